@@ -5,10 +5,11 @@
 
 mod annotations;
 mod assignments;
+mod effects;
 mod imports;
 mod lazy;
 mod parts;
-mod predicates;
+pub(crate) mod predicates;
 mod run_time;
 mod visit;
 
@@ -21,7 +22,7 @@ use ruff_python_parser::Mode;
 use ruff_text_size::{Ranged, TextRange};
 
 use crate::{
-    facts::{Content, FromPart, ImportStatement, Spanned},
+    facts::{Content, Effect, FromPart, ImportStatement, Spanned},
     parser,
 };
 
@@ -62,6 +63,10 @@ pub struct Analysis {
     pub lazy: LazyTables,
     /// What module-level code defines: functions, classes and names that get a value.
     pub definitions: Vec<Definition>,
+    /// What executing the module may do to others.
+    pub effects: Vec<Effect>,
+    /// Functions that put something into what lasts.
+    pub storing_functions: Vec<String>,
 }
 
 impl Analysis {
@@ -177,7 +182,7 @@ impl Analysis {
     }
 }
 
-fn shift(range: TextRange, start: u32) -> ByteSpan {
+pub(crate) fn shift(range: TextRange, start: u32) -> ByteSpan {
     ByteSpan::new(range.start().to_u32() + start, range.end().to_u32() + start)
 }
 
@@ -226,6 +231,15 @@ impl<'t> Walker<'t> {
         }
         self.found.lazy = lazy::find(body, self.text, self.start);
         self.found.dynamic |= self.found.lazy.dynamic;
+        let module = self.found.scopes.first();
+        let (effects, storing_functions) = module.map_or_else(Default::default, |module| {
+            (
+                effects::find(body, self.start, module, &self.found.definitions),
+                effects::storing_functions(body, module),
+            )
+        });
+        self.found.effects = effects;
+        self.found.storing_functions = storing_functions;
     }
 
     /// Marks the docstring of a body.
@@ -262,6 +276,7 @@ impl<'t> Walker<'t> {
                 Content::Imports
             }
             Stmt::AugAssign(assign) if is_name(&assign.target, "__all__") => Content::Imports,
+            Stmt::AnnAssign(assign) if is_name(&assign.target, "__all__") => Content::Imports,
             Stmt::Try(guarded) => {
                 for statement in guarded
                     .body
@@ -446,6 +461,7 @@ impl<'t> Walker<'t> {
         };
         self.found.uses.push(Use {
             scope,
+            stands_in: self.scope,
             chain,
             store,
             eager: self.executed() && self.guard != Guard::TypeChecking,
@@ -603,13 +619,13 @@ impl<'t> Walker<'t> {
             Expr::Name(name) => name.id.as_str(),
             _ => return,
         };
-        if matches!(callee, "exec" | "globals" | "setattr") && self.depth == 0 {
+        if matches!(callee, "exec" | "globals" | "locals" | "setattr" | "vars") && self.depth == 0 {
             self.found.dynamic = true;
         }
         let guard = match callee {
             "import_module" | "__import__" => self.guard,
             "importorskip" | "find_spec" => Guard::Suppressed,
-            "extend" | "append" => return self.extend_all(call, callee == "append"),
+            "append" | "extend" | "insert" | "remove" => return self.extend_all(call, callee),
             _ => return,
         };
         if let Some(found) = run_time::module(call, self.start) {
@@ -694,7 +710,14 @@ impl<'t> Walker<'t> {
                 self.assign_all(&assign.value, true);
                 visitor::walk_stmt(self, statement);
             }
-            Stmt::AnnAssign(assign) => self.annotated(assign, statement),
+            Stmt::AnnAssign(assign) => {
+                let value = assign.value.as_deref();
+                let list = self.scope == 0 && is_name(&assign.target, "__all__");
+                if let Some(value) = value.filter(|_| list) {
+                    self.assign_all(value, false);
+                }
+                self.annotated(assign, statement);
+            }
             Stmt::For(each) => {
                 let outer = std::mem::replace(&mut self.called, Called::Callee);
                 self.visit_expr(&each.iter);

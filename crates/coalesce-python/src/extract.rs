@@ -15,8 +15,33 @@ pub fn facts(path: &TreePath, text: &str) -> PythonFacts {
         "pyproject.toml" | "setup.cfg" => project::facts(path, text),
         _ if project::is_metadata(path) => project::metadata(text),
         "setup.py" => project::setup_py(text, source(text)),
+        "__init__.py" => PythonFacts {
+            makes_modules: makes_modules(text),
+            ..source(text)
+        },
         _ => source(text),
     }
+}
+
+/// Whether a text may change where modules are looked for or which are loaded. To take the place of the
+/// module itself, as lazy loaders do, is neither.
+fn makes_modules(text: &str) -> bool {
+    const WAYS: [&str; 7] = [
+        "__path__",
+        "meta_path",
+        "path_hooks",
+        "extend_path",
+        "exec(",
+        "import modules",
+        "ModuleType(",
+    ];
+    let has = |way: &&str| memchr::memmem::find(text.as_bytes(), way.as_bytes()).is_some();
+    let loaded = "sys.modules";
+    WAYS.iter().any(has)
+        || text
+            .match_indices(loaded)
+            .filter_map(|(at, _)| text.get(at + loaded.len()..))
+            .any(|rest| !rest.starts_with("[__name__]"))
 }
 
 fn source(text: &str) -> PythonFacts {
@@ -55,6 +80,7 @@ fn source(text: &str) -> PythonFacts {
         defines,
         all: analysis.all,
         dynamic: analysis.dynamic,
+        makes_modules: false,
         content: analysis.content,
         names,
         declared_roots: Vec::new(),
@@ -66,6 +92,8 @@ fn source(text: &str) -> PythonFacts {
         requirements: Vec::new(),
         extensions: Vec::new(),
         flow,
+        effects: analysis.effects,
+        storing_functions: analysis.storing_functions,
     }
 }
 
@@ -126,6 +154,10 @@ pub fn shim_marker(text: &str) -> Option<String> {
 
 /// The items that shims keep in a file, from the markers `# coalesce: item shim ID a, b`.
 fn item_shims(text: &str) -> Vec<(String, String)> {
+    // Hardly a file has one, and every file is asked.
+    if memchr::memmem::find(text.as_bytes(), ITEM_SHIM.as_bytes()).is_none() {
+        return Vec::new();
+    }
     let marked = text
         .lines()
         .filter_map(|line| line.strip_prefix(ITEM_SHIM)?.trim().split_once(' '));
@@ -147,7 +179,18 @@ pub const SHIM_ATTRIBUTE: &str = "# coalesce: shim attribute ";
 /// Whether a text is a dotted name of two and more segments.
 #[must_use]
 pub fn is_dotted(text: &str) -> bool {
-    text.contains('.') && text.split('.').all(is_identifier)
+    // Every string literal is asked, and the first character that fits no name settles it.
+    let (mut dotted, mut begins) = (false, true);
+    for character in text.chars() {
+        match character {
+            '.' if !begins => (dotted, begins) = (true, true),
+            '_' => begins = false,
+            _ if character.is_alphabetic() => begins = false,
+            _ if !begins && character.is_alphanumeric() => {}
+            _ => return false,
+        }
+    }
+    dotted && !begins
 }
 
 /// Whether a text is one identifier.

@@ -33,6 +33,9 @@ pub struct PythonFacts {
     pub all: Option<Vec<Spanned>>,
     /// Names may appear that the text does not show: `__getattr__`, `globals()`, `exec`, a dynamic `__all__`.
     pub dynamic: bool,
+    /// A package that may have modules of which no file of the tree tells: it changes where its modules
+    /// are looked for, or which ones are loaded.
+    pub makes_modules: bool,
     /// What the module consists of besides imports.
     pub content: Content,
     /// String literals that are dotted names of two and more segments and nothing else, with their
@@ -56,6 +59,22 @@ pub struct PythonFacts {
     pub extensions: Vec<String>,
     /// What executing the file and calling its definitions does, in order.
     pub flow: Flow,
+    /// What executing the file may do to other modules, in source order.
+    pub effects: Vec<Effect>,
+    /// Functions of the module that put what they are given, or something else, into what lasts.
+    pub storing_functions: Vec<String>,
+}
+
+/// Something that executing a module may do to others: a call for its own sake, a value that is set
+/// elsewhere, a decorator.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Effect {
+    /// The place.
+    pub span: ByteSpan,
+    /// The definition that a decorator stands on.
+    pub item: Option<String>,
+    /// What is called, or set: a name and its attributes. Empty where it is no such chain.
+    pub chain: Vec<String>,
 }
 
 /// What a module consists of, as far as its kind depends on it.

@@ -99,6 +99,7 @@ impl Flow {
             imports,
             flow: Self::default(),
             numbers: FxHashMap::default(),
+            locals: FxHashMap::default(),
             stars: imports.iter().any(|import| named(import, "*")),
             future: imports.iter().any(future),
         };
@@ -119,22 +120,53 @@ struct Builder<'a> {
     analysis: &'a Analysis,
     imports: &'a [ImportStatement],
     flow: Flow,
-    numbers: FxHashMap<String, u32>,
+    numbers: FxHashMap<&'a str, u32>,
+    /// What names that were asked for are, by the scope of the use.
+    locals: FxHashMap<(usize, &'a str), UseRoot>,
     /// A star import may bring names.
     stars: bool,
     /// Types are not evaluated.
     future: bool,
 }
 
-impl Builder<'_> {
-    fn number(&mut self, name: &str) -> u32 {
+/// What the first name of a use is.
+#[derive(Clone, Copy)]
+enum UseRoot {
+    /// One of the module, or perhaps one of a star import.
+    Module,
+    /// The import statement and leaf inside of a function that bind it.
+    Imported(u32, u32),
+    /// Something else of the file, or nothing that it binds.
+    Other,
+}
+
+impl<'a> Builder<'a> {
+    fn number(&mut self, name: &'a str) -> u32 {
         if let Some(number) = self.numbers.get(name) {
             return *number;
         }
         let number = u32::try_from(self.flow.names.len()).unwrap_or(u32::MAX);
         self.flow.names.push(name.to_owned());
-        self.numbers.insert(name.to_owned(), number);
+        self.numbers.insert(name, number);
         number
+    }
+
+    /// What a name is as seen from a scope.
+    fn root(&mut self, scope: usize, name: &'a str) -> UseRoot {
+        let (analysis, stars) = (self.analysis, self.stars);
+        let imported = |bound: usize| {
+            let bindings = analysis.scopes.get(bound)?.bindings.get(name)?;
+            let (statement, leaf) = bindings.iter().find_map(|binding| binding.import)?;
+            let number = |at: usize| u32::try_from(at).ok();
+            Some(UseRoot::Imported(number(statement)?, number(leaf)?))
+        };
+        let look = || match analysis.binding_scope(scope, name) {
+            Some(0) => UseRoot::Module,
+            None if stars => UseRoot::Module,
+            None => UseRoot::Other,
+            Some(bound) => imported(bound).unwrap_or(UseRoot::Other),
+        };
+        *self.locals.entry((scope, name)).or_insert_with(look)
     }
 
     fn module(&mut self) {
@@ -165,7 +197,7 @@ impl Builder<'_> {
     }
 
     /// A use of a name of the module, or of one that a function imports.
-    fn used(&mut self, used: &Use) -> Option<Event> {
+    fn used(&mut self, used: &'a Use) -> Option<Event> {
         let root = used.chain.first()?;
         if matches!(root.text.as_str(), "self" | "cls") {
             let attribute = used.chain.get(1)?;
@@ -175,16 +207,10 @@ impl Builder<'_> {
                 what,
             });
         }
-        let scope = self.analysis.binding_scope(used.scope, &root.text);
-        let local = match scope {
-            Some(0) => None,
-            None if self.stars => None,
-            None => return None,
-            Some(_) => {
-                let bindings = self.analysis.bindings(used.scope, &root.text);
-                let (statement, leaf) = bindings.iter().find_map(|binding| binding.import)?;
-                Some((u32::try_from(statement).ok()?, u32::try_from(leaf).ok()?))
-            }
+        let local = match self.root(used.scope, &root.text) {
+            UseRoot::Module => None,
+            UseRoot::Imported(statement, leaf) => Some((statement, leaf)),
+            UseRoot::Other => return None,
         };
         let at = root.span.start;
         let chain = used.chain.iter();

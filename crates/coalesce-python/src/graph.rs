@@ -46,6 +46,8 @@ pub struct PythonGraph {
     pub(crate) modules: Vec<Module>,
     pub(crate) facts: Vec<Arc<PythonFacts>>,
     pub(crate) imports: Vec<Import>,
+    /// Imports of which nobody can tell whether they work.
+    pub(crate) unchecked: Vec<Import>,
     pub(crate) mentions: Vec<Mention>,
     by_path: FxHashMap<TreePath, usize>,
     by_name: FxHashMap<String, Vec<usize>>,
@@ -90,6 +92,7 @@ impl PythonGraph {
             modules: Vec::with_capacity(rows.len()),
             facts: Vec::with_capacity(rows.len()),
             imports: Vec::new(),
+            unchecked: Vec::new(),
             mentions: Vec::new(),
             by_path: FxHashMap::default(),
             by_name: FxHashMap::default(),
@@ -221,6 +224,14 @@ impl PythonGraph {
             (shared, mainly, !path.ends_with(".pyi"))
         };
         found.iter().rev().max_by_key(near).copied()
+    }
+
+    /// What the name means that a leaf of an import statement binds; both by their numbers.
+    #[must_use]
+    pub fn bound_entity(&self, module: usize, (statement, leaf): (u32, u32)) -> Option<Entity> {
+        let known = Known::default();
+        let look = Look::new(&known);
+        self.bound_entity_at(module, statement as usize, leaf as usize, look)
     }
 
     /// Whether modules of the tree are named below this name, though it is no module itself.
@@ -366,7 +377,7 @@ impl PythonGraph {
         if let Some(found) = bound.get(name) {
             let imported = found
                 .import
-                .and_then(|(statement, leaf)| self.bound_entity(module, statement, leaf, look));
+                .and_then(|(statement, leaf)| self.bound_entity_at(module, statement, leaf, look));
             return match imported {
                 Some(entity)
                     if !found.defined || matches!(entity, Entity::Module(_) | Entity::Item(..)) =>
@@ -384,9 +395,7 @@ impl PythonGraph {
         {
             return found;
         }
-        let mut opaque = facts.dynamic
-            || facts.syntax_error.is_some()
-            || (name.starts_with("__") && name.ends_with("__"));
+        let mut opaque = facts.dynamic || facts.syntax_error.is_some() || is_dunder(name);
         // A later star import hides what an earlier one brought.
         for statement in self.stars.get(module).into_iter().flatten().rev() {
             let Some(import) = facts.imports.get(*statement) else {
@@ -413,7 +422,7 @@ impl PythonGraph {
         }
     }
 
-    fn bound_entity(
+    fn bound_entity_at(
         &self,
         module: usize,
         statement: usize,
@@ -465,7 +474,7 @@ impl PythonGraph {
     }
 
     fn resolve_imports(&mut self) {
-        let mut imports = Vec::new();
+        let (mut imports, mut unchecked) = (Vec::new(), Vec::new());
         for (importer, facts) in self.facts.iter().enumerate() {
             let Some(module) = self.modules.get(importer) else {
                 continue;
@@ -473,8 +482,10 @@ impl PythonGraph {
             for import in &facts.imports {
                 for leaf in &import.leaves {
                     let name = import.full_name(leaf, self.package_of(importer));
-                    let target = self.target(importer, import, leaf);
-                    imports.push(Import {
+                    let entity = self.leaf_entity(importer, import, leaf);
+                    let opaque = entity == Entity::Opaque && !is_dunder(&leaf.name.text);
+                    let target = self.target(importer, import, entity);
+                    let resolved = Import {
                         importer,
                         target,
                         name: name
@@ -486,16 +497,22 @@ impl PythonGraph {
                         line: leaf.line,
                         eager: import.eager,
                         guard: import.guard,
-                    });
+                    };
+                    if opaque && !import.lazy {
+                        unchecked.push(resolved.clone());
+                    }
+                    imports.push(resolved);
                 }
             }
         }
-        imports.sort_by(|a: &Import, b| (&a.path, a.span).cmp(&(&b.path, b.span)));
-        self.imports = imports;
+        for list in [&mut imports, &mut unchecked] {
+            list.sort_by(|a: &Import, b| (&a.path, a.span).cmp(&(&b.path, b.span)));
+        }
+        (self.imports, self.unchecked) = (imports, unchecked);
     }
 
-    fn target(&self, importer: usize, import: &ImportStatement, leaf: &Leaf) -> ImportTarget {
-        match self.leaf_entity(importer, import, leaf) {
+    fn target(&self, importer: usize, import: &ImportStatement, entity: Entity) -> ImportTarget {
+        match entity {
             Entity::Module(module) => ImportTarget::Module(module),
             Entity::Item(module, _) => {
                 ImportTarget::Module(self.base_module(importer, import).unwrap_or(module))
@@ -585,6 +602,11 @@ impl PythonGraph {
         }));
         problems
     }
+}
+
+/// Whether a name is one that Python itself gives to modules, or may.
+fn is_dunder(name: &str) -> bool {
+    name.starts_with("__") && name.ends_with("__")
 }
 
 /// What module-level code binds, and which statements are star imports.

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use coalesce_model::{
     ByteSpan, Change, Edit, Finding, FoundItem, Import, ItemShim, Language, LanguageGraph,
     LanguageKind, LanguagePlan, Mention, Module, Outline, Reference, Rewrite, Root, Settings,
-    Texts, TreePath, language::RewriteOptions,
+    Texts, TreePath, Unproven, language::RewriteOptions,
 };
 
 use crate::{
-    analysis::Analysis, extract, facts::PythonFacts, graph::PythonGraph, order, outline, project,
-    references, requirements, retire, retire_items, rewrite,
+    analysis::Analysis, executed, extract, facts::PythonFacts, graph::PythonGraph, order, outline,
+    project, references, requirements, retire, retire_items, rewrite,
 };
 
 /// The Python language.
@@ -21,7 +21,7 @@ impl Language for Python {
     type Facts = PythonFacts;
     type Graph = PythonGraph;
 
-    const FACTS_VERSION: u32 = 9;
+    const FACTS_VERSION: u32 = 13;
 
     fn kind(&self) -> LanguageKind {
         LanguageKind::Python
@@ -92,6 +92,10 @@ impl LanguageGraph for PythonGraph {
         self.problems()
     }
 
+    fn unchecked_imports(&self) -> &[Import] {
+        &self.unchecked
+    }
+
     fn knows(&self, name: &str) -> bool {
         !self.lookup_all(name).is_empty()
     }
@@ -143,6 +147,15 @@ impl LanguageGraph for PythonGraph {
 
     fn rewrite_fragment(&self, changes: &[Change], code: &str) -> Vec<(Rewrite, Edit)> {
         rewrite::fragment(self, changes, code)
+    }
+
+    fn no_longer_executed(
+        &self,
+        after: &Self,
+        changes: &[Change],
+        before_texts: &dyn Texts,
+    ) -> Vec<Unproven> {
+        executed::lost(self, after, changes, before_texts)
     }
 
     fn order_regressions(

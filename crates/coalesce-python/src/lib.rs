@@ -4,6 +4,7 @@
 //! through `coalesce_model::Texts`.
 
 pub mod analysis;
+mod executed;
 mod extract;
 pub mod facts;
 mod flow;

@@ -280,23 +280,32 @@ impl<'a> Names<'a> {
 /// The dotted names inside a text that stand alone there: no identifier character or dot touches
 /// them.
 pub fn occurrences<'t>(text: &'t str, name: &'t str) -> impl Iterator<Item = ByteSpan> + 't {
-    let joins = |c: char| c.is_alphanumeric() || c == '_';
     memchr::memmem::find_iter(text.as_bytes(), name.as_bytes()).filter_map(move |at| {
         let before = text.get(..at)?.chars().next_back();
         let after = text.get(at + name.len()..)?.chars().next();
-        let alone = !before.is_some_and(|c| joins(c) || c == '.') && !after.is_some_and(joins);
+        let alone = !before.is_some_and(|c| is_word(c) || c == '.') && !after.is_some_and(is_word);
         alone.then(|| ByteSpan::from_range(at..at + name.len()))
     })
 }
 
+/// Whether a character may stand in an identifier.
+pub fn is_word(character: char) -> bool {
+    character.is_alphanumeric() || character == '_'
+}
+
+/// The identifier that a text ends with; empty where it ends with something else.
+pub fn last_word(text: &str) -> &str {
+    let at = text.trim_end_matches(is_word).len();
+    text.get(at..).unwrap_or_default()
+}
+
 /// Whether an identifier stands in a text, as an attribute too.
 pub fn occurrences_of_word(text: &str, name: &str) -> bool {
-    let joins = |c: char| c.is_alphanumeric() || c == '_';
     memchr::memmem::find_iter(text.as_bytes(), name.as_bytes()).any(|at| {
         let before = text.get(..at).and_then(|text| text.chars().next_back());
         let after = text
             .get(at + name.len()..)
             .and_then(|text| text.chars().next());
-        !before.is_some_and(joins) && !after.is_some_and(joins)
+        !before.is_some_and(is_word) && !after.is_some_and(is_word)
     })
 }

@@ -23,6 +23,8 @@ use crate::graph::PythonGraph;
 use advice::Adviser;
 use program::{Program, Read, State};
 
+pub(crate) use program::{leading, loads, parents};
+
 /// A read that fails: the module imported first, the reader, the half-executed module, the name,
 /// and whether it happens for certain.
 type Failure = (String, String, String, String, bool);

@@ -5,7 +5,7 @@
 //! empty one gives, and the reason.
 
 use coalesce_model::ByteSpan;
-use ruff_python_ast::Mod;
+use ruff_python_ast::{Mod, Stmt};
 use ruff_python_parser::{Mode, ParseOptions, Parsed, parse_unchecked};
 
 /// Brackets within brackets; the interpreter takes 200.
@@ -17,9 +17,36 @@ const CHAIN: usize = 2_000;
 /// Names, operators and strings of one text: its tree takes up to 200 bytes for each.
 const TOKENS: usize = 3_000_000;
 
+/// Which bytes a name goes on with.
+const IN_WORDS: [bool; 256] = {
+    let mut inside = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        inside[byte] =
+            byte >= 0x80 || byte == b'_' as usize || (byte as u8).is_ascii_alphanumeric();
+        byte += 1;
+    }
+    inside
+};
+
 /// The tree of a text, as far as the parser could make one of it.
 pub(crate) fn parse(text: &str, mode: Mode) -> Parsed<Mod> {
     parse_or_say(text, mode).0
+}
+
+/// A whole file, and where its text begins: behind a byte-order mark.
+pub(crate) fn parse_module(text: &str) -> (Parsed<Mod>, u32) {
+    let start = if text.starts_with('\u{feff}') { 3 } else { 0 };
+    let source = text.get(start as usize..).unwrap_or_default();
+    (parse(source, Mode::Module), start)
+}
+
+/// The statements of a whole file.
+pub(crate) fn statements(parsed: &Parsed<Mod>) -> &[Stmt] {
+    match parsed.syntax() {
+        Mod::Module(module) => &module.body,
+        Mod::Expression(_) => &[],
+    }
 }
 
 /// The same, with where and why it was not parsed at all.
@@ -57,41 +84,68 @@ struct Scan<'t> {
 
 impl Scan<'_> {
     /// What is too deep; `None` at the end of the text.
+    ///
+    /// Every byte of every text comes by here, so what most bytes are is asked first, and what is
+    /// too deep only where something grew.
     fn run(&mut self) -> Option<String> {
         self.indentation();
         while let Some(byte) = self.bytes.get(self.at).copied() {
-            let (start, mut grows) = (self.at, 0);
+            let start = self.at;
             self.at += 1;
-            match byte {
-                b'#' => self.comment(),
-                b'"' | b'\'' => grows = self.string(byte, start),
-                b'(' | b'[' | b'{' => {
-                    self.grow(1);
-                    self.chains.push(0);
-                }
-                b')' | b']' | b'}' if self.chains.len() > 1 => drop(self.chains.pop()),
-                b',' | b';' => self.restart(),
-                b'\\' => self.at += 1,
-                b'\n' if self.chains.len() == 1 => {
-                    self.restart();
-                    self.indentation();
-                }
-                b'a'..=b'z' | b'A'..=b'Z' | b'_' | 0x80.. => grows = self.word(start),
-                b'!'..=b'/' | b':'..=b'@' | b'^' | b'|' | b'~' => grows = 1,
-                _ => {}
-            }
-            self.tokens += usize::from(!byte.is_ascii_whitespace() && !byte.is_ascii_digit());
-            self.grow(grows);
+            let grew = match byte {
+                b' ' | b'\t' | b'\r' | b'\x0c' | b'0'..=b'9' => continue,
+                b'a'..=b'z' | b'A'..=b'Z' | b'_' | 0x80.. => self.word(start),
+                b'\n' if self.chains.len() > 1 => continue,
+                _ => self.mark(byte, start),
+            };
+            self.tokens += usize::from(byte != b'\n');
             if self.tokens > TOKENS {
                 self.at = start;
                 return Some("too long to be parsed: more than 3,000,000 tokens".to_owned());
             }
-            if let Some(what) = self.over() {
+            if grew && let Some(what) = self.over() {
                 self.at = start;
                 return Some(format!("nested too deeply to be parsed: {what}"));
             }
         }
         None
+    }
+
+    /// Passes over what begins with a mark or ends a line; whether something grew by it.
+    fn mark(&mut self, byte: u8, start: usize) -> bool {
+        let grows = match byte {
+            b'#' => {
+                self.comment();
+                0
+            }
+            b'"' | b'\'' => self.string(byte, start),
+            b'(' | b'[' | b'{' => {
+                self.grow(1);
+                self.chains.push(0);
+                return true;
+            }
+            b')' | b']' | b'}' if self.chains.len() > 1 => {
+                self.chains.pop();
+                return true;
+            }
+            b',' | b';' => {
+                self.restart();
+                0
+            }
+            b'\\' => {
+                self.at += 1;
+                0
+            }
+            b'\n' => {
+                self.restart();
+                self.indentation();
+                return true;
+            }
+            b'!'..=b'/' | b':'..=b'@' | b'^' | b'|' | b'~' => 1,
+            _ => 0,
+        };
+        self.grow(grows);
+        grows > 0
     }
 
     fn over(&self) -> Option<String> {
@@ -138,6 +192,10 @@ impl Scan<'_> {
         let formatted = prefix
             .iter()
             .any(|byte| matches!(byte, b'f' | b'F' | b't' | b'T'));
+        if triple && !formatted {
+            self.long_string(quote);
+            return 0;
+        }
         let mut braces = 0;
         while let Some(byte) = self.bytes.get(self.at).copied() {
             self.at += 1;
@@ -161,13 +219,31 @@ impl Scan<'_> {
         braces
     }
 
-    /// Passes over a name; one level for a keyword that an expression grows by.
-    fn word(&mut self, start: usize) -> usize {
+    /// Passes over the rest of a string in three quotes that holds no expressions, mostly a docstring.
+    fn long_string(&mut self, quote: u8) {
+        loop {
+            let rest = self.bytes.get(self.at..).unwrap_or_default();
+            let Some(next) = memchr::memchr2(quote, b'\\', rest) else {
+                self.at = self.bytes.len();
+                return;
+            };
+            match rest.get(next..next + 3) {
+                Some(found) if found == [quote; 3] => {
+                    self.at += next + 3;
+                    return;
+                }
+                _ if rest.get(next) == Some(&b'\\') => self.at += next + 2,
+                _ => self.at += next + 1,
+            }
+        }
+    }
+
+    /// Passes over a name; whether it is a keyword that an expression grows by.
+    fn word(&mut self, start: usize) -> bool {
         let rest = self.bytes.get(start..).unwrap_or_default();
-        let inside = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_' || *byte >= 0x80;
         let length = rest
             .iter()
-            .position(|byte| !inside(byte))
+            .position(|byte| !IN_WORDS[usize::from(*byte)])
             .unwrap_or(rest.len());
         self.at = start + length;
         // Every word of a text comes by here: its length is looked at before its letters.
@@ -186,7 +262,8 @@ impl Scan<'_> {
                 | b"or"
                 | b"yield"
         );
-        usize::from(grows)
+        self.grow(usize::from(grows));
+        grows
     }
 
     /// At the start of a line: which blocks it ends or opens. Lines without code do neither.

@@ -6,7 +6,7 @@
 //! what stands under a guard, which would take another way without a word.
 
 mod guarded;
-mod standard;
+pub(crate) mod standard;
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -17,7 +17,7 @@ use crate::{
     extract::ITEM_SHIM,
     graph::{Entity, PythonGraph},
     names::Names,
-    rewrite::list,
+    rewrite::export_list::ExportList,
 };
 
 /// Every old name that a shim keeps.
@@ -300,9 +300,6 @@ fn with_blanks(text: &str, span: ByteSpan) -> ByteSpan {
 /// The entries of `__all__` that nothing in the file stands for any more.
 fn unlisted(text: &str, gone: &[&str]) -> Vec<Edit> {
     let analysis = Analysis::new(text);
-    let Some(all) = &analysis.all else {
-        return Vec::new();
-    };
     let stale = |name: &str| {
         let bindings = analysis.bindings(0, name).iter();
         // What is there for type checkers is part of the shim.
@@ -312,23 +309,5 @@ fn unlisted(text: &str, gone: &[&str]) -> Vec<Edit> {
         });
         gone.contains(&name) && executed.next().is_none()
     };
-    // Quotes are part of an entry of the list, and not of its place.
-    let spans: Vec<ByteSpan> = all
-        .iter()
-        .map(|entry| ByteSpan::new(entry.span.start.saturating_sub(1), entry.span.end + 1))
-        .collect();
-    let stale: Vec<bool> = all.iter().map(|entry| stale(&entry.text)).collect();
-    if stale.iter().all(|stale| *stale) {
-        let (Some(first), Some(last)) = (spans.first(), spans.last()) else {
-            return Vec::new();
-        };
-        let before = text.get(..first.start as usize).unwrap_or_default();
-        let after = text.get(last.end as usize..).unwrap_or_default();
-        let open = before.trim_end().len();
-        let close = after.len() - after.trim_start_matches([',', ' ', '\t', '\r', '\n']).len();
-        let end = last.end as usize + close;
-        return vec![Edit::delete(ByteSpan::from_range(open..end))];
-    }
-    let removal = list::remove(text, &spans, &stale);
-    removal.spans.into_iter().map(Edit::delete).collect()
+    ExportList::new(text).take_out(&stale)
 }

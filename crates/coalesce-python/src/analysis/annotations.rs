@@ -87,6 +87,7 @@ impl<'t> Walker<'t> {
         let own = inner.found.uses.into_iter().filter(|used| used.scope == 0);
         self.found.uses.extend(own.map(|used| Use {
             scope: self.scope,
+            stands_in: self.scope,
             eager: false,
             evaluated: Evaluated::Never,
             ..used

@@ -21,6 +21,7 @@ impl<'t> Walker<'t> {
             // Nothing is read here, whatever the time.
             self.found.uses.push(Use {
                 scope: self.scope,
+                stands_in: self.scope,
                 chain: vec![name],
                 store: true,
                 eager: false,
@@ -101,6 +102,14 @@ impl<'t> Walker<'t> {
                 left.extend(self.literal_strings(&sum.right)?);
                 return Some(left);
             }
+            Expr::Call(call) => {
+                let kinds = ["list", "sorted", "tuple"];
+                let copies = kinds.iter().any(|kind| is_name(&call.func, kind));
+                let [only] = &*call.arguments.args else {
+                    return None;
+                };
+                return self.literal_strings(only).filter(|_| copies);
+            }
             _ => return None,
         };
         elements
@@ -118,25 +127,33 @@ impl<'t> Walker<'t> {
             .collect()
     }
 
-    pub(super) fn extend_all(&mut self, call: &ast::ExprCall, one: bool) {
+    /// `__all__.append("f")` and its like.
+    pub(super) fn extend_all(&mut self, call: &ast::ExprCall, method: &str) {
         let Expr::Attribute(attribute) = &*call.func else {
             return;
         };
         if !is_name(&attribute.value, "__all__") {
             return;
         }
-        match call.arguments.args.first() {
-            Some(Expr::StringLiteral(literal)) if one => {
-                if let (Some(part), Some(all)) = (literal.value.iter().next(), &mut self.found.all)
-                {
-                    all.push(Spanned {
-                        text: literal.value.to_str().to_owned(),
-                        span: shift(part.content_range(), self.start),
-                    });
-                }
-            }
-            Some(value) => self.assign_all(value, true),
-            None => {}
+        let arguments = &call.arguments.args;
+        let value = match (method, &**arguments) {
+            ("extend", [value]) => return self.assign_all(value, true),
+            ("append" | "remove", [value]) | ("insert", [_, value]) => value,
+            _ => return self.found.dynamic = true,
+        };
+        let literal = match value {
+            Expr::StringLiteral(literal) => literal.value.iter().next().zip(Some(literal)),
+            _ => None,
+        };
+        let (Some((part, literal)), Some(all)) = (literal, &mut self.found.all) else {
+            return self.found.dynamic = true;
+        };
+        let text = literal.value.to_str().to_owned();
+        if method == "remove" {
+            all.retain(|entry| entry.text != text);
+        } else {
+            let span = shift(part.content_range(), self.start);
+            all.push(Spanned { text, span });
         }
     }
 }

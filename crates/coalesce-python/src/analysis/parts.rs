@@ -81,8 +81,11 @@ pub struct Binding {
 /// A name, and the attributes that follow it: `a.b.c`.
 #[derive(Debug)]
 pub struct Use {
-    /// Scope that it stands in.
+    /// Scope from which its name is looked up.
     pub scope: usize,
+    /// Scope that it stands in. A class body that does not bind the name is this one and not the other: a name
+    /// that is put in place of it is looked up from here.
+    pub stands_in: usize,
     /// The name and the attributes, each with its place.
     pub chain: Vec<Spanned>,
     /// The name is assigned to or deleted, not read.

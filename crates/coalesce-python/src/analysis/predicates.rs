@@ -15,7 +15,7 @@ pub(super) fn stronger(outer: Guard, inner: Guard) -> Guard {
 }
 
 /// `__name__ == "__main__"`, either way round.
-pub(super) fn is_run_as_program(test: &Expr) -> bool {
+pub(crate) fn is_run_as_program(test: &Expr) -> bool {
     let Expr::Compare(compare) = test else {
         return false;
     };
@@ -31,7 +31,7 @@ pub(super) fn is_name(expression: &Expr, name: &str) -> bool {
     matches!(expression, Expr::Name(found) if found.id.as_str() == name)
 }
 
-pub(super) fn last_name(expression: &Expr) -> Option<&str> {
+pub(crate) fn last_name(expression: &Expr) -> Option<&str> {
     match expression {
         Expr::Name(name) => Some(name.id.as_str()),
         Expr::Attribute(attribute) => Some(attribute.attr.as_str()),
@@ -43,7 +43,7 @@ pub(super) fn assigns_all(targets: &[Expr]) -> bool {
     targets.iter().any(|target| is_name(target, "__all__"))
 }
 
-pub(super) fn is_type_checking(test: &Expr) -> bool {
+pub(crate) fn is_type_checking(test: &Expr) -> bool {
     last_name(test) == Some("TYPE_CHECKING")
 }
 

@@ -28,8 +28,9 @@ impl PythonGraph {
             .get(known.len() + 1..)
             .and_then(|rest| rest.split('.').next())
             .unwrap_or_default();
+        // What is imported as a module has to be one: names that a package makes at run time do not help.
+        let regular = module.package && !self.makes_modules(known);
         // The standard library has a package `test`, and any installed package may be called so.
-        let regular = module.package && self.facts.get(found).is_some_and(|facts| !facts.dynamic);
         let top = known.split('.').next().unwrap_or(known);
         let own_top = self.by_name.get(top).is_some_and(|found| !found.is_empty());
         if !regular || !own_top || top == "test" || self.may_be_generated(found, next) {
@@ -37,6 +38,29 @@ impl PythonGraph {
         } else {
             Entity::Missing
         }
+    }
+
+    /// Whether a package has a submodule that is compiled: its file or its source is there, or a
+    /// project file says that it is built.
+    pub(crate) fn is_compiled(&self, package: usize, name: &str) -> bool {
+        let Some(module) = self.modules.get(package).filter(|module| module.package) else {
+            return false;
+        };
+        let stems = module.path.parent();
+        let stems = stems.and_then(|directory| self.extensions.get(&directory));
+        stems.is_some_and(|stems| stems.iter().any(|stem| stem == name))
+            || self.built.contains(&format!("{}.{name}", module.name))
+    }
+
+    /// Whether a package, or one that it is in, may have modules that are no files.
+    fn makes_modules(&self, package: &str) -> bool {
+        let above = std::iter::successors(Some(package), |name| {
+            name.rsplit_once('.').map(|(above, _)| above)
+        });
+        let modules = above.filter_map(|name| self.find(None, name));
+        modules
+            .filter_map(|module| self.facts.get(module))
+            .any(|facts| facts.makes_modules)
     }
 
     /// Whether a package may have a submodule that the tree does not show: a compiled extension, or
@@ -49,16 +73,7 @@ impl PythonGraph {
         else {
             return false;
         };
-        let compiled = self
-            .extensions
-            .get(&directory)
-            .is_some_and(|stems| stems.iter().any(|stem| stem == name));
-        let full = self
-            .modules
-            .get(package)
-            .map(|module| format!("{}.{name}", module.name));
-        compiled
-            || full.is_some_and(|full| self.built.contains(&full))
+        self.is_compiled(package, name)
             || name.contains("version")
             || ["_generated", "_build", "_git"]
                 .iter()

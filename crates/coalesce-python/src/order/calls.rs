@@ -105,7 +105,17 @@ impl<'g> Program<'g> {
         {
             let name = flow.text(*attribute);
             let next = self.member(target, name);
-            if matches!(next, Meaning::Item(..))
+            // A submodule is an attribute of its package when it is through, or something has bound it.
+            let unbound = match &next {
+                Meaning::Item(..) => true,
+                Meaning::Module(found) => {
+                    let through = state.stage.get(*found) == Some(&2);
+                    let own = self.graph.submodule(target, name) == Some(*found);
+                    state.supposed.is_none() && !(own && through)
+                }
+                Meaning::Other => false,
+            };
+            if unbound
                 && target != module
                 && self.running(target, state)
                 && !self.bound_by_now(target, name, state)
@@ -147,21 +157,10 @@ impl<'g> Program<'g> {
         if let Some(known) = self.locals.borrow().get(&key) {
             return known.clone();
         }
-        let entity = self.local_entity(module, statement, leaf);
+        let entity = self.graph.bound_entity(module, (statement, leaf));
         let meaning = entity.map_or(Meaning::Other, |entity| self.meaning(entity));
         self.locals.borrow_mut().insert(key, meaning.clone());
         meaning
-    }
-
-    fn local_entity(&self, module: usize, statement: u32, leaf: u32) -> Option<Entity> {
-        let imports = &self.graph.facts.get(module)?.imports;
-        let import = imports.get(statement as usize)?;
-        let leaf = import.leaves.get(leaf as usize)?;
-        if import.from.is_none() && leaf.alias.is_none() {
-            let top = self.graph.find(Some(module), leaf.bound())?;
-            return Some(Entity::Module(top));
-        }
-        Some(self.graph.leaf_entity(module, import, leaf))
     }
 
     /// What is called may not be called in the end: it is played for what fails, and undone.

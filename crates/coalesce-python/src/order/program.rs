@@ -116,23 +116,7 @@ pub(super) enum Meaning {
 
 impl<'g> Program<'g> {
     pub fn new(graph: &'g PythonGraph, touched: &'g [bool], branches: bool) -> Self {
-        let by_name: FxHashMap<&str, usize> = graph
-            .modules
-            .iter()
-            .enumerate()
-            .rev()
-            .map(|(index, module)| (module.name.as_str(), index))
-            .collect();
-        // A package without a file executes nothing; the ones above it do.
-        let parent = |name: &str| {
-            let above = std::iter::successors(Some(name), |name| Some(name.rsplit_once('.')?.0));
-            above
-                .skip(1)
-                .find_map(|parent| by_name.get(parent).copied())
-        };
-        let modules = graph.modules.iter();
-        let parents: Vec<Option<usize>> = modules.map(|module| parent(&module.name)).collect();
-        let loads = loads(graph);
+        let (parents, loads) = (parents(graph), loads(graph));
         Self {
             graph,
             branches,
@@ -315,9 +299,12 @@ impl<'g> Program<'g> {
         {
             return;
         }
-        // The import system looks for a submodule of that name, bound or not.
+        // The import system looks for a submodule of that name, bound or not. A compiled one has no
+        // text here, and comes to be when it is asked for.
         match self.graph.submodule(target, item) {
             Some(submodule) => self.execute(submodule, state, depth + 1),
+            None if self.sources(target, item).is_empty()
+                && self.graph.is_compiled(target, item) => {}
             None => state.fail(reader, target, item),
         }
     }
@@ -346,8 +333,28 @@ fn targets(graph: &PythonGraph) -> Vec<Vec<(u32, usize, bool)>> {
     targets
 }
 
+/// The package around each module.
+pub(crate) fn parents(graph: &PythonGraph) -> Vec<Option<usize>> {
+    let by_name: FxHashMap<&str, usize> = graph
+        .modules
+        .iter()
+        .enumerate()
+        .rev()
+        .map(|(index, module)| (module.name.as_str(), index))
+        .collect();
+    // A package without a file executes nothing; the ones above it do.
+    let parent = |name: &str| {
+        let above = std::iter::successors(Some(name), |name| Some(name.rsplit_once('.')?.0));
+        above
+            .skip(1)
+            .find_map(|parent| by_name.get(parent).copied())
+    };
+    let modules = graph.modules.iter();
+    modules.map(|module| parent(&module.name)).collect()
+}
+
 /// Modules that the imports of a module execute.
-fn loads(graph: &PythonGraph) -> Vec<Vec<usize>> {
+pub(crate) fn loads(graph: &PythonGraph) -> Vec<Vec<usize>> {
     let mut loads: Vec<Vec<usize>> = vec![Vec::new(); graph.modules.len()];
     for import in graph.imports.iter().filter(|import| import.eager) {
         if let (ImportTarget::Module(target), Some(list)) =
@@ -373,7 +380,11 @@ fn reaching(graph: &PythonGraph, touched: &[bool], parents: &[Option<usize>]) ->
 }
 
 /// Modules that come to a touched one in the end.
-fn leading(touched: &[bool], loads: &[Vec<usize>], parents: &[Option<usize>]) -> Vec<bool> {
+pub(crate) fn leading(
+    touched: &[bool],
+    loads: &[Vec<usize>],
+    parents: &[Option<usize>],
+) -> Vec<bool> {
     let mut users: Vec<Vec<usize>> = vec![Vec::new(); touched.len()];
     for (module, (loads, parent)) in loads.iter().zip(parents).enumerate() {
         for target in loads.iter().chain(parent) {

@@ -1,7 +1,7 @@
 //! Mentions that are less than a full name: `old.py`, `optimization/old.py`, `optimization.old` in
 //! strings, docstrings and comments. They are reported and never changed.
 
-use coalesce_model::{ByteSpan, Form};
+use coalesce_model::{ByteSpan, Form, UnprovenKind};
 
 use crate::{
     analysis::Use,
@@ -22,6 +22,7 @@ pub fn report(file: &File<'_>, found: &mut FileEdits) {
         mentions(file, &format!("{leaf}.py"), Form::FilePath, found);
         completed(file, &change.from, leaf, found);
         looked_up(file, &change.from, leaf, found);
+        ended(file, &change.from, leaf, found);
         // With two segments the dotted name is the full one.
         if segments.next().is_some() {
             mentions(file, &format!("{parent}/{leaf}"), Form::FilePath, found);
@@ -38,8 +39,22 @@ fn mentions(file: &File<'_>, name: &str, form: Form, found: &mut FileEdits) {
             .any(|other| other.span.start < span.end && span.start < other.span.end);
         if !told && !found.covered(span) && in_text(file, span) {
             found.leave(span, form, name, "less than a full name");
+            if form == Form::FilePath && is_opened(file, span) {
+                let why = "the path of a file that moves, in code that looks for files";
+                found.doubt(span, UnprovenKind::OwnPlace, name, why);
+            }
         }
     }
+}
+
+/// Whether a path stands in a string of a file that looks for files beside itself or opens some.
+fn is_opened(file: &File<'_>, span: ByteSpan) -> bool {
+    let mut strings = file.analysis().strings.iter();
+    let string = strings.find(|string| string.span.contains(span));
+    string.is_some_and(|string| !string.documentation)
+        && ["__file__", "open(", "runpy", "subprocess"]
+            .iter()
+            .any(|word| file.text.contains(word))
 }
 
 /// Names that are put together at run time: `"pkg." + name`, `f"pkg.{name}"`. Where a file has the
@@ -61,12 +76,46 @@ fn completed(file: &File<'_>, name: &str, leaf: &str, found: &mut FileEdits) {
     for (span, why) in rests {
         if !found.covered(span) {
             found.leave(span, Form::String, name, why);
+            found.doubt(span, UnprovenKind::DynamicImport, name, why);
         }
     }
     for span in prefixes {
         if !found.covered(span) {
             let why = "a prefix that is completed at run time; it may lead to the module";
             found.leave(span, Form::String, name, why);
+            // The call around it is told already.
+            let mut open = file.analysis().open.iter();
+            if !open.any(|open| open.span.contains(span)) {
+                found.doubt(span, UnprovenKind::DynamicImport, name, why);
+            }
+        }
+    }
+}
+
+/// Ends of names that are put together: `sys.modules[PACKAGE + ".old"]`, `f"{BASE}.old"`. Where a file imports by
+/// texts, or has the rest of the name, such an end may lead to the module.
+fn ended(file: &File<'_>, name: &str, leaf: &str, found: &mut FileEdits) {
+    let package = name.rsplit_once('.').map_or("", |(package, _)| package);
+    let by_text = ["import_module", "__import__", "sys.modules"]
+        .iter()
+        .any(|word| file.text.contains(word));
+    let mut strings = file.analysis().strings.iter();
+    let rest = |text: &str| !package.is_empty() && text == package;
+    if !by_text && !strings.any(|string| string.span.of(file.text).is_some_and(rest)) {
+        return;
+    }
+    let end = format!(".{leaf}");
+    for at in memchr::memmem::find_iter(file.text.as_bytes(), end.as_bytes()) {
+        let (before, after) = file.text.split_at(at);
+        let begins = before.ends_with(['"', '\'', '}']) || before.ends_with("%s");
+        let ends = after
+            .get(end.len()..)
+            .is_some_and(|rest| rest.starts_with(['"', '\'']));
+        let span = ByteSpan::from_range(at..at + end.len());
+        if begins && ends && !found.covered(span) {
+            let why = "the end of a name that is put together; it may lead to the module";
+            found.leave(span, Form::String, name, why);
+            found.doubt(span, UnprovenKind::DynamicImport, name, why);
         }
     }
 }
@@ -102,6 +151,7 @@ fn looked_up(file: &File<'_>, name: &str, leaf: &str, found: &mut FileEdits) {
         if (attribute || listed) && !found.covered(span) {
             let why = "a bare name that is looked up in the package; it may name the module";
             found.leave(span, Form::String, name, why);
+            found.doubt(span, UnprovenKind::DynamicImport, name, why);
         }
     }
 }

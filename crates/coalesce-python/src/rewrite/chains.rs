@@ -2,14 +2,16 @@
 //! `from a import b`.
 
 mod attributes;
+mod index;
 
-use std::collections::BTreeSet;
+pub use index::Index;
+use index::Whole;
 
 use coalesce_model::{ByteSpan, Edit, Form};
 
 use crate::{
     analysis::Use,
-    facts::{ImportStatement, Leaf, Spanned},
+    facts::{ImportStatement, Spanned},
     graph::Entity,
     rewrite::{
         file::{File, FileEdits, Reference},
@@ -29,8 +31,8 @@ pub fn rewrite(file: &File<'_>, found: &mut FileEdits) {
 
 /// What the first name of a chain is bound to.
 enum Root<'a> {
-    /// By `import a.b` without alias: the chain is the full name.
-    Whole(Vec<(&'a ImportStatement, &'a Leaf)>),
+    /// By `import a.b` without alias: the chain is the full name. `None` in code of no module.
+    Whole(Option<Whole<'a>>),
     /// A module, under whatever name.
     Module(usize, Option<&'a ImportStatement>),
 }
@@ -40,42 +42,37 @@ fn chain(file: &File<'_>, used: &Use, found: &mut FileEdits) {
     match root(file, used) {
         Some(Root::Whole(imports)) if alone => {
             if let Some(prefix) = module_prefix(file, &used.chain) {
-                attributes::whole(file, used, prefix, &imports, found);
+                attributes::whole(file, used, prefix, imports, found);
             }
         }
         Some(Root::Module(module, import)) if alone => {
             attributes::below(file, used, (0, module), import, found);
         }
-        Some(Root::Whole(imports)) => whole(file, used, &imports, found),
+        Some(Root::Whole(imports)) => whole(file, used, imports, found),
         Some(Root::Module(module, import)) => below(file, used, module, import, found),
         None => {}
     }
 }
 
-fn root<'a>(file: &File<'a>, used: &'a Use) -> Option<Root<'a>> {
+fn root<'a>(file: &'a File<'_>, used: &'a Use) -> Option<Root<'a>> {
     let first = used.chain.first()?;
     let analysis = file.analysis();
-    if analysis.binding_scope(used.scope, &first.text).is_none() {
+    let Some(scope) = analysis.binding_scope(used.scope, &first.text) else {
         let Some(module) = file.module else {
-            return Some(Root::Whole(Vec::new()));
+            return Some(Root::Whole(None));
         };
         // Nothing in the file binds it: a star import may.
         return match file.graph().member(module, &first.text) {
             Entity::Module(module) => Some(Root::Module(module, None)),
             _ => None,
         };
+    };
+    if let Some(imports) = file.index().whole(file, scope, &first.text) {
+        return Some(Root::Whole(Some(imports)));
     }
-    let bindings = analysis.bindings(used.scope, &first.text);
-    let imports: Vec<_> = bindings
-        .iter()
-        .filter_map(|binding| file.names.import(binding))
-        .collect();
-    let plain =
-        |(import, leaf): &(&ImportStatement, &Leaf)| import.from.is_none() && leaf.alias.is_none();
-    if !imports.is_empty() && imports.iter().all(plain) {
-        return Some(Root::Whole(imports));
-    }
-    let imported = imports.into_iter().find_map(|(import, leaf)| {
+    let bindings = analysis.bindings(used.scope, &first.text).iter();
+    let mut imports = bindings.filter_map(|binding| file.names.import(binding));
+    let imported = imports.find_map(|(import, leaf)| {
         Some(Root::Module(file.leaf_module(import, leaf)?, Some(import)))
     });
     imported.or_else(|| {
@@ -156,12 +153,7 @@ fn span_of(chain: &[Spanned], from: usize, to: usize) -> Option<ByteSpan> {
 }
 
 /// A chain that is a full name.
-fn whole(
-    file: &File<'_>,
-    used: &Use,
-    imports: &[(&ImportStatement, &Leaf)],
-    found: &mut FileEdits,
-) {
+fn whole(file: &File<'_>, used: &Use, imports: Option<Whole<'_>>, found: &mut FileEdits) {
     let Some((length, module)) = module_prefix(file, &used.chain) else {
         return;
     };
@@ -171,13 +163,8 @@ fn whole(
     item(file, module, used.chain.get(length), found);
     let old = text_of(&used.chain, length);
     let Some(new) = file.absolute(&old) else {
-        lost::keep(
-            file,
-            used,
-            &old,
-            imports.first().map(|(import, _)| *import),
-            found,
-        );
+        let import = imports.and_then(|imports| imports.first());
+        lost::keep(file, used, &old, import.map(|(import, _)| import), found);
         return;
     };
     // `import old` becomes `import new as old`: the root means the new module already.
@@ -186,7 +173,7 @@ fn whole(
         .first()
         .map(|root| root.text.as_str())
         .unwrap_or_default();
-    if imports.iter().any(|(_, leaf)| leaf.name.text == root)
+    if imports.is_some_and(|imports| imports.naming(root).is_some())
         && let Some(root_after) = file.absolute(root)
         && (new == root_after
             || new
@@ -213,37 +200,19 @@ fn whole(
 /// Adds the import that a chain needs by its new name, unless something in the file loads it.
 fn load(
     file: &File<'_>,
-    imports: &[(&ImportStatement, &Leaf)],
+    imports: Option<Whole<'_>>,
     module: usize,
     (old, new): (&str, &str),
     found: &mut FileEdits,
 ) {
-    if let Some((import, leaf)) = imports.first() {
-        let first = leaf.bound();
-        let covers = |name: &str| {
-            name == old
-                || name
-                    .strip_prefix(old)
-                    .is_some_and(|rest| rest.starts_with('.'))
-        };
-        let plain = file
-            .analysis()
-            .imports
-            .iter()
-            .filter(|(import, _)| import.from.is_none())
-            .flat_map(|(import, _)| &import.leaves);
-        let loaded = plain
-            .into_iter()
-            .any(|leaf| leaf.alias.is_none() && covers(&leaf.name.text));
-        let through = imports
-            .iter()
-            .filter_map(|(_, leaf)| file.graph().find(file.module, &leaf.name.text));
-        let same_top = new.split('.').next() == Some(first);
-        let loads = |start| file.mapping.loads(start, module);
-        let brought = same_top && through.into_iter().any(loads);
-        if !loaded && !brought {
-            found.add_statement(file.place_after(import), format!("import {new}"));
-        }
+    let Some(imports) = imports else { return };
+    let Some((import, leaf)) = imports.first() else {
+        return;
+    };
+    let same_top = new.split('.').next() == Some(leaf.bound());
+    let brought = || same_top && imports.bring(module);
+    if !file.index().loads(old) && !brought() {
+        found.add_statement(file.place_after(import), format!("import {new}"));
     }
 }
 
@@ -353,6 +322,18 @@ fn elsewhere(
         found.leave(span, Form::Path, old, &why);
         return;
     };
+    if attributes::is_global(file, import, &root.text) {
+        let message = format!(
+            "`{old}` is reached through `{}`, which an import below `global` binds",
+            root.text
+        );
+        found.refuse(
+            span,
+            message,
+            Some("import the module at the top of the file".to_owned()),
+        );
+        return;
+    }
     let Some((parent, leaf)) = new.rsplit_once('.') else {
         found.leave(
             span,
@@ -362,19 +343,7 @@ fn elsewhere(
         );
         return;
     };
-    let taken = |name: &str| {
-        let bound = file
-            .analysis()
-            .scopes
-            .iter()
-            .any(|scope| scope.bindings.contains_key(name));
-        bound
-            || file
-                .analysis()
-                .uses
-                .iter()
-                .any(|used| used.chain.first().is_some_and(|root| root.text == name))
-    };
+    let taken = |name: &str| file.index().is_taken(name, None);
     let joined = format!("{}_{leaf}", root.text);
     let name = if taken(leaf) { joined.as_str() } else { leaf };
     if name != leaf && taken(name) {
@@ -416,58 +385,4 @@ fn item(file: &File<'_>, module: usize, item: Option<&Spanned>, found: &mut File
             Reference::resolved(Form::Path, &item.text, &after, "the item has another name"),
         );
     }
-}
-
-/// The packages that `import a.b.c` loaded for chains such as `a.b.g()` and that the statement does
-/// not load any more once it says `new`.
-pub fn still_needed(file: &File<'_>, leaf: &Leaf, new: &str) -> BTreeSet<String> {
-    let analysis = file.analysis();
-    let below = |name: &str, above: &str| {
-        name == above
-            || name
-                .strip_prefix(above)
-                .is_some_and(|rest| rest.starts_with('.'))
-    };
-    let others: Vec<String> = analysis
-        .imports
-        .iter()
-        .filter(|(import, _)| import.from.is_none())
-        .flat_map(|(import, _)| &import.leaves)
-        .filter(|other| other.alias.is_none())
-        .map(|other| {
-            if other == leaf {
-                new.to_owned()
-            } else {
-                file.absolute(&other.name.text)
-                    .unwrap_or_else(|| other.name.text.clone())
-            }
-        })
-        .collect();
-    let mut needed = BTreeSet::new();
-    for used in analysis.uses.iter().filter(|used| {
-        used.chain
-            .first()
-            .is_some_and(|root| root.text == leaf.bound())
-    }) {
-        let binds_here = analysis
-            .bindings(used.scope, leaf.bound())
-            .iter()
-            .any(|binding| {
-                file.names
-                    .import(binding)
-                    .is_some_and(|(_, other)| other.span == leaf.span)
-            });
-        let Some((length, _)) = module_prefix(file, &used.chain).filter(|_| binds_here) else {
-            continue;
-        };
-        let name = text_of(&used.chain, length);
-        let provided = others.iter().any(|other| below(other, &name));
-        if file.absolute(&name).is_none() && below(&leaf.name.text, &name) && !provided {
-            needed.insert(name);
-        }
-    }
-    // The deepest one loads those above it.
-    let all = needed.clone();
-    needed.retain(|name| !all.iter().any(|other| other != name && below(other, name)));
-    needed
 }

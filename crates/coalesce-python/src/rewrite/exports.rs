@@ -1,44 +1,55 @@
 //! `__all__` entries that name a submodule which leaves the package, and who relied on them.
 
+use std::collections::BTreeSet;
+
 use coalesce_model::{ByteSpan, Edit, Form};
 
 use crate::{
     facts::ImportStatement,
     rewrite::{
+        export_list::ExportList,
         file::{File, FileEdits, Reference},
         imports::relative,
-        list,
     },
 };
 
 /// Follows submodules that `__all__` names without an import of theirs: a new leaf name in the same
 /// package is put in, an entry without a module goes.
 pub fn rewrite(file: &File<'_>, found: &mut FileEdits) {
-    let (Some(module), Some(all)) = (file.module, &file.analysis().all) else {
+    if file.mapping.changes.is_empty() {
         return;
-    };
+    }
+    let package = file.module.filter(|module| {
+        let module = file.graph().modules.get(*module);
+        module.is_some_and(|module| module.package)
+    });
+    let Some(module) = package else { return };
+    let all = ExportList::new(file.text);
     let bound = |name: &str| {
         file.analysis()
             .scopes
             .first()
             .is_some_and(|scope| scope.bindings.contains_key(name))
     };
-    let mut gone = vec![false; all.len()];
-    for (entry, gone) in all.iter().zip(&mut gone) {
+    // The import of a module in a stub that is read when it runs goes with the module.
+    let lazy = file.is_lazy_stub();
+    let goes_along = |name: &str| lazy && !file.has_shim(&format!("{}.{name}", file.package));
+    let mut gone = BTreeSet::new();
+    for entry in &all.entries {
         let submodule = file
             .graph()
-            .submodule(module, &entry.text)
-            .filter(|_| !bound(&entry.text));
+            .submodule(module, &entry.name)
+            .filter(|_| !bound(&entry.name) || goes_along(&entry.name));
         let Some(new) = submodule.and_then(|submodule| file.mapping.new_name(submodule)) else {
             continue;
         };
-        let full = format!("{}.{}", file.package, entry.text);
+        let full = format!("{}.{}", file.package, entry.name);
         match new
             .strip_prefix(&file.package_after)
             .and_then(|rest| rest.strip_prefix('.'))
             .filter(|rest| !rest.contains('.'))
         {
-            Some(leaf) if leaf == entry.text => {}
+            Some(leaf) if leaf == entry.name => {}
             Some(leaf) => {
                 let reference = Reference::resolved(
                     Form::ExportList,
@@ -49,7 +60,7 @@ pub fn rewrite(file: &File<'_>, found: &mut FileEdits) {
                 found.change(Edit::replace(entry.span, leaf), reference);
             }
             None => {
-                *gone = true;
+                gone.insert(entry.name.as_str());
                 let reference = Reference::resolved(
                     Form::ExportList,
                     &full,
@@ -60,21 +71,8 @@ pub fn rewrite(file: &File<'_>, found: &mut FileEdits) {
             }
         }
     }
-    if !gone.contains(&true) {
-        return;
-    }
-    let quoted: Vec<ByteSpan> = all
-        .iter()
-        .map(|entry| with_quotes(file.text, entry.span))
-        .collect();
-    if let (true, Some(first), Some(last)) =
-        (gone.iter().all(|gone| *gone), quoted.first(), quoted.last())
-    {
-        found.push(Edit::delete(first.cover(*last)));
-        return;
-    }
-    for span in list::remove(file.text, &quoted, &gone).spans {
-        found.push(Edit::delete(span));
+    for edit in all.take_out(&|name| gone.contains(name)) {
+        found.push(edit);
     }
 }
 
@@ -91,11 +89,8 @@ pub fn star_users(file: &File<'_>, found: &mut FileEdits) {
             continue;
         };
         for (name, new) in leaving(file, package) {
-            let used = analysis.uses.iter().any(|used| {
-                used.chain.first().is_some_and(|root| root.text == name)
-                    && analysis.binding_scope(used.scope, name).is_none()
-            });
-            if used {
+            let mut uses = file.index().uses(file, name);
+            if uses.any(|used| analysis.binding_scope(used.scope, name).is_none()) {
                 let full = format!("{base}.{name}");
                 let reason = "the star import does not bring it any more";
                 let reference = Reference::resolved(Form::ImportFrom, &full, new, reason);

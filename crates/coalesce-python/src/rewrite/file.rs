@@ -7,7 +7,7 @@ use std::{
 
 use coalesce_model::{
     ByteSpan, Edit, Evidence, Finding, Form, NotRewritten, Rewrite, Safety, Severity, TreePath,
-    finding::codes,
+    Unproven, UnprovenKind, finding::codes,
 };
 
 use crate::{
@@ -15,7 +15,7 @@ use crate::{
     facts::{ImportStatement, Leaf},
     graph::{Entity, PythonGraph},
     names::Names,
-    rewrite::mapping::Mapping,
+    rewrite::{chains::Index, mapping::Mapping},
 };
 
 /// One file, or one piece of code that belongs to no module, under a set of changes.
@@ -31,6 +31,10 @@ pub struct File<'a> {
     /// Names that its imports take from elsewhere than before, each with the modules that have them:
     /// worked out once, since every import asks.
     pub arrivals: OnceLock<BTreeMap<String, BTreeSet<String>>>,
+    /// Its imports and uses taken together, once somebody asks.
+    pub index: OnceLock<Index>,
+    /// What becomes of its chains.
+    pub chains: OnceLock<FileEdits>,
 }
 
 impl<'a> File<'a> {
@@ -50,6 +54,8 @@ impl<'a> File<'a> {
                 .map(|module| mapping.package_after(module))
                 .unwrap_or_default(),
             arrivals: OnceLock::new(),
+            index: OnceLock::new(),
+            chains: OnceLock::new(),
         }
     }
 
@@ -59,6 +65,11 @@ impl<'a> File<'a> {
 
     pub fn analysis(&self) -> &'a Analysis {
         self.names.analysis
+    }
+
+    /// Its imports and uses taken together.
+    pub fn index(&self) -> &Index {
+        self.index.get_or_init(|| Index::of(self))
     }
 
     /// What an absolute dotted name becomes, if it becomes something else.
@@ -99,12 +110,26 @@ impl<'a> File<'a> {
 
     /// Whether the change that concerns a name leaves a shim.
     pub fn has_shim(&self, name: &str) -> bool {
-        let changes = self.mapping.all.iter().filter(|change| {
-            let rest = name.strip_prefix(change.from.as_str());
-            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-        });
-        let nearest = changes.max_by_key(|change| change.from.len());
-        nearest.is_some_and(|change| change.shim.is_some())
+        self.mapping.has_shim(name)
+    }
+
+    /// Whether this is the stub of a package that `lazy_loader` reads when it runs.
+    pub fn is_lazy_stub(&self) -> bool {
+        let graph = self.graph();
+        let own = self.module.and_then(|module| graph.modules.get(module));
+        let twin = self.module.and_then(|module| graph.twin(module));
+        let facts = twin.and_then(|twin| graph.facts.get(twin));
+        own.is_some_and(|own| own.path.file_name() == "__init__.pyi")
+            && facts.is_some_and(|facts| facts.lazy_stub)
+    }
+
+    /// Whether what this file imports is a table that is read when a name is asked for.
+    pub fn imports_lazily(&self) -> bool {
+        let facts = self
+            .module
+            .and_then(|module| self.graph().facts.get(module));
+        let last = facts.and_then(|facts| facts.imports.last());
+        last.is_some_and(|import| import.lazy) || self.is_lazy_stub()
     }
 
     /// Where new statements after `import` go: the place, what comes before each, what after.
@@ -150,6 +175,7 @@ pub struct FileEdits {
     pub not_rewritten: Vec<NotRewritten>,
     pub refusals: Vec<Finding>,
     pub notes: Vec<Finding>,
+    pub unproven: Vec<Unproven>,
 }
 
 impl FileEdits {
@@ -164,7 +190,19 @@ impl FileEdits {
             not_rewritten: Vec::new(),
             refusals: Vec::new(),
             notes: Vec::new(),
+            unproven: Vec::new(),
         }
+    }
+
+    /// A place that reading alone cannot prove.
+    pub fn doubt(&mut self, span: ByteSpan, kind: UnprovenKind, name: &str, why: &str) {
+        self.unproven.push(Unproven {
+            path: self.path.clone(),
+            span: Some(span),
+            kind,
+            name: name.to_owned(),
+            why: why.to_owned(),
+        });
     }
 
     /// One reference that changes by one edit of its own.

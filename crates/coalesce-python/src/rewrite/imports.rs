@@ -7,11 +7,10 @@ use coalesce_model::{ByteSpan, Edit, Form, Guard};
 use crate::{
     facts::{FromPart, ImportStatement, Leaf},
     rewrite::{
-        chains,
         file::{File, FileEdits, Reference},
         items, list,
         mapping::parent_as_spelled,
-        uses,
+        offers, uses,
     },
 };
 
@@ -47,10 +46,11 @@ fn plain(file: &File<'_>, import: &ImportStatement, leaf: &Leaf, found: &mut Fil
         Edit::replace(leaf.name.span, text),
         Reference::resolved(Form::Import, name, &new, "the module has another name"),
     );
-    if leaf.alias.is_none() && name.contains('.') {
-        for package in chains::still_needed(file, leaf, &new) {
-            found.add_statement(file.place_after(import), format!("import {package}"));
-        }
+    if leaf.alias.is_none()
+        && name.contains('.')
+        && let Some(package) = file.index().still_needed(file, leaf)
+    {
+        found.add_statement(file.place_after(import), format!("import {package}"));
     }
 }
 
@@ -194,6 +194,18 @@ pub fn destination(
             uses_follow: false,
         };
     }
+    // A table that goes on naming a shim is no way for our own imports: they would warn.
+    let behind = base_module.and_then(|module| offers::behind(file.mapping, module, name));
+    let behind = behind.filter(|behind| file.has_shim(&behind.old) && !file.imports_lazily());
+    if let Some(behind) = behind {
+        return Destination {
+            parent: behind.parent,
+            name: behind.name,
+            changed: true,
+            own: false,
+            uses_follow: false,
+        };
+    }
     let item = match base_module {
         Some(module) => file.mapping.item_after(module, name),
         None => name.clone(),
@@ -268,15 +280,18 @@ fn check_star(file: &File<'_>, module: usize, leaf: &Leaf, found: &mut FileEdits
         .is_some_and(|module| module.package);
     let analysis = file.analysis();
     for name in exports {
-        let used = analysis.uses.iter().any(|found| {
-            found.chain.first().is_some_and(|root| {
-                root.text == *name && analysis.binding_scope(found.scope, name).is_none()
-            })
-        });
+        let mut uses = file.index().uses(file, name);
+        let used = uses.any(|found| analysis.binding_scope(found.scope, name).is_none());
         if used || passes_on {
             check_item(file, module, name, leaf.name.span, found);
         }
     }
+}
+
+/// Whether an item is on offer by a table that goes on naming the module which it leaves.
+pub fn through_old_module(file: &File<'_>, module: Option<usize>, item: &str) -> bool {
+    let moved = module.and_then(|module| file.mapping.items.get(module, item));
+    moved.is_some_and(|moved| offers::stays_on_offer(file.mapping, moved))
 }
 
 struct Statement<'a> {
@@ -467,13 +482,13 @@ impl Statement<'_> {
     /// `lazy_loader` reads the stub of a package and follows imports below the package only, by the
     /// names that they have there. Where a shim stays, the stub goes on naming it.
     fn lazy_stub(&self, destinations: &[Destination], found: &mut FileEdits) -> bool {
-        let graph = self.file.graph();
-        let twin = self.file.module.and_then(|module| graph.twin(module));
-        let facts = twin.and_then(|twin| graph.facts.get(twin));
-        if found.path.file_name() != "__init__.pyi" || !facts.is_some_and(|facts| facts.lazy_stub) {
+        if !self.file.is_lazy_stub() {
             return false;
         }
         let package = &self.file.package;
+        if self.lazy_modules(destinations, found) {
+            return true;
+        }
         for (leaf, to) in self.import.leaves.iter().zip(destinations) {
             let spelled = self.spell(&to.parent);
             let below = spelled.starts_with('.') && !spelled.starts_with("..");
@@ -490,7 +505,11 @@ impl Statement<'_> {
                 continue;
             };
             let full = format!("{}.{}", self.base, leaf.name.text);
-            if self.file.has_shim(&full) || self.file.has_shim(self.base) {
+            let module = self.file.base_module(self.import, self.base);
+            if through_old_module(self.file, module, &leaf.name.text) {
+                let why = format!("{why}; the module that it leaves imports it");
+                found.leave(leaf.name.span, Form::ImportFrom, &full, &why);
+            } else if self.file.has_shim(&full) || self.file.has_shim(self.base) {
                 let why = format!("{why}; it goes on naming the shim");
                 found.leave(leaf.name.span, Form::ImportFrom, &full, &why);
             } else {
@@ -500,6 +519,46 @@ impl Statement<'_> {
             return true;
         }
         false
+    }
+
+    /// `from . import old` in such a stub: a module that gets another name in the package is named by
+    /// it, one that leaves the package goes from the stub with it. `true` when that is all there is to do.
+    fn lazy_modules(&self, destinations: &[Destination], found: &mut FileEdits) -> bool {
+        let module = self.file.base_module(self.import, self.base);
+        let leaves = || self.import.leaves.iter().zip(destinations);
+        let follows = |leaf: &Leaf, to: &Destination| {
+            let full = format!("{}.{}", self.base, leaf.name.text);
+            let is_module = self.file.submodule(self.base, module, &leaf.name.text);
+            !to.changed || is_module.is_some() && !self.file.has_shim(&full)
+        };
+        if self.base != self.file.package || !leaves().all(|(leaf, to)| follows(leaf, to)) {
+            return false;
+        }
+        let mut gone = vec![false; destinations.len()];
+        for ((leaf, to), gone) in leaves().zip(&mut gone).filter(|((_, to), _)| to.changed) {
+            let (from, new) = (
+                format!("{}.{}", self.base, leaf.name.text),
+                format!("{}.{}", to.parent, to.name),
+            );
+            let reason = "a module that the package loads when it is asked for";
+            let reference = Reference::resolved(Form::ImportFrom, &from, &new, reason);
+            *gone = to.parent != self.file.package_after;
+            if *gone {
+                found.note(leaf.name.span, reference.needs_review());
+            } else if to.name != leaf.name.text {
+                found.change(Edit::replace(leaf.span, to.name.as_str()), reference);
+            }
+        }
+        if gone.iter().all(|gone| *gone) {
+            let line = items::source_line(self.file.text, self.import.span);
+            found.push(line.unwrap_or_else(|| Edit::delete(self.import.span)));
+        } else if gone.contains(&true) {
+            let spans: Vec<ByteSpan> = self.import.leaves.iter().map(|leaf| leaf.span).collect();
+            for span in list::remove(self.file.text, &spans, &gone).spans {
+                found.push(Edit::delete(span));
+            }
+        }
+        true
     }
 
     /// How a module is spelled in the `from` part: relative where it was and can be.

@@ -12,7 +12,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::{
     graph::{Entity, PythonGraph},
     names::occurrences_of_word,
-    rewrite::{items::Items, lost},
+    rewrite::{items::Items, lost, offers},
 };
 
 /// The changes, seen from the modules of a graph.
@@ -94,12 +94,16 @@ impl<'g> Mapping<'g> {
             .lost
             .iter()
             .filter_map(|name| name.rsplit('.').next());
+        let behind = offers::behind_shims(&mapping);
+        let leaves = leaves.chain(behind.iter().map(String::as_str));
         let finders = leaves.map(|leaf| memchr::memmem::Finder::new(leaf).into_owned());
+        let finders: Vec<_> = finders.collect();
         mapping.needles.extend(finders);
         mapping
     }
 
-    /// The modules that mention the last segment of a name that gets another one, with their texts.
+    /// The modules that mention the last segment of a name that gets another one, of an item that changes, or of the
+    /// module of one, with their texts.
     pub fn mentioning(&self, segment: &str) -> &[(usize, Arc<str>)] {
         self.mentioning.get(segment).map_or(&[], Vec::as_slice)
     }
@@ -201,6 +205,16 @@ impl<'g> Mapping<'g> {
                     .insert(from.as_str().to_owned(), to.as_str().to_owned());
             }
         }
+    }
+
+    /// Whether a shim is asked for at a name, or at the module around it.
+    pub fn has_shim(&self, name: &str) -> bool {
+        let changes = self.all.iter().filter(|change| {
+            let rest = name.strip_prefix(change.from.as_str());
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        });
+        let nearest = changes.max_by_key(|change| change.from.len());
+        nearest.is_some_and(|change| change.shim.is_some())
     }
 
     /// Whether a text may name what changes.
@@ -511,7 +525,8 @@ fn sibling(path: &TreePath, extension: &str) -> TreePath {
     TreePath::new(&format!("{stem}.{extension}")).unwrap_or_else(|_| path.clone())
 }
 
-/// The modules that mention the old last segment of what gets another one.
+/// The modules that mention the old last segment of what gets another one, and for an item also that of its module:
+/// who names either may go by more than the name.
 fn mentioning(
     graph: &PythonGraph,
     changes: &[Change],
@@ -520,8 +535,12 @@ fn mentioning(
     let last = |name: &str| name.rsplit('.').next().unwrap_or_default().to_owned();
     let mut segments = BTreeSet::new();
     for change in changes {
-        if last(&change.from) != last(&change.to) {
+        let is_item = change.subject == Subject::Item;
+        if is_item || last(&change.from) != last(&change.to) {
             segments.insert(last(&change.from));
+        }
+        if let Some((above, _)) = change.from.rsplit_once('.').filter(|_| is_item) {
+            segments.insert(last(above));
         }
         if let ChangeKind::Replace { rename } = &change.kind {
             segments.extend(rename.iter().map(|(old, _)| old.clone()));

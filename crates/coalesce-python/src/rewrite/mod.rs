@@ -5,6 +5,7 @@
 mod bare;
 mod chains;
 mod documents;
+pub(crate) mod export_list;
 mod exports;
 mod file;
 mod imports;
@@ -13,8 +14,13 @@ mod lazy;
 pub(crate) mod list;
 mod lost;
 mod mapping;
+mod module_values;
+mod names_in_parts;
+mod offers;
+mod own_place;
 mod parents;
 mod paths;
+mod places;
 mod removal;
 mod snippet;
 mod strings;
@@ -41,13 +47,21 @@ use crate::{
 
 /// In how many ways a set of changes could be worked out.
 pub fn ways(changes: &[Change]) -> usize {
-    let moves =
-        |change: &Change| change.subject == Subject::Item && change.kind == ChangeKind::Move;
-    if changes.iter().any(moves) {
+    let shimmed = |change: &Change| change.kind == ChangeKind::Move && change.shim.is_some();
+    if moves_items(changes) {
         items::Way::ALL.len()
+    } else if changes.iter().any(shimmed) {
+        // With what was an attribute of its package bound there, and without.
+        2
     } else {
         1
     }
+}
+
+fn moves_items(changes: &[Change]) -> bool {
+    let moves =
+        |change: &Change| change.subject == Subject::Item && change.kind == ChangeKind::Move;
+    changes.iter().any(moves)
 }
 
 /// Works out the proposal for a set of changes.
@@ -94,6 +108,7 @@ fn in_one_way(
         plan.not_rewritten.extend(file.not_rewritten);
         plan.refusals.extend(file.refusals);
         plan.notes.extend(file.notes);
+        plan.unproven.extend(file.unproven);
         if !made.is_empty() {
             edits.insert(file.path, made.into_iter().map(|(edit, _)| edit).collect());
         }
@@ -102,7 +117,9 @@ fn in_one_way(
         plan.edits.entry(path).or_default().extend(made);
     }
     tables::unknown(&mapping, texts, &mut plan);
-    parents::plan(&mapping, texts, &mut plan);
+    let binds = options.way == 0 || moves_items(changes);
+    parents::plan(&mapping, binds, texts, &mut plan);
+    places::check(&mapping, texts, &mut plan);
     items::plan(&mapping, options, texts, &mut plan);
     removal::plan(&mapping, texts, &mut plan);
     project_edit::package_lists(&mapping, texts, &mut plan);
@@ -152,8 +169,11 @@ fn passes(file: &File<'_>, options: RewriteOptions, found: &mut FileEdits) {
         .module
         .and_then(|module| graph_kind(file.mapping, module));
     strings::rewrite(file, options.prose || is_notice(kind), found);
-    own_place(file, found);
+    own_place::doubt(file, found);
+    own_place::in_bytes(file, found);
+    module_values::doubt(file, found);
     bare::report(file, found);
+    names_in_parts::doubt(file, found);
 }
 
 /// A redirect is a notice that sends its readers somewhere: what its text says has to be true.
@@ -187,25 +207,5 @@ fn broken(file: &File<'_>, found: &mut FileEdits) {
             message: "does not parse; only its import statements are rewritten".to_owned(),
             help: None,
         });
-    }
-}
-
-/// A file that moves and looks for others beside itself.
-fn own_place(file: &File<'_>, found: &mut FileEdits) {
-    if !file
-        .module
-        .is_some_and(|module| file.mapping.moves_alone(module))
-    {
-        return;
-    }
-    for used in &file.analysis().uses {
-        if let Some(root) = used.chain.first().filter(|root| root.text == "__file__") {
-            found.leave(
-                root.span,
-                Form::FilePath,
-                "__file__",
-                "the file moves; what is found relative to it may not be there",
-            );
-        }
     }
 }

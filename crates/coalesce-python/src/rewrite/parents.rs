@@ -3,9 +3,11 @@
 //! `from .old import *` in a package made `old` an attribute of it, for whoever writes
 //! `import pkg; pkg.old.f()`. When the statement names another module and nobody imports the shim,
 //! nothing does: the package goes on binding the name, to the module that has what the shim forwards.
+//! Where that would execute a module too early, it does not, and that is told.
 
 use coalesce_model::{
-    Change, ChangeKind, Edit, Evidence, Form, LanguagePlan, Module, Rewrite, Safety, Texts,
+    Change, ChangeKind, Edit, Evidence, Finding, Form, LanguagePlan, Module, Rewrite, Safety,
+    Severity, Texts, finding::codes,
 };
 
 use crate::{
@@ -15,18 +17,39 @@ use crate::{
     rewrite::{file::File, imports::relative, items::Header, mapping::Mapping},
 };
 
-/// Binds what would be lost.
-pub fn plan(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) {
+/// Binds what would be lost, or tells that it is.
+pub fn plan(mapping: &Mapping<'_>, binds: bool, texts: &dyn Texts, plan: &mut LanguagePlan) {
     for change in &mapping.changes {
         if change.kind == ChangeKind::Move && change.shim.is_some() {
-            keep(mapping, change, texts, plan);
+            keep(mapping, change, binds, texts, plan);
         }
+    }
+}
+
+/// What somebody has to know who reads the old module from its package.
+fn lost(change: &Change, package: &Module) -> Finding {
+    let old = &change.from;
+    Finding {
+        code: codes::UNSAFE_CHANGE,
+        severity: Severity::Warning,
+        path: package.path.clone(),
+        span: None,
+        message: format!(
+            "`{old}` is no attribute of its package any more before somebody imports it: to bind it there would \
+             execute `{}` too early",
+            change.to
+        ),
+        help: Some(format!(
+            "who reads it from `{}` writes `import {old}`",
+            package.name
+        )),
     }
 }
 
 fn keep(
     mapping: &Mapping<'_>,
     change: &Change,
+    binds: bool,
     texts: &dyn Texts,
     plan: &mut LanguagePlan,
 ) -> Option<()> {
@@ -37,6 +60,10 @@ fn keep(
     let own = graph.modules.get(package)?;
     let loaded = mapping.loads(package, module) || mapping.loads(top, module);
     if !stays(mapping, package) || !loaded || graph.binds(package, leaf) {
+        return None;
+    }
+    if !binds {
+        plan.notes.push(lost(change, own));
         return None;
     }
     bind(mapping, (own, change), (&change.to, leaf), texts, plan);

@@ -1,6 +1,6 @@
 //! Paths of files that move, in string literals.
 
-use coalesce_model::{ByteSpan, Edit, Evidence, Form};
+use coalesce_model::{ByteSpan, Edit, Evidence, Form, UnprovenKind};
 
 use crate::rewrite::file::{File, FileEdits, Reference};
 
@@ -26,12 +26,12 @@ pub fn rewrite(file: &File<'_>, found: &mut FileEdits) {
                 path(file, string.span, word, content, found);
             }
         } else if file.mapping.file_names.contains(content) && !found.covered(string.span) {
-            found.leave(
-                string.span,
-                Form::FilePath,
-                content,
-                "the name of a file that moves, in a path put together from parts",
-            );
+            let why = "the name of a file that moves, in a path put together from parts";
+            found.leave(string.span, Form::FilePath, content, why);
+            let finds = ["__file__", "join(", "Path("];
+            if finds.iter().any(|word| file.text.contains(word)) {
+                found.doubt(string.span, UnprovenKind::OwnPlace, content, why);
+            }
         }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use coalesce_model::{
     ByteSpan, Change, ChangeKind, Edit, FileMove, Finding, LanguagePlan, Module, NewFile, Severity,
-    Texts, TreePath, finding::codes,
+    Texts, TreePath, Unproven, UnprovenKind, finding::codes,
 };
 
 use crate::{rewrite::mapping::Mapping, shim};
@@ -37,7 +37,26 @@ pub fn plan(mapping: &Mapping<'_>, texts: &dyn Texts) -> LanguagePlan {
     }
     plan.creates.sort();
     plan.creates.dedup_by(|a, b| a.path == b.path);
+    plan.unproven.extend(compiled(mapping));
     plan
+}
+
+/// Compiled modules and their sources that move along with a package: what they import relatively, and
+/// the name that they are built under, cannot be read.
+fn compiled<'m>(mapping: &'m Mapping<'_>) -> impl Iterator<Item = Unproven> + 'm {
+    let moved = mapping.files.iter().filter(|(from, to)| {
+        let compiled = matches!(from.extension(), Some("so" | "pyd" | "pyx" | "pxd" | "pxi"));
+        compiled && from != to
+    });
+    moved.map(|(from, to)| Unproven {
+        path: from.clone(),
+        span: None,
+        kind: UnprovenKind::Generated,
+        name: from.file_stem().to_owned(),
+        why: format!(
+            "it is compiled: whether it still finds what it imports, and is found, at `{to}` cannot be read"
+        ),
+    })
 }
 
 /// Whether a change with a longer name speaks for a module.

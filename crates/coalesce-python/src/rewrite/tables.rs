@@ -11,7 +11,7 @@ use crate::{
     rewrite::{
         exports::with_quotes,
         file::{File, FileEdits, Reference},
-        imports::{Destination, destination, relative},
+        imports::{Destination, destination, relative, through_old_module},
         items::{entries_after, source_line},
         list,
         mapping::Mapping,
@@ -188,7 +188,13 @@ impl<'a> Group<'a> {
             } else {
                 continue;
             };
-            cannot(self.file, leaf.name.span, &full, &why, found);
+            let module = self.file.base_module(&self.first.import, &self.base);
+            if through_old_module(self.file, module, &leaf.name.text) {
+                let why = format!("{why}; the module that it leaves imports it");
+                found.leave(leaf.name.span, Form::String, &full, &why);
+            } else {
+                cannot(self.file, leaf.name.span, &full, &why, found);
+            }
             return;
         }
         let parents: Vec<&str> = leaves.iter().map(|(_, to)| to.parent.as_str()).collect();

@@ -4,7 +4,7 @@
 use coalesce_model::{ByteSpan, Edit};
 
 use crate::{
-    analysis::{Analysis, Use},
+    analysis::Analysis,
     facts::{ImportStatement, Leaf},
     graph::Entity,
     names::occurrences_of_word,
@@ -47,12 +47,13 @@ pub fn follow(
     if !only_this
         || shared
         || file.mapping.items.concerns(module)
-        || is_read_as_text(analysis, file.text, old)
-        || is_taken(analysis, scope, (old, new))
+        || is_read_as_text(file, old)
+        || is_taken(file, scope, (old, new))
     {
         return None;
     }
-    let roots = uses_of(analysis, scope, old)
+    let uses = file.index().uses_of(file, scope, old);
+    let roots = uses
         .map(|used| used.chain.first().map(|root| root.span))
         .collect::<Option<Vec<ByteSpan>>>()?;
     let as_written = |span: &ByteSpan| span.of(file.text) == Some(old);
@@ -66,19 +67,6 @@ pub fn follow(
             .map(|span| Edit::replace(span, new))
             .collect(),
     )
-}
-
-/// The uses that mean what `scope` binds to a name.
-fn uses_of<'a>(
-    analysis: &'a Analysis,
-    scope: usize,
-    name: &'a str,
-) -> impl Iterator<Item = &'a Use> {
-    analysis.uses.iter().filter(move |used| {
-        let root = used.chain.first();
-        root.is_some_and(|root| root.text == name)
-            && analysis.binding_scope(used.scope, name) == Some(scope)
-    })
 }
 
 /// Whether others may read a name of this module: it is passed on, or a file that mentions the
@@ -101,38 +89,27 @@ fn is_read_elsewhere(file: &File<'_>, module: usize, old: &str) -> bool {
 }
 
 /// Whether the name is a text somewhere, or names are looked up by their texts.
-fn is_read_as_text(analysis: &Analysis, text: &str, old: &str) -> bool {
-    let reads = |used: &Use| {
-        let root = used.chain.first();
-        root.is_some_and(|root| READ_NAMES.contains(&root.text.as_str()))
-    };
-    analysis.dynamic
-        || analysis.uses.iter().any(reads)
-        || analysis
-            .strings
-            .iter()
-            .any(|literal| !literal.annotation && literal.span.of(text) == Some(old))
+fn is_read_as_text(file: &File<'_>, old: &str) -> bool {
+    let index = file.index();
+    file.analysis().dynamic
+        || READ_NAMES.iter().any(|name| index.is_used(name))
+        || index.is_literal(old)
 }
 
 /// Whether the new name means something else where the old one is bound or used, or would be taken
 /// from somebody who uses it.
-fn is_taken(analysis: &Analysis, scope: usize, (old, new): (&str, &str)) -> bool {
+fn is_taken(file: &File<'_>, scope: usize, (old, new): (&str, &str)) -> bool {
+    let (analysis, index) = (file.analysis(), file.index());
     let Some(bound_in) = analysis.scopes.get(scope) else {
         return true;
     };
-    let declared = analysis.scopes.iter().any(|other| {
-        let names = [&other.globals, &other.nonlocals];
-        names
-            .into_iter()
-            .any(|names| names.contains(old) || names.contains(new))
-    });
-    let hidden = uses_of(analysis, scope, old).any(|used| {
-        let found = analysis.binding_scope(used.scope, new);
+    let declared = index.declares(old) || index.declares(new);
+    let hidden = index.uses_of(file, scope, old).any(|used| {
+        let found = analysis.binding_scope(used.stands_in, new);
         found.is_some_and(|found| is_within(analysis, found, scope))
     });
-    let captured = analysis.uses.iter().any(|used| {
-        used.chain.first().is_some_and(|root| root.text == new)
-            && is_within(analysis, used.scope, scope)
+    let captured = index.uses(file, new).any(|used| {
+        is_within(analysis, used.scope, scope)
             && analysis
                 .binding_scope(used.scope, new)
                 .is_none_or(|found| !is_within(analysis, found, scope) || found == scope)
@@ -159,7 +136,10 @@ fn leads_on(file: &File<'_>, import: &ImportStatement, leaf: &Leaf, roots: &[Byt
         .get(importer)
         .map(|module| &module.path);
     let Some(path) = path else { return true };
-    let mut chains = FileEdits::new(path.clone());
-    chains::rewrite(file, &mut chains);
+    let chains = file.chains.get_or_init(|| {
+        let mut chains = FileEdits::new(path.clone());
+        chains::rewrite(file, &mut chains);
+        chains
+    });
     roots.iter().any(|root| chains.covered(*root)) || chains.adds_statements()
 }

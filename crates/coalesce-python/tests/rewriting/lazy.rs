@@ -2,7 +2,7 @@
 
 use coalesce_model::{Change, LanguageGraph as _, MemoryTexts, UnprovenKind};
 
-use crate::support::{applied, graph, item, moving, plan, shimmed};
+use crate::support::{applied, duplicate, graph, item, moving, plan, shimmed};
 
 /// Two modules below a package whose `__init__.py` is `table`, and a user.
 fn tree(table: &str) -> String {
@@ -153,11 +153,11 @@ fn what_a_table_cannot_say_is_refused() {
             away.iter().any(|why| why.contains("which is not below it")),
             "{away:?}"
         );
-        let renamed = refused(&tree(table), &[item("pkg.sub.one.a", "pkg.sub.two.other")]);
-        assert!(
-            renamed.iter().any(|why| why.contains("another name")),
-            "{renamed:?}"
-        );
+        // An item goes on being on offer through the module that it leaves.
+        let renamed = [item("pkg.sub.one.a", "pkg.sub.two.other")];
+        assert_eq!(after(&tree(table), &renamed, "pkg/sub/__init__.py"), table);
+        let text = after(&tree(table), &renamed, "pkg/sub/one.py");
+        assert!(text.contains("import other as a"), "{text}");
         // Behind a shim the table goes on leading where it led.
         let shim = [shimmed(moving("pkg.sub.one", "pkg.other"))];
         assert_eq!(after(&tree(table), &shim, "pkg/sub/__init__.py"), table);
@@ -192,11 +192,15 @@ fn the_stub_of_a_package_says_what_is_loaded() {
         "pkg/sub/__init__.pyi",
     );
     assert_eq!(stub, "from .first import a, b\nfrom .two import c\n");
-    for (from, to) in [
-        ("pkg.sub.one.a", "pkg.util.a"),
-        ("pkg.sub.one.a", "pkg.sub.two.other"),
+    for (to, imported) in [
+        ("pkg.util.a", "import a as a"),
+        ("pkg.sub.two.other", "import other as a"),
     ] {
-        assert!(!refused(&tree, &[item(from, to)]).is_empty(), "{to}");
+        let change = [item("pkg.sub.one.a", to)];
+        let text = after(&tree, &change, "pkg/sub/one.py");
+        assert!(text.contains(imported), "{text}");
+        let stub = after(&tree, &change, "pkg/sub/__init__.pyi");
+        assert_eq!(stub, "from .one import a, b\nfrom .two import c\n");
     }
 }
 
@@ -360,4 +364,106 @@ fn compiled_and_generated_modules_are_opaque() {
     // A slip of the pen is one.
     let slip = "//- pkg/__init__.py\n//- pkg/_utils.py\n//- pkg/api.py\nfrom ._utlis import x\nfrom .other import y\n";
     assert_eq!(graph(&MemoryTexts::fixture(slip)).findings().len(), 2);
+}
+
+/// A package whose stub is read when it runs, with a module in it, and a user of what it offers.
+const STUBBED: &str = "//- pkg/__init__.py
+//- pkg/sub/__init__.py
+import lazy_loader as _lazy
+__getattr__, __dir__, __all__ = _lazy.attach_stub(__name__, __file__)
+//- pkg/sub/__init__.pyi
+__all__ = ['tools', 'extra', 'shrink']
+from . import tools
+from . import extra, more
+from .sizes import shrink, grow
+//- pkg/sub/tools.py
+t = 1
+//- pkg/sub/extra.py
+//- pkg/sub/more.py
+//- pkg/sub/sizes.py
+def shrink(): pass
+def grow(): pass
+//- pkg/other/__init__.py
+//- pkg/use.py
+from .sub import shrink, grow
+print(shrink(), grow())
+";
+
+#[test]
+fn a_module_that_leaves_goes_from_the_stub() {
+    let stub = "pkg/sub/__init__.pyi";
+    for (from, to, expected) in [
+        (
+            "pkg.sub.tools",
+            "pkg.other.tools",
+            "__all__ = ['extra', 'shrink']\nfrom . import extra, more\n",
+        ),
+        (
+            "pkg.sub.extra",
+            "pkg.other.extra",
+            "__all__ = ['tools', 'shrink']\nfrom . import tools\nfrom . import more\n",
+        ),
+        (
+            "pkg.sub.more",
+            "pkg.sub.rest",
+            "__all__ = ['tools', 'extra', 'shrink']\nfrom . import tools\nfrom . import extra, rest\n",
+        ),
+    ] {
+        let text = after(STUBBED, &[moving(from, to)], stub);
+        assert_eq!(
+            text,
+            format!("{expected}from .sizes import shrink, grow\n"),
+            "{from}"
+        );
+    }
+}
+
+#[test]
+fn users_of_a_table_that_keeps_naming_a_shim_take_the_new_name() {
+    let user = "pkg/use.py";
+    let change = shimmed(moving("pkg.sub.sizes", "pkg.other.sizes"));
+    let text = after(STUBBED, &[change], user);
+    assert_eq!(
+        text,
+        "from .other.sizes import shrink, grow\nprint(shrink(), grow())\n"
+    );
+    let change = shimmed(duplicate("pkg.sub.sizes.shrink", "pkg.sub.sizes.grow"));
+    let text = after(STUBBED, &[change], user);
+    assert!(
+        text.contains("from .sub.sizes import grow as shrink"),
+        "{text}"
+    );
+    // What the stub can say is no shim's.
+    let change = shimmed(moving("pkg.sub.sizes", "pkg.sub.lengths"));
+    let text = after(STUBBED, &[change], user);
+    assert_eq!(
+        text,
+        "from .sub import shrink, grow\nprint(shrink(), grow())\n"
+    );
+}
+
+#[test]
+fn an_item_that_no_table_can_lead_to_stays_in_the_module_that_it_leaves() {
+    let change = [item("pkg.sub.sizes.shrink", "pkg.other.less.shrink")];
+    for path in ["pkg/sub/__init__.pyi", "pkg/use.py"] {
+        let as_it_was = applied(
+            &MemoryTexts::fixture(STUBBED),
+            &plan(&MemoryTexts::fixture(STUBBED), &[], false),
+        );
+        assert_eq!(after(STUBBED, &change, path), as_it_was[path]);
+    }
+    let text = after(STUBBED, &change, "pkg/sub/sizes.py");
+    assert!(
+        text.starts_with("from pkg.other.less import shrink as shrink\n"),
+        "{text}"
+    );
+    let tabled = tree(ATTACH) + "//- pkg/other/__init__.py\n";
+    let change = [item("pkg.sub.one.a", "pkg.other.more.a")];
+    assert!(after(&tabled, &change, "pkg/sub/__init__.py").contains("\"one\": [\"a\", \"b\"]"));
+    assert!(
+        after(&tabled, &change, "pkg/sub/one.py").contains("from pkg.other.more import a as a")
+    );
+    // With a shim the table names that.
+    let change = [shimmed(change[0].clone())];
+    assert!(!after(&tabled, &change, "pkg/sub/one.py").starts_with("from pkg.other"));
 }

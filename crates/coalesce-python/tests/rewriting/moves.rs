@@ -1,6 +1,6 @@
 //! Each form of a reference, before and after.
 
-use coalesce_model::MemoryTexts;
+use coalesce_model::{MemoryTexts, UnprovenKind};
 
 use crate::support::{check, check_with, moving, plan, replacing};
 
@@ -735,4 +735,27 @@ fn a_module_stays_in_its_root_where_several_have_the_package() {
         &[moving("tests.util", "tests.more.util")],
         "//- tests/util.py\nGONE\n//- tests/more/__init__.py\n//- tests/more/util.py\n//- tests/test_b.py\nfrom tests.more.util import f\n",
     );
+}
+
+#[test]
+fn compiled_modules_that_move_along_are_not_proven() {
+    for file in ["_fast.cpython-311-x86_64-linux-gnu.so", "_fast.pyx"] {
+        let tree = format!(
+            "//- pkg/__init__.py\n//- pkg/sub/__init__.py\nfrom ._fast import f\n//- pkg/sub/{file}\n//- pkg/sub/plain.py\n//- pkg/other/__init__.py\n"
+        );
+        let texts = MemoryTexts::fixture(&tree);
+        let kinds = |change| {
+            let unproven = plan(&texts, &[change], false).unproven;
+            unproven
+                .into_iter()
+                .map(|each| each.kind)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            kinds(moving("pkg.sub", "pkg.other.sub")),
+            [UnprovenKind::Generated]
+        );
+        // It stays where it is.
+        assert_eq!(kinds(moving("pkg.sub.plain", "pkg.other.plain")), []);
+    }
 }

@@ -267,3 +267,13 @@ fn what_runs_while_modules_are_imported_waits_for_nothing() {
         &["`f` of `pkg.new`", "`X` of `pkg.old`"],
     );
 }
+
+#[test]
+fn a_compiled_submodule_is_there_when_it_is_asked_for() {
+    let tree = format!(
+        "{TREE}from . import _fast\nfrom pkg.base import u\nX = _fast.x\n//- pkg/core/_fast.cpython-311-x86_64-linux-gnu.so\n"
+    );
+    check(&tree, &["`u` of `pkg.base`"]);
+    let built = format!("{TREE}from . import _fast\nX = _fast.x\n//- pkg/core/_fast.pyx\n");
+    check(&built, &[]);
+}

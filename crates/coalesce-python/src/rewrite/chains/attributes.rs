@@ -3,7 +3,7 @@
 //! The module that has the item now is imported the way the old one was; an import of the old one
 //! that served nothing else gives way.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, sync::Arc};
 
 use coalesce_model::{ByteSpan, Edit, Form};
 
@@ -11,7 +11,10 @@ use crate::{
     analysis::Use,
     facts::{ImportStatement, Leaf},
     rewrite::{
-        chains::{load, span_of, text_of},
+        chains::{
+            index::{Spent, Whole},
+            load, span_of, text_of,
+        },
         file::{File, FileEdits, Reference},
         imports::relative,
         items::Moved,
@@ -67,26 +70,22 @@ fn serves_nothing_else(file: &File<'_>, leaf: &Leaf, parent: &str) -> bool {
 }
 
 /// Where the items go that a leaf is used for, when it is used for nothing else.
-fn spent<'f>(file: &File<'f>, leaf: &Leaf) -> Option<BTreeSet<&'f str>> {
-    let analysis = file.analysis();
-    let exported = analysis
-        .all
-        .iter()
-        .flatten()
-        .any(|entry| entry.text == leaf.bound());
-    let package = file
-        .module
-        .and_then(|module| file.graph().modules.get(module));
-    if exported || package.is_some_and(|module| module.package) {
-        return None;
-    }
-    let through = analysis
-        .uses
-        .iter()
-        .filter(|used| is_through(file, used, leaf));
-    through
-        .map(|used| Some(leads_to(file, used)?.parent.as_str()))
-        .collect()
+fn spent(file: &File<'_>, leaf: &Leaf) -> Spent {
+    file.index().spent(leaf, || {
+        let exported = file.analysis().all.iter().flatten();
+        let package = file
+            .module
+            .and_then(|module| file.graph().modules.get(module));
+        if exported.into_iter().any(|entry| entry.text == leaf.bound())
+            || package.is_some_and(|module| module.package)
+        {
+            return None;
+        }
+        let through = file.index().uses(file, leaf.bound());
+        let through = through.filter(|used| is_through(file, used, leaf));
+        let parents = through.map(|used| Some(leads_to(file, used)?.parent.clone()));
+        Some(Arc::new(parents.collect::<Option<BTreeSet<String>>>()?))
+    })
 }
 
 /// Whether a use goes through what a leaf binds; of `import a.b` that is `a.b` and what is below it.
@@ -97,30 +96,18 @@ fn is_through(file: &File<'_>, used: &Use, leaf: &Leaf) -> bool {
         let rest = chain.strip_prefix(leaf.name.text.as_str());
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
     };
-    is_bound_by(file, used, leaf) && (!dotted || below(chain()))
-}
-
-fn is_bound_by(file: &File<'_>, used: &Use, leaf: &Leaf) -> bool {
-    let named = used
-        .chain
-        .first()
-        .is_some_and(|root| root.text == leaf.bound());
-    let mut bindings = file.analysis().bindings(used.scope, leaf.bound()).iter();
-    named
-        && bindings.any(|binding| {
-            let import = file.names.import(binding);
-            import.is_some_and(|(_, other)| other.span == leaf.span)
-        })
+    file.index().binds(file, leaf, used) && (!dotted || below(chain()))
 }
 
 /// Whether a plain import of a module can go when all that it is used for has another module: the
 /// first segment of its name is bound elsewhere, or used for nothing else.
-fn may_go(file: &File<'_>, leaf: &Leaf, imports: &[(&ImportStatement, &Leaf)], new: &str) -> bool {
+fn may_go(file: &File<'_>, leaf: &Leaf, imports: Whole<'_>, new: &str) -> bool {
     let top = |name: &str| name.split('.').next().map(str::to_owned);
-    let others = || imports.iter().any(|(_, other)| other.span != leaf.span);
-    let mut uses = file.analysis().uses.iter();
-    let needed = uses.any(|used| is_bound_by(file, used, leaf) && !is_through(file, used, leaf));
-    top(&leaf.name.text) == top(new) || !needed || others()
+    let needed = || {
+        let mut uses = file.index().uses(file, leaf.bound());
+        uses.any(|used| file.index().binds(file, leaf, used) && !is_through(file, used, leaf))
+    };
+    top(&leaf.name.text) == top(new) || imports.several() || !needed()
 }
 
 /// What `item_of` found where the file has the item itself, or keeps it under another name.
@@ -130,7 +117,7 @@ fn at_home(file: &File<'_>, moved: &Moved, found: &mut FileEdits, at: Place<'_>)
     if own.as_ref() == Some(&moved.parent) && at.attribute {
         let hidden = file
             .analysis()
-            .binding_scope(at.used.scope, &moved.name)
+            .binding_scope(at.used.stands_in, &moved.name)
             .is_some_and(|scope| scope != 0);
         if hidden {
             let message = format!("`{}` means something else here", moved.name);
@@ -177,7 +164,7 @@ pub fn whole(
     file: &File<'_>,
     used: &Use,
     (length, module): (usize, usize),
-    imports: &[(&ImportStatement, &Leaf)],
+    imports: Option<Whole<'_>>,
     found: &mut FileEdits,
 ) -> bool {
     let Some((moved, span, attribute)) = item_of(file, used, length, module) else {
@@ -202,12 +189,14 @@ pub fn whole(
         Reference::resolved(Form::Path, from, to, REASON),
     );
     rename(moved, at, found);
-    let obsolete = imports.iter().find(|(_, leaf)| leaf.name.text == old);
-    let obsolete = obsolete.filter(|(_, leaf)| may_go(file, leaf, imports, &new));
-    let parents = obsolete.and_then(|(_, leaf)| spent(file, leaf));
+    let obsolete = imports.and_then(|imports| {
+        let leaf = imports.naming(&old)?;
+        may_go(file, leaf, imports, &new).then_some(leaf)
+    });
+    let parents = obsolete.and_then(|leaf| spent(file, leaf));
     match (obsolete, parents) {
         // One of the new modules takes the place of the old one.
-        (Some((_, leaf)), Some(parents)) if parents.first() == Some(&moved.parent.as_str()) => {
+        (Some(leaf), Some(parents)) if parents.first() == Some(&moved.parent) => {
             found.push(Edit::replace(leaf.name.span, new));
         }
         _ => {
@@ -216,6 +205,15 @@ pub fn whole(
         }
     }
     true
+}
+
+/// Whether an import stands in a function that binds a name of the module by it: `global a; import b as a`.
+pub fn is_global(file: &File<'_>, import: &ImportStatement, name: &str) -> bool {
+    let analysis = file.analysis();
+    let mut imports = analysis.imports.iter();
+    let stands = imports.find(|(other, _)| other.span == import.span);
+    let scope = stands.and_then(|(_, scope)| analysis.scopes.get(*scope));
+    scope.is_some_and(|scope| scope.globals.contains(name) || scope.nonlocals.contains(name))
 }
 
 /// A chain below a module that has a name of its own in this file.
@@ -253,6 +251,16 @@ pub fn below(
         .unwrap_or_default();
     let leaf = import.leaves.iter().find(|leaf| leaf.bound() == bound);
     let Some(leaf) = leaf else { return false };
+    if is_global(file, import, bound) {
+        let message =
+            format!("`{from}` is reached through `{bound}`, which an import below `global` binds");
+        found.refuse(
+            chain,
+            message,
+            Some("import the module at the top of the file".to_owned()),
+        );
+        return true;
+    }
     let reference = Reference::resolved(Form::Path, from, &moved.change.to, REASON);
     found.note(chain, reference);
     rename(moved, place, found);
@@ -342,23 +350,7 @@ fn is_bound(file: &File<'_>, used: &Use, name: &str, moved: &Moved) -> bool {
 /// A name for the module in this file: its own last one, or one that tells it apart.
 fn free_name(file: &File<'_>, used: &Use, moved: &Moved, goes: Option<&Leaf>) -> Option<String> {
     let leaf = moved.parent.rsplit('.').next()?;
-    let analysis = file.analysis();
-    let taken = |name: &str| {
-        let bound = analysis.scopes.iter().any(|scope| {
-            scope.bindings.get(name).is_some_and(|bindings| {
-                bindings.iter().any(|binding| {
-                    let import = file.names.import(binding);
-                    import.is_none_or(|(_, leaf)| goes.is_none_or(|goes| goes.span != leaf.span))
-                })
-            })
-        });
-        let read = goes.is_none_or(|goes| goes.bound() != name)
-            && analysis
-                .uses
-                .iter()
-                .any(|used| used.chain.first().is_some_and(|root| root.text == name));
-        bound || read
-    };
+    let taken = |name: &str| file.index().is_taken(name, goes);
     if is_bound(file, used, leaf, moved) || !taken(leaf) {
         return Some(leaf.to_owned());
     }

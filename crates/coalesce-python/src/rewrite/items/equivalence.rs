@@ -12,7 +12,7 @@ use ruff_text_size::Ranged;
 use rustc_hash::FxHashMap;
 
 use super::{
-    refusal,
+    identity, refusal,
     results::{self, Results},
     signatures::Swap,
 };
@@ -32,6 +32,9 @@ pub(super) enum Comparison {
     Same,
     /// They have the same text, in which a name means two things.
     MeansAnother(Finding),
+    /// They have the same text and are two objects, which of them one has matters: which, as a sentence, and the
+    /// place of the one that gives way.
+    TwoObjects(String, ByteSpan),
     /// What users get has another type: how, as a sentence.
     Differs(String),
     /// They are not the same, and nothing says that users may not mind: which, as a sentence.
@@ -72,7 +75,62 @@ pub(super) fn compare(mapping: &Mapping<'_>, swap: &Swap, modules: &Modules<'_>)
         Some(((a, b), path)) => {
             Comparison::MeansAnother(means_another(mapping, swap, (&old, a), (&new, b), path))
         }
-        None => Comparison::Same,
+        None => match kept_apart(mapping, (&old, &new), swap, modules) {
+            Some(why) => Comparison::TwoObjects(why, old.span),
+            None => Comparison::Same,
+        },
+    }
+}
+
+/// What two definitions of equal text do not share: an object that is filled, or told from others.
+fn kept_apart(
+    mapping: &Mapping<'_>,
+    (old, new): (&Definition, &Definition),
+    swap: &Swap,
+    modules: &Modules<'_>,
+) -> Option<String> {
+    if (old.module, &old.item) == (new.module, &new.item) {
+        return None;
+    }
+    let bodies = [&*old.read.statements, &*new.read.statements];
+    if identity::matters(&old.statement, &old.item, &bodies) {
+        let (from, to) = (&swap.from, &swap.to);
+        return Some(format!(
+            "`{from}` and `{to}` are two objects of equal text: who has the one does not see what is done to the other"
+        ));
+    }
+    let differs = old.names().zip(new.names()).find_map(|(a, b)| {
+        let (was, is) = (old.meaning(mapping, a)?, new.meaning(mapping, b)?);
+        if was == is {
+            return None;
+        }
+        let (was_there, is_there) = (
+            definition_of(mapping, old, a, modules)?,
+            definition_of(mapping, new, b, modules)?,
+        );
+        let bodies = [&*was_there.read.statements, &*is_there.read.statements];
+        let own = a.chain.first()?.text == old.item;
+        let matters = !own && identity::matters(&was_there.statement, &was_there.item, &bodies);
+        matters.then_some((was, is))
+    });
+    let (was, is) = differs?;
+    let (from, to) = (&swap.from, &swap.to);
+    Some(format!(
+        "`{from}` uses `{was}` and `{to}` uses `{is}`, two objects of equal text: what is done to the one is not seen in the other"
+    ))
+}
+
+/// The definition that the first name of a use leads to.
+fn definition_of(
+    mapping: &Mapping<'_>,
+    of: &Definition,
+    used: &Use,
+    modules: &Modules<'_>,
+) -> Option<Definition> {
+    let root = used.chain.first()?;
+    match mapping.graph.member(of.module, &root.text) {
+        Entity::Item(home, item) => Definition::new(mapping, home, &item, modules),
+        _ => None,
     }
 }
 
@@ -246,14 +304,10 @@ fn means_same(
         return true;
     }
     // Each module may have the same helper of its own.
-    let definition = |of: &Definition, used: &Use| {
-        let root = used.chain.first()?;
-        match mapping.graph.member(of.module, &root.text) {
-            Entity::Item(home, item) => Definition::new(mapping, home, &item, modules),
-            _ => None,
-        }
-    };
-    let (Some(old), Some(new)) = (definition(old, a), definition(new, b)) else {
+    let (Some(old), Some(new)) = (
+        definition_of(mapping, old, a, modules),
+        definition_of(mapping, new, b, modules),
+    ) else {
         return false;
     };
     old.has_text_of(&new)

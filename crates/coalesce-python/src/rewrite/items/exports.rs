@@ -1,14 +1,14 @@
 //! Where definitions go in a file, and what a file exports once they are there: `__all__` and star
 //! imports.
 
-use coalesce_model::{ByteSpan, Edit, Form, LanguagePlan, Texts};
+use coalesce_model::{ByteSpan, Edit, Form, LanguagePlan, Texts, Unproven, UnprovenKind};
 
 use super::{
-    Edits, cut,
+    Edits, Moved, cut,
     header::Header,
     needs::Problem,
     outline::{Kind, Statement},
-    place::{Arriving, Block, Target},
+    place::{Arriving, Block, Left, Target},
     refusal,
     source::Source,
 };
@@ -16,16 +16,16 @@ use crate::{
     analysis::Analysis,
     graph::Entity,
     rewrite::{
+        export_list::ExportList,
         exports::with_quotes,
         file::{File, Reference},
         imports::relative,
-        list,
         mapping::Mapping,
     },
 };
 
-/// Names that would mean something else once a block is in its target.
-pub fn captured(
+/// Names of the interpreter's own that are something else in the target.
+fn shadowed(
     mapping: &Mapping<'_>,
     target: &Target,
     block: &Block,
@@ -45,7 +45,14 @@ pub fn captured(
                 mapping.graph.member(source.module, &root.text),
                 Entity::Module(_) | Entity::Item(..)
             );
-        if free && !target.analysis.bindings(0, &root.text).is_empty() {
+        // A star import of the target may bring a name as well.
+        let star = target.module.is_some_and(|module| {
+            matches!(
+                mapping.graph.member(module, &root.text),
+                Entity::Module(_) | Entity::Item(..)
+            )
+        });
+        if free && (star || !target.analysis.bindings(0, &root.text).is_empty()) {
             let message = format!(
                 "`{}` in it is built in; `{}` has one of its own",
                 root.text, target.parent
@@ -53,6 +60,35 @@ pub fn captured(
             problems.push((root.span, message));
         }
     }
+    problems
+}
+
+/// A text whose bytes would mean something else in the target.
+fn recoded(target: &Target, block: &Block, source: &Source) -> Option<Problem> {
+    let mut parts = block
+        .extents
+        .iter()
+        .filter_map(|span| Some((span, span.of(&source.text)?)));
+    let (span, _) = parts.find(|(_, part)| !part.is_ascii())?;
+    let mut texts = [&source.text, &target.text].into_iter();
+    texts.any(|text| has_other_encoding(text)).then(|| {
+        let message = format!(
+            "its text is not all ASCII, and `{}` or its own file says that its bytes are no UTF-8",
+            target.parent
+        );
+        (*span, message)
+    })
+}
+
+/// Names that would mean something else once a block is in its target.
+pub fn captured(
+    mapping: &Mapping<'_>,
+    target: &Target,
+    block: &Block,
+    source: &Source,
+) -> Vec<Problem> {
+    let mut problems = shadowed(mapping, target, block, source);
+    problems.extend(recoded(target, block, source));
     let Some(moved) = mapping.items.list.get(block.index) else {
         return problems;
     };
@@ -91,6 +127,22 @@ pub fn captured(
         problems.push((place, message));
     }
     problems
+}
+
+/// Whether the first lines of a file name an encoding that is not ours.
+fn has_other_encoding(text: &str) -> bool {
+    let mut comments = text
+        .lines()
+        .take(2)
+        .filter(|line| line.trim_start().starts_with('#'));
+    comments.any(|line| {
+        let name = line.split_once("coding").map(|(_, rest)| rest);
+        let name = name.and_then(|rest| rest.strip_prefix([':', '=']));
+        let name = name.unwrap_or_default().trim_start().to_lowercase();
+        let end = name.find(|c: char| !(c.is_alphanumeric() || "-_.".contains(c)));
+        let name = name.get(..end.unwrap_or(name.len())).unwrap_or_default();
+        !["", "utf-8", "utf8", "utf-8-sig", "ascii", "us-ascii"].contains(&name)
+    })
 }
 
 /// Where the definitions are put in.
@@ -312,34 +364,26 @@ fn after_blocks(target: &Target, at: u32) -> u32 {
 /// `__all__` of the old file and of the new one.
 pub fn lists(mapping: &Mapping<'_>, arriving: &Arriving, targets: &[Target], edits: &mut Edits) {
     for left in &arriving.left {
-        let Some(all) = left
-            .source
-            .analysis
-            .all
-            .as_ref()
-            .filter(|_| !mapping.goes_away(left.source.module))
-        else {
+        if mapping.goes_away(left.source.module) {
             continue;
-        };
-        let gone: Vec<bool> = all
-            .iter()
-            .map(|entry| {
-                left.items.iter().any(|index| {
-                    mapping.items.list.get(*index).is_some_and(|moved| {
-                        moved.item == entry.text && moved.change.shim.is_none()
-                    })
-                })
+        }
+        let leaves = |name: &str| {
+            let mut items = left.items.iter();
+            items.any(|index| {
+                let moved = mapping.items.list.get(*index);
+                moved.is_some_and(|moved| moved.item == name && moved.change.shim.is_none())
             })
-            .collect();
-        if gone.contains(&true) {
+        };
+        let removed = ExportList::new(&left.source.text).take_out(&leaves);
+        if !removed.is_empty() {
             let made = edits.entry(left.source.path.clone()).or_default();
-            made.extend(removed(&left.source.text, &left.source.analysis, &gone));
+            made.extend(removed);
         }
     }
     for target in targets {
-        let Some(last) = target.analysis.all.as_ref().and_then(|all| all.last()) else {
+        if target.analysis.all.is_none() {
             continue;
-        };
+        }
         let names: Vec<&str> = mapping
             .items
             .list
@@ -356,13 +400,61 @@ pub fn lists(mapping: &Mapping<'_>, arriving: &Arriving, targets: &[Target], edi
                     .any(|entry| entry.text == *name)
             })
             .collect();
-        if !names.is_empty() {
-            edits
-                .entry(target.path.clone())
-                .or_default()
-                .push(entries_after(&target.text, last.span, &names));
+        let put_in = ExportList::new(&target.text).put_in(&names);
+        if let Some(edit) = put_in.filter(|_| !names.is_empty()) {
+            edits.entry(target.path.clone()).or_default().push(edit);
         }
     }
+}
+
+/// Names that a module looks up at run time, or that an `__all__` which is worked out may list, and that it has no
+/// longer: a star import of it fails then.
+pub fn composed_lists(mapping: &Mapping<'_>, arriving: &Arriving, plan: &mut LanguagePlan) {
+    for left in &arriving.left {
+        let source = &left.source;
+        if mapping.goes_away(source.module) {
+            continue;
+        }
+        let list = ExportList::new(&source.text);
+        let items = left.items.iter();
+        let items = items.filter_map(|index| mapping.items.list.get(*index));
+        for moved in items.filter(|moved| moved.change.shim.is_none()) {
+            plan.unproven.extend(looked_up(left, moved));
+            let doubted = list.doubt(&source.analysis, &moved.item);
+            plan.unproven.extend(doubted.map(|span| Unproven {
+                path: source.path.clone(),
+                span: Some(span),
+                kind: UnprovenKind::RuntimeTable,
+                name: moved.change.from.clone(),
+                why: "`__all__` is worked out here and may list it: a star import fails over a name that is not there"
+                    .to_owned(),
+            }));
+        }
+    }
+}
+
+/// Where a module looks its own names up, of which one leaves it.
+fn looked_up(left: &Left, moved: &Moved) -> Option<Unproven> {
+    let analysis = &left.source.analysis;
+    let outside = |span: ByteSpan| !left.extents.iter().any(|extent| extent.contains(span));
+    let mut uses = analysis.uses.iter();
+    let place = uses.find_map(|used| {
+        let root = used.chain.first()?;
+        let unbound = || analysis.binding_scope(used.scope, &root.text).is_none();
+        (root.text == "globals" && unbound() && outside(root.span)).then_some(root.span)
+    });
+    let itself = || {
+        let at = left.source.text.find("sys.modules[__name__]")?;
+        Some(ByteSpan::empty(u32::try_from(at).ok()?))
+    };
+    let span = place.or_else(itself)?;
+    Some(Unproven {
+        path: left.source.path.clone(),
+        span: Some(span),
+        kind: UnprovenKind::RuntimeTable,
+        name: moved.change.from.clone(),
+        why: "the module looks its names up at run time; this one leaves it".to_owned(),
+    })
 }
 
 /// Entries of `__all__` that follow another one, laid out as that is. A comment behind that one
@@ -403,27 +495,6 @@ pub fn entries_after(text: &str, last: ByteSpan, names: &[&str]) -> Edit {
         return Edit::insert(end, format!("{entries},"));
     }
     Edit::replace(ByteSpan::new(span.end, end), format!(",{line}{entries}"))
-}
-
-fn removed(text: &str, analysis: &Analysis, gone: &[bool]) -> Vec<Edit> {
-    let quoted: Vec<ByteSpan> = analysis
-        .all
-        .iter()
-        .flatten()
-        .map(|entry| with_quotes(text, entry.span))
-        .collect();
-    if let (true, Some(first), Some(last)) =
-        (gone.iter().all(|gone| *gone), quoted.first(), quoted.last())
-    {
-        let mut end = last.end;
-        let rest = text.get(end as usize..).unwrap_or_default();
-        if rest.trim_start().starts_with(',') {
-            end += u32::try_from(rest.find(',').unwrap_or(0)).unwrap_or(0) + 1;
-        }
-        return vec![Edit::delete(ByteSpan::new(first.start, end))];
-    }
-    let removal = list::remove(text, &quoted, gone);
-    removal.spans.into_iter().map(Edit::delete).collect()
 }
 
 /// Whether a star import of a module brings a name.
@@ -469,7 +540,7 @@ pub fn stars(mapping: &Mapping<'_>, texts: &dyn Texts, edits: &mut Edits, plan: 
     }
 }
 
-fn gains(mapping: &Mapping<'_>, user: usize, moved: &super::Moved, plan: &mut LanguagePlan) {
+fn gains(mapping: &Mapping<'_>, user: usize, moved: &Moved, plan: &mut LanguagePlan) {
     let (graph, name) = (mapping.graph, moved.name.as_str());
     let listed = moved
         .target
@@ -499,7 +570,7 @@ fn loses(
     mapping: &Mapping<'_>,
     texts: &dyn Texts,
     user: usize,
-    moved: &super::Moved,
+    moved: &Moved,
     import: &crate::facts::ImportStatement,
     edits: &mut Edits,
     plan: &mut LanguagePlan,

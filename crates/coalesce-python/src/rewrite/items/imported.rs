@@ -132,7 +132,7 @@ pub fn resolve(
             if !arrives
                 && taken
                     .iter()
-                    .all(|other| other.bound != line.bound || same(other, &line)) =>
+                    .all(|other| other.bound != line.bound || share(other, &line)) =>
         {
             return Ok(Resolved {
                 line: Some(line),
@@ -305,6 +305,13 @@ fn through_module(
 
 fn same(a: &Line, b: &Line) -> bool {
     (&a.parent, &a.name, &a.bound) == (&b.parent, &b.name, &b.bound)
+}
+
+/// Whether two imports bind one name to one thing: `import a.b` and `import a.c` both bind `a`.
+fn share(a: &Line, b: &Line) -> bool {
+    let root =
+        |line: &Line| line.parent.is_none() && line.name.split('.').next() == Some(&line.bound);
+    same(a, b) || root(a) && root(b) && a.bound == b.bound
 }
 
 /// Whether an identifier stands in a text.

@@ -6,13 +6,16 @@
 
 mod along;
 mod builtins;
+mod calls;
 mod certain;
 mod cut;
 mod equivalence;
 mod exports;
 mod flags;
+mod found_by_name;
 mod guarded;
 mod header;
+mod identity;
 mod imported;
 mod loggers;
 mod needs;
@@ -26,6 +29,7 @@ mod roles;
 mod shims;
 mod signatures;
 mod source;
+mod unlike;
 mod way;
 mod written;
 
@@ -189,6 +193,7 @@ pub fn plan(
     if mapping.items.list.is_empty() {
         return;
     }
+    found_by_name::check(mapping, texts, plan);
     let mut sources: Vec<usize> = mapping
         .items
         .list

@@ -242,6 +242,10 @@ fn unbound(
             format!("it uses `{name}` of its module, which is another one there"),
         ));
     }
+    if matches!(name, "eval" | "exec") {
+        let message = format!("it runs text (`{name}`) among the names of its module");
+        return Err((span, message));
+    }
     let entity = mapping.graph.member(source.module, name);
     match &entity {
         Entity::Module(_) | Entity::Item(..) if !name.starts_with("__") => {
@@ -253,10 +257,14 @@ fn unbound(
             let origin = origin.map_or(Origin::Star(full), Origin::Item);
             Ok(vec![need(name, origin, false)])
         }
-        Entity::Opaque if !is_builtin(name) && !name.starts_with("__") && source.has_star => Err((
-            span,
-            format!("it needs `{name}`, which a star import may bring"),
-        )),
+        Entity::Opaque if !is_builtin(name) && !name.starts_with("__") => {
+            let origin = if source.has_star {
+                "a star import may bring"
+            } else {
+                "its module makes while it runs, if anything does"
+            };
+            Err((span, format!("it needs `{name}`, which {origin}")))
+        }
         _ => Ok(Vec::new()),
     }
 }

@@ -302,7 +302,11 @@ fn kind(at: usize, statement: &Stmt) -> Kind {
             [Expr::Name(_)] => Kind::Assign,
             _ => Kind::Other,
         },
-        Stmt::AnnAssign(assign) if matches!(&*assign.target, Expr::Name(_)) => Kind::Assign,
+        Stmt::AnnAssign(assign) => match &*assign.target {
+            Expr::Name(name) if dunder(name.id.as_str()) => Kind::Dunder,
+            Expr::Name(_) => Kind::Assign,
+            _ => Kind::Other,
+        },
         Stmt::TypeAlias(_) => Kind::Assign,
         Stmt::If(conditional) if is_program(&conditional.test) => Kind::Program,
         Stmt::If(conditional) if last_name(&conditional.test) == Some("TYPE_CHECKING") => {

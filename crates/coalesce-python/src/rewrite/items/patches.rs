@@ -4,7 +4,7 @@
 //! reads it through the module that has it now, and a name that only the moved definition read is
 //! set where that is.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, sync::Arc};
 
 use coalesce_model::{
     ByteSpan, Edit, Evidence, Form, LanguagePlan, NotRewritten, Rewrite, Safety, Texts, TreePath,
@@ -20,29 +20,61 @@ use super::{
 use crate::{
     analysis::Binding,
     graph::Entity,
-    names::{Names, occurrences},
+    names::{Names, is_word, last_word, occurrences},
     rewrite::{imports::relative, mapping::Mapping},
 };
 
 /// Whether a full name stands at the start of a string in a file that patches, or its last part is
 /// set on the module.
 pub fn is_set(texts: &dyn Texts, full: &str) -> bool {
-    let Some((module, name)) = full.rsplit_once('.') else {
-        return false;
-    };
+    let by_string = |text: &str| sets(text) && places(text, full).next().is_some();
+    sources(texts).any(|(_, text)| by_string(&text)) || set_by_parts(texts, full).is_some()
+}
+
+/// The first file that sets a name of a module otherwise than by its full name: by an assignment, or by
+/// `patch.object(module, "name")`.
+fn set_by_parts(texts: &dyn Texts, full: &str) -> Option<TreePath> {
+    let (module, name) = full.rsplit_once('.')?;
     let last = module.rsplit('.').next().unwrap_or_default();
-    let pairs = [format!("{last}, \"{name}\""), format!("{last}, '{name}'")];
-    let sources = texts
-        .paths()
-        .iter()
-        .filter(|path| path.extension() == Some("py"));
-    sources.into_iter().any(|path| {
-        texts.text(path).is_some_and(|text| {
-            sets(&text)
-                && (places(&text, full).next().is_some()
-                    || pairs.iter().any(|pair| text.contains(pair)))
-        })
+    let pairs = [format!(", \"{name}\""), format!(", '{name}'")];
+    let is_set = |text: &str| {
+        let paired = || pairs.iter().any(|pair| text.contains(pair));
+        sets(text) && text.contains(last) && paired() || is_assigned(text, module, name)
+    };
+    let mut sources = sources(texts);
+    sources.find_map(|(path, text)| is_set(&text).then(|| path.clone()))
+}
+
+fn sources<'t>(texts: &'t dyn Texts) -> impl Iterator<Item = (&'t TreePath, Arc<str>)> + 't {
+    let paths = texts.paths().iter();
+    let paths = paths.filter(|path| path.extension() == Some("py"));
+    paths.filter_map(|path| Some((path, texts.text(path)?)))
+}
+
+/// Whether `module.name` is assigned to, or deleted, by the module's name or by one that an import of it
+/// gives it.
+fn is_assigned(text: &str, module: &str, name: &str) -> bool {
+    let last = module.rsplit('.').next().unwrap_or_default();
+    let attribute = format!(".{name}");
+    let mut places = memchr::memmem::find_iter(text.as_bytes(), attribute.as_bytes());
+    places.any(|at| {
+        let (before, rest) = text.split_at(at);
+        let rest = rest.get(attribute.len()..).unwrap_or_default();
+        let owner = last_word(before);
+        let line = before.rsplit('\n').next().unwrap_or_default().trim_start();
+        let changes = is_assignment(rest.trim_start()) || line.starts_with("del ");
+        let is_module = owner == last
+            || [module, last]
+                .iter()
+                .any(|name| text.contains(&format!("{name} as {owner}")));
+        !rest.starts_with(is_word) && !owner.is_empty() && changes && is_module
     })
+}
+
+/// Whether a text begins with what assigns: `=`, `+=`, `: int =`, not `==`.
+fn is_assignment(rest: &str) -> bool {
+    let rest = rest.trim_start_matches(['+', '-', '*', '/', '|', '&', '@', '%', '^', '<', '>']);
+    rest.starts_with('=') && !rest.starts_with("==")
 }
 
 /// Where a string begins with a full name.
@@ -193,6 +225,15 @@ pub fn follow(
             }
             let full = format!("{}.{}", module.name, need.name);
             let new = format!("{}.{}", moved.parent, need.name);
+            if let Some(path) = set_by_parts(texts, &full) {
+                plan.unproven.push(Unproven {
+                    path,
+                    span: None,
+                    kind: UnprovenKind::Patch,
+                    name: full.clone(),
+                    why: format!("it is set here; the moved definition reads `{new}`"),
+                });
+            }
             let stays = still_used(left, &need.name);
             set_elsewhere(texts, (&full, &new), stays, plan, edits);
         }
@@ -234,6 +275,13 @@ fn set_elsewhere(
                     form: Form::String,
                     name: full.to_owned(),
                     why: format!("the moved definition reads `{new}` instead; the old module still has its own"),
+                });
+                plan.unproven.push(Unproven {
+                    path: path.clone(),
+                    span: Some(span),
+                    kind: UnprovenKind::Patch,
+                    name: full.to_owned(),
+                    why: format!("it is set for what stays; the moved definition reads `{new}`"),
                 });
             } else if !stays {
                 edits

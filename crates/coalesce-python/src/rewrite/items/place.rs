@@ -20,6 +20,7 @@ use crate::{
     rewrite::{
         imports::relative,
         mapping::Mapping,
+        offers,
         structure::{self, packages_above},
     },
     shim,
@@ -431,6 +432,9 @@ impl Placing<'_, '_> {
         let left = self.arriving.left.get(at)?;
         let (source, moved) = (&left.source, self.mapping.items.list.get(index)?);
         let uses = remaining(left, moved);
+        if uses.is_empty() && !eager && !source.is_stub() {
+            return self.offered(source, moved);
+        }
         let is_eager = uses.iter().any(|(_, eager)| *eager);
         if self.mapping.goes_away(source.module) || uses.is_empty() || is_eager != eager {
             return None;
@@ -492,6 +496,25 @@ impl Placing<'_, '_> {
         })
     }
 
+    /// The import of what a module goes on offering, and uses nowhere itself.
+    fn offered(&self, source: &Source, moved: &Moved) -> Option<Back> {
+        if !offers::stays_on_offer(self.mapping, moved) {
+            return None;
+        }
+        let line = back_line(self.mapping, source, moved);
+        // By naming it twice one says that it is meant to be there.
+        let again = if moved.name == moved.item {
+            format!(" as {}", moved.item)
+        } else {
+            String::new()
+        };
+        Some(Back {
+            line: Some(format!("{line}{again}")),
+            top: true,
+            ..Back::default()
+        })
+    }
+
     fn place_lazy(&mut self, at: usize, block: usize, need: usize, mut line: Line) {
         let Some(target) = self.targets.get(at) else {
             return;
@@ -545,6 +568,7 @@ impl Placing<'_, '_> {
 
     fn exports(&mut self) {
         exports::lists(self.mapping, &self.arriving, &self.targets, &mut self.edits);
+        exports::composed_lists(self.mapping, &self.arriving, self.plan);
         exports::stars(self.mapping, self.texts, &mut self.edits, self.plan);
     }
 

@@ -3,7 +3,7 @@
 use coalesce_model::{Edit, LanguagePlan};
 
 use super::{Moved, refusal, source::Source};
-use crate::rewrite::mapping::Mapping;
+use crate::rewrite::{export_list::ExportList, mapping::Mapping};
 
 /// Renames an item and its uses in its own file; the old name must be bound once, the new one
 /// nowhere that it would be read.
@@ -21,7 +21,7 @@ pub fn here(mapping: &Mapping<'_>, source: &Source, moved: &Moved, plan: &mut La
         .collect();
     let hidden = uses.iter().find(|(used, _)| {
         analysis
-            .binding_scope(used.scope, name)
+            .binding_scope(used.stands_in, name)
             .is_some_and(|scope| scope != 0)
     });
     let global = source
@@ -48,17 +48,12 @@ pub fn here(mapping: &Mapping<'_>, source: &Source, moved: &Moved, plan: &mut La
         spans.dedup();
         let edits = plan.edits.entry(source.path.clone()).or_default();
         edits.extend(spans.into_iter().map(|span| Edit::replace(span, name)));
-        for entry in analysis
-            .all
-            .iter()
-            .flatten()
-            .filter(|entry| entry.text == item)
-        {
-            edits.push(if moved.change.shim.is_some() {
-                super::exports::entries_after(&source.text, entry.span, &[name])
-            } else {
-                Edit::replace(entry.span, name)
-            });
+        let listed = ExportList::new(&source.text);
+        let entries = listed.entries.iter().filter(|entry| entry.name == item);
+        if moved.change.shim.is_none() {
+            edits.extend(entries.map(|entry| Edit::replace(entry.span, name)));
+        } else if entries.count() > 0 {
+            edits.extend(listed.put_in(&[name]));
         }
         if moved.change.shim.is_some() && source.path.extension() == Some("py") {
             super::shims::append(mapping, source, (&[moved], &[]), None, edits);

@@ -8,7 +8,7 @@ use ruff_python_ast::{
 };
 use ruff_text_size::Ranged;
 
-use super::{equivalence::Definition, signatures::Swap};
+use super::{equivalence::Definition, signatures::Swap, unlike};
 use crate::{analysis::Use, rewrite::mapping::Mapping};
 
 /// What is known of a definition and another one of another text that takes its place.
@@ -37,8 +37,13 @@ pub(super) fn compare(
                 "of `{from}` and `{to}`, only `{waited}` has to be awaited"
             ))
         }
-        (Stmt::ClassDef(_), Stmt::ClassDef(_)) => {
-            Results::Unknown(format!("the classes `{from}` and `{to}` are not the same"))
+        (Stmt::ClassDef(was), Stmt::ClassDef(is)) => {
+            match unlike::classes(mapping, swap, (old, was), is) {
+                Some(why) => Results::Differ(why),
+                None => {
+                    Results::Unknown(format!("the classes `{from}` and `{to}` are not the same"))
+                }
+            }
         }
         (was, is) if is_value(was) && is_value(is) => {
             let why = format!("`{from}` and `{to}` are not the same value");
@@ -56,6 +61,13 @@ fn functions(
 ) -> Results {
     let (from, to) = (&swap.from, &swap.to);
     let why = format!("`{from}` and `{to}` are not the same, nor known to return one type");
+    for (decorator, what) in KINDS {
+        let (a, b) = (is_decorated(was, decorator), is_decorated(is, decorator));
+        if a != b {
+            let only = if a { from } else { to };
+            return Results::Differ(format!("of `{from}` and `{to}`, only `{only}` is {what}"));
+        }
+    }
     // A decorator may make anything of what a function returns.
     if !was.decorator_list.is_empty() || !is.decorator_list.is_empty() {
         return Results::Unknown(why);
@@ -70,7 +82,41 @@ fn functions(
             spelled(mapping, new, b)
         ));
     }
+    if yields(was) != yields(is) {
+        let only = if yields(was) { from } else { to };
+        return Results::Differ(format!(
+            "of `{from}` and `{to}`, only `{only}` yields its values one by one"
+        ));
+    }
     decide(returned(was), returned(is), why)
+}
+
+/// Decorators that make another kind of thing of a function, and which.
+const KINDS: [(&str, &str); 4] = [
+    ("contextmanager", "a context manager"),
+    ("asynccontextmanager", "an asynchronous context manager"),
+    ("fixture", "a fixture of pytest"),
+    ("singledispatch", "one that others add to"),
+];
+
+/// Whether a decorator of this name, called or not, stands on a function.
+pub(super) fn is_decorated(function: &StmtFunctionDef, name: &str) -> bool {
+    let last = |expression: &Expr| match expression {
+        Expr::Name(found) => found.id.as_str() == name,
+        Expr::Attribute(found) => found.attr.as_str() == name,
+        _ => false,
+    };
+    let mut decorators = function.decorator_list.iter();
+    decorators.any(|decorator| match &decorator.expression {
+        Expr::Call(call) => last(&call.func),
+        plain => last(plain),
+    })
+}
+
+fn yields(function: &StmtFunctionDef) -> bool {
+    let mut returns = Returns::default();
+    returns.visit_body(&function.body);
+    returns.yields
 }
 
 fn decide(was: Option<Kind>, is: Option<Kind>, why: String) -> Results {

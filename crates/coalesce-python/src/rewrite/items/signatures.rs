@@ -7,21 +7,18 @@ use coalesce_model::{
     ByteSpan, ChangeKind, Finding, LanguagePlan, Severity, Texts, TreePath, Unproven, UnprovenKind,
     finding::codes,
 };
-use ruff_python_ast::{
-    self as ast, Expr, Stmt,
-    visitor::{self, Visitor},
-};
+use ruff_python_ast::{self as ast, Expr, Stmt, comparable::ComparableExpr};
 use ruff_python_parser::Mode;
-use ruff_text_size::Ranged;
 
 use super::{
+    calls::{Callee, calls, doubt},
     certain,
     equivalence::{self, Comparison, Modules},
     refusal,
     roles::{Role, roles},
 };
 use crate::{
-    analysis::{Analysis, Definition, Use},
+    analysis::{Analysis, Called, Definition, Use},
     facts::Spanned,
     graph::Entity,
     names::Names,
@@ -37,17 +34,23 @@ struct Shape {
     members: Option<Vec<String>>,
     /// Methods by name, as they are called on the class.
     methods: BTreeMap<String, Parameters>,
+    /// What the one before took, where both are functions or both are classes.
+    took: Option<Parameters>,
+    /// Both are functions.
+    functions: bool,
     /// What it cannot be, and why.
     never: Option<(Role, &'static str)>,
 }
 
 #[derive(Debug, Default)]
-struct Parameters {
-    positional: Vec<(String, bool)>,
-    positional_only: usize,
-    keyword_only: Vec<(String, bool)>,
-    more: bool,
-    any_keyword: bool,
+pub(super) struct Parameters {
+    pub(super) positional: Vec<(String, bool)>,
+    pub(super) positional_only: usize,
+    pub(super) keyword_only: Vec<(String, bool)>,
+    pub(super) more: bool,
+    pub(super) any_keyword: bool,
+    /// What stands for an argument that is left out, to be compared.
+    pub(super) defaults: BTreeMap<String, String>,
 }
 
 /// A definition whose users get another one.
@@ -138,14 +141,14 @@ pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) 
             path: &found.path,
         };
         for ((swap, shape), users) in named {
-            let mut used = user.check(mapping, swap, shape, plan);
+            let Found { mut used, bases } = user.check(mapping, swap, shape, plan);
             let goes = |definition: &&Definition| {
                 module == swap.source && definition.class.is_none() && definition.name == swap.item
             };
             for own in analysis.definitions.iter().filter(goes) {
                 used.retain(|span| !own.span.contains(*span));
             }
-            users.add(&found.path, used);
+            users.add(&found.path, used, bases);
         }
     }
     let compared = open.into_iter().zip(conditions);
@@ -155,14 +158,45 @@ pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) 
             let unproven = users.unproven(swap, UnprovenKind::Condition, why);
             plan.unproven.extend(unproven);
         }
-        match comparison {
-            Comparison::Same => {}
-            Comparison::MeansAnother(refusal) => plan.refusals.push(refusal),
-            Comparison::Differs(why) => {
-                let unproven = users.unproven(swap, UnprovenKind::UnknownType, why);
-                plan.unproven.extend(unproven);
+        tell(mapping, swap, users, comparison, plan);
+    }
+}
+
+/// What comes of the comparison of two definitions.
+fn tell(
+    mapping: &Mapping<'_>,
+    swap: &Swap,
+    users: Users,
+    comparison: Comparison,
+    plan: &mut LanguagePlan,
+) {
+    match comparison {
+        Comparison::Same => {}
+        Comparison::MeansAnother(refusal) => plan.refusals.push(refusal),
+        Comparison::TwoObjects(why, own) => {
+            let place = mapping.graph.modules.get(swap.source);
+            let unproven = users.unproven(swap, UnprovenKind::Equivalence, why.clone());
+            let unproven = unproven.or_else(|| {
+                Some(Unproven {
+                    path: place?.path.clone(),
+                    span: Some(own),
+                    kind: UnprovenKind::Equivalence,
+                    name: swap.from.clone(),
+                    why,
+                })
+            });
+            plan.unproven.extend(unproven);
+        }
+        Comparison::Differs(why) => {
+            let unproven = users.unproven(swap, UnprovenKind::UnknownType, why);
+            plan.unproven.extend(unproven);
+        }
+        Comparison::Unknown(why) => {
+            if let Some((path, span)) = &users.base {
+                let why = format!("{why}, and a class is made of the one here");
+                plan.unproven.push(doubt(path, *span, swap, why));
             }
-            Comparison::Unknown(why) => plan.notes.extend(users.trust(why)),
+            plan.notes.extend(users.trust(why));
         }
     }
 }
@@ -172,10 +206,22 @@ pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) 
 struct Users {
     first: Option<(TreePath, ByteSpan)>,
     count: usize,
+    /// The first class that is made of it.
+    base: Option<(TreePath, ByteSpan)>,
+}
+
+/// What of a file uses what is swapped.
+struct Found {
+    used: Vec<ByteSpan>,
+    /// Bases of classes.
+    bases: Vec<ByteSpan>,
 }
 
 impl Users {
-    fn add(&mut self, path: &TreePath, used: Vec<ByteSpan>) {
+    fn add(&mut self, path: &TreePath, used: Vec<ByteSpan>, bases: Vec<ByteSpan>) {
+        if let (None, Some(span)) = (&self.base, bases.first()) {
+            self.base = Some((path.clone(), *span));
+        }
         self.count += used.len();
         if let (None, Some(span)) = (&self.first, used.first()) {
             self.first = Some((path.clone(), *span));
@@ -245,7 +291,19 @@ fn primary(mapping: &Mapping<'_>, moved: &Swap, texts: &dyn Texts) -> Option<Sha
     let text = texts.text(&mapping.graph.modules.get(module)?.path)?;
     let old = mapping.graph.modules.get(moved.source);
     let old = old.and_then(|old| texts.text(&old.path));
-    let was = old.and_then(|old| kind_of(&old, &moved.item));
+    let (was, took) = old.map_or((None, None), |old| {
+        let parsed = crate::parser::parse(&old, Mode::Module);
+        let ast::Mod::Module(tree) = parsed.syntax() else {
+            return (None, None);
+        };
+        let definitions: Vec<&Stmt> = tree
+            .body
+            .iter()
+            .filter(|each| is_called(each, &moved.item))
+            .collect();
+        let took = shape(&definitions).and_then(|shape| shape.parameters);
+        (kind_of(&definitions), took)
+    });
     let parsed = crate::parser::parse(&text, Mode::Module);
     let ast::Mod::Module(tree) = parsed.syntax() else {
         return None;
@@ -279,6 +337,12 @@ fn primary(mapping: &Mapping<'_>, moved: &Swap, texts: &dyn Texts) -> Option<Sha
                 ..shape
             }
         }
+        (Some(Was::Function), Some(Stmt::FunctionDef(_))) => Shape {
+            took,
+            functions: true,
+            ..shape
+        },
+        (Some(Was::Class), Some(Stmt::ClassDef(_))) => Shape { took, ..shape },
         _ => shape,
     })
 }
@@ -290,14 +354,9 @@ enum Was {
     Class,
 }
 
-/// What the one definition of a name at module level is.
-fn kind_of(text: &str, item: &str) -> Option<Was> {
-    let parsed = crate::parser::parse(text, Mode::Module);
-    let ast::Mod::Module(tree) = parsed.syntax() else {
-        return None;
-    };
-    let mut definitions = tree.body.iter().filter(|each| is_called(each, item));
-    match definitions.next_back()? {
+/// What the last definition of a name at module level is.
+fn kind_of(definitions: &[&Stmt]) -> Option<Was> {
+    match definitions.last()? {
         Stmt::FunctionDef(_) => Some(Was::Function),
         Stmt::ClassDef(_) => Some(Was::Class),
         _ => None,
@@ -477,7 +536,7 @@ fn class_shape(class: &ast::StmtClassDef) -> Shape {
         parameters: parameters.or_else(|| fields(class).filter(|_| !bases)),
         members: known.then_some(members),
         methods,
-        never: None,
+        ..Shape::default()
     }
 }
 
@@ -497,57 +556,13 @@ fn parameters(parameters: &ast::Parameters, skip: usize) -> Parameters {
         keyword_only: each(&parameters.kwonlyargs),
         more: parameters.vararg.is_some(),
         any_keyword: parameters.kwarg.is_some(),
-    }
-}
-
-impl Parameters {
-    /// Why a call does not fit; `None` when it does or that cannot be told.
-    fn misfit(&self, arguments: &ast::Arguments) -> Option<String> {
-        let starred = arguments
-            .args
-            .iter()
-            .any(|argument| matches!(argument, Expr::Starred(_)));
-        let given = arguments
-            .args
-            .iter()
-            .filter(|argument| !matches!(argument, Expr::Starred(_)))
-            .count();
-        if given > self.positional.len() && !self.more {
-            return Some(format!(
-                "it takes {} positional arguments, not {given}",
-                self.positional.len()
-            ));
-        }
-        let mut open = false;
-        for keyword in &arguments.keywords {
-            let Some(name) = &keyword.arg else {
-                open = true;
-                continue;
-            };
-            let named =
-                |list: &[(String, bool)]| list.iter().any(|(other, _)| other == name.as_str());
-            let by_name = self
-                .positional
-                .get(self.positional_only..)
-                .unwrap_or_default();
-            if !(named(by_name) || named(&self.keyword_only) || self.any_keyword) {
-                return Some(format!("it takes no argument `{name}`"));
-            }
-        }
-        if starred || open {
-            return None;
-        }
-        let passed = |name: &str| {
-            arguments
-                .keywords
-                .iter()
-                .any(|keyword| keyword.arg.as_ref().is_some_and(|arg| arg.as_str() == name))
-        };
-        let later = self.positional.iter().skip(given).chain(&self.keyword_only);
-        let mut missing = later.filter(|(name, default)| !default && !passed(name));
-        missing
-            .next()
-            .map(|(name, _)| format!("it needs the argument `{name}`"))
+        defaults: parameters
+            .iter_non_variadic_params()
+            .filter_map(|parameter| {
+                let default = ComparableExpr::from(parameter.default.as_deref()?);
+                Some((parameter.name().to_string(), format!("{default:?}")))
+            })
+            .collect(),
     }
 }
 
@@ -576,9 +591,9 @@ impl User<'_> {
         moved: &Swap,
         shape: &Shape,
         plan: &mut LanguagePlan,
-    ) -> Vec<ByteSpan> {
-        let mut found = Vec::new();
-        let mut ends: Vec<(u32, &Parameters, String)> = Vec::new();
+    ) -> Found {
+        let (mut found, mut bases) = (Vec::new(), Vec::new());
+        let mut ends: Vec<Callee<'_>> = Vec::new();
         let mut bare: Vec<u32> = Vec::new();
         for used in &self.names.analysis.uses {
             let Some(at) = self.named(mapping, used, moved) else {
@@ -589,14 +604,28 @@ impl User<'_> {
                 Some(member) => {
                     let method = self.member(member, (moved, shape), plan);
                     if let Some(method) = method.filter(|_| used.chain.len() == at + 2) {
-                        ends.push((member.span.end, method, format!(".{}", member.text)));
+                        ends.push(Callee {
+                            end: member.span.end,
+                            takes: method,
+                            took: None,
+                            name: format!(".{}", member.text),
+                        });
                     }
                 }
                 None => {
                     bare.extend(used.chain.last().map(|last| last.span.end));
                     if let (Some(last), Some(own)) = (used.chain.last(), &shape.parameters) {
-                        ends.push((last.span.end, own, String::new()));
+                        ends.push(Callee {
+                            end: last.span.end,
+                            takes: own,
+                            took: shape.took.as_ref(),
+                            name: String::new(),
+                        });
                     }
+                    if used.called == Called::Base {
+                        bases.extend(used.chain.last().map(|last| last.span));
+                    }
+                    self.handed_on(used, (moved, shape), plan);
                 }
             }
         }
@@ -604,7 +633,24 @@ impl User<'_> {
         if !ends.is_empty() {
             calls(self.text, self.path, ends, moved, plan);
         }
-        found
+        Found { used: found, bases }
+    }
+
+    /// A function that is passed on, to be called by somebody who is not seen: both must take the same.
+    fn handed_on(&self, used: &Use, (moved, shape): (&Swap, &Shape), plan: &mut LanguagePlan) {
+        let called = matches!(used.called, Called::Callee | Called::Base);
+        if called || used.annotation || used.store || !shape.functions {
+            return;
+        }
+        let why = shape.parameters.as_ref().zip(shape.took.as_ref());
+        let why = why.and_then(|(takes, took)| takes.unlike(took));
+        if let (Some(why), Some(last)) = (why, used.chain.last()) {
+            let why = format!(
+                "it is handed on here, and `{}` is not called like it: {why}",
+                moved.to
+            );
+            plan.unproven.push(doubt(self.path, last.span, moved, why));
+        }
     }
 
     /// A member that is used of what is swapped: refused where the other has none of that name.
@@ -646,59 +692,5 @@ fn unfit_roles(
             let message = format!("`{}` {why}", moved.to);
             plan.refusals.push(refusal(path, Some(span), message, None));
         }
-    }
-}
-
-/// Refuses the calls of a file that do not fit.
-fn calls(
-    text: &str,
-    path: &TreePath,
-    ends: Vec<(u32, &Parameters, String)>,
-    moved: &Swap,
-    plan: &mut LanguagePlan,
-) {
-    let start = if text.starts_with('\u{feff}') { 3 } else { 0 };
-    let parsed = crate::parser::parse(text.get(start..).unwrap_or_default(), Mode::Module);
-    let mut calls = Calls {
-        start: u32::try_from(start).unwrap_or(0),
-        ends,
-        found: Vec::new(),
-    };
-    if let ast::Mod::Module(tree) = parsed.syntax() {
-        calls.visit_body(&tree.body);
-    }
-    for (span, name, why) in calls.found {
-        let message = format!(
-            "this call of `{}{name}` does not fit `{}{name}`: {why}",
-            moved.item, moved.to
-        );
-        plan.refusals.push(refusal(path, Some(span), message, None));
-    }
-}
-
-struct Calls<'a> {
-    start: u32,
-    /// Where callees end, what they take, and what they are of the item.
-    ends: Vec<(u32, &'a Parameters, String)>,
-    found: Vec<(ByteSpan, String, String)>,
-}
-
-impl Visitor<'_> for Calls<'_> {
-    fn visit_expr(&mut self, expression: &Expr) {
-        if let Expr::Call(call) = expression {
-            let end = call.func.range().end().to_u32() + self.start;
-            let known = self.ends.iter().find(|(at, ..)| *at == end);
-            if let Some((_, parameters, name)) = known
-                && let Some(why) = parameters.misfit(&call.arguments)
-            {
-                let range = call.range();
-                let span = ByteSpan::new(
-                    range.start().to_u32() + self.start,
-                    range.end().to_u32() + self.start,
-                );
-                self.found.push((span, name.clone(), why));
-            }
-        }
-        visitor::walk_expr(self, expression);
     }
 }

@@ -1,0 +1,531 @@
+//! What importing a module runs besides what it names, and runs no longer after the changes.
+//!
+//! `from pkg.ops.add import f` runs `pkg/ops/__init__.py` on the way, makes `ops` an attribute of `pkg`, and
+//! everything that `add.py` registers is registered. When `f` is elsewhere, none of that need happen any
+//! more, and no name is missing for it. So for every module, what importing it runs is compared before and
+//! after. What it no longer runs is told where that may matter: where that module does something to others
+//! (a call, a value set elsewhere, a decorator or a base class that registers), or where it is read as an
+//! attribute of its package.
+
+use std::{
+    cell::OnceCell,
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use coalesce_model::{
+    ByteSpan, Change, ImportTarget, Subject, Texts, Unproven, UnprovenKind, change::renamed,
+};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::{
+    flow::{Calls, What},
+    graph::{Entity, PythonGraph},
+    names::last_word,
+    order::{leading, loads, parents},
+};
+
+/// Last words of decorators of libraries that keep what they stand on.
+const REGISTERING: [&str; 19] = [
+    "callback",
+    "command",
+    "custom_op",
+    "define",
+    "errorhandler",
+    "group",
+    "handler",
+    "hook",
+    "impl",
+    "implements",
+    "listener",
+    "on",
+    "receiver",
+    "route",
+    "signal",
+    "subscribe",
+    "task",
+    "tool",
+    "websocket",
+];
+
+/// Deeper chains of base classes are not followed.
+const MAXIMUM_BASES: usize = 20;
+
+/// What is told of the modules that are run no longer.
+pub fn lost(
+    before: &PythonGraph,
+    after: &PythonGraph,
+    changes: &[Change],
+    texts: &dyn Texts,
+) -> Vec<Unproven> {
+    let (old, new) = (Imports::new(before), Imports::new(after));
+    let now = counterparts(before, after, changes);
+    let effects = Effects::new(before, texts);
+    let mut registered = registered_items(before, after, changes, &effects);
+    let mut changed: Vec<usize> = registered.iter().map(|item| item.home).collect();
+    changed.extend((0..before.modules.len()).filter(|module| old.loses(*module, &new, &now)));
+    let mut told: BTreeMap<usize, Option<Unproven>> = BTreeMap::new();
+    let mut unproven = Vec::new();
+    let (mut old_runs, mut new_runs) = (Runs::new(&old), Runs::new(&new));
+    for root in old.leading_to(&changed) {
+        let Some(root_now) = now.get(root).copied().flatten() else {
+            continue;
+        };
+        let (ran, runs) = (old_runs.of(root), new_runs.of(root_now));
+        let is_lost = |module: &usize| {
+            let now = now.get(*module).copied().flatten();
+            now.is_some_and(|now| !runs.has(now))
+        };
+        let gone: BTreeSet<usize> = ran.members().filter(is_lost).collect();
+        for module in &gone {
+            let found = told
+                .entry(*module)
+                .or_insert_with(|| effects.of_module(*module, root));
+            unproven.extend(found.take());
+        }
+        registered.retain(|item| {
+            let kept = !ran.has(item.home) || runs.has(item.arrives);
+            if !kept {
+                unproven.extend(item.unproven(before, root));
+            }
+            kept
+        });
+        let gone: BTreeSet<usize> = gone
+            .iter()
+            .filter_map(|module| now.get(*module).copied().flatten())
+            .collect();
+        if !gone.is_empty() {
+            unproven.extend(attributes((before, root), (after, root_now), &gone));
+        }
+    }
+    unproven
+}
+
+/// For each module the one that it is afterwards.
+fn counterparts(
+    before: &PythonGraph,
+    after: &PythonGraph,
+    changes: &[Change],
+) -> Vec<Option<usize>> {
+    let modules = before.modules.iter();
+    let counterpart = |name: &str| {
+        let name = renamed(changes, ".", name).unwrap_or_else(|| name.to_owned());
+        after.find(None, &name)
+    };
+    modules.map(|module| counterpart(&module.name)).collect()
+}
+
+/// Which modules the import of a module runs.
+struct Imports {
+    /// What each imports while it is executed, and the package around it.
+    runs: Vec<Vec<usize>>,
+    /// The package around each.
+    around: Vec<Option<usize>>,
+}
+
+impl Imports {
+    fn new(graph: &PythonGraph) -> Self {
+        let (mut runs, around) = (loads(graph), parents(graph));
+        for (list, around) in runs.iter_mut().zip(&around) {
+            list.extend(around);
+            list.sort_unstable();
+            list.dedup();
+        }
+        Self { runs, around }
+    }
+
+    fn of(&self, module: usize) -> &[usize] {
+        self.runs.get(module).map_or(&[], Vec::as_slice)
+    }
+
+    /// Adds what the import of a module runs, itself included, besides what has run.
+    fn run(&self, module: usize, seen: &mut ModuleSet) {
+        let mut open = vec![module];
+        while let Some(module) = open.pop() {
+            if seen.add(module) {
+                open.extend_from_slice(self.of(module));
+            }
+        }
+    }
+
+    /// Whether a module no longer runs something itself that is there afterwards.
+    fn loses(&self, module: usize, new: &Self, now: &[Option<usize>]) -> bool {
+        let Some(module_now) = now.get(module).copied().flatten() else {
+            return false;
+        };
+        let runs = new.of(module_now);
+        self.of(module).iter().any(|target| {
+            let target = now.get(*target).copied().flatten();
+            target.is_some_and(|target| target != module_now && !runs.contains(&target))
+        })
+    }
+
+    /// The modules whose import comes to one of these, in order.
+    fn leading_to(&self, modules: &[usize]) -> Vec<usize> {
+        let mut touched = vec![false; self.runs.len()];
+        for module in modules {
+            if let Some(touched) = touched.get_mut(*module) {
+                *touched = true;
+            }
+        }
+        let found = leading(&touched, &self.runs, &self.around);
+        (0..found.len())
+            .filter(|module| found.get(*module) == Some(&true))
+            .collect()
+    }
+}
+
+/// All modules that the import of one runs. What its top-level package runs is worked out once: that comes first,
+/// whatever is imported below it.
+struct Runs<'i> {
+    imports: &'i Imports,
+    of_top: FxHashMap<usize, ModuleSet>,
+}
+
+impl<'i> Runs<'i> {
+    fn new(imports: &'i Imports) -> Self {
+        Self {
+            imports,
+            of_top: FxHashMap::default(),
+        }
+    }
+
+    /// The modules, itself included.
+    fn of(&mut self, module: usize) -> ModuleSet {
+        let imports = self.imports;
+        let around = |module: &usize| imports.around.get(*module).copied().flatten();
+        let top = std::iter::successors(Some(module), around).last();
+        let top = top.unwrap_or(module);
+        let first = self.of_top.entry(top).or_insert_with(|| {
+            let mut seen = ModuleSet::none(imports.runs.len());
+            imports.run(top, &mut seen);
+            seen
+        });
+        let mut seen = first.clone();
+        imports.run(module, &mut seen);
+        seen
+    }
+}
+
+/// A set of modules.
+#[derive(Clone)]
+struct ModuleSet(Vec<u64>);
+
+impl ModuleSet {
+    fn none(count: usize) -> Self {
+        Self(vec![0; count.div_ceil(64)])
+    }
+
+    fn has(&self, module: usize) -> bool {
+        let word = self.0.get(module / 64).copied().unwrap_or_default();
+        word >> (module % 64) & 1 == 1
+    }
+
+    /// Whether it was not there yet.
+    fn add(&mut self, module: usize) -> bool {
+        let new = !self.has(module);
+        if let Some(word) = self.0.get_mut(module / 64) {
+            *word |= 1 << (module % 64);
+        }
+        new
+    }
+
+    fn members(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.0.len() * 64).filter(|module| self.has(*module))
+    }
+}
+
+/// An item that registers itself when its module is executed, and changes its module.
+struct Registered {
+    name: String,
+    home: usize,
+    arrives: usize,
+    span: Option<ByteSpan>,
+}
+
+impl Registered {
+    fn unproven(&self, before: &PythonGraph, root: usize) -> Option<Unproven> {
+        let name = |module: usize| {
+            let module = before.modules.get(module);
+            module.map_or("", |module| module.name.as_str())
+        };
+        let path = before.modules.get(self.home)?.path.clone();
+        Some(Unproven {
+            path,
+            span: self.span,
+            kind: UnprovenKind::NotExecuted,
+            name: self.name.clone(),
+            why: format!(
+                "it registers itself when `{}` is imported; importing `{}` alone no longer comes to it",
+                name(self.home),
+                name(root)
+            ),
+        })
+    }
+}
+
+fn registered_items(
+    before: &PythonGraph,
+    after: &PythonGraph,
+    changes: &[Change],
+    effects: &Effects<'_>,
+) -> Vec<Registered> {
+    let moves = changes
+        .iter()
+        .filter(|change| change.subject == Subject::Item && change.kind.carries_text());
+    let found = moves.filter_map(|change| {
+        let (module, item) = change.from.rsplit_once('.')?;
+        let (parent, _) = change.to.rsplit_once('.')?;
+        let home = before.find(None, module)?;
+        let (_, span) = effects.of_item(home, item)?;
+        Some(Registered {
+            name: change.from.clone(),
+            home,
+            arrives: after.find(None, parent)?,
+            span,
+        })
+    });
+    found.collect()
+}
+
+/// What modules do to others.
+struct Effects<'g> {
+    graph: &'g PythonGraph,
+    texts: &'g dyn Texts,
+    /// Names of classes whose subclasses somebody asks for.
+    walked: OnceCell<FxHashSet<String>>,
+}
+
+impl<'g> Effects<'g> {
+    fn new(graph: &'g PythonGraph, texts: &'g dyn Texts) -> Self {
+        Self {
+            graph,
+            texts,
+            walked: OnceCell::new(),
+        }
+    }
+
+    /// The texts are gone through when the first class with a base of the tree is asked for, and once.
+    fn walked(&self) -> &FxHashSet<String> {
+        self.walked.get_or_init(|| self.find_walked())
+    }
+
+    fn find_walked(&self) -> FxHashSet<String> {
+        let mut walked = FxHashSet::default();
+        for module in &self.graph.modules {
+            let Some(text) = self.texts.text(&module.path) else {
+                continue;
+            };
+            for at in memchr::memmem::find_iter(text.as_bytes(), b".__subclasses__") {
+                let before = text.get(..at).unwrap_or_default();
+                match last_word(before) {
+                    "cls" | "self" | "__class__" | "" => {
+                        walked.extend(module.defines.iter().cloned());
+                    }
+                    class => drop(walked.insert(class.to_owned())),
+                }
+            }
+        }
+        walked
+    }
+
+    /// What a module does when it is executed, which the import of `root` no longer does.
+    fn of_module(&self, module: usize, root: usize) -> Option<Unproven> {
+        let found = self.graph.modules.get(module)?;
+        let facts = self.graph.facts.get(module)?;
+        let plain = facts.effects.iter().filter(|effect| effect.item.is_none());
+        let plain = plain.map(|effect| (effect.chain.join("."), Some(effect.span)));
+        let items = found.defines.iter();
+        let items = items.filter_map(|item| self.of_item(module, item));
+        let (what, span) = plain.chain(items).next()?;
+        let what = if what.is_empty() {
+            "something that it calls".to_owned()
+        } else {
+            format!("`{what}`")
+        };
+        let root = self.graph.modules.get(root)?;
+        Some(Unproven {
+            path: found.path.clone(),
+            span,
+            kind: UnprovenKind::NotExecuted,
+            name: found.name.clone(),
+            why: format!(
+                "importing `{}` ran it, with {what}, and does not any more",
+                root.name
+            ),
+        })
+    }
+
+    /// What makes a definition known elsewhere when its module is executed: a decorator, or a base.
+    fn of_item(&self, module: usize, item: &str) -> Option<(String, Option<ByteSpan>)> {
+        let facts = self.graph.facts.get(module)?;
+        let decorators = facts.effects.iter();
+        let mut decorators = decorators.filter(|effect| effect.item.as_deref() == Some(item));
+        if let Some(effect) = decorators.find(|effect| self.keeps(module, &effect.chain)) {
+            return Some((effect.chain.join("."), Some(effect.span)));
+        }
+        self.tells_a_base(module, item, 0)
+            .then(|| (item.to_owned(), None))
+    }
+
+    /// Whether a decorator keeps what it stands on.
+    fn keeps(&self, module: usize, chain: &[String]) -> bool {
+        let Some(last) = chain.last().map(|last| last.to_lowercase()) else {
+            return true;
+        };
+        let by_name = last.contains("regist") || REGISTERING.contains(&last.as_str());
+        match self.resolve(module, chain) {
+            // A method of something that the tree has: a table, an application.
+            (Entity::Item(..), rest) if rest > 0 => {
+                !matches!(last.as_str(), "getter" | "setter" | "deleter")
+            }
+            (Entity::Item(home, name), _) => {
+                let facts = self.graph.facts.get(home);
+                by_name || facts.is_some_and(|facts| facts.storing_functions.contains(&name))
+            }
+            _ => by_name,
+        }
+    }
+
+    /// What a chain leads to, and how many attributes follow.
+    fn resolve(&self, module: usize, chain: &[String]) -> (Entity, usize) {
+        let Some((root, mut rest)) = chain.split_first() else {
+            return (Entity::Opaque, 0);
+        };
+        let mut entity = self.graph.member(module, root);
+        while let (Entity::Module(target), Some((next, others))) = (&entity, rest.split_first()) {
+            entity = self.graph.member(*target, next);
+            rest = others;
+        }
+        (entity, rest.len())
+    }
+
+    /// Whether one of the classes above a class does something when it gets a subclass, or is asked for
+    /// them.
+    fn tells_a_base(&self, module: usize, class: &str, depth: usize) -> bool {
+        let Some(facts) = self
+            .graph
+            .facts
+            .get(module)
+            .filter(|_| depth < MAXIMUM_BASES)
+        else {
+            return false;
+        };
+        let flow = &facts.flow;
+        let mut bodies = flow.bodies.iter();
+        let Some(body) = bodies.find(|body| body.class && flow.text(body.name) == class) else {
+            return false;
+        };
+        body.events.iter().any(|event| {
+            let What::Use {
+                chain,
+                called: Calls::Base,
+                ..
+            } = &event.what
+            else {
+                return false;
+            };
+            let chain: Vec<String> = chain
+                .iter()
+                .map(|name| flow.text(*name).to_owned())
+                .collect();
+            match self.resolve(module, &chain) {
+                (Entity::Item(home, base), 0) => {
+                    self.walked().contains(&base)
+                        || self.hooks(home, &base)
+                        || self.tells_a_base(home, &base, depth + 1)
+                }
+                _ => false,
+            }
+        })
+    }
+
+    /// Whether a class has `__init_subclass__`, or is a metaclass that does something.
+    fn hooks(&self, module: usize, class: &str) -> bool {
+        let (Some(facts), Some(found)) =
+            (self.graph.facts.get(module), self.graph.modules.get(module))
+        else {
+            return false;
+        };
+        let flow = &facts.flow;
+        let mut bodies = flow.bodies.iter();
+        let hooks =
+            |body: &crate::flow::Body| body.class && body.hooks && flow.text(body.name) == class;
+        // A class that can be called, as many can, has hooks of the same names.
+        bodies.any(hooks)
+            && self.texts.text(&found.path).is_some_and(|text| {
+                [
+                    "__init_subclass__",
+                    "(type",
+                    "ABCMeta",
+                    "EnumMeta",
+                    "EnumType",
+                ]
+                .iter()
+                .any(|word| text.contains(word))
+            })
+    }
+}
+
+/// Where a module, as it is afterwards, reads one of these as an attribute of its package, and imports it
+/// nowhere itself.
+fn attributes(
+    (before, was): (&PythonGraph, usize),
+    (graph, root): (&PythonGraph, usize),
+    gone: &BTreeSet<usize>,
+) -> Vec<Unproven> {
+    let (Some(module), Some(facts)) = (before.modules.get(was), graph.facts.get(root)) else {
+        return Vec::new();
+    };
+    // Of a text that changes the place is another one.
+    let same = before
+        .facts
+        .get(was)
+        .is_some_and(|known| Arc::ptr_eq(known, facts));
+    let own: FxHashSet<usize> = graph
+        .imports
+        .iter()
+        .filter(|import| import.importer == root)
+        .filter_map(|import| match import.target {
+            ImportTarget::Module(target) => Some(target),
+            _ => None,
+        })
+        .collect();
+    let flow = &facts.flow;
+    let bodies = flow.bodies.iter().flat_map(|body| &body.events);
+    let mut unproven = Vec::new();
+    let mut told = FxHashSet::default();
+    for event in flow.module.iter().chain(bodies) {
+        let What::Use { local, chain, .. } = &event.what else {
+            continue;
+        };
+        let mut names = chain.iter().map(|name| flow.text(*name));
+        let Some(first) = names.next() else { continue };
+        let mut entity = match local {
+            None => graph.member(root, first),
+            Some(binding) => graph.bound_entity(root, *binding).unwrap_or(Entity::Opaque),
+        };
+        let mut through = Vec::new();
+        while let Entity::Module(package) = entity {
+            through.push(package);
+            let Some(name) = names.next() else { break };
+            entity = graph.member(package, name);
+        }
+        // The first is bound by an import of this module; the others are attributes.
+        let mut attributes = through.into_iter().skip(1);
+        let lost = attributes.find(|each| gone.contains(each) && !own.contains(each));
+        if let Some(lost) = lost.filter(|lost| told.insert(*lost)) {
+            let name = graph.modules.get(lost).map(|lost| lost.name.clone());
+            unproven.push(Unproven {
+                path: module.path.clone(),
+                span: same.then(|| ByteSpan::empty(event.at)),
+                kind: UnprovenKind::NotExecuted,
+                name: name.unwrap_or_default(),
+                why: "it is read as an attribute of its package, and nothing that is imported here loads it \
+                      any more"
+                    .to_owned(),
+            });
+        }
+    }
+    unproven
+}

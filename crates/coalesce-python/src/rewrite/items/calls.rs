@@ -1,0 +1,164 @@
+//! Calls of what is swapped, in the files of its users: those that do not fit are refused, those that may mean
+//! something else are told.
+
+use coalesce_model::{ByteSpan, LanguagePlan, TreePath, Unproven, UnprovenKind};
+use ruff_python_ast::{
+    self as ast, Expr,
+    visitor::{self, Visitor},
+};
+use ruff_python_parser::Mode;
+use ruff_text_size::Ranged;
+
+use super::{
+    refusal,
+    signatures::{Parameters, Swap},
+};
+use crate::analysis::shift;
+
+impl Parameters {
+    /// Why a call does not fit; `None` when it does or that cannot be told.
+    pub(super) fn misfit(&self, arguments: &ast::Arguments) -> Option<String> {
+        let starred = arguments
+            .args
+            .iter()
+            .any(|argument| matches!(argument, Expr::Starred(_)));
+        let given = arguments
+            .args
+            .iter()
+            .filter(|argument| !matches!(argument, Expr::Starred(_)))
+            .count();
+        if given > self.positional.len() && !self.more {
+            return Some(format!(
+                "it takes {} positional arguments, not {given}",
+                self.positional.len()
+            ));
+        }
+        let mut open = false;
+        for keyword in &arguments.keywords {
+            let Some(name) = &keyword.arg else {
+                open = true;
+                continue;
+            };
+            let named =
+                |list: &[(String, bool)]| list.iter().any(|(other, _)| other == name.as_str());
+            let by_name = self
+                .positional
+                .get(self.positional_only..)
+                .unwrap_or_default();
+            if !(named(by_name) || named(&self.keyword_only) || self.any_keyword) {
+                return Some(format!("it takes no argument `{name}`"));
+            }
+        }
+        if starred || open {
+            return None;
+        }
+        let passed = |name: &str| {
+            arguments
+                .keywords
+                .iter()
+                .any(|keyword| keyword.arg.as_ref().is_some_and(|arg| arg.as_str() == name))
+        };
+        let later = self.positional.iter().skip(given).chain(&self.keyword_only);
+        let mut missing = later.filter(|(name, default)| !default && !passed(name));
+        missing
+            .next()
+            .map(|(name, _)| format!("it needs the argument `{name}`"))
+    }
+}
+
+/// A place where it is not known that the other definition serves.
+pub(super) fn doubt(path: &TreePath, span: ByteSpan, moved: &Swap, why: String) -> Unproven {
+    Unproven {
+        path: path.clone(),
+        span: Some(span),
+        kind: UnprovenKind::UnknownType,
+        name: moved.from.clone(),
+        why,
+    }
+}
+
+/// Refuses the calls of a file that do not fit, and tells those that may mean something else.
+pub(super) fn calls(
+    text: &str,
+    path: &TreePath,
+    ends: Vec<Callee<'_>>,
+    moved: &Swap,
+    plan: &mut LanguagePlan,
+) {
+    let start = if text.starts_with('\u{feff}') { 3 } else { 0 };
+    let parsed = crate::parser::parse(text.get(start..).unwrap_or_default(), Mode::Module);
+    let mut calls = Calls {
+        start: u32::try_from(start).unwrap_or(0),
+        ends,
+        found: Vec::new(),
+        doubts: Vec::new(),
+    };
+    if let ast::Mod::Module(tree) = parsed.syntax() {
+        calls.visit_body(&tree.body);
+    }
+    for (span, name, why) in calls.found {
+        let message = format!(
+            "this call of `{}{name}` does not fit `{}{name}`: {why}",
+            moved.item, moved.to
+        );
+        plan.refusals.push(refusal(path, Some(span), message, None));
+    }
+    for (span, why) in calls.doubts {
+        let why = format!(
+            "this call may mean something else for `{}`: {why}",
+            moved.to
+        );
+        plan.unproven.push(doubt(path, span, moved, why));
+    }
+}
+
+/// Something that may be called, by where it ends.
+pub(super) struct Callee<'a> {
+    pub(super) end: u32,
+    pub(super) takes: &'a Parameters,
+    /// What the one before took.
+    pub(super) took: Option<&'a Parameters>,
+    /// What it is of the item.
+    pub(super) name: String,
+}
+
+struct Calls<'a> {
+    start: u32,
+    ends: Vec<Callee<'a>>,
+    found: Vec<(ByteSpan, String, String)>,
+    doubts: Vec<(ByteSpan, String)>,
+}
+
+impl Calls<'_> {
+    fn span(&self, node: impl Ranged) -> ByteSpan {
+        shift(node.range(), self.start)
+    }
+}
+
+impl Visitor<'_> for Calls<'_> {
+    fn visit_decorator(&mut self, decorator: &ast::Decorator) {
+        let span = self.span(&decorator.expression);
+        if let Some(known) = self.ends.iter().find(|callee| callee.end == span.end)
+            && let Some(why) = known.takes.misfit_of_one()
+        {
+            self.found.push((span, known.name.clone(), why));
+        }
+        visitor::walk_decorator(self, decorator);
+    }
+
+    fn visit_expr(&mut self, expression: &Expr) {
+        if let Expr::Call(call) = expression {
+            let (end, span) = (self.span(&*call.func).end, self.span(call));
+            if let Some(known) = self.ends.iter().find(|callee| callee.end == end) {
+                if let Some(why) = known.takes.misfit(&call.arguments) {
+                    self.found.push((span, known.name.clone(), why));
+                } else if let Some(took) = known.took
+                    && let Some(why) = known.takes.doubt(took, &call.arguments)
+                {
+                    self.doubts.push((span, why));
+                }
+            }
+        }
+        visitor::walk_expr(self, expression);
+    }
+}

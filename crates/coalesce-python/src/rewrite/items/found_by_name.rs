@@ -1,0 +1,438 @@
+//! Definitions that others find by their names alone: fixtures that tests ask for as parameters, tests that pytest
+//! collects, private names of a class that is renamed, the name of the module itself in what leaves it.
+
+use std::{cell::RefCell, sync::Arc};
+
+use coalesce_model::{ByteSpan, LanguagePlan, Texts, TreePath, Unproven, UnprovenKind};
+use ruff_python_ast::{
+    Expr, Stmt, StmtFunctionDef,
+    visitor::{self, Visitor},
+};
+use ruff_text_size::Ranged;
+use rustc_hash::FxHashMap;
+
+use super::{Moved, refusal, results::is_decorated, source::has_future};
+use crate::{
+    analysis::{Analysis, Definition, DefinitionKind, Use, shift},
+    names::is_word,
+    parser::{parse_module, statements},
+    rewrite::{
+        mapping::Mapping,
+        places::{has_own_rules, is_test},
+    },
+};
+
+/// A file that definitions leave, read once.
+struct SourceFile {
+    text: Arc<str>,
+    analysis: Analysis,
+}
+
+/// What is known of files that name what moves.
+#[derive(Clone, Copy)]
+struct Reader {
+    /// It evaluates types.
+    evaluates: bool,
+    /// It reads annotations as they stand.
+    reads: bool,
+}
+
+/// One definition that travels.
+struct Traveller<'a> {
+    mapping: &'a Mapping<'a>,
+    texts: &'a dyn Texts,
+    moved: &'a Moved,
+    path: &'a TreePath,
+    text: &'a str,
+    analysis: &'a Analysis,
+    own: &'a Definition,
+    /// The file that gets it.
+    to: TreePath,
+    readers: &'a RefCell<FxHashMap<usize, Reader>>,
+}
+
+/// Looks at each definition that travels.
+pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) {
+    let mut sources: FxHashMap<usize, SourceFile> = FxHashMap::default();
+    let readers = RefCell::default();
+    for moved in mapping.items.list.iter().filter(|moved| moved.travels()) {
+        let Some(module) = mapping.graph.modules.get(moved.source) else {
+            continue;
+        };
+        if !sources.contains_key(&moved.source)
+            && let Some(text) = texts.text(&module.path)
+        {
+            let analysis = Analysis::new(&text);
+            sources.insert(moved.source, SourceFile { text, analysis });
+        }
+        let Some(source) = sources.get(&moved.source) else {
+            continue;
+        };
+        let mut own = source.analysis.definitions.iter().rev();
+        let own = own.find(|each| each.class.is_none() && each.name == moved.item);
+        let target = moved
+            .target
+            .and_then(|target| mapping.graph.modules.get(target));
+        let to = target.map(|target| target.path.clone()).or_else(|| {
+            let base = mapping.target_base(&moved.parent, &module.name, &module.path, false);
+            TreePath::new(&format!("{base}.py")).ok()
+        });
+        let (Some(own), Some(to)) = (own, to) else {
+            continue;
+        };
+        let traveller = Traveller {
+            mapping,
+            texts,
+            moved,
+            path: &module.path,
+            text: &source.text,
+            analysis: &source.analysis,
+            own,
+            to,
+            readers: &readers,
+        };
+        traveller.private_names(plan);
+        traveller.name_of_module(&module.name, plan);
+        traveller.tests(plan);
+        traveller.annotations(plan);
+    }
+}
+
+impl Traveller<'_> {
+    fn refuse(&self, path: &TreePath, span: ByteSpan, why: &str, plan: &mut LanguagePlan) {
+        let message = format!(
+            "`{}` cannot become `{}`: {why}",
+            self.moved.change.from, self.moved.change.to
+        );
+        plan.refusals.push(refusal(path, Some(span), message, None));
+    }
+
+    fn doubt(&self, span: ByteSpan, kind: UnprovenKind, why: String, plan: &mut LanguagePlan) {
+        plan.unproven.push(Unproven {
+            path: self.path.clone(),
+            span: Some(span),
+            kind,
+            name: self.moved.change.from.clone(),
+            why,
+        });
+    }
+
+    /// The texts that name the item, its own file first.
+    fn mentions(&self) -> impl Iterator<Item = (&TreePath, &str)> {
+        let others = self.mapping.mentioning(&self.moved.item).iter();
+        let others = others.filter(|(module, _)| *module != self.moved.source);
+        let others = others.filter_map(|(module, text)| {
+            let module = self.mapping.graph.modules.get(*module)?;
+            Some((&module.path, &**text))
+        });
+        std::iter::once((self.path, self.text)).chain(others)
+    }
+
+    /// `self.__p` of a class `K` is `_K__p`, which others may spell out.
+    fn private_names(&self, plan: &mut LanguagePlan) {
+        let class = self.moved.item.trim_start_matches('_');
+        let new = self.moved.name.trim_start_matches('_');
+        if class == new || class.is_empty() || self.own.kind != DefinitionKind::Class {
+            return;
+        }
+        let prefix = format!("_{class}__");
+        for module in &self.mapping.graph.modules {
+            let Some(text) = self.texts.text(&module.path) else {
+                continue;
+            };
+            let mut places = memchr::memmem::find_iter(text.as_bytes(), prefix.as_bytes());
+            let found = places.find(|at| {
+                let before = text
+                    .get(..*at)
+                    .and_then(|before| before.chars().next_back());
+                let rest = text.get(at + prefix.len()..).unwrap_or_default();
+                let name: &str = rest.split(|c: char| !is_word(c)).next().unwrap_or_default();
+                !before.is_some_and(is_word) && !name.is_empty() && !name.ends_with("__")
+            });
+            if let Some(at) = found {
+                let span = ByteSpan::from_range(at..at + prefix.len());
+                let why = "a private name of it is spelled out here, which a class of another name has not";
+                return self.refuse(&module.path, span, why, plan);
+            }
+        }
+    }
+
+    /// A text in it that is the name of the module that it leaves.
+    fn name_of_module(&self, module: &str, plan: &mut LanguagePlan) {
+        let mut strings = self.analysis.strings.iter().filter(|string| {
+            self.own.span.contains(string.span) && !string.documentation && !string.annotation
+        });
+        let found = strings.find(|string| string.span.of(self.text) == Some(module));
+        if let Some(found) = found.filter(|_| module.contains('.')) {
+            let why = format!("this text names `{module}`, which it leaves");
+            self.doubt(found.span, UnprovenKind::DynamicImport, why, plan);
+        }
+    }
+
+    /// Fixtures, hooks and tests.
+    fn tests(&self, plan: &mut LanguagePlan) {
+        let Some(function) = self.function() else {
+            return self.collected(plan);
+        };
+        let (old, new) = (self.path.file_name(), self.to.file_name());
+        let span = self.own.span;
+        if old == "conftest.py" && new != "conftest.py" && self.moved.item.starts_with("pytest_") {
+            return self.refuse(
+                self.path,
+                span,
+                "pytest calls it as a hook, in a `conftest.py`",
+                plan,
+            );
+        }
+        if !function.fixture {
+            return self.collected(plan);
+        }
+        let reached = |user: &TreePath| {
+            let folder = self.to.parent().unwrap_or_else(TreePath::root);
+            new == "conftest.py" && (folder.is_root() || user.strip_prefix(&folder).is_some())
+        };
+        if function.autouse && !reached(self.path) {
+            let why =
+                "pytest uses it for every test that it reaches, and from there it reaches others";
+            return self.refuse(self.path, span, why, plan);
+        }
+        let folder = self.path.parent().unwrap_or_else(TreePath::root);
+        let reach = |user: &TreePath| match old {
+            "conftest.py" => folder.is_root() || user.strip_prefix(&folder).is_some(),
+            _ => user == self.path,
+        };
+        for (user, text) in self.mentions() {
+            let stays = reached(user) && self.moved.name == self.moved.item;
+            if stays || !reach(user) {
+                continue;
+            }
+            if let Some(span) = asks(text, &function.name) {
+                let why = "a test asks for this fixture by its name, and would not find it";
+                return self.refuse(user, span, why, plan);
+            }
+        }
+    }
+
+    /// What the definition is to pytest, if it is a function.
+    fn function(&self) -> Option<NamedFunction> {
+        if !self.text.contains("fixture") && !self.moved.item.starts_with("pytest_") {
+            return None;
+        }
+        let (parsed, _) = parse_module(self.text);
+        statements(&parsed)
+            .iter()
+            .rev()
+            .find_map(|statement| match statement {
+                Stmt::FunctionDef(function) if function.name.as_str() == self.moved.item => {
+                    Some(NamedFunction::new(function))
+                }
+                _ => None,
+            })
+    }
+
+    /// A test that goes where pytest does not look for it.
+    fn collected(&self, plan: &mut LanguagePlan) {
+        let is_named = |name: &str| match self.own.kind {
+            DefinitionKind::Function => name.starts_with("test"),
+            DefinitionKind::Class => name.starts_with("Test"),
+            DefinitionKind::Value => false,
+        };
+        let was = is_test(self.path.file_name()) && is_named(&self.moved.item);
+        let is = is_test(self.to.file_name()) && is_named(&self.moved.name);
+        if !was || is {
+            return;
+        }
+        if has_own_rules(self.texts) {
+            let why = "whether pytest collects it there is for `python_files` to say".to_owned();
+            self.doubt(self.own.span, UnprovenKind::Condition, why, plan);
+        } else {
+            let why = "pytest would not collect it there: `test_*.py` and `*_test.py` are tests";
+            self.refuse(self.path, self.own.span, why, plan);
+        }
+    }
+
+    /// Whether a file that names it reads types: all that do, together.
+    fn reader(&self) -> Reader {
+        let mut known = self.readers.borrow_mut();
+        let mut found = Reader {
+            evaluates: false,
+            reads: false,
+        };
+        let own = (self.moved.source, self.text);
+        let others = self.mapping.mentioning(&self.moved.item).iter();
+        let others = others.map(|(module, text)| (*module, &**text));
+        for (module, text) in std::iter::once(own).chain(others) {
+            let reader = known.entry(module).or_insert_with(|| Reader {
+                evaluates: EVALUATORS.iter().any(|word| text.contains(word)),
+                reads: text.contains("__annotations__"),
+            });
+            found.evaluates |= reader.evaluates;
+            found.reads |= reader.reads;
+        }
+        found
+    }
+
+    /// Types that somebody evaluates, and that are there for type checkers alone, or become texts.
+    fn annotations(&self, plan: &mut LanguagePlan) {
+        let is_type = |used: &&Use| self.holds(used) && used.annotation;
+        if !self.analysis.uses.iter().any(|used| is_type(&used)) {
+            return;
+        }
+        let (reader, future) = (self.reader(), has_future(self.analysis));
+        let mut types = self.analysis.uses.iter().filter(is_type);
+        let lost = types.find(|used| reader.evaluates && self.may_be_lost(used, future));
+        if let Some(root) = lost.and_then(|used| used.chain.first()) {
+            let name = &root.text;
+            let why = format!(
+                "somebody evaluates types, and `{name}` may be there for type checkers alone"
+            );
+            return self.doubt(root.span, UnprovenKind::UnknownType, why, plan);
+        }
+        let target = self.moved.target.filter(|_| reader.reads);
+        let target = target.and_then(|target| self.mapping.graph.modules.get(target));
+        let text = target.and_then(|target| self.texts.text(&target.path));
+        let other = |text: &str| {
+            !text.trim().is_empty() && has_future(&Analysis::without_annotations(text)) != future
+        };
+        if text.is_some_and(|text| other(&text)) {
+            let why = "of the two files, one has its annotations as texts, and somebody reads them";
+            let why = why.to_owned();
+            self.doubt(self.own.span, UnprovenKind::UnknownType, why, plan);
+        }
+    }
+
+    fn holds(&self, used: &Use) -> bool {
+        let root = used.chain.first();
+        root.is_some_and(|root| self.own.span.contains(root.span))
+    }
+
+    /// Whether a name of a type is there when its module is executed, and may not be where it is not
+    /// executed itself.
+    fn may_be_lost(&self, used: &Use, future: bool) -> bool {
+        let Some(root) = used.chain.first() else {
+            return false;
+        };
+        let name = root.text.as_str();
+        let mut bindings = self.analysis.bindings(0, name).iter();
+        let executed = bindings.any(|binding| {
+            let import = binding
+                .import
+                .and_then(|(at, _)| self.analysis.imports.get(at));
+            import.is_none_or(|(import, _)| import.eager)
+        });
+        let goes = self.mapping.items.get(self.moved.source, name);
+        let along = goes.is_some_and(|other| other.parent == self.moved.parent);
+        let there = self
+            .moved
+            .target
+            .is_some_and(|target| self.mapping.graph.binds(target, name));
+        let brought = self.analysis.uses.iter().any(|other| {
+            let same = other.chain.first().is_some_and(|root| root.text == name);
+            same && self.holds(other) && !other.unevaluated(future)
+        });
+        used.unevaluated(future) && executed && !along && !there && !brought
+    }
+}
+
+/// What evaluates the types that are written down.
+const EVALUATORS: [&str; 9] = [
+    "get_type_hints",
+    "get_annotations",
+    "pydantic",
+    "typer",
+    "fastapi",
+    "cattrs",
+    "dacite",
+    "msgspec",
+    "beartype",
+];
+
+/// What pytest makes of a function.
+struct NamedFunction {
+    fixture: bool,
+    /// The name that tests ask for it by.
+    name: String,
+    autouse: bool,
+}
+
+impl NamedFunction {
+    fn new(function: &StmtFunctionDef) -> Self {
+        let keyword = |name: &str| {
+            function.decorator_list.iter().find_map(|decorator| {
+                let Expr::Call(call) = &decorator.expression else {
+                    return None;
+                };
+                call.arguments.find_keyword(name).map(|found| &found.value)
+            })
+        };
+        let name = match keyword("name") {
+            Some(Expr::StringLiteral(name)) => name.value.to_str().to_owned(),
+            _ => function.name.to_string(),
+        };
+        Self {
+            fixture: is_fixture(function),
+            autouse: matches!(keyword("autouse"), Some(Expr::BooleanLiteral(literal)) if literal.value),
+            name,
+        }
+    }
+}
+
+fn is_fixture(function: &StmtFunctionDef) -> bool {
+    ["fixture", "yield_fixture"]
+        .iter()
+        .any(|name| is_decorated(function, name))
+}
+
+/// Where a test or a fixture of a file asks for a fixture.
+fn asks(text: &str, name: &str) -> Option<ByteSpan> {
+    let (parsed, start) = parse_module(text);
+    let found = None;
+    let mut search = Search { name, start, found };
+    search.visit_body(statements(&parsed));
+    search.found
+}
+
+struct Search<'a> {
+    name: &'a str,
+    start: u32,
+    found: Option<ByteSpan>,
+}
+
+impl Search<'_> {
+    fn note(&mut self, node: impl Ranged) {
+        self.found.get_or_insert(shift(node.range(), self.start));
+    }
+}
+
+impl Visitor<'_> for Search<'_> {
+    fn visit_stmt(&mut self, statement: &Stmt) {
+        if let Stmt::FunctionDef(function) = statement
+            && (function.name.starts_with("test") || is_fixture(function))
+        {
+            for parameter in function.parameters.iter_non_variadic_params() {
+                if parameter.name().as_str() == self.name {
+                    self.note(parameter.name());
+                }
+            }
+        }
+        visitor::walk_stmt(self, statement);
+    }
+
+    fn visit_expr(&mut self, expression: &Expr) {
+        if let Expr::Call(call) = expression
+            && let Expr::Attribute(method) = &*call.func
+            && matches!(
+                method.attr.as_str(),
+                "usefixtures" | "getfixturevalue" | "lazy_fixture"
+            )
+        {
+            for argument in &call.arguments.args {
+                if matches!(argument, Expr::StringLiteral(text) if text.value.to_str() == self.name)
+                {
+                    self.note(argument);
+                }
+            }
+        }
+        visitor::walk_expr(self, expression);
+    }
+}

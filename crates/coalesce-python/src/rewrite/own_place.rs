@@ -1,0 +1,131 @@
+//! What a module that moves reads of its own name and place, and names that stand in bytes.
+//!
+//! `Path(__file__).parent / "table.csv"` looks beside the new file afterwards, `get_data(__package__, …)` in
+//! the new package. A definition that uses such a name does not move at all (`items::needs`); a module does,
+//! and what it looks for has to be looked at by a person.
+
+use coalesce_model::{ByteSpan, Form, Subject, UnprovenKind};
+
+use super::file::{File, FileEdits};
+use crate::{analysis::Use, names::last_word};
+
+/// Names that say where a module is.
+const PLACES: [&str; 4] = ["__file__", "__package__", "__path__", "__spec__"];
+
+/// Calls that look for something beside the module of the name that they are given.
+const LOOKING: [&str; 15] = [
+    "PackageLoader",
+    "as_file",
+    "contents",
+    "files",
+    "get_data",
+    "get_resource_reader",
+    "is_resource",
+    "open_binary",
+    "open_text",
+    "read_binary",
+    "read_text",
+    "resource_exists",
+    "resource_filename",
+    "resource_stream",
+    "resource_string",
+];
+
+/// Calls that import what they are told, which is followed where they are.
+const IMPORTING: [&str; 4] = ["__import__", "attach", "find_spec", "import_module"];
+
+/// Tells each such use in a file that moves, where its package does not move as a whole.
+pub fn doubt(file: &File<'_>, found: &mut FileEdits) {
+    let moves = file
+        .module
+        .is_some_and(|module| file.mapping.moves_alone(module));
+    if !moves {
+        return;
+    }
+    for used in &file.analysis().uses {
+        let Some(root) = used.chain.first() else {
+            continue;
+        };
+        let bound = file
+            .analysis()
+            .binding_scope(used.scope, &root.text)
+            .is_some();
+        if bound || used.store || !looks(file.text, used) {
+            continue;
+        }
+        let why = "the module moves; what it finds by this may not be there";
+        if root.text == "__file__" {
+            found.leave(root.span, Form::FilePath, "__file__", why);
+        }
+        found.doubt(root.span, UnprovenKind::OwnPlace, &root.text, why);
+    }
+}
+
+/// Whether something is looked for by a use.
+fn looks(text: &str, used: &Use) -> bool {
+    let [root, rest @ ..] = used.chain.as_slice() else {
+        return false;
+    };
+    match root.text.as_str() {
+        "__name__" if !rest.is_empty() => true,
+        "__name__" => call_before(text, root.span).is_some_and(|call| LOOKING.contains(&call)),
+        name => {
+            PLACES.contains(&name)
+                && !call_before(text, root.span).is_some_and(|call| IMPORTING.contains(&call))
+        }
+    }
+}
+
+/// The last word of what is called with the arguments that a place stands among, on its line.
+fn call_before(text: &str, place: ByteSpan) -> Option<&str> {
+    let before = text.get(..place.start as usize)?;
+    let line = before.rsplit('\n').next()?;
+    let mut closed = 0_usize;
+    let open = line.char_indices().rev().find(|(_, character)| {
+        match character {
+            ')' => closed += 1,
+            '(' if closed == 0 => return true,
+            '(' => closed -= 1,
+            _ => {}
+        }
+        false
+    });
+    Some(last_word(line.get(..open?.0)?.trim_end()))
+}
+
+/// Tells names of what changes that stand in bytes, as in what `pickle` writes: they are not rewritten.
+pub fn in_bytes(file: &File<'_>, found: &mut FileEdits) {
+    if !file.text.contains("loads(") && !file.text.contains("Unpickler") {
+        return;
+    }
+    for change in file.mapping.all {
+        let name = match change.subject {
+            Subject::Item => change.from.rsplit_once('.').map(|(above, _)| above),
+            _ => None,
+        };
+        let name = name.unwrap_or(&change.from);
+        let places = memchr::memmem::find_iter(file.text.as_bytes(), name.as_bytes());
+        for at in places.filter(|at| is_in_bytes(file.text, *at)) {
+            let span = ByteSpan::from_range(at..at + name.len());
+            let why = "it stands in bytes, which may be read back as objects of this module";
+            found.doubt(span, UnprovenKind::DynamicImport, name, why);
+        }
+    }
+}
+
+/// Whether a place stands in a literal of bytes that begins on its line.
+fn is_in_bytes(text: &str, at: usize) -> bool {
+    let line = text.get(..at).and_then(|before| before.rsplit('\n').next());
+    let quote = line.and_then(|line| {
+        let quote = line.rfind(['"', '\''])?;
+        line.get(..quote)
+    });
+    quote.is_some_and(|before| {
+        let before = before.trim_end_matches(['"', '\'']);
+        let prefix = before
+            .rsplit(|c: char| !c.is_alphanumeric())
+            .next()
+            .unwrap_or_default();
+        matches!(prefix.to_lowercase().as_str(), "b" | "br" | "rb")
+    })
+}

@@ -1,0 +1,374 @@
+//! What is special about the places that things go to: packages that raise when they are imported, names that the
+//! standard library has, packages that make up attributes, and files that pytest finds by their names.
+
+use std::collections::BTreeSet;
+
+use coalesce_model::{
+    ByteSpan, Change, ChangeKind, LanguagePlan, Subject, Texts, TreePath, Unproven, UnprovenKind,
+};
+use ruff_python_ast::{ExceptHandler, Expr, Stmt};
+use ruff_text_size::Ranged;
+
+use super::{items::refusal, mapping::Mapping};
+use crate::{
+    analysis::{
+        Analysis,
+        predicates::{is_run_as_program, is_type_checking},
+        shift,
+    },
+    parser::{parse_module, statements},
+    requirements::standard::{distribution, is_standard},
+};
+
+/// Looks at the place of each change.
+pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) {
+    let changes = mapping.all.iter();
+    let mut looked_at = BTreeSet::new();
+    for change in changes.filter(|change| change.kind != ChangeKind::Remove) {
+        if looked_at.insert(parents(change)) {
+            raising(mapping, change, texts, plan);
+        }
+        if change.subject == Subject::Module && change.kind == ChangeKind::Move {
+            standard_name(mapping, change, texts, plan);
+            made_up(mapping, change, texts, plan);
+            collected(mapping, change, texts, plan);
+        }
+    }
+}
+
+/// The path of the module that a change is about.
+fn path_of<'g>(mapping: &Mapping<'g>, change: &Change) -> Option<&'g TreePath> {
+    let module = match change.subject {
+        Subject::Item => change.from.rsplit_once('.')?.0,
+        _ => change.from.as_str(),
+    };
+    let module = mapping.graph.find(None, module)?;
+    mapping.graph.modules.get(module).map(|module| &module.path)
+}
+
+/// Packages around a name, itself included, outermost first.
+fn around(name: &str) -> impl Iterator<Item = &str> {
+    let dots = name.match_indices('.').map(|(at, _)| at);
+    dots.chain([name.len()])
+        .filter_map(move |end| name.get(..end))
+}
+
+/// What an import does not come back from.
+#[derive(Clone, Copy)]
+enum Raises {
+    Always(ByteSpan),
+    Perhaps(ByteSpan),
+}
+
+/// The modules that an import of what a change is about executes, before and after.
+fn parents(change: &Change) -> (Option<String>, Option<String>) {
+    let above = |name: &str| name.rsplit_once('.').map(|(above, _)| above.to_owned());
+    match (change.subject, &change.kind) {
+        (Subject::Item, _) => (above(&change.from), above(&change.to)),
+        (_, ChangeKind::Replace { .. }) => (Some(change.from.clone()), Some(change.to.clone())),
+        _ => (Some(change.from.clone()), above(&change.to)),
+    }
+}
+
+/// Modules that come to be imported, and that raise.
+fn raising(mapping: &Mapping<'_>, change: &Change, texts: &dyn Texts, plan: &mut LanguagePlan) {
+    let (Some(from), Some(to)) = parents(change) else {
+        return;
+    };
+    let source = mapping.graph.find(None, &from);
+    for name in around(&to) {
+        let module = mapping.graph.find(None, name);
+        let executed = around(&from).any(|known| known == name)
+            || source
+                .zip(module)
+                .is_some_and(|(source, module)| mapping.loads(source, module));
+        let found = module.filter(|_| !executed);
+        let Some(module) = found.and_then(|module| mapping.graph.modules.get(module)) else {
+            continue;
+        };
+        let Some(text) = texts
+            .text(&module.path)
+            .filter(|text| text.contains("raise") || text.contains("exit("))
+        else {
+            continue;
+        };
+        let (parsed, start) = parse_module(&text);
+        match raises_in(statements(&parsed), start) {
+            Some(Raises::Always(span)) => {
+                let message = format!(
+                    "`{name}` raises here whenever it is imported, which `{}` would do",
+                    change.to
+                );
+                plan.refusals
+                    .push(refusal(&module.path, Some(span), message, None));
+            }
+            Some(Raises::Perhaps(span)) => plan.unproven.push(Unproven {
+                path: module.path.clone(),
+                span: Some(span),
+                kind: UnprovenKind::Condition,
+                name: name.to_owned(),
+                why: format!(
+                    "`{}` comes to import `{name}`, which may raise here",
+                    change.from
+                ),
+            }),
+            None => {}
+        }
+    }
+}
+
+/// The first of these statements that raises when they are executed.
+fn raises_in(body: &[Stmt], start: u32) -> Option<Raises> {
+    let mut perhaps = None;
+    for statement in body {
+        let span = shift(statement.range(), start);
+        let found = match statement {
+            Stmt::Raise(_) => return Some(perhaps.unwrap_or(Raises::Always(span))),
+            Stmt::Expr(expression) if exits(&expression.value) => {
+                return Some(perhaps.unwrap_or(Raises::Always(span)));
+            }
+            Stmt::If(block)
+                if !is_run_as_program(&block.test) && !is_type_checking(&block.test) =>
+            {
+                let clauses = block.elif_else_clauses.iter().map(|clause| &*clause.body);
+                let mut suites = std::iter::once(&*block.body).chain(clauses);
+                suites.find_map(|suite| raises_in(suite, start))
+            }
+            Stmt::Try(block) => {
+                let handlers = block.handlers.iter();
+                let handlers = handlers.map(|ExceptHandler::ExceptHandler(each)| &*each.body);
+                let mut suites = handlers.chain([&*block.orelse, &*block.finalbody]);
+                suites.find_map(|suite| raises_in(suite, start))
+            }
+            Stmt::With(block) => raises_in(&block.body, start),
+            Stmt::For(block) => raises_in(&block.body, start),
+            _ => None,
+        };
+        perhaps = perhaps.or(found.map(|found| match found {
+            Raises::Always(span) | Raises::Perhaps(span) => Raises::Perhaps(span),
+        }));
+    }
+    perhaps
+}
+
+/// `sys.exit(…)` and its like.
+fn exits(expression: &Expr) -> bool {
+    let Expr::Call(call) = expression else {
+        return false;
+    };
+    match &*call.func {
+        Expr::Name(name) => matches!(name.id.as_str(), "exit" | "quit"),
+        Expr::Attribute(attribute) => {
+            let of = matches!(&*attribute.value, Expr::Name(name) if matches!(name.id.as_str(), "sys" | "os"));
+            of && matches!(attribute.attr.as_str(), "exit" | "_exit")
+        }
+        _ => false,
+    }
+}
+
+/// A module that gets the name of one that everybody imports.
+fn standard_name(
+    mapping: &Mapping<'_>,
+    change: &Change,
+    texts: &dyn Texts,
+    plan: &mut LanguagePlan,
+) {
+    let Some(path) = path_of(mapping, change) else {
+        return;
+    };
+    let leaf = change.to.rsplit('.').next().unwrap_or(&change.to);
+    if leaf == change.from {
+        return;
+    }
+    if leaf == change.to {
+        let plain = |name: &str| name.to_lowercase().replace(['-', '.'], "_");
+        let own = plain(distribution(leaf));
+        let mut declared = mapping.graph.requirements.iter();
+        let what = if is_standard(leaf) {
+            "the standard library"
+        } else if declared.any(|each| plain(each) == own || plain(each) == plain(leaf)) {
+            "a library that the project requires"
+        } else {
+            return;
+        };
+        let message = format!(
+            "`{leaf}` is the name of a module of {what}: who imports that one would get this one"
+        );
+        plan.refusals.push(refusal(path, None, message, None));
+    } else if is_standard(leaf) {
+        beside_programs(mapping, change, leaf, texts, plan);
+    }
+}
+
+/// Files beside the new one that are run by their paths: what they import is looked for in their folder first.
+fn beside_programs(
+    mapping: &Mapping<'_>,
+    change: &Change,
+    leaf: &str,
+    texts: &dyn Texts,
+    plan: &mut LanguagePlan,
+) {
+    let folder = path_of(mapping, change).and_then(|path| mapping.files.get(path)?.parent());
+    let Some(folder) = folder else { return };
+    for (index, module) in mapping.graph.modules.iter().enumerate() {
+        if module.path.parent().as_ref() != Some(&folder) || module.package {
+            continue;
+        }
+        let imports = mapping.graph.facts.get(index).map(|facts| &facts.imports);
+        let import = imports
+            .into_iter()
+            .flatten()
+            .find(|import| match &import.from {
+                Some(from) => from.level == 0 && from.module.split('.').next() == Some(leaf),
+                None => {
+                    let mut leaves = import.leaves.iter();
+                    leaves.any(|each| each.name.text.split('.').next() == Some(leaf))
+                }
+            });
+        let imported = mapping.graph.imports.iter().any(|import| {
+            import.importer != index && import.target == coalesce_model::ImportTarget::Module(index)
+        });
+        let text = texts.text(&module.path);
+        let program = |text: &str| text.starts_with("#!") || text.contains("__main__");
+        let run = !imported || text.is_some_and(|text| program(&text));
+        plan.unproven.extend(import.filter(|_| run).map(|import| Unproven {
+            path: module.path.clone(),
+            span: Some(import.span),
+            kind: UnprovenKind::Condition,
+            name: change.to.clone(),
+            why: format!("run by its path, this file finds the new `{leaf}` beside it before the standard library's"),
+        }));
+    }
+}
+
+/// A package whose `__getattr__` answers to the name that the module gets: the module hides the answer.
+fn made_up(mapping: &Mapping<'_>, change: &Change, texts: &dyn Texts, plan: &mut LanguagePlan) {
+    let Some((package, leaf)) = change.to.rsplit_once('.') else {
+        return;
+    };
+    let module = mapping.graph.find(None, package);
+    let Some(module) = module.and_then(|module| mapping.graph.modules.get(module)) else {
+        return;
+    };
+    let Some(text) = texts
+        .text(&module.path)
+        .filter(|text| text.contains("def __getattr__"))
+    else {
+        return;
+    };
+    let analysis = Analysis::new(&text);
+    let mut definitions = analysis.definitions.iter();
+    let function = definitions.find(|each| each.name == "__getattr__" && each.class.is_none());
+    let mut strings = analysis.strings.iter();
+    let answer = function.and_then(|function| {
+        strings.find(|string| {
+            function.span.contains(string.span) && string.span.of(&text) == Some(leaf)
+        })
+    });
+    plan.unproven.extend(answer.map(|answer| Unproven {
+        path: module.path.clone(),
+        span: Some(answer.span),
+        kind: UnprovenKind::RuntimeTable,
+        name: change.to.clone(),
+        why: format!("`{package}` makes up an attribute `{leaf}`, which the module would hide"),
+    }));
+}
+
+/// Whether pytest collects a file of this name.
+pub fn is_test(file: &str) -> bool {
+    file.strip_suffix(".py")
+        .is_some_and(|stem| stem.starts_with("test_") || stem.ends_with("_test"))
+}
+
+/// Where a project says itself which files are tests.
+pub fn has_own_rules(texts: &dyn Texts) -> bool {
+    let mut files = [
+        "pyproject.toml",
+        "pytest.ini",
+        ".pytest.ini",
+        "tox.ini",
+        "setup.cfg",
+    ]
+    .iter();
+    files.any(|file| {
+        let text = TreePath::new(file).ok().and_then(|path| texts.text(&path));
+        text.is_some_and(|text| text.contains("python_files"))
+    })
+}
+
+/// Files that pytest finds by their names and places.
+fn collected(mapping: &Mapping<'_>, change: &Change, texts: &dyn Texts, plan: &mut LanguagePlan) {
+    let Some(path) = path_of(mapping, change) else {
+        return;
+    };
+    let (Some(to), Some(text)) = (mapping.files.get(path), texts.text(path)) else {
+        return;
+    };
+    let (old, new) = (path.file_name(), to.file_name());
+    let why = if old == "conftest.py" && (text.contains("fixture") || text.contains("pytest_")) {
+        let reaches = path.parent().zip(to.parent()).is_some_and(|(old, new)| {
+            new.is_root() || old == new || old.strip_prefix(&new).is_some()
+        });
+        if new == "conftest.py" && reaches {
+            return;
+        }
+        "pytest finds what is in it by its name and its folder"
+    } else if is_test(old) && !is_test(new) && is_tested(&text) {
+        if has_own_rules(texts) {
+            let why = "whether pytest collects the new file is for `python_files` to say";
+            plan.unproven.push(unseen(path, change, None, why));
+            return;
+        }
+        "pytest would not collect it by its new name: `test_*.py` and `*_test.py` are tests"
+    } else {
+        ignored(mapping, change, (path, to), texts, plan);
+        return;
+    };
+    let message = format!("`{}` cannot become `{}`: {why}", change.from, change.to);
+    plan.refusals.push(refusal(path, None, message, None));
+}
+
+fn is_tested(text: &str) -> bool {
+    ["def test", "class Test", "TestCase"]
+        .iter()
+        .any(|each| text.contains(each))
+}
+
+fn unseen(path: &TreePath, change: &Change, span: Option<ByteSpan>, why: &str) -> Unproven {
+    Unproven {
+        path: path.clone(),
+        span,
+        kind: UnprovenKind::Condition,
+        name: change.from.clone(),
+        why: why.to_owned(),
+    }
+}
+
+/// A test that goes below a `conftest.py` that leaves files out.
+fn ignored(
+    mapping: &Mapping<'_>,
+    change: &Change,
+    (path, to): (&TreePath, &TreePath),
+    texts: &dyn Texts,
+    plan: &mut LanguagePlan,
+) {
+    if !is_test(to.file_name()) {
+        return;
+    }
+    for module in &mapping.graph.modules {
+        let folder = module.path.parent();
+        let above = module.path.file_name() == "conftest.py"
+            && folder.is_some_and(|folder| folder.is_root() || to.strip_prefix(&folder).is_some());
+        let text = texts.text(&module.path).filter(|_| above);
+        let at = text.as_ref().and_then(|text| text.find("collect_ignore"));
+        let new = path
+            .strip_prefix(&module.path.parent().unwrap_or_else(TreePath::root))
+            .is_none();
+        if let Some(at) = at.filter(|_| new) {
+            let span = ByteSpan::from_range(at..at + "collect_ignore".len());
+            let why = "the test goes below this folder, where some files are not collected";
+            plan.unproven
+                .push(unseen(&module.path, change, Some(span), why));
+        }
+    }
+}

@@ -1,0 +1,9 @@
+__all__: list[str] = ["f", "g"]
+
+
+def f():
+    return 1
+
+
+def g():
+    return 2

@@ -1,0 +1,9 @@
+__all__ = "g", "f"
+
+
+def f():
+    return 1
+
+
+def g():
+    return 2

@@ -1,0 +1,9 @@
+__all__ = "f g".split()
+
+
+def f():
+    return 1
+
+
+def g():
+    return 2

@@ -1,0 +1,5 @@
+from shop.added import *
+
+
+def go():
+    return f()

@@ -1,0 +1,5 @@
+from shop.annotated import *
+
+
+def go():
+    return f()

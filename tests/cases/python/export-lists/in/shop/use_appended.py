@@ -1,0 +1,5 @@
+from shop.appended import *
+
+
+def go():
+    return f()

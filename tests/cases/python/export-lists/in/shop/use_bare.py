@@ -1,0 +1,5 @@
+from shop.bare import *
+
+
+def go():
+    return f()

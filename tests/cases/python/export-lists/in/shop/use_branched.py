@@ -1,0 +1,5 @@
+from shop.branched import *
+
+
+def go():
+    return f()

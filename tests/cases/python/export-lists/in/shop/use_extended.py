@@ -1,0 +1,5 @@
+from shop.extended import *
+
+
+def go():
+    return f()

@@ -1,0 +1,5 @@
+from shop.inserted import *
+
+
+def go():
+    return f()

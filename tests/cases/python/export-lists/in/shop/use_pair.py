@@ -1,0 +1,5 @@
+from shop.pair import *
+
+
+def go():
+    return f()

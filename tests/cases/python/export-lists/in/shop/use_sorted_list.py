@@ -1,0 +1,5 @@
+from shop.sorted_list import *
+
+
+def go():
+    return f()

@@ -1,0 +1,5 @@
+from shop.split import *
+
+
+def go():
+    return f()

@@ -1,0 +1,5 @@
+from shop.starred import *
+
+
+def go():
+    return f()

@@ -1,0 +1,5 @@
+from shop.total import *
+
+
+def go():
+    return f()

@@ -1,0 +1,5 @@
+__all__: list[str] = ["g"]
+
+
+def g():
+    return 2

@@ -1,0 +1,9 @@
+import sys
+
+__all__ = ["g"]
+if sys.platform:
+    pass
+
+
+def g():
+    return 2

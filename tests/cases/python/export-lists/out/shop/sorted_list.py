@@ -1,0 +1,5 @@
+__all__ = sorted(["g"])
+
+
+def g():
+    return 2

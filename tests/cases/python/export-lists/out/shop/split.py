@@ -1,0 +1,5 @@
+__all__ = "g".split()
+
+
+def g():
+    return 2

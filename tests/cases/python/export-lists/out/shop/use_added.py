@@ -1,0 +1,6 @@
+from shop.added import *
+from shop.home.added import f
+
+
+def go():
+    return f()

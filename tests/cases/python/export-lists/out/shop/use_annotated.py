@@ -1,0 +1,6 @@
+from shop.annotated import *
+from shop.home.annotated import f
+
+
+def go():
+    return f()

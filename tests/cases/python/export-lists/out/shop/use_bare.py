@@ -1,0 +1,6 @@
+from shop.bare import *
+from shop.home.bare import f
+
+
+def go():
+    return f()

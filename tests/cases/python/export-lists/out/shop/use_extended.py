@@ -1,0 +1,6 @@
+from shop.extended import *
+from shop.home.extended import f
+
+
+def go():
+    return f()

@@ -1,0 +1,6 @@
+from shop.inserted import *
+from shop.home.inserted import f
+
+
+def go():
+    return f()

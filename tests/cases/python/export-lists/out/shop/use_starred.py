@@ -1,0 +1,6 @@
+from shop.starred import *
+from shop.home.starred import f
+
+
+def go():
+    return f()

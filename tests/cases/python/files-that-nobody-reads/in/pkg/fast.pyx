@@ -1,0 +1,5 @@
+from pkg.a import f
+
+
+cdef int run() except -1:
+    return f()

@@ -1,0 +1,6 @@
+import pkg.ops
+from pkg.table import TABLE
+
+
+def go():
+    return sorted(TABLE)

@@ -1,0 +1,5 @@
+from pkg.util import area as area
+
+
+def other():
+    return 2

@@ -1,0 +1,9 @@
+"""Transforms."""
+
+import lazy_loader as _lazy
+
+__getattr__, __dir__, __all__ = _lazy.attach_stub(__name__, __file__)
+
+
+def area():
+    return 1

@@ -1,0 +1,9 @@
+from shop.price import f
+
+
+class C:
+    k = f()
+
+    def m(self):
+        h = 3
+        return h

@@ -1,0 +1,7 @@
+def f():
+    return 1
+
+
+class C:
+    h = 4
+    k = f()

@@ -1,0 +1,9 @@
+__all__ = ["h"]
+
+
+def h():
+    return 2
+
+
+def backend():
+    return h

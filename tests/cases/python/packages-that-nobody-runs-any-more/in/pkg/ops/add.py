@@ -1,0 +1,2 @@
+def add():
+    return 1

@@ -1,0 +1,5 @@
+import pkg.one
+
+
+def go():
+    return pkg.a.X

@@ -1,0 +1,5 @@
+from pkg.ops.add import add
+
+
+def go():
+    return add()

@@ -1,0 +1,1 @@
+raise RuntimeError("removed in 3.0")

@@ -1,0 +1,2 @@
+def z():
+    return 0

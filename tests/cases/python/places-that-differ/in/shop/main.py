@@ -1,0 +1,3 @@
+from .late import f
+
+X = f()

@@ -1,0 +1,3 @@
+import shop
+
+Y = shop.tail.V

@@ -1,0 +1,5 @@
+import json
+
+from shop.old import f
+
+print(json.dumps(f()))

@@ -1,0 +1,6 @@
+def accent():
+    return "é"
+
+
+def g():
+    return 1

@@ -1,0 +1,9 @@
+class Inner:
+    v = 1
+
+
+class D:
+    x: "Inner"
+
+
+DEFAULT = D()

@@ -1,0 +1,2 @@
+from .operator import *
+from .opt.least import solve

@@ -1,0 +1,2 @@
+def iterate(operator):
+    return operator

@@ -1,0 +1,2 @@
+def solve(operator):
+    return operator.solve()

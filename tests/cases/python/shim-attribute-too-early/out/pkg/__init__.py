@@ -1,0 +1,2 @@
+from .operator import *
+from .med.least import solve

@@ -1,0 +1,5 @@
+from pkg import Operator
+
+
+class Scan(Operator):
+    pass

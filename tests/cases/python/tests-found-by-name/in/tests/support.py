@@ -1,0 +1,5 @@
+import pytest
+
+
+def z():
+    return 0
