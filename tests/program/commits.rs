@@ -459,3 +459,50 @@ fn a_linked_checkout_and_a_tree_below_the_top_are_committed_to() {
         "{listed}"
     );
 }
+
+#[test]
+fn what_was_verified_becomes_commits_and_later_uses_one_more() {
+    let files = [
+        ("p/__init__.py", ""),
+        ("p/a.py", "def one():\n    return 1\n"),
+        ("p/user.py", "from p.a import one\n\nprint(one())\n"),
+        (
+            "migrations/0001-home.toml",
+            "schema = 1\ndescription = \"one home\"\n\n[[move]]\nfrom = \"p.a\"\nto = \"p.b\"\n",
+        ),
+    ];
+    let Some(checkout) = Checkout::of(&files) else {
+        return;
+    };
+    if Command::new("python3").arg("--version").output().is_err() {
+        eprintln!("skipped: there is no python3");
+        return;
+    }
+    let (page, code) = checkout.coalesce("migrate --verify --commits --yes");
+    assert_eq!(code, 0, "{page}");
+    assert!(page.contains("Compiled: "), "{page}");
+    assert_eq!(checkout.git(&["status", "--porcelain"]), "", "{page}");
+    for commit in ["HEAD~1", "HEAD"] {
+        let place = checkout.at(commit);
+        let mut python = Command::new("python3");
+        let output = python.args(["-m", "p.user"]).current_dir(&place).output();
+        let output = output.unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{commit}: {said}");
+    }
+
+    // A branch that was merged later names the module where it was.
+    checkout.write("p/late.py", "from p.a import one\n");
+    checkout.git(&["add", "-A"]);
+    checkout.git(&["commit", "-q", "-m", "late"]);
+    let (page, code) = checkout.coalesce("check --fix --commits --yes");
+    assert_eq!(code, 0, "{page}");
+    let hash = checkout.git(&["rev-parse", "--short=10", "HEAD"]);
+    assert!(page.contains(&format!("commit {}", hash.trim())), "{page}");
+    assert_eq!(checkout.git(&["status", "--porcelain"]), "", "{page}");
+    assert_eq!(checkout.subjects()[1], "late");
+    let changed = checkout.git(&["show", "--name-only", "--format=", "HEAD"]);
+    assert_eq!(changed, "p/late.py\n");
+    let late = fs::read_to_string(checkout.tree().join("p/late.py")).unwrap();
+    assert_eq!(late, "from p.b import one\n");
+}

@@ -1,7 +1,8 @@
-//! `GUIDE.md` as a test: its commands are run, in its order, and must answer what it shows.
+//! `GUIDE.md` and `docs/tutorial.md` as tests: their commands are run, in their order, and must answer
+//! what they show.
 //!
 //! A block of the language `console` holds commands (`$ …`, one line each) and, below each, what it
-//! prints on both streams. A line `…` stands for any number of lines. All of them run in one copy
+//! prints on both streams. A line `…` stands for any number of lines. Those of a document run in one copy
 //! of the sample tree. `COALESCE_BLESS=1` writes the answers that differ; elide them again by hand.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -120,11 +121,21 @@ fn repository() -> PathBuf {
 
 #[test]
 fn the_guide_shows_what_happens() {
+    shows_what_happens("GUIDE.md");
+}
+
+#[test]
+fn the_tutorial_shows_what_happens() {
+    shows_what_happens("docs/tutorial.md");
+}
+
+/// Runs the commands of a document and holds its answers against theirs.
+fn shows_what_happens(document: &str) {
     if !cfg!(unix) {
-        println!("skipped: the guide is written for a unix shell");
+        println!("skipped: {document} is written for a unix shell");
         return;
     }
-    let guide = repository().join("GUIDE.md");
+    let guide = repository().join(document);
     let scratch = tempfile::tempdir().unwrap();
     let tree = scratch.path().join("duplicated");
     let before = read_tree(&repository().join("examples/duplicated")).unwrap();
@@ -149,11 +160,15 @@ fn the_guide_shows_what_happens() {
         fs::write(&guide, text(&pieces)).unwrap();
         return;
     }
-    assert!(wrong.is_empty(), "GUIDE.md differs:\n{}", wrong.join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "{document} differs:\n{}",
+        wrong.join("\n")
+    );
     let after = read_tree(&tree).unwrap();
     assert!(
         after == before,
-        "the guide promises that the tree is as before"
+        "{document} promises that the tree is as before"
     );
 }
 

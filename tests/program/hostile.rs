@@ -463,10 +463,97 @@ fn many_references_of_one_file_are_planned_one_by_one() {
         "x: 'p.kernels.X' = 1\n",
         "x = {'a': 'p.kernels:X', 'b': [1, (2, 3)]}\n",
         "importlib.import_module('p.kernels')\n",
+        "if x: import p.kernels\n",
+        "import p.kernels; p.kernels.X\n",
+        "def f():\n    import p.kernels\n    return p.kernels.X\n",
+        "def f():\n    from . import kernels\n    return kernels.X\n",
+        "from .kernels import *\n",
     ] {
         let scratch = Scratch::new();
         fs::write(scratch.tree().join("p/odd.py"), line.repeat(8_000)).unwrap();
         let output = answers(&scratch, "plan m.toml");
         assert!(output.status.code() < Some(2), "{line}");
     }
+}
+
+/// What a sparse checkout leaves out is in the repository all the same, and names what moves.
+#[test]
+fn what_a_sparse_checkout_leaves_out_is_told() {
+    let scratch = Scratch::new();
+    for (name, text) in [
+        ("far/user.py", "from p.kernels import X\n"),
+        ("other/none.py", "y = 1\n"),
+        ("far/data.txt", "p.kernels\n"),
+    ] {
+        let file = scratch.tree().join(name);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, text).unwrap();
+    }
+    let git = |words: &[&str]| {
+        let mut command = Command::new("git");
+        command.args(["-c", "user.name=a", "-c", "user.email=a@a"]);
+        let output = command.args(words).current_dir(scratch.tree()).output();
+        output.is_ok_and(|output| output.status.success())
+    };
+    let left_out = git(&["init", "-q", "."])
+        && git(&["add", "-A"])
+        && git(&["commit", "-q", "-m", "all"])
+        && git(&["sparse-checkout", "set", "p"]);
+    if !left_out || scratch.tree().join("far").exists() {
+        println!("skipped: there is no git that leaves something out");
+        return;
+    }
+    let before = scratch.files();
+    let said = scratch.run("migrate m.toml", 2);
+    assert!(said.contains("far/user.py"), "{said}");
+    assert!(said.contains("sparse checkout"), "{said}");
+    assert!(
+        !said.contains("none.py") && !said.contains("data.txt"),
+        "{said}"
+    );
+    assert_eq!(scratch.files(), before);
+    let said = scratch.run("plan m.toml --allow-unread", 0);
+    assert!(said.contains("far/user.py"), "{said}");
+}
+
+/// A module may be any file: one that is never read may name what moves.
+#[test]
+fn a_module_that_is_outside_of_the_tree_is_told() {
+    let scratch = Scratch::new();
+    let tree = scratch.tree();
+    let outside = tree.with_file_name("outside.rs");
+    let text = "use crate::kernels::f as g;\npub fn h() {\n    g()\n}\n";
+    let write = |name: &str, text: &str| {
+        let file = tree.join(name);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, text).unwrap();
+    };
+    write(
+        "Cargo.toml",
+        "[package]\nname = \"q\"\nversion = \"0.1.0\"\nedition = \"2021\"\n",
+    );
+    write("src/kernels.rs", "pub fn f() {}\n");
+    write(
+        "r.toml",
+        "schema = 1\n[[move]]\nfrom = \"q::kernels\"\nto = \"q::core\"\n",
+    );
+    fs::write(&outside, text).unwrap();
+    write(".git/hooks/pre-commit", text);
+    let absolute = outside.to_str().unwrap().to_owned();
+    for path in ["../../outside.rs", "../.git/hooks/pre-commit", &absolute] {
+        let root = format!("pub mod kernels;\n#[path = \"{path}\"]\npub mod x;\n");
+        write("src/lib.rs", &root);
+        let before = scratch.files();
+        let said = scratch.run("migrate r.toml --allow-dirty", 2);
+        assert!(said.contains("may name what moves"), "{path}: {said}");
+        assert_eq!(scratch.files(), before);
+        let said = scratch.run("plan r.toml --allow-unread", 0);
+        assert!(said.contains("may name what moves"), "{path}: {said}");
+    }
+    assert_eq!(fs::read_to_string(outside).unwrap(), text);
+    write(
+        "src/lib.rs",
+        "pub mod kernels;\n#[path = \"none.rs\"]\npub mod x;\n",
+    );
+    scratch.run("plan r.toml", 0);
 }

@@ -10,6 +10,7 @@ mod guide;
 mod hostile;
 mod interrupted;
 mod laws;
+mod meaning;
 mod soak;
 mod verify;
 

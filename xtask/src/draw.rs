@@ -25,10 +25,12 @@ by side (`|` a line that differs, `<` and `>` one that only one side has), all o
 Write one word behind each question. Read the sources in the trees where what is shown does not suffice;
 do not look at what the program itself says of a class.
 
-- `merge:` Shown these places, would an experienced maintainer of the project merge them, so that the
-  work stands once? `yes`, `no` or `unsure`. Yes: one piece of work written out again, perhaps changed a
+- `duplicated:` Shown these places, would an experienced maintainer of the project say \"yes, this is
+  duplicated code\"? `yes`, `no` or `unsure`. Yes: one piece of work written out again, perhaps changed a
   little since. No: what a framework makes everybody write, tables of other content, tests of other
   things in one style, the same shape around other calls, what is too short for anybody to care.
+- `merge:` Would they merge them, so that the work stands once? `yes`, `no` or `unsure`. No also where
+  each is better off alone, or where the copy is kept on purpose.
 - `act:` (only of the first ones of a page) Is it worth acting on this week? `yes` or `no`.
 
 ";
@@ -161,7 +163,7 @@ fn entry(text: &mut String, number: usize, one: &Drawn<'_>) -> anyhow::Result<()
         writeln!(text, "\n```text\n{}```", side_by_side(left, right))?;
     }
     let act = if one.is_first { "\nact:" } else { "" };
-    writeln!(text, "\nmerge:{act}\n")?;
+    writeln!(text, "\nduplicated:\nmerge:{act}\n")?;
     Ok(())
 }
 

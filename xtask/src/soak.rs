@@ -14,14 +14,15 @@ Runs the soaking tests whose name has one of these parts, all of them without on
 
   --minutes N     for so long each; 5 unless told
   --rounds N      so many rounds each instead: edits 200, kills 250 (four kills each), hostile trees 500,
-                  manifests, plans and journals 10,000, sources 2,000 are what docs/evidence/attacks.md has
+                  manifests, plans and journals 10,000, sources 2,000, scaling 162 are what
+                  docs/evidence/attacks.md is about
   --from N        the number of the first round; a failure names its own
   --program PATH  tries this build of coalesce, instead of one that is made here
   --keep DIR      trees on which something failed, and the round that is under way
 
 Names of the toolkit's: kills, kills_at_every_call, a_full_disk_at_every_call, edits, hostile_trees,
 manifests, sources, journals, plans, caches, facts (fuzzing of both languages without a program around
-them), power. `put-back` alone puts errors that the runtime once had back into a copy of the sources,
+them), scaling (whether twice the file takes twice the time), power. `put-back` alone puts errors that the runtime once had back into a copy of the sources,
 and sees that its tests find each.
 ";
 

@@ -41,6 +41,11 @@ const PROGRAMS: &[Program] = &[
         package: "mesa-vulkan-drivers",
         used_for: "the pool on Vulkan's driver, which runs on the processor",
     },
+    Program {
+        probe: &["etcd", "--version"],
+        package: "etcd-server",
+        used_for: "slots of several machines, kept in etcd",
+    },
 ];
 
 /// Tests that a feature switches on which is off unless it is asked for.
@@ -70,7 +75,7 @@ const BEHIND_FEATURES: &[&[&str]] = &[
 /// `cargo xtask test [ARGS…]`; the arguments go to `cargo test`.
 pub fn run(arguments: &[OsString]) -> Outcome {
     // Where it cannot be made, the system's Python has to have what tests need.
-    let python = Environment::with(&["pytest", "numpy"]).ok();
+    let python = Environment::with(&["pytest", "numpy", "zarr"]).ok();
     let missing: Vec<_> = PROGRAMS
         .iter()
         .filter(|program| !succeeds(program.probe, python.as_ref()))

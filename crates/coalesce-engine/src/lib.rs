@@ -16,6 +16,7 @@ mod existing;
 mod failure;
 mod formatter;
 mod grading;
+mod kept;
 mod links;
 mod manifests;
 mod planning;

@@ -1,7 +1,7 @@
 //! Links and devices of a tree that changes: they stay as they are, and nothing is written through
 //! them. What a link leads to is not read.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use coalesce_model::{Finding, Refusal, Severity, Texts as _, TreePath, finding::codes};
 use coalesce_plan::{Assembled, Operation};
@@ -40,29 +40,42 @@ fn moved_links(session: &Session, operations: &[Operation]) -> Vec<Finding> {
         .collect()
 }
 
-/// Sources that leave their place while a link of the same name stands elsewhere: links are not read,
-/// so one that leads there would lead nowhere.
+/// Files that leave their place while a link leads to them, or to the folder that they are all of: what is
+/// read through it, as `alias.py -> old.py` is, would be gone.
 fn led_to(session: &Session, operations: &[Operation]) -> Vec<Finding> {
-    let files = session.tree.files();
-    let links: BTreeMap<&str, &TreePath> = files
+    let left: BTreeSet<&TreePath> = operations
         .iter()
-        .filter(|file| file.kind == coalesce_tree::FileKind::Link)
-        .map(|file| (file.path.file_name(), &file.path))
-        .collect();
-    let left = operations.iter().filter_map(|operation| match operation {
-        Operation::Move { from: path, .. } | Operation::Delete { path } => Some(path),
-        _ => None,
-    });
-    left.filter(|path| path.extension() == Some("rs"))
-        .filter_map(|path| {
-            let link = links.get(path.file_name())?;
-            let leads = *link != path && links.values().all(|other| *other != path);
-            let refusal = || Refusal::LinkLeadsHere {
-                link: (*link).clone(),
-            };
-            leads.then(|| refusal().at(path, None))
+        .filter_map(|operation| match operation {
+            Operation::Move { from: path, .. } | Operation::Delete { path } => Some(path),
+            _ => None,
         })
-        .collect()
+        .collect();
+    if left.is_empty() {
+        return Vec::new();
+    }
+    let files = session.tree.files();
+    let links = files
+        .iter()
+        .filter(|file| file.kind == coalesce_tree::FileKind::Link);
+    let led = links.filter_map(|file| {
+        let target = target(session, &file.path)?;
+        let is_inside = |path: &&TreePath| path.strip_prefix(&target).is_some();
+        let mut below = files.iter().map(|file| &file.path).filter(is_inside);
+        let gone = left.iter().copied().find(is_inside)?;
+        let refusal = Refusal::LinkLeadsHere {
+            link: file.path.clone(),
+        };
+        let all = below.all(|path| left.contains(path));
+        (all && !left.contains(&file.path)).then(|| refusal.at(gone, None))
+    });
+    led.collect()
+}
+
+/// What a link leads to in the end, inside of the tree.
+fn target(session: &Session, link: &TreePath) -> Option<TreePath> {
+    let root = session.tree.root().canonicalize().ok()?;
+    let real = root.join(link.as_str()).canonicalize().ok()?;
+    TreePath::new(real.strip_prefix(&root).ok()?.to_str()?).ok()
 }
 
 /// Links in a folder that goes: they stay, since nothing is done to what is no plain file. Where a

@@ -20,6 +20,7 @@ use crate::{
     applying::keep_manifests,
     formatter,
     grading::answer,
+    kept::KeptUses,
     links,
     manifests::{misfit, record_of},
     published::published,
@@ -95,6 +96,7 @@ pub fn plan(
         .map_err(|errors| misfit(&errors, manifests, session))?;
     let told = coalesce_plan::expand(manifests, &mut checked, &index, &session.tree)
         .map_err(|errors| misfit(&errors, manifests, session))?;
+    let kept = KeptUses::of(manifests)?;
     let behind = behind_links(session, manifests);
     if !behind.is_empty() {
         return Err(misfit(&behind, manifests, session));
@@ -132,6 +134,8 @@ pub fn plan(
             checked: &checked,
             options,
             later: &later,
+            kept: &kept,
+            unread: unread::look_for(session, &checked),
         };
         for way in 0..ways {
             // Advice takes longer than the proof, and of several ways one is told.
@@ -187,6 +191,10 @@ struct Task<'t> {
     options: PlanOptions,
     /// What leads on later uses of what was applied.
     later: &'t [LanguagePlan],
+    /// Files that use old names on purpose.
+    kept: &'t KeptUses,
+    /// What could not be read and may name what changes, whichever way is taken.
+    unread: Vec<Finding>,
 }
 
 impl Task<'_> {
@@ -210,6 +218,9 @@ impl Task<'_> {
         };
         let mut proposals = proposals(session, self.checked, rewriting);
         proposals.extend(self.later.iter().cloned());
+        for proposal in &mut proposals {
+            self.kept.leave_out(proposal);
+        }
         let mut plan = MigrationPlan {
             assembled: assemble(proposals, &session.tree),
             ..MigrationPlan::default()
@@ -217,7 +228,11 @@ impl Task<'_> {
         links::look_at(session, &mut plan.assembled);
         let taken = unseen_targets(session, &plan.assembled.operations);
         plan.assembled.refusals.extend(taken);
-        let unread = unread::look_for(session, self.checked);
+        let left = unread::left_behind(session, &plan.assembled.operations);
+        plan.assembled.unproven.extend(left);
+        let foreign = unread::foreign(session, self.checked, &plan.assembled);
+        plan.assembled.unproven.extend(foreign);
+        let unread = self.unread.clone();
         if self.options.allow_unread {
             let notes = unread.into_iter().map(|finding| Finding {
                 severity: Severity::Warning,

@@ -1,8 +1,13 @@
 //! What could not be read and may name what moves: it would be left behind.
 
-use coalesce_model::{Change, Finding, LanguageKind, Refusal, Texts as _};
-use coalesce_plan::Checked;
-use coalesce_tree::{Skip, Unread};
+use std::collections::BTreeSet;
+
+use coalesce_apply::Sought;
+use coalesce_model::{
+    Change, Finding, LanguageKind, Refusal, Texts as _, TreePath, Unproven, UnprovenKind,
+};
+use coalesce_plan::{Assembled, Checked, Operation};
+use coalesce_tree::{FileKind, Skip, Unread};
 
 use crate::session::Session;
 
@@ -21,6 +26,66 @@ pub fn look_for(session: &Session, checked: &Checked) -> Vec<Finding> {
         }
     }
     found.extend(too_deep(session, checked));
+    found.extend(left_out(session, checked));
+    if checked.changes.contains_key(&LanguageKind::Rust) {
+        found.extend(modules_elsewhere(session));
+    }
+    found
+}
+
+/// Files that a sparse checkout leaves out and that hold the name of what moves.
+fn left_out(session: &Session, checked: &Checked) -> Vec<Finding> {
+    let sought = checked.changes.iter().map(|(language, changes)| Sought {
+        extensions: language.extensions(),
+        words: changes
+            .iter()
+            .filter_map(|change| change.from.rsplit(language.separator()).next())
+            .map(str::to_owned)
+            .collect(),
+    });
+    let paths = coalesce_apply::left_out(session.tree.root(), sought.collect());
+    let told = |path| {
+        finding(Skip {
+            path,
+            reason: "a sparse checkout leaves it out of the tree".to_owned(),
+            unread: Unread::File,
+        })
+    };
+    let paths = match paths {
+        Ok(paths) => paths,
+        Err(error) => {
+            return vec![finding(Skip {
+                path: TreePath::root(),
+                reason: format!("what a sparse checkout leaves out is not known: {error}"),
+                unread: Unread::File,
+            })];
+        }
+    };
+    paths.into_iter().map(told).collect()
+}
+
+/// Modules whose files are there and are never read, since they are outside of the tree or where
+/// version control keeps its own: what is in them may name what moves.
+fn modules_elsewhere(session: &Session) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for (path, facts) in &session.rust.files {
+        let coalesce_rust::facts::Facts::Source(facts) = &**facts else {
+            continue;
+        };
+        let directory = path.parent().unwrap_or_else(TreePath::root);
+        let outermost = facts.modules.iter().filter(|module| module.scope.0 == 0);
+        for attribute in outermost.flat_map(|module| &module.path_attributes) {
+            let inside = directory.join(&attribute.value).ok();
+            let file = session.tree.root().join(directory.as_str());
+            let is_there =
+                std::fs::metadata(file.join(&*attribute.value)).is_ok_and(|at| at.is_file());
+            let read = inside.is_some_and(|inside| inside.reserved_component().is_none());
+            if is_there && !read {
+                let why = format!("`{}` is a module of it and was not read", attribute.value);
+                found.push(Refusal::UnreadableSource { why }.at(path, Some(attribute.span)));
+            }
+        }
+    }
     found
 }
 
@@ -64,6 +129,110 @@ fn may_hold_names(
             Err(_) => source,
         },
     }
+}
+
+/// What is no part of the tree, since git or a setting ignores it, in folders that all else leaves: it stays where it is. A
+/// compiled extension or a file that a build writes is then missing in the new place.
+pub fn left_behind(session: &Session, operations: &[Operation]) -> Vec<Unproven> {
+    let leaving: BTreeSet<&TreePath> = operations
+        .iter()
+        .filter_map(|operation| match operation {
+            Operation::Move { from, .. } => Some(from),
+            _ => None,
+        })
+        .collect();
+    let folders: BTreeSet<TreePath> = leaving.iter().filter_map(|path| path.parent()).collect();
+    let files = session.tree.files();
+    let is_left = |folder: &TreePath| {
+        let inside = files
+            .iter()
+            .filter(|file| file.path.parent().as_ref() == Some(folder));
+        inside.into_iter().all(|file| leaving.contains(&file.path))
+    };
+    let mut unproven = Vec::new();
+    for folder in folders
+        .iter()
+        .filter(|folder| !folder.is_root() && is_left(folder))
+    {
+        let entries = std::fs::read_dir(session.tree.root().join(folder.as_str()));
+        let names = entries.into_iter().flatten().flatten();
+        let names = names.filter_map(|entry| {
+            let is_file = entry.file_type().is_ok_and(|kind| !kind.is_dir());
+            let name = entry.file_name().into_string().ok();
+            name.filter(|name| is_file && !is_rubbish(name))
+        });
+        let paths = names.filter_map(|name| folder.join(&name).ok());
+        let left = paths.filter(|path| !leaving.contains(path));
+        unproven.extend(left.map(|path| Unproven {
+            name: folder.to_string(),
+            path,
+            span: None,
+            kind: UnprovenKind::Unread,
+            why: "it is ignored, so it stays behind when all else in its folder moves".to_owned(),
+        }));
+    }
+    unproven
+}
+
+/// Endings of files that may hold Python, or names that a program reads, and that nobody here reads.
+const FOREIGN: [&str; 10] = [
+    "in", "j2", "jinja", "jinja2", "pxd", "pxi", "pyx", "tmpl", "tpl", "xml",
+];
+
+/// Longer files are no code.
+const MOST_BYTES: u64 = 1 << 20;
+
+/// Files that are not read as code, Cython and scripts without an ending among them, and hold the full name of what
+/// changes in Python: they go on saying it.
+pub fn foreign(session: &Session, checked: &Checked, assembled: &Assembled) -> Vec<Unproven> {
+    let Some(changes) = checked.changes.get(&LanguageKind::Python) else {
+        return Vec::new();
+    };
+    let mut unproven = Vec::new();
+    for file in session.tree.files() {
+        let extension = file.path.extension();
+        let may_be_code = extension.is_none_or(|extension| FOREIGN.contains(&extension));
+        let mut told = assembled.not_rewritten.iter().map(|each| &each.path);
+        let known = told.any(|path| *path == file.path)
+            || assembled.rewrites.iter().any(|each| each.path == file.path);
+        if !may_be_code || known || file.kind != FileKind::Plain || file.bytes > MOST_BYTES {
+            continue;
+        }
+        let Some(text) = session.tree.text(&file.path) else {
+            continue;
+        };
+        let shebang = text.lines().next().unwrap_or_default();
+        let is_script = shebang.starts_with("#!") && shebang.contains("python");
+        if extension.is_none() && !is_script {
+            continue;
+        }
+        let named = changes.iter().find(|change| names(&text, change));
+        unproven.extend(named.map(|change| Unproven {
+            path: file.path.clone(),
+            span: None,
+            kind: UnprovenKind::Unread,
+            name: change.from.clone(),
+            why: "it is not read as code, and names what changes".to_owned(),
+        }));
+    }
+    unproven
+}
+
+/// Whether a text has the full name of what changes, or its parts as an import has them.
+fn names(text: &str, change: &Change) -> bool {
+    text.contains(&change.from)
+        || change.from.rsplit_once('.').is_some_and(|(above, last)| {
+            text.contains(&format!("from {above} ")) && text.contains(last)
+        })
+}
+
+/// Files that nobody misses: what editors, desktops and interpreters leave, and a lock file that is made anew.
+fn is_rubbish(name: &str) -> bool {
+    name.starts_with('.')
+        || name == "Cargo.lock"
+        || [".pyc", ".pyo", ".orig", ".rej", ".swp", "~"]
+            .iter()
+            .any(|end| name.ends_with(end))
 }
 
 /// Whether bytes hold the last part of the old name of any change.

@@ -19,13 +19,10 @@ pub struct Document {
 }
 
 impl Document {
-    /// Whether the file on disk has this text.
+    /// Whether the file on disk, which has the text `saved`, has what the buffer shows.
     #[must_use]
-    pub fn is_saved(&self, path: &TreePath, workspace: &Workspace) -> bool {
-        let saved = workspace.saved_text(path);
-        let shown = saved
-            .as_deref()
-            .map(|text| text.trim_start_matches('\u{feff}'));
+    pub fn is_saved_as(&self, saved: Option<&str>) -> bool {
+        let shown = saved.map(|text| text.trim_start_matches('\u{feff}'));
         shown == Some(self.text.trim_start_matches('\u{feff}'))
     }
 }
@@ -59,7 +56,7 @@ impl Documents {
     ) -> Vec<&TreePath> {
         let open = self.0.iter();
         let unsaved = open.filter(|(path, document)| {
-            concerns(path, document) && !document.is_saved(path, workspace)
+            concerns(path, document) && !document.is_saved_as(workspace.saved_text(path).as_deref())
         });
         unsaved.map(|(path, _)| path).collect()
     }

@@ -318,13 +318,14 @@ impl Server<'_> {
     fn saved(&self, uri: &Uri) -> Result<(TreePath, String), Refused> {
         let outside = || Refused::Invalid(format!("{} is no file of the tree", uri.as_str()));
         let path = self.workspace.path_of(uri.as_str()).ok_or_else(outside)?;
+        // Read once: what is compared with the buffer is what is answered about.
+        let text = self.workspace.saved_text(&path);
         if let Some(document) = self.documents.get(&path)
-            && !document.is_saved(&path, &self.workspace)
+            && !document.is_saved_as(text.as_deref())
         {
             let message = format!("save {path} first: it has unsaved changes");
             return Err(Refused::Impossible(message));
         }
-        let text = self.workspace.saved_text(&path);
         let unread = || Refused::Impossible(format!("{path} cannot be read"));
         Ok((path.clone(), text.ok_or_else(unread)?))
     }
@@ -512,16 +513,19 @@ impl Server<'_> {
                 found.entry(path).or_default().push(finding);
             }
         }
-        let known: BTreeSet<TreePath> = found.keys().cloned().collect();
-        for path in known.union(&self.published) {
+        let mut known: BTreeSet<TreePath> = found.keys().cloned().collect();
+        let told: BTreeSet<TreePath> = known.union(&self.published).cloned().collect();
+        for path in &told {
             let findings = found.get(path).map(Vec::as_slice).unwrap_or_default();
             let document = self.documents.get(path);
-            let saved = document.is_none_or(|open| open.is_saved(path, &self.workspace));
+            let text = self.workspace.saved_text(path);
+            let saved = document.is_none_or(|open| open.is_saved_as(text.as_deref()));
             let Some(uri) = self.uri(path).filter(|_| saved) else {
-                // The places would be those of another text; they come when it is saved.
+                // The places would be those of another text; they come, or go, when it is saved.
+                known.insert(path.clone());
                 continue;
             };
-            let text = self.workspace.saved_text(path).unwrap_or_default();
+            let text = text.unwrap_or_default();
             let lines = Lines::new(&text, self.abilities.encoding);
             let diagnostics = findings.iter().map(|finding| diagnostic(finding, &lines));
             let params = PublishDiagnosticsParams {

@@ -231,6 +231,29 @@ fn findings_come_with_the_files_that_are_saved() {
 }
 
 #[test]
+fn a_finding_that_went_while_its_buffer_was_unsaved_is_taken_back_when_it_is_saved() {
+    edit(json!({}), |editor| {
+        let path = "pkg/use.py";
+        let file = editor.root.path().join(path);
+        fs::write(&file, "deprecated\n").unwrap();
+        editor.open(path, "deprecated\n");
+        editor.tell("textDocument/didSave", editor.at(path, 0, 0));
+        while editor.told("textDocument/publishDiagnostics")["diagnostics"] == json!([]) {}
+        // Another program mends the file; the buffer shows something else.
+        fs::write(&file, "mended\n").unwrap();
+        editor.open(path, "typing\n");
+        editor.tell("workspace/didChangeWatchedFiles", json!({ "changes": [] }));
+        for _ in 0..2 {
+            let place = editor.at("pkg/other.py", 0, 0);
+            editor.ask("textDocument/references", place).unwrap();
+        }
+        editor.open(path, "mended\n");
+        editor.tell("textDocument/didSave", editor.at(path, 0, 0));
+        while editor.told("textDocument/publishDiagnostics")["diagnostics"] != json!([]) {}
+    });
+}
+
+#[test]
 fn references_cross_languages_of_documents() {
     edit(json!({}), |editor| {
         // From a use behind characters that UTF-16 counts twice.

@@ -369,9 +369,13 @@ fn schema<T: JsonSchema>() -> Value {
     generator.into_root_schema_for::<T>().to_value()
 }
 
-/// The body of a command within what every command says.
+/// The body of a command within what every command says, as it is written: a field that is left out
+/// where it is empty is not required.
 fn output<B: JsonSchema>() -> Value {
-    schema::<Output<B>>()
+    let generator = SchemaSettings::draft2020_12()
+        .for_serialize()
+        .into_generator();
+    generator.into_root_schema_for::<Output<B>>().to_value()
 }
 
 /// What a tool gives, for its schema.

@@ -59,6 +59,9 @@ pub fn prove<L: Language>(
     proof
         .unproven
         .extend(before.left_unused(&after, base, &overlay));
+    proof
+        .unproven
+        .extend(before.no_longer_executed(&after, changes, base));
     proof.lost_names = lost_names(before, &after, changes);
     proof.cycles_before = cycles(before);
     proof.cycles_after = cycles(&after);

@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use coalesce_model::{
     ByteSpan, Certainty, Change, Edit, Evidence, FileMove, Form, LanguageGraph, LanguageKind,
     LanguagePlan, LineIndex, Mention, NotRewritten, Reference, Rewrite, Safety, Texts, TreePath,
-    language::RewriteOptions, pattern::NamePattern,
+    Unproven, UnprovenKind, language::RewriteOptions, pattern::NamePattern,
 };
 use rayon::prelude::*;
 
@@ -63,6 +63,7 @@ pub fn rewrite(
     for found in files {
         plan.rewrites.extend(found.rewrites);
         plan.not_rewritten.extend(found.not_rewritten);
+        plan.unproven.extend(found.unproven);
         if !found.edits.is_empty() {
             plan.edits.insert(found.path, found.edits);
         }
@@ -180,6 +181,7 @@ pub(crate) struct Found {
     edits: Vec<Edit>,
     rewrites: Vec<Rewrite>,
     not_rewritten: Vec<NotRewritten>,
+    unproven: Vec<Unproven>,
 }
 
 /// How a reference that changes is described.
@@ -218,6 +220,17 @@ impl Found {
         });
     }
 
+    /// A place that runs, and that is not changed.
+    fn doubt(&mut self, span: ByteSpan, name: &str, why: &str) {
+        self.unproven.push(Unproven {
+            path: self.path.clone(),
+            span: Some(span),
+            kind: UnprovenKind::DynamicImport,
+            name: name.to_owned(),
+            why: why.to_owned(),
+        });
+    }
+
     fn leave(&mut self, span: ByteSpan, form: Form, name: &str, why: &str) {
         self.not_rewritten.push(NotRewritten {
             path: self.path.clone(),
@@ -236,6 +249,7 @@ impl Subject<'_> {
             edits: Vec::new(),
             rewrites: Vec::new(),
             not_rewritten: Vec::new(),
+            unproven: Vec::new(),
         };
         if is_manifest(path, text) {
             return found;
@@ -328,6 +342,12 @@ impl Subject<'_> {
 
     fn configuration(&self, kind: FileKind, text: &str, found: &mut Found) {
         for (span, from, to) in self.names(text) {
+            if self.is_imported_beside(text, span, &from) {
+                let why = "the line imports the module that it leaves";
+                found.leave(span, Form::Configuration, &from, why);
+                found.doubt(span, &from, why);
+                continue;
+            }
             let reason = Reason {
                 form: Form::Configuration,
                 evidence: Evidence::ExactName,
@@ -336,7 +356,47 @@ impl Subject<'_> {
             };
             found.change(span, &from, &to, reason);
         }
+        self.imports_of_items(text, found);
         self.places
             .configuration(kind == FileKind::Operations, text, found);
+    }
+
+    /// Whether the line of an item's full name is code that imports its module: `python -c "import pkg.a; pkg.a.f()"`.
+    fn is_imported_beside(&self, text: &str, span: ByteSpan, name: &str) -> bool {
+        let item = |change: &Change| {
+            change.from == name && change.subject == coalesce_model::Subject::Item
+        };
+        let before = text.get(..span.start as usize).unwrap_or_default();
+        let line = before.rsplit('\n').next().unwrap_or_default();
+        let module = name.rsplit_once('.').map_or("", |(module, _)| module);
+        self.separator == "."
+            && self.changes.iter().any(item)
+            && line.contains("import ")
+            && occurrences(line, module).next().is_some()
+    }
+
+    /// Lines of code in other files that import an item from the module that it leaves: told, for nobody here
+    /// reads such code.
+    fn imports_of_items(&self, text: &str, found: &mut Found) {
+        let items = self.changes.iter().filter(|change| {
+            self.separator == "." && change.subject == coalesce_model::Subject::Item
+        });
+        for change in items {
+            let Some((module, item)) = change.from.rsplit_once('.') else {
+                continue;
+            };
+            let start = format!("from {module} import ");
+            for (at, _) in text.match_indices(&start) {
+                let rest = text.get(at + start.len()..).unwrap_or_default();
+                let line = rest.split(['\n', ';']).next().unwrap_or_default();
+                let mut words = line.split(|c: char| !(c.is_alphanumeric() || c == '_'));
+                if words.any(|word| word == item) {
+                    let span = ByteSpan::from_range(at..at + start.len() + line.len());
+                    let why = "code in a file of another kind imports it from where it was";
+                    found.leave(span, Form::Configuration, &change.from, why);
+                    found.doubt(span, &change.from, why);
+                }
+            }
+        }
     }
 }

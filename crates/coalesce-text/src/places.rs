@@ -265,6 +265,7 @@ mod tests {
             edits: Vec::new(),
             rewrites: Vec::new(),
             not_rewritten: Vec::new(),
+            unproven: Vec::new(),
         };
         match kind {
             Kind::Configuration => places.configuration(false, text, &mut found),

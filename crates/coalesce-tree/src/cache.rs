@@ -4,6 +4,9 @@
 //! were seen, and it had not changed shortly before they were (git's racy rule); otherwise when
 //! the hash of its bytes is the same. A cache that cannot be read is dropped; one that cannot be
 //! written costs time, never correctness.
+//!
+//! Facts are believed as they stand, so a cache counts only where nobody but this user, or root, can
+//! have written it: a plain file of theirs that no one else may write, outside of the tree.
 
 use std::{
     fs,
@@ -18,10 +21,15 @@ use coalesce_model::{ContentHash, TreePath, language::Taken};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
-use crate::{FileEntry, SourceTree};
+use crate::{
+    FileEntry, SourceTree,
+    plain::{self, Links},
+};
 
 /// A clock tick of the coarsest file systems, in nanoseconds.
 const RACY: i128 = 2_000_000_000;
+/// A longer cache is none of ours: facts have about the length of what they are taken from.
+const LONGEST: u64 = 4 << 30;
 /// Caches that nobody has written for so long belong to trees that are gone.
 const FORGOTTEN: Duration = Duration::from_hours(24 * 60);
 
@@ -101,10 +109,17 @@ pub struct FactsCache<L: Taken> {
 
 impl<L: Taken> FactsCache<L> {
     /// The cache of this tree and language; empty where none can be read. `None` when the user has
-    /// no cache directory, or switched it off with `COALESCE_CACHE_DIR=off`.
+    /// no cache directory, switched it off with `COALESCE_CACHE_DIR=off`, or has it in the tree, whose
+    /// maker could have written it.
     #[must_use]
     pub fn open(tree: &SourceTree, language: &L) -> Option<Self> {
-        Some(Self::open_in(&directory()?, tree, language))
+        let directory = std::path::absolute(directory()?).ok()?;
+        let real = directory.canonicalize();
+        let inside = |path: &Path| path.starts_with(tree.root());
+        if inside(&directory) || real.is_ok_and(|real| inside(&real)) {
+            return None;
+        }
+        Some(Self::open_in(&directory, tree, language))
     }
 
     /// The cache of this tree and language below `directory`.
@@ -153,7 +168,7 @@ impl<L: Taken> FactsCache<L> {
 type Stored<P, F> = (P, Stat, bool, u128, F);
 
 fn load<L: Taken>(file: &Path) -> Option<FxHashMap<TreePath, Entry<L::Of>>> {
-    let bytes = fs::read(file).ok()?;
+    let bytes = own_bytes(file)?;
     let (stamp, rest) = bytes.split_at_checked(16)?;
     if u128::from_le_bytes(stamp.try_into().ok()?) != ContentHash::of(rest).0 {
         return None;
@@ -174,6 +189,29 @@ fn load<L: Taken>(file: &Path) -> Option<FxHashMap<TreePath, Entry<L::Of>>> {
         (path, entry)
     };
     Some(rows.into_iter().map(entry).collect())
+}
+
+/// The bytes of a file that nobody but this user or root can have written.
+fn own_bytes(file: &Path) -> Option<Vec<u8>> {
+    let opened = plain::open(file, Links::Refuse).ok()?;
+    if !is_own(&opened.metadata().ok()?) {
+        return None;
+    }
+    plain::read_all(opened, LONGEST).ok()
+}
+
+#[cfg(unix)]
+fn is_own(found: &fs::Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    let owner = found.uid();
+    let others_write = found.mode() & 0o022 != 0;
+    !others_write && (owner == 0 || owner == rustix::process::geteuid().as_raw())
+}
+
+/// The user's own directory is nobody else's to write.
+#[cfg(not(unix))]
+fn is_own(_: &fs::Metadata) -> bool {
+    true
 }
 
 fn write<L: Taken>(file: &Path, walk: i128, rows: &[Row<'_, L::Of>]) -> Option<()> {

@@ -44,7 +44,14 @@ pub fn open(path: &Path, links: Links) -> io::Result<File> {
 /// # Errors
 /// As [`open`], and [`io::ErrorKind::FileTooLarge`] when there are more than `most`.
 pub fn read(path: &Path, most: u64, links: Links) -> io::Result<Vec<u8>> {
-    let file = open(path, links)?;
+    read_all(open(path, links)?, most)
+}
+
+/// The bytes of a file that is open.
+///
+/// # Errors
+/// [`io::ErrorKind::FileTooLarge`] when there are more than `most`.
+pub(crate) fn read_all(file: File, most: u64) -> io::Result<Vec<u8>> {
     let expected = file.metadata()?.len().min(most);
     let mut bytes = Vec::with_capacity(usize::try_from(expected).unwrap_or(0));
     file.take(most.saturating_add(1)).read_to_end(&mut bytes)?;

@@ -254,6 +254,35 @@ fn a_damaged_cache_is_dropped_wherever_the_damage_is() {
     }
 }
 
+/// What others may have written says what they like.
+#[cfg(unix)]
+#[test]
+fn a_cache_that_others_may_have_written_is_not_read() {
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+    let (directory, cache) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    write(directory.path(), "a.py", "one two");
+    let facts = vec![("a.py".to_owned(), 2)];
+    let taken = || run(directory.path(), cache.path());
+    assert_eq!(taken(), (facts.clone(), 1));
+    assert_eq!(taken(), (facts.clone(), 0), "it is read");
+    let mut entries = fs::read_dir(cache.path()).unwrap();
+    let file = entries.next().unwrap().unwrap().path();
+    for mode in [0o666, 0o620, 0o602] {
+        fs::set_permissions(&file, fs::Permissions::from_mode(mode)).unwrap();
+        assert_eq!(taken(), (facts.clone(), 1), "{mode:o}");
+        assert_eq!(taken(), (facts.clone(), 0), "made anew");
+    }
+    let elsewhere = directory.path().join("cache");
+    fs::rename(&file, &elsewhere).unwrap();
+    symlink(&elsewhere, &file).unwrap();
+    assert_eq!(taken(), (facts.clone(), 1), "a link");
+    fs::remove_file(&file).unwrap();
+    let pipe = std::process::Command::new("mkfifo").arg(&file).status();
+    if pipe.is_ok_and(|status| status.success()) {
+        assert_eq!(taken(), (facts, 1), "a pipe");
+    }
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn settled_files_are_not_even_opened() {

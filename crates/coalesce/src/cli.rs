@@ -2,10 +2,14 @@
 //!
 //! Only definitions and their help; `terminal` reads the arguments, calls the commands and prints.
 
+#[cfg(feature = "devices")]
+mod devices;
 mod entries;
 
 use std::path::{Path, PathBuf};
 
+#[cfg(feature = "devices")]
+pub use devices::Devices;
 pub use entries::{EntryOptions, Init, Merge, Move, Remove, Replace, ShimOptions};
 
 use clap::{
@@ -266,7 +270,7 @@ pub struct DuplicateOptions {
 #[derive(Clone, Debug, Default, Args)]
 #[command(after_help = "Example: coalesce audit --fail-on stale-guarded-import,orphan-file")]
 pub struct Audit {
-    /// End with code 1 when there is a finding of one of these kinds
+    /// End with code 1 when there is a finding of one of these kinds; with --quiet only they are told
     #[arg(long, value_name = "CODE", value_delimiter = ',', value_parser = code_parser())]
     pub fail_on: Vec<Code>,
     /// Do not look for duplicates
@@ -663,40 +667,6 @@ pub struct Man {
     /// The command whose page it is; the program's own when left out
     #[arg(value_name = "COMMAND")]
     pub command: Option<String>,
-}
-
-/// Arguments of `devices`.
-#[cfg(feature = "devices")]
-#[derive(Clone, Debug, Args)]
-#[command(
-    after_help = "Opens no device. Where slots are kept: COALESCE_GPU_SLOTS_DIRECTORY.\n\n\
-                  Examples:\n  coalesce devices\n  coalesce devices --format json\n  \
-                  coalesce devices --watch 5 --isolated"
-)]
-pub struct Devices {
-    /// Show it again every so many seconds, until interrupted
-    #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "2", value_parser = interval)]
-    pub watch: Option<f64>,
-    /// Look for each platform in a process of its own: one that crashes or hangs takes nothing along
-    #[arg(long)]
-    pub isolated: bool,
-    /// How long a platform may take to answer, in seconds
-    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = interval)]
-    pub deadline: f64,
-    /// Look for this platform alone
-    #[arg(long, value_name = "NAME", value_parser = ["cuda", "rocm", "metal", "cpu"], conflicts_with = "isolated")]
-    pub platform: Option<String>,
-}
-
-/// Seconds, more than none and less than a day.
-#[cfg(feature = "devices")]
-fn interval(text: &str) -> Result<f64, String> {
-    let seconds: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
-    if seconds > 0.0 && seconds <= 86_400.0 {
-        Ok(seconds)
-    } else {
-        Err("more than 0 and at most 86400 seconds".to_owned())
-    }
 }
 
 fn grade_parser() -> impl clap::builder::TypedValueParser<Value = Grade> {

@@ -4,7 +4,7 @@
 use std::{
     fs,
     io::{ErrorKind, Read as _},
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 use coalesce_tree::plain::{self, Links};
@@ -77,13 +77,19 @@ pub fn refuse_existing(path: &Path) -> Result<(), Failure> {
     Err(failure.hint("name another file; nothing is written over"))
 }
 
-/// Writes a file that must not be there yet, and makes the directories above it.
+/// Writes a file that must not be there yet, and makes the directories above it. Below the root of a tree it
+/// goes through no link: the tree may be anybody's, and its links lead anywhere.
 ///
 /// # Errors
-/// When there is something already, or it cannot be written.
-pub fn write_new(path: &Path, text: &str) -> Result<(), Failure> {
+/// When there is something already, a directory of the tree on the way is a link, or it cannot be written.
+pub fn write_new(root: &Path, path: &Path, text: &str) -> Result<(), Failure> {
     use std::io::Write as _;
     refuse_existing(path)?;
+    if let Some(link) = link_on_the_way(root, path) {
+        let (path, link) = (path.display(), link.display());
+        let failure = Failure::user(format!("cannot write {path}: {link} is a symbolic link"));
+        return Err(failure.hint("name a file that no link of the tree leads to"));
+    }
     let cannot = |error| Failure::user(format!("cannot write {}: {error}", path.display()));
     if let Some(directory) = path.parent() {
         fs::create_dir_all(directory).map_err(cannot)?;
@@ -94,6 +100,19 @@ pub fn write_new(path: &Path, text: &str) -> Result<(), Failure> {
         .open(path);
     let written = created.and_then(|mut file| file.write_all(text.as_bytes()));
     written.map_err(cannot)
+}
+
+/// The first directory below the root, on the way to a path, that is a link.
+fn link_on_the_way(root: &Path, path: &Path) -> Option<PathBuf> {
+    let root = std::path::absolute(root).ok()?;
+    let path = std::path::absolute(path).ok()?;
+    let below = path.parent()?.strip_prefix(&root).ok()?;
+    let mut at = root.clone();
+    below.components().find_map(|component| {
+        at.push(component);
+        let metadata = at.symlink_metadata().ok()?;
+        metadata.is_symlink().then(|| at.clone())
+    })
 }
 
 /// Adds to a file that another program has made for it.

@@ -189,3 +189,134 @@ fn watching_shows_page_after_page() {
     child.kill().unwrap();
     child.wait().unwrap();
 }
+
+/// One member of etcd, gone with this.
+struct Member {
+    url: String,
+    process: std::process::Child,
+    _folder: tempfile::TempDir,
+}
+
+impl Member {
+    /// None where etcd is not installed, which is told.
+    fn start() -> Option<Member> {
+        let address = |_| std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let held = [0, 1].map(address);
+        let [url, peer] = [0, 1].map(|at| format!("http://{}", held[at].local_addr().unwrap()));
+        drop(held);
+        let folder = tempfile::tempdir().unwrap();
+        let started = Command::new("etcd")
+            .arg("--data-dir")
+            .arg(folder.path())
+            .args([
+                "--listen-client-urls",
+                &url,
+                "--advertise-client-urls",
+                &url,
+            ])
+            .args([
+                "--listen-peer-urls",
+                &peer,
+                "--initial-advertise-peer-urls",
+                &peer,
+            ])
+            .args(["--initial-cluster", &format!("default={peer}")])
+            .stdout(std::process::Stdio::null())
+            .stderr(std::process::Stdio::null())
+            .spawn();
+        let Ok(process) = started else {
+            println!("skipped: no etcd");
+            return None;
+        };
+        Some(Member {
+            url,
+            process,
+            _folder: folder,
+        })
+    }
+
+    /// The cluster, once it answers.
+    fn shown(&self, arguments: &[&str]) -> Output {
+        let slots = tempfile::tempdir().unwrap();
+        let arguments = [&["--cluster", &self.url], arguments].concat();
+        let begin = std::time::Instant::now();
+        loop {
+            let output = coalesce(&slots, &arguments);
+            if output.status.success() || begin.elapsed().as_secs() > 60 {
+                return output;
+            }
+        }
+    }
+}
+
+impl Drop for Member {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+#[test]
+fn machines_of_a_cluster_are_shown() {
+    let run = || {
+        let Some(member) = Member::start() else {
+            return;
+        };
+        let found: Value =
+            serde_json::from_slice(&member.shown(&["--format", "json"]).stdout).unwrap();
+        assert_eq!(at(&found, "/cluster/nodes"), &serde_json::json!([]));
+        assert_eq!(at(&found, "/devices"), &serde_json::json!([]));
+        let mut announces = Command::new(env!("CARGO_BIN_EXE_coalesce"))
+            .args(["devices", "--cluster", &member.url, "--watch", "1"])
+            .args(["--announce", "a machine"])
+            .stdout(std::process::Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut store = core_gpu_etcd::EtcdOptions::new([&member.url]);
+        store.node = "another".to_owned();
+        let store = core_gpu_etcd::EtcdSlots::new(store).unwrap();
+        let shown = || {
+            let output = member.shown(&["--format", "json"]);
+            serde_json::from_slice::<Value>(&output.stdout).unwrap()
+        };
+        let begin = std::time::Instant::now();
+        while at(&shown(), "/cluster/nodes/0") == &Value::Null && begin.elapsed().as_secs() < 60 {}
+        let found = shown();
+        let device = at(&found, "/cluster/nodes/0/devices/0");
+        assert_eq!(at(&found, "/cluster/nodes/0/name"), "a machine");
+        assert_eq!(at(device, "/name"), "cuda:0");
+        assert_eq!(at(device, "/total_bytes"), 1_073_741_824_u64);
+        assert_eq!(at(device, "/capacity"), &Value::Null);
+        // A slot of a device that no machine announces.
+        let id = core_gpu::driver::DeviceId {
+            platform: core_gpu::driver::PlatformKind::Simulated,
+            uuid: [7; 16],
+        };
+        let request = core_gpu::slots::Request::on(id, 3).with_bytes(1 << 30);
+        let wait = core_gpu::platform::Deadline::after(std::time::Duration::from_secs(30));
+        let claim = core_gpu::slots::SlotStore::claim(&store, &request, wait).unwrap();
+        store.close(&id, "its fan stands").unwrap();
+        let page = String::from_utf8(member.shown(&[]).stdout).unwrap();
+        for part in [
+            "a machine",
+            "(nobody)",
+            "1/3",
+            "closed",
+            "held by another, process",
+            "its fan stands",
+        ] {
+            assert!(page.contains(part), "{part}: {page}");
+        }
+        drop(claim);
+        announces.kill().unwrap();
+        announces.wait().unwrap();
+    };
+    Case::new("machines_of_a_cluster_are_shown")
+        .variable("GPU_SIM_DEVICES", "1073741824")
+        .run(run);
+    let nobody = coalesce(
+        &tempfile::tempdir().unwrap(),
+        &["--cluster", "http://127.0.0.1:1"],
+    );
+    assert_eq!(nobody.status.code(), Some(2), "{nobody:?}");
+}

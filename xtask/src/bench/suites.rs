@@ -30,6 +30,10 @@ pub const NAMES: [&str; 7] = [
 /// Names a Rust workspace that `rust` reads besides those that are made.
 const RUST_TREE: &str = "COALESCE_BENCH_RUST";
 
+/// Leaves of the rules those on imports: forbidden, deprecated, removed and unresolved names.
+const OTHER_RULES_OFF: &str = "[check]\noff = [\"stale-guarded-import\", \"forbidden-edge\", \
+    \"new-eager-cycle\", \"orphan-file\", \"expired-shim\", \"unused-shim\", \"gpu-outside-home\", \
+    \"project-rule\"]\n";
 /// Modules of the made tree that `index` reads.
 const LARGE: usize = 3000;
 /// Facts are kept without another look only where a change could not hide behind a coarse clock.
@@ -65,7 +69,11 @@ struct RustTree {
 pub fn cases(name: &str, place: &Place) -> anyhow::Result<Vec<Case>> {
     match name {
         "migrate" => place.migrate(),
-        "check" => place.reads("check", &["check"]),
+        "check" => {
+            let mut cases = place.reads("check", &["check"])?;
+            cases.extend(place.import_rules()?);
+            Ok(cases)
+        }
         "audit" => place.reads("audit", &["audit"]),
         "refs" => place.refs(),
         "index" => place.index(),
@@ -158,6 +166,21 @@ impl Place {
             });
         }
         Ok(cases)
+    }
+
+    /// `check` with the rules on imports alone, beside the one rule of ruff that is about them.
+    fn import_rules(&self) -> anyhow::Result<Vec<Case>> {
+        let root = self.fresh("read-imports", &self.tree)?;
+        fs::write(root.join("coalesce.toml"), OTHER_RULES_OFF)?;
+        let case = |case: &str, warm| Case {
+            bench: "check",
+            case: format!("{} import rules, {case}", self.tree.name),
+            ours: plain("coalesce", self.ours(&root, &["check"], warm)),
+            peers: self.ruff(&self.tree, &root, warm),
+            judge: Box::new(|| Ok(())),
+            size: None,
+        };
+        Ok(vec![case("cold", false), case("warm", true)])
     }
 
     fn refs(&self) -> anyhow::Result<Vec<Case>> {

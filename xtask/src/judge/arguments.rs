@@ -73,7 +73,12 @@ impl Arguments {
             "--count" => self.count = number()?,
             "--shims" => self.shims = number()?,
             "--bin" => self.program = PathBuf::from(value).canonicalize()?,
-            "--python" => self.python = PathBuf::from(value),
+            // A program to be looked up has no folder; a link is not followed, since it is how a virtual
+            // environment is known.
+            "--python" if !value.contains(std::path::MAIN_SEPARATOR) => {
+                self.python = PathBuf::from(value);
+            }
+            "--python" => self.python = std::path::absolute(value)?,
             "--keep" => self.keep = Some(PathBuf::from(value)),
             "--kinds" => {
                 let kinds = value.split(',').map(Kind::parse);

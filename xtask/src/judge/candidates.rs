@@ -28,6 +28,23 @@ struct Place {
     defines: Vec<String>,
 }
 
+impl Place {
+    /// Whether nobody would put what `other` holds here: this is for tests, and that is not.
+    fn is_apart_from(&self, other: &Self) -> bool {
+        let apart = |place: &Self| {
+            let mut parts = place.name.split(place.language.separator());
+            parts.any(|part| {
+                matches!(
+                    part,
+                    "test" | "tests" | "testing" | "conftest" | "benches" | "examples"
+                ) || part.starts_with("test_")
+                    || part.ends_with("_test")
+            })
+        };
+        apart(self) && !apart(other)
+    }
+}
+
 /// Two names of the same thing, as the finder sees it.
 struct Pair {
     language: LanguageKind,
@@ -131,18 +148,20 @@ impl Candidates {
             name.to_owned()
         };
         let to = format!("{}{separator}{name}", above.name);
-        Some((place.language, place.name.clone(), to))
+        let taken = self.places.iter().any(|other| other.name == to);
+        (!taken && !above.is_apart_from(place)).then(|| (place.language, place.name.clone(), to))
     }
 
     fn item(&self, random: &mut Random) -> Option<(LanguageKind, String, String)> {
         let place = random.choose(&self.places)?;
-        // What a module offers is said where it is offered.
+        // What a module says of itself is said where it stands: `__all__`, `__version__`.
         let item = random.choose(&place.defines)?;
-        if item == "__all__" {
+        if item.starts_with("__") && item.ends_with("__") {
             return None;
         }
         let above = random.choose(&self.places)?;
-        if above.language != place.language || above.name == place.name {
+        let unfit = above.language != place.language || above.name == place.name;
+        if unfit || above.defines.contains(item) || above.is_apart_from(place) {
             return None;
         }
         let separator = place.language.separator();

@@ -91,6 +91,7 @@ impl Interpreter {
         old: Option<&str>,
     ) -> anyhow::Result<BTreeMap<String, Import>> {
         let question = json!({
+            "roots": modules.roots,
             "modules": modules.names,
             "preload": self.external,
             "old": old,

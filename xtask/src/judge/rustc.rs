@@ -12,7 +12,13 @@ use serde_json::Value;
 /// The feature sets that are tried.
 const FEATURES: &[&[&str]] = &[&[], &["--no-default-features"], &["--all-features"]];
 /// The targets that are tried, the most first: some trees lack what their tests need.
-const TARGETS: &[&[&str]] = &[&["--all-targets"], &["--lib", "--bins"], &[]];
+const TARGETS: &[&[&str]] = &[
+    &["--all-targets"],
+    // Benchmarks are often of the nightly compiler.
+    &["--lib", "--bins", "--tests", "--examples"],
+    &["--lib", "--bins"],
+    &[],
+];
 
 /// What the compiler says of one configuration.
 #[derive(Default)]
@@ -36,6 +42,7 @@ impl Compiler {
             target: beside.to_owned(),
             configurations: Vec::new(),
         };
+        let mut last = None;
         for features in FEATURES {
             for targets in TARGETS {
                 let words = [*features, *targets].concat();
@@ -44,11 +51,13 @@ impl Compiler {
                     compiler.configurations.push((words, answer));
                     break;
                 }
+                last = answer.error;
             }
         }
         anyhow::ensure!(
             !compiler.configurations.is_empty(),
-            "the tree does not compile as it is"
+            "the tree does not compile as it is: {}",
+            last.unwrap_or_default()
         );
         Ok(compiler)
     }

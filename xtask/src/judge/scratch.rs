@@ -26,13 +26,17 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// Copies the files of `tree`; links are left out.
+    /// Copies the files of `tree`; a link that leads on inside of it stays one, others are left out.
     pub fn copy(tree: &Path) -> anyhow::Result<Self> {
         let folder = tempfile::tempdir()?;
-        for path in files(tree)? {
+        for path in entries(tree)? {
             let to = folder.path().join("tree").join(path.strip_prefix(tree)?);
             if let Some(parent) = to.parent() {
                 fs::create_dir_all(parent)?;
+            }
+            if path.is_symlink() {
+                link(tree, &path, &to)?;
+                continue;
             }
             // Not `fs::copy`: files of a registry are read-only, and what is read-only is refused.
             let bytes = fs::read(&path);
@@ -85,7 +89,28 @@ impl Scratch {
     }
 }
 
+/// Makes the same link; nothing where it leads out of the tree, or where links are not made so.
+fn link(tree: &Path, from: &Path, to: &Path) -> anyhow::Result<()> {
+    let leads = fs::read_link(from)?;
+    let inside = from.canonicalize();
+    let inside = inside.is_ok_and(|target| target.starts_with(tree));
+    #[cfg(unix)]
+    if inside && leads.is_relative() {
+        std::os::unix::fs::symlink(leads, to)?;
+    }
+    #[cfg(not(unix))]
+    let _ = (leads, inside, to);
+    Ok(())
+}
+
 fn files(root: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let mut files = entries(root)?;
+    files.retain(|path| !path.is_symlink());
+    Ok(files)
+}
+
+/// Files and links.
+fn entries(root: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let mut walk = ignore::WalkBuilder::new(root);
     walk.standard_filters(false).filter_entry(|entry| {
         let name = entry.file_name().to_str();
@@ -94,7 +119,8 @@ fn files(root: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for entry in walk.build() {
         let entry = entry?;
-        if entry.file_type().is_some_and(|kind| kind.is_file()) {
+        let kind = entry.file_type();
+        if kind.is_some_and(|kind| kind.is_file() || kind.is_symlink()) {
             files.push(entry.into_path());
         }
     }

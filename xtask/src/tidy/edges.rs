@@ -145,6 +145,7 @@ const EDGES: &[Row] = &[
             "coalesce-tree",
             "coalesce-verify",
             "core-gpu",
+            "core-gpu-etcd",
         ],
         tests_use: &["gpu-sim"],
     },

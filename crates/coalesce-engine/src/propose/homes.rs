@@ -5,12 +5,16 @@ use std::{
     collections::{BTreeMap, BTreeSet},
 };
 
-use coalesce_model::{LanguageKind, Texts as _, TreePath};
-use coalesce_plan::propose::{Copy, Homes};
+use coalesce_model::{ImportTarget, LanguageGraph, LanguageKind, Module, Texts as _, TreePath};
+use coalesce_plan::propose::{Copy, Homes, is_apart};
 use coalesce_rust::discover::{DependencyKind, Package, TargetKind};
 
 use crate::Session;
 
+/// What modules are called that are there for what others share.
+const HELPERS: [&str; 8] = [
+    "utils", "util", "common", "shared", "helpers", "core", "base", "lib",
+];
 /// How many lines of a file say what it is for.
 const HEAD_LINES: usize = 30;
 
@@ -46,6 +50,43 @@ impl<'s> TreeHomes<'s> {
         let packages = self.session.rust.graph.world.packages.iter();
         let around = packages.filter(|package| path.strip_prefix(&package.directory).is_some());
         around.max_by_key(|package| package.directory.components().count())
+    }
+
+    /// The name that `stays` would have in the nearest module of helpers that the modules of both import.
+    fn common_module(&self, stays: &Copy, goes: &Copy) -> Option<String> {
+        let graph: &dyn LanguageGraph = &self.session.python.graph;
+        let imported = |copy: &Copy| -> BTreeSet<usize> {
+            let own = graph.imports().iter().filter(|import| {
+                let importer = graph.modules().get(import.importer);
+                import.eager && importer.is_some_and(|module| module.path == copy.path)
+            });
+            own.filter_map(|import| match import.target {
+                ImportTarget::Module(target) => Some(target),
+                _ => None,
+            })
+            .collect()
+        };
+        let item = stays.item.as_deref()?;
+        let shared = |name: &str| {
+            let parts = name.split('.').zip(stays.name.split('.'));
+            parts.take_while(|(a, b)| a == b).count()
+        };
+        let both = imported(stays)
+            .intersection(&imported(goes))
+            .copied()
+            .collect::<Vec<_>>();
+        let homes = both.into_iter().filter_map(|at| graph.modules().get(at));
+        let fits = |module: &&Module| {
+            let last = module.name.rsplit('.').next().unwrap_or_default();
+            let named = HELPERS.contains(&last.trim_matches('_'));
+            named && !module.package && !is_apart(module.path.as_str()) && shared(&module.name) > 0
+        };
+        let home = homes
+            .filter(fits)
+            .max_by_key(|module| shared(&module.name))?;
+        let name = format!("{}.{item}", home.name);
+        let unfit = self.file_is_unfit(&home.path).is_some();
+        (!unfit && !graph.is_taken(&name)).then_some(name)
     }
 
     /// The packages of the tree that a package depends on, however indirectly, each with its distance.
@@ -133,6 +174,9 @@ impl Homes for TreeHomes<'_> {
     }
 
     fn common(&self, stays: &Copy, goes: &Copy) -> Option<String> {
+        if stays.path.extension() != Some("rs") {
+            return self.common_module(stays, goes);
+        }
         let (home, user) = (self.package(&stays.path)?, self.package(&goes.path)?);
         let (of_home, of_user) = (self.reached(home), self.reached(user));
         let shared = of_home

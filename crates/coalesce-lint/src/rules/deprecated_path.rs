@@ -4,14 +4,20 @@ use std::collections::BTreeMap;
 
 use coalesce_model::{
     Finding, Import, ImportTarget, LanguageGraph, LanguageKind, Module, ModuleKind, Severity,
-    TreePath, finding::codes, manifest::is_guard,
+    TreePath,
+    finding::codes,
+    manifest::{Manifest, is_guard},
 };
+use coalesce_tree::PathFilter;
 
 use super::names;
 use crate::Subject;
 
 /// Imports of the whole tree, tests and scripts included.
 pub fn check(subject: &Subject<'_>) -> Vec<Finding> {
+    let kept: Vec<PathFilter> = subject.manifests.iter().filter_map(kept_uses).collect();
+    let on_purpose =
+        |path: &TreePath| is_guard(path, None) || kept.iter().any(|files| files.passes(path));
     let mut findings = Vec::new();
     for graph in subject.index.graphs() {
         let shims: BTreeMap<String, TreePath> = graph
@@ -27,7 +33,7 @@ pub fn check(subject: &Subject<'_>) -> Vec<Finding> {
         for import in graph.imports() {
             let importer = graph.modules().get(import.importer);
             let from_shim = importer.is_some_and(|module| module.kind == ModuleKind::Shim);
-            if from_shim || is_guard(&import.path, None) {
+            if from_shim || on_purpose(&import.path) {
                 continue;
             }
             let told = deprecated(*graph, import)
@@ -48,6 +54,12 @@ pub fn check(subject: &Subject<'_>) -> Vec<Finding> {
         }
     }
     findings
+}
+
+/// The files that a manifest says use old names on purpose. Planning has tried the globs.
+fn kept_uses(manifest: &Manifest) -> Option<PathFilter> {
+    let globs = Some(&manifest.keep_uses).filter(|globs| !globs.is_empty())?;
+    PathFilter::new(globs, &[]).ok()
 }
 
 /// Whether the manifest that left the shim is one of the tree, so that it can lead imports on.

@@ -141,6 +141,10 @@ impl Drafting<'_> {
                 continue;
             };
             match (self.homes.out_of_reach(stays, goes), swapped) {
+                (None, _) if is_private(stays) => {
+                    let (entry, second) = self.shared(entry, stays, goes);
+                    made.add(entry, second, goes, stays);
+                }
                 (None, swapped) => made.add(entry, swapped, goes, stays),
                 (Some(_), Some(swapped)) => made.add(swapped, None, stays, goes),
                 (Some(why), None) => {
@@ -149,6 +153,28 @@ impl Drafting<'_> {
                 }
             }
         }
+    }
+
+    /// What two modules keep to themselves is best kept by one that both use already: the entry for that, and
+    /// the plain one in case that the planner refuses it.
+    fn shared(
+        &self,
+        entry: DraftEntry,
+        stays: &Copy,
+        goes: &Copy,
+    ) -> (DraftEntry, Option<DraftEntry>) {
+        let Some(home) = self.homes.common(stays, goes) else {
+            return (entry, None);
+        };
+        let mut reasons = entry.reasons.clone();
+        reasons.push(format!("Both use what stands beside `{home}`."));
+        let shared = DraftEntry {
+            to: home.clone(),
+            first_move: Some((stays.name.clone(), home)),
+            reasons,
+            ..entry.clone()
+        };
+        (shared, is_beside(goes, stays).then_some(entry))
     }
 
     /// The same where the copy that stays goes to a place first that both can use, or with the reason
@@ -218,12 +244,11 @@ impl Drafting<'_> {
         if goes.is_type && goes.item != stays.item {
             return None;
         }
-        // What a module keeps to itself is no home for others.
-        if stays
-            .item
-            .as_ref()
-            .is_some_and(|item| item.starts_with('_'))
-        {
+        // What a module keeps to itself is no home for others, but for the very same thing beside it, or
+        // where it can go to helpers that both use.
+        let same = relation.decisions.is_empty() && goes.item == stays.item;
+        let near = || is_beside(goes, stays) || self.homes.common(stays, goes).is_some();
+        if is_private(stays) && !(same && near()) {
             return None;
         }
         let verb = match (&goes.item, relation.unique.is_empty()) {
@@ -341,6 +366,17 @@ impl Made {
         self.entries.push(entry);
         self.seconds.push(second);
     }
+}
+
+/// Whether a name says that it is its module's own.
+fn is_private(copy: &Copy) -> bool {
+    let item = copy.item.as_deref();
+    item.is_some_and(|item| item.starts_with('_') && !item.starts_with("__"))
+}
+
+/// Whether both stand in files of one folder.
+fn is_beside(a: &Copy, b: &Copy) -> bool {
+    a.path.parent() == b.path.parent()
 }
 
 /// What a program begins with: nobody calls that of another one.

@@ -12,3 +12,4 @@ mod primary;
 pub use copies::Copy;
 pub use draft::{Decision, Draft, DraftEntry, DraftVerb};
 pub use drafting::{Drafting, Homes, Relation};
+pub use primary::is_apart;

@@ -51,7 +51,8 @@ pub fn run(global: &cli::Global, arguments: &cli::Audit) -> anyhow::Result<Outco
         named_files::refuse_existing(path)?;
     }
     let session = open(global)?;
-    let structure = Structure::of(&session);
+    let mut structure = Structure::of(&session);
+    structure.body.fail_on.clone_from(&arguments.fail_on);
     let envelope = match &arguments.propose {
         Some(path) => {
             let files = session.source_paths();
@@ -116,7 +117,7 @@ fn propose(
         time_left: &time_left,
     };
     let proposed = coalesce_engine::propose(session, copies.report(), &options);
-    named_files::write_new(path, &proposed.text)?;
+    named_files::write_new(session.tree.root(), path, &proposed.text)?;
     Ok(proposed.proposal)
 }
 

@@ -12,8 +12,8 @@ use std::{
 use coalesce_engine::{Session, Sources, references, shims};
 use coalesce_lint::{Baseline, PreparedRule, Report, RoleUse, Subject};
 use coalesce_model::{
-    Finding, LanguageKind, Texts as _, TreePath,
-    envelope::{Body, Check, Command, Fixed, ShimEntry},
+    Finding, Import, LanguageKind, Texts as _, TreePath,
+    envelope::{Body, Check, Command, Fixed, ShimEntry, UncheckedImport},
     manifest::Manifest,
 };
 
@@ -36,7 +36,7 @@ pub fn run(global: &cli::Global, arguments: &cli::Check) -> anyhow::Result<Outco
         let message = "`--verify`, `--require`, `--allow-unproven` and `--allow-dirty` say how `--fix` applies";
         return Err(Failure::user(message).into());
     }
-    let scope = Scope::of(arguments)?;
+    let mut scope = Scope::of(arguments)?;
     let mut session = open(global)?;
     // What is asked wrongly is told before anything changes.
     known_codes(&session.settings.check.off)?;
@@ -78,6 +78,7 @@ pub fn run(global: &cli::Global, arguments: &cli::Check) -> anyhow::Result<Outco
         allowed: report.allowed,
         known: report.known,
         elsewhere,
+        unchecked: unchecked(&session),
         changed_since: arguments.changed_since.clone(),
         fixed: fixed.filter(|fixed| fixed.migration.is_some() || fixed.baseline.is_some()),
     };
@@ -86,13 +87,25 @@ pub fn run(global: &cli::Global, arguments: &cli::Check) -> anyhow::Result<Outco
     let mut entries: Vec<_> = entries
         .map(|finding| page.locator.finding_with_line(finding))
         .collect();
-    scope.mark_changed(&session, &mut entries)?;
+    scope.mark_changed(&session, &mut entries);
     let mut envelope = page.envelope(Command::Check, &[], Body::Check(body));
     envelope.findings = entries;
     Ok(Outcome {
         envelope,
         exit: if clean { Exit::Success } else { Exit::Findings },
     })
+}
+
+/// The imports that nobody can check, of all languages.
+fn unchecked(session: &Session) -> Vec<UncheckedImport> {
+    let graphs = session.graphs();
+    let imports = graphs.iter().flat_map(|graph| graph.unchecked_imports());
+    let entry = |import: &Import| UncheckedImport {
+        path: import.path.clone(),
+        line: import.line,
+        name: import.name.clone(),
+    };
+    imports.map(entry).collect()
 }
 
 /// What the rules look at, worked out once.

@@ -1,6 +1,7 @@
 //! `devices`: which GPUs this machine has, and who uses them. Opens no device. With `--isolated`
 //! each platform is looked for by this program in a process of its own, since a driver that crashes
-//! takes its process along, and a thread that hangs in one cannot be ended.
+//! takes its process along, and a thread that hangs in one cannot be ended. Of several machines:
+//! `cluster`.
 
 use std::{
     collections::BTreeMap,
@@ -15,7 +16,7 @@ use std::{
 use anyhow::Context as _;
 use coalesce_model::envelope::{
     Body, Command, DeviceEntry, Devices, Envelope, HealthEntry, HostEntry, PlatformEntry,
-    ProcessEntry, SlotHolderEntry, SlotsEntry, UnavailableEntry,
+    ProcessEntry, SlotsEntry, UnavailableEntry,
 };
 use core_gpu::{
     configuration::Configuration,
@@ -31,6 +32,7 @@ use core_gpu::{
 
 use crate::{
     cli,
+    commands::cluster,
     exit::{Failure, Outcome},
 };
 
@@ -45,7 +47,13 @@ const START: Duration = Duration::from_secs(2);
 /// When the environment says something that is no configuration, or this program cannot be started
 /// again.
 pub fn run(global: &cli::Global, arguments: &cli::Devices) -> anyhow::Result<Outcome> {
-    let devices = if arguments.isolated {
+    let devices = if !arguments.cluster.is_empty() {
+        let own = || Ok(look(arguments)?.devices);
+        Devices {
+            cluster: Some(cluster::look(arguments, own)?),
+            ..Devices::default()
+        }
+    } else if arguments.isolated {
         isolated(arguments)?
     } else {
         look(arguments)?
@@ -96,6 +104,7 @@ fn look(arguments: &cli::Devices) -> anyhow::Result<Devices> {
             total_bytes: host.total_bytes,
             available_bytes: host.available_bytes,
         },
+        cluster: None,
     })
 }
 
@@ -190,17 +199,7 @@ fn slots_entry(device: &DeviceId, store: &FileSlots) -> SlotsEntry {
         Ok((capacity, holders)) => SlotsEntry {
             capacity,
             held: holders.iter().map(|holder| holder.slot).collect(),
-            holders: holders
-                .iter()
-                .map(|holder| SlotHolderEntry {
-                    slot: holder.slot,
-                    process: holder.process,
-                    claimed_bytes: holder.claimed_bytes,
-                    held_seconds: holder.held_for.map(|held| held.as_secs()),
-                    used_milliseconds: u64::try_from(holder.used_for.as_millis())
-                        .unwrap_or(u64::MAX),
-                })
-                .collect(),
+            holders: holders.iter().map(cluster::holder_entry).collect(),
             claimed_bytes: holders
                 .iter()
                 .fold(0, |sum, holder| sum.saturating_add(holder.claimed_bytes)),

@@ -264,6 +264,7 @@ fn entry(class: Duplicate, new: Option<bool>) -> DuplicateEntry {
         members: class.members.into_iter().map(member).collect(),
         similarity: Share::new(class.similarity),
         likelihood: class.likelihood.map(Share::new),
+        merging: class.merging.map(Share::new),
         removable_lines: class.removable_lines,
         differences: class.differences.into_iter().map(difference).collect(),
         title: (!class.title.is_empty()).then_some(class.title),

@@ -67,7 +67,7 @@ pub fn run(global: &cli::Global, command: &EntryCommand<'_>) -> anyhow::Result<O
     let mut saved = None;
     if let Some(path) = &options.save {
         // Names that fit nothing were refused above; what is undecided is decided in the file.
-        named_files::write_new(path, &text)?;
+        named_files::write_new(&global.root, path, &text)?;
         saved = Some(path.display().to_string());
         // The file may be one of the tree, which then says what was applied of it.
         session = open(global)?;

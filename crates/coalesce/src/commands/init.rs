@@ -34,10 +34,11 @@ pub fn run(global: &cli::Global, arguments: &cli::Init) -> anyhow::Result<Outcom
     };
     named_files::refuse_existing(&path)?;
     let session = open(global)?;
-    named_files::write_new(&path, &text(&roots(&session), &Samples::of(&session)))?;
+    let manifest = text(&roots(&session), &Samples::of(&session));
+    named_files::write_new(&global.root, &path, &manifest)?;
     let schema = path.with_file_name(SCHEMA);
     let schema_written = if schema.symlink_metadata().is_err() {
-        named_files::write_new(&schema, &about::manifest_schema())?;
+        named_files::write_new(&global.root, &schema, &about::manifest_schema())?;
         Some(schema.display().to_string())
     } else {
         None

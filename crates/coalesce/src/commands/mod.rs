@@ -8,6 +8,8 @@ mod applying;
 mod audit;
 mod check;
 #[cfg(feature = "devices")]
+mod cluster;
+#[cfg(feature = "devices")]
 mod devices;
 mod diff;
 mod duplicates;

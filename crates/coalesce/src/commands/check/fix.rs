@@ -60,6 +60,7 @@ pub fn lead_on(
     Ok(Fixed {
         files: edited.len(),
         migration: carried.body.migration,
+        committed: carried.body.committed,
         baseline: None,
     })
 }

@@ -12,6 +12,8 @@ pub struct Scope {
     below: Vec<TreePath>,
     listed: Option<BTreeSet<TreePath>>,
     since: Option<String>,
+    /// What files with findings were at that revision, once they are narrowed down.
+    old: coalesce_apply::BytesBefore,
 }
 
 impl Scope {
@@ -33,6 +35,7 @@ impl Scope {
             below: below.collect::<Result<_, _>>()?,
             listed: listed.transpose()?,
             since: arguments.changed_since.clone(),
+            old: coalesce_apply::BytesBefore::new(),
         })
     }
 
@@ -51,38 +54,35 @@ impl Scope {
     ///
     /// # Errors
     /// When the repository cannot be read, or does not know the revision.
-    pub fn narrow(&self, session: &Session, findings: &mut Vec<Finding>) -> anyhow::Result<usize> {
+    pub fn narrow(
+        &mut self,
+        session: &Session,
+        findings: &mut Vec<Finding>,
+    ) -> anyhow::Result<usize> {
         let before = findings.len();
         findings.retain(|finding| self.has(&finding.path));
         if let Some(since) = &self.since {
             let paths = findings.iter().map(|finding| finding.path.clone());
-            let old = bytes_before(session, since, paths.collect())?;
+            self.old = bytes_before(session, since, paths.collect())?;
             findings.retain(|finding| {
                 // What concerns the tree as a whole is nobody's file.
-                finding.path.is_root() || differs(session, &finding.path, &old)
+                finding.path.is_root() || differs(session, &finding.path, &self.old)
             });
         }
         Ok(before - findings.len())
     }
 
-    /// Says of each finding whether it is on a line that has changed, and puts these first.
-    ///
-    /// # Errors
-    /// When the repository cannot be read.
-    pub fn mark_changed(
-        &self,
-        session: &Session,
-        entries: &mut [FindingEntry],
-    ) -> anyhow::Result<()> {
-        let Some(since) = &self.since else {
-            return Ok(());
-        };
+    /// Says of each finding that [`Self::narrow`] has left whether it is on a line that has changed.
+    pub fn mark_changed(&self, session: &Session, entries: &mut [FindingEntry]) {
+        if self.since.is_none() {
+            return;
+        }
         let paths = entries
             .iter()
             .filter_map(|entry| TreePath::new(&entry.path).ok());
-        let old = bytes_before(session, since, paths.collect())?;
+        let told: BTreeSet<TreePath> = paths.collect();
         let mut lines: BTreeMap<&TreePath, BTreeSet<u32>> = BTreeMap::new();
-        for (path, bytes) in &old {
+        for (path, bytes) in self.old.iter().filter(|(path, _)| told.contains(*path)) {
             let new = session.tree.text(path).unwrap_or_default();
             let before = String::from_utf8_lossy(bytes.as_deref().unwrap_or_default());
             let changed = coalesce_report::diff::changed_lines(&before, &new);
@@ -98,7 +98,6 @@ impl Scope {
                 (None, _) => false,
             });
         }
-        Ok(())
     }
 
     fn has(&self, path: &TreePath) -> bool {

@@ -1,3 +1,4 @@
+pub mod clock;
 pub mod time;
 pub mod unused;
 

@@ -1,1 +1,1 @@
-pub use std::time::Duration;
+pub use crate::clock::Duration;

@@ -1,1 +1,1 @@
-pub use std::time::Instant;
+pub use crate::clock::Instant;

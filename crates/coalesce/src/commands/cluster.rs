@@ -1,0 +1,147 @@
+//! `devices --cluster`: machines that keep their slots in etcd, and what they announce. With `--announce`
+//! this machine is one of them, as long as the program runs.
+
+use std::{
+    env,
+    sync::{Mutex, PoisonError},
+};
+
+use coalesce_model::envelope::{
+    ClusterEntry, DeviceEntry, NodeDeviceEntry, NodeEntry, NodeHolderEntry, SlotHolderEntry,
+};
+use core_gpu::slots::SlotHolder;
+use core_gpu_etcd::{
+    Announcement, ClusterView, DeviceSlots, EtcdError, EtcdOptions, EtcdSlots, NodeDevice, User,
+};
+
+use crate::{cli, exit::Failure};
+
+/// What this process announces. It shows the cluster again and again, and announces itself once.
+static ANNOUNCED: Mutex<Option<Announcement>> = Mutex::new(None);
+
+/// Looks at the cluster.
+///
+/// # Errors
+/// When no member answers, or one refuses.
+pub fn look(
+    arguments: &cli::Devices,
+    own: impl FnOnce() -> anyhow::Result<Vec<DeviceEntry>>,
+) -> anyhow::Result<ClusterEntry> {
+    let mut options = EtcdOptions::new(&arguments.cluster);
+    options.node = arguments.announce.clone().unwrap_or_default();
+    options.user = user();
+    // Whoever shows it again goes on announcing meanwhile.
+    let again = arguments.watch.unwrap_or_default();
+    options.lease = options
+        .lease
+        .max(std::time::Duration::from_secs_f64(again * 3.0));
+    let store = EtcdSlots::new(options).map_err(of_etcd)?;
+    if arguments.announce.is_some() {
+        announce(&store, &own()?).map_err(of_etcd)?;
+    }
+    Ok(entry(store.cluster().map_err(of_etcd)?))
+}
+
+fn of_etcd(error: EtcdError) -> Failure {
+    Failure::user(error.to_string())
+}
+
+fn user() -> Option<User> {
+    let name = env::var("COALESCE_GPU_CLUSTER_USER").ok()?;
+    let password = env::var("COALESCE_GPU_CLUSTER_PASSWORD").unwrap_or_default();
+    Some(User { name, password })
+}
+
+fn announce(store: &EtcdSlots, own: &[DeviceEntry]) -> Result<(), EtcdError> {
+    // The processor has no slots, and every machine has one.
+    let devices = own.iter().filter(|device| device.slots.is_some());
+    let devices: Vec<_> = devices.map(announced).collect();
+    let mut announced = ANNOUNCED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = announced.as_ref() {
+        match known.update(&devices) {
+            Err(error) if error.is_not_found() => (),
+            updated => return updated,
+        }
+    }
+    *announced = Some(store.announce(&devices)?);
+    Ok(())
+}
+
+fn announced(device: &DeviceEntry) -> NodeDevice {
+    NodeDevice {
+        id: device.id.clone(),
+        name: device.name.clone(),
+        model: device.model.clone(),
+        total_bytes: device.total_bytes,
+        free_bytes: device.free_bytes,
+        sick: device.health.as_ref().map(|health| health.sick.clone()),
+    }
+}
+
+/// Machines with their devices, each with its slots; then devices that no machine announces.
+fn entry(view: ClusterView) -> ClusterEntry {
+    let ClusterView {
+        revision,
+        nodes,
+        mut slots,
+        ..
+    } = view;
+    let nodes = nodes.into_iter().map(|(name, devices)| NodeEntry {
+        name: Some(name),
+        devices: devices
+            .into_iter()
+            .map(|device| {
+                let slots = slots.remove(&device.id).unwrap_or_default();
+                device_entry(device, slots)
+            })
+            .collect(),
+    });
+    let mut nodes: Vec<_> = nodes.collect();
+    if !slots.is_empty() {
+        let devices = slots.into_iter().map(|(id, slots)| {
+            let device = NodeDevice {
+                id,
+                ..NodeDevice::default()
+            };
+            device_entry(device, slots)
+        });
+        nodes.push(NodeEntry {
+            name: None,
+            devices: devices.collect(),
+        });
+    }
+    ClusterEntry { revision, nodes }
+}
+
+fn device_entry(device: NodeDevice, slots: DeviceSlots) -> NodeDeviceEntry {
+    NodeDeviceEntry {
+        id: device.id,
+        name: device.name,
+        model: device.model,
+        total_bytes: device.total_bytes,
+        free_bytes: device.free_bytes,
+        sick: device.sick,
+        closed: slots.closed,
+        capacity: slots.capacity,
+        claimed_bytes: slots.claimed_bytes,
+        holders: slots
+            .holders
+            .into_iter()
+            .map(|(node, holder)| NodeHolderEntry {
+                node,
+                holder: holder_entry(&holder),
+            })
+            .collect(),
+    }
+}
+
+/// A slot that is held, as it is told.
+pub fn holder_entry(holder: &SlotHolder) -> SlotHolderEntry {
+    SlotHolderEntry {
+        slot: holder.slot,
+        process: holder.process,
+        claimed_bytes: holder.claimed_bytes,
+        held_seconds: holder.held_for.map(|held| held.as_secs()),
+        used_milliseconds: u64::try_from(holder.used_for.as_millis()).unwrap_or(u64::MAX),
+    }
+}

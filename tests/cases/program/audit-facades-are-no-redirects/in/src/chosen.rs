@@ -1,0 +1,4 @@
+#[cfg(unix)]
+pub use crate::clock::Instant;
+#[cfg(not(unix))]
+pub use crate::clock::Tick as Instant;

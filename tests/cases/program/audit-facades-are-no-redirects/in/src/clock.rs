@@ -1,0 +1,2 @@
+pub struct Instant(u64);
+pub struct Tick(u64);

@@ -1,0 +1,4 @@
+"""Parts of the package are installed elsewhere."""
+from pkgutil import extend_path
+
+__path__ = extend_path(__path__, __name__)

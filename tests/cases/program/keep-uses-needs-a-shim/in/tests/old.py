@@ -1,0 +1,1 @@
+from pkg.gpu import begin

@@ -1,0 +1,6 @@
+def pick():
+    return 2
+
+
+def other():
+    return 3

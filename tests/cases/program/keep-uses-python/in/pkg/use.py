@@ -1,0 +1,5 @@
+from pkg.gpu import begin
+from pkg.tools import pick
+
+begin()
+pick()

@@ -1,0 +1,2 @@
+def pick():
+    return 2

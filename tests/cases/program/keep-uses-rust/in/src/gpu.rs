@@ -1,0 +1,3 @@
+pub fn begin() -> usize {
+    1
+}

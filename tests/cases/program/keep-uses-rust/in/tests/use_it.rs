@@ -1,0 +1,4 @@
+#[test]
+fn begins() {
+    assert_eq!(lab::gpu::begin(), 1);
+}

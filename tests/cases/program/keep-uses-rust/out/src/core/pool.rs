@@ -1,0 +1,3 @@
+pub fn size() -> usize {
+    1
+}

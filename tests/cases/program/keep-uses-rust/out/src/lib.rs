@@ -1,0 +1,3 @@
+pub mod core;
+#[deprecated(note = "use `lab::core::gpu`")]
+pub mod gpu;

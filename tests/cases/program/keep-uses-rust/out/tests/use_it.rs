@@ -1,0 +1,4 @@
+#[test]
+fn begins() {
+    assert_eq!(lab::core::gpu::begin(), 1);
+}

@@ -1,0 +1,3 @@
+"""What the kernels share."""
+
+BLOCK = 16
