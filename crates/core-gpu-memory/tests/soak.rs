@@ -164,12 +164,29 @@ fn soak_pool_on_simulated_machines() {
     println!("{done} operations on {seed} machines");
 }
 
+/// Operations of each thread at least, however slow the machine is: enough that entries leave and
+/// come back.
+const LEAST: u64 = 2_000;
+
+/// A thread is there for a while after its closure: what it caches goes back as it ends.
+struct Lingers;
+
+impl Drop for Lingers {
+    fn drop(&mut self) {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+thread_local! {
+    static LINGERS: Lingers = const { Lingers };
+}
+
 /// Writers, readers and a cache on one manager that has too little room.
 fn manage(manager: &MemoryManager, cache: &Cache, seed: u64, ends: Instant) -> u64 {
     let on = stream(manager.driver());
     let event = Event::new(manager.driver(), EventKind::Order).unwrap();
     let (mut rng, mut done) = (Rng::new(seed), 0);
-    while Instant::now() < ends {
+    while done < LEAST || Instant::now() < ends {
         done += 1;
         let (number, length) = (
             rng.below(12) as u8,
@@ -209,6 +226,8 @@ fn manage(manager: &MemoryManager, cache: &Cache, seed: u64, ends: Instant) -> u
             _ => drop(manager.spill(rng.below(2 * MIB))),
         }
     }
+    // After the thread has begun to cache, so that this ends first.
+    LINGERS.with(|_| ());
     done
 }
 
@@ -229,9 +248,13 @@ fn soak_manager_with_too_little_room() {
     let cache = Cache::new(&manager, limits, Source::named("soak cache"));
     let done = AtomicU64::new(0);
     std::thread::scope(|scope| {
-        for seed in 0..3 {
+        let threads = [0, 1, 2].map(|seed| {
             let (manager, cache, done) = (&manager, &cache, &done);
-            scope.spawn(move || done.fetch_add(manage(manager, cache, seed, ends), Relaxed));
+            scope.spawn(move || done.fetch_add(manage(manager, cache, seed, ends), Relaxed))
+        });
+        // The scope waits for the closures only; what threads cache comes back as they end.
+        for thread in threads {
+            thread.join().unwrap();
         }
     });
     let statistics = manager.statistics();

@@ -3,7 +3,7 @@
 use std::{
     sync::{
         Arc, Barrier,
-        atomic::{AtomicBool, AtomicU64, Ordering::SeqCst},
+        atomic::{AtomicU64, Ordering::SeqCst},
         mpsc,
     },
     time::{Duration, Instant},
@@ -35,15 +35,19 @@ fn a_pool_may_be_shut_down_while_others_allocate() {
             .unwrap();
         let ready = Barrier::new(5);
         std::thread::scope(|scope| {
-            for _ in 0..4 {
+            let threads = [0; 4].map(|_| {
                 let (manager, ready) = (manager.clone(), &ready);
-                scope.spawn(move || allocate_until_refused(&manager, ready));
-            }
+                scope.spawn(move || allocate_until_refused(&manager, ready))
+            });
             ready.wait();
             // Nobody holds anything for long; somebody may at this moment.
             let _ = manager.shutdown();
+            drop(manager);
+            // The scope waits for the closures only; what threads cache comes back as they end.
+            for thread in threads {
+                thread.join().unwrap();
+            }
         });
-        drop(manager);
         let free = driver.memory_info().unwrap().free_bytes;
         assert_eq!(free, 64 << 20, "round {rounds}");
     }
@@ -183,26 +187,28 @@ impl Drop for Tells {
 fn what_an_idle_thread_caches_is_no_leak() {
     let (machine, drivers) = machine(&[64 * MIB], Schedule::Eager);
     let pool = Pool::new(&drivers[0]);
-    let (stop, stopped) = (AtomicBool::new(false), Barrier::new(2));
+    let free = || drivers[0].memory_info().unwrap().free_bytes;
+    let (before, stopped) = (free(), Barrier::new(2));
     std::thread::scope(|scope| {
-        scope.spawn(|| {
+        let (handle, stopped, drivers) = (pool.clone(), &stopped, &drivers);
+        let idle = scope.spawn(move || {
             let on = stream(&drivers[0]);
-            drop(
-                pool.allocate::<u8>(1_000, &on, Source::named("idle"))
-                    .unwrap(),
-            );
+            let by = Source::named("idle");
+            drop(handle.allocate::<u8>(1_000, &on, by).unwrap());
+            drop(handle);
             stopped.wait();
             stopped.wait();
-            drop(on);
-            stop.store(true, SeqCst);
         });
         stopped.wait();
         pool.shutdown().unwrap();
         let refused = pool.allocate::<u8>(1, &stream(&drivers[0]), Source::UNNAMED);
         assert!(matches!(refused, Err(AllocError::ShutDown)), "{refused:?}");
+        assert!(free() < before, "the thread has it");
+        drop(pool);
+        assert_eq!(free(), before);
         stopped.wait();
+        idle.join().unwrap();
     });
-    assert!(stop.load(SeqCst));
-    drop((pool, drivers));
+    drop(drivers);
     machine.verify().unwrap();
 }
