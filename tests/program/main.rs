@@ -11,7 +11,10 @@ mod hostile;
 mod interrupted;
 mod laws;
 mod meaning;
+mod meaning_rust;
 mod soak;
+#[cfg(unix)]
+mod trees;
 mod verify;
 
 use std::process::{Command, Stdio};
