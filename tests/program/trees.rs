@@ -3,6 +3,8 @@
 //! `=== name`, what is asked of the program (`@move …`), what is run before and after (`@check …`, a line for the
 //! shell), `@registry` where packages of a registry are needed, then the files (`### path`).
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::{
     fs,
     path::Path,
