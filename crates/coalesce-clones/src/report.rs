@@ -71,8 +71,9 @@ pub struct Duplicate {
     /// How likely a maintainer calls it duplicated, 0 to 1: of functions and blocks, the mean of the
     /// pairs that made the class; `None` for what is found otherwise.
     pub likelihood: Option<f32>,
-    /// How likely a maintainer who is shown the places merges them, 0 to 1; `None` where the places
-    /// say that nobody asks: tests, examples, other projects' code.
+    /// How like it is to code that maintainers merged, 0 to 1: it orders the page and is no
+    /// probability (readers of unseen trees would merge a third of what has 0.6 and more). `None`
+    /// where the places say that nobody asks: tests, examples, other projects' code.
     pub merging: Option<f32>,
     /// Lines that would go if one copy stayed.
     pub removable_lines: u32,

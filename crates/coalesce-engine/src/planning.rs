@@ -232,6 +232,8 @@ impl Task<'_> {
         plan.assembled.unproven.extend(left);
         let foreign = unread::foreign(session, self.checked, &plan.assembled);
         plan.assembled.unproven.extend(foreign);
+        let settings = unread::settings(session, self.checked);
+        plan.assembled.unproven.extend(settings);
         let unread = self.unread.clone();
         if self.options.allow_unread {
             let notes = unread.into_iter().map(|finding| Finding {

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use coalesce_apply::Sought;
 use coalesce_model::{
-    Change, Finding, LanguageKind, Refusal, Texts as _, TreePath, Unproven, UnprovenKind,
+    ByteSpan, Change, Finding, LanguageKind, Refusal, Subject, Texts as _, TreePath, Unproven,
+    UnprovenKind,
 };
 use coalesce_plan::{Assembled, Checked, Operation};
 use coalesce_tree::{FileKind, Skip, Unread};
@@ -216,6 +217,106 @@ pub fn foreign(session: &Session, checked: &Checked, assembled: &Assembled) -> V
         }));
     }
     unproven
+}
+
+/// Settings of a program that name the module which a definition leaves: what is read of it there is not known. Settings
+/// of tools only say where a module is.
+pub fn settings(session: &Session, checked: &Checked) -> Vec<Unproven> {
+    let changes = checked
+        .changes
+        .get(&LanguageKind::Python)
+        .into_iter()
+        .flatten();
+    let items =
+        changes.filter(|change| change.subject == Subject::Item && change.kind.carries_text());
+    let left: Vec<(&Change, &str, &str)> = items
+        .filter_map(|change| {
+            let (module, item) = change.from.rsplit_once('.')?;
+            Some((change, module, item))
+        })
+        .collect();
+    if left.is_empty() {
+        return Vec::new();
+    }
+    let mut unproven = Vec::new();
+    for file in session.tree.files() {
+        let extension = file.path.extension();
+        let settings = extension.is_some_and(|extension| SETTINGS.contains(&extension));
+        if !settings || file.kind != FileKind::Plain || file.bytes > MOST_BYTES {
+            continue;
+        }
+        let Some(text) = session.tree.text(&file.path) else {
+            continue;
+        };
+        if file.path.file_name() == "coalesce.toml" || coalesce_text::is_manifest(&file.path, &text)
+        {
+            continue;
+        }
+        let tool = is_of_a_tool(&file.path);
+        unproven.extend(left.iter().find_map(|(change, module, item)| {
+            let version = matches!(*item, "__version__" | "VERSION" | "version");
+            let path = format!("{}.py\"", module.replace('.', "/"));
+            let at = if tool {
+                text.find(&path).filter(|_| version)
+            } else {
+                stands_alone(&text, module)
+            };
+            let (why, length) = if tool {
+                (
+                    "a tool reads the file that the definition leaves",
+                    path.len() - 1,
+                )
+            } else {
+                (
+                    "the module is named here; what is read of it by this is not known",
+                    module.len(),
+                )
+            };
+            at.map(|at| Unproven {
+                path: file.path.clone(),
+                span: Some(ByteSpan::from_range(at..at + length)),
+                kind: UnprovenKind::DynamicImport,
+                name: change.from.clone(),
+                why: why.to_owned(),
+            })
+        }));
+    }
+    unproven
+}
+
+/// Endings of files with settings.
+const SETTINGS: [&str; 7] = ["cfg", "conf", "ini", "json", "toml", "yaml", "yml"];
+
+/// Whether settings are those of a tool for building, testing or checking.
+fn is_of_a_tool(path: &TreePath) -> bool {
+    let name = path.file_name();
+    let known = [
+        "pyproject.toml",
+        "setup.cfg",
+        "tox.ini",
+        "pytest.ini",
+        "mypy.ini",
+        "mkdocs.yml",
+    ];
+    known.contains(&name)
+        || name.starts_with('.')
+        || name.contains("lock")
+        || path.as_str().starts_with('.')
+        || path.as_str().starts_with("docs/")
+}
+
+/// Where a name stands as a whole value.
+fn stands_alone(text: &str, name: &str) -> Option<usize> {
+    let part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '-' | '/' | ':' | '*');
+    text.match_indices(name).map(|(at, _)| at).find(|at| {
+        let before = text
+            .get(..*at)
+            .and_then(|before| before.chars().next_back());
+        let after = text
+            .get(at + name.len()..)
+            .and_then(|after| after.chars().next());
+        !before.is_some_and(part) && !after.is_some_and(part) && name.contains('.')
+    })
 }
 
 /// Whether a text has the full name of what changes, or its parts as an import has them.

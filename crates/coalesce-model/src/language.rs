@@ -337,7 +337,7 @@ pub trait LanguageGraph: Send + Sync {
 
     /// What importing a module ran besides what it names, this graph being before, and does not run in `after`,
     /// where that may matter. `changes` maps names. Empty where modules run nothing.
-    fn no_longer_executed(
+    fn execution_differences(
         &self,
         after: &Self,
         changes: &[Change],

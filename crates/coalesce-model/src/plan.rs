@@ -94,6 +94,8 @@ pub enum UnprovenKind {
     LeftUnused,
     /// What importing a module ran besides, or loaded, and does not any more.
     NotExecuted,
+    /// What importing a module comes to run, and did not, that changes what the whole process does.
+    NewlyExecuted,
     /// What a module reads of its own name or place: `__file__`, `__package__`, parts of `__name__`.
     OwnPlace,
     /// A lint that is on where code arrives, and was not where it came from.
@@ -120,6 +122,7 @@ impl UnprovenKind {
             Self::Equivalence => "equivalence",
             Self::LeftUnused => "left unused",
             Self::NotExecuted => "no longer executed",
+            Self::NewlyExecuted => "newly executed",
             Self::OwnPlace => "own name or place",
             Self::Lint => "lint",
         }

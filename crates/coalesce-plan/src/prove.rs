@@ -61,7 +61,7 @@ pub fn prove<L: Language>(
         .extend(before.left_unused(&after, base, &overlay));
     proof
         .unproven
-        .extend(before.no_longer_executed(&after, changes, base));
+        .extend(before.execution_differences(&after, changes, base));
     proof.lost_names = lost_names(before, &after, changes);
     proof.cycles_before = cycles(before);
     proof.cycles_after = cycles(&after);

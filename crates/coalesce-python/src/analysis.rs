@@ -102,6 +102,7 @@ impl Analysis {
             quoted: annotations,
             branches: 0,
             program: false,
+            augments: false,
             called: Called::No,
             evaluated: Evaluated::Always,
             through: 0,
@@ -148,6 +149,24 @@ impl Analysis {
         scope
             .and_then(|scope| scope.bindings.get(name))
             .map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether module-level code reads a name before it binds it: only a star import can have brought it.
+    #[must_use]
+    pub fn reads_before_binding(&self, name: &str) -> bool {
+        let first = self
+            .bindings(0, name)
+            .iter()
+            .min_by_key(|binding| binding.span);
+        let Some(first) = first.filter(|first| first.import.is_none()) else {
+            return false;
+        };
+        let reads = |used: &Use| {
+            let root = used.chain.first().filter(|root| root.text == name);
+            let before = root.is_some_and(|root| root.span.start < first.through);
+            before && used.eager && !used.store
+        };
+        first.augments || self.uses.iter().any(reads)
     }
 
     /// Names that importing the module binds by something else than an import, in source order.
@@ -203,6 +222,7 @@ struct Walker<'t> {
     branches: usize,
     /// Below `if __name__ == "__main__"`: nothing of it happens when the file is imported.
     program: bool,
+    augments: bool,
     /// What the call around does with what is walked.
     called: Called,
     /// Whether what is walked is evaluated.
@@ -314,6 +334,7 @@ impl<'t> Walker<'t> {
                     value: None,
                     program,
                     through,
+                    augments: self.augments,
                 });
         }
     }
@@ -709,6 +730,12 @@ impl<'t> Walker<'t> {
             Stmt::AugAssign(assign) if self.scope == 0 && is_name(&assign.target, "__all__") => {
                 self.assign_all(&assign.value, true);
                 visitor::walk_stmt(self, statement);
+            }
+            Stmt::AugAssign(assign) => {
+                self.visit_expr(&assign.value);
+                self.augments = assign.target.is_name_expr();
+                self.visit_expr(&assign.target);
+                self.augments = false;
             }
             Stmt::AnnAssign(assign) => {
                 let value = assign.value.as_deref();

@@ -101,6 +101,49 @@ pub fn lost(
     unproven
 }
 
+/// What is told of the modules that come to be run: those that change what the whole process does.
+pub fn gained(
+    before: &PythonGraph,
+    after: &PythonGraph,
+    changes: &[Change],
+    texts: &dyn Texts,
+) -> Vec<Unproven> {
+    let (old, new) = (Imports::new(before), Imports::new(after));
+    let was = earlier(&counterparts(before, after, changes), after.modules.len());
+    let changed: Vec<usize> = (0..after.modules.len())
+        .filter(|module| new.loses(*module, &old, &was))
+        .collect();
+    let effects = Effects::new(before, texts);
+    let mut told = BTreeSet::new();
+    let mut unproven = Vec::new();
+    let (mut old_runs, mut new_runs) = (Runs::new(&old), Runs::new(&new));
+    for root in new.leading_to(&changed) {
+        let Some(root_was) = was.get(root).copied().flatten() else {
+            continue;
+        };
+        let (ran, runs) = (old_runs.of(root_was), new_runs.of(root));
+        let was = |module| was.get(module).copied().flatten();
+        let gained = runs.members().filter_map(was);
+        for module in gained.filter(|module| !ran.has(*module)) {
+            if told.insert(module) {
+                unproven.extend(effects.on_the_process(module, root_was));
+            }
+        }
+    }
+    unproven
+}
+
+/// For each module of `count` the one that it was before.
+fn earlier(now: &[Option<usize>], count: usize) -> Vec<Option<usize>> {
+    let mut was = vec![None; count];
+    for (module, now) in now.iter().enumerate() {
+        if let Some(slot) = now.and_then(|now| was.get_mut(now)) {
+            *slot = Some(module);
+        }
+    }
+    was
+}
+
 /// For each module the one that it is afterwards.
 fn counterparts(
     before: &PythonGraph,
@@ -353,6 +396,26 @@ impl<'g> Effects<'g> {
                 "importing `{}` ran it, with {what}, and does not any more",
                 root.name
             ),
+        })
+    }
+
+    /// What a module does to the process when it is executed, which the import of `root` comes to do: `random.seed(0)`,
+    /// `os.environ["…"] = "…"`, and what it does to the result of a call.
+    fn on_the_process(&self, module: usize, root: usize) -> Option<Unproven> {
+        let found = self.graph.modules.get(module)?;
+        let facts = self.graph.facts.get(module)?;
+        let mut plain = facts.effects.iter().filter(|effect| effect.item.is_none());
+        let effect = plain.find(|effect| {
+            let (entity, _) = self.resolve(module, &effect.chain);
+            matches!(entity, Entity::External) || effect.chain.is_empty()
+        })?;
+        let root = self.graph.modules.get(root)?;
+        Some(Unproven {
+            path: found.path.clone(),
+            span: Some(effect.span),
+            kind: UnprovenKind::NewlyExecuted,
+            name: found.name.clone(),
+            why: format!("importing `{}` comes to run this", root.name),
         })
     }
 

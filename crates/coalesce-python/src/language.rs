@@ -149,13 +149,15 @@ impl LanguageGraph for PythonGraph {
         rewrite::fragment(self, changes, code)
     }
 
-    fn no_longer_executed(
+    fn execution_differences(
         &self,
         after: &Self,
         changes: &[Change],
         before_texts: &dyn Texts,
     ) -> Vec<Unproven> {
-        executed::lost(self, after, changes, before_texts)
+        let mut unproven = executed::lost(self, after, changes, before_texts);
+        unproven.extend(executed::gained(self, after, changes, before_texts));
+        unproven
     }
 
     fn order_regressions(

@@ -18,6 +18,7 @@ use rustc_hash::FxHashMap;
 use crate::{
     facts::{ImportStatement, Leaf},
     graph::{Entity, PythonGraph},
+    rewrite::is_test,
 };
 
 /// Names of libraries.
@@ -246,8 +247,16 @@ fn grown(old: &Needs<'_>, new: &Needs<'_>, pairs: &[Pair]) -> Vec<Finding> {
         let (Some(had), Some(has)) = (had, has) else {
             continue;
         };
+        // Whoever imports a test has what runs it.
+        let tests = old.graph.modules.get(*before).is_some_and(|module| {
+            let file = module.path.file_name();
+            is_test(file) || file == "conftest.py"
+        });
         for library in has.difference(had) {
-            if !new.is_always_there(library) && !new.is_allowed(library) {
+            if !(tests && library == "pytest")
+                && !new.is_always_there(library)
+                && !new.is_allowed(library)
+            {
                 by_library
                     .entry(library.clone())
                     .or_default()

@@ -23,8 +23,8 @@ const CHAPTERS: [(&str, &str, &str); 7] = [
     (
         "product",
         "Duplicates",
-        "Likely to be merged by who is shown them; what is most likely and largest comes first, what \
-         each does alone is below it.",
+        "What is most like merged code and largest comes first, what each does alone is below it. \
+         Likelihood: that a maintainer calls it duplicated. Whether to merge is for you to say.",
     ),
     (
         "alike",
@@ -193,10 +193,10 @@ fn write_class(page: &mut Page, class: &DuplicateEntry) {
     }
 }
 
-/// How sure it is, where that is known.
+/// How likely a maintainer calls it duplicated, where that is known.
 fn likely(class: &DuplicateEntry) -> String {
     let likely = |likelihood| format!(", likelihood {likelihood}");
-    class.merging.map_or(String::new(), likely)
+    class.likelihood.map_or(String::new(), likely)
 }
 
 /// Modules that are neither empty nor redirects, and still do nothing themselves.

@@ -144,7 +144,8 @@ pub fn references(name: &str, language: LanguageKind, texts: &dyn Texts) -> Vec<
 
 /// Whether a file is a migration manifest or a saved plan: it names what moves because it says so,
 /// and stays.
-fn is_manifest(path: &TreePath, text: &str) -> bool {
+#[must_use]
+pub fn is_manifest(path: &TreePath, text: &str) -> bool {
     if path.extension() == Some("json") {
         let keys = ["\"plan\": ", "\"manifests\": [", "\"operations\": ["];
         return text.starts_with("{\n") && keys.iter().all(|key| text.contains(key));
@@ -302,21 +303,23 @@ impl Subject<'_> {
         names
     }
 
-    /// An item behind the colon of an entry point: `pkg.old:f`.
+    /// An item behind the colon of an entry point: `pkg.old:f`, `pkg.old : f`.
     fn entry_points(&self, change: &Change, text: &str) -> Vec<(ByteSpan, String, String)> {
-        let part = |name: &str| {
-            let (module, item) = name.rsplit_once('.')?;
-            Some(format!("{module}:{item}"))
-        };
-        let (Some(from), Some(to)) = (part(&change.from), part(&change.to)) else {
-            return Vec::new();
-        };
         if change.subject != coalesce_model::Subject::Item || self.separator != "." {
             return Vec::new();
         }
-        occurrences(text, &from)
-            .map(|span| (span, from.clone(), to.clone()))
-            .collect()
+        let part = |name: &str, colon: &str| {
+            let (module, item) = name.rsplit_once('.')?;
+            Some(format!("{module}{colon}{item}"))
+        };
+        let mut found = Vec::new();
+        for colon in [":", " : "] {
+            if let (Some(from), Some(to)) = (part(&change.from, colon), part(&change.to, colon)) {
+                let spans = occurrences(text, &from);
+                found.extend(spans.map(|span| (span, from.clone(), to.clone())));
+            }
+        }
+        found
     }
 
     /// A name as regular expressions have it: `pkg\\.old`.

@@ -104,8 +104,8 @@ pub struct DuplicateEntry {
     pub similarity: Share,
     /// How likely a maintainer calls it duplicated, of functions and blocks; `null` for other kinds.
     pub likelihood: Option<Share>,
-    /// How likely a maintainer who is shown the places merges them; `null` where nobody asks: tests,
-    /// examples, other projects' code.
+    /// How like it is to code that maintainers merged: what comes first, no probability. `null`
+    /// where nobody asks: tests, examples, other projects' code.
     pub merging: Option<Share>,
     /// Lines that would go if one copy stayed.
     pub removable_lines: u32,

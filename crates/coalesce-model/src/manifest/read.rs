@@ -363,7 +363,9 @@ impl Reader<'_> {
                 entry.from.text,
                 entry.verb.as_str()
             );
-            self.fail(entry.to.span, message, None);
+            let steps = (entry.verb == Verb::Move)
+                .then_some("in two migrations: first to a free name beside it, then from there");
+            self.fail(entry.to.span, message, steps);
         }
     }
 
@@ -494,7 +496,9 @@ mod tests {
         ),
         (
             "[[move]]\nfrom = 'a.b'\nto = 'a.b.c'",
-            &["4:6: `a.b` cannot move inside itself"],
+            &[
+                "4:6: `a.b` cannot move inside itself (in two migrations: first to a free name beside it, then from there)",
+            ],
         ),
         (
             "[[move]]\nfrom = 'a/b.py'\nto = 'a.c'",

@@ -287,24 +287,56 @@ impl<'a> Checker<'a> {
         false
     }
 
+    /// Whether a module that moves brings the item to this name.
+    fn arrives_with_module(&self, name: &Name) -> bool {
+        self.moves().any(|entry| {
+            let rest = name.text.strip_prefix(&entry.to.text);
+            let old = Name {
+                text: format!("{}{}", entry.from.text, rest.unwrap_or_default()),
+                within: entry.from.within.clone(),
+                span: name.span,
+            };
+            let below = rest.is_some_and(|rest| rest.starts_with(['.', ':']));
+            below && self.item(&old).is_some()
+        })
+    }
+
+    /// The name that an item gets with a module that moves from this one.
+    fn name_with_module(&self, name: &Name) -> Option<String> {
+        let mut moves = self.moves().filter(|entry| !entry.shim);
+        moves.find_map(|entry| {
+            let rest = name.text.strip_prefix(&entry.from.text)?;
+            let below = rest.starts_with(['.', ':']);
+            below.then(|| format!("{}{rest}", entry.to.text))
+        })
+    }
+
+    fn moves(&self) -> impl Iterator<Item = &'a Entry> + '_ {
+        let entries = self.manifests.iter().flat_map(|manifest| &manifest.entries);
+        entries.filter(|entry| entry.verb == Verb::Move)
+    }
+
     /// The primary of a replaced item must be there, or arrive, and be another one.
     fn item_primary(&mut self, manifest: &Manifest, entry: &Entry) -> bool {
         let name = &entry.to;
         let place = self.item(name).map(|(_, item)| item.place);
         let mut entries = self.manifests.iter().flat_map(|manifest| &manifest.entries);
-        let arrives = entries.any(|other| other.verb == Verb::Move && other.to.text == name.text);
+        let arrives = entries.any(|other| other.verb == Verb::Move && other.to.text == name.text)
+            || self.arrives_with_module(name);
         let leaves = self.entry_from(&name.text).is_some();
+        let after = self.name_with_module(name);
         let why = match &place {
             _ if arrives => return true,
             Some(ItemPlace::Reexport(of)) if *of == entry.from.text => {
                 format!("only leads on to `{of}`")
             }
-            _ if leaves => "goes away in this migration itself".to_owned(),
+            _ if leaves || after.is_some() => "goes away in this migration itself".to_owned(),
             Some(_) => return true,
             None => "does not exist".to_owned(),
         };
         let message = format!("`{}` {why}", name.text);
-        self.errors.push(manifest.error(name.span, message, None));
+        let help = after.map(|after| format!("write the name that it has afterwards: `{after}`"));
+        self.errors.push(manifest.error(name.span, message, help));
         false
     }
 }

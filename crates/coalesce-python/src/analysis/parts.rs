@@ -76,6 +76,8 @@ pub struct Binding {
     pub program: bool,
     /// Where the statement is through that makes it.
     pub through: u32,
+    /// It changes the value that the name has already: `a += b`.
+    pub augments: bool,
 }
 
 /// A name, and the attributes that follow it: `a.b.c`.

@@ -23,6 +23,7 @@ pub fn report(file: &File<'_>, found: &mut FileEdits) {
         completed(file, &change.from, leaf, found);
         looked_up(file, &change.from, leaf, found);
         ended(file, &change.from, leaf, found);
+        joined(file, &change.from, leaf, found);
         // With two segments the dotted name is the full one.
         if segments.next().is_some() {
             mentions(file, &format!("{parent}/{leaf}"), Form::FilePath, found);
@@ -114,6 +115,30 @@ fn ended(file: &File<'_>, name: &str, leaf: &str, found: &mut FileEdits) {
         let span = ByteSpan::from_range(at..at + end.len());
         if begins && ends && !found.covered(span) {
             let why = "the end of a name that is put together; it may lead to the module";
+            found.leave(span, Form::String, name, why);
+            found.doubt(span, UnprovenKind::DynamicImport, name, why);
+        }
+    }
+}
+
+/// Last names that are joined to packages at run time: `import_module(f"{app}.{related}")` beside `"tasks"`.
+fn joined(file: &File<'_>, name: &str, leaf: &str, found: &mut FileEdits) {
+    let by_text = ["import_module(", "__import__("]
+        .iter()
+        .any(|word| file.text.contains(word));
+    if !by_text
+        || !["}.{", " + \".\" + ", "%s.%s"]
+            .iter()
+            .any(|join| file.text.contains(join))
+    {
+        return;
+    }
+    let strings = file.analysis().strings.iter();
+    let alone =
+        strings.filter(|string| !string.documentation && string.span.of(file.text) == Some(leaf));
+    for span in alone.map(|string| string.span) {
+        if !found.covered(span) {
+            let why = "a bare name in a file that joins such names and imports them";
             found.leave(span, Form::String, name, why);
             found.doubt(span, UnprovenKind::DynamicImport, name, why);
         }

@@ -4,6 +4,7 @@
 
 mod bare;
 mod chains;
+mod discovery;
 mod documents;
 pub(crate) mod export_list;
 mod exports;
@@ -29,6 +30,7 @@ mod tables;
 mod uses;
 
 pub use mapping::Mapping;
+pub(crate) use places::is_test;
 
 use std::collections::BTreeMap;
 
@@ -120,6 +122,8 @@ fn in_one_way(
     let binds = options.way == 0 || moves_items(changes);
     parents::plan(&mapping, binds, texts, &mut plan);
     places::check(&mapping, texts, &mut plan);
+    discovery::check(&mapping, texts, &mut plan);
+    discovery::read_as_text(&mapping, texts, &mut plan);
     items::plan(&mapping, options, texts, &mut plan);
     removal::plan(&mapping, texts, &mut plan);
     project_edit::package_lists(&mapping, texts, &mut plan);

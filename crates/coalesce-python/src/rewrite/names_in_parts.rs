@@ -1,7 +1,7 @@
 //! A module and a name of it that are told apart, as strings: `("pkg.a", "worker")`, and code in strings that runs
 //! (`exec`). Neither is a name that could be followed.
 
-use coalesce_model::{ByteSpan, Form, UnprovenKind};
+use coalesce_model::{ByteSpan, Change, Form, Subject, UnprovenKind};
 
 use super::file::{File, FileEdits};
 
@@ -22,6 +22,9 @@ pub fn doubt(file: &File<'_>, found: &mut FileEdits) {
         };
         // A short name is a word as well.
         let beside = above.contains('.') && strings.iter().any(|(_, text)| *text == above);
+        if beside && change.subject == Subject::Item && change.kind.carries_text() {
+            by_text(file, &strings, (above, change), found);
+        }
         for (span, text) in &strings {
             let told = beside && *text == last;
             let code = runs && text.contains("import ") && text.contains(last);
@@ -36,5 +39,39 @@ pub fn doubt(file: &File<'_>, found: &mut FileEdits) {
                 found.doubt(*span, UnprovenKind::DynamicImport, &change.from, why);
             }
         }
+    }
+}
+
+/// Tells where a module that a definition leaves is named in a text of a file that imports by texts: what is read of it
+/// there is not known.
+fn by_text(
+    file: &File<'_>,
+    strings: &[(ByteSpan, &str)],
+    (module, change): (&str, &Change),
+    found: &mut FileEdits,
+) {
+    let imports = [
+        "import_module(",
+        "__import__(",
+        "import_string(",
+        "run_module(",
+    ];
+    let by_variable = imports.iter().any(|word| {
+        let mut calls = file.text.match_indices(word);
+        calls.any(|(at, _)| {
+            let argument = file.text.get(at + word.len()..).unwrap_or_default();
+            !argument.trim_start().starts_with(['"', '\''])
+        })
+    });
+    if !by_variable || change.shim.is_some() {
+        return;
+    }
+    let named = strings.iter().map(|(span, text)| (*span, *text));
+    let named: Vec<_> = named
+        .filter(|(span, text)| *text == module && !found.covered(*span))
+        .collect();
+    for (span, _) in named {
+        let why = "a module named in a text, in a file that imports by texts; what is read of it is not known";
+        found.doubt(span, UnprovenKind::DynamicImport, &change.from, why);
     }
 }

@@ -12,27 +12,29 @@ use crate::{analysis::Use, names::last_word};
 /// Names that say where a module is.
 const PLACES: [&str; 4] = ["__file__", "__package__", "__path__", "__spec__"];
 
-/// Calls that look for something beside the module of the name that they are given.
-const LOOKING: [&str; 15] = [
-    "PackageLoader",
-    "as_file",
-    "contents",
-    "files",
-    "get_data",
-    "get_resource_reader",
-    "is_resource",
-    "open_binary",
-    "open_text",
-    "read_binary",
-    "read_text",
-    "resource_exists",
-    "resource_filename",
-    "resource_stream",
-    "resource_string",
+/// Calls that do nothing with the name of a module but say it, or keep it as what a definition belongs to.
+const SAYING: [&str; 14] = [
+    "Enum",
+    "NewType",
+    "create_model",
+    "deprecated",
+    "format",
+    "getattr",
+    "hasattr",
+    "isinstance",
+    "make_dataclass",
+    "namedtuple",
+    "print",
+    "repr",
+    "setattr",
+    "str",
 ];
 
 /// Calls that import what they are told, which is followed where they are.
 const IMPORTING: [&str; 4] = ["__import__", "attach", "find_spec", "import_module"];
+
+/// Calls over more lines are not looked at.
+const LINES_OF_A_CALL: usize = 6;
 
 /// Tells each such use in a file that moves, where its package does not move as a whole.
 pub fn doubt(file: &File<'_>, found: &mut FileEdits) {
@@ -68,7 +70,7 @@ fn looks(text: &str, used: &Use) -> bool {
     };
     match root.text.as_str() {
         "__name__" if !rest.is_empty() => true,
-        "__name__" => call_before(text, root.span).is_some_and(|call| LOOKING.contains(&call)),
+        "__name__" => call_before(text, root.span).is_some_and(|call| !only_says(call)),
         name => {
             PLACES.contains(&name)
                 && !call_before(text, root.span).is_some_and(|call| IMPORTING.contains(&call))
@@ -76,21 +78,43 @@ fn looks(text: &str, used: &Use) -> bool {
     }
 }
 
-/// The last word of what is called with the arguments that a place stands among, on its line.
+/// Whether a call does not look for anything by the name that it is given: loggers, tracers, warnings and errors say it,
+/// and imports are followed where they are.
+fn only_says(call: &str) -> bool {
+    let lower = call.to_lowercase();
+    let says = [
+        "log",
+        "tracer",
+        "meter",
+        "warn",
+        "deprecat",
+        "error",
+        "exception",
+    ];
+    says.iter().any(|word| lower.contains(word))
+        || call.is_empty()
+        || SAYING.contains(&call)
+        || IMPORTING.contains(&call)
+}
+
+/// The last word of what is called with the arguments that a place stands among, within a few lines.
 fn call_before(text: &str, place: ByteSpan) -> Option<&str> {
     let before = text.get(..place.start as usize)?;
-    let line = before.rsplit('\n').next()?;
+    let start = before.rmatch_indices('\n').nth(LINES_OF_A_CALL);
+    let lines = before.get(start.map_or(0, |(at, _)| at)..)?;
     let mut closed = 0_usize;
-    let open = line.char_indices().rev().find(|(_, character)| {
+    let mut characters = lines.char_indices().rev();
+    let (open, character) = characters.find(|(_, character)| {
         match character {
-            ')' => closed += 1,
-            '(' if closed == 0 => return true,
-            '(' => closed -= 1,
+            ')' | ']' => closed += 1,
+            '(' | '[' if closed == 0 => return true,
+            '(' | '[' => closed -= 1,
             _ => {}
         }
         false
-    });
-    Some(last_word(line.get(..open?.0)?.trim_end()))
+    })?;
+    let called = lines.get(..open).filter(|_| character == '(')?;
+    Some(last_word(called.trim_end()))
 }
 
 /// Tells names of what changes that stand in bytes, as in what `pickle` writes: they are not rewritten.

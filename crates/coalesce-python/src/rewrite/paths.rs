@@ -25,6 +25,10 @@ pub fn rewrite(file: &File<'_>, found: &mut FileEdits) {
             for word in words(content) {
                 path(file, string.span, word, content, found);
             }
+        } else if is_folder(file, content) && joins_paths(file.text, string.span) {
+            let why = "the name of a folder that moves, in a path put together from parts";
+            found.leave(string.span, Form::FilePath, content, why);
+            found.doubt(string.span, UnprovenKind::OwnPlace, content, why);
         } else if file.mapping.file_names.contains(content) && !found.covered(string.span) {
             let why = "the name of a file that moves, in a path put together from parts";
             found.leave(string.span, Form::FilePath, content, why);
@@ -34,6 +38,28 @@ pub fn rewrite(file: &File<'_>, found: &mut FileEdits) {
             }
         }
     }
+}
+
+/// Whether a text is the name of a folder that moves.
+fn is_folder(file: &File<'_>, name: &str) -> bool {
+    let mut paths = file.mapping.paths.keys();
+    paths.any(|path| {
+        let end = path.strip_suffix(name);
+        !path.contains('.') && end.is_some_and(|above| above.is_empty() || above.ends_with('/'))
+    })
+}
+
+/// Whether a literal is put together with others to a path: `folder / "name"`, `join(folder, "name")`.
+fn joins_paths(text: &str, literal: ByteSpan) -> bool {
+    let quotes = ['"', '\''];
+    let before = text.get(..literal.start as usize).unwrap_or_default();
+    let before = before.trim_end_matches(quotes);
+    let after = text.get(literal.end as usize..).unwrap_or_default();
+    let after = after.trim_start_matches(quotes);
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    line.trim_end().ends_with('/')
+        || after.trim_start().starts_with("/ ")
+        || line.contains("path.join(")
 }
 
 /// The parts of a text that may be paths.

@@ -16,6 +16,7 @@ use crate::{
         predicates::{is_run_as_program, is_type_checking},
         shift,
     },
+    facts::ImportStatement,
     parser::{parse_module, statements},
     requirements::standard::{distribution, is_standard},
 };
@@ -32,12 +33,13 @@ pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) 
             standard_name(mapping, change, texts, plan);
             made_up(mapping, change, texts, plan);
             collected(mapping, change, texts, plan);
+            left_by_programs(mapping, change, texts, plan);
         }
     }
 }
 
 /// The path of the module that a change is about.
-fn path_of<'g>(mapping: &Mapping<'g>, change: &Change) -> Option<&'g TreePath> {
+pub fn path_of<'g>(mapping: &Mapping<'g>, change: &Change) -> Option<&'g TreePath> {
     let module = match change.subject {
         Subject::Item => change.from.rsplit_once('.')?.0,
         _ => change.from.as_str(),
@@ -214,17 +216,7 @@ fn beside_programs(
         if module.path.parent().as_ref() != Some(&folder) || module.package {
             continue;
         }
-        let imports = mapping.graph.facts.get(index).map(|facts| &facts.imports);
-        let import = imports
-            .into_iter()
-            .flatten()
-            .find(|import| match &import.from {
-                Some(from) => from.level == 0 && from.module.split('.').next() == Some(leaf),
-                None => {
-                    let mut leaves = import.leaves.iter();
-                    leaves.any(|each| each.name.text.split('.').next() == Some(leaf))
-                }
-            });
+        let import = imported_as(mapping, index, leaf);
         let imported = mapping.graph.imports.iter().any(|import| {
             import.importer != index && import.target == coalesce_model::ImportTarget::Module(index)
         });
@@ -237,6 +229,82 @@ fn beside_programs(
             kind: UnprovenKind::Condition,
             name: change.to.clone(),
             why: format!("run by its path, this file finds the new `{leaf}` beside it before the standard library's"),
+        }));
+    }
+}
+
+/// The first import of a module by one absolute name, or of what is below that.
+fn imported_as<'g>(
+    mapping: &Mapping<'g>,
+    module: usize,
+    name: &str,
+) -> Option<&'g ImportStatement> {
+    let facts = mapping.graph.facts.get(module)?;
+    facts.imports.iter().find(|import| match &import.from {
+        Some(from) => from.level == 0 && from.module.split('.').next() == Some(name),
+        None => {
+            let mut leaves = import.leaves.iter();
+            leaves.any(|each| each.name.text.split('.').next() == Some(name))
+        }
+    })
+}
+
+/// Files beside the old one that import it by its last name alone: run by their paths they find it in their folder.
+fn left_by_programs(
+    mapping: &Mapping<'_>,
+    change: &Change,
+    texts: &dyn Texts,
+    plan: &mut LanguagePlan,
+) {
+    let Some((_, leaf)) = change.from.rsplit_once('.') else {
+        return;
+    };
+    let path = path_of(mapping, change);
+    let (Some(path), Some(folder)) = (path, path.and_then(TreePath::parent)) else {
+        return;
+    };
+    if path.file_name().starts_with("__init__.") || mapping.graph.find(None, leaf).is_some() {
+        return;
+    }
+    let package = folder.join("__init__.py").ok();
+    let package = package.is_some_and(|init| texts.paths().contains(&init));
+    let program = |path: &TreePath| {
+        let text = texts.text(path).unwrap_or_default();
+        !package || text.starts_with("#!") || text.contains("__main__")
+    };
+    let own = mapping.graph.find(None, &change.from);
+    for (index, module) in mapping.graph.modules.iter().enumerate() {
+        if module.path.parent().as_ref() != Some(&folder) {
+            continue;
+        }
+        let stem = module.path.file_name().strip_suffix(".py");
+        // The file itself, run by its path, finds those beside it.
+        if let (Some(own), Some(stem)) = (own.filter(|own| *own != index), stem)
+            && mapping.graph.find(None, stem).is_none()
+            && !is_standard(stem)
+            && program(path)
+        {
+            let import = imported_as(mapping, own, stem);
+            plan.unproven.extend(import.map(|import| Unproven {
+                path: path.clone(),
+                span: Some(import.span),
+                kind: UnprovenKind::Condition,
+                name: change.from.clone(),
+                why: format!(
+                    "run by its path, it finds `{stem}` beside it, and not after the move"
+                ),
+            }));
+        }
+        let beside = module.path != *path && !is_standard(leaf) && program(&module.path);
+        let import = imported_as(mapping, index, leaf).filter(|_| beside);
+        plan.unproven.extend(import.map(|import| Unproven {
+            path: module.path.clone(),
+            span: Some(import.span),
+            kind: UnprovenKind::Condition,
+            name: change.from.clone(),
+            why: format!(
+                "run by its path, this file finds `{leaf}` beside it, and not after the move"
+            ),
         }));
     }
 }

@@ -65,6 +65,13 @@ pub fn rewrite_fragment(mapping: &Mapping<'_>, code: &str) -> (FileEdits, Vec<(E
     found.finish()
 }
 
+/// The code of a session with prompts in a part of a text.
+pub fn session_code(text: &str, span: ByteSpan) -> String {
+    let prompts = |line| code_line(text, line, &[">>>", "..."]);
+    let lines: Vec<Line> = lines(text, span).into_iter().filter_map(prompts).collect();
+    joined(text, &lines).0
+}
+
 /// The lines as one piece of code, and where in it each of them starts.
 fn joined(text: &str, lines: &[Line]) -> (String, Vec<usize>) {
     let mut code = String::new();

@@ -101,13 +101,14 @@ fn entry_points(file: &File<'_>, within: ByteSpan, content: &str, found: &mut Fi
     if !content.contains(':') {
         return any;
     }
-    for moved in &file.mapping.items.list {
+    let moved = file.mapping.items.list.iter();
+    for (moved, colon) in moved.flat_map(|moved| [(moved, ":"), (moved, " : ")]) {
         let Some((module, _)) = moved.change.from.rsplit_once('.') else {
             continue;
         };
         let (from, to) = (
-            format!("{module}:{}", moved.item),
-            format!("{}:{}", moved.parent, moved.name),
+            format!("{module}{colon}{}", moved.item),
+            format!("{}{colon}{}", moved.parent, moved.name),
         );
         for span in occurrences(content, &from) {
             let start = within.start as usize + span.start as usize;

@@ -530,14 +530,24 @@ pub fn stars(mapping: &Mapping<'_>, texts: &dyn Texts, edits: &mut Edits, plan: 
                 {
                     continue;
                 }
-                let ours = Entity::Item(moved.source, moved.item.clone());
-                if graph.member(user, &moved.item) != ours {
-                    continue;
+                let has = |module| {
+                    graph.member(user, &moved.item) == Entity::Item(module, moved.item.clone())
+                };
+                if has(moved.source)
+                    || (has(user) && reads_first(mapping, texts, user, &moved.item))
+                {
+                    loses(mapping, texts, user, moved, import, edits, plan);
                 }
-                loses(mapping, texts, user, moved, import, edits, plan);
             }
         }
     }
+}
+
+/// Whether a file goes on from the value of a name that a star import brought: `NAME += […]`.
+fn reads_first(mapping: &Mapping<'_>, texts: &dyn Texts, user: usize, name: &str) -> bool {
+    let module = mapping.graph.modules.get(user);
+    let text = module.and_then(|module| texts.text(&module.path));
+    text.is_some_and(|text| Analysis::new(&text).reads_before_binding(name))
 }
 
 fn gains(mapping: &Mapping<'_>, user: usize, moved: &Moved, plan: &mut LanguagePlan) {
@@ -590,6 +600,7 @@ fn loses(
             .is_some_and(|root| root.text == moved.item)
             && analysis.binding_scope(used.scope, &moved.item).is_none()
     });
+    let used = used || analysis.reads_before_binding(&moved.item);
     let listed = analysis
         .all
         .iter()

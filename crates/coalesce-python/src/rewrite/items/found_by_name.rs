@@ -11,12 +11,13 @@ use ruff_python_ast::{
 use ruff_text_size::Ranged;
 use rustc_hash::FxHashMap;
 
-use super::{Moved, refusal, results::is_decorated, source::has_future};
+use super::{Moved, reflection::NameReaders, refusal, results::is_decorated, source::has_future};
 use crate::{
     analysis::{Analysis, Definition, DefinitionKind, Use, shift},
     names::is_word,
     parser::{parse_module, statements},
     rewrite::{
+        discovery::frame_readers,
         mapping::Mapping,
         places::{has_own_rules, is_test},
     },
@@ -38,16 +39,16 @@ struct Reader {
 }
 
 /// One definition that travels.
-struct Traveller<'a> {
-    mapping: &'a Mapping<'a>,
-    texts: &'a dyn Texts,
-    moved: &'a Moved,
-    path: &'a TreePath,
-    text: &'a str,
-    analysis: &'a Analysis,
-    own: &'a Definition,
+pub(super) struct Traveller<'a> {
+    pub(super) mapping: &'a Mapping<'a>,
+    pub(super) texts: &'a dyn Texts,
+    pub(super) moved: &'a Moved,
+    pub(super) path: &'a TreePath,
+    pub(super) text: &'a str,
+    pub(super) analysis: &'a Analysis,
+    pub(super) own: &'a Definition,
     /// The file that gets it.
-    to: TreePath,
+    pub(super) to: TreePath,
     readers: &'a RefCell<FxHashMap<usize, Reader>>,
 }
 
@@ -55,6 +56,8 @@ struct Traveller<'a> {
 pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) {
     let mut sources: FxHashMap<usize, SourceFile> = FxHashMap::default();
     let readers = RefCell::default();
+    let name_readers = NameReaders::default();
+    let frame_readers = frame_readers(mapping, texts);
     for moved in mapping.items.list.iter().filter(|moved| moved.travels()) {
         let Some(module) = mapping.graph.modules.get(moved.source) else {
             continue;
@@ -95,6 +98,11 @@ pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) 
         traveller.name_of_module(&module.name, plan);
         traveller.tests(plan);
         traveller.annotations(plan);
+        traveller.read_names(&name_readers, plan);
+        traveller.imported_back_from_program(plan);
+        traveller.fixtures_by_text(plan);
+        traveller.examples(plan);
+        traveller.frames(&frame_readers, plan);
     }
 }
 
@@ -107,7 +115,13 @@ impl Traveller<'_> {
         plan.refusals.push(refusal(path, Some(span), message, None));
     }
 
-    fn doubt(&self, span: ByteSpan, kind: UnprovenKind, why: String, plan: &mut LanguagePlan) {
+    pub(super) fn doubt(
+        &self,
+        span: ByteSpan,
+        kind: UnprovenKind,
+        why: String,
+        plan: &mut LanguagePlan,
+    ) {
         plan.unproven.push(Unproven {
             path: self.path.clone(),
             span: Some(span),
@@ -269,6 +283,10 @@ impl Traveller<'_> {
             found.evaluates |= reader.evaluates;
             found.reads |= reader.reads;
         }
+        found.reads |= self.mapping.graph.modules.iter().any(|module| {
+            let text = self.texts.text(&module.path);
+            text.is_some_and(|text| text.contains(".__annotations__"))
+        });
         found
     }
 

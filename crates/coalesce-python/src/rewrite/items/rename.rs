@@ -2,7 +2,7 @@
 
 use coalesce_model::{Edit, LanguagePlan};
 
-use super::{Moved, refusal, source::Source};
+use super::{Moved, reflection, refusal, source::Source};
 use crate::rewrite::{export_list::ExportList, mapping::Mapping};
 
 /// Renames an item and its uses in its own file; the old name must be bound once, the new one
@@ -44,6 +44,7 @@ pub fn here(mapping: &Mapping<'_>, source: &Source, moved: &Moved, plan: &mut La
     } else {
         let mut spans: Vec<_> = uses.iter().map(|(_, root)| root.span).collect();
         spans.extend(bindings.iter().map(|binding| binding.span));
+        spans.extend(reflection::own_name(source, moved));
         spans.sort();
         spans.dedup();
         let edits = plan.edits.entry(source.path.clone()).or_default();

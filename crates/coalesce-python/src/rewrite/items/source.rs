@@ -10,7 +10,7 @@ use super::{
     Moved, cut, flags, guarded, needs,
     outline::{Kind, Outline, Statement},
     place::{Arriving, Block},
-    refusal,
+    reflection, refusal,
 };
 use crate::{
     analysis::Analysis,
@@ -247,8 +247,7 @@ pub fn definition(
     let own: Vec<usize> = (0..outline.statements.len())
         .filter(|at| {
             outline.statements.get(*at).is_some_and(|statement| {
-                statement.name.as_deref() == Some(item)
-                    && !matches!(statement.kind, Kind::Other | Kind::Dunder)
+                statement.name.as_deref() == Some(item) && is_movable(statement)
             })
         })
         .collect();
@@ -292,6 +291,36 @@ pub fn definition(
         .collect();
     let extents = extents.ok_or((first, "it shares a line with another statement".to_owned()))?;
     Ok((kind, cut::joined(&source.text, extents)))
+}
+
+/// Names that say something of a project, and mean nothing to the interpreter.
+const METADATA: [&str; 14] = [
+    "__author__",
+    "__build__",
+    "__copyright__",
+    "__credits__",
+    "__date__",
+    "__description__",
+    "__email__",
+    "__license__",
+    "__maintainer__",
+    "__status__",
+    "__title__",
+    "__url__",
+    "__version__",
+    "__version_info__",
+];
+
+/// Whether a statement that binds a name can stand elsewhere.
+fn is_movable(statement: &Statement) -> bool {
+    match statement.kind {
+        Kind::Other => false,
+        Kind::Dunder => {
+            let name = statement.name.as_deref();
+            name.is_some_and(|name| METADATA.contains(&name))
+        }
+        _ => true,
+    }
 }
 
 /// The statement of a module that changes an item after its definition.
@@ -384,6 +413,8 @@ fn block(
                 .iter()
                 .map(|binding| Edit::replace(binding.span, &moved.name)),
         );
+        let called = reflection::own_name(source, moved);
+        edits.extend(called.map(|span| Edit::replace(span, &moved.name)));
     }
     arriving.blocks.push(Block {
         index: cut.index,
@@ -424,7 +455,7 @@ fn unused(
         .modules
         .get(source.module)
         .is_some_and(|module| module.package);
-    if package || source.path.extension() == Some("pyi") {
+    if package || source.path.extension() == Some("pyi") || runs_text(source, &inside) {
         return;
     }
     let mut whole_statements = Vec::new();
@@ -460,6 +491,22 @@ fn unused(
             None => edits.extend(whole(&source.text, *span)),
         }
     }
+}
+
+/// Whether what stays runs text, which may use any name of the module.
+fn runs_text(source: &Source, inside: &dyn Fn(ByteSpan) -> bool) -> bool {
+    source.analysis.uses.iter().any(|used| {
+        let Some(root) = used.chain.first().filter(|root| !inside(root.span)) else {
+            return false;
+        };
+        matches!(
+            root.text.as_str(),
+            "eval" | "exec" | "globals" | "vars" | "locals"
+        ) && source
+            .analysis
+            .binding_scope(used.scope, &root.text)
+            .is_none()
+    })
 }
 
 /// Whether an import can be taken out: no condition, no edit of its own, no note that it stays.

@@ -1,0 +1,262 @@
+//! What a program reads of a definition's name when it runs: `__name__` in tables, methods that are found by the name of
+//! a class, decorators and base classes that go by it. A definition that gets another name is found by that one then.
+
+use std::cell::OnceCell;
+
+use coalesce_model::{ByteSpan, LanguagePlan, Texts, Unproven, UnprovenKind};
+
+use super::{Moved, found_by_name::Traveller, source::Source};
+use crate::{
+    analysis::{Analysis, Called, DefinitionKind},
+    names::{is_word, last_word},
+    rewrite::mapping::Mapping,
+};
+
+/// Decorators of libraries that do not go by the name of what they stand on.
+const NAMELESS_DECORATORS: [&str; 26] = [
+    "abstractmethod",
+    "asynccontextmanager",
+    "attrs",
+    "cache",
+    "cached_property",
+    "classmethod",
+    "contextmanager",
+    "dataclass",
+    "define",
+    "deprecated",
+    "final",
+    "frozen",
+    "inference_mode",
+    "jit",
+    "lru_cache",
+    "njit",
+    "no_grad",
+    "no_type_check",
+    "overload",
+    "override",
+    "property",
+    "runtime_checkable",
+    "singledispatch",
+    "staticmethod",
+    "total_ordering",
+    "wraps",
+];
+
+/// Base classes of libraries that do not go by the name of their subclasses.
+const NAMELESS_BASES: [&str; 30] = [
+    "ABC",
+    "Enum",
+    "Flag",
+    "Generic",
+    "IntEnum",
+    "IntFlag",
+    "Iterator",
+    "Mapping",
+    "Module",
+    "MutableMapping",
+    "MutableSequence",
+    "NamedTuple",
+    "Path",
+    "Process",
+    "Protocol",
+    "Sequence",
+    "StrEnum",
+    "TestCase",
+    "Thread",
+    "TypedDict",
+    "UserDict",
+    "UserList",
+    "bytes",
+    "dict",
+    "float",
+    "int",
+    "list",
+    "object",
+    "str",
+    "tuple",
+];
+
+/// Calls whose first argument is the name of what they make.
+const NAMING: [&str; 16] = [
+    "Enum",
+    "Flag",
+    "IntEnum",
+    "IntFlag",
+    "NamedTuple",
+    "NewType",
+    "ParamSpec",
+    "StrEnum",
+    "TypeAliasType",
+    "TypeVar",
+    "TypeVarTuple",
+    "TypedDict",
+    "create_model",
+    "make_dataclass",
+    "namedtuple",
+    "type",
+];
+
+/// The text of the name that a call gives to what it makes, where that is the name of the item: `P` of
+/// `P = namedtuple("P", …)`.
+pub fn own_name(source: &Source, moved: &Moved) -> Option<ByteSpan> {
+    let mut definitions = source.analysis.definitions.iter();
+    let own = definitions.find(|each| {
+        each.kind == DefinitionKind::Value && each.class.is_none() && each.name == moved.item
+    })?;
+    let mut strings = source.analysis.strings.iter();
+    let string = strings.find(|string| {
+        own.span.start <= string.span.start && string.span.of(&source.text) == Some(&*moved.item)
+    })?;
+    let before = source
+        .text
+        .get(own.span.start as usize..string.span.start as usize)?;
+    let called = before
+        .trim_end_matches(['"', '\''])
+        .trim_end()
+        .strip_suffix('(')?;
+    let first = called.matches('(').count() == 0 && called.contains('=');
+    (first && NAMING.contains(&last_word(called.trim_end()))).then_some(string.span)
+}
+
+/// Whether any file reads the names of definitions; asked of all texts, once.
+#[derive(Default)]
+pub struct NameReaders(OnceCell<bool>);
+
+impl NameReaders {
+    fn any(&self, mapping: &Mapping<'_>, texts: &dyn Texts) -> bool {
+        *self.0.get_or_init(|| {
+            let mut modules = mapping.graph.modules.iter();
+            modules.any(|module| {
+                texts
+                    .text(&module.path)
+                    .is_some_and(|text| reads_names(&text))
+            })
+        })
+    }
+}
+
+fn reads_names(text: &str) -> bool {
+    text.contains(".__name__") || text.contains("__qualname__")
+}
+
+impl Traveller<'_> {
+    /// What goes by the name of a definition that gets another one.
+    pub(super) fn read_names(&self, readers: &NameReaders, plan: &mut LanguagePlan) {
+        if self.moved.item == self.moved.name || self.own.kind == DefinitionKind::Value {
+            return;
+        }
+        let found = self.named_by_decorator().or_else(|| self.named_by_base());
+        if let Some((span, why)) = found {
+            self.doubt(span, UnprovenKind::OwnPlace, why, plan);
+        }
+        if readers.any(self.mapping, self.texts) {
+            plan.unproven
+                .extend(self.mapping.graph.modules.iter().find_map(|module| {
+                    let text = self.texts.text(&module.path)?;
+                    let (span, why) = self.in_longer_name(&text)?;
+                    let edits = plan.edits.get(&module.path).into_iter().flatten();
+                    let mut changed = edits.filter(|edit| edit.span.cover(span) == edit.span);
+                    let exported = Analysis::new(&text).all.unwrap_or_default();
+                    let mut exported = exported
+                        .iter()
+                        .map(|entry| entry.span.cover(span) == entry.span);
+                    if changed.next().is_some() || exported.any(|within| within) {
+                        return None;
+                    }
+                    Some(Unproven {
+                        path: module.path.clone(),
+                        span: Some(span),
+                        kind: UnprovenKind::DynamicImport,
+                        name: self.moved.change.from.clone(),
+                        why,
+                    })
+                }));
+        }
+    }
+
+    /// A decorator that may go by the name.
+    fn named_by_decorator(&self) -> Option<(ByteSpan, String)> {
+        let facts = self.mapping.graph.facts.get(self.moved.source)?;
+        let effects = facts.effects.iter();
+        let mut own = effects.filter(|effect| effect.item.as_deref() == Some(&*self.moved.item));
+        own.find_map(|effect| {
+            let last = effect.chain.last().map_or("", String::as_str);
+            let named = match self.text_defining(last) {
+                Some(text) => reads_names(&text),
+                None => !NAMELESS_DECORATORS.contains(&last),
+            };
+            let why = format!("the decorator `{last}` may go by its name");
+            named.then_some((effect.span, why))
+        })
+    }
+
+    /// A base class that may go by the names of its subclasses.
+    fn named_by_base(&self) -> Option<(ByteSpan, String)> {
+        if self.own.kind != DefinitionKind::Class {
+            return None;
+        }
+        let bases = self
+            .analysis
+            .uses
+            .iter()
+            .filter(|used| used.called == Called::Base);
+        let mut bases = bases.filter_map(|used| used.chain.first().zip(used.chain.last()));
+        bases.find_map(|(first, last)| {
+            if !self.own.span.contains(first.span) {
+                return None;
+            }
+            let base = last.text.as_str();
+            let error = ["Error", "Exception", "Warning"]
+                .iter()
+                .any(|end| base.ends_with(end));
+            let named = match self.text_defining(base) {
+                Some(text) => {
+                    let hooks = [
+                        "__init_subclass__",
+                        "metaclass=",
+                        "(type)",
+                        "__subclasses__",
+                    ];
+                    reads_names(&text) && hooks.iter().any(|hook| text.contains(hook))
+                }
+                None => !error && !NAMELESS_BASES.contains(&base),
+            };
+            let why = format!("its base class `{base}` may go by its name");
+            named.then_some((first.span, why))
+        })
+    }
+
+    /// The text of a module of the tree that defines a name, its own first.
+    fn text_defining(&self, name: &str) -> Option<std::sync::Arc<str>> {
+        let modules = &self.mapping.graph.modules;
+        let own = modules.get(self.moved.source).into_iter();
+        let mut all = own.chain(modules.iter());
+        let module = all.find(|module| module.defines.iter().any(|each| each == name))?;
+        self.texts.text(&module.path)
+    }
+
+    /// A definition whose name ends with that of the item (`visit_Item`), or a text that is it.
+    fn in_longer_name(&self, text: &str) -> Option<(ByteSpan, String)> {
+        let item = self.moved.item.as_str();
+        let mut places = memchr::memmem::find_iter(text.as_bytes(), item.as_bytes());
+        places.find_map(|at| {
+            let (before, after) = (text.get(..at)?, text.get(at + item.len()..)?);
+            let ends = !after.starts_with(is_word);
+            let span = ByteSpan::from_range(at..at + item.len());
+            let quoted = before.ends_with(['"', '\'']) && after.starts_with(['"', '\'']);
+            let longer = before.ends_with('_') && {
+                let line = before.rsplit('\n').next().unwrap_or_default().trim_start();
+                let head = line.trim_end_matches(is_word);
+                ends && (head.ends_with("def ") || head.ends_with("class "))
+            };
+            let why = if longer {
+                "this is found by the name of the item, if anything is"
+            } else if quoted {
+                "a text that may be compared with its name"
+            } else {
+                return None;
+            };
+            Some((span, why.to_owned()))
+        })
+    }
+}

@@ -1,0 +1,166 @@
+//! What a definition takes from where it stands without naming it: names that the examples in its documentation use,
+//! and the frames of those who call it.
+
+use std::collections::BTreeSet;
+
+use coalesce_model::{ByteSpan, LanguagePlan, UnprovenKind};
+
+use super::found_by_name::Traveller;
+use crate::{
+    analysis::{Analysis, Definition, DefinitionKind, Use},
+    rewrite::{
+        discovery::{calls_any, looks_at_frames},
+        snippet::session_code,
+    },
+};
+
+impl Traveller<'_> {
+    /// `doctest` runs an example among the names of the module that it stands in.
+    pub(super) fn examples(&self, plan: &mut LanguagePlan) {
+        let strings = self.analysis.strings.iter();
+        for string in strings.filter(|string| string.documentation) {
+            let code = session_code(self.text, string.span);
+            if code.is_empty() {
+                continue;
+            }
+            let example = Analysis::new(&code);
+            let mut uses = example.uses.iter();
+            let travels = self.own.span.contains(string.span);
+            let why = if travels {
+                let missing = uses.find_map(|used| self.missing(&example, used));
+                missing
+                    .map(|name| format!("the example uses `{name}` of the module that it leaves"))
+            } else {
+                let gone = !self.stays_known() && uses.any(|used| self.is_itself(&example, used));
+                gone.then(|| "the example, which stays, uses it without an import".to_owned())
+            };
+            if let Some(why) = why {
+                self.doubt(string.span, UnprovenKind::OwnPlace, why, plan);
+            }
+        }
+    }
+
+    /// Whether the module that the definition leaves goes on binding its name.
+    fn stays_known(&self) -> bool {
+        let outside = |used: &Use| {
+            used.chain.first().is_some_and(|root| {
+                root.text == self.moved.item && !self.own.span.contains(root.span)
+            })
+        };
+        self.moved.change.shim.is_some() || self.analysis.uses.iter().any(outside)
+    }
+
+    /// Whether an example uses the definition as a name that its module has.
+    fn is_itself(&self, example: &Analysis, used: &Use) -> bool {
+        let root = used
+            .chain
+            .first()
+            .filter(|root| root.text == self.moved.item);
+        root.is_some_and(|root| example.binding_scope(used.scope, &root.text).is_none())
+    }
+
+    /// The name that an example uses, that the module has which the definition leaves, and that the one where it arrives
+    /// need not have.
+    fn missing<'e>(&self, example: &'e Analysis, used: &'e Use) -> Option<&'e str> {
+        let name = used.chain.first()?.text.as_str();
+        let bound = example.binding_scope(used.scope, name).is_some();
+        let theirs = !self.analysis.bindings(0, name).is_empty();
+        let itself = name == self.moved.item;
+        if bound || !theirs || itself {
+            return None;
+        }
+        let along = self.mapping.items.get(self.moved.source, name);
+        let along = along.is_some_and(|other| other.target == self.moved.target && other.travels());
+        let needed = self.analysis.uses.iter().any(|other| {
+            let root = other.chain.first();
+            root.is_some_and(|root| root.text == name && self.own.span.contains(root.span))
+        });
+        (!along && !needed && !self.arrives_beside(name)).then_some(name)
+    }
+
+    /// Whether the module that gets the definition binds a name.
+    fn arrives_beside(&self, name: &str) -> bool {
+        let text = self.texts.text(&self.to);
+        text.is_some_and(|text| !Analysis::new(&text).bindings(0, name).is_empty())
+    }
+
+    /// A definition that looks at frames, or calls what looks at its.
+    pub(super) fn frames(&self, readers: &BTreeSet<String>, plan: &mut LanguagePlan) {
+        let inside = |span: ByteSpan| self.own.span.contains(span);
+        for used in &self.analysis.uses {
+            let Some(root) = used.chain.first().filter(|root| inside(root.span)) else {
+                continue;
+            };
+            if looks_at_frames(used) || calls_any(used, readers) {
+                let why = "it looks at frames, and its own is one of another module there";
+                self.doubt(root.span, UnprovenKind::OwnPlace, why.to_owned(), plan);
+            }
+        }
+    }
+
+    /// A test that asks for fixtures of its module by texts.
+    pub(super) fn fixtures_by_text(&self, plan: &mut LanguagePlan) {
+        let text = self.own.span.of(self.text).unwrap_or_default();
+        if !text.contains("usefixtures(") && !text.contains("getfixturevalue(") {
+            return;
+        }
+        let strings = self.analysis.strings.iter();
+        let mut inside = strings.filter(|string| self.own.span.contains(string.span));
+        let asked = inside.find(|string| {
+            let name = string.span.of(self.text).unwrap_or_default();
+            let mut definitions = self.analysis.definitions.iter();
+            let is_it = |each: &Definition| {
+                each.class.is_none() && each.kind == DefinitionKind::Function && each.name == name
+            };
+            definitions.any(is_it) && self.mapping.items.index(self.moved.source, name).is_none()
+        });
+        if let Some(asked) = asked {
+            let why = "it asks by a text for a fixture of the module that it leaves".to_owned();
+            self.doubt(asked.span, UnprovenKind::OwnPlace, why, plan);
+        }
+    }
+
+    /// What is imported back from a file that is run as a program is there twice: once in the program, once in the module
+    /// of its name.
+    pub(super) fn imported_back_from_program(&self, plan: &mut LanguagePlan) {
+        let file = self.path.file_name();
+        let program = self.text.contains("\"__main__\"") || self.text.contains("'__main__'");
+        if !program && file != "__main__.py" {
+            return;
+        }
+        let inside = |span: ByteSpan| self.own.span.contains(span);
+        let twice = self.analysis.uses.iter().find_map(|used| {
+            let root = used.chain.first().filter(|root| inside(root.span))?;
+            let outer = self.analysis.binding_scope(used.scope, &root.text) == Some(0);
+            let along = self
+                .mapping
+                .items
+                .index(self.moved.source, &root.text)
+                .is_some();
+            (outer && !along && self.is_one_of_a_kind(&root.text)).then_some(root)
+        });
+        if let Some(root) = twice {
+            let why = format!(
+                "it imports `{}` back from a file that is run as a program, where there are two of it then",
+                root.text
+            );
+            self.doubt(root.span, UnprovenKind::OwnPlace, why, plan);
+        }
+    }
+
+    /// Whether it matters that a name of the module means one object: classes, and values other than texts and numbers.
+    fn is_one_of_a_kind(&self, name: &str) -> bool {
+        let mut definitions = self.analysis.definitions.iter();
+        let own = definitions.find(|each| each.class.is_none() && each.name == name);
+        own.is_some_and(|own| match own.kind {
+            DefinitionKind::Function => false,
+            DefinitionKind::Class => true,
+            DefinitionKind::Value => {
+                let text = own.span.of(self.text).unwrap_or_default();
+                let value = text.split_once('=').map_or("", |(_, value)| value.trim());
+                let plain = |c: char| c.is_ascii_digit() || matches!(c, '"' | '\'' | '-');
+                !value.starts_with(plain) && !matches!(value, "True" | "False" | "None")
+            }
+        })
+    }
+}
