@@ -7,6 +7,8 @@
 //! (a call, a value set elsewhere, a decorator or a base class that registers), or where it is read as an
 //! attribute of its package.
 
+mod replaced;
+
 use std::{
     cell::OnceCell,
     collections::{BTreeMap, BTreeSet},
@@ -65,7 +67,7 @@ pub fn lost(
     let mut changed: Vec<usize> = registered.iter().map(|item| item.home).collect();
     changed.extend((0..before.modules.len()).filter(|module| old.loses(*module, &new, &now)));
     let mut told: BTreeMap<usize, Option<Unproven>> = BTreeMap::new();
-    let mut unproven = Vec::new();
+    let mut unproven = replaced::lost(before, after, changes, &effects);
     let (mut old_runs, mut new_runs) = (Runs::new(&old), Runs::new(&new));
     for root in old.leading_to(&changed) {
         let Some(root_now) = now.get(root).copied().flatten() else {

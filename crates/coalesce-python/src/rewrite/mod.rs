@@ -22,6 +22,7 @@ mod own_place;
 mod parents;
 mod paths;
 mod places;
+mod pytest;
 mod removal;
 mod snippet;
 mod strings;
@@ -124,6 +125,7 @@ fn in_one_way(
     places::check(&mapping, texts, &mut plan);
     discovery::check(&mapping, texts, &mut plan);
     discovery::read_as_text(&mapping, texts, &mut plan);
+    pytest::check(&mapping, texts, &mut plan);
     items::plan(&mapping, options, texts, &mut plan);
     removal::plan(&mapping, texts, &mut plan);
     project_edit::package_lists(&mapping, texts, &mut plan);

@@ -389,7 +389,6 @@ fn collected(mapping: &Mapping<'_>, change: &Change, texts: &dyn Texts, plan: &m
         }
         "pytest would not collect it by its new name: `test_*.py` and `*_test.py` are tests"
     } else {
-        ignored(mapping, change, (path, to), texts, plan);
         return;
     };
     let message = format!("`{}` cannot become `{}`: {why}", change.from, change.to);
@@ -409,34 +408,5 @@ fn unseen(path: &TreePath, change: &Change, span: Option<ByteSpan>, why: &str) -
         kind: UnprovenKind::Condition,
         name: change.from.clone(),
         why: why.to_owned(),
-    }
-}
-
-/// A test that goes below a `conftest.py` that leaves files out.
-fn ignored(
-    mapping: &Mapping<'_>,
-    change: &Change,
-    (path, to): (&TreePath, &TreePath),
-    texts: &dyn Texts,
-    plan: &mut LanguagePlan,
-) {
-    if !is_test(to.file_name()) {
-        return;
-    }
-    for module in &mapping.graph.modules {
-        let folder = module.path.parent();
-        let above = module.path.file_name() == "conftest.py"
-            && folder.is_some_and(|folder| folder.is_root() || to.strip_prefix(&folder).is_some());
-        let text = texts.text(&module.path).filter(|_| above);
-        let at = text.as_ref().and_then(|text| text.find("collect_ignore"));
-        let new = path
-            .strip_prefix(&module.path.parent().unwrap_or_else(TreePath::root))
-            .is_none();
-        if let Some(at) = at.filter(|_| new) {
-            let span = ByteSpan::from_range(at..at + "collect_ignore".len());
-            let why = "the test goes below this folder, where some files are not collected";
-            plan.unproven
-                .push(unseen(&module.path, change, Some(span), why));
-        }
     }
 }

@@ -12,9 +12,10 @@ use ruff_text_size::Ranged;
 use rustc_hash::FxHashMap;
 
 use super::{
-    identity, refusal,
+    apart, identity, refusal,
     results::{self, Results},
     signatures::Swap,
+    told_apart,
 };
 use crate::{
     analysis::{Analysis, Use},
@@ -99,6 +100,9 @@ fn kept_apart(
             "`{from}` and `{to}` are two objects of equal text: who has the one does not see what is done to the other"
         ));
     }
+    if let Some(why) = own_things(mapping, (old, new), swap, modules) {
+        return Some(why);
+    }
     let differs = old.names().zip(new.names()).find_map(|(a, b)| {
         let (was, is) = (old.meaning(mapping, a)?, new.meaning(mapping, b)?);
         if was == is {
@@ -110,13 +114,41 @@ fn kept_apart(
         );
         let bodies = [&*was_there.read.statements, &*is_there.read.statements];
         let own = a.chain.first()?.text == old.item;
-        let matters = !own && identity::matters(&was_there.statement, &was_there.item, &bodies);
-        matters.then_some((was, is))
+        let matters = identity::matters(&was_there.statement, &was_there.item, &bodies)
+            || apart::own_state(&was_there.statement, &was_there.item).is_some();
+        (matters && !own).then_some((was, is))
     });
     let (was, is) = differs?;
     let (from, to) = (&swap.from, &swap.to);
     Some(format!(
         "`{from}` uses `{was}` and `{to}` uses `{is}`, two objects of equal text: what is done to the one is not seen in the other"
+    ))
+}
+
+/// What two functions or classes of equal text have each for itself, as a sentence.
+fn own_things(
+    mapping: &Mapping<'_>,
+    (old, new): (&Definition, &Definition),
+    swap: &Swap,
+    modules: &Modules<'_>,
+) -> Option<String> {
+    let (from, to) = (&swap.from, &swap.to);
+    let pair = format!("`{from}` and `{to}` have the same text");
+    if let Some(what) = apart::own_state(&old.statement, &old.item) {
+        return Some(format!("{pair}, and each has {what}"));
+    }
+    let mut roots = old.names().filter_map(|used| used.chain.first());
+    if let Some(root) = roots.find(|root| old.is_own_name(&root.text)) {
+        let name = &root.text;
+        return Some(format!("{pair}, and `{name}` in it is that of the module"));
+    }
+    if !matches!(old.statement, Stmt::ClassDef(_)) {
+        return None;
+    }
+    let there = (new.module, new.item.as_str(), new.span);
+    let place = told_apart::place(mapping, modules.texts, swap, (old.span, there))?;
+    Some(format!(
+        "{pair}, and `{place}` tells them apart, or asks for the one where the other may come"
     ))
 }
 
@@ -257,6 +289,21 @@ impl Definition {
                 self.span.contains(root.span) && !used.store && matches!(scope, None | Some(0))
             })
         })
+    }
+
+    /// Whether a name is one that each module has for itself. A logger that is named after its module is no
+    /// difference to who replaces the logger itself.
+    fn is_own_name(&self, name: &str) -> bool {
+        let own = [
+            "__name__",
+            "__file__",
+            "__package__",
+            "__path__",
+            "__spec__",
+            "globals",
+        ];
+        let is_value = matches!(self.statement, Stmt::Assign(_) | Stmt::AnnAssign(_));
+        own.contains(&name) && !is_value && self.read.analysis.bindings(0, name).is_empty()
     }
 
     /// What the first name of a use leads to: something of the tree by its full name after the

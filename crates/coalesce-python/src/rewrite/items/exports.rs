@@ -518,6 +518,7 @@ pub fn stars(mapping: &Mapping<'_>, texts: &dyn Texts, edits: &mut Edits, plan: 
             let Some(base) = graph.base_module(user, import) else {
                 continue;
             };
+            uncovered(mapping, texts, (user, base), import.span, plan);
             for moved in &mapping.items.list {
                 if moved.target == Some(base) && moved.source != user {
                     gains(mapping, user, moved, plan);
@@ -548,6 +549,47 @@ fn reads_first(mapping: &Mapping<'_>, texts: &dyn Texts, user: usize, name: &str
     let module = mapping.graph.modules.get(user);
     let text = module.and_then(|module| texts.text(&module.path));
     text.is_some_and(|text| Analysis::new(&text).reads_before_binding(name))
+}
+
+/// A module that is merged into one without `__all__` has its own no more: what it kept to itself is on offer to who
+/// imports a star there.
+fn uncovered(
+    mapping: &Mapping<'_>,
+    texts: &dyn Texts,
+    (user, base): (usize, usize),
+    star: ByteSpan,
+    plan: &mut LanguagePlan,
+) {
+    let graph = mapping.graph;
+    let lists = |module: usize| {
+        let path = graph.modules.get(module).map(|module| &module.path);
+        path.and_then(|path| texts.text(path))
+            .is_some_and(|text| text.contains("__all__"))
+    };
+    let is_kept = |moved: &&Moved| {
+        moved.target == Some(base)
+            && moved.travels()
+            && moved.source != user
+            && mapping.goes_away(moved.source)
+            && !moved.name.starts_with('_')
+            && !is_exported(mapping, moved.source, &moved.item)
+    };
+    if mapping.goes_away(user) || lists(base) {
+        return;
+    }
+    let kept = mapping.items.list.iter().find(is_kept);
+    if let Some((kept, module)) = kept.zip(graph.modules.get(user)) {
+        plan.unproven.push(Unproven {
+            path: module.path.clone(),
+            span: Some(star),
+            kind: UnprovenKind::RuntimeTable,
+            name: kept.change.from.clone(),
+            why: format!(
+                "`__all__` of the merged module does not have `{}`, and `{}` has no `__all__`: the star brings it from now on",
+                kept.item, kept.parent
+            ),
+        });
+    }
 }
 
 fn gains(mapping: &Mapping<'_>, user: usize, moved: &Moved, plan: &mut LanguagePlan) {

@@ -20,6 +20,7 @@ use crate::{
         discovery::frame_readers,
         mapping::Mapping,
         places::{has_own_rules, is_test},
+        pytest::is_case,
     },
 };
 
@@ -248,7 +249,7 @@ impl Traveller<'_> {
     fn collected(&self, plan: &mut LanguagePlan) {
         let is_named = |name: &str| match self.own.kind {
             DefinitionKind::Function => name.starts_with("test"),
-            DefinitionKind::Class => name.starts_with("Test"),
+            DefinitionKind::Class => name.starts_with("Test") || self.is_case(),
             DefinitionKind::Value => false,
         };
         let was = is_test(self.path.file_name()) && is_named(&self.moved.item);
@@ -263,6 +264,13 @@ impl Traveller<'_> {
             let why = "pytest would not collect it there: `test_*.py` and `*_test.py` are tests";
             self.refuse(self.path, self.own.span, why, plan);
         }
+    }
+
+    fn is_case(&self) -> bool {
+        let (parsed, _) = parse_module(self.text);
+        statements(&parsed).iter().any(|statement| {
+            matches!(statement, Stmt::ClassDef(class) if class.name.as_str() == self.moved.item && is_case(class))
+        })
     }
 
     /// Whether a file that names it reads types: all that do, together.
@@ -366,15 +374,16 @@ const EVALUATORS: [&str; 9] = [
 ];
 
 /// What pytest makes of a function.
-struct NamedFunction {
+pub struct NamedFunction {
     fixture: bool,
     /// The name that tests ask for it by.
-    name: String,
-    autouse: bool,
+    pub name: String,
+    /// Every test gets it.
+    pub autouse: bool,
 }
 
 impl NamedFunction {
-    fn new(function: &StmtFunctionDef) -> Self {
+    pub fn new(function: &StmtFunctionDef) -> Self {
         let keyword = |name: &str| {
             function.decorator_list.iter().find_map(|decorator| {
                 let Expr::Call(call) = &decorator.expression else {
@@ -395,7 +404,8 @@ impl NamedFunction {
     }
 }
 
-fn is_fixture(function: &StmtFunctionDef) -> bool {
+/// Whether a function is a fixture.
+pub fn is_fixture(function: &StmtFunctionDef) -> bool {
     ["fixture", "yield_fixture"]
         .iter()
         .any(|name| is_decorated(function, name))

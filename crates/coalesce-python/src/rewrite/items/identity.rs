@@ -33,7 +33,7 @@ const KEEPERS: [&str; 20] = [
 ];
 
 /// Methods that leave what they are called on as it is.
-const READERS: [&str; 24] = [
+pub(super) const READERS: [&str; 24] = [
     "copy",
     "count",
     "debug",

@@ -5,6 +5,7 @@
 //! with it or is imported back; what cannot be done safely is a refusal.
 
 mod along;
+mod apart;
 mod builtins;
 mod calls;
 mod certain;
@@ -27,10 +28,12 @@ mod reflection;
 mod rename;
 mod results;
 mod roles;
+mod set_by_parts;
 mod shims;
 mod signatures;
 mod source;
 mod surroundings;
+mod told_apart;
 mod unlike;
 mod way;
 mod written;
@@ -45,6 +48,7 @@ use crate::rewrite::mapping::Mapping;
 
 pub use along::along;
 pub use exports::entries_after;
+pub use found_by_name::{NamedFunction, is_fixture};
 pub use header::Header;
 pub use way::Way;
 

@@ -13,14 +13,16 @@ use coalesce_model::{
 
 use super::{
     Edits, Moved,
+    builtins::is_builtin,
     needs::Origin,
-    place::{Arriving, Left},
+    place::{Arriving, Block, Left},
+    set_by_parts::{self, sets},
     source::Source,
 };
 use crate::{
     analysis::Binding,
     graph::Entity,
-    names::{Names, is_word, last_word, occurrences},
+    names::{Names, occurrences},
     rewrite::{imports::relative, mapping::Mapping},
 };
 
@@ -28,53 +30,16 @@ use crate::{
 /// set on the module.
 pub fn is_set(texts: &dyn Texts, full: &str) -> bool {
     let by_string = |text: &str| sets(text) && places(text, full).next().is_some();
-    sources(texts).any(|(_, text)| by_string(&text)) || set_by_parts(texts, full).is_some()
+    sources(texts).any(|(_, text)| by_string(&text)) || set_by_parts::find(texts, full).is_some()
 }
 
-/// The first file that sets a name of a module otherwise than by its full name: by an assignment, or by
-/// `patch.object(module, "name")`.
-fn set_by_parts(texts: &dyn Texts, full: &str) -> Option<TreePath> {
-    let (module, name) = full.rsplit_once('.')?;
-    let last = module.rsplit('.').next().unwrap_or_default();
-    let pairs = [format!(", \"{name}\""), format!(", '{name}'")];
-    let is_set = |text: &str| {
-        let paired = || pairs.iter().any(|pair| text.contains(pair));
-        sets(text) && text.contains(last) && paired() || is_assigned(text, module, name)
-    };
-    let mut sources = sources(texts);
-    sources.find_map(|(path, text)| is_set(&text).then(|| path.clone()))
-}
-
-fn sources<'t>(texts: &'t dyn Texts) -> impl Iterator<Item = (&'t TreePath, Arc<str>)> + 't {
+/// All sources, with their texts.
+pub(super) fn sources<'t>(
+    texts: &'t dyn Texts,
+) -> impl Iterator<Item = (&'t TreePath, Arc<str>)> + 't {
     let paths = texts.paths().iter();
     let paths = paths.filter(|path| path.extension() == Some("py"));
     paths.filter_map(|path| Some((path, texts.text(path)?)))
-}
-
-/// Whether `module.name` is assigned to, or deleted, by the module's name or by one that an import of it
-/// gives it.
-fn is_assigned(text: &str, module: &str, name: &str) -> bool {
-    let last = module.rsplit('.').next().unwrap_or_default();
-    let attribute = format!(".{name}");
-    let mut places = memchr::memmem::find_iter(text.as_bytes(), attribute.as_bytes());
-    places.any(|at| {
-        let (before, rest) = text.split_at(at);
-        let rest = rest.get(attribute.len()..).unwrap_or_default();
-        let owner = last_word(before);
-        let line = before.rsplit('\n').next().unwrap_or_default().trim_start();
-        let changes = is_assignment(rest.trim_start()) || line.starts_with("del ");
-        let is_module = owner == last
-            || [module, last]
-                .iter()
-                .any(|name| text.contains(&format!("{name} as {owner}")));
-        !rest.starts_with(is_word) && !owner.is_empty() && changes && is_module
-    })
-}
-
-/// Whether a text begins with what assigns: `=`, `+=`, `: int =`, not `==`.
-fn is_assignment(rest: &str) -> bool {
-    let rest = rest.trim_start_matches(['+', '-', '*', '/', '|', '&', '@', '%', '^', '<', '>']);
-    rest.starts_with('=') && !rest.starts_with("==")
 }
 
 /// Where a string begins with a full name.
@@ -192,11 +157,6 @@ fn stays(path: &TreePath, span: ByteSpan, moved: &Moved, plan: &mut LanguagePlan
     });
 }
 
-/// Whether a file sets names of modules.
-fn sets(text: &str) -> bool {
-    text.contains("patch") || text.contains("setattr")
-}
-
 /// Strings that set a name of the old module which the definitions have taken along.
 pub fn follow(
     mapping: &Mapping<'_>,
@@ -219,13 +179,19 @@ pub fn follow(
         let Some(module) = mapping.graph.modules.get(left.source.module) else {
             continue;
         };
-        for need in &block.needs {
-            if !matches!(need.origin, Origin::Import { .. }) || left.source.is_stub() {
+        let imported = block
+            .needs
+            .iter()
+            .filter(|need| matches!(need.origin, Origin::Import { .. }))
+            .map(|need| need.name.clone());
+        let names: BTreeSet<String> = imported.chain(built_in(left, block)).collect();
+        for name in names {
+            if left.source.is_stub() {
                 continue;
             }
-            let full = format!("{}.{}", module.name, need.name);
-            let new = format!("{}.{}", moved.parent, need.name);
-            if let Some(path) = set_by_parts(texts, &full) {
+            let full = format!("{}.{name}", module.name);
+            let new = format!("{}.{name}", moved.parent);
+            if let Some(path) = set_by_parts::find(texts, &full) {
                 plan.unproven.push(Unproven {
                     path,
                     span: None,
@@ -234,10 +200,22 @@ pub fn follow(
                     why: format!("it is set here; the moved definition reads `{new}`"),
                 });
             }
-            let stays = still_used(left, &need.name);
+            let stays = still_used(left, &name);
             set_elsewhere(texts, (&full, &new), stays, plan, edits);
         }
     }
+}
+
+/// What is built in and used by a definition: a test may put a name of the module before it.
+fn built_in(left: &Left, block: &Block) -> Vec<String> {
+    let analysis = &left.source.analysis;
+    let inside = |span: ByteSpan| block.extents.iter().any(|extent| extent.contains(span));
+    let roots = analysis.uses.iter().filter_map(|used| {
+        let root = used.chain.first().filter(|root| inside(root.span))?;
+        let free = analysis.binding_scope(used.scope, &root.text).is_none();
+        (free && is_builtin(&root.text)).then(|| root.text.clone())
+    });
+    roots.collect()
 }
 
 fn still_used(left: &Left, name: &str) -> bool {

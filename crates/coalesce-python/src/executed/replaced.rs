@@ -1,0 +1,79 @@
+//! What a module that gives way to another one does when it is imported, and the other does not do.
+
+use coalesce_model::{Change, ChangeKind, Subject, Unproven, UnprovenKind, change::renamed};
+
+use super::Effects;
+use crate::{facts::Effect, graph::PythonGraph};
+
+/// The first such thing of each module that is replaced.
+pub(super) fn lost(
+    before: &PythonGraph,
+    after: &PythonGraph,
+    changes: &[Change],
+    effects: &Effects<'_>,
+) -> Vec<Unproven> {
+    let replaces = |change: &&Change| {
+        change.subject == Subject::Module && matches!(change.kind, ChangeKind::Replace { .. })
+    };
+    let replaced: Vec<&Change> = changes.iter().filter(replaces).collect();
+    let mut unproven = Vec::new();
+    for (index, module) in before.modules.iter().enumerate() {
+        let is_replaced = |change: &&Change| {
+            let rest = module.name.strip_prefix(change.from.as_str());
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
+        if !replaced.iter().any(is_replaced) {
+            continue;
+        }
+        let Some(new) = renamed(changes, ".", &module.name) else {
+            continue;
+        };
+        let now = after.find(None, &new);
+        let Some(now) = now.and_then(|now| after.facts.get(now)) else {
+            continue;
+        };
+        let item_after = |item: &str| {
+            let full = renamed(changes, ".", &format!("{}.{item}", module.name));
+            full.and_then(|full| Some(full.rsplit_once('.')?.1.to_owned()))
+        };
+        let is_kept = |effect: &Effect| {
+            let item = effect.item.as_deref().and_then(item_after);
+            let same = |other: &Effect| {
+                other.chain.last() == effect.chain.last()
+                    && (other.item == item || other.item == effect.item)
+            };
+            now.effects.iter().any(same)
+        };
+        let effect = first(index, before, effects, &is_kept);
+        unproven.extend(effect.map(|effect| Unproven {
+            path: module.path.clone(),
+            span: Some(effect.span),
+            kind: UnprovenKind::NotExecuted,
+            name: module.name.clone(),
+            why: told(effect, &new),
+        }));
+    }
+    unproven
+}
+
+/// The first effect of a module that is not kept, and does something to others.
+fn first<'g>(
+    module: usize,
+    graph: &'g PythonGraph,
+    effects: &Effects<'_>,
+    is_kept: &dyn Fn(&Effect) -> bool,
+) -> Option<&'g Effect> {
+    let mut own = graph.facts.get(module)?.effects.iter();
+    own.find(|effect| {
+        let item = effect.item.as_deref();
+        item.is_none_or(|item| effects.of_item(module, item).is_some()) && !is_kept(effect)
+    })
+}
+
+fn told(effect: &Effect, new: &str) -> String {
+    let what = match effect.chain.as_slice() {
+        [] => "it calls something".to_owned(),
+        chain => format!("it has `{}`", chain.join(".")),
+    };
+    format!("{what}, which is executed when it is imported; `{new}` has nothing like it")
+}

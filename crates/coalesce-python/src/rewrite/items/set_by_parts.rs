@@ -1,0 +1,121 @@
+//! Names of a module that are set by others without their full names standing anywhere: by an assignment, by
+//! `patch.object(module, "name")`, by a full name that is put together, by the keywords of `patch.multiple`.
+
+use coalesce_model::{Texts, TreePath};
+
+use super::patches::sources;
+use crate::names::{is_word, last_word};
+
+/// The first file that sets a name of a module like that.
+pub fn find(texts: &dyn Texts, full: &str) -> Option<TreePath> {
+    let (module, name) = full.rsplit_once('.')?;
+    let last = module.rsplit('.').next().unwrap_or_default();
+    let is_set = |text: &str| {
+        text.contains(name)
+            && (sets(text) && text.contains(last) && is_spelled_by_parts(text, name)
+                || is_assigned(text, module, name))
+    };
+    let mut sources = sources(texts);
+    sources.find_map(|(path, text)| is_set(&text).then(|| path.clone()))
+}
+
+/// Whether a file sets names of modules.
+pub fn sets(text: &str) -> bool {
+    text.contains("patch") || text.contains("setattr")
+}
+
+/// Whether a name stands where one that is to be set does: behind the object that has it, at the end of a name
+/// that is put together, or as a keyword.
+fn is_spelled_by_parts(text: &str, name: &str) -> bool {
+    let several = text.contains("multiple(");
+    let mut places = memchr::memmem::find_iter(text.as_bytes(), name.as_bytes());
+    places.any(|at| {
+        let (before, rest) = text.split_at(at);
+        let rest = rest.get(name.len()..).unwrap_or_default();
+        if before.ends_with(is_word) || rest.starts_with(is_word) {
+            return false;
+        }
+        let quoted = before.ends_with(['"', '\'']) && rest.starts_with(['"', '\'']);
+        if quoted {
+            let before = before.trim_end_matches(['"', '\'']).trim_end();
+            let after = rest.trim_start_matches(['"', '\'']).trim_start();
+            let is_key = several && after.starts_with(':');
+            return before.ends_with(',')
+                || is_key
+                || is_argument(before)
+                || is_in_dictionary(before);
+        }
+        let ends = rest.starts_with(['"', '\'']);
+        let put_together = before
+            .strip_suffix('.')
+            .is_some_and(|before| before.ends_with(['}', '"', '\'']) || before.ends_with("%s"));
+        let keyword = before.trim_end().ends_with(['(', ',']) && is_assignment(rest.trim_start());
+        ends && put_together || several && keyword
+    })
+}
+
+/// `attribute="name"`.
+fn is_argument(before: &str) -> bool {
+    let named = before.strip_suffix('=').map(str::trim_end).map(last_word);
+    named.is_some_and(|word| matches!(word, "attribute" | "name"))
+}
+
+/// `vars(module)["name"]`, `module.__dict__["name"]`.
+fn is_in_dictionary(before: &str) -> bool {
+    let Some(before) = before.strip_suffix('[') else {
+        return false;
+    };
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    line.ends_with("__dict__") || line.ends_with(')') && line.contains("vars(")
+}
+
+/// Whether `module.name` is assigned to, or deleted, by the module's name or by one that an import of it
+/// gives it.
+fn is_assigned(text: &str, module: &str, name: &str) -> bool {
+    let last = module.rsplit('.').next().unwrap_or_default();
+    let attribute = format!(".{name}");
+    let mut places = memchr::memmem::find_iter(text.as_bytes(), attribute.as_bytes());
+    places.any(|at| {
+        let (before, rest) = text.split_at(at);
+        let rest = rest.get(attribute.len()..).unwrap_or_default();
+        let owner = last_word(before);
+        let line = before.rsplit('\n').next().unwrap_or_default().trim_start();
+        let changes = is_assignment(rest.trim_start()) || line.starts_with("del ");
+        let is_module = owner == last
+            || [module, last]
+                .iter()
+                .any(|name| text.contains(&format!("{name} as {owner}")));
+        !rest.starts_with(is_word) && !owner.is_empty() && changes && is_module
+    })
+}
+
+/// Whether a text begins with what assigns: `=`, `+=`, `: int =`, not `==`.
+fn is_assignment(rest: &str) -> bool {
+    let rest = rest.trim_start_matches(['+', '-', '*', '/', '|', '&', '@', '%', '^', '<', '>']);
+    rest.starts_with('=') && !rest.starts_with("==")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_are_set_by_parts_are_seen() {
+        for (text, expected) in [
+            ("patch.object(client, \"load\")", true),
+            ("patch.object(\n    client,\n    'load',\n)", true),
+            ("patch(f\"{MODULE}.load\")", true),
+            ("patch(MODULE + '.load')", true),
+            ("patch('%s.load' % MODULE)", true),
+            ("patch(f\"{MODULE}.load.get\")", false),
+            ("patch.multiple('p.client', load=f)", true),
+            ("patch.multiple('p.client', **{'load': f})", true),
+            ("patch.multiple('p.client', store=f)\nload == 1", false),
+            ("patch('p.client.store')\nf(load=1)", false),
+            ("vars(client)[\"load\"] = f; patch", true),
+            ("patch('p.client.store')\nx = ['load']", false),
+        ] {
+            assert_eq!(is_spelled_by_parts(text, "load"), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,539 @@
+//! Tests that change their place: whether pytest finds them there, once, and runs them with what it ran them with.
+//!
+//! Names of files and of definitions by which pytest finds anything are looked at in `places` and `found_by_name`;
+//! here it is what stands around a test: folders, every `conftest.py` above it, the other tests of its file.
+
+mod conftest;
+mod module_state;
+mod settings;
+
+use std::collections::BTreeSet;
+
+use coalesce_model::{
+    ByteSpan, ChangeKind, Edit, Evidence, Form, LanguagePlan, Rewrite, Safety, Texts, TreePath,
+    Unproven, UnprovenKind,
+};
+use ruff_python_ast::{
+    Expr, Stmt, StmtClassDef,
+    visitor::{self, Visitor},
+};
+use ruff_text_size::Ranged;
+
+use conftest::{At, Conftest};
+use settings::TestSettings;
+
+use super::{
+    items::{NamedFunction, is_fixture, refusal},
+    mapping::Mapping,
+    places::{has_own_rules, is_test},
+};
+use crate::{
+    analysis::{Analysis, predicates::last_name, shift},
+    graph::Entity,
+    parser::{parse_module, statements},
+};
+
+/// A test that goes to another file.
+struct Moving {
+    /// Its full name, or that of its module.
+    from: String,
+    to: String,
+    path: TreePath,
+    target: TreePath,
+    /// The name of the definition before and after; empty for all of a file.
+    names: (String, String),
+    span: Option<ByteSpan>,
+}
+
+/// Looks at each test that goes somewhere else.
+pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) {
+    let moving = moving(mapping, texts);
+    if moving.is_empty() {
+        return;
+    }
+    let around = Around {
+        mapping,
+        texts,
+        settings: TestSettings::of(texts),
+        conftests: conftests(mapping, texts),
+        own_rules: has_own_rules(texts),
+    };
+    for test in &moving {
+        around.look(test, plan);
+    }
+}
+
+/// Files of tests that move, and tests that leave their file.
+fn moving(mapping: &Mapping<'_>, texts: &dyn Texts) -> Vec<Moving> {
+    let mut found = Vec::new();
+    for (index, module) in mapping.graph.modules.iter().enumerate() {
+        let Some(target) = mapping.files.get(&module.path) else {
+            continue;
+        };
+        let tested = |path: &TreePath| texts.text(path).is_some_and(|text| has_tests(&text));
+        if *target == module.path || !is_test(target.file_name()) || !tested(&module.path) {
+            continue;
+        }
+        found.push(Moving {
+            from: module.name.clone(),
+            to: mapping.name_after(index),
+            path: module.path.clone(),
+            target: target.clone(),
+            names: Default::default(),
+            span: None,
+        });
+    }
+    for moved in mapping.items.list.iter().filter(|moved| {
+        moved.change.kind == ChangeKind::Move && moved.travels() && !mapping.goes_away(moved.source)
+    }) {
+        let Some(module) = mapping.graph.modules.get(moved.source) else {
+            continue;
+        };
+        let there = moved
+            .target
+            .and_then(|target| mapping.graph.modules.get(target));
+        let there = there.map(|there| there.path.clone());
+        let target = there.or_else(|| {
+            let base = mapping.target_base(&moved.parent, &module.name, &module.path, false);
+            TreePath::new(&format!("{base}.py")).ok()
+        });
+        let Some(target) = target else { continue };
+        let own = texts
+            .text(&module.path)
+            .and_then(|text| definition(&text, &moved.item));
+        let Some((span, case)) = own else { continue };
+        let named = |name: &str| case || name.starts_with("test") || name.starts_with("Test");
+        if is_test(target.file_name()) && named(&moved.name) {
+            found.push(Moving {
+                from: moved.change.from.clone(),
+                to: moved.change.to.clone(),
+                path: module.path.clone(),
+                target,
+                names: (moved.item.clone(), moved.name.clone()),
+                span: Some(span),
+            });
+        }
+    }
+    found
+}
+
+/// The function or class of a name at the top of a file, and whether it is a case of `unittest`.
+fn definition(text: &str, name: &str) -> Option<(ByteSpan, bool)> {
+    let (parsed, start) = parse_module(text);
+    let mut own = statements(&parsed).iter().rev();
+    own.find_map(|statement| {
+        let case = match statement {
+            Stmt::FunctionDef(function) if function.name.as_str() == name => false,
+            Stmt::ClassDef(class) if class.name.as_str() == name => is_case(class),
+            _ => return None,
+        };
+        Some((shift(statement.range(), start), case))
+    })
+}
+
+/// Whether a class is a case of `unittest`, which pytest finds by any name.
+pub fn is_case(class: &StmtClassDef) -> bool {
+    let mut bases = class.arguments.iter().flat_map(|all| &all.args);
+    bases.any(|base| last_name(base).is_some_and(|name| name.ends_with("TestCase")))
+}
+
+fn has_tests(text: &str) -> bool {
+    ["def test", "class Test", "TestCase"]
+        .iter()
+        .any(|each| text.contains(each))
+}
+
+fn conftests(mapping: &Mapping<'_>, texts: &dyn Texts) -> Vec<Conftest> {
+    let modules = mapping.graph.modules.iter().enumerate();
+    let own = modules.filter(|(_, module)| module.path.file_name() == "conftest.py");
+    let read = own.filter_map(|(index, module)| {
+        let after = mapping.files.get(&module.path).unwrap_or(&module.path);
+        Some(Conftest::new(
+            index,
+            &module.path,
+            after,
+            &texts.text(&module.path)?,
+        ))
+    });
+    let mut found: Vec<Conftest> = read.collect();
+    // The nearest first.
+    found.sort_by_key(|conftest| std::cmp::Reverse(conftest.path.components().count()));
+    found
+}
+
+/// What stands around tests.
+struct Around<'a> {
+    mapping: &'a Mapping<'a>,
+    texts: &'a dyn Texts,
+    settings: TestSettings,
+    conftests: Vec<Conftest>,
+    own_rules: bool,
+}
+
+impl Around<'_> {
+    fn look(&self, test: &Moving, plan: &mut LanguagePlan) {
+        let was_test = is_test(test.path.file_name());
+        let named =
+            |name: &str| name.is_empty() || name.starts_with("test") || name.starts_with("Test");
+        if !was_test || !named(&test.names.0) {
+            let why = "pytest comes to collect it there, and run it as a test";
+            self.doubt(test, UnprovenKind::Condition, why.to_owned(), plan);
+            return;
+        }
+        self.found(test, plan);
+        self.same_name(test, plan);
+        self.left_out(test, plan);
+        self.around(test, plan);
+        if test.span.is_some() && test.path != test.target {
+            self.beside(test, plan);
+            self.twice(test, plan);
+        }
+    }
+
+    fn refuse(&self, test: &Moving, why: &str, plan: &mut LanguagePlan) {
+        let message = format!("`{}` cannot become `{}`: {why}", test.from, test.to);
+        plan.refusals
+            .push(refusal(&test.path, test.span, message, None));
+    }
+
+    fn doubt(&self, test: &Moving, kind: UnprovenKind, why: String, plan: &mut LanguagePlan) {
+        self.doubt_at((&test.path, test.span), test, (kind, why), plan);
+    }
+
+    fn doubt_at(
+        &self,
+        (path, span): (&TreePath, Option<ByteSpan>),
+        test: &Moving,
+        (kind, why): (UnprovenKind, String),
+        plan: &mut LanguagePlan,
+    ) {
+        plan.unproven.push(Unproven {
+            path: path.clone(),
+            span,
+            kind,
+            name: test.from.clone(),
+            why,
+        });
+    }
+
+    /// Whether pytest looks into the folder.
+    fn found(&self, test: &Moving, plan: &mut LanguagePlan) {
+        if self.settings.hides(&test.path).is_none()
+            && let Some(folder) = self.settings.hides(&test.target)
+        {
+            let why = format!("pytest does not look into a folder `{folder}` (`norecursedirs`)");
+            return self.refuse(test, &why, plan);
+        }
+        if self.settings.reaches(&test.path) && !self.settings.reaches(&test.target) {
+            let why = "it would lie outside of the `testpaths`, where pytest looks for tests";
+            self.refuse(test, why, plan);
+        }
+    }
+
+    /// Files of one name in folders that are no packages are one module to pytest.
+    fn same_name(&self, test: &Moving, plan: &mut LanguagePlan) {
+        let name = self.top_name(&test.target, plan);
+        if self.settings.importlib || test.path == test.target || self.texts.exists(&test.target) {
+            return;
+        }
+        for module in &self.mapping.graph.modules {
+            let path = &module.path;
+            let after = self.mapping.files.get(path).unwrap_or(path);
+            let other = after.file_name() == test.target.file_name()
+                && *after != test.target
+                && *path != test.path
+                && !self.mapping.gone.contains(path);
+            if other && self.top_name(after, plan) == name {
+                let why = format!(
+                    "`{after}` is called `{name}` as well, since neither folder is a package, and pytest takes one of them alone"
+                );
+                return self.refuse(test, &why, plan);
+            }
+        }
+    }
+
+    /// The name that pytest imports a file by: from the topmost package around it.
+    fn top_name(&self, path: &TreePath, plan: &LanguagePlan) -> String {
+        let mut name = path.file_name().trim_end_matches(".py").to_owned();
+        let mut folder = path.parent();
+        while let Some(at) = folder.filter(|at| !at.is_root() && self.is_package(at, plan)) {
+            name = format!("{}.{name}", at.file_name());
+            folder = at.parent();
+        }
+        name
+    }
+
+    fn is_package(&self, folder: &TreePath, plan: &LanguagePlan) -> bool {
+        let Ok(file) = folder.join("__init__.py") else {
+            return false;
+        };
+        let files = &self.mapping.files;
+        let stays = self.texts.exists(&file)
+            && !files.contains_key(&file)
+            && !self.mapping.gone.contains(&file);
+        stays
+            || files.values().any(|to| *to == file)
+            || plan.creates.iter().any(|made| made.path == file)
+    }
+
+    /// What a `conftest.py` leaves out.
+    fn left_out(&self, test: &Moving, plan: &mut LanguagePlan) {
+        for conftest in &self.conftests {
+            let (was, is) = (conftest.reached(&test.path), conftest.reaches(&test.target));
+            if let Some(span) = conftest.computed.filter(|_| was || is) {
+                let why = "files are left out here by names that are put together".to_owned();
+                let place = (&conftest.path, Some(span));
+                self.doubt_at(place, test, (UnprovenKind::Condition, why), plan);
+            }
+            for entry in &conftest.left_out {
+                let old = Conftest::leaves_out(entry, &conftest.path, &test.path);
+                let new = Conftest::leaves_out(entry, &conftest.after, &test.target);
+                if old == new {
+                    continue;
+                }
+                let folder = conftest.after.parent().unwrap_or_else(TreePath::root);
+                let rest = match folder.is_root() {
+                    true => Some(test.target.as_str()),
+                    false => test.target.strip_prefix(&folder),
+                };
+                let own = Conftest::leaves_out(entry, &conftest.path, &test.path)
+                    && !entry.glob
+                    && entry.entry.ends_with(".py")
+                    && test.names.0.is_empty();
+                if let Some(rest) = rest.filter(|_| own) {
+                    follow(&conftest.path, entry.span, (&entry.entry, rest), plan);
+                    continue;
+                }
+                let why = match new {
+                    true => "this leaves the file out, so that pytest no longer collects the test",
+                    false => "this leaves the test out, and no longer does: pytest comes to run it",
+                };
+                let place = (&conftest.path, Some(entry.span));
+                self.doubt_at(place, test, (UnprovenKind::Condition, why.to_owned()), plan);
+            }
+        }
+    }
+
+    /// What the files above the test do for it.
+    fn around(&self, test: &Moving, plan: &mut LanguagePlan) {
+        let was = At {
+            path: &test.path,
+            name: &test.names.0,
+        };
+        let is = At {
+            path: &test.target,
+            name: &test.names.1,
+        };
+        for conftest in &self.conftests {
+            let (reached, reaches) = (conftest.reached(&test.path), conftest.reaches(&test.target));
+            if !reached && !reaches {
+                continue;
+            }
+            for (name, span, _) in conftest
+                .fixtures
+                .iter()
+                .filter(|(.., auto)| *auto && reached != reaches)
+            {
+                let (kind, why) = match reaches {
+                    true => (
+                        UnprovenKind::Condition,
+                        format!(
+                            "every test below this folder gets `{name}`, which this one did not"
+                        ),
+                    ),
+                    false => (
+                        UnprovenKind::NotExecuted,
+                        format!(
+                            "every test below this folder gets `{name}`, which this one does not any more"
+                        ),
+                    ),
+                };
+                self.doubt_at((&conftest.path, Some(*span)), test, (kind, why), plan);
+            }
+            if let Some(span) = conftest.asks_where(&was, &is) {
+                let why =
+                    "it goes by the file or the name of a test, which are others then".to_owned();
+                let place = (&conftest.path, Some(span));
+                self.doubt_at(place, test, (UnprovenKind::OwnPlace, why), plan);
+            }
+        }
+        self.fixtures(test, plan);
+    }
+
+    /// Fixtures that the test asks for, by the `conftest.py` that has them.
+    fn fixtures(&self, test: &Moving, plan: &mut LanguagePlan) {
+        let Some(text) = self.texts.text(&test.path) else {
+            return;
+        };
+        let asked = Asked::of(&text, test.span);
+        for name in asked.names {
+            if asked.own.contains(&name) {
+                continue;
+            }
+            let gives = |conftest: &&Conftest| self.gives(conftest, &name);
+            let mut all = self
+                .conftests
+                .iter()
+                .filter(|each| each.reached(&test.path));
+            let Some(old) = all.find(gives) else { continue };
+            let mut all = self
+                .conftests
+                .iter()
+                .filter(|each| each.reaches(&test.target));
+            match all.find(gives) {
+                Some(new) if new.path == old.path => {}
+                Some(new) => {
+                    let why = format!("`{name}` of the test is the fixture of this file then");
+                    let place = (&new.path, None);
+                    self.doubt_at(place, test, (UnprovenKind::Condition, why), plan);
+                }
+                None => {
+                    let why = format!(
+                        "it asks for the fixture `{name}` of `{}`, which does not reach there",
+                        old.path
+                    );
+                    self.refuse(test, &why, plan);
+                }
+            }
+        }
+    }
+
+    fn gives(&self, conftest: &Conftest, name: &str) -> bool {
+        conftest.fixtures.iter().any(|(own, ..)| own == name)
+            || matches!(
+                self.mapping.graph.member(conftest.module, name),
+                Entity::Item(home, _) if home != conftest.module
+            )
+    }
+
+    /// What the files of the test do for all tests in them.
+    fn beside(&self, test: &Moving, plan: &mut LanguagePlan) {
+        let read = |path: &TreePath| self.texts.text(path);
+        let old = read(&test.path).map_or_else(Vec::new, |text| module_state::of(&text));
+        let new = read(&test.target).map_or_else(Vec::new, |text| module_state::of(&text));
+        let goes = |name: &str| {
+            let mut items = self.mapping.items.list.iter();
+            items.any(|moved| moved.item == name && moved.travels())
+        };
+        if let Some(lost) = old
+            .iter()
+            .find(|each| !goes(&each.name) && !new.iter().any(|other| other.text == each.text))
+        {
+            let why = format!(
+                "`{}` here counts for every test of the file, and for this one no more",
+                lost.name
+            );
+            let place = (&test.path, Some(lost.span));
+            self.doubt_at(place, test, (UnprovenKind::NotExecuted, why), plan);
+        }
+        if let Some(gained) = new
+            .iter()
+            .find(|each| !old.iter().any(|other| other.text == each.text))
+        {
+            let why = format!("`{}` here comes to count for the test", gained.name);
+            let place = (&test.target, Some(gained.span));
+            self.doubt_at(place, test, (UnprovenKind::Condition, why), plan);
+        }
+    }
+
+    /// A test that its old file goes on using is imported there, and pytest finds it in both.
+    fn twice(&self, test: &Moving, plan: &mut LanguagePlan) {
+        let (Some(text), Some(own)) = (self.texts.text(&test.path), test.span) else {
+            return;
+        };
+        let off = own.of(&text).is_some_and(|own| own.contains("__test__"));
+        let analysis = Analysis::without_annotations(&text);
+        let mut uses = analysis.uses.iter().filter_map(|used| used.chain.first());
+        let used = uses.find(|root| root.text == test.names.0 && !own.contains(root.span));
+        if let Some(used) = used.filter(|_| !off && !self.own_rules) {
+            let why =
+                "its file goes on using it here, so that pytest finds it in both and runs it twice";
+            let place = (&test.path, Some(used.span));
+            self.doubt_at(place, test, (UnprovenKind::Condition, why.to_owned()), plan);
+        }
+    }
+}
+
+/// An entry that leaves a file out, and follows it.
+fn follow(path: &TreePath, span: ByteSpan, (old, new): (&str, &str), plan: &mut LanguagePlan) {
+    plan.edits
+        .entry(path.clone())
+        .or_default()
+        .push(Edit::replace(span, new));
+    plan.not_rewritten.retain(|left| {
+        !(left.path == *path && left.span.start < span.end && span.start < left.span.end)
+    });
+    plan.unproven.retain(|left| {
+        let same = left
+            .span
+            .is_some_and(|left| left.start < span.end && span.start < left.end);
+        !(left.path == *path && same)
+    });
+    plan.rewrites.push(Rewrite {
+        path: path.clone(),
+        span,
+        form: Form::FilePath,
+        evidence: Evidence::ExactPath,
+        from: old.to_owned(),
+        to: new.to_owned(),
+        reason: "pytest leaves the file out by this path".to_owned(),
+        safety: Safety::Safe,
+    });
+}
+
+/// Names of fixtures that tests and fixtures of a file ask for.
+#[derive(Default)]
+struct Asked {
+    names: BTreeSet<String>,
+    /// Fixtures of the file itself.
+    own: BTreeSet<String>,
+    start: u32,
+    within: Option<ByteSpan>,
+}
+
+impl Asked {
+    fn of(text: &str, within: Option<ByteSpan>) -> Self {
+        let (parsed, start) = parse_module(text);
+        let mut asked = Self {
+            start,
+            within,
+            ..Self::default()
+        };
+        asked.visit_body(statements(&parsed));
+        asked
+    }
+}
+
+impl Visitor<'_> for Asked {
+    fn visit_stmt(&mut self, statement: &Stmt) {
+        if let Stmt::FunctionDef(function) = statement {
+            let fixture = is_fixture(function);
+            if fixture {
+                self.own.insert(NamedFunction::new(function).name);
+            }
+            let place = shift(function.range(), self.start);
+            let inside = self.within.is_none_or(|within| within.contains(place));
+            if inside && (fixture || function.name.starts_with("test")) {
+                let names = function.parameters.iter_non_variadic_params();
+                let names = names.filter(|each| each.default.is_none());
+                self.names.extend(names.map(|each| each.name().to_string()));
+            }
+        }
+        visitor::walk_stmt(self, statement);
+    }
+
+    fn visit_expr(&mut self, expression: &Expr) {
+        if let Expr::Call(call) = expression
+            && let Some("usefixtures" | "getfixturevalue") = last_name(&call.func)
+        {
+            let place = shift(call.range(), self.start);
+            let inside = self.within.is_none_or(|within| within.contains(place));
+            for argument in call.arguments.args.iter().filter(|_| inside) {
+                if let Expr::StringLiteral(text) = argument {
+                    self.names.insert(text.value.to_str().to_owned());
+                }
+            }
+        }
+        visitor::walk_expr(self, expression);
+    }
+}

@@ -1,0 +1,155 @@
+//! What a project tells pytest about where tests are.
+
+use coalesce_model::{Texts, TreePath};
+
+/// Folders that pytest does not look into unless it is told otherwise.
+const NOT_LOOKED_INTO: [&str; 9] = [
+    "*.egg",
+    ".*",
+    "_darcs",
+    "build",
+    "CVS",
+    "dist",
+    "node_modules",
+    "venv",
+    "{arch}",
+];
+
+/// The settings of the project.
+pub(super) struct TestSettings {
+    /// Patterns of folders that are passed over.
+    passed_over: Vec<String>,
+    /// Where tests are looked for; everywhere, if empty.
+    paths: Vec<String>,
+    /// Test files of one name may stand in folders that are no packages.
+    pub(super) importlib: bool,
+}
+
+impl TestSettings {
+    pub(super) fn of(texts: &dyn Texts) -> Self {
+        let files = [
+            "pytest.ini",
+            ".pytest.ini",
+            "pyproject.toml",
+            "tox.ini",
+            "setup.cfg",
+        ];
+        let found = files.iter().filter_map(|file| {
+            let text = texts.text(&TreePath::new(file).ok()?)?;
+            text.contains("pytest").then_some(text)
+        });
+        let found: Vec<_> = found.collect();
+        let first = |key: &str| found.iter().find_map(|text| words_of(text, key));
+        let standard = || NOT_LOOKED_INTO.iter().map(|each| (*each).to_owned());
+        Self {
+            passed_over: first("norecursedirs").unwrap_or_else(|| standard().collect()),
+            paths: first("testpaths").unwrap_or_default(),
+            importlib: found.iter().any(|text| text.contains("importlib")),
+        }
+    }
+
+    /// The folder around a file that pytest passes over.
+    pub(super) fn hides<'p>(&self, path: &'p TreePath) -> Option<&'p str> {
+        let folders = path
+            .as_str()
+            .rsplit_once('/')
+            .map_or("", |(folders, _)| folders);
+        folders.split('/').find(|folder| {
+            let mut patterns = self.passed_over.iter();
+            !folder.is_empty() && patterns.any(|pattern| fits(pattern, folder))
+        })
+    }
+
+    /// Whether tests are looked for where a file is.
+    pub(super) fn reaches(&self, path: &TreePath) -> bool {
+        let inside = |place: &String| {
+            let place = place.trim_end_matches('/').trim_start_matches("./");
+            let rest = path.as_str().strip_prefix(place);
+            place.is_empty()
+                || place == "."
+                || place.contains(['*', '?', '['])
+                || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        self.paths.is_empty() || self.paths.iter().any(inside)
+    }
+}
+
+/// The words that a setting has, in an INI file or in TOML.
+fn words_of(text: &str, key: &str) -> Option<Vec<String>> {
+    let (start, rest) = text.lines().enumerate().find_map(|(number, line)| {
+        let rest = line.trim_start().strip_prefix(key)?.trim_start();
+        Some((number, rest.strip_prefix('=')?))
+    })?;
+    let following = text.lines().skip(start + 1);
+    let mut value = rest.to_owned();
+    if rest.trim_start().starts_with('[') {
+        for line in following {
+            if value.contains(']') {
+                break;
+            }
+            value.push(' ');
+            value.push_str(line);
+        }
+    } else {
+        for line in following.take_while(|line| line.starts_with([' ', '\t'])) {
+            value.push(' ');
+            value.push_str(line);
+        }
+    }
+    let ends = |c: char| c.is_whitespace() || matches!(c, ',' | '"' | '\'' | '[' | ']');
+    let words = value.split(ends).filter(|word| !word.is_empty());
+    Some(words.map(str::to_owned).collect())
+}
+
+/// Whether a name fits a pattern of a shell; `*` goes over slashes.
+pub(super) fn fits(pattern: &str, name: &str) -> bool {
+    let mut rest = pattern.chars();
+    match rest.next() {
+        None => name.is_empty(),
+        Some('*') => {
+            let rest = rest.as_str();
+            let mut ends = name.char_indices().map(|(at, _)| at).chain([name.len()]);
+            ends.any(|at| name.get(at..).is_some_and(|name| fits(rest, name)))
+        }
+        Some(first) => {
+            let mut name = name.chars();
+            let same = name
+                .next()
+                .is_some_and(|next| first == '?' || first == next);
+            same && fits(rest.as_str(), name.as_str())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_are_read_in_both_forms() {
+        for (text, expected) in [
+            ("[pytest]\nnorecursedirs = a b\n", "a b"),
+            ("[pytest]\nnorecursedirs =\n    a\n    b\nx = 1\n", "a b"),
+            ("norecursedirs = [\"a\", \"b\"]\n", "a b"),
+            ("norecursedirs = [\n    \"a\",\n    'b',\n]\n", "a b"),
+            ("norecursedirs = \"a b\"\n", "a b"),
+        ] {
+            let words = words_of(text, "norecursedirs").unwrap_or_default();
+            assert_eq!(words.join(" "), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn patterns_fit_as_in_a_shell() {
+        for (pattern, name, expected) in [
+            ("*.egg", "a.egg", true),
+            (".*", ".git", true),
+            (".*", "git", false),
+            ("build", "build", true),
+            ("buil?", "build", true),
+            ("tests/*_slow.py", "tests/a/b_slow.py", true),
+        ] {
+            assert_eq!(fits(pattern, name), expected, "{pattern} {name}");
+        }
+    }
+}
