@@ -366,11 +366,12 @@ impl Around<'_> {
             return;
         };
         let asked = Asked::of(&text, test.span);
-        for name in asked.names {
-            if asked.own.contains(&name) {
+        for name in asked.names.difference(&asked.carried) {
+            if asked.own.contains(name) {
+                self.fixture_of_file(test, name, plan);
                 continue;
             }
-            let gives = |conftest: &&Conftest| self.gives(conftest, &name);
+            let gives = |conftest: &&Conftest| self.gives(conftest, name);
             let mut all = self
                 .conftests
                 .iter()
@@ -396,6 +397,31 @@ impl Around<'_> {
                 }
             }
         }
+    }
+
+    /// A fixture of the file that the test leaves, and that stays there.
+    fn fixture_of_file(&self, test: &Moving, name: &str, plan: &mut LanguagePlan) {
+        let mut items = self.mapping.items.list.iter();
+        let goes = items.any(|moved| {
+            let along = test
+                .to
+                .rsplit_once('.')
+                .is_some_and(|(parent, _)| parent == moved.parent);
+            moved.travels() && moved.item == name && along
+        });
+        if test.span.is_none() || test.path == test.target || goes {
+            return;
+        }
+        let there = self.texts.text(&test.target);
+        let there = there.is_some_and(|text| Asked::of(&text, None).own.contains(name));
+        if there {
+            let why = format!("`{name}` of the test is the fixture of this file then");
+            let place = (&test.target, None);
+            self.doubt_at(place, test, (UnprovenKind::Condition, why), plan);
+            return;
+        }
+        let why = format!("it asks for the fixture `{name}` of its file, which stays there");
+        self.refuse(test, &why, plan);
     }
 
     fn gives(&self, conftest: &Conftest, name: &str) -> bool {
@@ -487,6 +513,8 @@ struct Asked {
     names: BTreeSet<String>,
     /// Fixtures of the file itself.
     own: BTreeSet<String>,
+    /// Those that the test has within itself: a class.
+    carried: BTreeSet<String>,
     start: u32,
     within: Option<ByteSpan>,
 }
@@ -508,11 +536,18 @@ impl Visitor<'_> for Asked {
     fn visit_stmt(&mut self, statement: &Stmt) {
         if let Stmt::FunctionDef(function) = statement {
             let fixture = is_fixture(function);
-            if fixture {
-                self.own.insert(NamedFunction::new(function).name);
-            }
             let place = shift(function.range(), self.start);
             let inside = self.within.is_none_or(|within| within.contains(place));
+            if fixture {
+                let name = NamedFunction::new(function).name;
+                let carried = inside && self.within.is_some();
+                let known = if carried {
+                    &mut self.carried
+                } else {
+                    &mut self.own
+                };
+                known.insert(name);
+            }
             if inside && (fixture || function.name.starts_with("test")) {
                 let names = function.parameters.iter_non_variadic_params();
                 let names = names.filter(|each| each.default.is_none());
