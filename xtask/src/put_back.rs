@@ -102,3 +102,22 @@ pub fn run_all(repository: &Repository) -> anyhow::Result<()> {
     println!("{} errors, each found by its test", errors.len());
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Else nobody would notice before the next soak.
+    #[test]
+    fn each_error_can_be_put_into_the_sources_as_they_are() {
+        let root = Repository::find().root;
+        let errors = fs::read_dir(root.join(ERRORS)).unwrap();
+        for error in errors {
+            let path = error.unwrap().path();
+            let put = Put::read(path.clone()).unwrap();
+            assert!(!put.what.is_empty() && !put.found_by.is_empty(), "{path:?}");
+            let mut check = Command::new("git");
+            run(check.args(["apply", "--check"]).arg(&path), &root).unwrap();
+        }
+    }
+}

@@ -5,6 +5,22 @@
 //! each on the stream that the library names. Blocks are in the order of that stream, as the library's own
 //! allocator has them, and of others that it names ([`core_gpu_record_stream`]).
 //!
+//! ```
+//! use std::sync::Arc;
+//! use core_gpu_driver::{Driver, HostDriver};
+//! use core_gpu_memory::{Pool, allocator};
+//!
+//! let driver: Arc<dyn Driver> = Arc::new(HostDriver::new(1 << 24));
+//! let pool = Pool::new(&driver);
+//! allocator::serve(0, &pool);
+//! // What a library in C does:
+//! // SAFETY: the legacy default stream lives as long as the device.
+//! let address = unsafe { allocator::core_gpu_allocate(1_000, 0, 0) };
+//! assert_eq!(allocator::held(), (1, 1_000));
+//! allocator::core_gpu_free(address, 1_000, 0, 0);
+//! assert_eq!(allocator::held(), (0, 0));
+//! ```
+//!
 //! [`CUDAPluggableAllocator`]: https://docs.pytorch.org/docs/stable/notes/cuda.html#using-custom-memory-allocators-for-cuda
 #![expect(
     unsafe_code,

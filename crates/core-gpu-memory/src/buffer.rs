@@ -34,19 +34,45 @@ use crate::{
 /// # }
 /// ```
 pub struct Buffer<T: DeviceType> {
-    block: Option<Block>,
-    /// Whoever has to know that it is freed, if it is not the pool alone.
-    owner: Option<Arc<dyn Resource>>,
+    held: Held,
     len: usize,
     elements: PhantomData<fn() -> T>,
+}
+
+/// A block, and who has to know that it is freed. As short as can be: buffers are moved about.
+enum Held {
+    /// Its pool alone.
+    Block(Block),
+    Lent(Box<Lent>),
+}
+
+/// A block that somebody around its pool gave out.
+struct Lent {
+    block: Option<Block>,
+    owner: Arc<dyn Resource>,
+}
+
+impl Lent {
+    fn free(&mut self) -> Result<(), DriverError> {
+        match self.block.take() {
+            Some(block) => self.owner.free_block(block),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        // The error hook has heard of it.
+        let _ = self.free();
+    }
 }
 
 impl<T: DeviceType> Buffer<T> {
     #[inline]
     pub(crate) fn new(block: Block, len: usize) -> Buffer<T> {
         Buffer {
-            block: Some(block),
-            owner: None,
+            held: Held::Block(block),
             len,
             elements: PhantomData,
         }
@@ -64,19 +90,23 @@ impl<T: DeviceType> Buffer<T> {
     ) -> Result<Buffer<T>, AllocError> {
         let bytes = (len as u64).checked_mul(size_of::<T>() as u64);
         let block = resource.allocate_block(bytes.ok_or(AllocError::SizeOverflow)?, on, by)?;
-        let owner = Some(Arc::clone(resource));
-        Ok(Buffer {
+        let lent = Lent {
             block: Some(block),
-            owner,
+            owner: Arc::clone(resource),
+        };
+        Ok(Buffer {
+            held: Held::Lent(Box::new(lent)),
             len,
             elements: PhantomData,
         })
     }
 
     fn block(&self) -> &Block {
-        self.block
-            .as_ref()
-            .expect("invariant: a buffer has its block until it is dropped")
+        let block = match &self.held {
+            Held::Block(block) => Some(block),
+            Held::Lent(lent) => lent.block.as_ref(),
+        };
+        block.expect("invariant: a buffer has its block until it is dropped")
     }
 
     /// Elements.
@@ -209,23 +239,10 @@ impl<T: DeviceType> Buffer<T> {
     /// # Errors
     /// The end of its use on another stream could not be marked. The block is in quarantine, the
     /// error hook has heard of it, and shutting the pool down tries again.
-    pub fn free(mut self) -> Result<(), DriverError> {
-        match (self.block.take(), &self.owner) {
-            (Some(block), Some(owner)) => owner.free_block(block),
-            (Some(block), None) => block.free(),
-            (None, _) => Ok(()),
-        }
-    }
-}
-
-impl<T: DeviceType> Drop for Buffer<T> {
-    #[inline]
-    fn drop(&mut self) {
-        if let Some(owner) = &self.owner
-            && let Some(block) = self.block.take()
-        {
-            // The error hook has heard of it.
-            let _ = owner.free_block(block);
+    pub fn free(self) -> Result<(), DriverError> {
+        match self.held {
+            Held::Block(block) => block.free(),
+            Held::Lent(mut lent) => lent.free(),
         }
     }
 }

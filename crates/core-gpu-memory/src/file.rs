@@ -72,6 +72,27 @@ impl Version {
 /// Files of one device. May be used from several threads.
 ///
 /// A file that changes without its length or its time of modification is not noticed.
+///
+/// ```
+/// use std::sync::Arc;
+/// use core_gpu_driver::{Driver, HostDriver};
+/// use core_gpu_memory::{CacheLimits, FileManager, MemoryManager};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("table");
+/// let driver: Arc<dyn Driver> = Arc::new(HostDriver::new(1 << 26));
+/// let manager = MemoryManager::builder(&driver).build()?;
+/// let files = FileManager::new(&manager, CacheLimits::default());
+/// std::fs::write(&path, "first")?;
+/// assert_eq!(files.load(&path, manager.stream())?.bytes(), 5);
+/// assert_eq!(files.load(&path, manager.stream())?.bytes(), 5); // read once
+/// std::fs::write(&path, "another one")?;
+/// assert_eq!(files.load(&path, manager.stream())?.bytes(), 11);
+/// assert_eq!(files.statistics().hits, 1);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct FileManager {
     manager: MemoryManager,

@@ -69,6 +69,34 @@ pub enum MemoryEvent {
 
 /// Hears what a pool does. Called without the pool's locks held, on the thread that did it; it may
 /// free memory, and must not ask for any. A pool without an observer spends nothing on it.
+///
+/// ```
+/// use std::sync::{Arc, Mutex};
+/// use core_gpu_driver::{Driver, HostDriver, Stream, StreamKind};
+/// use core_gpu_memory::{MemoryEvent, Observer, Pool, Source};
+///
+/// /// Bytes that the pool got from the driver.
+/// #[derive(Default)]
+/// struct Grown(Mutex<Vec<u64>>);
+///
+/// impl Observer for Grown {
+///     fn event(&self, event: &MemoryEvent) {
+///         if let MemoryEvent::Grown { bytes } = event {
+///             self.0.lock().unwrap().push(*bytes);
+///         }
+///     }
+/// }
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let driver: Arc<dyn Driver> = Arc::new(HostDriver::new(1 << 24));
+/// let stream = Stream::new(&driver, StreamKind::NonBlocking)?;
+/// let grown = Arc::new(Grown::default());
+/// let pool = Pool::builder(&driver).observer(grown.clone()).build()?;
+/// drop(pool.allocate::<u8>(1_000, &stream, Source::UNNAMED)?);
+/// assert_eq!(*grown.0.lock().unwrap(), [2 << 20]);
+/// # Ok(())
+/// # }
+/// ```
 pub trait Observer: Send + Sync {
     /// One thing happened.
     fn event(&self, event: &MemoryEvent);

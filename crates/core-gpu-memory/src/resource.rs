@@ -37,11 +37,32 @@ pub trait Resource: Send + Sync {
 /// A piece of device memory, owned. Dropping it gives it back to where it was cut from, past any
 /// adaptor: hold a [`crate::Buffer`], which does not pass them by. It belongs to the stream that it
 /// was allocated on, and may be sent to and dropped on other threads.
-pub struct Block(Option<Kind>);
+pub struct Block(Kind);
 
 enum Kind {
-    Pooled(Box<Lease>),
+    Pooled(Pooled),
     Direct(Box<Direct>),
+}
+
+/// A block of a pool, until it is given back.
+struct Pooled(Option<Box<Lease>>);
+
+impl Pooled {
+    fn lease(&self) -> &Lease {
+        self.0
+            .as_ref()
+            .expect("invariant: a block has its memory until it is dropped")
+    }
+}
+
+impl Drop for Pooled {
+    #[inline]
+    fn drop(&mut self) {
+        if let Some(lease) = self.0.take() {
+            // An error is in the hook already.
+            let _ = lease.give_back();
+        }
+    }
 }
 
 /// A block from the driver.
@@ -87,20 +108,14 @@ enum Memory {
 impl Block {
     #[inline]
     pub(crate) fn pooled(lease: Box<Lease>) -> Block {
-        Block(Some(Kind::Pooled(lease)))
-    }
-
-    fn kind(&self) -> &Kind {
-        self.0
-            .as_ref()
-            .expect("invariant: a block has its memory until it is dropped")
+        Block(Kind::Pooled(Pooled(Some(lease))))
     }
 
     /// All of its bytes, at least those asked for.
     #[must_use]
     pub fn span(&self) -> DeviceSpan<'_> {
-        match self.kind() {
-            Kind::Pooled(lease) => lease.span(),
+        match &self.0 {
+            Kind::Pooled(pooled) => pooled.lease().span(),
             Kind::Direct(direct) => match &direct.memory {
                 Memory::Segment(segment) => segment.whole(),
                 Memory::Ordered(memory) => memory.whole(),
@@ -111,8 +126,8 @@ impl Block {
     /// Bytes that were asked for.
     #[must_use]
     pub fn requested_bytes(&self) -> u64 {
-        match self.kind() {
-            Kind::Pooled(lease) => lease.requested(),
+        match &self.0 {
+            Kind::Pooled(pooled) => pooled.lease().requested(),
             Kind::Direct(direct) => direct.requested,
         }
     }
@@ -120,16 +135,19 @@ impl Block {
     /// Who asked.
     #[must_use]
     pub fn source(&self) -> Source {
-        match self.kind() {
-            Kind::Pooled(lease) => lease.by,
+        match &self.0 {
+            Kind::Pooled(pooled) => pooled.lease().by,
             Kind::Direct(direct) => direct.by,
         }
     }
 
     /// Declares that work on another stream uses it.
     pub fn used_on(&self, stream: &Stream) {
-        match self.kind() {
-            Kind::Pooled(lease) => lease.pool.use_on(lease, stream),
+        match &self.0 {
+            Kind::Pooled(pooled) => {
+                let lease = pooled.lease();
+                lease.pool.use_on(lease, stream);
+            }
             Kind::Direct(direct) => direct.used_on(stream),
         }
     }
@@ -138,11 +156,13 @@ impl Block {
     ///
     /// # Errors
     /// The block is in quarantine, and the error hook has heard of it.
-    pub fn free(mut self) -> Result<(), DriverError> {
-        match self.0.take() {
-            Some(Kind::Pooled(lease)) => lease.give_back().map_or(Ok(()), Err),
-            Some(Kind::Direct(direct)) => direct.free(),
-            None => Ok(()),
+    pub fn free(self) -> Result<(), DriverError> {
+        match self.0 {
+            Kind::Pooled(mut pooled) => {
+                let failed = pooled.0.take().and_then(Lease::give_back);
+                failed.map_or(Ok(()), Err)
+            }
+            Kind::Direct(direct) => direct.free(),
         }
     }
 }
@@ -169,16 +189,6 @@ impl Direct {
             segment.free().map_err(|(error, _)| error)?;
         }
         Ok(())
-    }
-}
-
-impl Drop for Block {
-    #[inline]
-    fn drop(&mut self) {
-        if let Some(Kind::Pooled(lease)) = self.0.take() {
-            // An error is in the hook already.
-            let _ = lease.give_back();
-        }
     }
 }
 
@@ -251,12 +261,12 @@ impl Resource for StreamOrderedResource {
 }
 
 fn direct(memory: Memory, requested: u64, by: Source) -> Block {
-    Block(Some(Kind::Direct(Box::new(Direct {
+    Block(Kind::Direct(Box::new(Direct {
         others: OtherDevices::default(),
         memory,
         by,
         requested,
-    }))))
+    })))
 }
 
 /// The length of a block that the driver may be asked for.

@@ -12,6 +12,23 @@ use core_gpu_driver::{DeviceSpan, Driver, DriverError, Pinned, PinnedSpan, Refus
 use crate::{Buffer, DeviceType};
 
 /// Elements of a buffer, borrowed for reading.
+///
+/// ```
+/// use std::sync::Arc;
+/// use core_gpu_driver::{Driver, HostDriver, Stream, StreamKind};
+/// use core_gpu_memory::{Pool, Source};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let driver: Arc<dyn Driver> = Arc::new(HostDriver::new(1 << 24));
+/// let stream = Stream::new(&driver, StreamKind::NonBlocking)?;
+/// let mut buffer = Pool::new(&driver).allocate_zeroed::<u32>(6, &stream, Source::UNNAMED)?;
+/// let mut middle = buffer.slice_mut(2..4).ok_or("six elements")?;
+/// middle.upload(&[7, 8], &stream)?;
+/// let tail = buffer.slice(3..).ok_or("six elements")?;
+/// assert_eq!(tail.download(&stream)?, [8, 0, 0]);
+/// # Ok(())
+/// # }
+/// ```
 pub struct BufferSlice<'b, T: DeviceType> {
     buffer: &'b Buffer<T>,
     first: usize,
@@ -224,6 +241,25 @@ impl<T: DeviceType> fmt::Debug for BufferSliceMut<'_, T> {
 /// Elements in memory of the host that the device reads and writes by itself, owned: for copies that
 /// nobody waits for. It is read and written through copies, because the device may be at it; dropping
 /// it waits for the streams that are. May be used from several threads.
+///
+/// ```
+/// use std::sync::Arc;
+/// use core_gpu_driver::{Driver, HostDriver, Stream, StreamKind};
+/// use core_gpu_memory::{PinnedBuffer, Pool, Source};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let driver: Arc<dyn Driver> = Arc::new(HostDriver::new(1 << 24));
+/// let stream = Stream::new(&driver, StreamKind::NonBlocking)?;
+/// let mut buffer = Pool::new(&driver).allocate::<f32>(2, &stream, Source::UNNAMED)?;
+/// let pinned = PinnedBuffer::allocate(&driver, 2)?;
+/// pinned.all().write(&[1.0, 2.0])?;
+/// buffer.upload_async(pinned.all(), &stream)?; // returns before the bytes are there
+/// let mut values = [0.0; 2];
+/// buffer.download_into(&mut values, &stream)?;
+/// assert_eq!(values, [1.0, 2.0]);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct PinnedBuffer<T: DeviceType> {
     pinned: Pinned,

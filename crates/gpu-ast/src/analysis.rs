@@ -7,6 +7,18 @@ use crate::{kinds::KINDS, tensors::AstTensors};
 pub type SubtreeHash = [u32; 2];
 
 /// How many nodes there are of each kind, [`KINDS`] numbers.
+///
+/// ```
+/// use gpu_ast::{AstTensors, SourceLanguage, kind_histogram, kind_name};
+///
+/// # fn main() -> Result<(), gpu_ast::AstError> {
+/// let tree = AstTensors::parse("f(1)\nf(2)\n", SourceLanguage::Python)?;
+/// let counts = kind_histogram(&tree);
+/// let calls = (0..).zip(&counts).find(|(kind, _)| kind_name(*kind) == Some("ExprCall"));
+/// assert_eq!(calls.map(|(_, count)| *count), Some(2));
+/// # Ok(())
+/// # }
+/// ```
 #[must_use]
 pub fn kind_histogram(tensors: &AstTensors) -> Vec<u32> {
     let mut counts = vec![0_u32; KINDS as usize];
@@ -19,6 +31,19 @@ pub fn kind_histogram(tensors: &AstTensors) -> Vec<u32> {
 }
 
 /// The hash of each node's subtree.
+///
+/// ```
+/// use gpu_ast::{AstTensors, SourceLanguage, subtree_hashes};
+///
+/// # fn main() -> Result<(), gpu_ast::AstError> {
+/// let hash = |text| -> Result<_, gpu_ast::AstError> {
+///     Ok(subtree_hashes(&AstTensors::parse(text, SourceLanguage::Rust)?)[0])
+/// };
+/// assert_eq!(hash("fn f() { g(1) }")?, hash("fn f() {\n    g( 1 )\n}")?);
+/// assert_ne!(hash("fn f() { g(1) }")?, hash("fn f() { g(2) }")?);
+/// # Ok(())
+/// # }
+/// ```
 #[must_use]
 pub fn subtree_hashes(tensors: &AstTensors) -> Vec<SubtreeHash> {
     let mut hashes = vec![[0; 2]; tensors.len()];

@@ -12,6 +12,26 @@ use crate::{
 };
 
 /// Whoever has files in device memory has their trees there too.
+///
+/// ```
+/// use std::sync::Arc;
+/// use core_gpu_driver::{Driver, HostDriver};
+/// use core_gpu_memory::{CacheLimits, FileManager, MemoryManager};
+/// use gpu_ast::{AstSettings, GpuAstManager, LoadAst};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("area.py");
+/// # std::fs::write(&path, "area = 3 * r * r\n")?;
+/// let driver: Arc<dyn Driver> = Arc::new(HostDriver::new(1 << 26));
+/// let memory = MemoryManager::builder(&driver).build()?;
+/// let files = FileManager::new(&memory, CacheLimits::default());
+/// let trees = GpuAstManager::new(&memory, AstSettings::default().into());
+/// let tree = files.load_ast(&path, &trees, memory.stream())?;
+/// assert_eq!(tree.bytes(), 16 + 40 * tree.nodes() as u64);
+/// # Ok(())
+/// # }
+/// ```
 pub trait LoadAst {
     /// The tree of a file as it is now, in device memory, kept by `trees`.
     ///

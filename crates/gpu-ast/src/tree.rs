@@ -6,6 +6,18 @@ use crate::{
 };
 
 /// A node with everything in it.
+///
+/// ```
+/// use gpu_ast::{AstTensors, SourceLanguage};
+///
+/// # fn main() -> Result<(), gpu_ast::AstError> {
+/// let arrays = AstTensors::parse("x = f(1)\n", SourceLanguage::Python)?;
+/// let tree = arrays.to_tree()?;
+/// assert_eq!((tree.start, tree.end, tree.children.len()), (0, 9, 1));
+/// assert_eq!(AstTensors::from_tree(&tree)?, arrays);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct AstNode {
     /// Which kind it is.

@@ -5,6 +5,7 @@
 mod code;
 mod edges;
 mod text;
+mod wants;
 
 use anyhow::bail;
 
@@ -29,6 +30,7 @@ pub fn problems(files: &[File]) -> Vec<String> {
     let mut problems = edges::problems(files);
     problems.extend(text::problems(files));
     problems.extend(code::problems(files));
+    problems.extend(wants::problems(files));
     problems.sort();
     problems
 }

@@ -141,6 +141,26 @@ struct Shared {
 /// Bytes on the device by key. Clones are the same cache; may be used from several threads.
 ///
 /// What somebody has a handle of stays where it is until that is dropped, evicted or not.
+///
+/// ```
+/// use std::{convert::Infallible, sync::Arc};
+/// use core_gpu_driver::{Driver, HostDriver};
+/// use core_gpu_memory::{Cache, CacheLimits, MemoryManager, Source};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let driver: Arc<dyn Driver> = Arc::new(HostDriver::new(1 << 26));
+/// let manager = MemoryManager::builder(&driver).build()?;
+/// let cache = Cache::new(&manager, CacheLimits::default(), Source::named("tables"));
+/// for _ in 0..3 {
+///     // Made once; 1.0 says how dear that is, beside the others.
+///     let make = || Ok::<_, Infallible>(vec![7; 1_000]);
+///     let table = cache.get_or_upload("sines", 1.0, manager.stream(), make)?;
+///     assert_eq!(table.read_on(manager.stream())?.span().bytes(), 1_000);
+/// }
+/// assert_eq!((cache.statistics().hits, cache.statistics().misses), (2, 1));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone)]
 pub struct Cache {
     shared: Arc<Shared>,

@@ -168,7 +168,10 @@ impl Accounts {
 
     #[inline]
     fn draw_for(&mut self, by: Source, bytes: u64, misses: u64) -> bool {
-        let (total, account) = self.total_and(by);
+        let Some(account) = self.sources.get_mut(by.index()) else {
+            return self.draw_first(by, bytes, misses);
+        };
+        let total = &mut self.total;
         if total.room().min(account.gauge.room()) < bytes {
             return false;
         }
@@ -177,6 +180,13 @@ impl Accounts {
         account.misses += misses;
         account.allocated_bytes += bytes * misses;
         true
+    }
+
+    /// The source has no account yet.
+    #[cold]
+    fn draw_first(&mut self, by: Source, bytes: u64, misses: u64) -> bool {
+        self.of(by);
+        self.draw_for(by, bytes, misses)
     }
 
     /// Takes back a drawing for a request that was not served.
@@ -190,10 +200,12 @@ impl Accounts {
     /// Puts back what a block drew that is not in use any more.
     #[inline]
     pub fn put_back_freed(&mut self, by: Source, bytes: u64) {
-        let (total, account) = self.total_and(by);
-        total.put_back(bytes);
-        account.gauge.put_back(bytes);
-        account.frees += 1;
+        self.total.put_back(bytes);
+        // What is given back was drawn.
+        if let Some(account) = self.sources.get_mut(by.index()) {
+            account.gauge.put_back(bytes);
+            account.frees += 1;
+        }
     }
 
     /// Draws a chunk of credit, enough for blocks of so many bytes that come with it; none near a

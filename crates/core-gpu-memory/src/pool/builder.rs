@@ -54,6 +54,25 @@ impl GrowthPolicy {
 
 /// What a stream does for memory that other streams have freed, when it has no free block that fits.
 /// A block that was freed on one stream may be used on another only after what the first has to do.
+///
+/// ```
+/// use std::sync::Arc;
+/// use core_gpu_driver::{Driver, HostDriver, Stream, StreamKind};
+/// use core_gpu_memory::{Pool, Source, StreamPolicy};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let driver: Arc<dyn Driver> = Arc::new(HostDriver::new(1 << 26));
+/// let [one, other] = [(); 2].map(|()| Stream::new(&driver, StreamKind::NonBlocking));
+/// let (one, other, by) = (one?, other?, Source::UNNAMED);
+/// for (policy, segments) in [(StreamPolicy::Share, 1), (StreamPolicy::GrowFirst, 2)] {
+///     let pool = Pool::builder(&driver).streams(policy).build()?;
+///     drop(pool.allocate::<u8>(2 << 20, &one, by)?);
+///     drop(pool.allocate::<u8>(2 << 20, &other, by)?);
+///     assert_eq!(pool.statistics().segments, segments, "{policy:?}");
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum StreamPolicy {
     /// The pool grows first, and takes another stream's block behind an event only when it cannot:

@@ -193,10 +193,31 @@ impl Central {
         Ok(lease)
     }
 
+    /// As [`Central::serve`], for a stream that is known, after [`Central::reuse`] had nothing. None
+    /// where a limit refuses as well.
+    #[inline(always)]
+    pub fn cut(
+        &mut self,
+        pool: &Arc<PoolInner>,
+        order: Order,
+        request: &Request<'_>,
+    ) -> Option<Box<Lease>> {
+        if !self.accounts.draw_for_miss(request.by, request.bytes) {
+            return None;
+        }
+        let lease = match self.heap.take_or_idle(order, request.bytes) {
+            Some(taken) => self.lease(pool, order, request, taken),
+            None => self.carve_joined(pool, order, request),
+        };
+        if lease.is_none() {
+            self.accounts.undo_miss(request.by, request.bytes);
+        }
+        lease
+    }
+
     /// A block of the same length that is kept for the stream as it came back.
     #[inline]
-    pub fn reuse(&mut self, stream: StreamId, shelf: Shelf, by: Source) -> Option<Box<Lease>> {
-        let order = self.orders.find(stream)?;
+    pub fn reuse(&mut self, order: Order, shelf: Shelf, by: Source) -> Option<Box<Lease>> {
         let lease = self.depot.take_one(order, shelf)?;
         if self.accounts.draw_for_miss(by, lease.region.bytes) {
             return Some(lease);

@@ -33,14 +33,15 @@ pub struct Depot {
     /// By order: found without hashing.
     orders: Vec<Shelves>,
     batch_bytes: u64,
-    single_bytes: u64,
     single_count: usize,
 }
 
 impl Depot {
     /// Bytes of all blocks in it.
     pub fn bytes(&self) -> u64 {
-        self.batch_bytes + self.single_bytes
+        // Summed up where somebody asks, which is seldom.
+        let shelves = self.orders.iter().flat_map(|shelves| &shelves.single);
+        self.batch_bytes + shelves.map(|shelf| bytes_of(shelf)).sum::<u64>()
     }
 
     /// Bytes of the blocks in batches.
@@ -78,7 +79,6 @@ impl Depot {
         let Some(shelf) = shelf.filter(|_| self.single_count < SINGLE_MOST) else {
             return Some(lease);
         };
-        self.single_bytes += lease.region.bytes;
         self.single_count += 1;
         shelves.stocked |= 1 << index;
         shelf.push(lease);
@@ -96,7 +96,6 @@ impl Depot {
     pub fn take_one(&mut self, order: Order, shelf: Shelf) -> Option<Box<Lease>> {
         let shelves = self.orders.get_mut(order.0 as usize)?;
         let lease = shelves.single.get_mut(shelf.index())?.pop()?;
-        self.single_bytes -= lease.region.bytes;
         self.single_count -= 1;
         Some(lease)
     }
@@ -130,7 +129,6 @@ impl Depot {
                 shelves.stocked &= !(1 << index);
                 continue;
             };
-            self.single_bytes -= lease.region.bytes;
             self.single_count -= 1;
             return Some(lease);
         }
@@ -170,7 +168,7 @@ impl Depot {
 
     /// Takes everything out.
     pub fn drain(&mut self) -> Vec<Box<Lease>> {
-        (self.batch_bytes, self.single_bytes, self.single_count) = (0, 0, 0);
+        (self.batch_bytes, self.single_count) = (0, 0);
         let mut all = Batch::new();
         for shelves in &mut self.orders {
             let batches = std::mem::take(&mut shelves.batches);

@@ -26,6 +26,7 @@ use crate::{
         lock::{CentralLock, Locked},
         thread::{self, Put, Take, Wanted, Way},
     },
+    segment::Order,
     size_class::{Length, Shelf, SizeClass, block_bytes},
 };
 
@@ -309,20 +310,62 @@ impl PoolInner {
                 .allocate(length.bytes, on, by)
                 .map_err(Box::new);
         }
-        match self.reuse(length.shelf, on, by, wanted) {
+        match self.serve_one(length, on, by, wanted) {
             Some(lease) => Ok(lease),
             None => self.allocate_anew(length, on, by, wanted),
         }
     }
 
-    /// A block of the same length that the pool keeps for the stream as it came back.
+    /// For a thread that wants one block and nothing else: one of the same length that the pool keeps
+    /// for the stream as it came back, or what is cut for it, while the lock is held once.
     #[inline(always)]
-    fn reuse(&self, shelf: Shelf, on: &Stream, by: Source, wanted: Wanted) -> Option<Box<Lease>> {
+    fn serve_one(
+        self: &Arc<Self>,
+        length: Length,
+        on: &Stream,
+        by: Source,
+        wanted: Wanted,
+    ) -> Option<Box<Lease>> {
         if wanted != Wanted::ONE {
             return None;
         }
-        self.central
-            .with(|central| central.reuse(on.id(), shelf, by))
+        self.central.with(|central| {
+            let order = central.orders.find(on.id())?;
+            match central.reuse(order, length.shelf, by) {
+                Some(lease) => Some(lease),
+                None => self.cut(central, order, (length, on, by)),
+            }
+        })
+    }
+
+    /// A block for a stream that the pool knows, from what is free in its order or idle. None where
+    /// that is not all there is to it.
+    #[inline(never)]
+    fn cut(
+        self: &Arc<Self>,
+        central: &mut Central,
+        order: Order,
+        (length, on, by): (Length, &Stream, Source),
+    ) -> Option<Box<Lease>> {
+        let bytes = block_bytes(length.bytes)?;
+        if bytes > self.most_bytes || central.closed || !self.is_own(on.driver()) {
+            return None;
+        }
+        let short = length
+            .shelf
+            .class()
+            .is_some_and(|class| !thread::is_long(class));
+        if short && central.depot.batch_bytes() > 0 {
+            return None;
+        }
+        let request = Request {
+            requested: length.bytes,
+            bytes,
+            shelf: length.shelf,
+            stream: on,
+            by,
+        };
+        central.cut(self, order, &request)
     }
 
     #[inline(never)]

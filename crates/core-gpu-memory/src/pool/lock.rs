@@ -36,9 +36,7 @@ impl CentralLock {
         let mut central = self.guard();
         let answer = work(&mut central);
         if !central.orders.to_drop.is_empty() {
-            let streams = std::mem::take(&mut central.orders.to_drop);
-            drop(central);
-            drop(streams);
+            let_go_of_streams(central);
         }
         answer
     }
@@ -47,6 +45,15 @@ impl CentralLock {
     fn guard(&self) -> MutexGuard<'_, Central> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Drops what must be dropped without the lock.
+#[cold]
+#[inline(never)]
+fn let_go_of_streams(mut central: MutexGuard<'_, Central>) {
+    let streams = std::mem::take(&mut central.orders.to_drop);
+    drop(central);
+    drop(streams);
 }
 
 /// The lock, held.

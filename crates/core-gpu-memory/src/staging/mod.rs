@@ -73,6 +73,27 @@ impl Default for StagingSettings {
 /// An upload returns as soon as the bytes are in pinned memory: the caller's slice is free again,
 /// and the bytes arrive in the stream's order. A download returns when the bytes are there, or at
 /// once with a handle to wait for ([`Staging::download_async`]).
+///
+/// ```
+/// use std::sync::Arc;
+/// use core_gpu_driver::{Driver, HostDriver, Stream, StreamKind};
+/// use core_gpu_memory::{Pool, Source, Staging, StagingSettings};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let driver: Arc<dyn Driver> = Arc::new(HostDriver::new(1 << 26));
+/// let stream = Stream::new(&driver, StreamKind::NonBlocking)?;
+/// let staging = Staging::new(&driver, &StagingSettings::default())?;
+/// let (pool, by) = (Pool::new(&driver), Source::named("batch"));
+/// let [one, two] = [(); 2].map(|()| pool.allocate::<u8>(4, &stream, by));
+/// let (one, two) = (one?, two?);
+/// staging.upload_many(&[(one.span(), b"some"), (two.span(), b"more")], &stream)?;
+/// let (mut first, mut second) = ([0; 4], [0; 4]);
+/// staging.download_many(&mut [(&mut first, one.span()), (&mut second, two.span())], &stream)?;
+/// assert_eq!((&first, &second), (b"some", b"more"));
+/// assert_eq!(staging.counter().read().to_device_bytes, 8);
+/// # Ok(())
+/// # }
+/// ```
 pub struct Staging {
     ring: Option<Mutex<Ring>>,
     /// Pinned memory of downloads that are not waited for; none where there is no pinned memory.

@@ -4,6 +4,36 @@
 //! Several threads may read and write one store at once; a reader sees a blob as it was before a
 //! write or after it, never between. The layout of [`DiskStore`] is this crate's own, with a checksum;
 //! [`ZarrStore`] is for what other programs read or write.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use core_gpu_driver::{Driver, HostDriver};
+//! use core_gpu_memory::{DType, MemoryManager, Source};
+//! use core_gpu_memory::store::{
+//!     Blob, DeviceStore, DiskStore, HostStore, Key, Metadata, Store, ZarrStore,
+//! };
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let folder = tempfile::tempdir()?;
+//! # let folder = folder.path();
+//! let driver: Arc<dyn Driver> = Arc::new(HostDriver::new(1 << 26));
+//! let manager = MemoryManager::builder(&driver).build()?;
+//! let stores: [Box<dyn Store>; 4] = [
+//!     Box::new(DeviceStore::new(&manager, Source::named("model"))),
+//!     Box::new(HostStore::new()),
+//!     Box::new(DiskStore::open(folder.join("disk"))?),
+//!     Box::new(ZarrStore::open(folder.join("model.zarr"))?),
+//! ];
+//! let metadata = Metadata::array(&[2, 3], DType::UInt8);
+//! let weights = Blob { data: vec![1, 2, 3, 4, 5, 6], metadata };
+//! let key = Key::new("layer/weights")?;
+//! for store in &stores {
+//!     store.save(&key, &weights)?;
+//!     assert_eq!(store.load(&key)?, weights);
+//! }
+//! # Ok(())
+//! # }
+//! ```
 
 mod device;
 mod disk;

@@ -45,6 +45,14 @@ const NOTHING: Support = Support {
 };
 
 /// All platforms, in the order of preference.
+///
+/// ```
+/// use core_gpu::platform::SUPPORT;
+///
+/// for one in SUPPORT.iter().filter(|one| one.opens) {
+///     println!("{}: {}", one.platform, one.proven);
+/// }
+/// ```
 pub const SUPPORT: &[Support] = &[
     Support {
         platform: PlatformKind::Cuda,

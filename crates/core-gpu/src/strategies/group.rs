@@ -5,10 +5,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::workers::process::{Group, spawn};
+use crate::workers::process::{Group, Standing, spawn};
 
 use super::{GpuStrategy, error::StrategyError};
 
+/// How a rank ended that somebody else waited for.
+const GONE: &str = "has ended, and something else in this program has waited for it, or ignores the \
+                    ends of its children, so that nobody knows how";
 /// How often the ranks are looked at.
 const LOOK: Duration = Duration::from_millis(5);
 
@@ -83,14 +86,16 @@ impl RankGroup {
             if *done {
                 continue;
             }
-            match group.ended() {
-                Some(status) if status.success() => *done = true,
-                Some(status) => {
-                    let how = format!("ended with {status}");
-                    return Err(StrategyError::RankDied { rank, how, others });
+            let how = match group.standing() {
+                Standing::Running => continue,
+                Standing::Ended(status) if status.success() => {
+                    *done = true;
+                    continue;
                 }
-                None => {}
-            }
+                Standing::Ended(status) => format!("ended with {status}"),
+                Standing::Gone => GONE.to_owned(),
+            };
+            return Err(StrategyError::RankDied { rank, how, others });
         }
         Ok(())
     }

@@ -537,8 +537,8 @@ impl Keeper {
 }
 
 fn how_it_ended(worker: &Worker) -> String {
-    let mut group = worker.group.lock().unwrap_or_else(PoisonError::into_inner);
-    let status = settled(&mut group);
+    let group = worker.group.lock().unwrap_or_else(PoisonError::into_inner);
+    let status = settled(&group);
     status.map_or_else(
         || "it closed the connection".to_owned(),
         |status| status.to_string(),

@@ -3,14 +3,20 @@
 use std::{
     os::{
         fd::OwnedFd,
-        unix::{net::UnixStream, process::CommandExt as _},
+        unix::{
+            net::UnixStream,
+            process::{CommandExt as _, ExitStatusExt as _},
+        },
     },
     process::{Child, Command, ExitStatus, Stdio},
     sync::{Arc, Mutex, OnceLock, PoisonError, mpsc},
     time::{Duration, Instant},
 };
 
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::{
+    io::Errno,
+    process::{Pid, Signal, WaitId, WaitIdOptions, WaitIdStatus, kill_process_group, waitid},
+};
 
 use super::{
     command::WorkerCommand,
@@ -22,7 +28,22 @@ use super::{
 /// left behind, and collected when it ends.
 const BURIAL: Duration = Duration::from_secs(2);
 
+/// How a process is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// It runs, as far as can be said.
+    Running,
+    /// It has ended like that, and is still there to be collected.
+    Ended(ExitStatus),
+    /// Somebody else in this program has collected it, or the system did because the program ignores
+    /// the ends of its children. How it ended nobody knows, and its number may be another's.
+    Gone,
+}
+
 /// A process and its group, until it is collected.
+///
+/// The leader is looked at without being collected: as long as it is not, its number and its group's is
+/// nobody else's, and a signal goes to nobody else.
 #[derive(Debug)]
 pub struct Group {
     child: Option<Child>,
@@ -34,18 +55,34 @@ impl Group {
         self.child.as_ref().map(Child::id)
     }
 
-    /// Kills all processes of the group. The leader stays to be collected.
+    fn number(&self) -> Option<Pid> {
+        Pid::from_raw(i32::try_from(self.process()?).ok()?)
+    }
+
+    /// Kills all processes of the group. The leader stays to be collected. Without effect where the
+    /// leader is no child of this process any more: collected by others, or this is a forked copy.
     pub fn kill(&self) {
-        let number = self.process().and_then(|id| i32::try_from(id).ok());
-        if let Some(group) = number.and_then(Pid::from_raw) {
+        let ours = self.number().filter(|_| self.standing() != Standing::Gone);
+        if let Some(group) = ours {
             // It fails when they have all ended, which is what is wanted.
             let _ = kill_process_group(group, Signal::KILL);
         }
     }
 
-    /// Whether the leader has ended, and how.
-    pub fn ended(&mut self) -> Option<ExitStatus> {
-        self.child.as_mut()?.try_wait().ok().flatten()
+    /// How the leader is. It stays to be collected.
+    pub fn standing(&self) -> Standing {
+        let Some(number) = self.number() else {
+            return Standing::Gone;
+        };
+        let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        loop {
+            return match waitid(WaitId::Pid(number), look) {
+                Ok(Some(ended)) => Standing::Ended(status_of(&ended)),
+                Ok(None) => Standing::Running,
+                Err(Errno::INTR) => continue,
+                Err(_) => Standing::Gone,
+            };
+        }
     }
 
     /// Kills the group and collects the leader. Says how it ended.
@@ -78,6 +115,19 @@ impl Drop for Group {
     }
 }
 
+/// As the standard library has it.
+fn status_of(ended: &WaitIdStatus) -> ExitStatus {
+    /// Where a status has the bit of a core that was written.
+    const CORE: i32 = 0x80;
+    let core = if ended.dumped() { CORE } else { 0 };
+    let raw = match (ended.exit_status(), ended.terminating_signal()) {
+        (Some(code), _) => (code & 0xff) << 8,
+        (None, Some(signal)) => signal | core,
+        (None, None) => 0,
+    };
+    ExitStatus::from_raw(raw)
+}
+
 /// Keeps processes that do not end, and collects those that have ended meanwhile.
 fn leave_behind(child: Child) {
     static LEFT: Mutex<Vec<Child>> = Mutex::new(Vec::new());
@@ -86,7 +136,7 @@ fn leave_behind(child: Child) {
     left.push(child);
 }
 
-type Request = (Command, mpsc::Sender<std::io::Result<Child>>);
+type Request = (Command, mpsc::Sender<std::io::Result<Group>>);
 
 /// Starts a process in a group of its own, which dies with this program. The kernel ties it to the
 /// thread that starts it, so that is one that does not end.
@@ -99,8 +149,9 @@ pub fn spawn(mut command: Command) -> std::io::Result<Group> {
         let (sender, requests) = mpsc::channel::<Request>();
         let serve = move || {
             for (mut command, answer) in requests {
-                // Who asked may have given up.
-                let _ = answer.send(command.spawn());
+                let started = command.spawn().map(|child| Group { child: Some(child) });
+                // Who asked may have given up: the group ends then.
+                drop(answer.send(started));
             }
         };
         let named = std::thread::Builder::new().name("core-gpu-spawner".to_owned());
@@ -114,8 +165,7 @@ pub fn spawn(mut command: Command) -> std::io::Result<Group> {
         spawner.send((command, answer))
     };
     sent.map_err(|_| gone())?;
-    let child = answered.recv().map_err(|_| gone())??;
-    Ok(Group { child: Some(child) })
+    answered.recv().map_err(|_| gone())?
 }
 
 /// A worker that has greeted.
@@ -202,14 +252,16 @@ impl Unfit {
 }
 
 /// How a process ended that is about to.
-pub fn settled(group: &mut Group) -> Option<ExitStatus> {
+pub fn settled(group: &Group) -> Option<ExitStatus> {
     let start = Instant::now();
     loop {
-        let ended = group.ended();
-        if ended.is_some() || start.elapsed() > Duration::from_millis(100) {
-            return ended;
+        match group.standing() {
+            Standing::Ended(status) => return Some(status),
+            Standing::Running if start.elapsed() <= Duration::from_millis(100) => {
+                std::thread::sleep(Duration::from_micros(200));
+            }
+            Standing::Running | Standing::Gone => return None,
         }
-        std::thread::sleep(Duration::from_micros(200));
     }
 }
 
@@ -249,3 +301,6 @@ fn greet(setup: &Setup, build: String, stream: UnixStream) -> Result<Connection,
     }
     Ok(connection)
 }
+
+#[cfg(test)]
+mod tests;
