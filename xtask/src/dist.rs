@@ -13,11 +13,12 @@ use std::{
 use crate::{Outcome, build::cargo, python::Environment, root::repository_root};
 
 const HELP: &str = "\
-cargo xtask dist [--profile NAME]
+cargo xtask dist [--profile NAME] [--only program|runtime]
 
 Builds coalesce (`release` unless told otherwise) into target/dist: an archive with the program, a Python
 wheel of it, and one of the GPU runtime. Each is unpacked or installed in a clean folder, where it has to
-read the sample tree, or to run the README's program.
+read the sample tree, or to run the README's programs: without anything else, with NumPy, and as a module
+with its workers.
 ";
 
 /// What goes into the archive beside the program.
@@ -30,27 +31,37 @@ pub fn run(arguments: &[OsString]) -> Outcome {
         .map(|word| word.to_string_lossy())
         .collect();
     let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
-    let profile = match words.as_slice() {
-        [] => "release",
-        ["--profile", name] => name,
-        _ => {
-            print!("{HELP}");
-            return Ok(());
+    let (mut profile, mut only) = ("release", None);
+    for pair in words.chunks(2) {
+        match *pair {
+            ["--profile", name] => profile = name,
+            ["--only", part @ ("program" | "runtime")] => only = Some(part),
+            _ => {
+                print!("{HELP}");
+                return Ok(());
+            }
         }
-    };
+    }
     let root = repository_root().canonicalize().map_err(text)?;
     let target = target_directory(&root)?;
     let out = target.join("dist");
     let _ = fs::remove_dir_all(&out);
     fs::create_dir_all(&out).map_err(text)?;
-    let archive = archive(&root, &target, &out, profile)?;
-    try_archive(&root, &out, &archive)?;
-    let program = wheel(&root, &out, profile, "coalesce")?;
-    try_program_wheel(&root, &out, &program)?;
-    let runtime = wheel(&root, &out, profile, "core-gpu-python")?;
-    try_runtime_wheel(&root, &out, &runtime)?;
-    for made in [&archive, &program, &runtime] {
-        let bytes = fs::metadata(made).map_err(text)?.len();
+    let mut made = Vec::new();
+    if only != Some("runtime") {
+        let archive = archive(&root, &target, &out, profile)?;
+        try_archive(&root, &out, &archive)?;
+        let program = wheel(&root, &out, profile, "coalesce")?;
+        try_program_wheel(&root, &out, &program)?;
+        made.extend([archive, program]);
+    }
+    if only != Some("program") {
+        let runtime = wheel(&root, &out, profile, "core-gpu-python")?;
+        try_runtime_wheel(&root, &out, &runtime)?;
+        made.push(runtime);
+    }
+    for made in made {
+        let bytes = fs::metadata(&made).map_err(text)?.len();
         println!("{} ({} KiB)", made.display(), bytes / 1024);
     }
     Ok(())
@@ -148,23 +159,56 @@ fn try_program_wheel(root: &Path, out: &Path, wheel: &Path) -> Outcome {
     fs::remove_dir_all(&clean).map_err(text)
 }
 
-/// The first program of the package's README has to run.
+/// The programs of the package's README have to run: the first alone, the second with NumPy, and the third
+/// and fourth as the module of tasks and the program that they are.
 fn try_runtime_wheel(root: &Path, out: &Path, wheel: &Path) -> Outcome {
     let clean = install(out, wheel)?;
     let readme = root.join("crates/core-gpu-python/README.md");
     let readme = fs::read_to_string(readme).map_err(text)?;
-    let program = readme.split_once("```python\n");
-    let program = program.and_then(|(_, rest)| rest.split_once("```"));
-    let (program, _) = program.ok_or("the README has no program")?;
+    let programs = readme.split("```python\n").skip(1);
+    let programs: Vec<_> = programs
+        .filter_map(|rest| rest.split("```").next())
+        .collect();
+    let [alone, with_numpy, tasks, main] = programs.as_slice() else {
+        return Err(format!(
+            "the README has {} programs instead of four",
+            programs.len()
+        ));
+    };
+    run_python(&clean, alone, "buffer protocol")?;
+    let missing = run_python(&clean, "import numpy", "").is_err();
+    if !missing {
+        return Err("the environment is not clean: NumPy is there already".to_owned());
+    }
+    fs::write(clean.join("tasks.py"), tasks).map_err(text)?;
+    run_python(&clean, main, "[2, 4, 6]")?;
+    println!("the runtime's wheel, alone: the README's programs run");
+    let mut pip = Command::new(clean.join("bin/python3"));
+    pip.args(["-m", "pip", "install", "--quiet", "numpy"]);
+    if finish(pip, "pip").is_err() {
+        println!("not run: the README's program with NumPy, which pip cannot install");
+        return fs::remove_dir_all(&clean).map_err(text);
+    }
+    run_python(&clean, with_numpy, "15.0")?;
+    println!("the runtime's wheel, with NumPy: the README's program runs");
+    fs::remove_dir_all(&clean).map_err(text)
+}
+
+/// Runs a program in a clean environment, where it has to say something.
+fn run_python(clean: &Path, program: &str, says: &str) -> Outcome {
     let mut python = Command::new(clean.join("bin/python3"));
-    let output = python.env_clear().args(["-c", program]).output();
+    let output = python
+        .env_clear()
+        .current_dir(clean)
+        .args(["-c", program])
+        .output();
     let output = output.map_err(text)?;
     let said = String::from_utf8_lossy(&output.stdout);
-    if !output.status.success() || !said.contains("buffer protocol") {
-        let told = String::from_utf8_lossy(&output.stderr);
-        return Err(format!("the README's program does not work: {said}{told}"));
+    if output.status.success() && said.contains(says) {
+        return Ok(());
     }
-    fs::remove_dir_all(&clean).map_err(text)
+    let told = String::from_utf8_lossy(&output.stderr);
+    Err(format!("the README's program does not work: {said}{told}"))
 }
 
 /// The program has to read the sample tree, and find in it what there is.

@@ -61,6 +61,7 @@ const BEHIND_FEATURES: &[&[&str]] = &[
     &["-p", "core-gpu", "--features", "metal,vulkan"],
     &["-p", "gpu-ast", "--features", "vulkan", "--test", "kernels"],
     &["-p", "core-gpu", "--no-default-features", "--lib"],
+    &["-p", "core-gpu-etcd", "--features", "tls", "tls"],
     &[
         "-p",
         "coalesce",

@@ -13,6 +13,8 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};
 use ureq::Agent;
 
+use crate::tls::{self, Tls};
+
 /// What gRPC calls "not found", "resource exhausted" and "unauthenticated".
 const NOT_FOUND: u64 = 5;
 const EXHAUSTED: u64 = 8;
@@ -38,9 +40,13 @@ pub enum EtcdError {
     /// The answer is not one of etcd's.
     #[error("not an answer of etcd's: {0}")]
     Answer(String),
-    /// `https` was asked for: this crate is built without TLS. A proxy on this machine can add it.
-    #[error("{0}: built without TLS")]
+    /// `https` was asked for, and this crate is built without the feature `tls`. A proxy on this machine
+    /// can do the same.
+    #[error("{0}: built without the feature `tls`")]
     NoTls(String),
+    /// What was said of `https` will not do: no certificates, or nobody whose signature is to be believed.
+    #[error("{0}")]
+    Tls(String),
 }
 
 impl EtcdError {
@@ -110,16 +116,14 @@ impl Client {
         members: &[String],
         user: Option<User>,
         patience: Duration,
+        tls: Option<&Tls>,
     ) -> Result<Self, EtcdError> {
-        if let Some(secret) = members.iter().find(|member| member.starts_with("https:")) {
-            return Err(EtcdError::NoTls(secret.clone()));
-        }
         let settings = Agent::config_builder()
             .timeout_global(Some(patience))
-            .http_status_as_error(false)
-            .build();
+            .http_status_as_error(false);
+        let settings = tls::set_up(settings, members, tls)?;
         Ok(Self {
-            agent: settings.into(),
+            agent: settings.build().into(),
             members: members.to_vec(),
             preferred: AtomicUsize::new(0),
             user,

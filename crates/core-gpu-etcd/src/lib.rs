@@ -22,8 +22,8 @@
 //!
 //! Kernels that run cannot be called back: the next holder looks how much memory is free before it
 //! begins. Who waits watches for slots that go back, and looks once a second whatever it hears; where no
-//! watch is to be had, every 100 ms. Who asks first has it. There is no TLS: `https` is
-//! refused ([`EtcdError::NoTls`]). Clocks of other machines are believed nothing; "held for" in a list is
+//! watch is to be had, every 100 ms. Who asks first has it. `https` is behind the feature `tls`, without
+//! which it is refused ([`EtcdError::NoTls`]); see [`Tls`]. Clocks of other machines are believed nothing; "held for" in a list is
 //! by the holder's own.
 
 mod client;
@@ -32,7 +32,9 @@ mod lease;
 mod nodes;
 mod slots;
 mod state;
+mod tls;
 
 pub use client::{EtcdError, User};
 pub use nodes::{Announcement, ClusterView, DeviceSlots, NodeDevice};
 pub use slots::{EtcdOptions, EtcdSlots};
+pub use tls::Tls;

@@ -20,6 +20,7 @@ use crate::{
         Done, Keys, Record, State, delete, has_value, is_absent, is_as_of, is_created_at,
         none_below, put, transact, transact_or_read,
     },
+    tls::Tls,
 };
 
 /// How often a request that must not wait looks again after others were quicker.
@@ -40,7 +41,7 @@ const SPARE_MOST: usize = 16;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct EtcdOptions {
-    /// The members, as `http://HOST:PORT`. `https` is refused: this crate is built without TLS.
+    /// The members, as `http://HOST:PORT`, or `https` with the feature `tls` and [`EtcdOptions::tls`].
     pub members: Vec<String>,
     /// What all keys begin with; ends with `/`.
     pub prefix: String,
@@ -53,6 +54,8 @@ pub struct EtcdOptions {
     pub patience: Duration,
     /// Who asks, where etcd wants to know.
     pub user: Option<User>,
+    /// Whose signatures are believed where members are reached by `https`, and who this is.
+    pub tls: Option<Tls>,
 }
 
 impl EtcdOptions {
@@ -66,6 +69,7 @@ impl EtcdOptions {
             lease: Duration::from_secs(10),
             patience: Duration::from_secs(2),
             user: None,
+            tls: None,
         }
     }
 }
@@ -127,10 +131,11 @@ impl EtcdSlots {
     /// Slots in that cluster. Asks it nothing yet.
     ///
     /// # Errors
-    /// [`EtcdError::NoTls`] for members that are reached by `https`.
+    /// For members that are reached by `https`: [`EtcdError::NoTls`], and [`EtcdError::Tls`] where what is
+    /// said of it will not do.
     pub fn new(options: EtcdOptions) -> Result<Self, EtcdError> {
-        let user = options.user.clone();
-        let client = Client::new(&options.members, user, options.patience)?;
+        let (user, tls) = (options.user.clone(), options.tls.as_ref());
+        let client = Client::new(&options.members, user, options.patience, tls)?;
         Ok(Self {
             client: Arc::new(client),
             options,

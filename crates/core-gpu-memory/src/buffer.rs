@@ -34,25 +34,25 @@ use crate::{
 /// # }
 /// ```
 pub struct Buffer<T: DeviceType> {
-    held: Held,
+    origin: Origin,
     len: usize,
     elements: PhantomData<fn() -> T>,
 }
 
 /// A block, and who has to know that it is freed. As short as can be: buffers are moved about.
-enum Held {
+enum Origin {
     /// Its pool alone.
-    Block(Block),
-    Lent(Box<Lent>),
+    Pool(Block),
+    Resource(Box<FromResource>),
 }
 
 /// A block that somebody around its pool gave out.
-struct Lent {
+struct FromResource {
     block: Option<Block>,
     owner: Arc<dyn Resource>,
 }
 
-impl Lent {
+impl FromResource {
     fn free(&mut self) -> Result<(), DriverError> {
         match self.block.take() {
             Some(block) => self.owner.free_block(block),
@@ -61,7 +61,7 @@ impl Lent {
     }
 }
 
-impl Drop for Lent {
+impl Drop for FromResource {
     fn drop(&mut self) {
         // The error hook has heard of it.
         let _ = self.free();
@@ -72,7 +72,7 @@ impl<T: DeviceType> Buffer<T> {
     #[inline]
     pub(crate) fn new(block: Block, len: usize) -> Buffer<T> {
         Buffer {
-            held: Held::Block(block),
+            origin: Origin::Pool(block),
             len,
             elements: PhantomData,
         }
@@ -90,21 +90,21 @@ impl<T: DeviceType> Buffer<T> {
     ) -> Result<Buffer<T>, AllocError> {
         let bytes = (len as u64).checked_mul(size_of::<T>() as u64);
         let block = resource.allocate_block(bytes.ok_or(AllocError::SizeOverflow)?, on, by)?;
-        let lent = Lent {
+        let lent = FromResource {
             block: Some(block),
             owner: Arc::clone(resource),
         };
         Ok(Buffer {
-            held: Held::Lent(Box::new(lent)),
+            origin: Origin::Resource(Box::new(lent)),
             len,
             elements: PhantomData,
         })
     }
 
     fn block(&self) -> &Block {
-        let block = match &self.held {
-            Held::Block(block) => Some(block),
-            Held::Lent(lent) => lent.block.as_ref(),
+        let block = match &self.origin {
+            Origin::Pool(block) => Some(block),
+            Origin::Resource(lent) => lent.block.as_ref(),
         };
         block.expect("invariant: a buffer has its block until it is dropped")
     }
@@ -240,9 +240,9 @@ impl<T: DeviceType> Buffer<T> {
     /// The end of its use on another stream could not be marked. The block is in quarantine, the
     /// error hook has heard of it, and shutting the pool down tries again.
     pub fn free(self) -> Result<(), DriverError> {
-        match self.held {
-            Held::Block(block) => block.free(),
-            Held::Lent(mut lent) => lent.free(),
+        match self.origin {
+            Origin::Pool(block) => block.free(),
+            Origin::Resource(mut lent) => lent.free(),
         }
     }
 }

@@ -10,7 +10,7 @@ use std::{
 };
 
 use crate::network::Network;
-use core_gpu_etcd::{EtcdOptions, EtcdSlots};
+use core_gpu_etcd::{EtcdOptions, EtcdSlots, Tls};
 use rustix::process::{Pid, Signal, kill_process};
 
 /// How long a cluster may take until it answers.
@@ -24,6 +24,8 @@ pub struct Cluster {
     network: Option<Arc<Network>>,
     /// Further options of etcd's.
     options: Vec<String>,
+    /// What clients say where members are reached by `https`.
+    tls: Option<Tls>,
 }
 
 struct Member {
@@ -47,17 +49,28 @@ fn is_there() -> bool {
 impl Cluster {
     /// Starts so many members. None where etcd is not installed, which is told.
     pub fn start(members: usize, options: &[&str]) -> Option<Cluster> {
+        Cluster::start_by(members, options, None)
+    }
+
+    /// As [`Cluster::start`], for clients by `https` alone.
+    #[cfg(feature = "tls")]
+    pub fn start_encrypted(members: usize, options: &[&str], tls: &Tls) -> Option<Cluster> {
+        Cluster::start_by(members, options, Some(tls.clone()))
+    }
+
+    fn start_by(members: usize, options: &[&str], tls: Option<Tls>) -> Option<Cluster> {
         if !is_there() {
             return None;
         }
+        let scheme = if tls.is_some() { "https" } else { "http" };
         // Held until all have one, so that no two are the same.
         let ports: Vec<_> = (0..members * 2)
             .map(|_| TcpListener::bind("127.0.0.1:0").unwrap())
             .collect();
-        let url = |at: &TcpListener| format!("http://{}", at.local_addr().unwrap());
+        let address = |at: &TcpListener| at.local_addr().unwrap();
         let members = ports.chunks(2).map(|pair| Member {
-            client: url(&pair[0]),
-            peer: url(&pair[1]),
+            client: format!("{scheme}://{}", address(&pair[0])),
+            peer: format!("http://{}", address(&pair[1])),
             process: None,
         });
         let mut cluster = Cluster {
@@ -65,6 +78,7 @@ impl Cluster {
             members: members.collect(),
             network: None,
             options: options.iter().map(|&option| option.to_owned()).collect(),
+            tls,
         };
         drop(ports);
         (0..cluster.members.len()).for_each(|at| cluster.revive(at));
@@ -88,6 +102,7 @@ impl Cluster {
             members: (0..members).map(member).collect(),
             network: Some(Arc::clone(network)),
             options: Vec::new(),
+            tls: None,
         };
         (0..members).for_each(|at| cluster.revive(at));
         cluster.wait_until_it_answers();
@@ -109,6 +124,7 @@ impl Cluster {
         options.node = "here".to_owned();
         options.lease = Duration::from_secs(2);
         options.patience = Duration::from_secs(1);
+        options.tls = self.tls.clone();
         options
     }
 

@@ -11,6 +11,8 @@ mod conformance;
 mod etcd;
 mod network;
 mod soak;
+#[cfg(feature = "tls")]
+mod tls;
 
 use core_gpu::driver::{DeviceId, PlatformKind};
 

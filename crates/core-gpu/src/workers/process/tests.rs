@@ -1,3 +1,5 @@
+//! Processes whose leaders end before their groups do, and numbers that may be others'.
+
 use rustix::process::{WaitOptions, kill_process, test_kill_process, waitpid};
 
 use super::*;
