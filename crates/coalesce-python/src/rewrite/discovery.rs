@@ -67,10 +67,15 @@ pub fn looks_at_frames(used: &Use) -> bool {
         })
 }
 
-/// Whether a use calls one of these functions, by its last name.
+/// Whether a use calls one of these functions, by its name or as an attribute of a module.
 pub fn calls_any(used: &Use, functions: &BTreeSet<String>) -> bool {
     let last = used.chain.last().filter(|_| used.called != Called::No);
-    last.is_some_and(|last| functions.contains(&last.text))
+    let method = used.chain.len() > 2
+        || used
+            .chain
+            .first()
+            .is_some_and(|root| matches!(root.text.as_str(), "self" | "cls"));
+    !method && last.is_some_and(|last| functions.contains(&last.text))
 }
 
 /// Names of functions of the tree that look at frames, and so at those who call them.
@@ -87,8 +92,11 @@ pub fn frame_readers(mapping: &Mapping<'_>, texts: &dyn Texts) -> BTreeSet<Strin
         let spans = looks.filter_map(|used| used.chain.first().map(|root| root.span));
         let around = spans.filter_map(|span| {
             let mut functions = analysis.definitions.iter();
-            functions
-                .rfind(|each| each.kind == DefinitionKind::Function && each.span.contains(span))
+            functions.rfind(|each| {
+                each.class.is_none()
+                    && each.kind == DefinitionKind::Function
+                    && each.span.contains(span)
+            })
         });
         Some(around.map(|each| each.name.clone()).collect::<Vec<_>>())
     });
@@ -138,11 +146,6 @@ pub fn read_as_text(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut Languag
     let left: Vec<(&Change, &TreePath)> = items
         .filter_map(|change| Some((change, path_of(mapping, change)?)))
         .collect();
-    let top = |name: &str| name.split('.').next().map(str::to_owned);
-    let same_tops = mapping
-        .all
-        .iter()
-        .all(|change| top(&change.from) == top(&change.to));
     let found: Vec<Unproven> = mapping
         .graph
         .modules
@@ -150,7 +153,7 @@ pub fn read_as_text(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut Languag
         .flat_map_iter(|module| {
             let text = texts.text(&module.path);
             text.into_iter().flat_map(|text| {
-                let apart = taken_apart(&text, same_tops).map(|span| Unproven {
+                let apart = taken_apart(&text, mapping.all).map(|span| Unproven {
                     path: module.path.clone(),
                     span: Some(span),
                     kind: UnprovenKind::OwnPlace,
@@ -176,32 +179,62 @@ pub fn read_as_text(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut Languag
     plan.unproven.extend(found);
 }
 
-/// Where the name of a definition's module is taken apart. What is only asked for its first part does not matter where no
-/// change has another one.
-fn taken_apart(text: &str, same_tops: bool) -> Option<ByteSpan> {
+/// Where the name of a definition's module is taken apart, in a way that the changes may make another one.
+fn taken_apart(text: &str, changes: &[Change]) -> Option<ByteSpan> {
     let name = ".__module__";
     let mut places = memchr::memmem::find_iter(text.as_bytes(), name.as_bytes());
     let at = places.find(|at| {
         let after = text.get(at + name.len()..).unwrap_or_default();
-        let methods = [
-            ".split",
-            ".rsplit",
-            ".partition",
-            ".rpartition",
-            ".startswith",
-            ".endswith",
-            ".replace(",
-            ".removeprefix",
-            ".removesuffix",
-            "[",
-        ];
-        let line = after.lines().next().unwrap_or_default();
-        let first = line
-            .split_once(')')
-            .is_some_and(|(_, rest)| rest.starts_with("[0]"));
-        !(first && same_tops) && methods.iter().any(|method| after.starts_with(method))
+        changes.iter().any(|change| tells_apart(after, change))
     })?;
     Some(ByteSpan::from_range(at + 1..at + name.len()))
+}
+
+/// Whether what follows `__module__` may come out otherwise for a change. Where it is held against texts, one of them has
+/// to be of a name.
+fn tells_apart(after: &str, change: &Change) -> bool {
+    let module = |name: &str| match change.subject {
+        Subject::Item => package(name).to_owned(),
+        _ => name.to_owned(),
+    };
+    let (from, to) = (module(&change.from), module(&change.to));
+    let Some((method, rest)) = after
+        .strip_prefix('.')
+        .and_then(|rest| rest.split_once('('))
+    else {
+        return from != to && after.starts_with('[');
+    };
+    let (argument, rest) = rest.split_once(')').unwrap_or((rest, ""));
+    let (given, compared) = (
+        literals(argument),
+        literals(rest.lines().next().unwrap_or_default()),
+    );
+    let top = |name: &str| name.split('.').next().map(str::to_owned);
+    let part = |text: &&str| {
+        from.split('.').any(|part| part == *text) != to.split('.').any(|part| part == *text)
+    };
+    match method {
+        "startswith" if !given.is_empty() => given
+            .iter()
+            .any(|text| from.starts_with(text) != to.starts_with(text)),
+        "endswith" if !given.is_empty() => given
+            .iter()
+            .any(|text| from.ends_with(text) != to.ends_with(text)),
+        "split" | "partition" if rest.starts_with("[0]") => top(&from) != top(&to),
+        "split" | "rsplit" | "partition" | "rpartition"
+            if rest.contains("==") && !compared.is_empty() =>
+        {
+            compared.iter().any(part)
+        }
+        "split" | "rsplit" | "partition" | "rpartition" | "startswith" | "endswith"
+        | "removeprefix" | "removesuffix" => from != to,
+        _ => false,
+    }
+}
+
+/// The texts in quotes of a piece of code.
+fn literals(code: &str) -> Vec<&str> {
+    code.split(['"', '\'']).skip(1).step_by(2).collect()
 }
 
 /// Where a file names the file of a definition to read it, and has the definition's name.
@@ -357,6 +390,16 @@ impl<'a> Looking<'a> {
                 rest.is_some_and(|rest| rest.starts_with('.'))
             };
             let direct = package(&change.from) == name || package(&change.to) == name;
+            let looks = [
+                "iter_modules",
+                "walk_packages",
+                "find_spec",
+                "listdir",
+                "scandir",
+                "iterdir",
+                "glob",
+            ];
+            let direct = direct && looks.iter().any(|word| self.text.contains(word));
             let concerned = direct || (alters && (below(&change.from) || below(&change.to)));
             let why = format!("it looks for the modules of `{name}`, which come to be others");
             concerned.then(|| self.unproven(span, UnprovenKind::RuntimeTable, mover, why))
