@@ -228,10 +228,14 @@ impl Task<'_> {
         links::look_at(session, &mut plan.assembled);
         let taken = unseen_targets(session, &plan.assembled.operations);
         plan.assembled.refusals.extend(taken);
+        let lost = unread::ignored_places(session, &plan.assembled.operations);
+        plan.assembled.refusals.extend(lost);
         let left = unread::left_behind(session, &plan.assembled.operations);
         plan.assembled.unproven.extend(left);
         let foreign = unread::foreign(session, self.checked, &plan.assembled);
         plan.assembled.unproven.extend(foreign);
+        let pickled = unread::pickled(session, self.checked);
+        plan.assembled.unproven.extend(pickled);
         let settings = unread::settings(session, self.checked);
         plan.assembled.unproven.extend(settings);
         let unread = self.unread.clone();

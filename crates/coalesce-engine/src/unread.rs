@@ -175,6 +175,86 @@ pub fn left_behind(session: &Session, operations: &[Operation]) -> Vec<Unproven>
     unproven
 }
 
+/// Places of new files that an ignore file of the tree leaves out: each folder is told once.
+pub fn ignored_places(session: &Session, operations: &[Operation]) -> Vec<Finding> {
+    let mut told = BTreeSet::new();
+    let made = operations.iter().filter_map(|operation| match operation {
+        Operation::Move { to: path, .. } | Operation::Create { path, .. } => Some(path),
+        Operation::Edit { .. } | Operation::Delete { .. } => None,
+    });
+    let lost = made.filter_map(|path| {
+        let by = session.tree.ignored_by(path)?;
+        let first = told.insert(path.parent());
+        first.then(|| Refusal::IgnoredPlace { by }.at(path, None))
+    });
+    lost.collect()
+}
+
+/// Endings of files in which objects of Python are kept, with the names of their classes.
+const PICKLES: [&str; 12] = [
+    "ckpt", "dill", "joblib", "model", "npy", "npz", "p", "pickle", "pkl", "pt", "pth", "sav",
+];
+
+/// Longer ones are not gone through.
+const MOST_PICKLED_BYTES: u64 = 32 << 20;
+
+/// Files with objects whose classes or functions change their names: who loads them looks for the old ones, and finds
+/// them where a shim stays.
+pub fn pickled(session: &Session, checked: &Checked) -> Vec<Unproven> {
+    let changes = checked.changes.get(&LanguageKind::Python);
+    let changes = changes.into_iter().flatten();
+    let changes: Vec<&Change> = changes.filter(|change| change.shim.is_none()).collect();
+    let mut unproven = Vec::new();
+    for file in session.tree.files() {
+        let extension = file.path.extension().unwrap_or_default();
+        let kept = PICKLES.contains(&extension) && file.bytes <= MOST_PICKLED_BYTES;
+        if !kept || changes.is_empty() {
+            continue;
+        }
+        let Ok((bytes, _)) = session.tree.content(&file.path) else {
+            continue;
+        };
+        let named = changes.iter().find(|change| keeps(&bytes, change));
+        unproven.extend(named.map(|change| {
+            Unproven {
+                path: file.path.clone(),
+                span: None,
+                kind: UnprovenKind::Unread,
+                name: change.from.clone(),
+                why: "objects are kept in it by the names of their classes, this one among them"
+                    .to_owned(),
+            }
+        }));
+    }
+    unproven
+}
+
+/// Whether bytes have the name of what changes, or those of its module and of itself.
+fn keeps(bytes: &[u8], change: &Change) -> bool {
+    match (change.subject, change.from.rsplit_once('.')) {
+        (Subject::Item, Some((module, item))) => has_name(bytes, module) && has_name(bytes, item),
+        _ => has_name(bytes, &change.from),
+    }
+}
+
+/// Whether a name stands alone among bytes. Before it may be what the format marks it by: the letter `c`, or how
+/// long it is.
+fn has_name(bytes: &[u8], name: &str) -> bool {
+    let part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.');
+    let length = u8::try_from(name.len()).unwrap_or(0);
+    let mut places = bytes.windows(name.len().max(1)).enumerate();
+    places.any(|(at, window)| {
+        if window != name.as_bytes() {
+            return false;
+        }
+        let before = at.checked_sub(1).and_then(|at| bytes.get(at));
+        let after = bytes.get(at + name.len());
+        let marked = before.is_some_and(|byte| *byte == b'c' || *byte == length);
+        let begins = marked || !before.is_some_and(part);
+        begins && after.is_none_or(|byte| !part(byte) || *byte == b'.')
+    })
+}
+
 /// Endings of files that may hold Python, or names that a program reads, and that nobody here reads.
 const FOREIGN: [&str; 10] = [
     "in", "j2", "jinja", "jinja2", "pxd", "pxi", "pyx", "tmpl", "tpl", "xml",

@@ -317,6 +317,11 @@ pub trait LanguageGraph: Send + Sync {
         LanguagePlan::default()
     }
 
+    /// Whether a text is code of the language and nothing else, with an import in it.
+    fn is_code(&self, _text: &str) -> bool {
+        false
+    }
+
     /// The references of a piece of code that belongs to no module — a fenced block of a document,
     /// a notebook cell — and the edits that follow. Spans are offsets in `code`.
     fn rewrite_fragment(&self, changes: &[Change], code: &str) -> Vec<(Rewrite, crate::Edit)>;

@@ -51,6 +51,11 @@ pub enum Refusal {
         /// The link.
         link: TreePath,
     },
+    /// Version control would not see the file where it goes, nor would this program.
+    IgnoredPlace {
+        /// The file that says so.
+        by: TreePath,
+    },
     /// A shim that is to go is still named.
     ShimInUse {
         /// The old name.
@@ -71,6 +76,7 @@ impl Refusal {
             Self::OccupiedPath | Self::TwoFilesAtOnce { .. } | Self::TwoTargets { .. } => {
                 codes::OCCUPIED_PATH
             }
+            Self::IgnoredPlace { .. } => codes::UNSAFE_CHANGE,
             Self::ConflictingEdits { .. } => codes::CONFLICTING_EDITS,
             Self::UnreadableSource { .. } => codes::UNREADABLE_SOURCE,
             Self::LinkWouldMove | Self::LinkLeadsHere { .. } => codes::LINK_IN_THE_WAY,
@@ -102,6 +108,11 @@ impl Refusal {
             Self::LinkLeadsHere { link } => {
                 format!("it would leave its place, and the link {link} may lead to it")
             }
+            Self::IgnoredPlace { by } => {
+                format!(
+                    "{by} leaves this place out: a file that goes there is lost to version control"
+                )
+            }
             Self::ShimInUse { name, places: 1 } => format!("`{name}` is still named at 1 place"),
             Self::ShimInUse { name, places } => {
                 format!("`{name}` is still named at {places} places")
@@ -117,6 +128,9 @@ impl Refusal {
                 "make it readable as UTF-8, leave it out with `exclude` in coalesce.toml, or pass \
                      --allow-unread",
             ),
+            Self::IgnoredPlace { .. } => {
+                Some("name the place there as an exception (`!path`), or move to another one")
+            }
             Self::LinkWouldMove => Some("move or remove the link by hand first"),
             Self::LinkLeadsHere { .. } => Some("put a file in the place of the link first"),
             Self::ShimInUse { .. } => Some("let them name the new home, or pass --even-used"),

@@ -145,6 +145,11 @@ impl LanguageGraph for PythonGraph {
         retire_items::retire(self, names, texts)
     }
 
+    fn is_code(&self, text: &str) -> bool {
+        let analysis = Analysis::without_annotations(text);
+        analysis.syntax_error.is_none() && !analysis.imports.is_empty()
+    }
+
     fn rewrite_fragment(&self, changes: &[Change], code: &str) -> Vec<(Rewrite, Edit)> {
         rewrite::fragment(self, changes, code)
     }

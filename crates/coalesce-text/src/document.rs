@@ -14,7 +14,7 @@ pub fn rewrite(subject: &Subject<'_>, text: &str, found: &mut Found) {
         fragment(subject, &Fragment::from_lines(text, &block.lines), found);
     }
     for (span, from, to) in subject.names(text) {
-        if found.covered(span) {
+        if found.covered(span) || found.is_left(span) {
             continue;
         }
         let fenced = blocks.iter().any(|block| block.span.contains(span));
@@ -61,6 +61,32 @@ pub fn notebook(subject: &Subject<'_>, text: &str, found: &mut Found) {
     for (span, from, _) in subject.names(text) {
         if !found.covered(span) {
             found.leave(span, Form::Prose, &from, "outside the code of the notebook");
+        }
+    }
+}
+
+/// Rewrites a plain text that is code and nothing else, and tells of names that stand in a line by themselves: a
+/// program may read either.
+pub fn plain(subject: &Subject<'_>, text: &str, found: &mut Found) {
+    if subject.graph.is_code(text) {
+        let mut at = 0;
+        let lines = text.split_inclusive('\n').map(|line| {
+            at += line.len();
+            (ByteSpan::from_range(at - line.len()..at), 0)
+        });
+        let lines: Vec<(ByteSpan, usize)> = lines.collect();
+        fragment(subject, &Fragment::from_lines(text, &lines), found);
+        return;
+    }
+    for (span, from, _) in subject.names(text) {
+        let before = text.get(..span.start as usize).unwrap_or_default();
+        let after = text.get(span.end as usize..).unwrap_or_default();
+        let head = before.rsplit('\n').next().unwrap_or_default();
+        let tail = after.split('\n').next().unwrap_or_default();
+        if head.trim().is_empty() && tail.trim().is_empty() && subject.separator == "." {
+            let why = "a name by itself in a plain text, which a program may read";
+            found.leave(span, Form::Prose, &from, why);
+            found.doubt(span, &from, why);
         }
     }
 }

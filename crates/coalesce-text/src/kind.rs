@@ -49,9 +49,33 @@ pub fn kind(path: &TreePath) -> Option<FileKind> {
             "yaml" | "yml" | "toml" | "json" | "ini" | "cfg" | "conf" | "env" | "properties" | "in",
         ) => Some(FileKind::Configuration),
         _ if lower.starts_with(".env") => Some(FileKind::Configuration),
+        // What an installation reads; the rest of its folder is for people.
+        _ if is_entry_points(path) => Some(FileKind::Configuration),
         _ if document => Some(FileKind::Document),
         _ => None,
     }
+}
+
+fn is_entry_points(path: &TreePath) -> bool {
+    let folder = path.parent().unwrap_or_else(TreePath::root);
+    let metadata =
+        folder.file_name().ends_with(".egg-info") || folder.file_name().ends_with(".dist-info");
+    metadata && path.file_name() == "entry_points.txt"
+}
+
+/// Whether what a file names is run or built; files that say who owns what, or what is measured, are not.
+pub fn runs(path: &TreePath) -> bool {
+    let name = path.file_name().to_lowercase();
+    let told = [
+        "codeowners",
+        ".coveragerc",
+        "labeler",
+        "codecov",
+        "dependabot",
+        "funding",
+        "mergify",
+    ];
+    !told.iter().any(|word| name.contains(word)) && !path.as_str().contains("ISSUE_TEMPLATE")
 }
 
 fn is_operations(path: &TreePath, lower: &str) -> bool {
@@ -127,6 +151,8 @@ mod tests {
             ("docs/newsletter.md", Some(FileKind::Document)),
             ("docs/changing.md", Some(FileKind::Document)),
             ("docs/api.rst", Some(FileKind::Document)),
+            ("a.egg-info/entry_points.txt", Some(FileKind::Configuration)),
+            ("a.egg-info/SOURCES.txt", Some(FileKind::Document)),
             ("CMakeLists.txt", Some(FileKind::Operations)),
             ("scripts/release", Some(FileKind::Operations)),
             ("nb/a.ipynb", Some(FileKind::Notebook)),

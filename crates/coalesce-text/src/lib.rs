@@ -223,10 +223,14 @@ impl Found {
 
     /// A place that runs, and that is not changed.
     fn doubt(&mut self, span: ByteSpan, name: &str, why: &str) {
+        self.doubt_as(UnprovenKind::DynamicImport, span, name, why);
+    }
+
+    fn doubt_as(&mut self, kind: UnprovenKind, span: ByteSpan, name: &str, why: &str) {
         self.unproven.push(Unproven {
             path: self.path.clone(),
             span: Some(span),
-            kind: UnprovenKind::DynamicImport,
+            kind,
             name: name.to_owned(),
             why: why.to_owned(),
         });
@@ -261,6 +265,9 @@ impl Subject<'_> {
                 self.configuration(kind, text, &mut found)
             }
             FileKind::Document => {
+                if path.extension() == Some("txt") {
+                    document::plain(self, text, &mut found);
+                }
                 document::rewrite(self, text, &mut found);
                 self.places.document(text, &mut found);
             }
@@ -360,8 +367,9 @@ impl Subject<'_> {
             found.change(span, &from, &to, reason);
         }
         self.imports_of_items(text, found);
-        self.places
-            .configuration(kind == FileKind::Operations, text, found);
+        let operations = kind == FileKind::Operations;
+        let runs = self.separator == "." && kind::runs(&found.path);
+        self.places.configuration(operations, runs, text, found);
     }
 
     /// Whether the line of an item's full name is code that imports its module: `python -c "import pkg.a; pkg.a.f()"`.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::{ByteSpan, Evidence, FileMove, Form, Safety, Texts, TreePath};
+use coalesce_model::{ByteSpan, Evidence, FileMove, Form, Safety, Texts, TreePath, UnprovenKind};
 
 use crate::{Found, Reason, names::occurrences};
 
@@ -30,8 +30,9 @@ impl Places {
         Self { pairs, files }
     }
 
-    /// Paths in a configuration file change; in one that runs or guards the project they are told.
-    pub fn configuration(&self, operations: bool, text: &str, found: &mut Found) {
+    /// Paths in a configuration file change; in one that runs or guards the project they are told. Where something
+    /// `runs` by them, what is told is not proven.
+    pub fn configuration(&self, operations: bool, runs: bool, text: &str, found: &mut Found) {
         for (from, to) in self.pairs.iter().flat_map(spellings) {
             for span in occurrences(text, &from) {
                 if found.covered(span) || found.is_left(span) {
@@ -40,12 +41,15 @@ impl Places {
                 if operations {
                     let why = "a path in a file that runs or guards the project: change it by hand";
                     found.leave(span, Form::FilePath, &from, why);
+                    if runs && !is_comment(text, span) {
+                        found.doubt_as(UnprovenKind::OwnPlace, span, &from, why);
+                    }
                 } else {
                     found.change(span, &from, &to, reason("the path of a file that moves"));
                 }
             }
         }
-        self.in_part(text, found);
+        self.in_part(runs && operations, text, found);
     }
 
     /// Paths in a document: those that a directive or a link leads to change, others are told.
@@ -70,7 +74,7 @@ impl Places {
                 found.leave(span, Form::FilePath, &old, why);
             }
         }
-        self.in_part(text, found);
+        self.in_part(false, text, found);
     }
 
     /// What a word is the path of, as it is spelled, and what it becomes.
@@ -99,7 +103,7 @@ impl Places {
 
     /// Paths that lack the directories above a package, and names of files in the directory of their
     /// own: what they are the paths of, nobody knows for certain.
-    fn in_part(&self, text: &str, found: &mut Found) {
+    fn in_part(&self, runs: bool, text: &str, found: &mut Found) {
         let own = found.path.parent().unwrap_or_else(TreePath::root);
         for from in self.files.keys() {
             let mut tail = from.as_str();
@@ -120,11 +124,24 @@ impl Places {
                     if !part && !found.covered(span) && !found.is_left(span) {
                         let why = "it ends as the path of a file that moves does";
                         found.leave(span, Form::FilePath, tail, why);
+                        if runs && !is_comment(text, span) {
+                            found.doubt_as(UnprovenKind::OwnPlace, span, tail, why);
+                        }
                     }
                 }
             }
         }
     }
+}
+
+/// Whether the line of a place is a comment.
+fn is_comment(text: &str, span: ByteSpan) -> bool {
+    let before = text.get(..span.start as usize).unwrap_or_default();
+    let line = before.rsplit('\n').next().unwrap_or_default().trim_start();
+    line.starts_with('#')
+        || line.starts_with("//")
+        || line.starts_with("::")
+        || line.starts_with("REM ")
 }
 
 fn reason(text: &'static str) -> Reason {
@@ -268,8 +285,8 @@ mod tests {
             unproven: Vec::new(),
         };
         match kind {
-            Kind::Configuration => places.configuration(false, text, &mut found),
-            Kind::Operations => places.configuration(true, text, &mut found),
+            Kind::Configuration => places.configuration(false, true, text, &mut found),
+            Kind::Operations => places.configuration(true, true, text, &mut found),
             Kind::Document => places.document(text, &mut found),
         }
         let mut edits = found.edits;

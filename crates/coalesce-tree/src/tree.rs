@@ -99,6 +99,12 @@ impl SourceTree {
         Ok(walk::walk(&self.root, ignore::overrides::Override::empty())?.files)
     }
 
+    /// The ignore file that would leave out a file which is not there yet.
+    #[must_use]
+    pub fn ignored_by(&self, path: &TreePath) -> Option<TreePath> {
+        walk::ignored_by(&self.root, path)
+    }
+
     /// The path inside the tree of a path as a user gives it, relative to the current directory.
     ///
     /// # Errors

@@ -8,7 +8,7 @@ use std::{
 };
 
 use coalesce_model::TreePath;
-use ignore::{DirEntry, WalkBuilder, overrides::Override};
+use ignore::{DirEntry, WalkBuilder, gitignore::GitignoreBuilder, overrides::Override};
 
 use crate::{Error, ErrorKind, FileEntry, FileKind, Skip, Unread};
 
@@ -100,6 +100,36 @@ const IGNORE_FILES: [&str; 2] = [".gitignore", ".ignore"];
 
 /// Longer ones are a mistake.
 const IGNORE_FILE_BYTES: u64 = 4 << 20;
+
+/// The ignore file of the tree that leaves out a file of this path, whether one is there or not. What lies deeper
+/// goes before what lies above it, and of one folder `.ignore` goes before `.gitignore`.
+pub(crate) fn ignored_by(root: &Path, path: &TreePath) -> Option<TreePath> {
+    let mut folder = path.parent();
+    while let Some(at) = folder {
+        for name in IGNORE_FILES.iter().rev() {
+            let file = at.join(name).ok()?;
+            let place = root.join(file.as_str());
+            if !fs::symlink_metadata(&place).is_ok_and(|metadata| metadata.is_file()) {
+                continue;
+            }
+            let mut builder = GitignoreBuilder::new(root.join(at.as_str()));
+            // What cannot be read of it leaves nothing out.
+            if builder.add(&place).is_some() {
+                continue;
+            }
+            let Ok(rules) = builder.build() else { continue };
+            let found = rules.matched_path_or_any_parents(root.join(path.as_str()), false);
+            if found.is_ignore() {
+                return Some(file);
+            }
+            if found.is_whitelist() {
+                return None;
+            }
+        }
+        folder = at.parent().filter(|_| !at.is_root());
+    }
+    None
+}
 
 /// Refuses a directory whose ignore files would be waited for, or lie outside of the tree: they are
 /// opened before anything else in it.

@@ -48,12 +48,18 @@ fn mentions(file: &File<'_>, name: &str, form: Form, found: &mut FileEdits) {
     }
 }
 
-/// Whether a path stands in a string of a file that looks for files beside itself or opens some.
+/// Whether a path is a string of its own, or stands in one of a file that looks for files beside itself or opens some.
 fn is_opened(file: &File<'_>, span: ByteSpan) -> bool {
     let mut strings = file.analysis().strings.iter();
     let string = strings.find(|string| string.span.contains(span));
-    string.is_some_and(|string| !string.documentation)
-        && ["__file__", "open(", "runpy", "subprocess"]
+    let Some(string) = string.filter(|string| !string.documentation) else {
+        return false;
+    };
+    // A text of nothing but a path is no message.
+    let content = string.span.of(file.text).unwrap_or_default();
+    let alone = string.span.end == span.end && !content.contains(char::is_whitespace);
+    alone
+        || ["__file__", "open(", "runpy", "subprocess"]
             .iter()
             .any(|word| file.text.contains(word))
 }

@@ -7,7 +7,7 @@ mod index;
 pub use index::Index;
 use index::Whole;
 
-use coalesce_model::{ByteSpan, Edit, Form};
+use coalesce_model::{ByteSpan, Edit, Form, UnprovenKind};
 
 use crate::{
     analysis::Use,
@@ -320,6 +320,7 @@ fn elsewhere(
             root.text
         );
         found.leave(span, Form::Path, old, &why);
+        found.doubt(span, UnprovenKind::UnknownType, old, &why);
         return;
     };
     if attributes::is_global(file, import, &root.text) {
@@ -335,12 +336,9 @@ fn elsewhere(
         return;
     }
     let Some((parent, leaf)) = new.rsplit_once('.') else {
-        found.leave(
-            span,
-            Form::Path,
-            old,
-            "the module is a top-level one now; import it",
-        );
+        let why = "the module is a top-level one now; import it";
+        found.leave(span, Form::Path, old, why);
+        found.doubt(span, UnprovenKind::UnknownType, old, why);
         return;
     };
     let taken = |name: &str| file.index().is_taken(name, None);
@@ -350,6 +348,7 @@ fn elsewhere(
         let why =
             format!("`{leaf}` and `{name}` are taken here; import `{new}` by a name that is free");
         found.leave(span, Form::Path, old, &why);
+        found.doubt(span, UnprovenKind::UnknownType, old, &why);
         return;
     }
     let alias = if name == leaf {

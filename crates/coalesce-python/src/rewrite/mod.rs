@@ -11,6 +11,7 @@ mod exports;
 mod file;
 mod imports;
 mod items;
+mod keys;
 mod lazy;
 pub(crate) mod list;
 mod lost;
@@ -24,6 +25,7 @@ mod paths;
 mod places;
 mod pytest;
 mod removal;
+mod shipped;
 mod snippet;
 mod strings;
 mod structure;
@@ -129,6 +131,7 @@ fn in_one_way(
     items::plan(&mapping, options, texts, &mut plan);
     removal::plan(&mapping, texts, &mut plan);
     project_edit::package_lists(&mapping, texts, &mut plan);
+    shipped::check(&mapping, texts, &mut plan);
     plan
 }
 

@@ -32,10 +32,7 @@ pub fn rewrite(file: &File<'_>, found: &mut FileEdits) {
         } else if file.mapping.file_names.contains(content) && !found.covered(string.span) {
             let why = "the name of a file that moves, in a path put together from parts";
             found.leave(string.span, Form::FilePath, content, why);
-            let finds = ["__file__", "join(", "Path("];
-            if finds.iter().any(|word| file.text.contains(word)) {
-                found.doubt(string.span, UnprovenKind::OwnPlace, content, why);
-            }
+            found.doubt(string.span, UnprovenKind::OwnPlace, content, why);
         }
     }
 }

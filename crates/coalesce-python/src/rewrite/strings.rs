@@ -14,7 +14,7 @@ use crate::{
     rewrite::{
         documents,
         file::{File, FileEdits, Reference},
-        lazy, paths,
+        keys, lazy, paths,
         snippet::{self, Setting},
     },
 };
@@ -71,6 +71,9 @@ fn literal(
             import_tail(file.text, span, name, &new)
                 .into_iter()
                 .for_each(|edit| found.push(edit));
+            if !string.annotation {
+                keys::doubt(file, string.span, name, found);
+            }
         }
         return;
     }
@@ -79,6 +82,7 @@ fn literal(
         return;
     }
     import_lines(file, string.span, Form::String, found);
+    keys::expressions(file, string.span, found);
     for (span, name, new) in full_names(file, string.span) {
         if !found.covered(span) {
             let reference = Reference::exact(Form::String, &name, &new, "a full name in a string");

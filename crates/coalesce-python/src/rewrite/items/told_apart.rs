@@ -3,7 +3,7 @@
 
 use coalesce_model::{ByteSpan, Texts};
 use ruff_python_ast::{
-    CmpOp, ExceptHandler, Expr, Pattern, Stmt,
+    CmpOp, ExceptHandler, Expr, ExprCompare, Pattern, Stmt,
     visitor::{self, Visitor},
 };
 use ruff_text_size::{Ranged, TextRange};
@@ -116,6 +116,35 @@ struct Asks {
 }
 
 impl Asks {
+    /// `x == K.A`, `x in (K.A, K.B)`, `type(x) is K`.
+    fn compare(&mut self, compare: &ExprCompare) {
+        let sides = || std::iter::once(&*compare.left).chain(&compare.comparators);
+        let is_type = |side: &Expr| match side {
+            Expr::Call(call) => last_name(&call.func) == Some("type"),
+            Expr::Attribute(found) => found.attr.as_str() == "__class__",
+            _ => false,
+        };
+        let orders = |op: &CmpOp| matches!(op, CmpOp::Lt | CmpOp::LtE | CmpOp::Gt | CmpOp::GtE);
+        if compare.ops.iter().any(orders) || sides().any(Expr::is_none_literal_expr) {
+            return;
+        }
+        if sides().any(is_type) {
+            let spans = sides().map(|side| shift(side.range(), self.start));
+            self.asked.extend(spans);
+        } else {
+            sides().for_each(|side| self.chains(side));
+        }
+    }
+
+    /// A name with its attributes, or several in a tuple: not what is made of them.
+    fn chains(&mut self, expression: &Expr) {
+        match expression {
+            Expr::Tuple(tuple) => tuple.elts.iter().for_each(|each| self.chains(each)),
+            Expr::Name(_) | Expr::Attribute(_) => self.compared.push(self.span(expression.range())),
+            _ => {}
+        }
+    }
+
     fn span(&self, range: TextRange) -> ByteSpan {
         shift(range, self.start)
     }
@@ -161,46 +190,14 @@ impl Visitor<'_> for Asks {
                 let spans = arguments.map(|each| shift(each.range(), self.start));
                 self.asked.extend(spans);
             }
-            Expr::Compare(compare) => {
-                let sides = std::iter::once(&*compare.left).chain(&compare.comparators);
-                let is_type = |side: &Expr| {
-                    matches!(side, Expr::Call(call) if last_name(&call.func) == Some("type"))
-                        || matches!(side, Expr::Attribute(found) if found.attr.as_str() == "__class__")
-                };
-                let tells = compare.ops.iter().any(|op| {
-                    matches!(
-                        op,
-                        CmpOp::Eq
-                            | CmpOp::NotEq
-                            | CmpOp::Is
-                            | CmpOp::IsNot
-                            | CmpOp::In
-                            | CmpOp::NotIn
-                    )
-                });
-                let by_type = sides.clone().any(is_type);
-                for side in sides.filter(|_| tells) {
-                    let span = shift(side.range(), self.start);
-                    if by_type {
-                        self.asked.push(span);
-                    } else {
-                        self.compared.push(span);
-                    }
-                }
-            }
+            Expr::Compare(compare) => self.compare(compare),
             Expr::Dict(dict) => {
                 let keys = dict.items.iter().filter_map(|item| item.key.as_ref());
-                let spans = keys.map(|key| shift(key.range(), self.start));
-                self.compared.extend(spans);
+                keys.for_each(|key| self.chains(key));
             }
-            Expr::Set(set) => {
-                let spans = set.elts.iter().map(|each| shift(each.range(), self.start));
-                self.compared.extend(spans);
-            }
-            Expr::Subscript(place) => {
-                // In a type, too, where it does no harm.
-                self.compared.push(shift(place.slice.range(), self.start));
-            }
+            Expr::Set(set) => set.elts.iter().for_each(|each| self.chains(each)),
+            // In a type, too, where it does no harm.
+            Expr::Subscript(place) => self.chains(&place.slice),
             _ => {}
         }
         visitor::walk_expr(self, expression);

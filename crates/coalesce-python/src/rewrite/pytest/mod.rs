@@ -21,6 +21,7 @@ use ruff_text_size::Ranged;
 
 use conftest::{At, Conftest};
 use settings::TestSettings;
+pub use settings::fits;
 
 use super::{
     items::{NamedFunction, is_fixture, refusal},
@@ -286,6 +287,7 @@ impl Around<'_> {
                 self.doubt_at(place, test, (UnprovenKind::Condition, why), plan);
             }
             for entry in &conftest.left_out {
+                settle(&conftest.path, entry.span, plan);
                 let old = Conftest::leaves_out(entry, &conftest.path, &test.path);
                 let new = Conftest::leaves_out(entry, &conftest.after, &test.target);
                 if old == new {
@@ -480,6 +482,14 @@ impl Around<'_> {
     }
 }
 
+/// What was doubted for being the name of a file is known here.
+fn settle(path: &TreePath, span: ByteSpan, plan: &mut LanguagePlan) {
+    plan.unproven.retain(|each| {
+        let here = each.span.is_some_and(|each| span.contains(each));
+        !(here && each.path == *path && each.kind == UnprovenKind::OwnPlace)
+    });
+}
+
 /// An entry that leaves a file out, and follows it.
 fn follow(path: &TreePath, span: ByteSpan, (old, new): (&str, &str), plan: &mut LanguagePlan) {
     plan.edits
@@ -488,12 +498,6 @@ fn follow(path: &TreePath, span: ByteSpan, (old, new): (&str, &str), plan: &mut 
         .push(Edit::replace(span, new));
     plan.not_rewritten.retain(|left| {
         !(left.path == *path && left.span.start < span.end && span.start < left.span.end)
-    });
-    plan.unproven.retain(|left| {
-        let same = left
-            .span
-            .is_some_and(|left| left.start < span.end && span.start < left.end);
-        !(left.path == *path && same)
     });
     plan.rewrites.push(Rewrite {
         path: path.clone(),

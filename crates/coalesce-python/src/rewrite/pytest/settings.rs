@@ -102,7 +102,7 @@ fn words_of(text: &str, key: &str) -> Option<Vec<String>> {
 }
 
 /// Whether a name fits a pattern of a shell; `*` goes over slashes.
-pub(super) fn fits(pattern: &str, name: &str) -> bool {
+pub fn fits(pattern: &str, name: &str) -> bool {
     let mut rest = pattern.chars();
     match rest.next() {
         None => name.is_empty(),

@@ -1,0 +1,252 @@
+//! Packages that a project finds by patterns and ships: what goes into one that they leave out is not installed, and
+//! who imports it is.
+
+use coalesce_model::{
+    ByteSpan, ImportTarget, LanguagePlan, Texts, TreePath, Unproven, UnprovenKind,
+};
+use ruff_python_ast::{
+    Expr, ExprCall,
+    visitor::{self, Visitor},
+};
+
+use super::{mapping::Mapping, pytest::fits};
+use crate::{
+    analysis::predicates::last_name,
+    parser::{parse_module, statements},
+};
+
+/// What `find_packages` of a project file goes by.
+#[derive(Default)]
+struct PackageFinder {
+    path: Option<TreePath>,
+    span: ByteSpan,
+    include: Vec<String>,
+    exclude: Vec<String>,
+}
+
+impl PackageFinder {
+    fn ships(&self, package: &str) -> bool {
+        let fit = |patterns: &[String]| patterns.iter().any(|pattern| fits(pattern, package));
+        (self.include.is_empty() || fit(&self.include)) && !fit(&self.exclude)
+    }
+}
+
+/// Holds every module that goes to another package against the patterns.
+pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) {
+    let moves =
+        (0..mapping.graph.modules.len()).filter(|module| mapping.new_name(*module).is_some());
+    let moves: Vec<usize> = moves.filter(|module| !mapping.goes_away(*module)).collect();
+    let targets = mapping.items.list.iter().filter(|moved| moved.travels());
+    let targets: Vec<(usize, usize)> = targets
+        .filter_map(|moved| Some((moved.source, moved.target?)))
+        .collect();
+    if moves.is_empty() && targets.is_empty() {
+        return;
+    }
+    for finder in finders(texts) {
+        let lost = moves.iter().find_map(|module| {
+            let was = package(mapping, *module, &mapping.graph.modules.get(*module)?.name);
+            let is = package(mapping, *module, mapping.new_name(*module)?);
+            let needed = || needed(mapping, &finder, *module, None);
+            (finder.ships(&was) && !finder.ships(&is) && needed()).then_some((*module, is))
+        });
+        let lost = lost.or_else(|| {
+            targets.iter().find_map(|(source, target)| {
+                let was = package(mapping, *source, &mapping.graph.modules.get(*source)?.name);
+                let is = package(mapping, *target, &mapping.graph.modules.get(*target)?.name);
+                let needed = || needed(mapping, &finder, *source, Some(*target));
+                (finder.ships(&was) && !finder.ships(&is) && needed()).then_some((*source, is))
+            })
+        });
+        if let (Some((module, package)), Some(path)) = (lost, finder.path) {
+            let name = mapping
+                .graph
+                .modules
+                .get(module)
+                .map(|module| module.name.clone());
+            plan.unproven.push(Unproven {
+                path,
+                span: Some(finder.span),
+                kind: UnprovenKind::Condition,
+                name: name.unwrap_or_default(),
+                why: format!(
+                    "by this, `{package}` is not installed, and what is installed imports it"
+                ),
+            });
+        }
+    }
+}
+
+/// The package that has a module of this name.
+fn package(mapping: &Mapping<'_>, module: usize, name: &str) -> String {
+    let module = mapping.graph.modules.get(module);
+    match name.rsplit_once('.') {
+        Some((above, _)) if !module.is_some_and(|module| module.package) => above.to_owned(),
+        _ => name.to_owned(),
+    }
+}
+
+/// Whether something that is shipped imports a module, or goes on using what leaves it.
+fn needed(
+    mapping: &Mapping<'_>,
+    finder: &PackageFinder,
+    module: usize,
+    goes_to: Option<usize>,
+) -> bool {
+    let ships =
+        |importer: usize| finder.ships(&package(mapping, importer, &mapping.name_after(importer)));
+    let mut imports = mapping.graph.imports.iter();
+    imports.any(|import| {
+        import.target == ImportTarget::Module(module)
+            && import.importer != module
+            && Some(import.importer) != goes_to
+            && ships(import.importer)
+    })
+}
+
+/// What the project files of the tree say.
+fn finders(texts: &dyn Texts) -> Vec<PackageFinder> {
+    let names = ["setup.py", "setup.cfg", "pyproject.toml"];
+    let files = texts
+        .paths()
+        .iter()
+        .filter(|path| names.contains(&path.file_name()));
+    let mut found = Vec::new();
+    for path in files {
+        let Some(text) = texts.text(path).filter(|text| text.contains("find")) else {
+            continue;
+        };
+        let finder = match path.file_name() {
+            "setup.py" => of_setup_py(&text),
+            "setup.cfg" => of_setup_cfg(&text),
+            _ => of_pyproject(&text),
+        };
+        found.extend(finder.map(|finder| PackageFinder {
+            path: Some(path.clone()),
+            ..finder
+        }));
+    }
+    found
+}
+
+fn of_setup_py(text: &str) -> Option<PackageFinder> {
+    struct Search(Option<PackageFinder>, u32);
+    impl Search {
+        fn call(&mut self, call: &ExprCall) {
+            use ruff_text_size::Ranged;
+            if !matches!(
+                last_name(&call.func),
+                Some("find_packages" | "find_namespace_packages")
+            ) {
+                return;
+            }
+            let words = |name: &str, at: usize| match call.arguments.find_argument_value(name, at) {
+                Some(Expr::List(list)) => strings(&list.elts),
+                Some(Expr::Tuple(list)) => strings(&list.elts),
+                _ => Vec::new(),
+            };
+            self.0 = Some(PackageFinder {
+                path: None,
+                span: crate::analysis::shift(call.range(), self.1),
+                include: words("include", 2),
+                exclude: words("exclude", 1),
+            });
+        }
+    }
+    impl Visitor<'_> for Search {
+        fn visit_expr(&mut self, expression: &Expr) {
+            if let Expr::Call(call) = expression {
+                self.call(call);
+            }
+            visitor::walk_expr(self, expression);
+        }
+    }
+    let (parsed, start) = parse_module(text);
+    let mut search = Search(None, start);
+    search.visit_body(statements(&parsed));
+    search.0
+}
+
+fn strings(elements: &[Expr]) -> Vec<String> {
+    let texts = elements.iter().filter_map(|element| match element {
+        Expr::StringLiteral(text) => Some(text.value.to_str().to_owned()),
+        _ => None,
+    });
+    texts.collect()
+}
+
+/// `[options.packages.find]`, whose values stand on lines or behind commas.
+fn of_setup_cfg(text: &str) -> Option<PackageFinder> {
+    const SECTION: &str = "[options.packages.find]";
+    let at = text.find(SECTION)?;
+    let rest = text.get(at + SECTION.len()..)?;
+    let section = rest.split("\n[").next().unwrap_or_default();
+    let mut finder = PackageFinder {
+        span: ByteSpan::from_range(at..at + SECTION.len()),
+        ..PackageFinder::default()
+    };
+    let mut key = "";
+    for line in section.lines() {
+        let value = match line.split_once('=') {
+            Some((name, value)) if !line.starts_with([' ', '\t']) => {
+                key = name.trim();
+                value
+            }
+            _ => line,
+        };
+        let words = value
+            .split([',', ' ', '\t'])
+            .filter(|word| !word.is_empty());
+        match key {
+            "include" => finder.include.extend(words.map(str::to_owned)),
+            "exclude" => finder.exclude.extend(words.map(str::to_owned)),
+            _ => {}
+        }
+    }
+    Some(finder)
+}
+
+fn of_pyproject(text: &str) -> Option<PackageFinder> {
+    let bom = if text.starts_with('\u{feff}') { 3 } else { 0 };
+    let document = toml_edit::Document::parse(text.get(bom..)?).ok()?;
+    let table = ["tool", "setuptools", "packages", "find"]
+        .iter()
+        .try_fold(document.as_item(), |item, key| item.get(key))?;
+    let words = |key: &str| {
+        let list = table.get(key).and_then(toml_edit::Item::as_array);
+        let words = list
+            .into_iter()
+            .flatten()
+            .filter_map(toml_edit::Value::as_str);
+        words.map(str::to_owned).collect()
+    };
+    let at = text.find("packages.find").unwrap_or(0);
+    Some(PackageFinder {
+        path: None,
+        span: ByteSpan::from_range(at..at + "packages.find".len().min(text.len() - at)),
+        include: words("include"),
+        exclude: words("exclude"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_are_read_in_all_three_files() {
+        let setup = "from setuptools import *\nsetup(packages=find_packages(exclude=['*.tests', 'docs']))\n";
+        let config = "[options.packages.find]\nwhere = src\nexclude =\n    *.tests\n    docs\n";
+        let project = "[tool.setuptools.packages.find]\nexclude = [\"*.tests\", \"docs\"]\n";
+        for finder in [
+            of_setup_py(setup),
+            of_setup_cfg(config),
+            of_pyproject(project),
+        ] {
+            let finder = finder.unwrap_or_default();
+            assert!(finder.ships("pkg.core"));
+            assert!(!finder.ships("pkg.tests"));
+            assert!(!finder.ships("docs"));
+        }
+    }
+}
