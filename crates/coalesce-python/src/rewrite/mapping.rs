@@ -12,7 +12,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::{
     graph::{Entity, PythonGraph},
     names::occurrences_of_word,
-    rewrite::{items::Items, lost, offers},
+    rewrite::{items::Items, lost, offers, words::Words},
 };
 
 /// The changes, seen from the modules of a graph.
@@ -43,6 +43,8 @@ pub struct Mapping<'g> {
     pub lost: BTreeSet<String>,
     /// Modules that each module imports when it is executed.
     eager: OnceLock<Vec<Vec<usize>>>,
+    /// What the text of each module has that is worth looking at, once somebody asks.
+    words: OnceLock<Vec<Words>>,
 }
 
 impl<'g> Mapping<'g> {
@@ -77,6 +79,7 @@ impl<'g> Mapping<'g> {
             mentioning: mentioning(graph, all, texts),
             lost: BTreeSet::new(),
             eager: OnceLock::new(),
+            words: OnceLock::new(),
         };
         for (index, module) in graph.modules.iter().enumerate() {
             let own = std::iter::once(&module.name).chain(&module.also);
@@ -106,6 +109,17 @@ impl<'g> Mapping<'g> {
     /// module of one, with their texts.
     pub fn mentioning(&self, segment: &str) -> &[(usize, Arc<str>)] {
         self.mentioning.get(segment).map_or(&[], Vec::as_slice)
+    }
+
+    /// What the texts of the modules have that is worth looking at, by module.
+    pub fn words(&self, texts: &dyn Texts) -> &[Words] {
+        self.words.get_or_init(|| {
+            let modules = self.graph.modules.par_iter();
+            let words = |text: Option<Arc<str>>| text.map(|text| Words::of(&text));
+            modules
+                .map(|module| words(texts.text(&module.path)).unwrap_or_default())
+                .collect()
+        })
     }
 
     fn place(&mut self, change: &Change, texts: &dyn Texts) {

@@ -10,6 +10,7 @@ pub(crate) mod export_list;
 mod exports;
 mod file;
 mod imports;
+mod introspection;
 mod items;
 mod keys;
 mod lazy;
@@ -31,6 +32,7 @@ mod strings;
 mod structure;
 mod tables;
 mod uses;
+mod words;
 
 pub use mapping::Mapping;
 pub(crate) use places::is_test;
@@ -126,7 +128,7 @@ fn in_one_way(
     parents::plan(&mapping, binds, texts, &mut plan);
     places::check(&mapping, texts, &mut plan);
     discovery::check(&mapping, texts, &mut plan);
-    discovery::read_as_text(&mapping, texts, &mut plan);
+    introspection::check(&mapping, texts, &mut plan);
     pytest::check(&mapping, texts, &mut plan);
     items::plan(&mapping, options, texts, &mut plan);
     removal::plan(&mapping, texts, &mut plan);

@@ -17,7 +17,7 @@ use crate::{
     names::is_word,
     parser::{parse_module, statements},
     rewrite::{
-        discovery::frame_readers,
+        introspection::frame_readers,
         mapping::Mapping,
         places::{has_own_rules, is_test},
         pytest::is_case,

@@ -9,7 +9,7 @@ use super::found_by_name::Traveller;
 use crate::{
     analysis::{Analysis, Definition, DefinitionKind, Use},
     rewrite::{
-        discovery::{calls_any, looks_at_frames},
+        introspection::{calls_any, looks_at_frames},
         snippet::session_code,
     },
 };

@@ -1,0 +1,85 @@
+//! What a file has to have before it is worth parsing for what it does: looked for in all texts at once, and once a plan.
+
+use std::sync::LazyLock;
+
+use aho_corasick::{AhoCorasick, MatchKind};
+
+/// Something that a file may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Word {
+    /// The `__path__` of a package.
+    Path,
+    /// A call that lists one folder.
+    List,
+    /// A call that goes into the folders below one.
+    Descend,
+    /// A call or setting in which the name of a logger stands.
+    Logger,
+    /// What pytest says of where a test stands.
+    TestPlace,
+    /// A function that looks at frames.
+    Frame,
+    /// The name of a definition's module.
+    Module,
+    /// A call that reads a file as a text.
+    Read,
+}
+
+const PATTERNS: [(&str, Word); 25] = [
+    ("__path__", Word::Path),
+    ("iterdir(", Word::List),
+    ("listdir(", Word::List),
+    ("scandir(", Word::List),
+    (".glob(", Word::List),
+    ("rglob(", Word::Descend),
+    ("os.walk(", Word::Descend),
+    ("getLogger(", Word::Logger),
+    ("loggers", Word::Logger),
+    ("assertLogs(", Word::Logger),
+    ("logger=", Word::Logger),
+    ("request.path", Word::TestPlace),
+    ("request.fspath", Word::TestPlace),
+    ("request.node.path", Word::TestPlace),
+    ("request.node.fspath", Word::TestPlace),
+    ("_getframe", Word::Frame),
+    ("currentframe", Word::Frame),
+    ("getmodule(", Word::Frame),
+    ("inspect.stack", Word::Frame),
+    (".__module__", Word::Module),
+    ("open(", Word::Read),
+    ("read_text(", Word::Read),
+    ("runpy", Word::Read),
+    ("getsource", Word::Read),
+    ("loadtxt(", Word::Read),
+];
+
+static FINDER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+    let patterns = PATTERNS.iter().map(|(text, _)| text);
+    let mut builder = AhoCorasick::builder();
+    builder
+        .match_kind(MatchKind::LeftmostFirst)
+        .build(patterns)
+        .ok()
+});
+
+/// What one file has of all that.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Words(u8);
+
+impl Words {
+    /// Looks through a text.
+    pub fn of(text: &str) -> Self {
+        let Some(finder) = &*FINDER else {
+            // Without the finder every file is worth it.
+            return Self(u8::MAX);
+        };
+        let found = finder.find_iter(text);
+        let words = found.filter_map(|found| PATTERNS.get(found.pattern().as_usize()));
+        Self(words.fold(0, |all, (_, word)| all | 1 << (*word as u8)))
+    }
+
+    /// Whether it has a word.
+    pub fn has(self, word: Word) -> bool {
+        self.0 >> (word as u8) & 1 == 1
+    }
+}
