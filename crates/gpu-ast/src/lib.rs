@@ -41,6 +41,7 @@
 mod analysis;
 mod build;
 mod depth;
+mod ends;
 mod error;
 pub mod kernels;
 mod kinds;

@@ -10,6 +10,7 @@ use syn::{
 
 use crate::{
     build::{Builder, Token},
+    ends::Ends as _,
     error::{AstError, line_of},
     kinds::RUST,
     tensors::AstTensors,
@@ -33,8 +34,8 @@ impl Walk {
     }
 
     /// A node around what `within` visits. One that stands nowhere is none.
-    fn node(&mut self, kind: RustKind, span: Span, within: impl FnOnce(&mut Walk)) {
-        let Some(place) = self.place(&span.byte_range()) else {
+    fn node(&mut self, kind: RustKind, bytes: Range<usize>, within: impl FnOnce(&mut Walk)) {
+        let Some(place) = self.place(&bytes) else {
             return within(self);
         };
         let kind = FILE + 1 + kind as u32;
@@ -44,8 +45,21 @@ impl Walk {
     }
 }
 
+/// Where a node stands: by its ends where it may have much in it.
+macro_rules! bytes_of {
+    ($node:ident) => {
+        $node.span().byte_range()
+    };
+    ($node:ident ends) => {{
+        let bytes = $node.bytes();
+        #[cfg(test)]
+        assert_eq!(bytes, $node.span().byte_range(), "{}", stringify!($node));
+        bytes
+    }};
+}
+
 macro_rules! nodes {
-    ($($kind:ident $method:ident $node:ty,)*) => {
+    ($($kind:ident $method:ident $node:ty $(=> $ends:ident)?,)*) => {
         #[derive(Clone, Copy)]
         enum RustKind {
             $($kind,)*
@@ -56,7 +70,8 @@ macro_rules! nodes {
 
         impl<'ast> Visit<'ast> for Walk {
             $(fn $method(&mut self, node: &'ast $node) {
-                self.node(RustKind::$kind, node.span(), |walk| visit::$method(walk, node));
+                let bytes = bytes_of!(node $($ends)?);
+                self.node(RustKind::$kind, bytes, |walk| visit::$method(walk, node));
             })*
         }
     };
@@ -64,58 +79,58 @@ macro_rules! nodes {
 
 nodes! {
     Abi visit_abi syn::Abi,
-    Arm visit_arm syn::Arm,
+    Arm visit_arm syn::Arm => ends,
     AssocConst visit_assoc_const syn::AssocConst,
     AssocType visit_assoc_type syn::AssocType,
     Attribute visit_attribute syn::Attribute,
     BinOp visit_bin_op syn::BinOp,
-    Block visit_block syn::Block,
+    Block visit_block syn::Block => ends,
     BoundLifetimes visit_bound_lifetimes syn::BoundLifetimes,
     ConstParam visit_const_param syn::ConstParam,
     Constraint visit_constraint syn::Constraint,
-    ExprArray visit_expr_array syn::ExprArray,
-    ExprAssign visit_expr_assign syn::ExprAssign,
-    ExprAsync visit_expr_async syn::ExprAsync,
-    ExprAwait visit_expr_await syn::ExprAwait,
-    ExprBinary visit_expr_binary syn::ExprBinary,
-    ExprBlock visit_expr_block syn::ExprBlock,
+    ExprArray visit_expr_array syn::ExprArray => ends,
+    ExprAssign visit_expr_assign syn::ExprAssign => ends,
+    ExprAsync visit_expr_async syn::ExprAsync => ends,
+    ExprAwait visit_expr_await syn::ExprAwait => ends,
+    ExprBinary visit_expr_binary syn::ExprBinary => ends,
+    ExprBlock visit_expr_block syn::ExprBlock => ends,
     ExprBreak visit_expr_break syn::ExprBreak,
-    ExprCall visit_expr_call syn::ExprCall,
-    ExprCast visit_expr_cast syn::ExprCast,
-    ExprClosure visit_expr_closure syn::ExprClosure,
+    ExprCall visit_expr_call syn::ExprCall => ends,
+    ExprCast visit_expr_cast syn::ExprCast => ends,
+    ExprClosure visit_expr_closure syn::ExprClosure => ends,
     ExprConst visit_expr_const syn::ExprConst,
     ExprContinue visit_expr_continue syn::ExprContinue,
-    ExprField visit_expr_field syn::ExprField,
-    ExprForLoop visit_expr_for_loop syn::ExprForLoop,
+    ExprField visit_expr_field syn::ExprField => ends,
+    ExprForLoop visit_expr_for_loop syn::ExprForLoop => ends,
     ExprGroup visit_expr_group syn::ExprGroup,
-    ExprIf visit_expr_if syn::ExprIf,
-    ExprIndex visit_expr_index syn::ExprIndex,
+    ExprIf visit_expr_if syn::ExprIf => ends,
+    ExprIndex visit_expr_index syn::ExprIndex => ends,
     ExprInfer visit_expr_infer syn::ExprInfer,
-    ExprLet visit_expr_let syn::ExprLet,
+    ExprLet visit_expr_let syn::ExprLet => ends,
     ExprLit visit_expr_lit syn::ExprLit,
-    ExprLoop visit_expr_loop syn::ExprLoop,
-    ExprMacro visit_expr_macro syn::ExprMacro,
-    ExprMatch visit_expr_match syn::ExprMatch,
-    ExprMethodCall visit_expr_method_call syn::ExprMethodCall,
-    ExprParen visit_expr_paren syn::ExprParen,
+    ExprLoop visit_expr_loop syn::ExprLoop => ends,
+    ExprMacro visit_expr_macro syn::ExprMacro => ends,
+    ExprMatch visit_expr_match syn::ExprMatch => ends,
+    ExprMethodCall visit_expr_method_call syn::ExprMethodCall => ends,
+    ExprParen visit_expr_paren syn::ExprParen => ends,
     ExprPath visit_expr_path syn::ExprPath,
     ExprRange visit_expr_range syn::ExprRange,
     ExprRawAddr visit_expr_raw_addr syn::ExprRawAddr,
-    ExprReference visit_expr_reference syn::ExprReference,
+    ExprReference visit_expr_reference syn::ExprReference => ends,
     ExprRepeat visit_expr_repeat syn::ExprRepeat,
-    ExprReturn visit_expr_return syn::ExprReturn,
-    ExprStruct visit_expr_struct syn::ExprStruct,
-    ExprTry visit_expr_try syn::ExprTry,
+    ExprReturn visit_expr_return syn::ExprReturn => ends,
+    ExprStruct visit_expr_struct syn::ExprStruct => ends,
+    ExprTry visit_expr_try syn::ExprTry => ends,
     ExprTryBlock visit_expr_try_block syn::ExprTryBlock,
-    ExprTuple visit_expr_tuple syn::ExprTuple,
-    ExprUnary visit_expr_unary syn::ExprUnary,
-    ExprUnsafe visit_expr_unsafe syn::ExprUnsafe,
-    ExprWhile visit_expr_while syn::ExprWhile,
+    ExprTuple visit_expr_tuple syn::ExprTuple => ends,
+    ExprUnary visit_expr_unary syn::ExprUnary => ends,
+    ExprUnsafe visit_expr_unsafe syn::ExprUnsafe => ends,
+    ExprWhile visit_expr_while syn::ExprWhile => ends,
     ExprYield visit_expr_yield syn::ExprYield,
     Field visit_field syn::Field,
     FieldPat visit_field_pat syn::FieldPat,
-    FieldValue visit_field_value syn::FieldValue,
-    FieldsNamed visit_fields_named syn::FieldsNamed,
+    FieldValue visit_field_value syn::FieldValue => ends,
+    FieldsNamed visit_fields_named syn::FieldsNamed => ends,
     FieldsUnnamed visit_fields_unnamed syn::FieldsUnnamed,
     FnPtrVariadic visit_fn_ptr_variadic syn::FnPtrVariadic,
     ForeignItemFn visit_foreign_item_fn syn::ForeignItemFn,
@@ -123,21 +138,21 @@ nodes! {
     ForeignItemType visit_foreign_item_type syn::ForeignItemType,
     Ident visit_ident proc_macro2::Ident,
     ImplItemConst visit_impl_item_const syn::ImplItemConst,
-    ImplItemFn visit_impl_item_fn syn::ImplItemFn,
+    ImplItemFn visit_impl_item_fn syn::ImplItemFn => ends,
     ImplItemMacro visit_impl_item_macro syn::ImplItemMacro,
     ImplItemType visit_impl_item_type syn::ImplItemType,
     Index visit_index syn::Index,
     ItemConst visit_item_const syn::ItemConst,
-    ItemEnum visit_item_enum syn::ItemEnum,
+    ItemEnum visit_item_enum syn::ItemEnum => ends,
     ItemExternCrate visit_item_extern_crate syn::ItemExternCrate,
-    ItemFn visit_item_fn syn::ItemFn,
+    ItemFn visit_item_fn syn::ItemFn => ends,
     ItemForeignMod visit_item_foreign_mod syn::ItemForeignMod,
-    ItemImpl visit_item_impl syn::ItemImpl,
-    ItemMacro visit_item_macro syn::ItemMacro,
-    ItemMod visit_item_mod syn::ItemMod,
+    ItemImpl visit_item_impl syn::ItemImpl => ends,
+    ItemMacro visit_item_macro syn::ItemMacro => ends,
+    ItemMod visit_item_mod syn::ItemMod => ends,
     ItemStatic visit_item_static syn::ItemStatic,
     ItemStruct visit_item_struct syn::ItemStruct,
-    ItemTrait visit_item_trait syn::ItemTrait,
+    ItemTrait visit_item_trait syn::ItemTrait => ends,
     ItemTraitAlias visit_item_trait_alias syn::ItemTraitAlias,
     ItemType visit_item_type syn::ItemType,
     ItemUnion visit_item_union syn::ItemUnion,
@@ -153,8 +168,8 @@ nodes! {
     LitFloat visit_lit_float syn::LitFloat,
     LitInt visit_lit_int syn::LitInt,
     LitStr visit_lit_str syn::LitStr,
-    Local visit_local syn::Local,
-    Macro visit_macro syn::Macro,
+    Local visit_local syn::Local => ends,
+    Macro visit_macro syn::Macro => ends,
     MetaList visit_meta_list syn::MetaList,
     MetaNameValue visit_meta_name_value syn::MetaNameValue,
     NamedArg visit_named_arg syn::NamedArg,
@@ -177,10 +192,10 @@ nodes! {
     RangeLimits visit_range_limits syn::RangeLimits,
     Receiver visit_receiver syn::Receiver,
     Signature visit_signature syn::Signature,
-    StmtMacro visit_stmt_macro syn::StmtMacro,
+    StmtMacro visit_stmt_macro syn::StmtMacro => ends,
     TraitBound visit_trait_bound syn::TraitBound,
     TraitItemConst visit_trait_item_const syn::TraitItemConst,
-    TraitItemFn visit_trait_item_fn syn::TraitItemFn,
+    TraitItemFn visit_trait_item_fn syn::TraitItemFn => ends,
     TraitItemMacro visit_trait_item_macro syn::TraitItemMacro,
     TraitItemType visit_trait_item_type syn::TraitItemType,
     TypeArray visit_type_array syn::TypeArray,
@@ -265,6 +280,56 @@ fn flatten(stream: TokenStream, walk: &Walk, to: &mut Vec<Token>) {
                 add(group.span_close(), to);
             }
             tree => add(tree.span(), to),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    /// What sources of this repository have not.
+    const ODD: &str = r#"
+#![allow(dead_code)]
+#[a] pub(crate) const async unsafe extern "C" fn f<'a>() -> u8 { #![inner] 'l: loop { break 'l } }
+default unsafe impl<T> Send for <T as A>::B {}
+unsafe auto trait T: A + B { /** doc */ fn g(); unsafe fn h() {} }
+impl X { pub default const fn d(&self) { (|| -> u8 { 1 })() } }
+mod m { mod n; }
+#[b] pub enum E { #[c] A { #[d] x: u8 }, B(u8) = 3 }
+fn main() {
+    let x = #[e] a.b.0.c()?.await[1..][..2] as u64 + -*&mut y as u8;
+    let s = S { x, y: 1, ..z };
+    let Some(y) = (if let A { x, .. } = s && c {} else if d { 1 } else { 2 }) else { return };
+    match <A as B>::C { #[f] A | B if c => (), _ => { } }
+    'a: for i in 0..=1 { 'b: while let Some(_) = z() { continue 'b } }
+    let c = for<'a> move |a: &'a u8, _: u8| -> u8 { a };
+    m! { a b }
+    ::a::m![1, 2];
+    #[g] n!("x") ;
+    x = y = unsafe { const { 1 } };
+    (1,); [(); 2]; { 1 }; return x.y().z(|q| { q });
+}
+"#;
+
+    /// Each node is where all of its tokens say that it is; the comparison is where nodes are made.
+    #[test]
+    fn ends_are_those_of_all_tokens() {
+        parse(ODD).unwrap();
+        let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        for folder in [
+            "gpu-ast/src",
+            "core-gpu-memory/src/pool",
+            "core-gpu/src/workers",
+        ] {
+            for entry in std::fs::read_dir(crates.join(folder)).unwrap() {
+                let path = entry.unwrap().path();
+                if path.extension().is_some_and(|end| end == "rs") {
+                    parse(&std::fs::read_to_string(&path).unwrap()).unwrap();
+                }
+            }
         }
     }
 }
