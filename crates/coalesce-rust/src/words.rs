@@ -5,6 +5,8 @@ use std::sync::OnceLock;
 
 use rustc_hash::FxHashSet;
 
+use crate::discover::Edition;
+
 /// The text of all lists.
 const TEXT: &str = include_str!("words.txt");
 
@@ -51,6 +53,9 @@ lists! {
     BODY_LINTS = "lints of bodies";
     INHERENT_METHODS = "methods that types have by themselves";
     ORDINARY_METHODS = "methods that no trait gives";
+    LOG_MACROS = "macros that log";
+    NAMELESS_DERIVES = "derives that show no name";
+    FLOAT_METHODS = "methods of floats in std alone";
 }
 
 /// Traits of the standard library that no prelude of all editions has, with their methods.
@@ -60,6 +65,19 @@ pub(crate) const KNOWN_TRAITS: &str = "traits of known crates";
 
 /// Lints that say nothing of code which has none of certain words.
 pub(crate) const LINTS_OF_WORDS: &str = "lints of words";
+
+/// Words that an edition reads otherwise than the one before, with what becomes of it.
+pub(crate) const EDITIONS: [(Edition, &str); 2] = [
+    (Edition::E2021, "words of edition 2021"),
+    (Edition::E2024, "words of edition 2024"),
+];
+
+/// What a line of a section says of a name.
+pub(crate) fn text_of(section: &str, name: &str) -> Option<&'static str> {
+    let mut pairs = lines(section).filter_map(|line| line.split_once(" = "));
+    let (_, found) = pairs.find(|(known, _)| *known == name)?;
+    Some(found)
+}
 
 /// The words that a line of a section has for a name: the methods of a trait.
 pub(crate) fn words_of(section: &str, name: &str) -> Option<impl Iterator<Item = &'static str>> {

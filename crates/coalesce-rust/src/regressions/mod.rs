@@ -27,8 +27,8 @@ use self::{
     standard::{Alternatives, Standard},
 };
 use crate::{
-    facts::{LeafKind, Origin, SourceFacts, VisibilityKind},
-    resolve::{FileId, Found, ItemId, ModuleId, Reach, Res, Site, UseSite, World},
+    facts::{Item, LeafKind, Origin, SourceFacts, VisibilityKind},
+    resolve::{Binding, FileId, Found, ItemId, ModuleId, Reach, Res, Site, Target, UseSite, World},
 };
 
 /// A tree and its texts.
@@ -43,6 +43,10 @@ pub(crate) struct Tree<'a> {
 enum Problem {
     /// It is kept to a part of the tree that the place is not in.
     Hidden,
+    /// The same of a name that an exported macro says, and its callers have to see.
+    HiddenFromOthers,
+    /// It would be there twice.
+    Twice,
     /// `pub use` shows more than there is to show.
     ShowsTooMuch,
     /// It is only there under this condition.
@@ -87,6 +91,14 @@ fn finding(path: TreePath, name: &str, problem: &Problem) -> Finding {
             format!("`{name}` would be named where it cannot be seen"),
             "make it visible there first, or move what names it along".to_owned(),
         ),
+        Problem::HiddenFromOthers => (
+            format!("`{name}` would be named by an exported macro, whose callers do not see it"),
+            "make it `pub` first, or move it where others see it".to_owned(),
+        ),
+        Problem::Twice => (
+            format!("`{name}` would be there twice"),
+            "give it another name, or move in two steps".to_owned(),
+        ),
         Problem::ShowsTooMuch => (
             format!("`{name}` would be re-exported to more than it is visible to"),
             "make it `pub` first".to_owned(),
@@ -97,6 +109,11 @@ fn finding(path: TreePath, name: &str, problem: &Problem) -> Finding {
                 display(condition)
             ),
             "put the same condition on what names it, or take it from the target".to_owned(),
+        ),
+        Problem::NoStandard(_) if name.starts_with("alloc::") => (
+            format!("`{name}` would be named in a crate without `extern crate alloc`"),
+            "write `std`, or `core`, where that has it, or say `extern crate alloc` at the root of the crate"
+                .to_owned(),
         ),
         Problem::NoStandard(_) => (
             format!("`{name}` would be named in a crate that is `#![no_std]`"),
@@ -120,6 +137,7 @@ fn problems(tree: Tree<'_>, is_changed: &dyn Fn(FileId) -> bool) -> Problems {
         if !reads || !is_changed(file) {
             continue;
         }
+        check.twice(file);
         for load in &source.loads {
             let mut sites = Vec::new();
             tree.world
@@ -146,12 +164,80 @@ impl Check<'_> {
             site.origin,
             Origin::Code | Origin::KnownMacro | Origin::MacroArguments | Origin::Attribute
         );
+        if site.origin == Origin::MacroBody {
+            self.exported(file, facts, site);
+        }
         if !read || matches!(site.site, UseSite::ExternCrate(_)) {
             return;
         }
         self.visibility(file, facts, site);
         self.condition(file, facts, site);
         self.standard(file, facts, site);
+    }
+
+    /// A `$crate` path of an exported macro, which is read in other crates.
+    fn exported(&mut self, file: FileId, facts: &SourceFacts, site: &Site<'_>) {
+        let Some(first) = site.segments.first() else {
+            return;
+        };
+        let around = |item: &&Item| item.exported && item.span.contains(first.span);
+        let exported = facts.items.iter().any(|item| around(&item));
+        if !exported || facts.name(first.name) != "$crate" {
+            return;
+        }
+        let world = self.tree.world;
+        for (at, pair) in site.trace.steps.windows(2).enumerate() {
+            let [outer, step] = pair else { continue };
+            let (Some(module), Some(segment)) = (outer.module(), site.segments.get(at + 1)) else {
+                continue;
+            };
+            let name = facts.name(segment.name);
+            let bindings = world.bindings(module, name).iter();
+            let mut meant = bindings
+                .filter(|binding| step.all().any(|(res, _)| res == binding.res))
+                .peekable();
+            if meant.peek().is_some() && !meant.any(|one| one.reach == Reach::Public) {
+                let full = self.full_name(facts, site, at + 1);
+                self.add(file, (name, full), Problem::HiddenFromOthers);
+                return;
+            }
+        }
+    }
+
+    /// Names that a module both defines and imports, or imports twice.
+    fn twice(&mut self, file: FileId) {
+        let world = self.tree.world;
+        for body in &world[file].bodies {
+            let module = world[body].module;
+            for (sym, bindings) in world.space(module).names.iter() {
+                // Of what is outside, the namespaces are not known: a derive may share a trait's name.
+                let own = |one: &&Binding| !one.glob && matches!(one.res, Res::Item(_));
+                let named = bindings.iter().filter(own);
+                let named: Vec<&Binding> = named.filter(|one| self.is_always(one)).collect();
+                let meets = named.iter().enumerate().any(|(at, one)| {
+                    named
+                        .iter()
+                        .skip(at + 1)
+                        .any(|other| one.namespaces.meets(other.namespaces) && one.res != other.res)
+                });
+                // What is imported as `_` has no name.
+                let name = world.names.text(*sym).to_string();
+                if meets && name != "_" {
+                    let full = format!("{}::{name}", world.name_of(&Target::Module(module)));
+                    self.add(file, (&name, full), Problem::Twice);
+                }
+            }
+        }
+    }
+
+    /// Whether a name is there without a condition of its own.
+    fn is_always(&mut self, binding: &Binding) -> bool {
+        let own = match (binding.import, binding.res) {
+            (Some(import), _) => self.conditions.of_import(import),
+            (None, Res::Item(item)) => self.conditions.of_item(item),
+            (None, _) => BTreeSet::new(),
+        };
+        own.is_empty()
     }
 
     /// Whether the crate has what a path names of the standard library.

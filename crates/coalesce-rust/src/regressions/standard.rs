@@ -64,14 +64,19 @@ impl Standard {
             .crates
             .entry(krate)
             .or_insert_with(|| read(tree, conditions, krate));
-        let has = has.as_ref()?;
         let outside = || {
             let mut all = first.all();
             all.any(|(res, _)| {
                 matches!(res, Res::External(full) if tree.world.names.as_str(full) == name)
             })
         };
-        if matches!(name, "std" | "alloc") && first.import.is_none() && outside() {
+        let named = first.import.is_none() && outside();
+        let Some(has) = has.as_ref() else {
+            // `std` is there without a word, `alloc` never is.
+            let declared = || declares(tree, krate, name);
+            return (name == "alloc" && named && !declared()).then(Alternatives::new);
+        };
+        if matches!(name, "std" | "alloc") && named {
             let mut when = has.crates.get(name).cloned().unwrap_or_default();
             if name == "std" {
                 when.extend(has.prelude.iter().cloned());
@@ -103,6 +108,18 @@ fn is_macro(facts: &SourceFacts, site: &Site<'_>) -> bool {
     };
     let path = facts.path(at);
     path.namespaces == Namespaces::MACRO
+}
+
+/// Whether the root of a crate says `extern crate` of a name.
+fn declares(tree: Tree<'_>, krate: CrateId, name: &str) -> bool {
+    let world = tree.world;
+    let root = world[krate].root.map(|root| world.bodies_of(root));
+    let mut bodies = root.into_iter().flatten();
+    bodies.any(|body| {
+        let facts = world.facts(body.file);
+        let mut declared = facts.extern_crates.iter();
+        declared.any(|one| facts.name(one.name.name) == name)
+    })
 }
 
 /// Reads the root of a crate; `None` where it has `std` whatever happens.

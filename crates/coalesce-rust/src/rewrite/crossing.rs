@@ -1,22 +1,25 @@
 //! What stands in the way of code that leaves its crate for another one, whether it goes as a module,
 //! as a library or item by item.
 
+mod coherence;
+
 use std::collections::BTreeSet;
 
 use coalesce_cargo::features::{self, declared};
-use coalesce_model::{ByteSpan, ChangeKind, Finding, TreePath};
+use coalesce_model::{ByteSpan, ChangeKind, Finding, TreePath, Unproven, UnprovenKind};
 
 use super::{
     cargo::is_macro_package,
     conditions::conditions_of,
     items::moving::{Moving, Set},
     mapping::{Mapping, refusal},
-    packages::{Ask, Wishes},
+    packages::{Ask, Wishes, condition_of_no_std},
 };
 use crate::{
-    discover::Edition,
-    lexer::{self, TokenKind},
+    discover::{DependencyKind, Edition},
+    lexer::{self, Token, TokenKind},
     resolve::{CrateId, FileId, Found, ItemId, ModuleId, Res, Site},
+    words::{EDITIONS, FLOAT_METHODS, text_of},
 };
 
 /// What was found.
@@ -26,6 +29,7 @@ pub(super) struct Crossing {
     pub notes: Vec<Finding>,
     /// Features that have to come along.
     pub wishes: Wishes,
+    pub unproven: Vec<Unproven>,
 }
 
 /// A text that goes to another crate.
@@ -111,13 +115,21 @@ fn check(mapping: &Mapping<'_>, set: Option<&Set<'_>>, pieces: Vec<Piece>) -> Cr
             }
             crossing.features(&gate, piece);
             crossing.conditions(piece);
+            crossing.words_of_editions(piece);
         }
         crossing.variables(&gate, piece);
+        crossing.floats(piece);
+        crossing.non_exhaustive(piece);
+        crossing.two_of_one(piece);
     }
     crossing.orphans(&pieces);
+    crossing.orphan_arguments(&pieces);
+    crossing.blankets(&pieces);
     crossing.macro_calls();
     crossing.found.refusals.sort();
     crossing.found.refusals.dedup();
+    crossing.found.unproven.sort();
+    crossing.found.unproven.dedup();
     crossing.found
 }
 
@@ -149,6 +161,145 @@ impl Check<'_> {
             let warning = Finding::warning(path.clone(), message);
             self.found.notes.push(warning);
         }
+    }
+
+    /// Words that the edition of the other crate reads otherwise, once each.
+    fn words_of_editions(&mut self, piece: &Piece) {
+        let world = self.mapping.world;
+        let (old, new) = (
+            world[self.mapping.krate(piece.from)].edition,
+            world[piece.to].edition,
+        );
+        let newer = EDITIONS.iter();
+        let newer = newer.filter(|(edition, _)| old < *edition && *edition <= new);
+        for (edition, section) in newer {
+            let mut told = BTreeSet::new();
+            self.words(piece, &mut |word, around| {
+                let why = text_of(section, word).filter(|_| around.is_meant(word))?;
+                told.insert(word.to_owned())
+                    .then(|| format!("it goes to edition {}: {why}", edition.year()))
+            });
+        }
+    }
+
+    /// Methods of floats, which a crate without `std` has not.
+    fn floats(&mut self, piece: &Piece) {
+        let without = |krate: CrateId| {
+            let text = self
+                .mapping
+                .texts
+                .text(&self.mapping.world[krate].root_file);
+            text.and_then(|text| condition_of_no_std(&text)).is_some()
+        };
+        if !without(piece.to) || without(self.mapping.krate(piece.from)) {
+            return;
+        }
+        let to = self.mapping.world[piece.to].name.clone();
+        self.words(piece, &mut |word, around| {
+            (around.is_method() && FLOAT_METHODS.contains(word)).then(|| {
+                format!("where a float has this, it has it from `std`, and `{to}` is without")
+            })
+        });
+    }
+
+    /// Lists the words of a text about which something is to be said.
+    fn words(&mut self, piece: &Piece, why: &mut Why<'_>) {
+        let path = self.mapping.world[piece.file].path.clone();
+        let text = self.mapping.texts.text(&path).unwrap_or_default();
+        let tokens = lexer::tokens(&text, piece.span);
+        for (at, token) in tokens.iter().enumerate() {
+            let word = token.span.of(&text).unwrap_or_default();
+            let around = Around {
+                text: &text,
+                tokens: &tokens,
+                at,
+            };
+            let Some(why) = token.is_ident().then(|| why(word, &around)).flatten() else {
+                continue;
+            };
+            self.found.unproven.push(Unproven {
+                path: path.clone(),
+                span: Some(token.span),
+                kind: UnprovenKind::Equivalence,
+                name: word.to_owned(),
+                why,
+            });
+        }
+    }
+
+    /// `#[non_exhaustive]` binds other crates: what uses the type from outside must not list all of it.
+    fn non_exhaustive(&mut self, piece: &Piece) {
+        let world = self.mapping.world;
+        let to = world[piece.to].name.clone();
+        let stays = self.is_named_in(piece, &|_, after| after != piece.to);
+        if stays {
+            self.words(piece, &mut |word, _| {
+                (word == "non_exhaustive").then(|| {
+                    format!(
+                        "it is named outside of `{to}`, where a literal or a `match` may not list all of \
+                         its fields or variants any more"
+                    )
+                })
+            });
+        }
+    }
+
+    /// Tests of a library that have what moves by a package which is built on the library itself: as a
+    /// test the library is compiled once more, and a type of the one is none of the other.
+    fn two_of_one(&mut self, piece: &Piece) {
+        let world = self.mapping.world;
+        let from = world.package_of(self.mapping.krate(piece.from));
+        let to = world.package_of(piece.to);
+        let mut needed = from.dependencies.iter();
+        let built_on = needed.any(|one| {
+            one.kind == DependencyKind::Normal && one.directory.as_ref() == Some(&to.directory)
+        });
+        if !built_on || !self.is_named_in(piece, &|before, _| before == piece.to) {
+            return;
+        }
+        let (from, to) = (from.name.clone(), to.name.clone());
+        self.found.unproven.push(Unproven {
+            path: world[piece.file].path.clone(),
+            span: Some(ByteSpan::empty(piece.span.start)),
+            kind: UnprovenKind::Equivalence,
+            name: to.clone(),
+            why: format!(
+                "tests of `{to}` have this by `{from}`, which is built on another compilation of `{to}`"
+            ),
+        });
+    }
+
+    /// Whether other code names an item of a piece, of crates that are asked for by those that it is in
+    /// before and after.
+    fn is_named_in(&self, piece: &Piece, asked: &dyn Fn(CrateId, CrateId) -> bool) -> bool {
+        let world = self.mapping.world;
+        let facts = world.facts(piece.file);
+        let mut own = BTreeSet::new();
+        for item in facts
+            .items
+            .iter()
+            .filter(|one| piece.span.contains(one.span))
+        {
+            own.extend(world.items_of(piece.from, facts.name(item.name.name)));
+        }
+        let mut found = false;
+        for (file, source) in world.sources() {
+            world.visit_file(source, &mut |_, site| {
+                let first = site.segments.first().map(|first| first.span);
+                let moves =
+                    first.is_some_and(|first| file == piece.file && piece.span.contains(first));
+                let module = world.module_of(site.space);
+                let (here, after) = (self.mapping.krate(module), self.mapping.after(module).krate);
+                let mut steps = site.trace.steps.iter().flat_map(Found::all);
+                found |= !moves
+                    && asked(here, after)
+                    && steps.any(|(res, _)| match res {
+                        Res::Item(item) | Res::Variant(item, _) => own.contains(&item),
+                        _ => false,
+                    });
+            });
+        }
+        found
     }
 
     /// Features that it stands under or names, which the other package has, or has to get.
@@ -273,38 +424,6 @@ impl Check<'_> {
         true
     }
 
-    /// `impl`s that would be in another crate than both their trait and their type.
-    fn orphans(&mut self, pieces: &[Piece]) {
-        let mapping = self.mapping;
-        let from: BTreeSet<CrateId> = pieces.iter().map(|one| mapping.krate(one.from)).collect();
-        for one in mapping.world.impls() {
-            let krate = mapping.krate(one.module);
-            if !from.contains(&krate) {
-                continue;
-            }
-            let mut around = pieces.iter();
-            let moved = around.find(|piece| {
-                piece.file == one.file
-                    && piece.span.contains(one.span)
-                    && (self.set.is_some() || piece.from == one.module)
-            });
-            let home = moved.map_or(mapping.after(one.module).krate, |piece| piece.to);
-            let local = |item: Option<ItemId>| item.map(|item| self.crate_after(item) == home);
-            let (of, by) = (local(one.of), local(one.by));
-            let touched = moved.is_some() || of == Some(false) || by == Some(false);
-            let allowed = of == Some(true) || (!one.is_inherent() && by == Some(true));
-            let was = |item: ItemId| mapping.krate(mapping.world[item].module) == krate;
-            if !touched || allowed || ![one.of, one.by].into_iter().flatten().any(was) {
-                continue;
-            }
-            let path = mapping.world[one.file].path.clone();
-            let message = "this `impl` would be in another crate than its trait and its type";
-            let help = "move the type, or the trait, along with it".to_owned();
-            let refused = refusal(path, message).at(one.span).with_help(help);
-            self.found.refusals.push(refused);
-        }
-    }
-
     /// The crate of an item afterwards.
     fn crate_after(&self, item: ItemId) -> CrateId {
         let moving = self
@@ -354,6 +473,54 @@ impl Check<'_> {
                 let refused = refusal(source.path.clone(), message).at(first.span);
                 self.found.refusals.push(refused.with_help(help));
             });
+        }
+    }
+}
+
+/// What is to be said of a word of a text.
+type Why<'w> = dyn FnMut(&str, &Around<'_>) -> Option<String> + 'w;
+
+/// What stands around a word.
+struct Around<'t> {
+    text: &'t str,
+    tokens: &'t [Token],
+    at: usize,
+}
+
+impl Around<'_> {
+    fn before(&self) -> Option<&Token> {
+        self.at.checked_sub(1).and_then(|at| self.tokens.get(at))
+    }
+
+    fn after(&self, by: usize) -> Option<&Token> {
+        self.tokens.get(self.at + by)
+    }
+
+    fn is_method(&self) -> bool {
+        self.before()
+            .is_some_and(|one| one.is(b'.') || one.is(b':'))
+    }
+
+    /// Whether a word stands as the one that another edition reads otherwise.
+    fn is_meant(&self, word: &str) -> bool {
+        let next = self.after(1);
+        let said = next.and_then(|next| next.span.of(self.text));
+        let block = |by| {
+            let one: Option<&Token> = self.after(by);
+            one.is_some_and(|one| one.kind == TokenKind::Open(b'{'))
+        };
+        match word {
+            "unsafe" => said == Some("fn"),
+            "extern" => block(1) || block(2),
+            "else" => self.text.contains("if let"),
+            "panic" | "assert" => next.is_some_and(|next| next.is(b'!')),
+            "gen" | "no_mangle" | "export_name" | "link_section" => {
+                !self
+                    .before()
+                    .is_some_and(|one| one.kind == TokenKind::Open(b'('))
+                    || word == "gen"
+            }
+            _ => self.is_method(),
         }
     }
 }

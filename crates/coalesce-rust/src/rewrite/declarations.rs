@@ -498,9 +498,15 @@ pub(super) fn cut(text: &str, span: ByteSpan, edits: Vec<Edit>) -> Result<String
     ))
 }
 
-/// Edits that start at the same byte, made one: what is inserted comes first.
+/// Edits that start at the same byte, made one: what is inserted comes first, a visibility last of that,
+/// for it belongs to what stands there.
 pub(super) fn joined(mut edits: Vec<Edit>) -> Vec<Edit> {
+    let is_visibility = |edit: &Edit| {
+        let plain = edit.text.starts_with("pub") && !edit.text.contains('\n');
+        edit.span.is_empty() && plain && edit.text.ends_with(' ')
+    };
     edits.sort();
+    edits.sort_by_key(|edit| (edit.span, is_visibility(edit)));
     edits.dedup();
     let mut result: Vec<Edit> = Vec::new();
     for edit in edits {

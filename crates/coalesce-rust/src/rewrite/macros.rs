@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use coalesce_model::{Edit, Finding, TreePath};
 
 use super::{
+    items::is_redefined,
     macro_paths::Paths,
     macro_scope::{Arriving, is_seen},
     mapping::{Mapping, refusal},
@@ -59,6 +60,13 @@ pub(super) fn check(mapping: &Mapping<'_>, structure: &Structure) -> Macros {
             for (res, namespaces) in step.all() {
                 let Res::Item(item) = res else { continue };
                 let name = facts.name(segment.name);
+                let leaves = mapping.owner(world[item].module) != mapping.owner(user);
+                if leaves && namespaces.meets(Namespaces::MACRO) && is_redefined(world, item) {
+                    if told.insert(name.to_owned()) {
+                        found.refusals.push(redefined(&file.path, name));
+                    }
+                    continue;
+                }
                 if namespaces.meets(Namespaces::MACRO)
                     && !is_in_scope(mapping, item, user, &mut arriving)
                     && paths.give(item, user).is_none()
@@ -74,6 +82,13 @@ pub(super) fn check(mapping: &Mapping<'_>, structure: &Structure) -> Macros {
     found.edits = paths.edits;
     found.needs = paths.needs;
     found
+}
+
+/// A macro that has several definitions, of which the one that is meant depends on the place.
+pub(super) fn redefined(path: &TreePath, name: &str) -> Finding {
+    let message = format!("`{name}!` is defined several times, and the place of a call picks one");
+    let help = "give the definitions names of their own first".to_owned();
+    refusal(path.clone(), message).with_help(help)
 }
 
 fn out_of_scope(mapping: &Mapping<'_>, path: &TreePath, name: &str, user: ModuleId) -> Finding {

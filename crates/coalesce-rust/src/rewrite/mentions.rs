@@ -214,13 +214,18 @@ impl Pass<'_> {
     fn path_strings(&mut self) {
         for string in &self.facts.path_strings {
             for base in [TreePath::root(), self.package()] {
-                let Ok(target) = base.join(&string.value) else {
+                // `concat!(env!("CARGO_MANIFEST_DIR"), "/src/a.txt")`
+                let plain = string.value.trim_start_matches('/');
+                let Ok(target) = base.join(plain) else {
                     continue;
                 };
                 let Some(new) = self.structure.files.get(&target) else {
                     continue;
                 };
-                let text = new.relative_to(&base);
+                let mut text = new.relative_to(&base);
+                if plain.len() < string.value.len() {
+                    text.insert(0, '/');
+                }
                 let (from, to) = (target.to_string(), new.to_string());
                 let evidence = (Form::FilePath, Evidence::ExactPath);
                 self.replace(string.span, evidence, (&from, &to), text);

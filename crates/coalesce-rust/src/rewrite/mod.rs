@@ -30,6 +30,7 @@ mod mentions;
 mod merge;
 mod method_calls;
 mod needs;
+mod own_place;
 mod packages;
 mod place;
 mod public;
@@ -128,6 +129,7 @@ fn modules(
     let crossing = crossing::of_modules(&mapping);
     plan.refusals.extend(crossing.refusals.iter().cloned());
     plan.notes.extend(crossing.notes.iter().cloned());
+    plan.unproven.extend(crossing.unproven.iter().cloned());
     depend(&mapping, &needs, &mut edits, &mut plan);
     let shims = Shims::new(&mapping, forwards);
     if plan.refusals.is_empty() {

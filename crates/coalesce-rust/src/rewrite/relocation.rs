@@ -10,6 +10,7 @@ use super::{
     implicit,
     mapping::{Mapping, refusal},
     needs::Need,
+    own_place,
     place::Place,
     visibility,
 };
@@ -75,12 +76,14 @@ impl Relocation<'_> {
         super::add(&mut edits, members.edits);
         let mut needs = implicit.needs;
         needs.extend(members.needs);
+        let mut unproven = implicit.unproven;
+        unproven.extend(own_place::places(self));
         Relocated {
             edits,
             needs,
             notes: members.notes,
             refusals,
-            unproven: implicit.unproven,
+            unproven,
             public: members.public,
         }
     }

@@ -375,6 +375,12 @@ fn path_edits(
         let Ok(file) = old_base.join(&attribute.value) else {
             continue;
         };
+        // Inside of an inline module, the path starts in the directory of that.
+        let own = world
+            .bodies_of(leaving.module)
+            .map(|body| &world[body.file].path);
+        let mut own = own.filter(|path| path.as_str().ends_with(&*attribute.value));
+        let file = own.next().cloned().unwrap_or(file);
         let file = structure.files.get(&file).unwrap_or(&file);
         let text = file.relative_to(&new_base);
         if text != *attribute.value {

@@ -5,10 +5,12 @@ use std::collections::BTreeSet;
 
 use coalesce_model::{ByteSpan, Change, Texts, TreePath, Unproven, UnprovenKind};
 
+use super::cargo::is_macro_package;
 use crate::{
+    discover::TargetKind,
     facts::{QUOTES, SourceFacts},
     lexer::{self, Token, TokenKind},
-    resolve::World,
+    resolve::{FileId, World},
 };
 
 /// All such places, file by file, but for the paths in quoted code that are settled.
@@ -34,8 +36,22 @@ pub(super) fn places(
         };
         found.extend(reader.quoted(facts));
         found.extend(reader.pasted());
+        found.extend(reader.written(maker(world, texts, file)));
     }
     found
+}
+
+/// What makes code of the strings of a file.
+fn maker(world: &World, texts: &dyn Texts, file: FileId) -> Option<UnprovenKind> {
+    let body = world[file].bodies.first()?;
+    let krate = &world[world[world[body].module].krate];
+    match krate.kind {
+        TargetKind::BuildScript => Some(UnprovenKind::Generated),
+        TargetKind::Lib if is_macro_package(world, texts, krate.package) => {
+            Some(UnprovenKind::ProceduralMacro)
+        }
+        _ => None,
+    }
 }
 
 /// What a change takes away from its old name.
@@ -220,6 +236,32 @@ impl<'r> Reader<'r> {
     fn is_settled(&self, names: ByteSpan) -> bool {
         let mut settled = self.settled.iter();
         settled.any(|(path, span)| path == self.path && span.contains(names))
+    }
+
+    /// Strings that become code, and say the name of what moves.
+    fn written(&self, maker: Option<UnprovenKind>) -> Vec<Unproven> {
+        let Some(kind) = maker else {
+            return Vec::new();
+        };
+        let whole = ByteSpan::from_range(0..self.text.len());
+        let mut found = Vec::new();
+        for token in lexer::tokens(self.text, whole) {
+            let TokenKind::Text { content } = token.kind else {
+                continue;
+            };
+            let said: Vec<Token> = lexer::tokens(self.text, content);
+            let named = self.sought.iter().find(|sought| {
+                let last = sought.names.last().copied().unwrap_or_default();
+                let mut words = said.iter().filter(|token| token.is_ident());
+                words.any(|token| self.word(token) == last)
+            });
+            found.extend(named.map(|sought| {
+                let from = &sought.change.from;
+                let why = format!("code is made of this text, and it may name `{from}`");
+                self.unproven(kind, content, why)
+            }));
+        }
+        found
     }
 
     /// Words that `paste!` and its like put together: `[<Store $kind>]`.

@@ -10,6 +10,7 @@ use coalesce_model::ByteSpan;
 
 use super::names::{FileNames, Names};
 use crate::{
+    facts::ItemKind,
     lexer::{self, Token},
     resolve::{FileId, ItemId, ModuleId, Res},
 };
@@ -29,12 +30,26 @@ pub(super) enum Meaning {
         /// What it is in the second one.
         new: String,
     },
+    /// They read alike, and each has a static of its own that keeps what it is told: this one, and the
+    /// other's.
+    State { item: ItemId },
     /// They read alike, and what this name leads to is known of one alone.
     Unknown { name: String },
 }
 
 /// Attributes that change what a definition is.
 const TELLING: [&str; 4] = ["cfg", "cfg_attr", "derive", "repr"];
+
+/// Words of types whose statics can change.
+const KEEPING: [&str; 7] = [
+    "static mut",
+    "Atomic",
+    "Cell",
+    "Lazy",
+    "Mutex",
+    "Once",
+    "RwLock",
+];
 
 /// Compares definitions.
 pub(super) struct Comparison<'c, 'n> {
@@ -142,11 +157,48 @@ impl Comparison<'_, '_> {
                 return Meaning::OtherText;
             }
             let leads = x.is_name || x.is_behind_dot;
+            if let Some(item) = self.state(&known, &other).filter(|_| told == Meaning::Same) {
+                told = Meaning::State { item };
+            }
             if same != Some(true) && leads && told == Meaning::Same {
                 told = self.other(x.text, (&known, &other), same);
             }
         }
         told
+    }
+
+    /// A static that keeps what it is told, where the other text means another one.
+    fn state(&self, known: &BTreeSet<Res>, other: &BTreeSet<Res>) -> Option<ItemId> {
+        let statics = |all: &BTreeSet<Res>| -> Vec<ItemId> {
+            let all = all.iter();
+            all.filter_map(|res| match res {
+                Res::Item(item) if self.names.world[item].kind == ItemKind::Static => Some(*item),
+                _ => None,
+            })
+            .collect()
+        };
+        let others = statics(other);
+        statics(known).into_iter().find(|item| {
+            let apart = others
+                .iter()
+                .any(|other| other != item && self.pairs.get(item) != Some(other));
+            apart && self.keeps(*item)
+        })
+    }
+
+    /// Whether an item is a static that can change, by the words of its type.
+    pub fn keeps(&self, item: ItemId) -> bool {
+        if self.names.world[item].kind != ItemKind::Static {
+            return false;
+        }
+        let Some((file, fact)) = self.names.definition(item) else {
+            return false;
+        };
+        let Some(names) = self.names.file(file) else {
+            return false;
+        };
+        let text = fact.span.of(&names.text).unwrap_or_default();
+        KEEPING.iter().any(|word| text.contains(word))
     }
 
     fn leads_to(&self, file: &FileNames, module: ModuleId, word: &Word<'_>) -> BTreeSet<Res> {
@@ -226,7 +278,10 @@ impl Comparison<'_, '_> {
         old == new
             || (old, new) == itself
             || self.pairs.get(&old) == Some(&new)
-            || self.items(old, new, assumed) == Meaning::Same
+            || matches!(
+                self.items(old, new, assumed),
+                Meaning::Same | Meaning::State { .. }
+            )
     }
 }
 

@@ -15,6 +15,7 @@ use super::{
     Use, compare, lost,
     meaning::{Comparison, Meaning},
     names::Names,
+    shape::{self, Shape},
     signature::{Definition, Gives, Signatures},
     types::Fits,
     usage::Usage,
@@ -73,11 +74,18 @@ pub(in super::super) fn check(world: &World, changes: &[Change], texts: &dyn Tex
         found: &found,
         definitions: definitions(&names, &found.all),
     };
+    let mut matched = BTreeSet::new();
     for (file, uses) in super::uses(&mapping, &found.all, &goes) {
+        let text = texts.text(&world[file].path);
+        if text.is_some_and(|text| text.contains("match ")) {
+            let variants = uses.iter().filter(|one| one.inside.is_some());
+            matched.extend(variants.map(|one| one.item));
+        }
         fitting.file(file, &uses, &gone, &mut whole);
     }
     fitting.meanings(&mut whole);
     fitting.opposites(&mut whole);
+    fitting.lacks(&matched, &mut whole);
     whole.refusals.sort();
     whole.refusals.dedup();
     whole.unproven.sort();
@@ -384,13 +392,20 @@ impl Fitting<'_, '_> {
             let (Some((_, fact)), Some(path)) = (place, path.map(|file| file.path.clone())) else {
                 continue;
             };
-            if self.found.merged.contains(old) {
-                continue;
-            }
             let (from, to) = (
                 self.names.name_of(Res::Item(*old)),
                 self.names.name_of(Res::Item(*new)),
             );
+            if comparison.keeps(*old) {
+                let why = format!("it and `{to}` each keep a state, and become one");
+                whole
+                    .unproven
+                    .push(alike(path, fact.name.span, (from, why)));
+                continue;
+            }
+            if self.found.merged.contains(old) {
+                continue;
+            }
             match comparison.of(*old, *new) {
                 Meaning::Same | Meaning::OtherText => {}
                 Meaning::OtherThing { name, old, new } => whole.refusals.push(refusal(
@@ -401,17 +416,91 @@ impl Fitting<'_, '_> {
                     ).at(fact.name.span).with_help(format!(
                         "say in the manifest what becomes of `{old}`, or write what it does where it is used"
                     ))),
-                Meaning::Unknown { name } => whole.unproven.push(Unproven {
-                    path,
-                    span: Some(fact.name.span),
-                    kind: UnprovenKind::Equivalence,
-                    why: format!(
+                Meaning::State { item } => {
+                    let node = &self.mapping.world[item];
+                    let name = &node.name;
+                    let why = format!(
+                        "it reads like `{to}`, and each keeps a state of its own: `{name}` stays"
+                    );
+                    if !self.mapping.is_replaced(node.module) {
+                        whole.unproven.push(alike(path, fact.name.span, (from, why)));
+                    }
+                }
+                Meaning::Unknown { name } => {
+                    let why = format!(
                         "it reads like `{to}`, and what `{name}` leads to is known of one of both alone"
-                    ),
-                    name: from,
-                }),
+                    );
+                    whole.unproven.push(alike(path, fact.name.span, (from, why)));
+                }
             }
         }
+    }
+
+    /// Traits that only what gives way has, and variants that only what takes its place has.
+    fn lacks(&self, matched: &BTreeSet<ItemId>, whole: &mut Whole) {
+        let world = self.mapping.world;
+        let both: BTreeSet<ItemId> = self
+            .found
+            .all
+            .iter()
+            .flat_map(|(old, new)| [*old, *new])
+            .collect();
+        let shapes = shape::shapes(world, &both, self.names.texts);
+        for (old, new) in &self.found.all {
+            let (Some(here), Some(there)) = (shapes.get(old), shapes.get(new)) else {
+                continue;
+            };
+            let place = self.names.definition(*old);
+            let Some((file, fact)) = place.filter(|_| here.is_known && there.is_known) else {
+                continue;
+            };
+            let has = self.traits_of(*new, there);
+            // An `impl` that goes is told of where it stands.
+            let lost: Vec<&str> = here.derives.difference(&has).map(String::as_str).collect();
+            let more = there
+                .variants
+                .keys()
+                .filter(|name| !here.variants.contains_key(*name));
+            let more: Vec<&str> = more.map(String::as_str).collect();
+            let full = |item: ItemId| self.names.name_of(Res::Item(item));
+            let mut tell = |why: String| {
+                whole.unproven.push(Unproven {
+                    path: world[file].path.clone(),
+                    span: Some(fact.name.span),
+                    kind: UnprovenKind::UnknownType,
+                    name: full(*old),
+                    why,
+                });
+            };
+            if !lost.is_empty() && !self.found.merged.contains(old) {
+                tell(format!(
+                    "`{}` lacks {}: whether users need that, the names do not tell",
+                    full(*new),
+                    lost.join(", ")
+                ));
+            }
+            if !more.is_empty() && matched.contains(old) {
+                tell(format!(
+                    "`{}` has {} besides, and a `match` may list those of `{}` alone",
+                    full(*new),
+                    more.join(", "),
+                    full(*old)
+                ));
+            }
+        }
+    }
+
+    /// The traits that a type derives, or that its `impl`s are of, by their last names.
+    fn traits_of(&self, item: ItemId, shape: &Shape) -> BTreeSet<String> {
+        let world = self.mapping.world;
+        let mut found = shape.derives.clone();
+        for one in world.impls().iter().filter(|one| one.of == Some(item)) {
+            let facts = world.facts(one.file);
+            let path = one.fact.trait_path.map(|path| facts.path(path).segments);
+            let last = path.and_then(|path| facts.segments(path).last());
+            found.extend(last.map(|last| facts.name(last.name).to_owned()));
+        }
+        found
     }
 
     /// What is never there together with what would take its place.
@@ -443,6 +532,17 @@ impl Fitting<'_, '_> {
             );
             whole.refusals.push(refusal(path, message));
         }
+    }
+}
+
+/// Two definitions that read alike, and what is not known of that.
+fn alike(path: TreePath, span: ByteSpan, (name, why): (String, String)) -> Unproven {
+    Unproven {
+        path,
+        span: Some(span),
+        kind: UnprovenKind::Equivalence,
+        name,
+        why,
     }
 }
 

@@ -3,8 +3,9 @@
 use coalesce_model::Finding;
 
 use super::{
-    super::{macro_scope::is_seen, mapping::refusal},
+    super::{macro_scope::is_seen, macros::redefined, mapping::refusal},
     moving::Set,
+    rules,
     scan::Scan,
 };
 use crate::resolve::{ModuleId, parts};
@@ -13,6 +14,11 @@ use crate::resolve::{ModuleId, parts};
 pub(super) fn check(set: &Set<'_>, scan: &Scan) -> Vec<Finding> {
     let mut found = Vec::new();
     for ((item, place), (file, span)) in &scan.macros {
+        if rules::is_redefined(set.world(), *item) {
+            let name = &set.world()[item].name;
+            found.push(redefined(&set.path(*file), name).at(*span));
+            continue;
+        }
         if is_seen(set.mapping, *item, place, &mut None) {
             continue;
         }

@@ -19,9 +19,11 @@ pub(super) mod replace;
 mod rules;
 mod scan;
 mod shims;
+mod taken;
+mod unseen;
 mod visibility;
 
-pub(super) use rules::{imports, is_attribute, is_exported};
+pub(super) use rules::{imports, is_attribute, is_exported, is_redefined};
 
 use std::collections::BTreeMap;
 
@@ -72,11 +74,14 @@ pub(super) fn rewrite(
     plan.notes.extend(shims.notes.iter().cloned());
     let imports = imports::settle(&set, &mut scan, &shims);
     plan.unproven.extend(guessed(&set, &scan));
+    plan.unproven.extend(taken::macro_words(&set));
+    plan.unproven.extend(unseen::places(&set));
     let more = replace::needs(&set, &scan);
     scan.told.needs.extend(more);
     let crossing = super::crossing::of_items(&set);
     plan.refusals.extend(crossing.refusals);
     plan.notes.extend(crossing.notes);
+    plan.unproven.extend(crossing.unproven);
     plan.refusals.extend(forbidden(&set, &scan));
     mentions(&set, &structure, &mut scan);
     let visible = visible(&set, &mut scan, &mut plan);
@@ -117,6 +122,7 @@ fn forbidden(set: &Set<'_>, scan: &Scan) -> Vec<Finding> {
     found.extend(handed::check(set, scan));
     found.extend(replace::check(set));
     found.extend(conditions::check(set, scan));
+    found.extend(taken::check(set));
     found
 }
 

@@ -69,7 +69,7 @@ pub(super) fn exported_by(world: &World, root: ModuleId, name: &str) -> Vec<Item
 }
 
 /// Several definitions one after the other, of which the place of a call picks one.
-pub(super) fn is_redefined(world: &World, item: ItemId) -> bool {
+pub(in crate::rewrite) fn is_redefined(world: &World, item: ItemId) -> bool {
     let node = &world[item];
     let definitions = &node.definitions;
     let plain = |(file, at): &(FileId, u32)| {

@@ -7,8 +7,14 @@ use crate::{
     facts::{LeafKind, VisibilityKind},
     resolve::{FileId, ItemId, ModuleId, Res, is_within},
     rewrite::{
-        globs, items::moving::is_bound_public, mapping::refusal, place::Place, spell::spelled,
-        traits, use_tree::LeafChange, walk::is_of_module,
+        globs,
+        items::{moving::is_bound_public, scan::is_concerned},
+        mapping::refusal,
+        place::Place,
+        spell::spelled,
+        traits,
+        use_tree::LeafChange,
+        walk::is_of_module,
     },
 };
 
@@ -162,6 +168,7 @@ impl<'a> Settler<'_, 'a> {
         }
         // A shim is another definition: two globs that bring both are ambiguous.
         if !moved.shim && self.is_brought(leaf, here, moving) {
+            self.spend(leaf, here, target);
             return;
         }
         let private = visibility_of(world, leaf) == Some(VisibilityKind::Private);
@@ -182,10 +189,31 @@ impl<'a> Settler<'_, 'a> {
         let work = self.scan.files.entry(leaf.0).or_default();
         let list = work.besides.entry(fact.declaration).or_default();
         list.insert(tree);
+        self.spend(leaf, here, target);
+    }
+
+    /// Takes a glob out that nobody needs any more.
+    pub(super) fn spend(&mut self, leaf: (FileId, u32), here: ModuleId, target: ModuleId) {
         if self.is_spent(leaf, here, target) {
             let work = self.scan.files.entry(leaf.0).or_default();
             work.leaves.insert(leaf.1, LeafChange::Drop);
         }
+    }
+
+    /// Whether a glob serves a file that no other question made us read.
+    fn serves_unread(&self, leaf: (FileId, u32)) -> bool {
+        let world = self.world();
+        if is_concerned(self.set, leaf.0) {
+            return false;
+        }
+        let moves = |res: Res| matches!(res, Res::Item(item) if self.set.of(item).is_some());
+        let mut serves = false;
+        world.visit_file(&world[leaf.0], &mut |_, site| {
+            for step in &site.trace.steps {
+                serves |= step.import == Some(leaf) && !step.all().any(|(res, _)| moves(res));
+            }
+        });
+        serves
     }
 
     /// Whether a glob brings nothing any more that is used, as far as can be seen.
@@ -200,7 +228,7 @@ impl<'a> Settler<'_, 'a> {
         let Some(space) = known.filter(|_| alone) else {
             return false;
         };
-        if self.scan.used_globs.contains(&leaf) {
+        if self.scan.used_globs.contains(&leaf) || self.serves_unread(leaf) {
             return false;
         }
         let traits = space

@@ -2,11 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use super::{Settler, home_of, leaf_of, visibility_of};
+use coalesce_model::ByteSpan;
+
+use super::{Import, Settler, home_of, leaf_of, visibility_of};
 use crate::{
     facts::{LeafKind, VisibilityKind},
-    resolve::{FileId, ModuleId, Res, is_within},
+    resolve::{BodyId, FileId, ModuleId, Res, is_within},
     rewrite::{
+        conditions::conditions_of,
         items::scan::is_concerned,
         traits::{self, Demand},
         use_tree::LeafChange,
@@ -24,7 +27,16 @@ impl<'a> Settler<'_, 'a> {
             let Some(home) = home.filter(|_| is_of_module(world, import)) else {
                 continue;
             };
+            if leaf_of(world, import).kind == LeafKind::Glob {
+                if let Some(target) = self.speller().glob_target(import) {
+                    self.spend(import, home, target);
+                }
+                continue;
+            }
             let stays = self.used(import, home);
+            if stays != Demand::No && self.hand_down(import, home) {
+                continue;
+            }
             let leaves = self.scan.for_methods.get(&import);
             if stays == Demand::No {
                 let work = self.scan.files.entry(import.0).or_default();
@@ -33,6 +45,93 @@ impl<'a> Settler<'_, 'a> {
                 self.scan.guessed.insert(import);
             }
         }
+    }
+
+    /// Gives an import that only tests inside of its module go on using, by `use super::*`, to them: for
+    /// others it would be unused. Whether that could be.
+    fn hand_down(&mut self, import: (FileId, u32), home: ModuleId) -> bool {
+        let world = self.world();
+        let fact = leaf_of(world, import);
+        let private = visibility_of(world, import) == Some(VisibilityKind::Private);
+        let (Some(path), Some(krate)) = (
+            self.speller().absolute(import),
+            self.speller().krate_of(import),
+        ) else {
+            return false;
+        };
+        let facts = world.facts(import.0);
+        let segments = facts.segments(fact.segments);
+        let Some(bound) = fact.alias.or_else(|| segments.last().copied()) else {
+            return false;
+        };
+        let name = facts.name(bound.name).to_owned();
+        if !private || self.scan.used_imports.contains(&import) {
+            return false;
+        }
+        if self.own_demand(import, (home, &name), home) != Demand::No {
+            return false;
+        }
+        let Some(users) = self.tests_with(import, (home, &name)) else {
+            return false;
+        };
+        let alias = fact.alias.map(|_| name);
+        for user in users {
+            let place = self.set.mapping.after(world[user].module);
+            let needs = &mut self.scan.told.needs;
+            let speller = self.set.mapping.speller();
+            let path = speller.said_in(path.clone(), krate, &place, needs);
+            let (alias, cfg) = (alias.clone(), BTreeSet::new());
+            let list = self.imports.left.entry(user).or_default();
+            list.insert(Import { path, alias, cfg });
+        }
+        let work = self.scan.files.entry(import.0).or_default();
+        work.leaves.entry(import.1).or_insert(LeafChange::Drop);
+        true
+    }
+
+    /// The texts of tests that have a name of their parent by a glob and use it; `None` where other code
+    /// does.
+    fn tests_with(
+        &self,
+        import: (FileId, u32),
+        (home, name): (ModuleId, &str),
+    ) -> Option<BTreeSet<BodyId>> {
+        let world = self.world();
+        let mut users = BTreeSet::new();
+        let mut others = false;
+        for (file, source) in world.sources() {
+            let below = |body: &BodyId| is_within(world, world[body].module, home);
+            if !source.bodies.iter().any(below) {
+                continue;
+            }
+            world.visit_file(source, &mut |facts, site| {
+                let start = site.segments.first().map_or(0, |first| first.span.start);
+                let stays = self.set.chunk_at(file, start).is_none();
+                for (step, segment) in site.trace.steps.iter().zip(site.segments) {
+                    others |= stays && step.import == Some(import);
+                    let glob = step.import.filter(|_| step.glob);
+                    let target = glob.and_then(|glob| self.speller().glob_target(glob));
+                    if stays && target == Some(home) && facts.name(segment.name) == name {
+                        users.insert(world.body_of(&site));
+                    }
+                }
+            });
+            for body in source.bodies.iter().filter(|body| below(body)) {
+                let module = world[body].module;
+                if module != home
+                    && self.has_glob_of(file, module, home)
+                    && self.own_demand(import, (home, name), module) != Demand::No
+                {
+                    users.insert(*body);
+                }
+            }
+        }
+        let tested = |body: &BodyId| {
+            let conditions = conditions_of(self.set.mapping, world[body].module);
+            conditions.contains("test")
+        };
+        let known = !others && !users.is_empty() && users.iter().all(tested);
+        known.then_some(users)
     }
 
     /// Whether something that stays uses an import.
@@ -102,12 +201,6 @@ impl<'a> Settler<'_, 'a> {
     /// Whether what stays in a module calls a method of a trait that it imports.
     fn demand(&self, import: (FileId, u32), home: ModuleId, name: &str) -> Demand {
         let world = self.world();
-        let names = world.space(home).names.values();
-        let results: Vec<Res> = names
-            .flatten()
-            .filter(|binding| binding.import == Some(import))
-            .map(|binding| binding.res)
-            .collect();
         let mut methods = BTreeSet::new();
         let bodies = world.bodies.iter();
         let users: BTreeSet<(FileId, ModuleId)> = bodies
@@ -120,16 +213,59 @@ impl<'a> Settler<'_, 'a> {
             };
             methods.extend(self.methods_that_stay(user, file, &text));
         }
+        self.demand_by(import, (home, name), &methods)
+    }
+
+    /// The same of one module alone, without those inside of it.
+    fn own_demand(
+        &self,
+        import: (FileId, u32),
+        (home, name): (ModuleId, &str),
+        user: ModuleId,
+    ) -> Demand {
+        let world = self.world();
+        let mut methods = BTreeSet::new();
+        for body in world.bodies_of(user) {
+            let Some(text) = self.set.mapping.texts.text(&self.set.path(body.file)) else {
+                continue;
+            };
+            let facts = world.facts(body.file);
+            let inner = facts.modules.iter();
+            let inner = inner.filter(|one| one.scope == body.scope && one.body.is_some());
+            let chunks = self.set.chunks.iter().filter(|one| one.file == body.file);
+            let mut left_out: Vec<ByteSpan> = inner.map(|one| one.span).collect();
+            left_out.extend(chunks.map(|one| one.span));
+            left_out.sort();
+            let own = facts.scope(body.scope).span;
+            let mut start = own.start;
+            for span in left_out.into_iter().chain([ByteSpan::empty(own.end)]) {
+                if span.start > start && start < own.end {
+                    let end = span.start.min(own.end);
+                    methods.extend(traits::method_names(&text, ByteSpan::new(start, end)));
+                }
+                start = start.max(span.end);
+            }
+        }
+        self.demand_by(import, (home, name), &methods)
+    }
+
+    fn demand_by(
+        &self,
+        import: (FileId, u32),
+        (home, name): (ModuleId, &str),
+        methods: &BTreeSet<String>,
+    ) -> Demand {
+        let world = self.world();
+        let names = world.space(home).names.values();
+        let results: Vec<Res> = names
+            .flatten()
+            .filter(|binding| binding.import == Some(import))
+            .map(|binding| binding.res)
+            .collect();
         let usage = traits::Usage::of(world, home, self.set.mapping.texts);
         let looks = |name: &str| usage.looks_like_trait(name);
         let demands = results.iter().map(|res| {
-            traits::demand(
-                world,
-                (name, *res),
-                &methods,
-                self.set.mapping.texts,
-                &looks,
-            )
+            traits::demand(world, (name, *res), methods, self.set.mapping.texts, &looks)
         });
         demands.max().unwrap_or(Demand::Perhaps)
     }

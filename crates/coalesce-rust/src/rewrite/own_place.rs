@@ -1,0 +1,457 @@
+//! What code reads of the place that it stands in: its module, its file, what Cargo says of its package,
+//! and the names of its types. It compiles elsewhere as well, and says something else.
+//!
+//! Macros go by their names: one whose text calls `module_path!` shows the module of whoever calls it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use coalesce_model::{ByteSpan, ChangeKind, Subject, Texts, TreePath, Unproven, UnprovenKind};
+
+use super::relocation::{Piece, Relocation};
+use crate::{
+    facts::{ItemKind, QUOTES},
+    lexer::{self, Token, TokenKind},
+    resolve::{Found, Res, Target, World},
+    words::{LOG_MACROS, NAMELESS_DERIVES},
+};
+
+/// Texts by which a program chooses among log records by their targets.
+const READS_TARGETS: [&str; 6] = [
+    ".target()",
+    "EnvFilter",
+    "Targets",
+    "filter_module",
+    "parse_filters",
+    "with_target",
+];
+
+/// All such places.
+pub(super) fn places(relocation: &Relocation<'_>) -> Vec<Unproven> {
+    let world = relocation.mapping.world;
+    let texts = relocation.mapping.texts;
+    let mut reader = Reader {
+        relocation,
+        world,
+        texts,
+        macros: match relocation.pieces.is_empty() {
+            true => BTreeMap::new(),
+            false => macros(world, texts),
+        },
+        found: BTreeSet::new(),
+    };
+    for piece in &relocation.pieces {
+        reader.piece(piece);
+    }
+    reader.names_of_types();
+    reader.shown_paths();
+    reader.renamed();
+    reader.found.into_iter().collect()
+}
+
+/// The macros of the tree, with those that their texts call.
+fn macros(world: &World, texts: &dyn Texts) -> BTreeMap<String, BTreeSet<String>> {
+    let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (file, source) in world.sources() {
+        let mut items = world.facts(file).items.iter().peekable();
+        if !items.any(|item| item.kind == ItemKind::Macro) {
+            continue;
+        }
+        let Some(text) = texts.text(&source.path) else {
+            continue;
+        };
+        let facts = world.facts(file);
+        for item in facts.items.iter().filter(|one| one.kind == ItemKind::Macro) {
+            let called = found
+                .entry(facts.name(item.name.name).to_owned())
+                .or_default();
+            called.extend(calls(&text, item.span).map(|call| call.name.to_owned()));
+        }
+    }
+    found
+}
+
+/// A call of a macro.
+struct Call<'t> {
+    name: &'t str,
+    span: ByteSpan,
+    /// The tokens behind the name and `!`.
+    rest: Vec<Token>,
+}
+
+/// The calls of macros in a text, also in the arguments of others.
+fn calls(text: &str, span: ByteSpan) -> impl Iterator<Item = Call<'_>> {
+    let tokens = lexer::tokens(text, span);
+    let at: Vec<usize> = tokens
+        .windows(3)
+        .enumerate()
+        .filter(|(_, three)| {
+            let open = three
+                .get(2)
+                .is_some_and(|one| matches!(one.kind, TokenKind::Open(_)));
+            let name = three.first().is_some_and(|one| one.is_ident());
+            name && open && three.get(1).is_some_and(|one| one.is(b'!'))
+        })
+        .map(|(at, _)| at)
+        .collect();
+    at.into_iter().filter_map(move |at| {
+        let name = tokens.get(at)?;
+        Some(Call {
+            name: name.span.of(text)?,
+            span: name.span,
+            rest: tokens.iter().skip(at + 2).take(6).copied().collect(),
+        })
+    })
+}
+
+struct Reader<'r> {
+    relocation: &'r Relocation<'r>,
+    world: &'r World,
+    texts: &'r dyn Texts,
+    macros: BTreeMap<String, BTreeSet<String>>,
+    found: BTreeSet<Unproven>,
+}
+
+impl Reader<'_> {
+    fn tell(&mut self, path: &TreePath, span: ByteSpan, name: &str, why: String) {
+        self.found.insert(Unproven {
+            path: path.clone(),
+            span: Some(span),
+            kind: UnprovenKind::OwnPlace,
+            name: name.to_owned(),
+            why,
+        });
+    }
+
+    /// Whether a macro is one of these, or its text calls one of them.
+    fn leads_to(&self, name: &str, wanted: &[&str]) -> bool {
+        let mut open = vec![name];
+        let mut seen = BTreeSet::new();
+        while let Some(name) = open.pop() {
+            if wanted.contains(&name) {
+                return true;
+            }
+            if seen.insert(name) {
+                let called = self.macros.get(name).into_iter().flatten();
+                open.extend(called.map(String::as_str));
+            }
+        }
+        false
+    }
+
+    fn piece(&mut self, piece: &Piece) {
+        let mapping = self.relocation.mapping;
+        let source = &self.world[piece.file];
+        let Some(text) = self.texts.text(&source.path) else {
+            return;
+        };
+        let before = self.world.name_of(&Target::Module(piece.from));
+        let after = mapping.name_of(&piece.to);
+        if before == after {
+            return;
+        }
+        let crosses = mapping.krate(piece.from) != piece.to.krate;
+        self.included_beside(piece);
+        let mut targets = None;
+        let documents = documents(&text, piece.span);
+        for call in calls(&text, piece.span) {
+            let name = call.name;
+            if documents.iter().any(|one| one.contains(call.span)) {
+                continue;
+            }
+            if self.leads_to(name, &["module_path"]) {
+                let why = format!("`{name}!` says `{before}` here, and will say `{after}`");
+                self.tell(&source.path, call.span, name, why);
+            } else if self.leads_to(name, &["file"]) {
+                let why = format!("`{name}!` says which file this is, and it becomes another one");
+                self.tell(&source.path, call.span, name, why);
+            }
+            if matches!(name, "include_str" | "include_bytes") {
+                // Literal paths are led to what they mean.
+            } else if name == "include" {
+                self.include(piece, &call, &text);
+            } else if self.leads_to(name, &["include", "include_bytes", "include_str"]) {
+                let why = format!("`{name}!` reads a file, and looks for it beside this one");
+                self.tell(&source.path, call.span, name, why);
+            }
+            if crosses && matches!(name, "env" | "option_env") {
+                self.variable(piece, &call, &text);
+            }
+            if LOG_MACROS.contains(name) && !says_target(&call, &text) {
+                let read = targets.get_or_insert_with(|| self.reads_targets(&before));
+                if let Some(by) = read.clone() {
+                    let why = format!(
+                        "the target of this is its module, `{before}`, and `{by}` reads targets"
+                    );
+                    self.tell(&source.path, call.span, name, why);
+                }
+            }
+        }
+    }
+
+    /// Code that is included and was not read: a build makes it, or it is no source by its name.
+    fn include(&mut self, piece: &Piece, call: &Call<'_>, text: &str) {
+        let path = self.world[piece.file].path.clone();
+        let literal = call.rest.get(1).and_then(|token| match token.kind {
+            TokenKind::Text { content } => content.of(text),
+            _ => None,
+        });
+        let file = literal.zip(path.parent());
+        let file = file.and_then(|(name, base)| base.join(name).ok());
+        // A text that starts no path outside of itself reads alike elsewhere.
+        let plain = |text: &str| {
+            let whole = ByteSpan::from_range(0..text.len());
+            let mut words = lexer::tokens(text, whole).into_iter();
+            !words.any(|one| matches!(one.span.of(text), Some("super" | "self" | "crate")))
+        };
+        let read = file.is_some_and(|file| {
+            self.world.file_at(&file).is_some()
+                || self.texts.text(&file).is_some_and(|text| plain(&text))
+        });
+        if !read {
+            let why =
+                "what is included here is not read, and its names are looked up from the new place";
+            self.found.insert(Unproven {
+                path,
+                span: Some(call.span),
+                kind: UnprovenKind::Generated,
+                name: call.name.to_owned(),
+                why: why.to_owned(),
+            });
+        }
+    }
+
+    /// Code that is included where a definition was, and may name it.
+    fn included_beside(&mut self, piece: &Piece) {
+        let homes: Vec<_> = self.world.bodies_of(piece.from).cloned().collect();
+        for body in homes {
+            let Some(text) = self.texts.text(&self.world[body.file].path) else {
+                continue;
+            };
+            let scope = self.world.facts(body.file).scope(body.scope).span;
+            let own = calls(&text, scope).filter(|call| call.name == "include");
+            let other: Vec<Call<'_>> = own
+                .filter(|call| body.file != piece.file || !piece.span.contains(call.span))
+                .collect();
+            let around = Piece {
+                file: body.file,
+                ..piece.clone()
+            };
+            for call in &other {
+                self.include(&around, call, &text);
+            }
+        }
+    }
+
+    /// A variable that Cargo or a build script sets for the package that is compiled.
+    fn variable(&mut self, piece: &Piece, call: &Call<'_>, text: &str) {
+        let world = self.world;
+        let named = call.rest.iter().find_map(|token| match token.kind {
+            TokenKind::Text { content } => content.of(text),
+            _ => None,
+        });
+        let Some(name) = named else { return };
+        let facts = world.facts(piece.file);
+        // An include of such a path is led to the file that it means.
+        let included = facts.includes.iter().any(|include| {
+            let start = include.span.start;
+            include.from_manifest && call.span.end <= start && start - call.span.end < 64
+        });
+        let package = world.package_of(self.relocation.mapping.krate(piece.from));
+        let script = package.directory.join("build.rs").ok();
+        let script = script.is_some_and(|path| world.file_at(&path).is_some());
+        if !included && (name.starts_with("CARGO") || script) {
+            let why = format!("`{name}` is what it says for the package that is compiled");
+            self.tell(&world[piece.file].path, call.span, name, why);
+        }
+    }
+
+    /// A file that chooses by the targets of log records, or names this module in a text.
+    fn reads_targets(&self, module: &str) -> Option<TreePath> {
+        let quoted = format!("\"{module}");
+        let mut sources = self.world.sources();
+        let found = sources.find(|(_, source)| {
+            let text = self.texts.text(&source.path);
+            text.is_some_and(|text| {
+                text.contains(&quoted) || READS_TARGETS.iter().any(|one| text.contains(one))
+            })
+        });
+        found.map(|(_, source)| source.path.clone())
+    }
+
+    /// Whether what moves defines types, or traits that name the types that they are for.
+    fn first_type(&self) -> Option<String> {
+        let types = [
+            ItemKind::Struct,
+            ItemKind::Enum,
+            ItemKind::Union,
+            ItemKind::Trait,
+        ];
+        self.relocation.pieces.iter().find_map(|piece| {
+            let facts = self.world.facts(piece.file);
+            let mut items = facts.items.iter();
+            let own =
+                items.find(|item| types.contains(&item.kind) && piece.span.contains(item.span))?;
+            Some(facts.name(own.name.name).to_owned())
+        })
+    }
+
+    /// Places that show the full name of a type, where a type gets another one.
+    fn names_of_types(&mut self) {
+        let Some(name) = self.first_type() else {
+            return;
+        };
+        for (_, source) in self.world.sources() {
+            let text = self.texts.text(&source.path);
+            let Some(text) = text.filter(|text| text.contains("type_name")) else {
+                continue;
+            };
+            let whole = ByteSpan::from_range(0..text.len());
+            let tokens = lexer::tokens(&text, whole);
+            let shown = tokens.windows(2).find(|pair| {
+                let word = pair.first().and_then(|one| one.span.of(&text));
+                let called = pair
+                    .get(1)
+                    .is_some_and(|next| next.is(b':') || next.kind == TokenKind::Open(b'('));
+                called && matches!(word, Some("type_name" | "type_name_of_val"))
+            });
+            let span = shown.and_then(|pair| pair.first()).map(|one| one.span);
+            if let Some(span) = span {
+                let why =
+                    format!("this shows the full names of types, and that of `{name}` changes");
+                self.tell(&source.path, span, span.of(&text).unwrap_or_default(), why);
+            }
+        }
+    }
+
+    /// Paths to what moves that a macro of the tree shows as text.
+    fn shown_paths(&mut self) {
+        let world = self.world;
+        let mapping = self.relocation.mapping;
+        let mut moved = BTreeSet::new();
+        for piece in &self.relocation.pieces {
+            let facts = world.facts(piece.file);
+            let own = facts
+                .items
+                .iter()
+                .filter(|item| piece.span.contains(item.span));
+            for item in own {
+                moved.extend(world.items_of(piece.from, facts.name(item.name.name)));
+            }
+        }
+        for (file, source) in world.sources() {
+            let facts = world.facts(file);
+            let calls = facts.macro_calls.iter().filter_map(|call| {
+                let name = facts.segments(facts.path(call.path).segments).last()?;
+                let name = facts.name(name.name);
+                let tree = self.macros.contains_key(name) && !QUOTES.contains(&name);
+                let shows = tree && self.leads_to(name, &["stringify"]);
+                shows.then_some((name.to_owned(), call.body))
+            });
+            let calls: Vec<(String, ByteSpan)> = calls.collect();
+            if calls.is_empty() {
+                continue;
+            }
+            let mut shown = Vec::new();
+            world.visit_file(source, &mut |_, site| {
+                let Some(first) = site.segments.first() else {
+                    return;
+                };
+                let mut steps = site.trace.steps.iter().flat_map(Found::all);
+                let changes = site.segments.len() > 1
+                    && steps.any(|(res, _)| match res {
+                        Res::Item(item) => moved.contains(&item),
+                        Res::Module(module) => mapping.is_changed(module),
+                        _ => false,
+                    });
+                let call = calls.iter().find(|(_, body)| body.contains(first.span));
+                if let Some((name, _)) = call.filter(|_| changes) {
+                    shown.push((first.span, name.clone()));
+                }
+            });
+            for (span, name) in shown {
+                let why = format!("`{name}!` shows the path that it is given, and that changes");
+                self.tell(&source.path, span, &name, why);
+            }
+        }
+    }
+
+    /// Definitions whose own name others get to see when the program runs.
+    fn renamed(&mut self) {
+        for change in self.relocation.mapping.changes {
+            let plain = change.subject == Subject::Item && change.kind == ChangeKind::Move;
+            let names = change
+                .from
+                .rsplit_once("::")
+                .zip(change.to.rsplit_once("::"));
+            if let Some(((home, old), (_, new))) = names.filter(|_| plain)
+                && old != new
+            {
+                self.renamed_item((home, old), new);
+            }
+        }
+    }
+
+    fn renamed_item(&mut self, (home, old): (&str, &str), new: &str) {
+        let world = self.world;
+        let homes = world.modules_named(home).into_iter();
+        let items: Vec<_> = homes.flat_map(|home| world.items_of(home, old)).collect();
+        for (file, at) in items.iter().flat_map(|item| &world[item].definitions) {
+            let path = &world[file].path;
+            let Some(text) = self.texts.text(path) else {
+                continue;
+            };
+            let item = world.facts(*file).item(*at);
+            let head = ByteSpan::new(item.span.start, item.name.span.start);
+            if let Some((span, by)) = shows_name(&text, head) {
+                let why = format!("`{by}` may show the name `{old}`, which becomes `{new}`");
+                self.tell(path, span, old, why);
+            }
+        }
+    }
+}
+
+/// Attributes that are documentation, which a program does not read.
+fn documents(text: &str, span: ByteSpan) -> Vec<ByteSpan> {
+    let tokens = lexer::tokens(text, span);
+    let mut found = Vec::new();
+    for (at, pair) in tokens.windows(2).enumerate() {
+        let [open, word] = pair else { continue };
+        if open.kind == TokenKind::Open(b'[')
+            && word.span.of(text) == Some("doc")
+            && let Some(close) = lexer::closing(&tokens, at).and_then(|close| tokens.get(close))
+        {
+            found.push(open.span.cover(close.span));
+        }
+    }
+    found
+}
+
+/// Whether a call of a log macro names its target itself.
+fn says_target(call: &Call<'_>, text: &str) -> bool {
+    let mut words = call.rest.iter().skip(1);
+    words.next().and_then(|one| one.span.of(text)) == Some("target")
+}
+
+/// The derive, or the attribute, above a definition that makes its name known.
+fn shows_name(text: &str, head: ByteSpan) -> Option<(ByteSpan, &str)> {
+    let tokens = lexer::tokens(text, head);
+    let mut derives = false;
+    for (at, token) in tokens.iter().enumerate() {
+        let word = token.span.of(text)?;
+        let next = tokens.get(at + 1);
+        if word == "no_mangle" {
+            return Some((token.span, word));
+        }
+        if word == "derive" {
+            derives = true;
+        } else if token.kind == TokenKind::Close(b')') {
+            derives = false;
+        } else if derives && token.is_ident() && !next.is_some_and(|next| next.is(b':')) {
+            let known = NAMELESS_DERIVES.contains(word);
+            if !known {
+                return Some((token.span, word));
+            }
+        }
+    }
+    None
+}
