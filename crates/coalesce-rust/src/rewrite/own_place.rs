@@ -11,7 +11,7 @@ use super::relocation::{Piece, Relocation};
 use crate::{
     facts::{ItemKind, QUOTES},
     lexer::{self, Token, TokenKind},
-    resolve::{Found, Res, Target, World},
+    resolve::{FileId, Found, Res, Target, World},
     words::{LOG_MACROS, NAMELESS_DERIVES},
 };
 
@@ -168,7 +168,7 @@ impl Reader<'_> {
             if matches!(name, "include_str" | "include_bytes") {
                 // Literal paths are led to what they mean.
             } else if name == "include" {
-                self.include(piece, &call, &text);
+                self.include(piece.file, (&call, &text), &BTreeSet::new());
             } else if self.leads_to(name, &["include", "include_bytes", "include_str"]) {
                 let why = format!("`{name}!` reads a file, and looks for it beside this one");
                 self.tell(&source.path, call.span, name, why);
@@ -189,8 +189,9 @@ impl Reader<'_> {
     }
 
     /// Code that is included and was not read: a build makes it, or it is no source by its name.
-    fn include(&mut self, piece: &Piece, call: &Call<'_>, text: &str) {
-        let path = self.world[piece.file].path.clone();
+    /// `named` are those of which it may speak.
+    fn include(&mut self, at: FileId, (call, text): (&Call<'_>, &str), named: &BTreeSet<String>) {
+        let path = self.world[at].path.clone();
         let literal = call.rest.get(1).and_then(|token| match token.kind {
             TokenKind::Text { content } => content.of(text),
             _ => None,
@@ -201,7 +202,10 @@ impl Reader<'_> {
         let plain = |text: &str| {
             let whole = ByteSpan::from_range(0..text.len());
             let mut words = lexer::tokens(text, whole).into_iter();
-            !words.any(|one| matches!(one.span.of(text), Some("super" | "self" | "crate")))
+            !words.any(|one| {
+                let word = one.span.of(text).unwrap_or_default();
+                matches!(word, "super" | "self" | "crate") || named.contains(word)
+            })
         };
         let read = file.is_some_and(|file| {
             self.world.file_at(&file).is_some()
@@ -222,6 +226,12 @@ impl Reader<'_> {
 
     /// Code that is included where a definition was, and may name it.
     fn included_beside(&mut self, piece: &Piece) {
+        let facts = self.world.facts(piece.file);
+        let own = facts.items.iter();
+        let own = own.filter(|item| piece.span.contains(item.span));
+        let named: BTreeSet<String> = own
+            .map(|item| facts.name(item.name.name).to_owned())
+            .collect();
         let homes: Vec<_> = self.world.bodies_of(piece.from).cloned().collect();
         for body in homes {
             let Some(text) = self.texts.text(&self.world[body.file].path) else {
@@ -232,12 +242,8 @@ impl Reader<'_> {
             let other: Vec<Call<'_>> = own
                 .filter(|call| body.file != piece.file || !piece.span.contains(call.span))
                 .collect();
-            let around = Piece {
-                file: body.file,
-                ..piece.clone()
-            };
             for call in &other {
-                self.include(&around, call, &text);
+                self.include(body.file, (call, &text), &named);
             }
         }
     }
