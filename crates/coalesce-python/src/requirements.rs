@@ -253,10 +253,8 @@ fn grown(old: &Needs<'_>, new: &Needs<'_>, pairs: &[Pair]) -> Vec<Finding> {
             is_test(file) || file == "conftest.py"
         });
         for library in has.difference(had) {
-            if !(tests && library == "pytest")
-                && !new.is_always_there(library)
-                && !new.is_allowed(library)
-            {
+            let given = (tests && library == "pytest") || new.is_always_there(library);
+            if !given && !new.is_allowed(library) {
                 by_library
                     .entry(library.clone())
                     .or_default()

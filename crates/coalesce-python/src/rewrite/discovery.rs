@@ -257,7 +257,7 @@ impl<'a> Looking<'a> {
             .filter(|string| !string.documentation)
             .find_map(|string| {
                 let text = string.span.of(self.text)?;
-                let text = text.trim_end_matches(|c: char| c == '*' || c == '/');
+                let text = text.trim_end_matches(['*', '/']);
                 let text = text
                     .strip_suffix("*.py")
                     .unwrap_or(text)

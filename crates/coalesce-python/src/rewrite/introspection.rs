@@ -109,11 +109,56 @@ pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) 
                         why: format!("it reads `{path}` as a text, and the definition leaves that"),
                     })
                 });
-                apart.into_iter().chain(read).collect::<Vec<_>>()
+                let others = [exports_walked(mapping, &text), modules_made_up(mapping, &text)];
+                let others = others.into_iter().flatten().map(|(change, span, why)| Unproven {
+                    path: module.path.clone(),
+                    span: Some(span),
+                    kind: UnprovenKind::RuntimeTable,
+                    name: change.from.clone(),
+                    why: why.to_owned(),
+                });
+                apart.into_iter().chain(read).chain(others).collect::<Vec<_>>()
             })
         })
         .collect();
     plan.unproven.extend(found);
+}
+
+/// A loop over the export list of some module, where a change adds a name to one, takes one out, or leaves a shim that
+/// warns of each.
+fn exports_walked<'m>(
+    mapping: &'m Mapping<'_>,
+    text: &str,
+) -> Option<(&'m Change, ByteSpan, &'static str)> {
+    let listed = |name: &str| {
+        let module = mapping.graph.find(None, name);
+        let facts = module.and_then(|module| mapping.graph.facts.get(module));
+        facts.is_some_and(|facts| facts.all.is_some())
+    };
+    let parent = |name: &'m str| name.rsplit_once('.').map_or("", |(parent, _)| parent);
+    let mut changes = mapping.all.iter();
+    let change = changes.find(|change| match change.subject {
+        Subject::Item => listed(parent(&change.from)) || listed(parent(&change.to)),
+        _ => change.shim.is_some() && listed(&change.from),
+    })?;
+    let mut places = memchr::memmem::find_iter(text.as_bytes(), b".__all__");
+    let at = places.find(|at| {
+        let line = text.get(..*at).and_then(|before| before.rsplit('\n').next());
+        line.is_some_and(|line| line.contains("for ") && line.contains(" in "))
+    })?;
+    let span = ByteSpan::from_range(at + 1..at + ".__all__".len());
+    Some((change, span, "it goes through the export list of a module, which comes to be another"))
+}
+
+/// A finder that makes up modules from others, where one gets another name.
+fn modules_made_up<'m>(
+    mapping: &'m Mapping<'_>,
+    text: &str,
+) -> Option<(&'m Change, ByteSpan, &'static str)> {
+    let change = mapping.changes.first()?;
+    let at = text.find("sys.meta_path")?;
+    let span = ByteSpan::from_range(at..at + "sys.meta_path".len());
+    Some((change, span, "a finder of modules, which may go by the names of those that change"))
 }
 
 /// Where the name of a definition's module is taken apart, in a way that the changes may make another one.

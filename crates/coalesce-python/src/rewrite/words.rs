@@ -21,11 +21,11 @@ pub enum Word {
     Frame,
     /// The name of a definition's module.
     Module,
-    /// A call that reads a file as a text.
+    /// A call that reads a file as a text, a loop over an export list, or a finder of modules.
     Read,
 }
 
-const PATTERNS: [(&str, Word); 25] = [
+const PATTERNS: [(&str, Word); 27] = [
     ("__path__", Word::Path),
     ("iterdir(", Word::List),
     ("listdir(", Word::List),
@@ -51,6 +51,8 @@ const PATTERNS: [(&str, Word); 25] = [
     ("runpy", Word::Read),
     ("getsource", Word::Read),
     ("loadtxt(", Word::Read),
+    (".__all__", Word::Read),
+    ("meta_path", Word::Read),
 ];
 
 static FINDER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
