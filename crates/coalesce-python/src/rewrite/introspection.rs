@@ -109,15 +109,25 @@ pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) 
                         why: format!("it reads `{path}` as a text, and the definition leaves that"),
                     })
                 });
-                let others = [exports_walked(mapping, &text), modules_made_up(mapping, &text)];
-                let others = others.into_iter().flatten().map(|(change, span, why)| Unproven {
-                    path: module.path.clone(),
-                    span: Some(span),
-                    kind: UnprovenKind::RuntimeTable,
-                    name: change.from.clone(),
-                    why: why.to_owned(),
-                });
-                apart.into_iter().chain(read).chain(others).collect::<Vec<_>>()
+                let others = [
+                    exports_walked(mapping, &text),
+                    modules_made_up(mapping, &text),
+                ];
+                let others = others
+                    .into_iter()
+                    .flatten()
+                    .map(|(change, span, why)| Unproven {
+                        path: module.path.clone(),
+                        span: Some(span),
+                        kind: UnprovenKind::RuntimeTable,
+                        name: change.from.clone(),
+                        why: why.to_owned(),
+                    });
+                apart
+                    .into_iter()
+                    .chain(read)
+                    .chain(others)
+                    .collect::<Vec<_>>()
             })
         })
         .collect();
@@ -143,11 +153,17 @@ fn exports_walked<'m>(
     })?;
     let mut places = memchr::memmem::find_iter(text.as_bytes(), b".__all__");
     let at = places.find(|at| {
-        let line = text.get(..*at).and_then(|before| before.rsplit('\n').next());
+        let line = text
+            .get(..*at)
+            .and_then(|before| before.rsplit('\n').next());
         line.is_some_and(|line| line.contains("for ") && line.contains(" in "))
     })?;
     let span = ByteSpan::from_range(at + 1..at + ".__all__".len());
-    Some((change, span, "it goes through the export list of a module, which comes to be another"))
+    Some((
+        change,
+        span,
+        "it goes through the export list of a module, which comes to be another",
+    ))
 }
 
 /// A finder that makes up modules from others, where one gets another name.
@@ -158,7 +174,11 @@ fn modules_made_up<'m>(
     let change = mapping.changes.first()?;
     let at = text.find("sys.meta_path")?;
     let span = ByteSpan::from_range(at..at + "sys.meta_path".len());
-    Some((change, span, "a finder of modules, which may go by the names of those that change"))
+    Some((
+        change,
+        span,
+        "a finder of modules, which may go by the names of those that change",
+    ))
 }
 
 /// Where the name of a definition's module is taken apart, in a way that the changes may make another one.
