@@ -70,15 +70,12 @@ fn root<'a>(file: &'a File<'_>, used: &'a Use) -> Option<Root<'a>> {
     if let Some(imports) = file.index().whole(file, scope, &first.text) {
         return Some(Root::Whole(Some(imports)));
     }
-    let bindings = analysis.bindings(used.scope, &first.text).iter();
-    let mut imports = bindings.filter_map(|binding| file.names.import(binding));
-    let imported = imports.find_map(|(import, leaf)| {
-        Some(Root::Module(file.leaf_module(import, leaf)?, Some(import)))
-    });
-    imported.or_else(|| {
-        let held = file.names.held_module(used.scope, first)?;
-        Some(Root::Module(held, None))
-    })
+    let imported = file.index().module(file, scope, &first.text);
+    if let Some((module, import)) = imported {
+        return Some(Root::Module(module, Some(import)));
+    }
+    let held = file.names.held_module(used.scope, first)?;
+    Some(Root::Module(held, None))
 }
 
 /// The module that a whole chain leads to.

@@ -35,6 +35,8 @@ pub struct File<'a> {
     pub index: OnceLock<Index>,
     /// What becomes of its chains.
     pub chains: OnceLock<FileEdits>,
+    /// How its lines end, once a statement is added.
+    pub newline: OnceLock<&'static str>,
 }
 
 impl<'a> File<'a> {
@@ -56,6 +58,7 @@ impl<'a> File<'a> {
             arrivals: OnceLock::new(),
             index: OnceLock::new(),
             chains: OnceLock::new(),
+            newline: OnceLock::new(),
         }
     }
 
@@ -132,6 +135,17 @@ impl<'a> File<'a> {
         last.is_some_and(|import| import.lazy) || self.is_lazy_stub()
     }
 
+    /// How its lines end.
+    fn newline(&self) -> &'static str {
+        self.newline.get_or_init(|| {
+            if self.text.contains("\r\n") {
+                "\r\n"
+            } else {
+                "\n"
+            }
+        })
+    }
+
     /// Where new statements after `import` go: the place, what comes before each, what after.
     pub fn place_after(&self, import: &ImportStatement) -> (u32, String) {
         let before = self
@@ -150,11 +164,7 @@ impl<'a> File<'a> {
         let tail = rest.split(['\n', '\r']).next().unwrap_or_default();
         let ends_line = tail.trim_start().is_empty() || tail.trim_start().starts_with('#');
         if line.trim().is_empty() && ends_line {
-            let newline = if self.text.contains("\r\n") {
-                "\r\n"
-            } else {
-                "\n"
-            };
+            let newline = self.newline();
             let length = u32::try_from(tail.len()).unwrap_or(0);
             return (import.span.end + length, format!("{newline}{line}"));
         }

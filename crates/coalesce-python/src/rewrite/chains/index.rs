@@ -46,6 +46,8 @@ pub struct Index {
     uses: FxHashMap<String, Vec<usize>>,
     /// Those that mean what a scope binds to it.
     uses_of: FxHashMap<Bound, Vec<usize>>,
+    /// The first import of a name that is a module's, and the module, as far as somebody has asked.
+    modules: Mutex<FxHashMap<Bound, Option<(usize, usize)>>>,
     /// Names that some scope declares to be another one's.
     declared: FxHashSet<String>,
     /// What literals say that are no types.
@@ -194,6 +196,32 @@ impl Index {
     pub fn whole<'f>(&'f self, file: &'f File<'f>, scope: usize, name: &str) -> Option<Whole<'f>> {
         let names = self.whole.get(&(scope, name.to_owned()))?;
         Some(Whole { file, names })
+    }
+
+    /// The module that an import binds to a name, and the import: the first of them that is a module's.
+    pub fn module<'f>(
+        &self,
+        file: &'f File<'_>,
+        scope: usize,
+        name: &str,
+    ) -> Option<(usize, &'f ImportStatement)> {
+        let statement = |at: usize| Some(&file.analysis().imports.get(at)?.0);
+        let bound = (scope, name.to_owned());
+        let all = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = all.get(&bound) {
+            return known.and_then(|(module, at)| Some((module, statement(at)?)));
+        }
+        drop(all);
+        let bindings = file.analysis().bindings(scope, name).iter();
+        let mut imports = bindings.filter_map(|binding| {
+            let (import, leaf) = file.names.import(binding)?;
+            Some((import, leaf, binding.import?.0))
+        });
+        let found =
+            imports.find_map(|(import, leaf, at)| Some((file.leaf_module(import, leaf)?, at)));
+        let mut all = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
+        all.insert(bound, found);
+        found.and_then(|(module, at)| Some((module, statement(at)?)))
     }
 
     /// The uses that begin with a name.

@@ -1,6 +1,8 @@
 //! Where definitions go in a file, and what a file exports once they are there: `__all__` and star
 //! imports.
 
+use std::collections::BTreeMap;
+
 use coalesce_model::{ByteSpan, Edit, Form, LanguagePlan, Texts, Unproven, UnprovenKind};
 
 use super::{
@@ -14,11 +16,12 @@ use super::{
 };
 use crate::{
     analysis::Analysis,
+    facts::ImportStatement,
     graph::Entity,
     rewrite::{
         export_list::ExportList,
         exports::with_quotes,
-        file::{File, Reference},
+        file::{File, FileEdits, Reference},
         imports::relative,
         mapping::Mapping,
     },
@@ -514,32 +517,27 @@ pub fn stars(mapping: &Mapping<'_>, texts: &dyn Texts, edits: &mut Edits, plan: 
         let stars = facts.imports.iter().filter(|import| {
             import.top_level && import.leaves.iter().any(|leaf| leaf.name.text == "*")
         });
+        // A file may have thousands, nearly all of one module.
+        let mut by_base: BTreeMap<usize, Vec<&ImportStatement>> = BTreeMap::new();
         for import in stars {
-            let Some(base) = graph.base_module(user, import) else {
-                continue;
-            };
-            uncovered(mapping, texts, (user, base), import.span, plan);
+            if let Some(base) = graph.base_module(user, import) {
+                by_base.entry(base).or_default().push(import);
+            }
+        }
+        let mut losing: Vec<(&Moved, Vec<&ImportStatement>)> = Vec::new();
+        for (base, imports) in by_base {
+            uncovered(mapping, texts, (user, base), &imports, plan);
             for moved in &mapping.items.list {
                 if moved.target == Some(base) && moved.source != user {
                     gains(mapping, user, moved, plan);
                 }
-                let same = mapping.name_after(user) == moved.parent || mapping.goes_away(user);
-                if moved.source != base
-                    || same
-                    || moved.follows
-                    || !is_exported(mapping, base, &moved.item)
-                {
-                    continue;
-                }
-                let has = |module| {
-                    graph.member(user, &moved.item) == Entity::Item(module, moved.item.clone())
-                };
-                if has(moved.source)
-                    || (has(user) && reads_first(mapping, texts, user, &moved.item))
-                {
-                    loses(mapping, texts, user, moved, import, edits, plan);
+                if is_lost(mapping, texts, (user, base), moved) {
+                    losing.push((moved, imports.clone()));
                 }
             }
+        }
+        if !losing.is_empty() {
+            loses(mapping, texts, user, &losing, edits, plan);
         }
     }
 }
@@ -557,7 +555,7 @@ fn uncovered(
     mapping: &Mapping<'_>,
     texts: &dyn Texts,
     (user, base): (usize, usize),
-    star: ByteSpan,
+    stars: &[&ImportStatement],
     plan: &mut LanguagePlan,
 ) {
     let graph = mapping.graph;
@@ -574,22 +572,40 @@ fn uncovered(
             && !moved.name.starts_with('_')
             && !is_exported(mapping, moved.source, &moved.item)
     };
+    let kept = mapping.items.list.iter().find(is_kept);
+    let Some((kept, module)) = kept.zip(graph.modules.get(user)) else {
+        return;
+    };
     if mapping.goes_away(user) || lists(base) {
         return;
     }
-    let kept = mapping.items.list.iter().find(is_kept);
-    if let Some((kept, module)) = kept.zip(graph.modules.get(user)) {
-        plan.unproven.push(Unproven {
-            path: module.path.clone(),
-            span: Some(star),
-            kind: UnprovenKind::RuntimeTable,
-            name: kept.change.from.clone(),
-            why: format!(
-                "`__all__` of the merged module does not have `{}`, and `{}` has no `__all__`: the star brings it from now on",
-                kept.item, kept.parent
-            ),
-        });
+    plan.unproven.extend(stars.iter().map(|star| Unproven {
+        path: module.path.clone(),
+        span: Some(star.span),
+        kind: UnprovenKind::RuntimeTable,
+        name: kept.change.from.clone(),
+        why: format!(
+            "`__all__` of the merged module does not have `{}`, and `{}` has no `__all__`: the star brings it from now on",
+            kept.item, kept.parent
+        ),
+    }));
+}
+
+/// Whether a file has an item by a star import of the module that the item leaves.
+fn is_lost(
+    mapping: &Mapping<'_>,
+    texts: &dyn Texts,
+    (user, base): (usize, usize),
+    moved: &Moved,
+) -> bool {
+    let same = mapping.name_after(user) == moved.parent || mapping.goes_away(user);
+    if moved.source != base || same || moved.follows || !is_exported(mapping, base, &moved.item) {
+        return false;
     }
+    let graph = mapping.graph;
+    let has =
+        |module| graph.member(user, &moved.item) == Entity::Item(module, moved.item.clone());
+    has(moved.source) || (has(user) && reads_first(mapping, texts, user, &moved.item))
 }
 
 fn gains(mapping: &Mapping<'_>, user: usize, moved: &Moved, plan: &mut LanguagePlan) {
@@ -618,12 +634,13 @@ fn gains(mapping: &Mapping<'_>, user: usize, moved: &Moved, plan: &mut LanguageP
     }
 }
 
+/// Imports items by name behind the star imports that do not bring them any more, where the file or
+/// somebody else uses them.
 fn loses(
     mapping: &Mapping<'_>,
     texts: &dyn Texts,
     user: usize,
-    moved: &Moved,
-    import: &crate::facts::ImportStatement,
+    losing: &[(&Moved, Vec<&ImportStatement>)],
     edits: &mut Edits,
     plan: &mut LanguagePlan,
 ) {
@@ -636,24 +653,37 @@ fn loses(
     };
     let analysis = Analysis::new(&text);
     let file = File::new(mapping, Some(user), &text, &analysis);
-    let used = analysis.uses.iter().any(|used| {
-        used.chain
-            .first()
-            .is_some_and(|root| root.text == moved.item)
-            && analysis.binding_scope(used.scope, &moved.item).is_none()
-    });
-    let used = used || analysis.reads_before_binding(&moved.item);
-    let listed = analysis
-        .all
-        .iter()
-        .flatten()
-        .any(|entry| entry.text == moved.item);
     let imported = graph.imports.iter().any(|other| {
         other.importer != user && other.target == coalesce_model::ImportTarget::Module(user)
     });
-    if !(used || listed || module.package || imported) {
-        return;
+    let mut found = FileEdits::new(module.path.clone());
+    for (moved, imports) in losing {
+        let used = analysis.uses.iter().any(|used| {
+            used.chain
+                .first()
+                .is_some_and(|root| root.text == moved.item)
+                && analysis.binding_scope(used.scope, &moved.item).is_none()
+        });
+        let used = used || analysis.reads_before_binding(&moved.item);
+        let mut listed = analysis.all.iter().flatten();
+        let listed = listed.any(|entry| entry.text == moved.item);
+        if !(used || listed || module.package || imported) {
+            continue;
+        }
+        let own = edits.entry(module.path.clone()).or_default();
+        for import in imports {
+            own.push(import_by_name(&file, moved, import));
+            let reason = "the star import does not bring it any more";
+            let (from, to) = (&moved.change.from, &moved.change.to);
+            let reference = Reference::resolved(Form::ImportFrom, from, to, reason);
+            found.note(import.span, reference);
+        }
     }
+    plan.rewrites.extend(found.rewrites);
+}
+
+/// The import of an item behind a star import.
+fn import_by_name(file: &File<'_>, moved: &Moved, import: &ImportStatement) -> Edit {
     let dots = import.from.as_ref().is_some_and(|from| from.level > 0);
     let parent = dots
         .then(|| relative(&file.package_after, &moved.parent))
@@ -666,16 +696,5 @@ fn loses(
     };
     let (at, before) = file.place_after(import);
     let statement = format!("{before}from {parent} import {}{alias}", moved.name);
-    edits
-        .entry(module.path.clone())
-        .or_default()
-        .push(Edit::insert(at, statement));
-    let mut found = crate::rewrite::file::FileEdits::new(module.path.clone());
-    let reason = "the star import does not bring it any more";
-    let (from, to) = (&moved.change.from, &moved.change.to);
-    found.note(
-        import.span,
-        Reference::resolved(Form::ImportFrom, from, to, reason),
-    );
-    plan.rewrites.extend(found.rewrites);
+    Edit::insert(at, statement)
 }
