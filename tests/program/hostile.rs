@@ -476,6 +476,93 @@ fn many_references_of_one_file_are_planned_one_by_one() {
     }
 }
 
+/// The same for an item that moves: what binds its name is looked up once a name, a file of star
+/// imports is read once.
+#[test]
+fn many_references_to_an_item_are_planned_one_by_one() {
+    for line in [
+        "try:\n    from p.kernels import X\nexcept ImportError:\n    X = None\n",
+        "def f():\n    from p.kernels import X\n    return X\n",
+        "from p.kernels import *\n",
+        "from .kernels import *\nX\n",
+    ] {
+        let scratch = Scratch::new();
+        fs::write(scratch.tree().join("p/odd.py"), line.repeat(8_000)).unwrap();
+        fs::write(scratch.tree().join("p/kernels.py"), "X = 1\n").unwrap();
+        fs::write(
+            scratch.tree().join("item.toml"),
+            "schema = 1\n[[move]]\nfrom = \"p.kernels.X\"\nto = \"p.other.X\"\n",
+        )
+        .unwrap();
+        let output = answers(&scratch, "plan item.toml");
+        assert!(output.status.code() < Some(2), "{line}");
+    }
+}
+
+/// Modules that all have globs of each other bring the cube of their number.
+#[test]
+fn globs_of_each_other_come_to_an_end() {
+    const MODULES: usize = 120;
+    let scratch = Scratch::new();
+    let write = |name: &str, text: &str| {
+        let file = scratch.tree().join(name);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, text).unwrap();
+    };
+    let each = |line: &dyn Fn(usize) -> String| (0..MODULES).map(line).collect::<String>();
+    let globs = each(&|module| format!("pub use super::m{module}::*;\n"));
+    write(
+        "Cargo.toml",
+        "[package]\nname = \"q\"\nversion = \"0.1.0\"\nedition = \"2021\"\n",
+    );
+    write("src/lib.rs", "pub mod kernels;\npub mod all;\n");
+    write("src/kernels.rs", "pub fn f() {}\n");
+    write(
+        "src/all.rs",
+        &each(&|module| format!("pub mod m{module};\n")),
+    );
+    for module in 0..MODULES {
+        let text = format!("{globs}pub fn x{module}() {{}}\n");
+        write(&format!("src/all/m{module}.rs"), &text);
+    }
+    write(
+        "r.toml",
+        "schema = 1\n[[move]]\nfrom = \"q::kernels\"\nto = \"q::core\"\n",
+    );
+    for call in ["check", "audit", "plan r.toml"] {
+        assert!(answers(&scratch, call).status.code() < Some(2), "{call}");
+    }
+}
+
+/// Each level of functions in functions would be compared with all that is below it.
+#[test]
+fn what_nests_is_compared_so_deep() {
+    let nested = |(head, open, close): (&str, &str, &str)| {
+        format!("{head}{}{}\n", open.repeat(1_500), close.repeat(1_500)).repeat(8)
+    };
+    let blocks = (0..90).map(|level| format!("{}def f(a):\n", " ".repeat(level)));
+    let blocks = blocks.collect::<String>() + &" ".repeat(90) + "a\n";
+    let scratch = Scratch::new();
+    fs::create_dir_all(scratch.tree().join("src")).unwrap();
+    fs::write(
+        scratch.tree().join("Cargo.toml"),
+        "[package]\nname = \"q\"\nversion = \"0.1.0\"\nedition = \"2021\"\n",
+    )
+    .unwrap();
+    let texts = [
+        ("", "fn f() { ", "}"),
+        ("", "mod m { ", "}"),
+        ("", "impl S { fn f() { ", "}}"),
+    ];
+    fs::write(
+        scratch.tree().join("src/lib.rs"),
+        texts.map(nested).concat(),
+    )
+    .unwrap();
+    fs::write(scratch.tree().join("p/odd.py"), blocks.repeat(60)).unwrap();
+    assert!(answers(&scratch, "audit").status.code() < Some(2));
+}
+
 /// What a sparse checkout leaves out is in the repository all the same, and names what moves.
 #[test]
 fn what_a_sparse_checkout_leaves_out_is_told() {

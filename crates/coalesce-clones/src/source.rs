@@ -7,8 +7,8 @@
 use std::sync::Arc;
 
 use coalesce_model::{
-    ByteSpan, Language, LanguageKind, Outline, OutlineToken, TokenClass, TreePath, UnitKind,
-    outline::marks,
+    ByteSpan, Language, LanguageKind, Outline, OutlineToken, OutlineUnit, TokenClass, TreePath,
+    UnitKind, outline::marks,
 };
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -153,17 +153,19 @@ impl SourceFile {
     pub fn new(path: TreePath, language: LanguageKind, text: Arc<str>, outline: &Outline) -> Self {
         let (tokens, places) = normal(&text, &outline.tokens);
         let place = |at: u32| places.get(at as usize).copied().unwrap_or(0);
-        let units = outline.units.iter().map(|unit| Unit {
-            kind: unit.kind,
-            name: name_id(&text, unit.name),
-            name_span: unit.name,
-            parent: unit.parent,
-            first: place(unit.first),
-            body: place(unit.body),
-            end: place(unit.end),
-            lines: unit.lines,
-            allowed: None,
-        });
+        let units = shallow(&outline.units)
+            .into_iter()
+            .map(|(parent, unit)| Unit {
+                kind: unit.kind,
+                name: name_id(&text, unit.name),
+                name_span: unit.name,
+                parent,
+                first: place(unit.first),
+                body: place(unit.body),
+                end: place(unit.end),
+                lines: unit.lines,
+                allowed: None,
+            });
         let mut file = Self {
             path,
             language,
@@ -259,41 +261,76 @@ impl SourceFile {
     fn read_allowances(&mut self) {
         const MARK: &[u8] = b"coalesce: allow(duplicate";
         let places: Vec<usize> = memchr::memmem::find_iter(self.text.as_bytes(), MARK).collect();
+        if places.is_empty() {
+            return;
+        }
+        let text = Arc::clone(&self.text);
+        let lines: Vec<&str> = text.lines().collect();
+        let (mut line, mut counted) = (1, 0);
         for place in places {
-            let after = self.text.get(place + MARK.len()..).unwrap_or("");
+            let before = text.as_bytes().get(counted..place).unwrap_or_default();
+            line += memchr::memchr_iter(b'\n', before).count();
+            counted = place;
+            let after = text.get(place + MARK.len()..).unwrap_or("");
             let line_end = after.find('\n').unwrap_or(after.len());
             let inside = after.get(..line_end).unwrap_or("");
             let Some(reason) = inside.rsplit_once(')').map(|(reason, _)| reason) else {
                 continue;
             };
             let reason = reason.trim_start_matches(',').trim().to_owned();
-            let before = self.text.as_bytes().get(..place).unwrap_or_default();
-            let line = memchr::memchr_iter(b'\n', before).count() + 1;
-            self.allow(u32::try_from(line).unwrap_or(u32::MAX), reason);
+            self.allow(&lines, u32::try_from(line).unwrap_or(u32::MAX), reason);
         }
     }
 
     /// The unit that begins on the next line of code, else the innermost around the line.
-    fn allow(&mut self, line: u32, reason: String) {
-        let text = Arc::clone(&self.text);
+    fn allow(&mut self, lines: &[&str], line: u32, reason: String) {
         let blank = |number: u32| {
-            let line = text.lines().nth(number as usize - 1).unwrap_or("").trim();
+            let line = lines.get(number as usize - 1).unwrap_or(&"").trim();
             line.is_empty() || line.starts_with('#') || line.starts_with("//")
         };
         let mut next = line + 1;
         while (next as usize) < line as usize + 16 && blank(next) {
             next += 1;
         }
-        let begins = |unit: &&mut Unit| unit.lines.0 == next && unit.kind != UnitKind::Module;
-        if let Some(unit) = self.units.iter_mut().find(begins) {
+        // Units come by their first token, so by their first line, too.
+        let first = self.units.partition_point(|unit| unit.lines.0 < next);
+        let begins = self.units.get_mut(first..).unwrap_or_default().iter_mut();
+        let mut begins = begins.take_while(|unit| unit.lines.0 == next);
+        if let Some(unit) = begins.find(|unit| unit.kind != UnitKind::Module) {
             unit.allowed = Some(reason);
             return;
         }
-        let around = |unit: &&mut Unit| unit.lines.0 <= line && line <= unit.lines.1;
-        if let Some(unit) = self.units.iter_mut().rfind(around) {
-            unit.allowed = Some(reason);
+        let before = self.units.partition_point(|unit| unit.lines.0 <= line);
+        let mut around = before.checked_sub(1);
+        while let Some(unit) = around.and_then(|at| self.units.get_mut(at)) {
+            if line <= unit.lines.1 {
+                unit.allowed = Some(reason);
+                return;
+            }
+            around = unit.parent.map(|parent| parent as usize);
         }
     }
+}
+
+/// Units that stand deeper in each other are compared as part of what is around them: nobody writes
+/// them, and with each level all of the text would be compared once more.
+const DEEPEST: usize = 8;
+
+/// The units that are compared by themselves, each with the place among them of the unit around it.
+fn shallow(units: &[OutlineUnit]) -> Vec<(Option<u32>, &OutlineUnit)> {
+    let mut kept: Vec<(Option<u32>, &OutlineUnit)> = Vec::with_capacity(units.len());
+    // How deep each stands, and its place among those that are kept.
+    let mut places: Vec<(usize, u32)> = Vec::with_capacity(units.len());
+    for unit in units {
+        let around = unit.parent.and_then(|parent| places.get(parent as usize));
+        let depth = around.map_or(0, |(depth, _)| depth + 1);
+        let parent = around.map(|(_, place)| *place);
+        places.push((depth, u32::try_from(kept.len()).unwrap_or(u32::MAX)));
+        if depth <= DEEPEST {
+            kept.push((parent, unit));
+        }
+    }
+    kept
 }
 
 /// Tokens without what only layout asks for: a comma before a closing bracket, and the parts of a
@@ -337,6 +374,66 @@ fn name_id(text: &str, name: ByteSpan) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn units_within_units_are_compared_so_deep() {
+        let unit = |(at, kind)| OutlineUnit {
+            kind,
+            name: ByteSpan::empty(0),
+            parent: u32::checked_sub(at, 1),
+            first: 0,
+            body: 0,
+            end: 0,
+            lines: (1, 1),
+        };
+        let kinds = std::iter::once(UnitKind::Module);
+        let kinds = kinds.chain(std::iter::repeat_n(UnitKind::Function, 20));
+        let mut units: Vec<OutlineUnit> = (0..).zip(kinds).map(unit).collect();
+        // Behind them one in the module itself, and one in that.
+        for parent in [0, 21] {
+            units.push(OutlineUnit {
+                parent: Some(parent),
+                ..unit((0, UnitKind::Function))
+            });
+        }
+        let kept = shallow(&units);
+        let parents: Vec<Option<u32>> = kept.iter().map(|(parent, _)| *parent).collect();
+        let chain = (0..=8).map(|at| u32::checked_sub(at, 1));
+        let expected: Vec<Option<u32>> = chain.chain([Some(0), Some(9)]).collect();
+        assert_eq!(parents, expected);
+    }
+
+    #[test]
+    fn a_comment_that_allows_goes_to_what_begins_behind_it_or_stands_around() {
+        let text =
+            "# coalesce: allow(duplicate, one)\nx\nb\n# coalesce: allow(duplicate, two)\n\nc\n";
+        let unit = |kind, parent, lines| OutlineUnit {
+            kind,
+            name: ByteSpan::empty(0),
+            parent,
+            first: 0,
+            body: 0,
+            end: 0,
+            lines,
+        };
+        let outline = Outline {
+            tokens: Vec::new(),
+            units: vec![
+                unit(UnitKind::Module, None, (1, 6)),
+                unit(UnitKind::Function, Some(0), (2, 5)),
+                unit(UnitKind::Function, Some(1), (3, 3)),
+            ],
+        };
+        let path = TreePath::new("a.py").expect("it is a path");
+        let file = SourceFile::new(path, LanguageKind::Python, text.into(), &outline);
+        let allowed: Vec<Option<&str>> = file
+            .units
+            .iter()
+            .map(|unit| unit.allowed.as_deref())
+            .collect();
+        // The second one stands before nothing: it is said in the function, behind one that has ended.
+        assert_eq!(allowed, [None, Some("two"), None]);
+    }
 
     #[test]
     fn a_file_says_that_it_is_generated_in_the_comment_at_its_beginning() {

@@ -1,6 +1,8 @@
 //! A source file as the duplicate finder sees it: its tokens without comments and docstrings, and
 //! the units that they make up. Data only: languages fill it, nothing here reads a grammar.
 
+pub mod locals;
+
 use crate::ByteSpan;
 
 /// What a token is, as far as comparing needs it.

@@ -2,39 +2,35 @@
 //!
 //! An approximation from tokens: what it does not recognise stays a plain name.
 
-use coalesce_model::{Outline, OutlineToken, OutlineUnit, TokenClass, UnitKind, outline::marks};
+use coalesce_model::{
+    Outline, OutlineToken, OutlineUnit, TokenClass,
+    outline::{
+        locals::{self, Declares},
+        marks,
+    },
+};
 use rustc_hash::FxHashSet;
+
+/// Tokens that what `for` and `lambda` bind may have at most, as far as this looks.
+const PATTERN: usize = 64;
 
 /// Marks all tokens of `outline`.
 pub fn mark(text: &str, outline: &mut Outline) {
     neighbours(text, &mut outline.tokens);
-    let mut names = FxHashSet::default();
-    for at in 0..outline.units.len() {
-        let Some(unit) = outline.units.get(at).cloned() else {
-            continue;
-        };
-        if matches!(unit.kind, UnitKind::Function | UnitKind::Method) {
-            names.clear();
-            parameters(text, &unit, &mut outline.tokens, &mut names);
-            variables(text, &unit, &outline.tokens, &mut names);
-            let of_unit = unit.body as usize..unit.end as usize;
-            for token in outline.tokens.get_mut(of_unit).unwrap_or_default() {
-                let free = marks::ATTRIBUTE | marks::KEYWORD_ARGUMENT;
-                if is_word(token) && token.marks & free == 0 && names.contains(word(text, token)) {
-                    token.marks |= marks::LOCAL;
-                }
-            }
-        }
-    }
+    let declares = Declares {
+        parameters: |unit: &OutlineUnit, tokens: &mut [OutlineToken]| {
+            parameters(text, unit, tokens)
+        },
+        variables: |unit: &OutlineUnit, tokens: &[OutlineToken], names: &mut FxHashSet<_>| {
+            variables(text, unit, tokens, names);
+        },
+        free: marks::ATTRIBUTE | marks::KEYWORD_ARGUMENT,
+    };
+    locals::mark(text, outline, declares);
 }
 
 fn word<'t>(text: &'t str, token: &OutlineToken) -> &'t str {
     token.span.of(text).unwrap_or("")
-}
-
-/// Whether any local name can be a mark of this class: most tokens need no look at their text.
-const fn is_word(token: &OutlineToken) -> bool {
-    matches!(token.class, TokenClass::Word)
 }
 
 /// What the tokens before and after say.
@@ -74,17 +70,13 @@ fn neighbours(text: &str, tokens: &mut [OutlineToken]) {
 }
 
 /// Names in the brackets after the function's name.
-fn parameters<'t>(
-    text: &'t str,
-    unit: &OutlineUnit,
-    tokens: &mut [OutlineToken],
-    names: &mut FxHashSet<&'t str>,
-) {
+fn parameters<'t>(text: &'t str, unit: &OutlineUnit, tokens: &mut [OutlineToken]) -> Vec<&'t str> {
+    let mut names = Vec::new();
     let head = tokens
         .get_mut(unit.first as usize..unit.body as usize)
         .unwrap_or_default();
     let Some(start) = head.iter().position(|token| token.has(marks::DEFINED)) else {
-        return;
+        return names;
     };
     let (mut depth, mut before) = (0usize, "");
     for token in head.get_mut(start + 1..).unwrap_or_default() {
@@ -94,7 +86,7 @@ fn parameters<'t>(
             ")" | "]" | "}" => {
                 depth = depth.saturating_sub(1);
                 if depth == 0 {
-                    return;
+                    return names;
                 }
             }
             _ if depth == 1
@@ -103,12 +95,13 @@ fn parameters<'t>(
             {
                 token.marks |= marks::PARAMETER | marks::LOCAL;
                 token.marks &= !marks::KEYWORD_ARGUMENT;
-                names.insert(own);
+                names.push(own);
             }
             _ => {}
         }
         before = own;
     }
+    names
 }
 
 /// Names that the body assigns, loops over or binds with `as`.
@@ -135,7 +128,7 @@ fn variables<'t>(
         }
         match word(text, token) {
             "for" => {
-                let bound = body.get(at + 1..).unwrap_or_default().iter();
+                let bound = body.get(at + 1..).unwrap_or_default().iter().take(PATTERN);
                 let bound = bound.take_while(|token| word(text, token) != "in");
                 let plain = bound.filter(|token| token.class == TokenClass::Word);
                 names.extend(plain.take(16).map(|token| word(text, token)));
@@ -148,7 +141,7 @@ fn variables<'t>(
                 names.extend(before.map(|token| word(text, token)));
             }
             "lambda" => {
-                let bound = body.get(at + 1..).unwrap_or_default().iter();
+                let bound = body.get(at + 1..).unwrap_or_default().iter().take(PATTERN);
                 let bound = bound.take_while(|token| word(text, token) != ":");
                 let plain = bound.filter(|token| token.class == TokenClass::Word);
                 names.extend(plain.take(8).map(|token| word(text, token)));

@@ -2,7 +2,13 @@
 //!
 //! An approximation from tokens: what it does not recognise stays a plain name.
 
-use coalesce_model::{Outline, OutlineToken, OutlineUnit, TokenClass, UnitKind, outline::marks};
+use coalesce_model::{
+    Outline, OutlineToken, OutlineUnit, TokenClass,
+    outline::{
+        locals::{self, Declares},
+        marks,
+    },
+};
 use rustc_hash::FxHashSet;
 
 /// Tokens that a pattern may have at most, as far as this looks.
@@ -11,27 +17,16 @@ const PATTERN: usize = 32;
 /// Marks all tokens of `outline`.
 pub fn mark(text: &str, outline: &mut Outline) {
     neighbours(text, &mut outline.tokens);
-    let mut names = FxHashSet::default();
-    for at in 0..outline.units.len() {
-        let Some(unit) = outline.units.get(at).cloned() else {
-            continue;
-        };
-        if !matches!(unit.kind, UnitKind::Function | UnitKind::Method) {
-            continue;
-        }
-        names.clear();
-        parameters(text, &unit, &mut outline.tokens, &mut names);
-        variables(text, &unit, &outline.tokens, &mut names);
-        let of_unit = unit.body as usize..unit.end as usize;
-        for token in outline.tokens.get_mut(of_unit).unwrap_or_default() {
-            if token.class == TokenClass::Word
-                && token.marks & marks::ATTRIBUTE == 0
-                && names.contains(word(text, token))
-            {
-                token.marks |= marks::LOCAL;
-            }
-        }
-    }
+    let declares = Declares {
+        parameters: |unit: &OutlineUnit, tokens: &mut [OutlineToken]| {
+            parameters(text, unit, tokens)
+        },
+        variables: |unit: &OutlineUnit, tokens: &[OutlineToken], names: &mut FxHashSet<_>| {
+            variables(text, unit, tokens, names);
+        },
+        free: marks::ATTRIBUTE,
+    };
+    locals::mark(text, outline, declares);
 }
 
 fn word<'t>(text: &'t str, token: &OutlineToken) -> &'t str {
@@ -65,12 +60,8 @@ fn is_variable(token: &OutlineToken, own: &str) -> bool {
 }
 
 /// Names in the brackets after the function's name.
-fn parameters<'t>(
-    text: &'t str,
-    unit: &OutlineUnit,
-    tokens: &mut [OutlineToken],
-    names: &mut FxHashSet<&'t str>,
-) {
+fn parameters<'t>(text: &'t str, unit: &OutlineUnit, tokens: &mut [OutlineToken]) -> Vec<&'t str> {
+    let mut names = Vec::new();
     let head = unit.first as usize..unit.body as usize;
     let head = tokens.get_mut(head).unwrap_or_default();
     let start = head.iter().position(|token| word(text, token) == "(");
@@ -78,7 +69,7 @@ fn parameters<'t>(
     for at in start.unwrap_or(head.len())..head.len() {
         let declares = head.get(at + 1).is_some_and(|next| word(text, next) == ":");
         let Some(token) = head.get_mut(at) else {
-            return;
+            return names;
         };
         let own = word(text, token);
         match own {
@@ -86,16 +77,17 @@ fn parameters<'t>(
             ")" | "]" => {
                 depth = depth.saturating_sub(1);
                 if depth == 0 {
-                    return;
+                    return names;
                 }
             }
             _ if declares && depth >= 1 && is_variable(token, own) => {
                 token.marks |= marks::PARAMETER | marks::LOCAL;
-                names.insert(own);
+                names.push(own);
             }
             _ => {}
         }
     }
+    names
 }
 
 /// Names that the body binds with `let`, `for`, closures and match arms.
