@@ -7,7 +7,7 @@
 use std::{
     fs,
     panic::{AssertUnwindSafe, catch_unwind},
-    path::{Path, PathBuf},
+    path::Path,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -21,7 +21,7 @@ use coalesce_python::Python;
 use coalesce_rust::Rust;
 
 use super::{
-    Luck, soak,
+    Luck, kept, soak,
     texts::{WORDS, mutated},
 };
 
@@ -212,12 +212,6 @@ fn ask<L: Language>(language: &L, texts: &MemoryTexts, moves: &[(&str, &str, Sub
     }
 }
 
-fn kept() -> Option<PathBuf> {
-    let directory = PathBuf::from(std::env::var_os("COALESCE_SOAK_KEEP")?);
-    fs::create_dir_all(&directory).unwrap();
-    Some(directory)
-}
-
 /// Keeps a tree that something was wrong with.
 fn keep(round: u64, texts: &MemoryTexts) {
     let Some(directory) = kept() else { return };
@@ -236,14 +230,9 @@ fn soak_facts() {
     let work = || {
         let (python, rust) = (corpus("py"), corpus("rs"));
         assert!(python.len() > 100 && rust.len() > 100, "the corpus is gone");
-        let kept = kept();
         let mut wrong = Vec::new();
         soak(|round| {
             let mut luck = Luck::of(round);
-            // Where the process aborts, this says at which round.
-            if let Some(directory) = &kept {
-                fs::write(directory.join("round"), round.to_string()).unwrap();
-            }
             let which = luck.below(8);
             let texts = match which {
                 0..=3 => tree(&mut luck, &python, &PYTHON),

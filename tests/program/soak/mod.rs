@@ -11,6 +11,8 @@
 mod calls;
 mod facts;
 #[cfg(unix)]
+mod large;
+#[cfg(unix)]
 mod scaling;
 mod texts;
 #[cfg(unix)]
@@ -71,14 +73,26 @@ impl Luck {
     }
 }
 
+/// Where trees are kept on which something failed.
+fn kept() -> Option<PathBuf> {
+    let directory = PathBuf::from(std::env::var_os("COALESCE_SOAK_KEEP")?);
+    fs::create_dir_all(&directory).unwrap();
+    Some(directory)
+}
+
 /// Rounds until there were as many as asked for, or until the time is up.
 fn soak(mut round: impl FnMut(u64)) {
     let rounds: Option<u64> = told("COALESCE_SOAK_ROUNDS");
     let seconds = told("COALESCE_SOAK_SECONDS").unwrap_or(2.0);
     let first: u64 = told("COALESCE_SOAK_ROUND").unwrap_or(1);
     let end = Instant::now() + Duration::from_secs_f64(seconds);
+    let kept = kept();
     let mut count = 0;
     for number in first.. {
+        // Where the process aborts, this says at which round.
+        if let Some(directory) = &kept {
+            fs::write(directory.join("round"), number.to_string()).unwrap();
+        }
         round(number);
         count += 1;
         let enough = match rounds {

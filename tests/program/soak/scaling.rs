@@ -9,7 +9,7 @@ use std::fs;
 
 use super::{
     Luck, soak, told,
-    trees::{Needed, run},
+    trees::{Needed, PATIENCE, run},
 };
 
 /// Lines of the shortest file of a series; two others have twice and four times as many.
@@ -172,7 +172,7 @@ impl Series {
         } else {
             call.to_owned()
         };
-        run(&root, &call)
+        run(&root, &call, PATIENCE)
     }
 }
 

@@ -23,7 +23,7 @@ const LARGEST: usize = 10 << 20;
 /// Processor time that a command may take over such a tree, in release builds.
 const PROCESSOR: Duration = Duration::from_secs(10);
 /// How long it may take on a machine that does other things, too.
-const PATIENCE: Duration = Duration::from_secs(120);
+pub(super) const PATIENCE: Duration = Duration::from_secs(120);
 /// Resident memory of a command, in release builds.
 const MEMORY: u64 = 1 << 30;
 
@@ -596,12 +596,12 @@ pub(super) struct Needed {
     pub(super) code: Option<i32>,
     pub(super) processor: Duration,
     wall: Duration,
-    resident: u64,
+    pub(super) resident: u64,
     pub(super) said: String,
 }
 
-/// Runs a command with an end.
-pub(super) fn run(root: &Path, call: &str) -> Needed {
+/// Runs a command that may take so long.
+pub(super) fn run(root: &Path, call: &str, patience: Duration) -> Needed {
     let said = root.with_file_name("said");
     let begun = Instant::now();
     let child = Command::new(program())
@@ -616,7 +616,7 @@ pub(super) fn run(root: &Path, call: &str) -> Needed {
     let pid = child.id().to_string();
     let (ended, end) = mpsc::channel::<()>();
     let watch = std::thread::spawn(move || {
-        if end.recv_timeout(PATIENCE) == Err(mpsc::RecvTimeoutError::Timeout) {
+        if end.recv_timeout(patience) == Err(mpsc::RecvTimeoutError::Timeout) {
             let _ = Command::new("kill").args(["-9", &pid]).status();
         }
     });
@@ -657,7 +657,8 @@ fn soak_hostile_trees() {
     soak(|round| {
         let mut luck = Luck::of(round);
         let shape = usize::try_from(round).unwrap() % SHAPES.len();
-        let made = SHAPES[shape](&mut luck, bytes);
+        // Long ones say how time and memory grow, of short ones there are more.
+        let made = SHAPES[shape](&mut luck, bytes >> (round / SHAPES.len() as u64 % 6));
         let directory = tempfile::tempdir().unwrap();
         let root = directory.path().join("tree");
         let is_rust = made.iter().any(|(name, _)| name == "src/lib.rs");
@@ -671,7 +672,7 @@ fn soak_hostile_trees() {
         }
         add_odd_entries(&mut luck, &root);
         for call in CALLS {
-            let needed = run(&root, call);
+            let needed = run(&root, call, PATIENCE);
             most = (most.0.max(needed.processor), most.1.max(needed.resident));
             let fine = needed.code.is_some_and(|code| code < 4)
                 && !needed.said.contains("panicked")
