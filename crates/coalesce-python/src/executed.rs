@@ -10,7 +10,7 @@
 mod replaced;
 
 use std::{
-    cell::OnceCell,
+    cell::{LazyCell, OnceCell},
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
 };
@@ -275,8 +275,13 @@ impl ModuleSet {
         new
     }
 
+    /// Those that are in it, in order. Most sets are small, however many modules there are.
     fn members(&self) -> impl Iterator<Item = usize> + '_ {
-        (0..self.0.len() * 64).filter(|module| self.has(*module))
+        let words = self.0.iter().enumerate().filter(|(_, word)| **word != 0);
+        words.flat_map(|(at, word)| {
+            let bits = (0..64).filter(move |bit| word >> bit & 1 == 1);
+            bits.map(move |bit| at * 64 + bit)
+        })
     }
 }
 
@@ -547,15 +552,18 @@ fn attributes(
         .facts
         .get(was)
         .is_some_and(|known| Arc::ptr_eq(known, facts));
-    let own: FxHashSet<usize> = graph
-        .imports
-        .iter()
-        .filter(|import| import.importer == root)
-        .filter_map(|import| match import.target {
+    // All imports of the tree are looked at only where something is missing.
+    let own = LazyCell::new(|| -> FxHashSet<usize> {
+        let own = graph
+            .imports
+            .iter()
+            .filter(|import| import.importer == root);
+        let targets = own.filter_map(|import| match import.target {
             ImportTarget::Module(target) => Some(target),
             _ => None,
-        })
-        .collect();
+        });
+        targets.collect()
+    });
     let flow = &facts.flow;
     let bodies = flow.bodies.iter().flat_map(|body| &body.events);
     let mut unproven = Vec::new();

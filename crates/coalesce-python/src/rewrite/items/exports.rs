@@ -603,8 +603,7 @@ fn is_lost(
         return false;
     }
     let graph = mapping.graph;
-    let has =
-        |module| graph.member(user, &moved.item) == Entity::Item(module, moved.item.clone());
+    let has = |module| graph.member(user, &moved.item) == Entity::Item(module, moved.item.clone());
     has(moved.source) || (has(user) && reads_first(mapping, texts, user, &moved.item))
 }
 
