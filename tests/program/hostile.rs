@@ -534,6 +534,31 @@ fn globs_of_each_other_come_to_an_end() {
     }
 }
 
+/// What a module that moves has in it is looked at once a level, not once for each level below.
+#[test]
+fn modules_a_thousand_deep_are_moved() {
+    const DEPTH: usize = 900;
+    let scratch = Scratch::new();
+    let write = |name: &str, text: &str| {
+        let file = scratch.tree().join(name);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, text).unwrap();
+    };
+    write(
+        "Cargo.toml",
+        "[package]\nname = \"q\"\nversion = \"0.1.0\"\nedition = \"2021\"\n",
+    );
+    write("src/lib.rs", "pub mod kernels;\n");
+    let (open, close) = ("mod m { ".repeat(DEPTH), "}".repeat(DEPTH));
+    let text = format!("pub fn f() {{}}\n{open}unsafe fn g() {{}} {close}\n");
+    write("src/kernels.rs", &text);
+    write(
+        "r.toml",
+        "schema = 1\n[[move]]\nfrom = \"q::kernels\"\nto = \"q::core\"\n",
+    );
+    answers(&scratch, "plan r.toml");
+}
+
 /// Each level of functions in functions would be compared with all that is below it.
 #[test]
 fn what_nests_is_compared_so_deep() {

@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_model::{ByteSpan, Edit, Texts, TreePath};
+use rustc_hash::FxHashMap;
 use syn::spanned::Spanned as _;
 
 use super::{
@@ -191,24 +192,57 @@ pub(super) fn set_at(
     place: &Place,
     lint: (&str, &[&str]),
 ) -> Option<ModuleId> {
-    let (lint, levels) = lint;
-    let mut at = Some(place.clone());
-    while let Some(here) = at {
-        let module = mapping.at(&here);
-        let bodies = module.into_iter();
-        let bodies = bodies.flat_map(|module| mapping.world.bodies_of(module));
-        for body in bodies {
-            let said = lints::of_head(mapping.world, body, mapping.texts);
-            let said = said
-                .iter()
-                .any(|said| said.lint == lint && levels.contains(&said.level));
-            if said {
-                return module;
+    SetAround::new(mapping, lint).of(place)
+}
+
+/// The same for many places, each module looked at once: modules may stand a thousand deep in each other.
+pub(super) struct SetAround<'m, 'a> {
+    mapping: &'m Mapping<'a>,
+    lint: &'m str,
+    levels: &'m [&'m str],
+    known: FxHashMap<Place, Option<ModuleId>>,
+}
+
+impl<'m, 'a> SetAround<'m, 'a> {
+    pub fn new(mapping: &'m Mapping<'a>, (lint, levels): (&'m str, &'m [&'m str])) -> Self {
+        Self {
+            mapping,
+            lint,
+            levels,
+            known: FxHashMap::default(),
+        }
+    }
+
+    pub fn of(&mut self, place: &Place) -> Option<ModuleId> {
+        let mut passed = Vec::new();
+        let mut at = Some(place.clone());
+        let mut found = None;
+        while let Some(here) = at {
+            if let Some(known) = self.known.get(&here) {
+                found = *known;
+                break;
+            }
+            let module = self.mapping.at(&here).filter(|module| self.sets(*module));
+            at = here.parent();
+            passed.push(here);
+            if module.is_some() {
+                found = module;
+                break;
             }
         }
-        at = here.parent();
+        self.known
+            .extend(passed.into_iter().map(|place| (place, found)));
+        found
     }
-    None
+
+    fn sets(&self, module: ModuleId) -> bool {
+        let mapping = self.mapping;
+        mapping.world.bodies_of(module).any(|body| {
+            let said = lints::of_head(mapping.world, body, mapping.texts);
+            let mut said = said.iter();
+            said.any(|said| said.lint == self.lint && self.levels.contains(&said.level))
+        })
+    }
 }
 
 /// What the modules around a place say, without spaces.

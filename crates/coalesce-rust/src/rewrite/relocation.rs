@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use coalesce_model::{ByteSpan, Edit, Finding, Texts, TreePath, Unproven};
 
 use super::{
-    conditions::set_at,
+    conditions::SetAround,
     implicit,
     mapping::{Mapping, refusal},
     needs::Need,
@@ -94,6 +94,7 @@ fn unsafe_code(relocation: &Relocation<'_>) -> Vec<Finding> {
     let mapping = relocation.mapping;
     let world = mapping.world;
     let mut found = BTreeSet::new();
+    let mut forbidden = SetAround::new(mapping, ("unsafe_code", &["deny", "forbid"]));
     for piece in &relocation.pieces {
         let source = &world[piece.file];
         let Some(text) = mapping.texts.text(&source.path) else {
@@ -104,8 +105,8 @@ fn unsafe_code(relocation: &Relocation<'_>) -> Vec<Finding> {
         let Some(word) = tokens.iter().find(said) else {
             continue;
         };
-        let levels = ("unsafe_code", &["deny", "forbid"][..]);
-        let module = set_at(mapping, &piece.to, levels)
+        let module = forbidden
+            .of(&piece.to)
             .filter(|module| !is_within(world, piece.from, *module))
             .map(|module| mapping.name_of(&mapping.after(module)));
         let package = || {
