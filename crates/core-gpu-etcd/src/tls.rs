@@ -25,6 +25,10 @@ use crate::client::EtcdError;
 /// ```
 #[derive(Clone)]
 pub struct Tls {
+    #[cfg_attr(
+        not(feature = "tls"),
+        expect(dead_code, reason = "nothing else reads it")
+    )]
     authorities: Vec<u8>,
     /// Certificates, the client's first, and its key.
     identity: Option<(Vec<u8>, Vec<u8>)>,
