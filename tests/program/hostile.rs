@@ -499,41 +499,6 @@ fn many_references_to_an_item_are_planned_one_by_one() {
     }
 }
 
-/// Modules that all have globs of each other bring the cube of their number.
-#[test]
-fn globs_of_each_other_come_to_an_end() {
-    const MODULES: usize = 120;
-    let scratch = Scratch::new();
-    let write = |name: &str, text: &str| {
-        let file = scratch.tree().join(name);
-        fs::create_dir_all(file.parent().unwrap()).unwrap();
-        fs::write(file, text).unwrap();
-    };
-    let each = |line: &dyn Fn(usize) -> String| (0..MODULES).map(line).collect::<String>();
-    let globs = each(&|module| format!("pub use super::m{module}::*;\n"));
-    write(
-        "Cargo.toml",
-        "[package]\nname = \"q\"\nversion = \"0.1.0\"\nedition = \"2021\"\n",
-    );
-    write("src/lib.rs", "pub mod kernels;\npub mod all;\n");
-    write("src/kernels.rs", "pub fn f() {}\n");
-    write(
-        "src/all.rs",
-        &each(&|module| format!("pub mod m{module};\n")),
-    );
-    for module in 0..MODULES {
-        let text = format!("{globs}pub fn x{module}() {{}}\n");
-        write(&format!("src/all/m{module}.rs"), &text);
-    }
-    write(
-        "r.toml",
-        "schema = 1\n[[move]]\nfrom = \"q::kernels\"\nto = \"q::core\"\n",
-    );
-    for call in ["check", "audit", "plan r.toml"] {
-        assert!(answers(&scratch, call).status.code() < Some(2), "{call}");
-    }
-}
-
 /// What a module that moves has in it is looked at once a level, not once for each level below.
 #[test]
 fn modules_a_thousand_deep_are_moved() {

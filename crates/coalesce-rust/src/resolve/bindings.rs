@@ -38,11 +38,6 @@ impl Names {
         self.slots.is_empty()
     }
 
-    /// How many names there are.
-    pub fn len(&self) -> usize {
-        self.slots.len()
-    }
-
     /// All names with their bindings, in no order.
     pub fn iter(&self) -> impl Iterator<Item = (&Sym, &[Binding])> {
         let slots = self.slots.iter();

@@ -7,21 +7,12 @@ use super::{
     names::{bind, reach, sym},
     order,
     tree::id,
-    world::{Binding, FileId, ItemId, ModuleId, Reach, Res, Space, SpaceId, Sym, World},
+    world::{Binding, FileId, ItemId, ModuleId, Reach, Res, SpaceId, Sym, World},
 };
 use crate::facts::{Facts, LeafKind, Namespaces, SourceFacts, UseLeaf};
 
 /// Imports of imports settle in a few rounds; a chain longer than this is left open.
 const MOST_ROUNDS: usize = 64;
-
-/// Globs that bring the same name into one place, as far as they are told apart: with more of them nobody
-/// knows which of them a name comes by.
-const MOST_WAYS: usize = 64;
-
-/// What globs of modules may bring, all rounds together: so much in any tree, and so much for each of its
-/// items. A hundred files that all have globs of each other bring a million names in a round.
-const LEAST_BROUGHT: usize = 4_000_000;
-const BROUGHT_AN_ITEM: usize = 64;
 
 /// An import as one crate sees it.
 struct Import {
@@ -109,9 +100,8 @@ fn imports(world: &World) -> Vec<Import> {
     imports
 }
 
-/// Resolves one import as far as it goes now; whether something new came of it. `left` is how many names
-/// globs may still bring.
-fn step(world: &mut World, import: &Import, left: &mut usize) -> bool {
+/// Resolves one import as far as it goes now; whether something new came of it.
+fn step(world: &mut World, import: &Import) -> bool {
     let source = &world[import.file];
     let facts = Arc::clone(&source.facts);
     let Facts::Source(facts) = &*facts else {
@@ -124,7 +114,7 @@ fn step(world: &mut World, import: &Import, left: &mut usize) -> bool {
     }
     .leaf(facts, leaf, import.space);
     match leaf.kind {
-        LeafKind::Glob => glob(world, import, found, left),
+        LeafKind::Glob => glob(world, import, found),
         LeafKind::Name | LeafKind::SelfModule => name(world, import, facts, leaf, found),
     }
 }
@@ -172,14 +162,14 @@ fn whole_name(world: &mut World, res: Res, tail: u16, facts: &SourceFacts, leaf:
     Res::External(world.names.intern(&name))
 }
 
-fn glob(world: &mut World, import: &Import, found: Found, left: &mut usize) -> bool {
+fn glob(world: &mut World, import: &Import, found: Found) -> bool {
     let mut changed = false;
     if found.is_empty() || found.opaque {
         changed |= opaque(world, import.space);
     }
     for (res, _) in found.all() {
         match res {
-            Res::Module(module) => changed |= glob_of_module(world, import, module, left),
+            Res::Module(module) => changed |= glob_of_module(world, import, module),
             Res::Item(item) => changed |= glob_of_enum(world, import, item),
             Res::External(name) => {
                 let name = world.names.text(name);
@@ -205,7 +195,7 @@ fn opaque(world: &mut World, space: SpaceId) -> bool {
     !std::mem::replace(&mut space.opaque, true)
 }
 
-fn glob_of_module(world: &mut World, import: &Import, module: ModuleId, left: &mut usize) -> bool {
+fn glob_of_module(world: &mut World, import: &Import, module: ModuleId) -> bool {
     let Some(from) = world.module_spaces.get(module.index()).copied() else {
         return false;
     };
@@ -219,13 +209,17 @@ fn glob_of_module(world: &mut World, import: &Import, module: ModuleId, left: &m
     let Some(space) = world.spaces.get(from.0 as usize) else {
         return false;
     };
-    if space.names.len() > *left {
-        // What more there is counts as unknown.
-        return opaque(world, import.space);
-    }
-    *left -= space.names.len();
     let (from_opaque, from_std) = (space.opaque, space.std_glob);
-    let seen = seen_from(world, space, importer);
+    let mut seen: Vec<(Sym, Binding)> = Vec::new();
+    let mut names: Vec<(&Sym, &[Binding])> = space.names.iter().collect();
+    names.sort_by_key(|(sym, _)| **sym);
+    for (sym, bindings) in names {
+        let visible = bindings.iter().filter(|binding| {
+            binding.reach == Reach::Public
+                || importer.is_some_and(|importer| binding.reach.is_seen_from(world, importer))
+        });
+        seen.extend(visible.map(|binding| (*sym, *binding)));
+    }
     let mut changed = from_opaque && opaque(world, import.space);
     if let Some(space) = world
         .spaces
@@ -236,12 +230,6 @@ fn glob_of_module(world: &mut World, import: &Import, module: ModuleId, left: &m
         changed = true;
     }
     for (sym, binding) in seen {
-        let space = world.spaces.get(import.space.0 as usize);
-        let known = space.and_then(|space| space.names.get(&sym));
-        if known.is_some_and(|known| known.len() >= MOST_WAYS) {
-            changed |= opaque(world, import.space);
-            continue;
-        }
         let own = Some((import.file, import.leaf));
         changed |= bind(
             world,
@@ -256,28 +244,6 @@ fn glob_of_module(world: &mut World, import: &Import, module: ModuleId, left: &m
         );
     }
     changed
-}
-
-/// What a module sees of the names of a space, in the order of the names. Several ways to one thing are one.
-fn seen_from(world: &World, space: &Space, importer: Option<ModuleId>) -> Vec<(Sym, Binding)> {
-    let mut names: Vec<(&Sym, &[Binding])> = space.names.iter().collect();
-    names.sort_unstable_by_key(|(sym, _)| **sym);
-    let mut seen: Vec<(Sym, Binding)> = Vec::with_capacity(names.len());
-    for (sym, bindings) in names {
-        let visible = bindings.iter().filter(|binding| {
-            binding.reach == Reach::Public
-                || importer.is_some_and(|importer| binding.reach.is_seen_from(world, importer))
-        });
-        let first = seen.len();
-        for binding in visible {
-            let mut own = seen.iter_mut().skip(first);
-            match own.find(|(_, known)| known.res == binding.res) {
-                Some((_, known)) => known.namespaces = known.namespaces.or(binding.namespaces),
-                None => seen.push((*sym, *binding)),
-            }
-        }
-    }
-    seen
 }
 
 fn glob_of_enum(world: &mut World, import: &Import, item: ItemId) -> bool {
@@ -302,9 +268,8 @@ fn glob_of_enum(world: &mut World, import: &Import, item: ItemId) -> bool {
 /// crates of the same group and of those before.
 pub(super) fn resolve(world: &mut World) {
     let imports = by_group(world);
-    let mut left = LEAST_BROUGHT + BROUGHT_AN_ITEM * world.items.len();
     for group in &imports {
-        settle(world, group, |world, import| step(world, import, &mut left));
+        settle(world, group, step);
     }
     for import in imports.iter().flatten() {
         note_unknown(world, import);
@@ -331,11 +296,7 @@ fn by_group(world: &World) -> Vec<Vec<Import>> {
 }
 
 /// Takes each import in turn until a round brings nothing new.
-fn settle(
-    world: &mut World,
-    imports: &[Import],
-    mut step: impl FnMut(&mut World, &Import) -> bool,
-) {
+fn settle(world: &mut World, imports: &[Import], step: impl Fn(&mut World, &Import) -> bool) {
     for _ in 0..MOST_ROUNDS {
         let mut changed = false;
         for import in imports {
