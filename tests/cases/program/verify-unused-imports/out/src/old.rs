@@ -1,7 +1,5 @@
 //! The library needs the trait no more, its tests do.
 
-use std::io::Read;
-
 pub struct Shape(pub usize);
 
 impl Shape {
@@ -14,6 +12,7 @@ impl Shape {
 mod tests {
     use super::*;
     use crate::new::area;
+    use std::io::Read;
 
     #[test]
     fn reads() {
