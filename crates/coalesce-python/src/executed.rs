@@ -53,22 +53,35 @@ const REGISTERING: [&str; 19] = [
 /// Deeper chains of base classes are not followed.
 const MAXIMUM_BASES: usize = 20;
 
-/// What is told of the modules that are run no longer.
-pub fn lost(
+/// What is told of the modules that are run no longer, and of those that come to be run.
+pub fn differences(
     before: &PythonGraph,
     after: &PythonGraph,
     changes: &[Change],
     texts: &dyn Texts,
 ) -> Vec<Unproven> {
-    let (old, new) = (Imports::new(before), Imports::new(after));
+    let imports = (Imports::new(before), Imports::new(after));
     let now = counterparts(before, after, changes);
     let effects = Effects::new(before, texts);
-    let mut registered = registered_items(before, after, changes, &effects);
+    let mut unproven = lost((before, after), changes, &imports, &now, &effects);
+    unproven.extend(gained(&imports, &now, &effects));
+    unproven
+}
+
+/// The modules that are run no longer. `now` has for each module the one that it is afterwards.
+fn lost(
+    (before, after): (&PythonGraph, &PythonGraph),
+    changes: &[Change],
+    (old, new): &(Imports, Imports),
+    now: &[Option<usize>],
+    effects: &Effects<'_>,
+) -> Vec<Unproven> {
+    let mut registered = registered_items(before, after, changes, effects);
     let mut changed: Vec<usize> = registered.iter().map(|item| item.home).collect();
-    changed.extend((0..before.modules.len()).filter(|module| old.loses(*module, &new, &now)));
+    changed.extend((0..before.modules.len()).filter(|module| old.loses(*module, new, now)));
     let mut told: BTreeMap<usize, Option<Unproven>> = BTreeMap::new();
-    let mut unproven = replaced::lost(before, after, changes, &effects);
-    let (mut old_runs, mut new_runs) = (Runs::new(&old), Runs::new(&new));
+    let mut unproven = replaced::lost(before, after, changes, effects);
+    let (mut old_runs, mut new_runs) = (Runs::new(old), Runs::new(new));
     for root in old.leading_to(&changed) {
         let Some(root_now) = now.get(root).copied().flatten() else {
             continue;
@@ -103,22 +116,20 @@ pub fn lost(
     unproven
 }
 
-/// What is told of the modules that come to be run: those that change what the whole process does.
-pub fn gained(
-    before: &PythonGraph,
-    after: &PythonGraph,
-    changes: &[Change],
-    texts: &dyn Texts,
+/// Of the modules that come to be run those that change what the whole process does.
+fn gained(
+    (old, new): &(Imports, Imports),
+    now: &[Option<usize>],
+    effects: &Effects<'_>,
 ) -> Vec<Unproven> {
-    let (old, new) = (Imports::new(before), Imports::new(after));
-    let was = earlier(&counterparts(before, after, changes), after.modules.len());
-    let changed: Vec<usize> = (0..after.modules.len())
-        .filter(|module| new.loses(*module, &old, &was))
+    let count = new.runs.len();
+    let was = earlier(now, count);
+    let changed: Vec<usize> = (0..count)
+        .filter(|module| new.loses(*module, old, &was))
         .collect();
-    let effects = Effects::new(before, texts);
     let mut told = BTreeSet::new();
     let mut unproven = Vec::new();
-    let (mut old_runs, mut new_runs) = (Runs::new(&old), Runs::new(&new));
+    let (mut old_runs, mut new_runs) = (Runs::new(old), Runs::new(new));
     for root in new.leading_to(&changed) {
         let Some(root_was) = was.get(root).copied().flatten() else {
             continue;

@@ -160,9 +160,7 @@ impl LanguageGraph for PythonGraph {
         changes: &[Change],
         before_texts: &dyn Texts,
     ) -> Vec<Unproven> {
-        let mut unproven = executed::lost(self, after, changes, before_texts);
-        unproven.extend(executed::gained(self, after, changes, before_texts));
-        unproven
+        executed::differences(self, after, changes, before_texts)
     }
 
     fn order_regressions(
