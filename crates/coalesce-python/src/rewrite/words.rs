@@ -21,11 +21,15 @@ pub enum Word {
     Frame,
     /// The name of a definition's module.
     Module,
+    /// The name of a definition itself.
+    Name,
+    /// The types that a function is annotated with, as values.
+    Annotations,
     /// A call that reads a file as a text, a loop over an export list, or a finder of modules.
     Read,
 }
 
-const PATTERNS: [(&str, Word); 27] = [
+const PATTERNS: [(&str, Word); 30] = [
     ("__path__", Word::Path),
     ("iterdir(", Word::List),
     ("listdir(", Word::List),
@@ -46,6 +50,9 @@ const PATTERNS: [(&str, Word); 27] = [
     ("getmodule(", Word::Frame),
     ("inspect.stack", Word::Frame),
     (".__module__", Word::Module),
+    (".__name__", Word::Name),
+    ("__qualname__", Word::Name),
+    (".__annotations__", Word::Annotations),
     ("open(", Word::Read),
     ("read_text(", Word::Read),
     ("runpy", Word::Read),
@@ -66,14 +73,14 @@ static FINDER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
 
 /// What one file has of all that.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Words(u8);
+pub struct Words(u16);
 
 impl Words {
     /// Looks through a text.
     pub fn of(text: &str) -> Self {
         let Some(finder) = &*FINDER else {
             // Without the finder every file is worth it.
-            return Self(u8::MAX);
+            return Self(u16::MAX);
         };
         let found = finder.find_iter(text);
         let words = found.filter_map(|found| PATTERNS.get(found.pattern().as_usize()));

@@ -11,7 +11,7 @@ use ruff_python_ast::{
 use ruff_text_size::Ranged;
 use rustc_hash::FxHashMap;
 
-use super::{Moved, reflection::NameReaders, refusal, results::is_decorated, source::has_future};
+use super::{Moved, refusal, results::is_decorated, source::has_future};
 use crate::{
     analysis::{Analysis, Definition, DefinitionKind, Use, shift},
     names::is_word,
@@ -21,6 +21,7 @@ use crate::{
         mapping::Mapping,
         places::{has_own_rules, is_test},
         pytest::is_case,
+        words::Word,
     },
 };
 
@@ -57,7 +58,6 @@ pub(super) struct Traveller<'a> {
 pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) {
     let mut sources: FxHashMap<usize, SourceFile> = FxHashMap::default();
     let readers = RefCell::default();
-    let name_readers = NameReaders::default();
     let frame_readers = frame_readers(mapping, texts);
     for moved in mapping.items.list.iter().filter(|moved| moved.travels()) {
         let Some(module) = mapping.graph.modules.get(moved.source) else {
@@ -99,7 +99,7 @@ pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) 
         traveller.name_of_module(&module.name, plan);
         traveller.tests(plan);
         traveller.annotations(plan);
-        traveller.read_names(&name_readers, plan);
+        traveller.read_names(plan);
         traveller.imported_back_from_program(plan);
         traveller.fixtures_by_text(plan);
         traveller.examples(plan);
@@ -291,10 +291,8 @@ impl Traveller<'_> {
             found.evaluates |= reader.evaluates;
             found.reads |= reader.reads;
         }
-        found.reads |= self.mapping.graph.modules.iter().any(|module| {
-            let text = self.texts.text(&module.path);
-            text.is_some_and(|text| text.contains(".__annotations__"))
-        });
+        let words = self.mapping.words(self.texts);
+        found.reads |= words.iter().any(|words| words.has(Word::Annotations));
         found
     }
 

@@ -1,15 +1,13 @@
 //! What a program reads of a definition's name when it runs: `__name__` in tables, methods that are found by the name of
 //! a class, decorators and base classes that go by it. A definition that gets another name is found by that one then.
 
-use std::cell::OnceCell;
-
-use coalesce_model::{ByteSpan, LanguagePlan, Texts, Unproven, UnprovenKind};
+use coalesce_model::{ByteSpan, LanguagePlan, Unproven, UnprovenKind};
 
 use super::{Moved, found_by_name::Traveller, source::Source};
 use crate::{
     analysis::{Analysis, Called, DefinitionKind},
     names::{is_word, last_word},
-    rewrite::mapping::Mapping,
+    rewrite::words::Word,
 };
 
 /// Decorators of libraries that do not go by the name of what they stand on.
@@ -118,30 +116,13 @@ pub fn own_name(source: &Source, moved: &Moved) -> Option<ByteSpan> {
     (first && NAMING.contains(&last_word(called.trim_end()))).then_some(string.span)
 }
 
-/// Whether any file reads the names of definitions; asked of all texts, once.
-#[derive(Default)]
-pub struct NameReaders(OnceCell<bool>);
-
-impl NameReaders {
-    fn any(&self, mapping: &Mapping<'_>, texts: &dyn Texts) -> bool {
-        *self.0.get_or_init(|| {
-            let mut modules = mapping.graph.modules.iter();
-            modules.any(|module| {
-                texts
-                    .text(&module.path)
-                    .is_some_and(|text| reads_names(&text))
-            })
-        })
-    }
-}
-
 fn reads_names(text: &str) -> bool {
     text.contains(".__name__") || text.contains("__qualname__")
 }
 
 impl Traveller<'_> {
     /// What goes by the name of a definition that gets another one.
-    pub(super) fn read_names(&self, readers: &NameReaders, plan: &mut LanguagePlan) {
+    pub(super) fn read_names(&self, plan: &mut LanguagePlan) {
         if self.moved.item == self.moved.name || self.own.kind == DefinitionKind::Value {
             return;
         }
@@ -149,7 +130,8 @@ impl Traveller<'_> {
         if let Some((span, why)) = found {
             self.doubt(span, UnprovenKind::OwnPlace, why, plan);
         }
-        if readers.any(self.mapping, self.texts) {
+        let words = self.mapping.words(self.texts);
+        if words.iter().any(|words| words.has(Word::Name)) {
             plan.unproven
                 .extend(self.mapping.graph.modules.iter().find_map(|module| {
                     let text = self.texts.text(&module.path)?;
