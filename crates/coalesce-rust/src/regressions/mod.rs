@@ -403,12 +403,7 @@ fn is_open(world: &World, item: ItemId) -> bool {
     let node = &world[item];
     let public =
         world.definition_reach(item) == Some(Reach::Public) && is_open_module(world, node.module);
-    let bindings = world.spaces.iter();
-    let mut bindings = bindings.flat_map(|space| space.names.values().flatten());
-    public
-        || bindings.any(|one| {
-            one.import.is_some() && one.reach == Reach::Public && one.res == Res::Item(item)
-        })
+    public || world.is_reexported(item)
 }
 
 /// Whether a module and all around it are declared `pub`.

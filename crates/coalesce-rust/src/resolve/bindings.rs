@@ -15,7 +15,13 @@ pub(crate) struct Names {
     slots: FxHashMap<Sym, Slot>,
     /// What the names with several bindings lead to, each list in the order of coming.
     several: Vec<Vec<Binding>>,
+    /// What globs hand on, each thing once, in the order of coming: `None` until one asks.
+    handed_on: Option<Vec<(Sym, Binding)>>,
 }
+
+/// So many globs that bring the same thing by the same name into a space are told apart: of a hundred
+/// modules that all have globs of each other, each name would come by a hundred.
+const MOST_GLOBS: usize = 8;
 
 #[derive(Debug)]
 enum Slot {
@@ -50,12 +56,45 @@ impl Names {
     }
 
     /// Adds a binding, or widens the one that is the same but for namespaces and reach; whether that
-    /// is news.
+    /// is news. A binding by a glob that adds nothing to many others is not kept.
     pub fn bind(&mut self, name: Sym, binding: Binding) -> bool {
+        let (changed, is_news) = self.add(name, binding);
+        if let Some(handed_on) = self.handed_on.as_mut().filter(|_| is_news) {
+            handed_on.push((name, binding));
+        }
+        changed
+    }
+
+    /// What a glob brings that has taken the first `taken` of it before: all names, and then what
+    /// came since a glob asked for the first time, in the order of coming.
+    pub fn to_hand_on(&mut self, taken: usize) -> &[(Sym, Binding)] {
+        if self.handed_on.is_none() {
+            let named = self.iter().flat_map(|(name, bindings)| {
+                let distinct = bindings.iter().enumerate().filter(|(at, one)| {
+                    let mut before = bindings.iter().take(*at);
+                    !before.any(|other| covers(other, one))
+                });
+                distinct.map(|(_, one)| (*name, *one))
+            });
+            let mut all: Vec<(Sym, Binding)> = named.collect();
+            all.sort_by_key(|(name, _)| *name);
+            self.handed_on = Some(all);
+        }
+        let all = self.handed_on.as_deref().unwrap_or_default();
+        all.get(taken..).unwrap_or_default()
+    }
+
+    /// Ends the noting of what globs hand on.
+    pub fn forget_handed_on(&mut self) {
+        self.handed_on = None;
+    }
+
+    /// Whether something changed, and whether a glob of these names would pass on anything new.
+    fn add(&mut self, name: Sym, binding: Binding) -> (bool, bool) {
         let mut entry = match self.slots.entry(name) {
             Entry::Vacant(entry) => {
                 entry.insert(Slot::One(binding));
-                return true;
+                return (true, true);
             }
             Entry::Occupied(entry) => entry,
         };
@@ -63,8 +102,17 @@ impl Names {
             Slot::One(known) => std::slice::from_mut(known),
             Slot::Several(at) => list(&mut self.several, *at),
         };
+        let is_news = !known.iter().any(|known| covers(known, &binding));
         if let Some(same) = known.iter_mut().find(|known| is_same(known, &binding)) {
-            return widen(same, &binding);
+            return (widen(same, &binding), is_news);
+        }
+        if binding.glob && !is_news && known.len() >= MOST_GLOBS {
+            let of_globs = known
+                .iter()
+                .filter(|known| known.glob && known.res == binding.res);
+            if of_globs.count() >= MOST_GLOBS {
+                return (false, false);
+            }
         }
         match entry.get_mut() {
             Slot::One(known) => {
@@ -75,17 +123,20 @@ impl Names {
             }
             Slot::Several(at) => list(&mut self.several, *at).push(binding),
         }
-        true
+        (true, is_news)
     }
 
     fn bindings<'n>(&'n self, slot: &'n Slot) -> &'n [Binding] {
-        match slot {
-            Slot::One(binding) => std::slice::from_ref(binding),
-            Slot::Several(at) => self
-                .several
-                .get(*at as usize)
-                .expect("invariant: a slot points to a list"),
-        }
+        bindings(&self.several, slot)
+    }
+}
+
+fn bindings<'n>(several: &'n [Vec<Binding>], slot: &'n Slot) -> &'n [Binding] {
+    match slot {
+        Slot::One(binding) => std::slice::from_ref(binding),
+        Slot::Several(at) => several
+            .get(*at as usize)
+            .expect("invariant: a slot points to a list"),
     }
 }
 
@@ -93,6 +144,14 @@ fn list(several: &mut [Vec<Binding>], at: u32) -> &mut Vec<Binding> {
     several
         .get_mut(at as usize)
         .expect("invariant: a slot points to a list")
+}
+
+/// Whether a glob that takes `known` brings all that it brings by `new`: which import it came by is
+/// not passed on.
+fn covers(known: &Binding, new: &Binding) -> bool {
+    known.res == new.res
+        && (known.reach == Reach::Public || known.reach == new.reach)
+        && known.namespaces.or(new.namespaces) == known.namespaces
 }
 
 fn is_same(known: &Binding, new: &Binding) -> bool {
@@ -156,5 +215,73 @@ mod tests {
             .map(|one| one.res)
             .collect();
         assert_eq!(order, [1, 2, 3].map(|item| Res::Item(ItemId(item))));
+    }
+
+    fn of_glob(import: u32) -> Binding {
+        Binding {
+            import: Some((crate::resolve::FileId(0), import)),
+            glob: true,
+            ..binding(1, Namespaces::TYPE, Reach::Public)
+        }
+    }
+
+    #[test]
+    fn of_globs_that_bring_the_same_some_are_kept() {
+        let mut names = Names::default();
+        for import in 0..30 {
+            let kept = import < u32::try_from(MOST_GLOBS).unwrap();
+            assert_eq!(names.bind(Sym(7), of_glob(import)), kept, "{import}");
+        }
+        assert_eq!(names.get(&Sym(7)).map(<[_]>::len), Some(MOST_GLOBS));
+        // What is news by any measure is kept all the same.
+        let both = Namespaces::TYPE.or(Namespaces::VALUE);
+        let wider = Binding {
+            namespaces: both,
+            ..of_glob(40)
+        };
+        assert!(names.bind(Sym(7), wider));
+        let other = Binding {
+            res: Res::Item(ItemId(2)),
+            ..of_glob(41)
+        };
+        assert!(names.bind(Sym(7), other));
+    }
+
+    #[test]
+    fn globs_take_all_names_once_and_then_what_came() {
+        let mut names = Names::default();
+        for import in 0..3 {
+            names.bind(Sym(7), of_glob(import));
+        }
+        names.bind(Sym(3), of_glob(0));
+        let handed_on = |names: &mut Names, taken| {
+            let all = names.to_hand_on(taken).iter();
+            all.map(|(name, _)| name.0).collect::<Vec<_>>()
+        };
+        assert_eq!(handed_on(&mut names, 0), [3, 7], "the same thing once");
+        names.bind(Sym(7), of_glob(5));
+        assert!(
+            handed_on(&mut names, 2).is_empty(),
+            "nothing that a glob would pass on"
+        );
+        names.bind(Sym(9), of_glob(5));
+        let private = binding(
+            4,
+            Namespaces::TYPE,
+            Reach::Within(crate::resolve::ModuleId(0)),
+        );
+        names.bind(Sym(7), private);
+        names.bind(
+            Sym(7),
+            Binding {
+                reach: Reach::Public,
+                ..private
+            },
+        );
+        assert_eq!(
+            handed_on(&mut names, 2),
+            [9, 7, 7],
+            "what is wider comes again"
+        );
     }
 }

@@ -2,17 +2,23 @@
 
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
+
 use super::{
     lookup::{Found, Lookup},
     names::{bind, reach, sym},
     order,
     tree::id,
-    world::{Binding, FileId, ItemId, ModuleId, Reach, Res, SpaceId, Sym, World},
+    world::{Binding, FileId, ItemId, ModuleId, Reach, Res, Space, SpaceId, Sym, World},
 };
 use crate::facts::{Facts, LeafKind, Namespaces, SourceFacts, UseLeaf};
 
 /// Imports of imports settle in a few rounds; a chain longer than this is left open.
 const MOST_ROUNDS: usize = 64;
+
+/// So many names are handed on by globs in one tree; where another glob stands, anything may come from
+/// it. A few hundred modules that all have globs of each other would hand on the cube of their number.
+const MOST_BY_GLOBS: usize = 20_000_000;
 
 /// An import as one crate sees it.
 struct Import {
@@ -21,6 +27,8 @@ struct Import {
     file: FileId,
     leaf: u32,
     reach: Reach,
+    /// Of each module that a glob names, how much of what came to it was taken.
+    taken: FxHashMap<ModuleId, usize>,
 }
 
 /// Notes the name that an import without a target would bring.
@@ -49,7 +57,7 @@ fn note_unknown(world: &mut World, import: &Import) {
 }
 
 /// A glob passes on what is unknown in its module; whether that is news.
-fn pass_on_unknown(world: &mut World, import: &Import) -> bool {
+fn pass_on_unknown(world: &mut World, import: &mut Import) -> bool {
     let facts = world.facts(import.file);
     let leaf = facts.leaf(import.leaf);
     if leaf.kind != LeafKind::Glob {
@@ -94,6 +102,7 @@ fn imports(world: &World) -> Vec<Import> {
                 file: load.file,
                 leaf: id(leaf_at),
                 reach,
+                taken: FxHashMap::default(),
             });
         }
     }
@@ -101,7 +110,7 @@ fn imports(world: &World) -> Vec<Import> {
 }
 
 /// Resolves one import as far as it goes now; whether something new came of it.
-fn step(world: &mut World, import: &Import) -> bool {
+fn step(world: &mut World, import: &mut Import, left: &mut usize) -> bool {
     let source = &world[import.file];
     let facts = Arc::clone(&source.facts);
     let Facts::Source(facts) = &*facts else {
@@ -114,7 +123,7 @@ fn step(world: &mut World, import: &Import) -> bool {
     }
     .leaf(facts, leaf, import.space);
     match leaf.kind {
-        LeafKind::Glob => glob(world, import, found),
+        LeafKind::Glob => glob(world, import, found, left),
         LeafKind::Name | LeafKind::SelfModule => name(world, import, facts, leaf, found),
     }
 }
@@ -162,14 +171,14 @@ fn whole_name(world: &mut World, res: Res, tail: u16, facts: &SourceFacts, leaf:
     Res::External(world.names.intern(&name))
 }
 
-fn glob(world: &mut World, import: &Import, found: Found) -> bool {
+fn glob(world: &mut World, import: &mut Import, found: Found, left: &mut usize) -> bool {
     let mut changed = false;
     if found.is_empty() || found.opaque {
         changed |= opaque(world, import.space);
     }
     for (res, _) in found.all() {
         match res {
-            Res::Module(module) => changed |= glob_of_module(world, import, module),
+            Res::Module(module) => changed |= glob_of_module(world, import, module, left),
             Res::Item(item) => changed |= glob_of_enum(world, import, item),
             Res::External(name) => {
                 let name = world.names.text(name);
@@ -195,53 +204,56 @@ fn opaque(world: &mut World, space: SpaceId) -> bool {
     !std::mem::replace(&mut space.opaque, true)
 }
 
-fn glob_of_module(world: &mut World, import: &Import, module: ModuleId) -> bool {
+fn space_mut(world: &mut World, space: SpaceId) -> &mut Space {
+    let space = world.spaces.get_mut(space.0 as usize);
+    space.expect("invariant: a space's number is its place in the table")
+}
+
+/// Brings what the module has and this glob has not taken yet. Of `left` names, those that it brings
+/// are used up.
+fn glob_of_module(
+    world: &mut World,
+    import: &mut Import,
+    module: ModuleId,
+    left: &mut usize,
+) -> bool {
     let Some(from) = world.module_spaces.get(module.index()).copied() else {
         return false;
     };
     if from == import.space {
         return false;
     }
-    let importer = world
-        .spaces
-        .get(import.space.0 as usize)
-        .map(|space| space.module);
-    let Some(space) = world.spaces.get(from.0 as usize) else {
-        return false;
-    };
-    let (from_opaque, from_std) = (space.opaque, space.std_glob);
-    let mut seen: Vec<(Sym, Binding)> = Vec::new();
-    let mut names: Vec<(&Sym, &[Binding])> = space.names.iter().collect();
-    names.sort_by_key(|(sym, _)| **sym);
-    for (sym, bindings) in names {
-        let visible = bindings.iter().filter(|binding| {
-            binding.reach == Reach::Public
-                || importer.is_some_and(|importer| binding.reach.is_seen_from(world, importer))
-        });
-        seen.extend(visible.map(|binding| (*sym, *binding)));
+    if *left == 0 {
+        return opaque(world, import.space);
     }
+    let importer = world.module_of(import.space);
+    let space = space_mut(world, from);
+    let (from_opaque, from_std) = (space.opaque, space.std_glob);
+    let taken = import.taken.entry(module).or_default();
+    let mut seen = space.names.to_hand_on(*taken).to_vec();
+    *taken += seen.len();
+    seen.retain(|(_, binding)| {
+        binding.reach == Reach::Public || binding.reach.is_seen_from(world, importer)
+    });
     let mut changed = from_opaque && opaque(world, import.space);
-    if let Some(space) = world
-        .spaces
-        .get_mut(import.space.0 as usize)
-        .filter(|space| from_std && !space.std_glob)
-    {
+    let space = space_mut(world, import.space);
+    if from_std && !space.std_glob {
         space.std_glob = true;
         changed = true;
     }
+    let Some(rest) = left.checked_sub(seen.len()) else {
+        *left = 0;
+        return changed | opaque(world, import.space);
+    };
+    *left = rest;
     for (sym, binding) in seen {
-        let own = Some((import.file, import.leaf));
-        changed |= bind(
-            world,
-            import.space,
-            sym,
-            Binding {
-                reach: import.reach,
-                import: own,
-                glob: true,
-                ..binding
-            },
-        );
+        let own = Binding {
+            reach: import.reach,
+            import: Some((import.file, import.leaf)),
+            glob: true,
+            ..binding
+        };
+        changed |= bind(world, import.space, sym, own);
     }
     changed
 }
@@ -267,14 +279,18 @@ fn glob_of_enum(world: &mut World, import: &Import, item: ItemId) -> bool {
 /// Resolves imports until nothing changes: group by group of crates, since names come only from
 /// crates of the same group and of those before.
 pub(super) fn resolve(world: &mut World) {
-    let imports = by_group(world);
-    for group in &imports {
-        settle(world, group, step);
+    let mut imports = by_group(world);
+    let mut left = MOST_BY_GLOBS;
+    for group in &mut imports {
+        settle(world, group, |world, import| step(world, import, &mut left));
+    }
+    for space in &mut world.spaces {
+        space.names.forget_handed_on();
     }
     for import in imports.iter().flatten() {
         note_unknown(world, import);
     }
-    for group in &imports {
+    for group in &mut imports {
         settle(world, group, pass_on_unknown);
     }
 }
@@ -296,10 +312,14 @@ fn by_group(world: &World) -> Vec<Vec<Import>> {
 }
 
 /// Takes each import in turn until a round brings nothing new.
-fn settle(world: &mut World, imports: &[Import], step: impl Fn(&mut World, &Import) -> bool) {
+fn settle(
+    world: &mut World,
+    imports: &mut [Import],
+    mut step: impl FnMut(&mut World, &mut Import) -> bool,
+) {
     for _ in 0..MOST_ROUNDS {
         let mut changed = false;
-        for import in imports {
+        for import in &mut *imports {
             changed |= step(world, import);
         }
         if !changed {

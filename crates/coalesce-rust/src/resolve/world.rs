@@ -340,6 +340,8 @@ pub struct World {
     pub(crate) libraries: OnceLock<FxHashMap<Sym, ModuleId>>,
     /// Filled when it is first asked for.
     pub(super) impls: OnceLock<Vec<super::impls::ImplSite>>,
+    /// Items that a `pub use` brings somewhere; worked out when it is first asked for.
+    pub(super) reexported: OnceLock<FxHashSet<ItemId>>,
 }
 
 macro_rules! table {
@@ -448,6 +450,21 @@ impl World {
     /// The bodies of a module.
     pub(crate) fn bodies_of(&self, module: ModuleId) -> impl Iterator<Item = &Body> + Clone {
         self[module].bodies.iter().map(|body| &self[body])
+    }
+
+    /// Whether a `pub use` brings the item somewhere.
+    pub(crate) fn is_reexported(&self, item: ItemId) -> bool {
+        let reexported = self.reexported.get_or_init(|| {
+            let bindings = self.spaces.iter();
+            let bindings = bindings.flat_map(|space| space.names.values().flatten());
+            let public = bindings.filter(|one| one.import.is_some() && one.reach == Reach::Public);
+            let items = public.filter_map(|one| match one.res {
+                Res::Item(item) => Some(item),
+                _ => None,
+            });
+            items.collect()
+        });
+        reexported.contains(&item)
     }
 
     /// The space of a module.
