@@ -15,6 +15,8 @@ pub(super) struct Extractor<'b, 't> {
     pub places: &'b Places<'t>,
     pub builder: &'b mut Builder<'t>,
     pub docs: Vec<docs::DocLine>,
+    /// How many macro calls are around what is read.
+    pub macros: u32,
     buffer: Vec<Segment>,
 }
 
@@ -43,6 +45,7 @@ impl<'b, 't> Extractor<'b, 't> {
             places,
             builder,
             docs: Vec::new(),
+            macros: 0,
             buffer: Vec::new(),
         }
     }

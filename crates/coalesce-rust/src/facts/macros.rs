@@ -25,6 +25,10 @@ pub(crate) const QUOTES: [&str; 4] = [
     "parse_quote_spanned",
 ];
 
+/// Calls in so many calls are read as code; each is parsed anew, so what is in deeper ones counts as
+/// tokens.
+const DEEPEST_CALL: u32 = 16;
+
 impl Extractor<'_, '_> {
     /// A macro call.
     pub fn macro_call(&mut self, mac: &syn::Macro, item_position: bool) {
@@ -45,7 +49,9 @@ impl Extractor<'_, '_> {
             Origin::MacroArguments
         };
         self.builder.origin = worse(outer, origin);
+        self.macros += 1;
         let reading = self.arguments_of(mac, &name, body, item_position);
+        self.macros -= 1;
         self.builder.origin = outer;
         if words::FORMAT_MACROS.contains(&name) {
             tokens::format_names(self.builder, body);
@@ -72,6 +78,10 @@ impl Extractor<'_, '_> {
                 self.builder.mark_opaque();
             }
             return MacroReading::Empty;
+        }
+        if self.macros > DEEPEST_CALL {
+            self.read_tokens(body, item_position);
+            return MacroReading::Tokens;
         }
         match name {
             "include" => self.include(mac, IncludeKind::Code),

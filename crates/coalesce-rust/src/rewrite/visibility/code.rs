@@ -11,10 +11,11 @@ use std::{
 
 use coalesce_model::{ByteSpan, Texts};
 
+use super::members::{FileMembers, members_of};
 use crate::{
     facts::ItemKind,
     lexer::{self, Token, TokenKind},
-    resolve::{FileId, ItemId, ModuleId, Res, UseSite, World},
+    resolve::{Body, FileId, ItemId, ModuleId, Res, UseSite, World},
 };
 
 /// A path of a file, and the items that it leads through.
@@ -103,6 +104,8 @@ pub(in super::super) struct Resolved<'a> {
     pub texts: &'a dyn Texts,
     files: RefCell<BTreeMap<FileId, Rc<FilePaths>>>,
     dereferenced: OnceCell<BTreeSet<ItemId>>,
+    /// The members that each file defines.
+    file_members: RefCell<BTreeMap<FileId, Rc<FileMembers>>>,
     /// The names of members, by the module that defines their types.
     members: RefCell<BTreeMap<ModuleId, MemberNames>>,
 }
@@ -114,8 +117,20 @@ impl<'a> Resolved<'a> {
             texts,
             files: RefCell::default(),
             dereferenced: OnceCell::new(),
+            file_members: RefCell::default(),
             members: RefCell::default(),
         }
+    }
+
+    /// The members that the file of a body defines.
+    pub(super) fn members_of(&self, body: &Body) -> Rc<FileMembers> {
+        let known = self.file_members.borrow().get(&body.file).cloned();
+        known.unwrap_or_else(|| {
+            let found = Rc::new(members_of(self, body.file));
+            let mut files = self.file_members.borrow_mut();
+            files.insert(body.file, Rc::clone(&found));
+            found
+        })
     }
 
     /// Whether a type has a member of a name itself, as its own module defines it.
@@ -123,14 +138,14 @@ impl<'a> Resolved<'a> {
         let home = self.world[item].module;
         let known = self.members.borrow().get(&home).cloned();
         let members = known.unwrap_or_else(|| {
-            let bodies = self.world.bodies.iter();
-            let bodies = bodies.filter(|body| body.module == home);
-            let all = bodies.flat_map(|body| super::members::members_of(self, body));
-            let names = all.flat_map(|member| {
-                let name = member.name;
-                member.of.into_iter().map(move |of| (of, name.clone()))
-            });
-            let found: MemberNames = Rc::new(names.collect());
+            let mut names = BTreeSet::new();
+            for body in self.world.bodies_of(home) {
+                for member in self.members_of(body).of(body) {
+                    let of = member.of.iter();
+                    names.extend(of.map(|of| (*of, member.name.clone())));
+                }
+            }
+            let found: MemberNames = Rc::new(names);
             self.members.borrow_mut().insert(home, Rc::clone(&found));
             found
         });

@@ -1,13 +1,13 @@
 //! Fields, methods and associated items that are not for everybody, as they are defined.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_model::ByteSpan;
 use syn::{spanned::Spanned, visit::Visit};
 
 use super::code::Resolved;
 use crate::{
-    facts::{ScopeId, ScopeKind, SourceFacts},
+    facts::{Impl, ScopeId, ScopeKind, SourceFacts},
     resolve::{Body, FileId, ItemId, ModuleId, Res, World},
 };
 
@@ -50,30 +50,83 @@ impl Member {
     }
 }
 
-/// The members that a body of a module defines.
-pub(super) fn members_of(tree: &Resolved<'_>, body: &Body) -> Vec<Member> {
-    let facts = tree.world.facts(body.file);
-    let Some(text) = tree.text_of(body.file) else {
-        return Vec::new();
+/// Members of a file's bodies, by the module and the scope of the body.
+#[derive(Default)]
+pub(super) struct FileMembers(BTreeMap<(ModuleId, ScopeId), Vec<Member>>);
+
+impl FileMembers {
+    /// Those that a body of the file defines.
+    pub fn of(&self, body: &Body) -> &[Member] {
+        let found = self.0.get(&(body.module, body.scope));
+        found.map(Vec::as_slice).unwrap_or_default()
+    }
+}
+
+/// The members that the bodies of a file define.
+pub(super) fn members_of(tree: &Resolved<'_>, file: FileId) -> FileMembers {
+    let facts = tree.world.facts(file);
+    let Some(text) = tree.text_of(file) else {
+        return FileMembers::default();
     };
     let base = if text.starts_with('\u{feff}') { 3 } else { 0 };
     let code = text.get(base..).unwrap_or_default();
-    let Ok(file) = syn::parse_str::<syn::File>(code) else {
-        return Vec::new();
+    let Ok(parsed) = syn::parse_str::<syn::File>(code) else {
+        return FileMembers::default();
     };
+    let mut bodies: BTreeMap<ScopeId, Vec<Home>> = BTreeMap::new();
+    for body in &tree.world[file].bodies {
+        let body = &tree.world[body];
+        let home = Home {
+            module: body.module,
+            scope: body.scope,
+        };
+        let known = bodies.entry(body.scope).or_default();
+        if !known.contains(&home) {
+            known.push(home);
+        }
+    }
+    let mut impls: Vec<&Impl> = facts.impls.iter().collect();
+    impls.sort_by_key(|one| (one.span.start, std::cmp::Reverse(one.span.end)));
     let mut reader = Reader {
         tree,
-        facts,
-        body,
+        impls,
+        file,
+        scopes: module_scopes(facts),
+        bodies,
         base,
         plain: true,
-        found: Vec::new(),
+        found: FileMembers::default(),
     };
-    reader.visit_file(&file);
+    reader.visit_file(&parsed);
     let found = reader.found;
-    drop(file);
+    drop(parsed);
     proc_macro2::extra::invalidate_current_thread_spans();
     found
+}
+
+/// From which byte on which module's scope is the innermost, in order.
+fn module_scopes(facts: &SourceFacts) -> Vec<(u32, ScopeId)> {
+    let scopes = (0..).map(ScopeId).zip(&facts.scopes);
+    let mut modules: Vec<_> = scopes
+        .filter(|(_, scope)| matches!(scope.kind, ScopeKind::Module(_)))
+        .map(|(id, scope)| (scope.span, id))
+        .collect();
+    modules.sort_by_key(|(span, id)| (span.start, std::cmp::Reverse(span.end), *id));
+    let mut from = vec![(0, ScopeId(0))];
+    let mut around: Vec<(ByteSpan, ScopeId)> = Vec::new();
+    let close = |around: &mut Vec<(ByteSpan, ScopeId)>, from: &mut Vec<_>, at: u32| {
+        while let Some((span, _)) = around.pop_if(|(span, _)| span.end <= at) {
+            let outer = around.last().map_or(ScopeId(0), |(_, id)| *id);
+            from.push((span.end, outer));
+        }
+    };
+    for (span, id) in modules {
+        close(&mut around, &mut from, span.start);
+        from.push((span.start, id));
+        around.push((span, id));
+    }
+    close(&mut around, &mut from, u32::MAX);
+    from
 }
 
 /// The module around all that see what has this visibility in `home`; `None` for everybody.
@@ -98,17 +151,30 @@ fn reach(world: &World, home: ModuleId, visibility: &syn::Visibility) -> Option<
     at
 }
 
+/// A module that has a body in the file, and the scope of that body.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Home {
+    module: ModuleId,
+    scope: ScopeId,
+}
+
 struct Reader<'f> {
     tree: &'f Resolved<'f>,
-    facts: &'f SourceFacts,
-    body: &'f Body,
+    /// The file's `impl` blocks, by where they begin.
+    impls: Vec<&'f Impl>,
+    file: FileId,
+    /// From which byte on which module's scope is the innermost, in order.
+    scopes: Vec<(u32, ScopeId)>,
+    /// The modules that a scope is a body of: several where the file is read several times.
+    bodies: BTreeMap<ScopeId, Vec<Home>>,
     base: usize,
     plain: bool,
-    found: Vec<Member>,
+    found: FileMembers,
 }
 
 /// What a member is a member of.
 struct Owner {
+    home: Home,
     of: BTreeSet<ItemId>,
     name: String,
 }
@@ -123,17 +189,14 @@ impl Reader<'_> {
         self.place(spanned.span().byte_range().start)
     }
 
-    /// Whether a place stands in the module that is read, and in none inside it.
-    fn is_here(&self, at: Option<u32>) -> bool {
-        let Some(at) = at else { return false };
-        let mut innermost = ScopeId(0);
-        for (index, scope) in (0..).zip(&self.facts.scopes) {
-            let inside = scope.span.start <= at && at < scope.span.end;
-            if inside && matches!(scope.kind, ScopeKind::Module(_)) {
-                innermost = ScopeId(index);
-            }
-        }
-        innermost == self.body.scope
+    /// The modules that a place stands in, and in none inside them.
+    fn homes(&self, at: Option<u32>) -> Vec<Home> {
+        let innermost = at.and_then(|at| {
+            let behind = self.scopes.partition_point(|(start, _)| *start <= at);
+            self.scopes.get(behind.checked_sub(1)?)
+        });
+        let homes = innermost.and_then(|(_, scope)| self.bodies.get(scope));
+        homes.cloned().unwrap_or_default()
     }
 
     fn push(
@@ -152,16 +215,18 @@ impl Reader<'_> {
             }
         };
         let Some(at) = at else { return };
-        self.found.push(Member {
+        let Home { module, scope } = owner.home;
+        let members = self.found.0.entry((module, scope)).or_default();
+        members.push(Member {
             of: owner.of.clone(),
             type_name: owner.name.clone(),
             name,
             kind,
-            file: self.body.file,
+            file: self.file,
             at,
             plain: self.plain,
-            home: self.body.module,
-            reach: reach(self.tree.world, self.body.module, visibility),
+            home: module,
+            reach: reach(self.tree.world, module, visibility),
             types,
         });
     }
@@ -183,9 +248,9 @@ impl Reader<'_> {
     }
 
     /// The types of the tree that a name of the module is.
-    fn defined(&self, name: &str) -> BTreeSet<ItemId> {
+    fn defined(&self, home: Home, name: &str) -> BTreeSet<ItemId> {
         let world = self.tree.world;
-        let bindings = world.bindings(self.body.module, name);
+        let bindings = world.bindings(home.module, name);
         let items = bindings.iter();
         items
             .filter_map(|binding| match binding.res {
@@ -196,26 +261,28 @@ impl Reader<'_> {
     }
 
     /// The types that an `impl` is for: what its path leads to, or its name where a macro has it.
-    fn implemented(&self, item: &syn::ItemImpl, name: &str) -> BTreeSet<ItemId> {
+    fn implemented(&self, home: Home, item: &syn::ItemImpl, name: &str) -> BTreeSet<ItemId> {
         let at = self.offset(&item.impl_token);
-        let own = self.facts.impls.iter();
-        let around = own
-            .filter(|one| at.is_some_and(|at| one.span.start <= at && at < one.span.end))
-            .min_by_key(|one| one.span.len());
+        // Sorted by where they begin: the last one that holds the place is the innermost.
+        let around = at.and_then(|at| {
+            let behind = self.impls.partition_point(|one| one.span.start <= at);
+            let before = self.impls.iter().take(behind).rev();
+            before.copied().find(|one| at < one.span.end)
+        });
         let path = around.and_then(|one| one.self_path);
-        let paths = self.tree.paths_of(self.body.file);
+        let paths = self.tree.paths_of(self.file);
         let found: BTreeSet<ItemId> = path
             .into_iter()
             .flat_map(|path| paths.targets(path))
             .collect();
         if found.is_empty() {
-            self.defined(name)
+            self.defined(home, name)
         } else {
             found
         }
     }
 
-    fn implementation(&mut self, item: &syn::ItemImpl) {
+    fn implementation(&mut self, home: Home, item: &syn::ItemImpl) {
         let syn::Type::Path(path) = &*item.self_ty else {
             return;
         };
@@ -223,7 +290,8 @@ impl Reader<'_> {
             return;
         };
         let owner = Owner {
-            of: self.implemented(item, &name),
+            home,
+            of: self.implemented(home, item, &name),
             name,
         };
         for member in &item.items {
@@ -251,10 +319,11 @@ impl Reader<'_> {
     }
 
     fn structure(&mut self, ident: &syn::Ident, fields: &syn::Fields) {
-        if self.is_here(self.offset(ident)) {
+        for home in self.homes(self.offset(ident)) {
             let name = ident.to_string();
             let owner = Owner {
-                of: self.defined(name.strip_prefix("r#").unwrap_or(&name)),
+                home,
+                of: self.defined(home, name.strip_prefix("r#").unwrap_or(&name)),
                 name,
             };
             self.fields(&owner, fields);
@@ -272,8 +341,11 @@ impl<'ast> Visit<'ast> for Reader<'_> {
     }
 
     fn visit_item_impl(&mut self, item: &'ast syn::ItemImpl) {
-        if item.trait_.is_none() && self.is_here(self.offset(&item.impl_token)) {
-            self.implementation(item);
+        if item.trait_.is_some() {
+            return;
+        }
+        for home in self.homes(self.offset(&item.impl_token)) {
+            self.implementation(home, item);
         }
     }
 
@@ -296,10 +368,11 @@ impl<'ast> Visit<'ast> for Reader<'_> {
     // What a function defines stays with it.
     fn visit_item_fn(&mut self, item: &'ast syn::ItemFn) {
         let at = self.offset(&item.sig);
-        if self.is_here(at) {
+        for home in self.homes(at) {
             let name = item.sig.ident.to_string();
             let owner = Owner {
-                of: self.defined(name.strip_prefix("r#").unwrap_or(&name)),
+                home,
+                of: self.defined(home, name.strip_prefix("r#").unwrap_or(&name)),
                 name: String::new(),
             };
             let types = names_in(|names| names.visit_signature(&item.sig));

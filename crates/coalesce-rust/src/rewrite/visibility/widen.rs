@@ -13,7 +13,7 @@ use coalesce_model::{ByteSpan, Edit, Finding, TreePath, finding::codes};
 
 use super::{
     code::{Code, Mention, Resolved},
-    members::{Member, MemberKind, members_of},
+    members::{Member, MemberKind},
     types::Reachable,
 };
 use crate::{
@@ -110,9 +110,9 @@ pub(in super::super) fn widen(relocation: &Relocation<'_>) -> MemberWidenings {
         if !work.may_matter(body) {
             continue;
         }
-        for member in members_of(&tree, body) {
+        for member in tree.members_of(body).of(body) {
             if seen.insert((member.file, member.at, member.home, member.name.clone())) {
-                work.member(&member);
+                work.member(member);
             }
         }
     }
@@ -208,7 +208,7 @@ impl<'a> Work<'_, 'a> {
             .iter()
             .filter(|body| homes.contains(&body.module))
         {
-            for member in members_of(self.tree, body) {
+            for member in self.tree.members_of(body).of(body) {
                 for of in &member.of {
                     self.old_reach
                         .insert((*of, member.name.clone()), member.reach);
