@@ -52,7 +52,10 @@ pub struct PythonGraph {
     by_path: FxHashMap<TreePath, usize>,
     by_name: FxHashMap<String, Vec<usize>>,
     bound: Vec<FxHashMap<String, Bound>>,
+    /// Of each module the statements that are star imports, in order.
     stars: Vec<Vec<usize>>,
+    /// Where those lead to.
+    star_sources: Vec<StarSources>,
     extensions: FxHashMap<TreePath, Vec<String>>,
     /// Full names of compiled modules that project files say are built.
     built: FxHashSet<String>,
@@ -63,6 +66,18 @@ pub struct PythonGraph {
     /// Whether refusals say what would help.
     pub(crate) advice: bool,
 }
+
+/// The modules that a module has star imports of.
+#[derive(Default)]
+struct StarSources {
+    /// Each once, the one that hides the others' names first.
+    modules: Vec<usize>,
+    /// Whether one leads to nothing that is known.
+    unknown: bool,
+}
+
+/// Of a module with more star imports than that, what it has under a name is remembered by every look.
+const MANY_STARS: usize = 8;
 
 #[derive(Clone, Copy, Default)]
 struct Bound {
@@ -98,6 +113,7 @@ impl PythonGraph {
             by_name: FxHashMap::default(),
             bound: Vec::with_capacity(rows.len()),
             stars: Vec::with_capacity(rows.len()),
+            star_sources: Vec::new(),
             extensions: extensions(paths),
             built: declared(files, |facts| &facts.extensions),
             requirements: declared(files, |facts| &facts.requirements),
@@ -108,6 +124,7 @@ impl PythonGraph {
             graph.add(names.canonical, names.also, path, facts);
         }
         graph.kinds();
+        graph.resolve_stars();
         graph.resolve_imports();
         graph.collect_mentions();
         graph
@@ -136,6 +153,31 @@ impl PythonGraph {
         self.facts.push(facts);
         self.bound.push(bound);
         self.stars.push(stars);
+    }
+
+    fn resolve_stars(&mut self) {
+        let modules = 0..self.modules.len();
+        self.star_sources = modules.map(|module| self.star_sources_of(module)).collect();
+    }
+
+    fn star_sources_of(&self, module: usize) -> StarSources {
+        let mut sources = StarSources::default();
+        let mut seen = FxHashSet::default();
+        let facts = self.facts.get(module);
+        // A later star import hides what an earlier one brought.
+        for statement in self.stars.get(module).into_iter().flatten().rev() {
+            let import = facts.and_then(|facts| facts.imports.get(*statement));
+            match import.map(|import| self.base_module(module, import)) {
+                Some(Some(source)) if source != module => {
+                    if seen.insert(source) {
+                        sources.modules.push(source);
+                    }
+                }
+                Some(None) => sources.unknown = true,
+                Some(Some(_)) | None => {}
+            }
+        }
+        sources
     }
 
     /// The kind of each module; a package is a stub only when nothing is below it.
@@ -359,7 +401,9 @@ impl PythonGraph {
             return Entity::Opaque;
         }
         // Most names are found at once.
-        if look.depth < REMEMBERED {
+        let stars = self.star_sources.get(module);
+        let many = stars.is_some_and(|stars| stars.modules.len() > MANY_STARS);
+        if look.depth < REMEMBERED && !many {
             return self.member_of(module, name, look);
         }
         if let Some(found) = look.begin(module, name) {
@@ -396,23 +440,15 @@ impl PythonGraph {
             return found;
         }
         let mut opaque = facts.dynamic || facts.syntax_error.is_some() || is_dunder(name);
-        // A later star import hides what an earlier one brought.
-        for statement in self.stars.get(module).into_iter().flatten().rev() {
-            let Some(import) = facts.imports.get(*statement) else {
-                continue;
-            };
-            match self.base_module(module, import) {
-                Some(source) if source != module => {
-                    match self.star_member_at(source, name, look.further()) {
-                        Entity::Missing => {}
-                        Entity::Opaque => opaque = true,
-                        found => return found,
-                    }
-                }
-                Some(_) => {}
-                None => opaque = true,
+        let stars = self.star_sources.get(module);
+        for source in stars.into_iter().flat_map(|stars| &stars.modules) {
+            match self.star_member_at(*source, name, look.further()) {
+                Entity::Missing => {}
+                Entity::Opaque => opaque = true,
+                found => return found,
             }
         }
+        opaque |= stars.is_some_and(|stars| stars.unknown);
         let generated = self.modules.get(module).is_some_and(|found| found.package)
             && self.may_be_generated(module, name);
         if opaque || generated {
