@@ -4,6 +4,8 @@
 //! The text of a whole class says little once methods were added or moved; what counts is how much of
 //! the smaller one has a counterpart in the other.
 
+use std::collections::BTreeMap;
+
 use coalesce_model::UnitKind;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -17,6 +19,11 @@ use crate::{
 
 /// Members of a duplicate class that each of them is matched with: those that follow it by place.
 const MATCHED: usize = 96;
+/// So many pairs of containers are compared, and some more for each entry: thousands of classes within
+/// each other that are all alike would make as many as the square of the depth for each two functions.
+/// Trees that people wrote have fewer pairs than entries (bevy: 5,064 and 30,948).
+const MOST_PAIRS: usize = 50_000;
+const MOST_PAIRS_OF_ENTRY: usize = 4;
 /// The share of the smaller one that must have a counterpart.
 const COVERED: f32 = 0.5;
 /// The least share where the larger one has the names of most methods of the smaller one as well.
@@ -80,10 +87,8 @@ const ROUNDS: usize = 4;
 /// shares with one does not hide what it shares with another.
 #[must_use]
 pub fn join(overlaps: Vec<Overlap>) -> Vec<ContainerClass> {
-    let known: FxHashSet<(Container, Container)> =
-        overlaps.iter().map(|overlap| overlap.pair).collect();
-    let mut left: Vec<(Container, Container)> =
-        overlaps.iter().map(|overlap| overlap.pair).collect();
+    let known: Vec<(Container, Container)> = overlaps.iter().map(|one| one.pair).collect();
+    let mut left = known.clone();
     let mut members = Vec::new();
     for _ in 0..ROUNDS {
         if left.is_empty() {
@@ -97,48 +102,87 @@ pub fn join(overlaps: Vec<Overlap>) -> Vec<ContainerClass> {
     gather(members, overlaps)
 }
 
+/// A class while it comes together.
+#[derive(Default)]
+struct Cluster {
+    members: Vec<Container>,
+    /// How many of its members' overlaps are with members of another cluster, by that one's number.
+    links: BTreeMap<usize, usize>,
+}
+
 /// Joins pairs, best first; the classes, and the pairs whose classes do not go together.
+///
+/// What two clusters have in common is counted along, and the smaller one goes into the larger one: ten
+/// thousand copies of one class are joined without looking at all pairs of them again and again.
 fn join_once(
     pairs: &[(Container, Container)],
-    known: &FxHashSet<(Container, Container)>,
+    known: &[(Container, Container)],
 ) -> (Vec<Vec<Container>>, Vec<(Container, Container)>) {
-    let mut class_of: FxHashMap<Container, usize> = FxHashMap::default();
-    let mut classes: Vec<Vec<Container>> = Vec::new();
+    let mut cluster_of: FxHashMap<Container, usize> = FxHashMap::default();
+    let mut clusters: Vec<Cluster> = Vec::new();
+    for member in pairs.iter().flat_map(|(a, b)| [*a, *b]) {
+        cluster_of.entry(member).or_insert_with(|| {
+            clusters.push(Cluster {
+                members: vec![member],
+                links: BTreeMap::new(),
+            });
+            clusters.len() - 1
+        });
+    }
+    for (a, b) in known {
+        if let (Some(a), Some(b)) = (cluster_of.get(a), cluster_of.get(b)) {
+            link(&mut clusters, *a, *b, 1);
+        }
+    }
     let mut left = Vec::new();
     for (a, b) in pairs {
-        let mut class = |at: Container| {
-            *class_of.entry(at).or_insert_with(|| {
-                classes.push(vec![at]);
-                classes.len() - 1
-            })
+        let (Some(a_in), Some(b_in)) = (cluster_of.get(a), cluster_of.get(b)) else {
+            continue;
         };
-        let (into, from) = (class(*a), class(*b));
-        if into == from {
+        let (a_in, b_in) = (*a_in, *b_in);
+        if a_in == b_in {
             continue;
         }
-        let moved = classes.get(from).cloned().unwrap_or_default();
-        let stays = classes.get(into).map(Vec::as_slice).unwrap_or_default();
-        let crossing = || {
-            stays
-                .iter()
-                .flat_map(|a| moved.iter().map(move |b| (*a.min(b), *a.max(b))))
-        };
-        if crossing().filter(|pair| known.contains(pair)).count() * 2 < crossing().count() {
+        let length = |at: usize| clusters.get(at).map_or(0, |one| one.members.len());
+        let links = |at: usize| clusters.get(at).map_or(0, |one| one.links.len());
+        let shared = clusters.get(a_in).and_then(|one| one.links.get(&b_in));
+        if shared.copied().unwrap_or(0) * 2 < length(a_in) * length(b_in) {
             left.push((*a, *b));
             continue;
         }
-        class_of.extend(moved.iter().map(|member| (*member, into)));
-        if let Some(class) = classes.get_mut(from) {
-            class.clear();
+        let (into, from) = if length(a_in) + links(a_in) >= length(b_in) + links(b_in) {
+            (a_in, b_in)
+        } else {
+            (b_in, a_in)
+        };
+        let gone = clusters.get_mut(from).map(std::mem::take);
+        let gone = gone.unwrap_or_default();
+        cluster_of.extend(gone.members.iter().map(|member| (*member, into)));
+        if let Some(cluster) = clusters.get_mut(into) {
+            cluster.members.extend(gone.members);
         }
-        if let Some(class) = classes.get_mut(into) {
-            class.extend(moved);
+        for (other, count) in gone.links {
+            if let Some(other) = clusters.get_mut(other) {
+                other.links.remove(&from);
+            }
+            if other != into {
+                link(&mut clusters, into, other, count);
+            }
         }
     }
     // Some of what was left has come together since.
-    left.retain(|(a, b)| class_of.get(a) != class_of.get(b));
-    classes.retain(|class| class.len() > 1);
-    (classes, left)
+    left.retain(|(a, b)| cluster_of.get(a) != cluster_of.get(b));
+    let classes = clusters.into_iter().map(|cluster| cluster.members);
+    (classes.filter(|class| class.len() > 1).collect(), left)
+}
+
+/// Counts overlaps between two clusters.
+fn link(clusters: &mut [Cluster], a: usize, b: usize, count: usize) {
+    for (one, other) in [(a, b), (b, a)] {
+        if let Some(cluster) = clusters.get_mut(one) {
+            *cluster.links.entry(other).or_default() += count;
+        }
+    }
 }
 
 impl ContainerClass {
@@ -197,7 +241,8 @@ fn gather(mut classes: Vec<Vec<Container>>, overlaps: Vec<Overlap>) -> Vec<Conta
     for overlap in overlaps {
         let of = |at: &Container| classes_of.get(at).map(Vec::as_slice).unwrap_or_default();
         let (left, right) = (of(&overlap.pair.0), of(&overlap.pair.1));
-        for both in left.iter().filter(|at| right.contains(at)) {
+        // Classes were counted upwards, so both lists are in order.
+        for both in left.iter().filter(|at| right.binary_search(at).is_ok()) {
             if let Some(class) = found.get_mut(*both) {
                 class.covered = class.covered.min(overlap.covered);
                 class.whole &= overlap.whole;
@@ -339,7 +384,8 @@ struct Matched {
 #[must_use]
 pub fn overlaps(corpus: &Corpus, contents: &Contents, classes: &[Class]) -> Vec<Overlap> {
     let mut matched: FxHashMap<(Container, Container), Matched> = FxHashMap::default();
-    for class in classes
+    let most = MOST_PAIRS + MOST_PAIRS_OF_ENTRY * corpus.entries.len();
+    'classes: for class in classes
         .iter()
         .filter(|class| class.verdict != Verdict::Sibling)
     {
@@ -349,6 +395,9 @@ pub fn overlaps(corpus: &Corpus, contents: &Contents, classes: &[Class]) -> Vec<
             .map(|at| (*at, around(corpus, *at)))
             .collect();
         for (index, (a, around_a)) in members.iter().enumerate() {
+            if matched.len() > most {
+                break 'classes;
+            }
             for (b, around_b) in members.iter().skip(index + 1).take(MATCHED) {
                 for pair in same_kind(corpus, around_a, around_b) {
                     let matched = matched.entry(pair).or_default();
