@@ -99,7 +99,7 @@ fn is_foreign(entry: &DirEntry) -> bool {
 const IGNORE_FILES: [&str; 2] = [".gitignore", ".ignore"];
 
 /// Longer ones are a mistake.
-const IGNORE_FILE_BYTES: u64 = 4 << 20;
+const IGNORE_FILE_BYTES: u64 = 1 << 20;
 
 /// The ignore file of the tree that leaves out a file of this path, whether one is there or not. What lies deeper
 /// goes before what lies above it, and of one folder `.ignore` goes before `.gitignore`.

@@ -13,7 +13,7 @@ use std::{
 use wait4::Wait4 as _;
 
 use super::{
-    Luck, program, soak,
+    Luck, kept, program, soak,
     texts::{WORDS, mutated},
     told,
 };
@@ -670,6 +670,7 @@ fn soak_hostile_trees() {
             fs::create_dir_all(file.parent().unwrap()).unwrap();
             fs::write(file, text).unwrap();
         }
+        let mut failed = false;
         add_odd_entries(&mut luck, &root);
         for call in CALLS {
             let needed = run(&root, call, PATIENCE);
@@ -690,6 +691,7 @@ fn soak_hostile_trees() {
                 );
                 println!("{line}");
                 wrong.push(line);
+                failed = true;
             }
         }
         let _ = Command::new("chmod")
@@ -697,6 +699,13 @@ fn soak_hostile_trees() {
             .arg("u+rwx")
             .arg(&root)
             .status();
+        if let Some(kept) = kept().filter(|_| failed) {
+            let mut copy = Command::new("cp");
+            copy.arg("-r")
+                .arg(&root)
+                .arg(kept.join(format!("tree-{round}")));
+            assert!(copy.status().unwrap().success());
+        }
     });
     println!(
         "at most {:.1} s of a processor and {} MiB",

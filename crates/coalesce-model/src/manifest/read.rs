@@ -29,6 +29,21 @@ pub(super) fn error_at(
     }
 }
 
+/// Bytes of a manifest: some forty thousand entries. What TOML is read into takes a hundred times as much.
+const LONGEST: usize = 4 << 20;
+
+fn too_long(path: &str, text: &str) -> ManifestError {
+    let message = format!("the manifest is longer than {} MiB", LONGEST >> 20);
+    let help = "write several manifests: they are applied together, too";
+    error_at(
+        path,
+        text,
+        ByteSpan::empty(0),
+        message,
+        Some(help.to_owned()),
+    )
+}
+
 impl Manifest {
     /// Reads a manifest. `path` is what messages call it; its file name without extension becomes
     /// the id.
@@ -37,6 +52,9 @@ impl Manifest {
     /// Every mistake that the text alone shows: TOML syntax, unknown keys (with the nearest known
     /// one), decisions that are none, malformed names, one name in two entries.
     pub fn parse(path: &str, text: &str) -> Result<Self, Vec<ManifestError>> {
+        if text.len() > LONGEST {
+            return Err(vec![too_long(path, text)]);
+        }
         let document: Document =
             toml::from_str(text).map_err(|error| vec![syntax_error(path, text, &error)])?;
         let mut reader = Reader {
@@ -532,6 +550,14 @@ mod tests {
             let expected: Vec<String> = expected.collect();
             assert_eq!(errors(body), expected, "{body}");
         }
+    }
+
+    #[test]
+    fn a_manifest_of_any_length_is_not_read() {
+        let text = format!("schema = 1\n#{}", "x".repeat(LONGEST));
+        let errors = Manifest::parse("m.toml", &text).unwrap_err();
+        assert_eq!(errors.len(), 1);
+        assert_eq!(errors[0].message, "the manifest is longer than 4 MiB");
     }
 
     #[test]
