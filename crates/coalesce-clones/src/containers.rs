@@ -202,12 +202,13 @@ impl ContainerClass {
             let units = corpus.files.get(*file as usize).map(|file| &file.units);
             let parent = |unit: u32| units.and_then(|units| units.get(unit as usize)?.parent);
             std::iter::successors(parent(*unit), |unit| parent(*unit))
-                .any(|around| all.contains(&(*file, around)))
+                .any(|around| all.binary_search(&(*file, around)).is_ok())
         };
         self.members.retain(|member| !inside(member));
         let members = &self.members;
         let stays = |overlap: &Overlap| {
-            members.contains(&overlap.pair.0) && members.contains(&overlap.pair.1)
+            let is_left = |one| members.binary_search(one).is_ok();
+            is_left(&overlap.pair.0) && is_left(&overlap.pair.1)
         };
         self.overlaps.retain(stays);
         let covered = self.overlaps.iter().map(|overlap| overlap.covered);

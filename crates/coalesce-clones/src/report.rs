@@ -262,7 +262,8 @@ impl Absorbed {
             let matched = class.overlaps.iter().flat_map(|overlap| &overlap.matched);
             for entry in matched.flat_map(|(a, b)| [*a, *b]) {
                 let around = containers::around(corpus, entry);
-                let member = around.iter().find(|around| class.members.contains(around));
+                let member = |around: &&Container| class.members.binary_search(around).is_ok();
+                let member = around.iter().find(member);
                 if let Some(member) = member {
                     let found = entries.entry(entry).or_default();
                     if !found.contains(&(at, *member)) {

@@ -28,9 +28,15 @@ impl<'t> Places<'t> {
 
     /// For code whose lines start at these bytes of the file.
     pub fn of_lines(text: &'t str, lines: Vec<u32>) -> Self {
+        // Nothing is read but these lines: a file may have thousands of such pieces.
+        let first = lines.iter().min().map_or(0, |line| *line as usize);
+        let last = lines.iter().max().map_or(0, |line| *line as usize);
+        let bytes = text.as_bytes();
+        let rest = bytes.get(last..).unwrap_or_default();
+        let end = last + memchr::memchr(b'\n', rest).unwrap_or(rest.len());
         Self {
             text,
-            ascii: text.is_ascii(),
+            ascii: bytes.get(first..end).unwrap_or_default().is_ascii(),
             lines,
         }
     }

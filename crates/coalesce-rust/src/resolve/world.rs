@@ -340,6 +340,8 @@ pub struct World {
     pub(crate) libraries: OnceLock<FxHashMap<Sym, ModuleId>>,
     /// Filled when it is first asked for.
     pub(super) impls: OnceLock<Vec<super::impls::ImplSite>>,
+    /// The items by their modules and names, sorted when one is first asked for.
+    pub(super) items_by_name: OnceLock<Vec<ItemId>>,
     /// Items that a `pub use` brings somewhere; worked out when it is first asked for.
     pub(super) reexported: OnceLock<FxHashSet<ItemId>>,
 }
@@ -599,14 +601,16 @@ impl World {
     /// macros that its crate exports.
     #[must_use]
     pub fn items_of(&self, module: ModuleId, name: &str) -> Vec<ItemId> {
-        let own = |item: &ItemNode| item.module == module && item.name == name;
-        let own = self
-            .items
-            .iter()
-            .enumerate()
-            .filter(|(_, item)| own(item))
-            .map(|(at, _)| at);
-        let mut items: Vec<ItemId> = own.map(|at| ItemId(id(at))).collect();
+        let key = |item: &ItemId| (self[item].module, self[item].name.as_str());
+        let sorted = self.items_by_name.get_or_init(|| {
+            let mut sorted: Vec<ItemId> = (0..self.items.len()).map(|at| ItemId(id(at))).collect();
+            sorted.sort_by_key(key);
+            sorted
+        });
+        let from = sorted.partition_point(|item| key(item) < (module, name));
+        let own = sorted.iter().skip(from);
+        let own = own.take_while(|item| key(item) == (module, name));
+        let mut items: Vec<ItemId> = own.copied().collect();
         let bound = self
             .names
             .get(name)
