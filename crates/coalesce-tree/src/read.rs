@@ -13,6 +13,20 @@ use crate::{
 /// Larger files are skipped: no source file is, and spans have 32 bits.
 pub const MAXIMUM_FILE_BYTES: u64 = 64 << 20;
 
+/// Larger project files are skipped: what they are read into takes a hundred times as much.
+const MAXIMUM_PROJECT_FILE_BYTES: u64 = 4 << 20;
+
+const PROJECT_FILES: [&str; 3] = ["pyproject.toml", "Cargo.toml", "setup.cfg"];
+
+/// How long a file may be that is read.
+fn maximum_bytes(path: &TreePath) -> u64 {
+    if PROJECT_FILES.contains(&path.file_name()) {
+        MAXIMUM_PROJECT_FILE_BYTES
+    } else {
+        MAXIMUM_FILE_BYTES
+    }
+}
+
 /// Larger files are not moved, either: their bytes have to go through memory.
 const MAXIMUM_CONTENT_BYTES: u64 = 512 << 20;
 
@@ -21,9 +35,10 @@ pub(crate) fn text(root: &Path, file: &FileEntry) -> Result<(Arc<str>, ContentHa
     if file.kind != FileKind::Plain {
         return Err(file.kind.reason().to_owned());
     }
-    let bytes = bounded(&root.join(file.path.as_str()), file.bytes)
+    let most = maximum_bytes(&file.path);
+    let bytes = bounded(&root.join(file.path.as_str()), file.bytes, most)
         .map_err(|error| error.to_string())?
-        .ok_or_else(|| format!("larger than {} MiB", MAXIMUM_FILE_BYTES >> 20))?;
+        .ok_or_else(|| format!("larger than {} MiB", most >> 20))?;
     if memchr::memchr(0, &bytes).is_some() {
         return Err("binary: it holds a NUL byte".to_owned());
     }
@@ -40,11 +55,11 @@ pub(crate) fn text(root: &Path, file: &FileEntry) -> Result<(Arc<str>, ContentHa
 }
 
 /// The bytes of a file; `None` when there are too many, even if it grew after the walk.
-fn bounded(path: &Path, expected: u64) -> io::Result<Option<Vec<u8>>> {
-    if expected > MAXIMUM_FILE_BYTES {
+fn bounded(path: &Path, expected: u64, most: u64) -> io::Result<Option<Vec<u8>>> {
+    if expected > most {
         return Ok(None);
     }
-    match plain::read(path, MAXIMUM_FILE_BYTES, Links::Refuse) {
+    match plain::read(path, most, Links::Refuse) {
         Ok(bytes) => Ok(Some(bytes)),
         Err(error) if error.kind() == io::ErrorKind::FileTooLarge => Ok(None),
         Err(error) => Err(error),

@@ -76,9 +76,11 @@ fn what_has_no_text_is_skipped_with_its_reason_once_it_is_wanted() {
     fs::File::create(root.join("huge.py"))
         .and_then(|file| file.set_len(coalesce_tree::MAXIMUM_FILE_BYTES + 1))
         .unwrap();
+    write(root, "pyproject.toml", &vec![b'#'; (4 << 20) + 1]);
     let tree = SourceTree::open(root).unwrap();
     let facts = tree.facts(&Words::default(), None);
     assert_eq!(facts.len(), 1);
+    assert_eq!(tree.text(&path("pyproject.toml")), None);
     assert_eq!(
         tree.text(&path("text.py")).as_deref(),
         Some("\u{feff}x\r\n")
@@ -93,6 +95,7 @@ fn what_has_no_text_is_skipped_with_its_reason_once_it_is_wanted() {
         ("binary.py", "binary: it holds a NUL byte"),
         ("huge.py", "larger than 64 MiB"),
         ("latin.py", "not UTF-8 at byte 3, in line 1"),
+        ("pyproject.toml", "larger than 4 MiB"),
     ];
     assert_eq!(skips, expected);
 }
