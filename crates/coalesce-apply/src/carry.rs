@@ -20,7 +20,7 @@ use crate::{
     disk::{Disk, Seen},
     journal::{FileRecord, Journal, Record, Version},
     place::{Places, changed_meanwhile},
-    preflight,
+    preflight::Way,
     room::Room,
     settle::settle,
     system::{self, Owner},
@@ -177,8 +177,9 @@ fn survey<'j>(
     strangers: Strangers,
 ) -> Result<Work<'j>, Error> {
     let mut work = Work::default();
+    let mut way = Way::new(disk);
     for (number, file) in record.files.iter().enumerate() {
-        preflight::on_the_way(disk, &file.path)?;
+        way.look(&file.path)?;
         let seen = disk
             .seen(&file.path)
             .map_err(|error| Error::io(&file.path, &error))?;

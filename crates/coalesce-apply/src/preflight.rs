@@ -12,11 +12,12 @@ use crate::{Error, ErrorKind, FileChange, disk::Disk, system, trust};
 /// Refuses changes that contradict each other or name what must not be written.
 pub(crate) fn check(disk: &Disk, changes: &[FileChange]) -> Result<(), Error> {
     contradictions(changes)?;
+    let mut way = Way::new(disk);
     for change in changes {
         let refused = |why: String| Error::path(ErrorKind::Unsafe, &change.path, why);
         let mode = change.after.as_ref().and_then(|after| after.mode);
         trust::file_mode(mode.unwrap_or(0)).map_err(refused)?;
-        let metadata = on_the_way(disk, &change.path)?;
+        let metadata = way.look(&change.path)?;
         if let Some(metadata) = metadata {
             plain(&change.path, &metadata)?;
             trust::file_mode(system::mode(&metadata)).map_err(refused)?;
@@ -47,37 +48,70 @@ fn contradictions(changes: &[FileChange]) -> Result<(), Error> {
     Ok(())
 }
 
-/// What stands at a path, no link followed on the way; refuses what nothing is written to, links,
-/// directories that are none, and a directory that may not be written.
-pub(crate) fn on_the_way(disk: &Disk, path: &TreePath) -> Result<Option<Metadata>, Error> {
-    let unsafe_path = |message: String| Err(Error::path(ErrorKind::Unsafe, path, message));
-    if let Err(why) = trust::path(path) {
-        return unsafe_path(why);
-    }
-    let mut above = path.parent();
-    let mut nearest = true;
-    while let Some(directory) = above {
-        let found = disk.metadata(&directory);
-        if let Some(metadata) = found.map_err(|error| Error::io(&directory, &error))? {
-            if metadata.is_symlink() {
-                return unsafe_path(format!(
-                    "{directory} is a symbolic link; nothing is written through links"
-                ));
-            }
-            if !metadata.is_dir() {
-                return unsafe_path(format!("{directory} is no directory"));
-            }
-            if nearest && !system::may_write(&disk.absolute(&directory)) {
-                return unsafe_path(format!("the directory {directory} may not be written"));
-            }
-            nearest = false;
-            if let Some(marker) = made_by_programs(disk, &directory) {
-                return unsafe_path(format!("{directory} holds no sources: it has a {marker}"));
-            }
+/// The directories above the files of one pass, each looked at once: deep trees would otherwise take the cube of
+/// their depth. A new pass has a new one, since what was found holds no longer than that.
+pub(crate) struct Way<'d> {
+    disk: &'d Disk,
+    /// Directories that may be passed, all above each with it, and whether it was asked if files may be written there.
+    passed: BTreeMap<TreePath, bool>,
+}
+
+impl<'d> Way<'d> {
+    pub fn new(disk: &'d Disk) -> Self {
+        Self {
+            disk,
+            passed: BTreeMap::new(),
         }
-        above = directory.parent();
     }
-    disk.metadata(path).map_err(|error| Error::io(path, &error))
+
+    /// What stands at a path, no link followed on the way; refuses what nothing is written to, links,
+    /// directories that are none, and a directory that may not be written.
+    pub fn look(&mut self, path: &TreePath) -> Result<Option<Metadata>, Error> {
+        let refused = |message: String| Error::path(ErrorKind::Unsafe, path, message);
+        trust::path(path).map_err(refused)?;
+        let mut above = path.parent();
+        let mut nearest = true;
+        while let Some(directory) = above {
+            let known = self.passed.get(&directory).copied();
+            if known.is_some_and(|asked| asked || !nearest) {
+                break;
+            }
+            let found = self.disk.metadata(&directory);
+            if let Some(metadata) = found.map_err(|error| Error::io(&directory, &error))? {
+                self.pass(&directory, &metadata, nearest).map_err(refused)?;
+                nearest = false;
+            }
+            above = directory.parent();
+        }
+        let found = self.disk.metadata(path);
+        found.map_err(|error| Error::io(path, &error))
+    }
+
+    /// Refuses a directory that nothing is written below, with the reason; of the nearest one to a file, also when
+    /// it may not be written itself.
+    fn pass(
+        &mut self,
+        directory: &TreePath,
+        metadata: &Metadata,
+        nearest: bool,
+    ) -> Result<(), String> {
+        if metadata.is_symlink() {
+            return Err(format!(
+                "{directory} is a symbolic link; nothing is written through links"
+            ));
+        }
+        if !metadata.is_dir() {
+            return Err(format!("{directory} is no directory"));
+        }
+        if nearest && !system::may_write(&self.disk.absolute(directory)) {
+            return Err(format!("the directory {directory} may not be written"));
+        }
+        if let Some(marker) = made_by_programs(self.disk, directory) {
+            return Err(format!("{directory} holds no sources: it has a {marker}"));
+        }
+        *self.passed.entry(directory.clone()).or_default() |= nearest;
+        Ok(())
+    }
 }
 
 /// What marks a directory that a program makes and fills: a virtual environment, a build directory.
