@@ -107,6 +107,18 @@ pub struct Position {
 #[derive(Clone, Debug)]
 pub struct LineIndex {
     starts: Vec<u32>,
+    /// Of a text with long lines, the characters before each multiple of [`STEP`] bytes: columns are not counted
+    /// from the beginning of such a line again and again.
+    characters: Vec<u32>,
+}
+
+/// Bytes that are counted through for a column.
+const STEP: usize = 4096;
+
+/// Characters that begin in some bytes of UTF-8.
+fn count_characters(bytes: &[u8]) -> u32 {
+    let begin = bytes.iter().filter(|byte| (**byte & 0xC0) != 0x80);
+    u32::try_from(begin.count()).unwrap_or(u32::MAX)
 }
 
 impl LineIndex {
@@ -120,7 +132,7 @@ impl LineIndex {
         if memchr::memchr(b'\r', bytes).is_none() {
             let ends = memchr::memchr_iter(b'\n', bytes);
             starts.extend(ends.map(|at| ByteSpan::from_range(at..at + 1).end));
-            return Self { starts };
+            return Self::of_lines(starts, bytes);
         }
         for at in memchr::memchr2_iter(b'\n', b'\r', bytes) {
             let crlf = bytes.get(at) == Some(&b'\r') && bytes.get(at + 1) == Some(&b'\n');
@@ -128,7 +140,27 @@ impl LineIndex {
                 starts.push(ByteSpan::from_range(at..at + 1).end);
             }
         }
-        Self { starts }
+        Self::of_lines(starts, bytes)
+    }
+
+    fn of_lines(starts: Vec<u32>, bytes: &[u8]) -> Self {
+        let ends = starts.iter().skip(1).map(|start| *start as usize);
+        let mut lines = starts.iter().zip(ends.chain([bytes.len()]));
+        let mut characters = Vec::new();
+        if lines.any(|(start, end)| end.saturating_sub(*start as usize) > STEP) {
+            let mut before = 0;
+            for piece in bytes.chunks(STEP) {
+                characters.push(before);
+                before += count_characters(piece);
+            }
+        }
+        Self { starts, characters }
+    }
+
+    /// Characters in front of a byte that are known, and the byte up to which they were counted.
+    fn counted(&self, offset: usize) -> Option<(u32, usize)> {
+        let step = offset / STEP;
+        Some((*self.characters.get(step)?, step * STEP))
     }
 
     /// Number of lines, as an editor counts them: the last one counts when it holds text.
@@ -163,9 +195,18 @@ impl LineIndex {
         let start = self.line_start(line).unwrap_or(0) as usize;
         let end = (offset as usize).min(text.len());
         let before = text.as_bytes().get(start..end).unwrap_or_default();
-        let characters = before.iter().filter(|byte| (**byte & 0xC0) != 0x80).count();
+        let rest = |from: usize, to: usize| {
+            let between = text.as_bytes().get(from..to).unwrap_or_default();
+            count_characters(between)
+        };
+        let characters = match (self.counted(start), self.counted(end)) {
+            (Some((to_start, from)), Some((to_end, at))) if before.len() > STEP => {
+                to_end + rest(at, end) - to_start - rest(from, start)
+            }
+            _ => count_characters(before),
+        };
         let bom = u32::from(start == 0 && before.starts_with("\u{feff}".as_bytes()));
-        let column = u32::try_from(characters).unwrap_or(u32::MAX - 1) + 1 - bom;
+        let column = characters.min(u32::MAX - 1) + 1 - bom;
         Position { line, column }
     }
 }
@@ -173,6 +214,28 @@ impl LineIndex {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn columns_of_long_lines_are_those_of_counting() {
+        let long = "aé漢🦀".repeat(3_000);
+        let text = format!("\u{feff}{long}\nshort\r\n{long}");
+        let index = LineIndex::new(&text);
+        assert!(!index.characters.is_empty());
+        let mut column = 0;
+        let mut line = 1;
+        for (at, found) in text.char_indices() {
+            column += u32::from(found != '\u{feff}');
+            let expected = Position {
+                line,
+                column: column.max(1),
+            };
+            assert_eq!(index.position(&text, at as u32), expected, "{at}");
+            if found == '\n' {
+                (line, column) = (line + 1, 0);
+            }
+        }
+        assert!(LineIndex::new("short\n").characters.is_empty());
+    }
 
     #[test]
     fn every_line_ending_counts_once() {

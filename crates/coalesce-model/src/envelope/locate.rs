@@ -11,6 +11,8 @@ use crate::{
 
 /// Bytes of a line beyond which it is not shown.
 const LONGEST_LINE: usize = 400;
+/// Bytes in front of a place that are shown of a longer line.
+const BEFORE: usize = 100;
 
 /// One text with its lines, to turn byte spans into [`Range`]s.
 #[derive(Clone, Debug)]
@@ -46,8 +48,11 @@ impl Located {
     #[must_use]
     pub fn excerpt(&self, span: ByteSpan) -> Option<Excerpt> {
         let line_start = self.lines.line_start(self.lines.line_number(span.start))? as usize;
-        let line = self.text.get(line_start..)?.split(['\n', '\r']).next()?;
+        let line = self.line_from(line_start);
         let begin = (span.start as usize).checked_sub(line_start)?;
+        if begin > LONGEST_LINE {
+            return None;
+        }
         let end = (span.end as usize - line_start).clamp(begin, line.len());
         // A mark in front of the text is no character of it.
         let mark = line.len() - line.trim_start_matches('\u{feff}').len();
@@ -59,16 +64,32 @@ impl Located {
         })
     }
 
-    /// The line that holds the span's first byte, without the spaces around it.
+    /// The line that holds the span's first byte, without the spaces around it; of a line that nobody would read,
+    /// what stands around the span.
     #[must_use]
     pub fn line_text(&self, span: ByteSpan) -> &str {
         let start = self
             .lines
             .line_start(self.lines.line_number(span.start))
-            .unwrap_or(0);
-        let rest = self.text.get(start as usize..).unwrap_or_default();
-        let line = rest.split(['\n', '\r']).next().unwrap_or_default();
+            .unwrap_or(0) as usize;
+        let before = (span.start as usize).saturating_sub(start);
+        let from = if before > LONGEST_LINE {
+            self.text.floor_char_boundary(start + before - BEFORE)
+        } else {
+            start
+        };
+        let line = self.line_from(from);
+        let end = line.floor_char_boundary(LONGEST_LINE);
+        let line = line.get(..end).unwrap_or_default();
         line.trim_start_matches('\u{feff}').trim()
+    }
+
+    /// What stands from a byte to the end of its line, and no more than tells whether it is too long: a text of one
+    /// line may have thousands of places.
+    fn line_from(&self, from: usize) -> &str {
+        let end = self.text.floor_char_boundary(from + LONGEST_LINE + 8);
+        let rest = self.text.get(from..end).unwrap_or_default();
+        rest.split(['\n', '\r']).next().unwrap_or_default()
     }
 }
 
@@ -211,5 +232,19 @@ mod tests {
             locator.range(&TreePath::new("none").unwrap(), ByteSpan::empty(0)),
             None
         );
+    }
+
+    #[test]
+    fn of_long_lines_what_is_around_is_shown() {
+        let line = format!("\u{feff}  first = 1\n{}", "ä(x) ".repeat(1_000));
+        let located = Located::new(Arc::from(line.as_str()));
+        let at = u32::try_from(line.find('ä').unwrap()).unwrap();
+        assert_eq!(located.line_text(ByteSpan::new(5, 7)), "first = 1");
+        assert!(located.excerpt(ByteSpan::new(5, 7)).is_some());
+        for start in [at, at + 390, at + 900, at + 5_000, at + 5_990] {
+            let text = located.line_text(ByteSpan::empty(start));
+            assert!(!text.is_empty() && text.len() <= LONGEST_LINE, "{start}");
+            assert!(located.excerpt(ByteSpan::empty(start)).is_none(), "{start}");
+        }
     }
 }
