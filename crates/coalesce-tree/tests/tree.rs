@@ -76,7 +76,7 @@ fn what_has_no_text_is_skipped_with_its_reason_once_it_is_wanted() {
     fs::File::create(root.join("huge.py"))
         .and_then(|file| file.set_len(coalesce_tree::MAXIMUM_FILE_BYTES + 1))
         .unwrap();
-    write(root, "pyproject.toml", &vec![b'#'; (4 << 20) + 1]);
+    write(root, "pyproject.toml", vec![b'#'; (4 << 20) + 1]);
     let tree = SourceTree::open(root).unwrap();
     let facts = tree.facts(&Words::default(), None);
     assert_eq!(facts.len(), 1);

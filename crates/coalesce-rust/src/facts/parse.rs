@@ -11,14 +11,14 @@ use crate::lexer;
 const SHALLOW: lexer::Depth = lexer::Depth {
     nesting: 40,
     chain: 400,
-    tokens: 3_000_000,
+    tokens: 1_250_000,
 };
 /// Deeper texts are not parsed at all: at some ten kilobytes a level they would need more stack.
 const DEEP: lexer::Depth = lexer::Depth {
     nesting: 2_000,
     chain: 20_000,
     // The tree of a text takes up to 300 bytes a token.
-    tokens: 3_000_000,
+    tokens: 1_250_000,
 };
 /// Of texts that are not parsed for their depth, tokens are read up to this depth.
 const TOKENS_DEEP: usize = 256;
@@ -62,7 +62,7 @@ fn guarded<T: Send>(
         message: Box::from(message),
     };
     if depth.tokens > DEEP.tokens {
-        return Err(refused("too long to be parsed: more than 3,000,000 tokens"));
+        return Err(refused("too long to be parsed: more than 1,250,000 tokens"));
     }
     if !within(depth, DEEP) {
         return Err(refused("nested too deeply to be parsed"));

@@ -67,7 +67,7 @@ impl Names {
 
     /// What a glob brings that has taken the first `taken` of it before: all names, and then what
     /// came since a glob asked for the first time, in the order of coming.
-    pub fn to_hand_on(&mut self, taken: usize) -> &[(Sym, Binding)] {
+    pub fn not_handed_on(&mut self, taken: usize) -> &[(Sym, Binding)] {
         if self.handed_on.is_none() {
             let named = self.iter().flat_map(|(name, bindings)| {
                 let distinct = bindings.iter().enumerate().filter(|(at, one)| {
@@ -255,7 +255,7 @@ mod tests {
         }
         names.bind(Sym(3), of_glob(0));
         let handed_on = |names: &mut Names, taken| {
-            let all = names.to_hand_on(taken).iter();
+            let all = names.not_handed_on(taken).iter();
             all.map(|(name, _)| name.0).collect::<Vec<_>>()
         };
         assert_eq!(handed_on(&mut names, 0), [3, 7], "the same thing once");

@@ -16,9 +16,10 @@ use crate::facts::{Facts, LeafKind, Namespaces, SourceFacts, UseLeaf};
 /// Imports of imports settle in a few rounds; a chain longer than this is left open.
 const MOST_ROUNDS: usize = 64;
 
-/// So many names are handed on by globs in one tree; where another glob stands, anything may come from
+/// So many names are handed on by globs in one tree, and some more for each import; where another glob stands, anything may come from
 /// it. A few hundred modules that all have globs of each other would hand on the cube of their number.
-const MOST_BY_GLOBS: usize = 20_000_000;
+const MOST_BY_GLOBS: usize = 4_000_000;
+const MOST_BY_IMPORT: usize = 4;
 
 /// An import as one crate sees it.
 struct Import {
@@ -230,7 +231,7 @@ fn glob_of_module(
     let space = space_mut(world, from);
     let (from_opaque, from_std) = (space.opaque, space.std_glob);
     let taken = import.taken.entry(module).or_default();
-    let mut seen = space.names.to_hand_on(*taken).to_vec();
+    let mut seen = space.names.not_handed_on(*taken).to_vec();
     *taken += seen.len();
     seen.retain(|(_, binding)| {
         binding.reach == Reach::Public || binding.reach.is_seen_from(world, importer)
@@ -280,7 +281,8 @@ fn glob_of_enum(world: &mut World, import: &Import, item: ItemId) -> bool {
 /// crates of the same group and of those before.
 pub(super) fn resolve(world: &mut World) {
     let mut imports = by_group(world);
-    let mut left = MOST_BY_GLOBS;
+    let count: usize = imports.iter().map(Vec::len).sum();
+    let mut left = MOST_BY_GLOBS + MOST_BY_IMPORT * count;
     for group in &mut imports {
         settle(world, group, |world, import| step(world, import, &mut left));
     }

@@ -14,6 +14,21 @@ use super::{
 const DEEPEST: usize = 8;
 
 impl World {
+    /// Whether a `pub use` brings the item somewhere.
+    pub(crate) fn is_reexported(&self, item: ItemId) -> bool {
+        let reexported = self.reexported.get_or_init(|| {
+            let bindings = self.spaces.iter();
+            let bindings = bindings.flat_map(|space| space.names.values().flatten());
+            let public = bindings.filter(|one| one.import.is_some() && one.reach == Reach::Public);
+            let items = public.filter_map(|one| match one.res {
+                Res::Item(item) => Some(item),
+                _ => None,
+            });
+            items.collect()
+        });
+        reexported.contains(&item)
+    }
+
     /// What a path below a module leads to, in every namespace: its modules, what it imports, and the
     /// libraries that it gives on.
     pub(crate) fn below(&self, module: ModuleId, path: &str) -> Vec<Res> {

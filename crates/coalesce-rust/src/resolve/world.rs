@@ -454,21 +454,6 @@ impl World {
         self[module].bodies.iter().map(|body| &self[body])
     }
 
-    /// Whether a `pub use` brings the item somewhere.
-    pub(crate) fn is_reexported(&self, item: ItemId) -> bool {
-        let reexported = self.reexported.get_or_init(|| {
-            let bindings = self.spaces.iter();
-            let bindings = bindings.flat_map(|space| space.names.values().flatten());
-            let public = bindings.filter(|one| one.import.is_some() && one.reach == Reach::Public);
-            let items = public.filter_map(|one| match one.res {
-                Res::Item(item) => Some(item),
-                _ => None,
-            });
-            items.collect()
-        });
-        reexported.contains(&item)
-    }
-
     /// The space of a module.
     pub(crate) fn space_of(&self, module: ModuleId) -> SpaceId {
         *self
