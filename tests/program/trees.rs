@@ -1,7 +1,8 @@
 //! Small trees in one text: what `meaning` and `meaning_rust` try the program on.
 //!
 //! `=== name`, what is asked of the program (`@move …`), what is run before and after (`@check …`, a line for the
-//! shell), `@registry` where packages of a registry are needed, then the files (`### path`).
+//! shell), `@registry` where packages of a registry are needed, then the files (`### path`). Checks and files above the
+//! first tree of a text are those of all its trees.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -36,19 +37,28 @@ pub(crate) fn read(folder: &str) -> Vec<Tree> {
             .is_some_and(|extension| extension == "cases")
     });
     paths.sort();
+    let texts = paths.iter().map(|path| fs::read_to_string(path).unwrap());
+    texts.flat_map(|text| trees(&text)).collect()
+}
+
+/// The trees of one text.
+fn trees(text: &str) -> Vec<Tree> {
+    let mut shared = Tree::default();
     let mut trees: Vec<Tree> = Vec::new();
-    for path in paths {
-        for line in fs::read_to_string(path).unwrap().lines() {
-            if let Some(name) = line.strip_prefix("=== ") {
-                let name = name.trim().to_owned();
-                trees.push(Tree {
-                    name,
-                    ..Tree::default()
-                });
-            } else if let Some(tree) = trees.last_mut() {
-                tree.line(line);
-            }
+    for line in text.lines() {
+        match (line.strip_prefix("=== "), trees.last_mut()) {
+            (Some(name), _) => trees.push(Tree {
+                name: name.trim().to_owned(),
+                ..Tree::default()
+            }),
+            (None, Some(tree)) => tree.line(line),
+            (None, None) => shared.line(line),
         }
+    }
+    for tree in &mut trees {
+        tree.checks.splice(0..0, shared.checks.iter().cloned());
+        tree.files.splice(0..0, shared.files.iter().cloned());
+        tree.registry |= shared.registry;
     }
     trees
 }
@@ -79,7 +89,13 @@ impl Tree {
         }
     }
 
-    /// The grade that the program gives, when it changes the tree.
+    /// Whether the files are as they were laid out.
+    pub fn stands(&self, root: &Path) -> bool {
+        let mut files = self.files.iter();
+        files.all(|(path, text)| fs::read_to_string(root.join(path)).is_ok_and(|now| now == *text))
+    }
+
+    /// The grade that the program gives when it changes the tree; none where it refuses.
     pub fn change(&self, root: &Path, patience: Duration) -> Option<String> {
         let mut command = Command::new(env!("CARGO_BIN_EXE_coalesce-under-test"));
         command.args(self.call.split_whitespace());
