@@ -34,7 +34,9 @@ pub enum AllocError {
     /// The pool was shut down.
     #[error("the pool was shut down")]
     ShutDown,
-    /// This process was forked from the one that made the pool, and a device does not follow.
+    /// This process was forked from the one that made the pool, and a device does not follow. Told where
+    /// the request needs more than the thread had cached before the fork; a buffer of that fails at its
+    /// first use on the device.
     #[error("the pool belongs to the process that this one was forked from")]
     Forked,
     /// A callback that frees memory asked for some.
