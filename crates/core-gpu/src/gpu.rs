@@ -116,7 +116,7 @@ impl GpuOptions {
         self
     }
 
-    /// On other platforms than this process's, for tests.
+    /// On other platforms than this process's: Vulkan, which is not looked for by itself, or a test's own.
     pub fn platforms(mut self, platforms: &Arc<Platforms>) -> Self {
         self.platforms = Some(Arc::clone(platforms));
         self

@@ -147,8 +147,8 @@ fn names_lead_to_devices() {
         (
             "gpu",
             Err(
-                "`gpu` names no device: say cpu, cuda, rocm, metal (or mps), or one of them with \
-                 `:NUMBER`",
+                "`gpu` names no device: say cpu, cuda, rocm, metal (or mps) or vulkan, or one of \
+                 them with `:NUMBER`",
             ),
         ),
     ];

@@ -26,7 +26,7 @@ pub struct DeviceName {
 /// Text that names no device.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{0}` names no device: say cpu, cuda, rocm, metal (or mps), or one of them with `:NUMBER`"
+    "`{0}` names no device: say cpu, cuda, rocm, metal (or mps) or vulkan, or one of them with `:NUMBER`"
 )]
 pub struct NameError(pub String);
 
