@@ -19,7 +19,8 @@ pub fn run(driver: &Arc<dyn Driver>) -> Result<(), Box<dyn Error>> {
     let filled = Event::new(driver, EventKind::Order)?;
     producer.record(&filled)?;
     consumer.wait(&filled)?;
-    // … and that the consumer uses the memory has to be said.
+    // … and that the consumer uses the memory has to be said for its kernels. Copies such as the next
+    // line's say it themselves.
     buffer.used_on(&consumer);
     assert_eq!(buffer.download(&consumer)?, [7; 4_096]);
     drop(buffer);

@@ -12,8 +12,8 @@ use crate::{
 /// `len` elements in device memory, owned.
 ///
 /// The address never changes while the buffer lives. It belongs to the stream that it was allocated
-/// on: work there needs no word, work on another stream is declared with [`Buffer::used_on`]. It may
-/// be sent to other threads and dropped there. Dropping waits for nothing; the memory is used again
+/// on: work there needs no word, work on another stream comes after what that one was given, and is
+/// declared with [`Buffer::used_on`]. It may be sent to other threads and dropped there. Dropping waits for nothing; the memory is used again
 /// only after the work that was submitted before.
 ///
 /// Spans and slices of it borrow it:
@@ -101,7 +101,7 @@ impl<T: DeviceType> Buffer<T> {
         })
     }
 
-    fn block(&self) -> &Block {
+    pub(crate) fn block(&self) -> &Block {
         let block = match &self.origin {
             Origin::Pool(block) => Some(block),
             Origin::Resource(lent) => lent.block.as_ref(),
@@ -148,8 +148,10 @@ impl<T: DeviceType> Buffer<T> {
         self.block().source()
     }
 
-    /// Declares that work on another stream uses it. Whoever submits that work has made the stream
-    /// wait for whatever filled the buffer.
+    /// Declares that work on another stream uses it: kernels, and copies of its [`Buffer::span`]. Copies
+    /// by the buffer's own methods and its slices' declare their stream themselves. Whoever submits that
+    /// work has made the stream wait for whatever filled the buffer, and for a new one for the stream that
+    /// it was allocated on: its memory may still be at work for whoever had it before.
     pub fn used_on(&self, stream: &Stream) {
         self.block().used_on(stream);
     }
@@ -186,7 +188,7 @@ impl<T: DeviceType> Buffer<T> {
     /// # Errors
     /// As the driver's call fails; refused for another number of elements.
     pub fn upload(&mut self, from: &[T], on: &Stream) -> Result<(), DriverError> {
-        on.upload_and_wait(self.span(), bytemuck::cast_slice(from))
+        BufferSliceMut::all(self).upload(from, on)
     }
 
     /// Copies values in, in the stream's order and without waiting.

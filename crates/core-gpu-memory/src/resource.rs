@@ -152,6 +152,18 @@ impl Block {
         }
     }
 
+    /// As [`Block::used_on`]. Of its own stream, on which most work is, it takes no lock to see that there
+    /// is nothing to declare.
+    pub(crate) fn declare_use(&self, stream: &Stream) {
+        let is_own = match &self.0 {
+            Kind::Pooled(pooled) => pooled.lease().stream == stream.id(),
+            Kind::Direct(_) => false,
+        };
+        if !is_own {
+            self.used_on(stream);
+        }
+    }
+
     /// Gives it back.
     ///
     /// # Errors

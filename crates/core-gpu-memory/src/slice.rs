@@ -130,6 +130,7 @@ impl<'b, T: DeviceType> BufferSlice<'b, T> {
     /// # Errors
     /// As the driver's call fails; refused for another number of elements.
     pub fn download_into(&self, to: &mut [T], on: &Stream) -> Result<(), DriverError> {
+        self.buffer.block().declare_use(on);
         on.download_and_wait(bytemuck::cast_slice_mut(to), self.span())
     }
 
@@ -141,6 +142,7 @@ impl<'b, T: DeviceType> BufferSlice<'b, T> {
         if to.len != self.len {
             return Err(other_length("download", self.len, to.len));
         }
+        self.buffer.block().declare_use(on);
         on.download(to.span(), self.span())
     }
 }
@@ -181,6 +183,7 @@ impl<'b, T: DeviceType> BufferSliceMut<'b, T> {
     /// # Errors
     /// As the driver's call fails; refused for another number of elements.
     pub fn upload(&mut self, from: &[T], on: &Stream) -> Result<(), DriverError> {
+        self.slice.buffer.block().declare_use(on);
         on.upload_and_wait(self.span(), bytemuck::cast_slice(from))
     }
 
@@ -196,11 +199,11 @@ impl<'b, T: DeviceType> BufferSliceMut<'b, T> {
         if from.len != self.len() {
             return Err(other_length("upload", from.len, self.len()));
         }
+        self.slice.buffer.block().declare_use(on);
         on.upload(self.span(), from.span())
     }
 
-    /// Copies elements of a buffer on the same device in, in the stream's order and without waiting. A
-    /// buffer that was allocated on another stream is declared with [`Buffer::used_on`] first.
+    /// Copies elements of a buffer on the same device in, in the stream's order and without waiting.
     ///
     /// # Errors
     /// As the driver's call fails; refused for another number of elements.
@@ -208,6 +211,8 @@ impl<'b, T: DeviceType> BufferSliceMut<'b, T> {
         if from.len() != self.len() {
             return Err(other_length("copy", from.len(), self.len()));
         }
+        from.buffer.block().declare_use(on);
+        self.slice.buffer.block().declare_use(on);
         on.copy(self.span(), from.span())
     }
 
@@ -216,6 +221,7 @@ impl<'b, T: DeviceType> BufferSliceMut<'b, T> {
     /// # Errors
     /// As the driver's call fails.
     pub fn fill_bytes(&mut self, value: u8, on: &Stream) -> Result<(), DriverError> {
+        self.slice.buffer.block().declare_use(on);
         on.set(self.span(), value)
     }
 }

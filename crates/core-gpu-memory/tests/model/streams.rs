@@ -4,12 +4,47 @@ use std::sync::Arc;
 
 use core_gpu_driver::{RegionState, Segment, Stream, StreamKind};
 use core_gpu_memory::{
-    Cache, CacheLimits, DirectResource, Hold, MemoryManager, Pool, Resource, Source,
+    Cache, CacheLimits, DirectResource, Hold, MemoryManager, PinnedBuffer, Pool, Resource, Source,
     StreamOrderedResource, StreamPolicy,
 };
 use gpu_sim::{Kernel, Machine, Schedule, SimDriver};
 
 use crate::{MIB, SCHEDULES, machine, order, stream};
+
+/// Copies by a buffer's own methods need no declaration: the next owner waits for them.
+#[test]
+fn copies_on_another_stream_declare_it() {
+    for schedule in SCHEDULES {
+        let (machine, drivers) = machine(&[64 * MIB], schedule);
+        let (driver, by) = (&drivers[0], Source::named("copies"));
+        let (own, other) = (stream(driver), stream(driver));
+        let pool = Pool::new(driver);
+        let pinned = PinnedBuffer::<u8>::allocate(driver, 4096).unwrap();
+        let allocate = || pool.allocate::<u8>(4096, &own, by).unwrap();
+        let (mut from, mut to) = (allocate(), allocate());
+        from.slice_mut(..).unwrap().fill_bytes(7, &own).unwrap();
+        order(&own, &other);
+        to.copy_from(&from, &other).unwrap();
+        to.download_async(pinned.all(), &other).unwrap();
+        drop((from, to));
+        // The same memory, on the stream that has not waited.
+        for mut next in [allocate(), allocate()] {
+            next.slice_mut(..).unwrap().fill_bytes(9, &own).unwrap();
+        }
+        let mut values = [0; 4096];
+        pinned.all().read(&mut values).unwrap();
+        assert_eq!(values, [7; 4096], "{schedule:?}");
+        let mut third = allocate();
+        order(&own, &other);
+        third.upload_async(pinned.all(), &other).unwrap();
+        third.slice_mut(..8).unwrap().fill_bytes(1, &other).unwrap();
+        drop(third);
+        drop((allocate(), pinned, pool, own, other));
+        machine
+            .verify()
+            .unwrap_or_else(|complaint| panic!("{schedule:?}: {complaint}"));
+    }
+}
 
 /// Every handle of a foreign stream goes before the buffer does, and the stream itself lives on.
 #[test]
