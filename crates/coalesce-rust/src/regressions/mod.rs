@@ -11,6 +11,7 @@ mod lints;
 mod standard;
 mod unused;
 
+pub(crate) use features::Features;
 pub(crate) use lints::raised_lints;
 pub(crate) use unused::left_unused;
 
@@ -23,7 +24,6 @@ use coalesce_model::{Finding, Texts, TreePath};
 
 use self::{
     conditions::{Conditions, display},
-    features::Features,
     standard::{Alternatives, Standard},
 };
 use crate::{
@@ -45,6 +45,8 @@ enum Problem {
     Hidden,
     /// The same of a name that an exported macro says, and its callers have to see.
     HiddenFromOthers,
+    /// Nothing has this name any more where a path begins with it.
+    Gone,
     /// It would be there twice.
     Twice,
     /// `pub use` shows more than there is to show.
@@ -61,12 +63,14 @@ type Problems = BTreeMap<(String, Problem), (TreePath, String)>;
 /// What does not compile in the tree `after` and did in the one `before`, as far as visibilities and
 /// conditions say. Only files that the changes touch are looked at.
 pub(crate) fn regressions(before: Tree<'_>, after: Tree<'_>) -> Vec<Finding> {
-    let new = problems(after, &|file| is_changed(after.world, before.world, file));
+    let (new, _) = problems(after, &|file| is_changed(after.world, before.world, file));
     if new.is_empty() {
         return Vec::new();
     }
-    let old = problems(before, &|file| is_changed(before.world, after.world, file));
+    let (old, known) = problems(before, &|file| is_changed(before.world, after.world, file));
     let new = new.into_iter().filter(|(key, _)| !old.contains_key(key));
+    // Names that never led anywhere are those of macros, and of what is not read.
+    let new = new.filter(|((name, problem), _)| *problem != Problem::Gone || known.contains(name));
     let mut found: Vec<Finding> = new
         .map(|((_, problem), (path, name))| finding(path, &name, &problem))
         .collect();
@@ -94,6 +98,10 @@ fn finding(path: TreePath, name: &str, problem: &Problem) -> Finding {
         Problem::HiddenFromOthers => (
             format!("`{name}` would be named by an exported macro, whose callers do not see it"),
             "make it `pub` first, or move it where others see it".to_owned(),
+        ),
+        Problem::Gone => (
+            format!("`{name}` would name nothing any more"),
+            "import it there first, or move what names it along".to_owned(),
         ),
         Problem::Twice => (
             format!("`{name}` would be there twice"),
@@ -124,13 +132,15 @@ fn finding(path: TreePath, name: &str, problem: &Problem) -> Finding {
     Finding::refusal(path, message).with_help(help)
 }
 
-fn problems(tree: Tree<'_>, is_changed: &dyn Fn(FileId) -> bool) -> Problems {
+/// The problems of a tree's files, and the names that paths in them begin with and that lead somewhere.
+fn problems(tree: Tree<'_>, is_changed: &dyn Fn(FileId) -> bool) -> (Problems, BTreeSet<String>) {
     let mut check = Check {
         tree,
         conditions: Conditions::new(tree),
         features: Features::new(tree),
         standard: Standard::default(),
         found: Problems::new(),
+        known: BTreeSet::new(),
     };
     for (file, source) in tree.world.sources() {
         let reads = tree.world.facts(file).problem.is_none();
@@ -147,7 +157,7 @@ fn problems(tree: Tree<'_>, is_changed: &dyn Fn(FileId) -> bool) -> Problems {
             }
         }
     }
-    check.found
+    (check.found, check.known)
 }
 
 struct Check<'a> {
@@ -156,6 +166,8 @@ struct Check<'a> {
     features: Features<'a>,
     standard: Standard,
     found: Problems,
+    /// Names that paths begin with and that lead somewhere.
+    known: BTreeSet<String>,
 }
 
 impl Check<'_> {
@@ -170,9 +182,27 @@ impl Check<'_> {
         if !read || matches!(site.site, UseSite::ExternCrate(_)) {
             return;
         }
+        if site.origin == Origin::Code {
+            self.beginning(file, facts, site);
+        }
         self.visibility(file, facts, site);
         self.condition(file, facts, site);
         self.standard(file, facts, site);
+    }
+
+    /// Whether the name that a path begins with leads anywhere.
+    fn beginning(&mut self, file: FileId, facts: &SourceFacts, site: &Site<'_>) {
+        let (Some(first), Some(step)) = (site.segments.first(), site.trace.steps.first()) else {
+            return;
+        };
+        let name = facts.name(first.name);
+        if !step.is_empty() {
+            if !self.known.contains(name) {
+                self.known.insert(name.to_owned());
+            }
+        } else if !step.opaque {
+            self.add(file, (name, name.to_owned()), Problem::Gone);
+        }
     }
 
     /// A `$crate` path of an exported macro, which is read in other crates.

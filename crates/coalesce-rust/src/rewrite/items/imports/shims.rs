@@ -52,6 +52,7 @@ impl<'a> Settler<'_, 'a> {
                 let bindings = world.bindings(moved.home, name);
                 for binding in bindings.iter() {
                     self.scan.used_imports.extend(binding.import);
+                    self.scan.used_globs.extend(binding.import);
                     self.imported_back(moved.home, binding.res, &here);
                 }
             }
