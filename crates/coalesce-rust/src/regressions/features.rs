@@ -9,7 +9,7 @@ use super::{Tree, conditions::inside};
 use crate::discover::crate_name;
 
 /// What manifests say about features, each read once.
-pub(super) struct Features<'a> {
+pub(crate) struct Features<'a> {
     tree: Tree<'a>,
     manifests: BTreeMap<usize, Manifest>,
 }

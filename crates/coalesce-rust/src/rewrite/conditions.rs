@@ -20,6 +20,7 @@ use super::{
 use crate::{
     facts::{ModuleDeclaration, SourceFacts, VisibilityKind},
     lints,
+    regressions::{Features, Tree},
     resolve::{Body, CrateId, FileId, ModuleId, World},
 };
 
@@ -30,6 +31,8 @@ pub(super) struct Arrival<'u> {
     pub after: String,
     /// The conditions that it had, or says itself.
     pub known: BTreeSet<String>,
+    /// The crate whose features those speak of.
+    pub from: CrateId,
     /// The module that it arrives in.
     pub to: Place,
     pub has_shim: bool,
@@ -49,7 +52,18 @@ pub(super) fn refused(mapping: &Mapping<'_>, arrival: &Arrival<'_>) -> Option<St
             arrival.before
         ));
     }
-    let new: BTreeSet<&String> = there.difference(&arrival.known).collect();
+    let world = mapping.world;
+    let package = |krate: CrateId| Some(world[krate].package);
+    let target = package(arrival.to.krate);
+    let mut features = Features::new(Tree {
+        world,
+        texts: mapping.texts,
+    });
+    let known = (package(arrival.from), &arrival.known);
+    let new = there.iter();
+    let new: Vec<&String> = new
+        .filter(|condition| !features.implies(known, target, condition))
+        .collect();
     let first = *new.first()?;
     let (condition, who) = if arrival.has_shim {
         (first, "its shim is there without".to_owned())
@@ -58,7 +72,10 @@ pub(super) fn refused(mapping: &Mapping<'_>, arrival: &Arrival<'_>) -> Option<St
     } else {
         arrival.users.iter().find_map(|user| {
             let own = conditions_at(mapping, user);
-            let condition = new.iter().find(|condition| !own.contains(**condition))?;
+            let known = (package(user.krate), &own);
+            let mut missing = new.iter();
+            let condition =
+                missing.find(|condition| !features.implies(known, target, condition))?;
             let who = format!("`{}` uses it without", mapping.name_of(user));
             Some((*condition, who))
         })?

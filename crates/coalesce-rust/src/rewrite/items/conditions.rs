@@ -70,6 +70,7 @@ fn one(set: &Set<'_>, scan: &Scan, at: usize, moving: &Moving<'_>) -> Option<Fin
         before: moving.change.from.clone(),
         after: set.name_after(moving),
         known,
+        from: set.mapping.krate(moving.home),
         to: moving.to.clone(),
         has_shim: moving.shim,
         has_impls: chunks.clone().any(|chunk| chunk.definition.is_none()),

@@ -80,6 +80,7 @@ impl Needs {
                         before: mapping.world[module].canonical.clone(),
                         after: mapping.name_of(&mapping.after(module)),
                         known: conditions_of(mapping, module),
+                        from: mapping.krate(module),
                         to: mapping.after(module).parent()?,
                         has_shim: change.is_some_and(|change| change.shim.is_some())
                             && is_public(mapping, module),
