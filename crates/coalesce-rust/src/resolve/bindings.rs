@@ -23,6 +23,11 @@ pub(crate) struct Names {
 /// modules that all have globs of each other, each name would come by a hundred.
 const MOST_GLOBS: usize = 8;
 
+/// So many bindings of one name in a space are kept, by conditions there may be several, and as many
+/// again of those that lead to something else. With so many, a look finds more than it can say, and
+/// answers that it does not know.
+const MOST_BINDINGS: usize = 256;
+
 #[derive(Debug)]
 enum Slot {
     One(Binding),
@@ -113,6 +118,10 @@ impl Names {
             if of_globs.count() >= MOST_GLOBS {
                 return (false, false);
             }
+        }
+        let most = if is_news { 2 * MOST_BINDINGS } else { MOST_BINDINGS };
+        if known.len() >= most {
+            return (false, false);
         }
         match entry.get_mut() {
             Slot::One(known) => {
@@ -245,6 +254,23 @@ mod tests {
             ..of_glob(41)
         };
         assert!(names.bind(Sym(7), other));
+    }
+
+    #[test]
+    fn of_one_name_some_bindings_are_kept() {
+        let mut names = Names::default();
+        let of_import = |import: u32, item| Binding {
+            import: Some((crate::resolve::FileId(0), import)),
+            ..binding(item, Namespaces::TYPE, Reach::Public)
+        };
+        let most = u32::try_from(MOST_BINDINGS).unwrap();
+        for import in 0..most + 20 {
+            assert_eq!(names.bind(Sym(7), of_import(import, 1)), import < most);
+        }
+        for item in 2..most + 20 {
+            let kept = item < most + 2;
+            assert_eq!(names.bind(Sym(7), of_import(item, item)), kept, "{item}");
+        }
     }
 
     #[test]
