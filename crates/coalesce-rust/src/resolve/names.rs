@@ -52,11 +52,7 @@ impl Definitions<'_> {
                 continue;
             };
             let name = facts.name(declaration.name.name);
-            let node = &self.world[owner];
-            let child = node
-                .children
-                .iter()
-                .find(|child| self.world[**child].name == name);
+            let child = self.world.children.get(&(owner, name.to_owned()));
             let local = self.world.local_modules.get(&(self.load, id(at)));
             let Some(child) = local.or(child).copied() else {
                 continue;

@@ -150,17 +150,18 @@ impl Loader<'_> {
     }
 
     pub(super) fn child(&mut self, parent: ModuleId, name: &str) -> ModuleId {
-        let node = &self.world[parent];
-        let same = |child: &&ModuleId| self.world[**child].name == name;
-        if let Some(child) = node.children.iter().find(same) {
+        let key = (parent, name.to_owned());
+        if let Some(child) = self.world.children.get(&key) {
             return *child;
         }
+        let node = &self.world[parent];
         let canonical = format!("{}::{name}", node.canonical);
         let local = node.local;
         let child = self.add_module(Some(parent), name.to_owned(), canonical, local);
         if let Some(node) = self.world.modules.get_mut(parent.index()) {
             node.children.push(child);
         }
+        self.world.children.insert(key, child);
         child
     }
 

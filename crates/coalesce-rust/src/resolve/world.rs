@@ -332,6 +332,9 @@ pub struct World {
     pub(crate) variants: FxHashMap<ItemId, Vec<Sym>>,
     pub(crate) missing: Vec<(FileId, u32)>,
     pub(crate) trait_members: TraitMembers,
+    /// Modules by the one that they are declared in and their name, but those of blocks: one file may
+    /// declare a hundred thousand.
+    pub(crate) children: FxHashMap<(ModuleId, String), ModuleId>,
     /// Modules of blocks, by load and declaration.
     pub(crate) local_modules: FxHashMap<(usize, u32), ModuleId>,
     /// Modules by canonical name.
