@@ -10,6 +10,7 @@ use std::{
 };
 
 use coalesce_model::{ByteSpan, Edit, Finding, TreePath, finding::codes};
+use rustc_hash::FxHashMap;
 
 use super::{
     code::{Code, Mention, Resolved},
@@ -18,7 +19,7 @@ use super::{
 };
 use crate::{
     facts::ScopeKind,
-    resolve::{Body, FileId, ItemId, ModuleId, is_within},
+    resolve::{Body, FileId, ItemId, ModuleId, World, is_within},
     rewrite::{
         mapping::{Mapping, refusal},
         needs::{Need, Subject},
@@ -102,6 +103,7 @@ pub(in super::super) fn widen(relocation: &Relocation<'_>) -> MemberWidenings {
         regions,
         within,
         old_reach: BTreeMap::new(),
+        restricted: BTreeMap::new(),
         made: MemberWidenings::default(),
     };
     work.read_replaced();
@@ -135,9 +137,10 @@ fn regions(relocation: &Relocation<'_>) -> Vec<Region> {
         let key = (piece.from, piece.to.clone(), true);
         found.entry(key).or_default().push((piece.file, piece.span));
     }
+    let mut apart = Apart::new(relocation);
     for body in &mapping.world.bodies {
         let key = (body.module, mapping.after(body.module), false);
-        let parts = parts_that_stay(relocation, body).into_iter();
+        let parts = apart.parts_that_stay(body).into_iter();
         let parts = parts.map(|span| (body.file, span));
         found.entry(key).or_default().extend(parts);
     }
@@ -152,34 +155,64 @@ fn regions(relocation: &Relocation<'_>) -> Vec<Region> {
     regions.filter(|region| !region.parts.is_empty()).collect()
 }
 
-/// The parts of a body that neither move nor are modules of their own.
-fn parts_that_stay(relocation: &Relocation<'_>, body: &Body) -> Vec<ByteSpan> {
-    let facts = relocation.mapping.world.facts(body.file);
-    let scope = facts.scope(body.scope);
-    let inner = facts
-        .scopes
-        .iter()
-        .filter(|one| matches!(one.kind, ScopeKind::Module(_)) && one.span != scope.span);
-    let pieces = relocation.pieces.iter();
-    let pieces = pieces.filter(|piece| piece.file == body.file && piece.from == body.module);
-    let gone = relocation.gone.iter();
-    let gone = gone.filter(|(module, file, _)| *module == body.module && *file == body.file);
-    let mut others: Vec<ByteSpan> = inner
-        .map(|one| one.span)
-        .chain(pieces.map(|piece| piece.span))
-        .chain(gone.map(|(.., span)| *span))
-        .filter(|one| scope.span.start <= one.start && one.end <= scope.span.end)
-        .collect();
-    others.sort();
-    let mut found = Vec::new();
-    let mut start = scope.span.start;
-    for other in others.into_iter().chain([ByteSpan::empty(scope.span.end)]) {
-        if other.start > start {
-            found.push(ByteSpan::new(start, other.start));
+/// What does not stay of the bodies of a tree, or is a body of its own.
+struct Apart<'a> {
+    world: &'a World,
+    /// The modules of a file that stand in it, by where they begin.
+    modules: FxHashMap<FileId, Vec<ByteSpan>>,
+    /// What moves or goes, by the body that it leaves.
+    leaving: FxHashMap<(ModuleId, FileId), Vec<ByteSpan>>,
+}
+
+impl<'a> Apart<'a> {
+    fn new(relocation: &Relocation<'a>) -> Self {
+        let mut leaving: FxHashMap<_, Vec<ByteSpan>> = FxHashMap::default();
+        for piece in &relocation.pieces {
+            let of = leaving.entry((piece.from, piece.file)).or_default();
+            of.push(piece.span);
         }
-        start = start.max(other.end);
+        for (module, file, span) in &relocation.gone {
+            leaving.entry((*module, *file)).or_default().push(*span);
+        }
+        Self {
+            world: relocation.mapping.world,
+            modules: FxHashMap::default(),
+            leaving,
+        }
     }
-    found
+
+    /// The parts of a body that neither move nor are modules of their own.
+    fn parts_that_stay(&mut self, body: &Body) -> Vec<ByteSpan> {
+        let facts = self.world.facts(body.file);
+        let own = facts.scope(body.scope).span;
+        let modules = self.modules.entry(body.file).or_insert_with(|| {
+            let scopes = facts.scopes.iter();
+            let scopes = scopes.filter(|one| matches!(one.kind, ScopeKind::Module(_)));
+            let mut spans: Vec<ByteSpan> = scopes.map(|one| one.span).collect();
+            spans.sort();
+            spans
+        });
+        let first = modules.partition_point(|one| one.start < own.start);
+        let inner = modules.iter().skip(first);
+        let inner = inner.take_while(|one| one.start <= own.end);
+        let leaving = self.leaving.get(&(body.module, body.file));
+        let mut others: Vec<ByteSpan> = inner
+            .filter(|one| **one != own)
+            .chain(leaving.into_iter().flatten())
+            .filter(|one| own.start <= one.start && one.end <= own.end)
+            .copied()
+            .collect();
+        others.sort();
+        let mut found = Vec::new();
+        let mut start = own.start;
+        for other in others.into_iter().chain([ByteSpan::empty(own.end)]) {
+            if other.start > start {
+                found.push(ByteSpan::new(start, other.start));
+            }
+            start = start.max(other.end);
+        }
+        found
+    }
 }
 
 struct Work<'w, 'a> {
@@ -191,6 +224,9 @@ struct Work<'w, 'a> {
     within: BTreeMap<ModuleId, Vec<usize>>,
     /// How far the members of replaced types are seen, by type and name; none: everywhere.
     old_reach: BTreeMap<(ItemId, String), Option<ModuleId>>,
+    /// Whether a file says that something is seen by a part of the crate alone; read once, whatever
+    /// the number of its modules.
+    restricted: BTreeMap<FileId, bool>,
     made: MemberWidenings,
 }
 
@@ -218,7 +254,7 @@ impl<'a> Work<'_, 'a> {
     }
 
     /// Whether members of a body may be out of sight after, or become those of what gave way.
-    fn may_matter(&self, body: &Body) -> bool {
+    fn may_matter(&mut self, body: &Body) -> bool {
         let world = self.mapping().world;
         let home = body.module;
         let takes_over = self.relocation.replaced.values().any(|item| {
@@ -234,13 +270,18 @@ impl<'a> Work<'_, 'a> {
             self.mapping().krate(piece.from) == own
                 && (is_within(world, piece.from, home) || is_within(world, home, piece.from))
         });
-        let restricted = || {
-            let text = self.tree.text_of(body.file);
-            let said = ["pub(super)", "pub(in", "pub(crate)", "pub(self)"];
-            text.is_some_and(|text| said.iter().any(|said| text.contains(said)))
-        };
         let mut pieces = self.relocation.pieces.iter();
-        near || (pieces.any(|piece| self.mapping().krate(piece.from) == own) && restricted())
+        near || (pieces.any(|piece| self.mapping().krate(piece.from) == own)
+            && self.is_restricted(body.file))
+    }
+
+    fn is_restricted(&mut self, file: FileId) -> bool {
+        let tree = self.tree;
+        *self.restricted.entry(file).or_insert_with(|| {
+            let said = ["pub(super)", "pub(in", "pub(crate)", "pub(self)"];
+            let text = tree.text_of(file);
+            text.is_some_and(|text| said.iter().any(|said| text.contains(said)))
+        })
     }
 
     /// The piece that a byte of a module stands in.
