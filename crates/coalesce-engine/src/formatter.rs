@@ -19,6 +19,7 @@ use std::{
 
 use coalesce_model::{Finding, Severity, Texts, TreePath, finding::codes};
 use coalesce_plan::Operation;
+use coalesce_rust::same_code;
 use coalesce_verify::filter_text;
 use rayon::prelude::*;
 
@@ -124,7 +125,16 @@ impl Formatter {
             Operation::Edit { path, .. } => Some(path),
             Operation::Create { .. } | Operation::Delete { .. } => None,
         };
-        let settings = self.settings(&said(old.unwrap_or(path), session)?)?;
+        let before = old.and_then(|old| session.tree.text(old));
+        let settings = said(old.unwrap_or(path), session)?;
+        if !has_a_layout_of_comments(&settings)
+            && before
+                .as_ref()
+                .is_some_and(|before| same_code(before, text))
+        {
+            return None;
+        }
+        let settings = self.settings(&settings)?;
         let edition = old
             .and_then(|old| session.rust.graph.edition_of(old))
             .or_else(|| session.rust.graph.edition_near(path))
@@ -133,7 +143,6 @@ impl Formatter {
         if new == text {
             return None;
         }
-        let before = old.and_then(|old| session.tree.text(old));
         let was_formatted = before.is_none_or(|before| {
             // rustfmt makes a line of nothing.
             before.trim().is_empty()
@@ -167,6 +176,13 @@ impl Formatter {
         }
         filter_text(&mut command, text, PATIENCE)
     }
+}
+
+/// Whether settings ask rustfmt for more than it does by itself, which is to leave comments alone.
+fn has_a_layout_of_comments(settings: &str) -> bool {
+    ["comment", "doc"]
+        .iter()
+        .any(|said| settings.contains(said))
 }
 
 /// A directory that no other user can put anything into.

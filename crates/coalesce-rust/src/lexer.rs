@@ -65,6 +65,20 @@ pub(crate) fn tokens(text: &str, span: ByteSpan) -> Vec<Token> {
     tokens
 }
 
+/// Whether two texts differ in comments and in space alone, as far as their tokens say.
+///
+/// ```
+/// assert!(coalesce_rust::same_code("/// Old.\nfn f() {}", "/// New.\nfn f() {}"));
+/// assert!(!coalesce_rust::same_code("fn f() {}", "fn g() {}"));
+/// ```
+#[must_use]
+pub fn same_code(one: &str, other: &str) -> bool {
+    let tokens = |text: &str| tokens(text, ByteSpan::from_range(0..text.len()));
+    let (first, second) = (tokens(one), tokens(other));
+    let mut pairs = first.iter().zip(&second);
+    first.len() == second.len() && pairs.all(|(a, b)| a.span.of(one) == b.span.of(other))
+}
+
 /// The first token of `text[start..end]`.
 pub(crate) fn tokens_from(text: &str, span: ByteSpan) -> Option<Token> {
     let end = (span.end as usize).min(text.len());

@@ -25,4 +25,5 @@ pub use conditions::{ConditionalLines, Configuration, conditional_lines};
 pub use deprecations::{Dependency, OldName, old_names, package};
 pub use facts::Facts;
 pub use graph::{Rust, RustGraph};
+pub use lexer::same_code;
 pub use unused::Imports;

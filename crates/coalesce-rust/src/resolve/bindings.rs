@@ -119,7 +119,11 @@ impl Names {
                 return (false, false);
             }
         }
-        let most = if is_news { 2 * MOST_BINDINGS } else { MOST_BINDINGS };
+        let most = if is_news {
+            2 * MOST_BINDINGS
+        } else {
+            MOST_BINDINGS
+        };
         if known.len() >= most {
             return (false, false);
         }
