@@ -1,7 +1,7 @@
 //! Kernels, as the rest of Coalesce sees them: files that are compared. Nothing names their items from
 //! other files in a way that could be followed, so nothing of them is moved.
 
-use std::sync::Arc;
+use std::{collections::HashSet, sync::Arc};
 
 use coalesce_model::{
     ByteSpan, Change, Edit, Finding, FoundItem, Import, Language, LanguageGraph, LanguageKind,
@@ -52,12 +52,13 @@ impl Language for Kernels {
         let all = ByteSpan::from_range(0..text.len());
         let outline = outline(text, all);
         let mut defines: Vec<String> = Vec::new();
+        let mut known: HashSet<&str> = HashSet::new();
         let named = outline.units.iter().filter(|unit| {
             let kinds = [UnitKind::Class, UnitKind::Function];
             kinds.contains(&unit.kind) && unit.parent == Some(0)
         });
         for name in named.filter_map(|unit| unit.name.of(text)) {
-            if !defines.iter().any(|known| known == name) {
+            if known.insert(name) {
                 defines.push(name.to_owned());
             }
         }

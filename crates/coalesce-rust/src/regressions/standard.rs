@@ -81,7 +81,7 @@ impl Standard {
             if name == "std" {
                 when.extend(has.prelude.iter().cloned());
             }
-            return Some(when);
+            return (!is_always(&when)).then_some(when);
         }
         let plain = site.segments.len() == 1 && first.is_empty() && !first.opaque;
         if !plain {
@@ -118,7 +118,7 @@ fn declares(tree: Tree<'_>, krate: CrateId, name: &str) -> bool {
     bodies.any(|body| {
         let facts = world.facts(body.file);
         let mut declared = facts.extern_crates.iter();
-        declared.any(|one| facts.name(one.name.name) == name)
+        declared.any(|one| facts.name(one.alias.unwrap_or(one.name).name) == name)
     })
 }
 
@@ -137,7 +137,8 @@ fn read(tree: Tree<'_>, conditions: &mut Conditions<'_>, krate: CrateId) -> Opti
     let file = world[body].file;
     let facts = world.facts(file);
     for declared in facts.extern_crates.iter().filter(|one| one.scope.0 == 0) {
-        let name = facts.name(declared.name.name).to_owned();
+        let bound = declared.alias.unwrap_or(declared.name);
+        let name = facts.name(bound.name).to_owned();
         let when = conditions.at_place(file, body, declared.name.span.start);
         if declared.macro_use {
             let macros = has.macros.entry(name.clone()).or_default();
@@ -146,6 +147,17 @@ fn read(tree: Tree<'_>, conditions: &mut Conditions<'_>, krate: CrateId) -> Opti
         has.crates.entry(name).or_default().insert(when);
     }
     Some(has)
+}
+
+/// Whether one of these conditions is the opposite of another one: `std` by itself, and without it
+/// `extern crate no_std_compat as std`.
+fn is_always(when: &Alternatives) -> bool {
+    let single = |all: &BTreeSet<String>| match all.len() {
+        1 => all.first().cloned(),
+        _ => None,
+    };
+    let mut single = when.iter().filter_map(single);
+    single.any(|one| when.contains(&BTreeSet::from([negated(&one)])))
 }
 
 /// The opposite of a condition.

@@ -6,7 +6,7 @@ use super::{mapping::Mapping, place::Place};
 use crate::{
     discover::TargetKind,
     facts::VisibilityKind,
-    resolve::{ModuleId, Reach, Res},
+    resolve::{Binding, ModuleId, Reach, Res, SpaceKind},
 };
 
 /// Whether another crate can name the module by its own path.
@@ -17,6 +17,38 @@ pub(super) fn is_public(mapping: &Mapping<'_>, module: ModuleId) -> bool {
 /// Whether another crate may name the module, by its own path or through a re-export.
 pub(super) fn is_reachable(mapping: &Mapping<'_>, module: ModuleId) -> bool {
     !is_in_program(mapping, module) && is_declared_public(mapping, module)
+}
+
+/// Whether another crate names the module in a way that ends when it leaves its place: by its own path,
+/// through a glob, or through a re-export of a module around it. A re-export of itself goes along.
+pub(super) fn is_named_in_place(mapping: &Mapping<'_>, module: ModuleId) -> bool {
+    !is_in_program(mapping, module)
+        && all_public(mapping, module, |at| {
+            is_shown(mapping, at, |import| at != module || import.glob)
+        })
+}
+
+/// Whether another crate names what stands in the module through it, by its path or a re-export.
+pub(super) fn is_way_for_others(mapping: &Mapping<'_>, module: ModuleId) -> bool {
+    !is_in_program(mapping, module)
+        && all_public(mapping, module, |at| is_shown(mapping, at, |_| true))
+}
+
+/// Whether a module that others can name re-exports another one by such an import.
+fn is_shown(mapping: &Mapping<'_>, module: ModuleId, such: impl Fn(&Binding) -> bool) -> bool {
+    let world = mapping.world;
+    let spaces = world.spaces.iter();
+    let mut spaces = spaces.filter(|space| space.kind == SpaceKind::Module);
+    spaces.any(|space| {
+        let mut bindings = space.names.values().flatten();
+        let shown = bindings.any(|binding| {
+            binding.import.is_some()
+                && binding.reach == Reach::Public
+                && binding.res == Res::Module(module)
+                && such(binding)
+        });
+        shown && is_public(mapping, space.module)
+    })
 }
 
 /// Whether the module says `pub` all the way up, or a re-export does. The compiler takes what is

@@ -14,7 +14,7 @@ use super::{
     needs::{Because, Need, Purpose, Subject},
     packages,
     place::Place,
-    public::is_public,
+    public::is_named_in_place,
     shim_names::{Import, Respelled, ShimNames},
     spell::{spelled, written},
     stand_in::StandIn,
@@ -69,7 +69,7 @@ pub(super) fn needs(mapping: &Mapping<'_>) -> Vec<Need> {
             let here = Place::root(mapping.krate(*module));
             speller.chain(place, &here, &mut needs);
         }
-        if let Some((parent, name)) = outer.filter(|_| is_public(mapping, *module)) {
+        if let Some((parent, name)) = outer.filter(|_| is_named_in_place(mapping, *module)) {
             let here = mapping.after(parent).child(name);
             speller.chain(place, &here, &mut needs);
             if place.krate != here.krate {
@@ -102,7 +102,7 @@ impl Shims {
         forwards: &[Forward],
     ) {
         let old = mapping.file_of(module);
-        if !is_public(mapping, module) {
+        if !is_named_in_place(mapping, module) {
             self.notes.push(no_shim(old, change));
             return;
         }

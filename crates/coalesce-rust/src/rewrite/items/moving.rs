@@ -9,7 +9,7 @@ use super::{
         conditions, lines,
         mapping::{Mapping, refusal},
         place::Place,
-        public::{is_in_program, is_public},
+        public::{is_in_program, is_way_for_others},
     },
     facades::{self, Facade},
     orphans,
@@ -268,7 +268,7 @@ impl<'a> Set<'a> {
         let known = match rules {
             // The name that it has in the root is what others know.
             Some(_) => exported && (to.krate != self.mapping.krate(home) || renamed),
-            None => is_public(self.mapping, home) && is_bound_public(world, home, item),
+            None => is_way_for_others(self.mapping, home) && is_bound_public(world, home, item),
         };
         Ok(Moving {
             change,

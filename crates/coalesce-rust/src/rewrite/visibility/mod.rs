@@ -21,7 +21,8 @@ use super::{
     needs::{Needs, Subject, Width},
     place::Place,
     public::{
-        is_declared_public, is_in_program, is_public, is_reachable_after, severity_of_widening,
+        is_declared_public, is_in_program, is_named_in_place, is_public, is_reachable_after,
+        severity_of_widening,
     },
 };
 use crate::{
@@ -83,7 +84,7 @@ impl Needs {
                         from: mapping.krate(module),
                         to: mapping.after(module).parent()?,
                         has_shim: change.is_some_and(|change| change.shim.is_some())
-                            && is_public(mapping, module),
+                            && is_named_in_place(mapping, module),
                         has_impls: has_impls(mapping, module),
                         users: users.into_iter().flatten().collect(),
                     },
