@@ -2,7 +2,9 @@
 
 use coalesce_model::{ByteSpan, Evidence, Form, Safety};
 
-use crate::{Found, Reason, Subject, blocks::blocks, fragment::Fragment};
+use crate::{
+    Found, Reason, Spans, Subject, blocks::blocks, fragment::Fragment, line_before, line_behind,
+};
 
 /// Rewrites a Markdown or similar document.
 pub fn rewrite(subject: &Subject<'_>, text: &str, found: &mut Found) {
@@ -13,12 +15,15 @@ pub fn rewrite(subject: &Subject<'_>, text: &str, found: &mut Found) {
     {
         fragment(subject, &Fragment::from_lines(text, &block.lines), found);
     }
+    let mut fenced = Spans::default();
+    for block in &blocks {
+        fenced.insert(block.span);
+    }
     for (span, from, to) in subject.names(text) {
         if found.covered(span) || found.is_left(span) {
             continue;
         }
-        let fenced = blocks.iter().any(|block| block.span.contains(span));
-        if fenced || is_import_line(text, span) {
+        if fenced.contain(span) || is_import_line(text, span) {
             let reason = Reason {
                 form: Form::DocCode,
                 evidence: Evidence::ExactName,
@@ -79,10 +84,7 @@ pub fn plain(subject: &Subject<'_>, text: &str, found: &mut Found) {
         return;
     }
     for (span, from, _) in subject.names(text) {
-        let before = text.get(..span.start as usize).unwrap_or_default();
-        let after = text.get(span.end as usize..).unwrap_or_default();
-        let head = before.rsplit('\n').next().unwrap_or_default();
-        let tail = after.split('\n').next().unwrap_or_default();
+        let (head, tail) = (line_before(text, span.start), line_behind(text, span.end));
         if head.trim().is_empty() && tail.trim().is_empty() && subject.separator == "." {
             let why = "a name by itself in a plain text, which a program may read";
             found.leave(span, Form::Prose, &from, why);
@@ -105,7 +107,7 @@ fn fragment(subject: &Subject<'_>, fragment: &Fragment, found: &mut Found) {
         rewrite.path = found.path.clone();
         rewrite.span = span;
         rewrite.form = Form::DocCode;
-        found.edits.push(edit);
+        found.edit(edit);
         found.rewrites.push(rewrite);
     }
 }
@@ -113,8 +115,7 @@ fn fragment(subject: &Subject<'_>, fragment: &Fragment, found: &mut Found) {
 /// Whether a name is what a role or a directive of reStructuredText leads to: `` :mod:`a.b` ``,
 /// `` :func:`text <a.b>` ``, `.. automodule:: a.b`.
 fn is_link(text: &str, span: ByteSpan) -> bool {
-    let before = text.get(..span.start as usize).unwrap_or_default();
-    let line = before.rsplit('\n').next().unwrap_or_default();
+    let line = line_before(text, span.start);
     let directive = line
         .trim()
         .strip_prefix(".. ")
@@ -124,8 +125,9 @@ fn is_link(text: &str, span: ByteSpan) -> bool {
         return true;
     }
     // `::: pkg.mod` and `[text][pkg.mod]` of Markdown, a line of `autosummary`.
-    let after = text.get(span.end as usize..).unwrap_or_default();
-    let reference = line.ends_with("][") || line.ends_with('[') && after.contains("][]");
+    let behind = || line_behind(text, span.end);
+    let reference = line.ends_with("][") || line.ends_with('[') && behind().contains("][]");
+    let before = text.get(..span.start as usize).unwrap_or_default();
     if line.trim() == ":::" || reference || is_listed(before, line) {
         return true;
     }
@@ -142,13 +144,16 @@ fn is_link(text: &str, span: ByteSpan) -> bool {
         })
 }
 
+/// So many lines above a name are looked through for the directive whose list it may stand in.
+const LONGEST_LIST: usize = 1000;
+
 /// Whether a line is an entry of a list of names that a directive holds.
 fn is_listed(before: &str, line: &str) -> bool {
     let indentation = line.len() - line.trim_start().len();
     if indentation == 0 || !line.trim().trim_start_matches('~').is_empty() {
         return false;
     }
-    let mut above = before.lines().rev().skip(1);
+    let mut above = before.lines().rev().skip(1).take(LONGEST_LIST);
     let head = above.find(|other| {
         let own = other.len() - other.trim_start().len();
         !other.trim().is_empty() && own < indentation
@@ -158,8 +163,7 @@ fn is_listed(before: &str, line: &str) -> bool {
 
 /// Whether the line up to a name is an import, prompts aside.
 fn is_import_line(text: &str, span: ByteSpan) -> bool {
-    let before = text.get(..span.start as usize).unwrap_or_default();
-    let line = before.rsplit('\n').next().unwrap_or_default().trim_start();
+    let line = line_before(text, span.start).trim_start();
     let line = line.trim_start_matches(">>>").trim_start();
     matches!(line, "from " | "import " | "use " | "pub use ")
 }
@@ -168,10 +172,11 @@ fn is_import_line(text: &str, span: ByteSpan) -> bool {
 /// so that `cell_type` comes before `source`.
 fn code_cells(text: &str) -> Vec<Vec<ByteSpan>> {
     let mut cells = Vec::new();
+    let (mut kind, mut from) = (None, 0);
     for (at, key) in text.match_indices("\"source\"") {
-        let kind = text
-            .get(..at)
-            .and_then(|before| before.rfind("\"cell_type\""));
+        let between = text.get(from..at).unwrap_or_default();
+        let last = between.rfind("\"cell_type\"").map(|found| from + found);
+        (kind, from) = (last.or(kind), at);
         let code = kind
             .and_then(|kind| text.get(kind + 11..kind + 30))
             .is_some_and(|value| value.trim_start_matches([':', ' ']).starts_with("\"code\""));

@@ -33,11 +33,13 @@ impl Fragment {
     /// The strings of a JSON list, escapes resolved.
     pub fn from_json_strings(text: &str, strings: &[ByteSpan]) -> Self {
         let mut fragment = Self::default();
+        // A notebook may be one line.
+        let (mut line, mut seen) = (0, 0);
         for span in strings {
-            let line = text
-                .get(..span.start as usize)
-                .and_then(|before| before.rsplit('\n').next())
-                .unwrap_or_default();
+            let between = text.get(seen..span.start as usize).unwrap_or_default();
+            line = between.rfind('\n').map_or(line, |at| seen + at + 1);
+            seen = span.start as usize;
+            let line = text.get(line..seen).unwrap_or_default();
             let indent: String = line.chars().take_while(|c| c.is_whitespace()).collect();
             fragment.newline = format!("\\n\",\n{indent}\"");
             fragment.push_json(span.of(text).unwrap_or_default(), span.start);

@@ -11,7 +11,7 @@ mod kind;
 mod names;
 mod places;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use coalesce_model::{
     ByteSpan, Certainty, Change, Edit, Evidence, FileMove, Form, LanguageGraph, LanguageKind,
@@ -25,6 +25,27 @@ use crate::{
     names::{dotted, occurrences},
     places::Places,
 };
+
+/// So much of a line before or behind a name is looked at, in bytes.
+const LONGEST_LINE: usize = 4096;
+
+/// What stands before a byte in its line. A line that is read for more than names is short, and one of
+/// data may be the whole file.
+fn line_before(text: &str, at: u32) -> &str {
+    let before = text.get(..at as usize).unwrap_or_default();
+    let start = before.floor_char_boundary(before.len().saturating_sub(LONGEST_LINE));
+    let before = before.get(start..).unwrap_or_default();
+    before.rsplit('\n').next().unwrap_or_default()
+}
+
+/// What stands behind a byte in its line, as far.
+fn line_behind(text: &str, at: u32) -> &str {
+    let behind = text.get(at as usize..).unwrap_or_default();
+    let behind = behind
+        .get(..behind.floor_char_boundary(LONGEST_LINE))
+        .unwrap_or_default();
+    behind.split('\n').next().unwrap_or_default()
+}
 
 /// Works out what the changes of one language mean for text files.
 #[must_use]
@@ -180,9 +201,43 @@ pub(crate) struct Subject<'a> {
 pub(crate) struct Found {
     path: TreePath,
     edits: Vec<Edit>,
+    /// The bytes that they change.
+    changed: Spans,
     rewrites: Vec<Rewrite>,
     not_rewritten: Vec<NotRewritten>,
+    /// The bytes that those are about.
+    left: Spans,
     unproven: Vec<Unproven>,
+}
+
+/// Parts of a text, apart from each other: where each begins, and its end.
+#[derive(Default)]
+struct Spans(BTreeMap<u32, u32>);
+
+impl Spans {
+    fn insert(&mut self, span: ByteSpan) {
+        let (mut start, mut end) = (span.start, span.end);
+        while let Some((&near, &far)) = self.0.range(..end).next_back()
+            && far > start
+        {
+            self.0.remove(&near);
+            (start, end) = (start.min(near), end.max(far));
+        }
+        let known = self.0.entry(start).or_insert(end);
+        *known = end.max(*known);
+    }
+
+    /// Whether a span is a part of one of them.
+    fn contain(&self, span: ByteSpan) -> bool {
+        let mut before = self.0.range(..=span.start);
+        before.next_back().is_some_and(|(_, end)| span.end <= *end)
+    }
+
+    /// Whether one of them shares a byte with a span, or stands inside of it.
+    fn meets(&self, span: ByteSpan) -> bool {
+        let mut before = self.0.range(..span.end);
+        before.next_back().is_some_and(|(_, end)| *end > span.start)
+    }
 }
 
 /// How a reference that changes is described.
@@ -194,21 +249,34 @@ pub(crate) struct Reason {
 }
 
 impl Found {
+    fn new(path: TreePath) -> Self {
+        Self {
+            path,
+            edits: Vec::new(),
+            changed: Spans::default(),
+            rewrites: Vec::new(),
+            not_rewritten: Vec::new(),
+            left: Spans::default(),
+            unproven: Vec::new(),
+        }
+    }
+
     fn covered(&self, span: ByteSpan) -> bool {
-        self.edits
-            .iter()
-            .any(|edit| edit.span.start < span.end && span.start < edit.span.end)
+        self.changed.meets(span)
     }
 
     /// Whether something at these bytes was told already.
     fn is_left(&self, span: ByteSpan) -> bool {
-        self.not_rewritten
-            .iter()
-            .any(|left| left.span.start < span.end && span.start < left.span.end)
+        self.left.meets(span)
+    }
+
+    fn edit(&mut self, edit: Edit) {
+        self.changed.insert(edit.span);
+        self.edits.push(edit);
     }
 
     fn change(&mut self, span: ByteSpan, from: &str, to: &str, reason: Reason) {
-        self.edits.push(Edit::replace(span, to));
+        self.edit(Edit::replace(span, to));
         self.rewrites.push(Rewrite {
             path: self.path.clone(),
             span,
@@ -237,6 +305,7 @@ impl Found {
     }
 
     fn leave(&mut self, span: ByteSpan, form: Form, name: &str, why: &str) {
+        self.left.insert(span);
         self.not_rewritten.push(NotRewritten {
             path: self.path.clone(),
             span,
@@ -249,13 +318,7 @@ impl Found {
 
 impl Subject<'_> {
     fn file(&self, path: &TreePath, kind: FileKind, text: &str) -> Found {
-        let mut found = Found {
-            path: path.clone(),
-            edits: Vec::new(),
-            rewrites: Vec::new(),
-            not_rewritten: Vec::new(),
-            unproven: Vec::new(),
-        };
+        let mut found = Found::new(path.clone());
         if is_manifest(path, text) {
             return found;
         }
@@ -281,6 +344,9 @@ impl Subject<'_> {
     /// where they share a start.
     fn names(&self, text: &str) -> Vec<(ByteSpan, String, String)> {
         let mut names = Vec::new();
+        let entry_points = self.changes.iter();
+        let entry_points = entry_points.flat_map(|change| self.entry_points(change, text));
+        let entry_points: HashSet<u32> = entry_points.map(|(span, ..)| span.start).collect();
         for change in self
             .changes
             .iter()
@@ -289,19 +355,13 @@ impl Subject<'_> {
             names.extend(self.entry_points(change, text));
             names.extend(self.expressions(change, text));
             for span in occurrences(text, &change.from) {
-                let nearer = self.changes.iter().any(|other| {
-                    let longer = other.from.len() > change.from.len()
-                        && other.from.starts_with(&change.from);
-                    longer
-                        && text
-                            .get(span.start as usize..)
-                            .is_some_and(|rest| rest.starts_with(&other.from))
-                        || self
-                            .entry_points(other, text)
-                            .iter()
-                            .any(|(other, ..)| other.start == span.start)
+                let rest = text.get(span.start as usize..).unwrap_or_default();
+                let longer = self.changes.iter().any(|other| {
+                    other.from.len() > change.from.len()
+                        && other.from.starts_with(&change.from)
+                        && rest.starts_with(&other.from)
                 });
-                if !nearer {
+                if !longer && !entry_points.contains(&span.start) {
                     names.push((span, change.from.clone(), change.to.clone()));
                 }
             }
@@ -377,13 +437,12 @@ impl Subject<'_> {
         let item = |change: &Change| {
             change.from == name && change.subject == coalesce_model::Subject::Item
         };
-        let before = text.get(..span.start as usize).unwrap_or_default();
-        let line = before.rsplit('\n').next().unwrap_or_default();
+        if self.separator != "." || !self.changes.iter().any(item) {
+            return false;
+        }
+        let line = line_before(text, span.start);
         let module = name.rsplit_once('.').map_or("", |(module, _)| module);
-        self.separator == "."
-            && self.changes.iter().any(item)
-            && line.contains("import ")
-            && occurrences(line, module).next().is_some()
+        line.contains("import ") && occurrences(line, module).next().is_some()
     }
 
     /// Lines of code in other files that import an item from the module that it leaves: told, for nobody here

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_model::{ByteSpan, Evidence, FileMove, Form, Safety, Texts, TreePath, UnprovenKind};
 
-use crate::{Found, Reason, names::occurrences};
+use crate::{Found, Reason, line_before, names::occurrences};
 
 /// Where files go, and whole directories.
 pub struct Places {
@@ -93,11 +93,12 @@ impl Places {
             return Some((word.to_owned(), format!("{lead}{to}")));
         }
         // An address, or the path in another checkout.
-        let ends = self.files.iter().find(|(from, _)| {
+        let address = word.contains("://");
+        let mut files = self.files.iter().filter(|_| address);
+        let (from, to) = files.find(|(from, _)| {
             word.strip_suffix(from.as_str())
                 .is_some_and(|head| head.ends_with('/'))
-        });
-        let (from, to) = ends.filter(|_| word.contains("://"))?;
+        })?;
         Some((from.as_str().to_owned(), to.as_str().to_owned()))
     }
 
@@ -136,8 +137,7 @@ impl Places {
 
 /// Whether the line of a place is a comment.
 fn is_comment(text: &str, span: ByteSpan) -> bool {
-    let before = text.get(..span.start as usize).unwrap_or_default();
-    let line = before.rsplit('\n').next().unwrap_or_default().trim_start();
+    let line = line_before(text, span.start).trim_start();
     line.starts_with('#')
         || line.starts_with("//")
         || line.starts_with("::")
@@ -221,8 +221,7 @@ fn words(text: &str) -> impl Iterator<Item = (ByteSpan, &str)> {
 
 /// Whether a document shows what stands at a path, or links to it.
 fn is_led_to(text: &str, span: ByteSpan) -> bool {
-    let before = text.get(..span.start as usize).unwrap_or_default();
-    let line = before.rsplit('\n').next().unwrap_or_default().trim_start();
+    let line = line_before(text, span.start).trim_start();
     let directive = line
         .strip_prefix(".. ")
         .and_then(|rest| rest.split_once("::"))
@@ -246,7 +245,7 @@ fn is_led_to(text: &str, span: ByteSpan) -> bool {
         .is_some_and(|(name, rest)| rest.trim().is_empty() && name.contains("include"));
     directive
         || myst
-        || before.ends_with("](")
+        || line.ends_with("](")
         || line.starts_with("--8<--")
         || line.contains("{% include")
 }
@@ -277,13 +276,7 @@ mod tests {
             moved("src/acme/old/b.py", "src/acme/fresh/b.py"),
         ];
         let places = Places::new(&moves, &texts);
-        let mut found = Found {
-            path: path(file),
-            edits: Vec::new(),
-            rewrites: Vec::new(),
-            not_rewritten: Vec::new(),
-            unproven: Vec::new(),
-        };
+        let mut found = Found::new(path(file));
         match kind {
             Kind::Configuration => places.configuration(false, true, text, &mut found),
             Kind::Operations => places.configuration(true, true, text, &mut found),
