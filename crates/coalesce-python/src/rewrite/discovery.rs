@@ -22,7 +22,7 @@ use crate::{
     names::Names,
 };
 
-/// One module that gets another name, with the folders that list it before and after.
+/// One module that gets another name or goes, with the folders that list it before and after.
 struct Mover<'a> {
     change: &'a Change,
     path: &'a TreePath,
@@ -33,9 +33,8 @@ struct Mover<'a> {
 
 /// Tells what may find a module that moves by looking for it.
 pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) {
-    let moved = mapping.changes.iter();
-    let moved = moved.filter(|change| change.kind == ChangeKind::Move);
-    let movers: Vec<Mover<'_>> = moved
+    let changes = mapping.changes.iter();
+    let movers: Vec<Mover<'_>> = changes
         .filter_map(|change| mover(mapping, change, texts))
         .collect();
     if movers.is_empty() {
@@ -44,6 +43,7 @@ pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) 
     let readers = frame_readers(mapping, texts);
     let calls = movers
         .iter()
+        .filter(|mover| mover.change.kind == ChangeKind::Move)
         .filter_map(|mover| calls_a_reader(mover, texts, &readers));
     plan.unproven.extend(calls);
     let found: Vec<Vec<Unproven>> = mapping
@@ -62,13 +62,19 @@ pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) 
 
 fn mover<'a>(mapping: &Mapping<'a>, change: &'a Change, texts: &dyn Texts) -> Option<Mover<'a>> {
     let old = path_of(mapping, change)?;
-    let new = mapping.files.get(old)?;
+    let moves = change.kind == ChangeKind::Move;
+    let new = match change.kind {
+        ChangeKind::Move => mapping.files.get(old)?,
+        // What goes is missed where it was.
+        ChangeKind::Remove => old,
+        _ => return None,
+    };
     let text = texts.text(old)?;
     Some(Mover {
         change,
         path: old,
         folders: [listed_in(old)?, listed_in(new)?],
-        logs: text.contains("getLogger(__name__)"),
+        logs: moves && text.contains("getLogger(__name__)"),
     })
 }
 

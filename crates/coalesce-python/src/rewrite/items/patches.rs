@@ -33,6 +33,18 @@ pub fn is_set(texts: &dyn Texts, full: &str) -> bool {
     sources(texts).any(|(_, text)| by_string(&text)) || set_by_parts::find(texts, full).is_some()
 }
 
+/// The texts of the files that set names of modules.
+pub(super) fn setters(texts: &dyn Texts) -> Vec<Arc<str>> {
+    let found = sources(texts).map(|(_, text)| text);
+    found.filter(|text| sets(text)).collect()
+}
+
+/// Whether one of these files sets a name, by its full name or by its parts.
+pub(super) fn is_set_by(setters: &[Arc<str>], full: &str) -> bool {
+    let mut setters = setters.iter();
+    setters.any(|text| places(text, full).next().is_some() || set_by_parts::is_set_in(text, full))
+}
+
 /// All sources, with their texts.
 pub(super) fn sources<'t>(
     texts: &'t dyn Texts,

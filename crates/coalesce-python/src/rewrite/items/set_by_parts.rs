@@ -8,15 +8,19 @@ use crate::names::{is_word, last_word};
 
 /// The first file that sets a name of a module like that.
 pub fn find(texts: &dyn Texts, full: &str) -> Option<TreePath> {
-    let (module, name) = full.rsplit_once('.')?;
-    let last = module.rsplit('.').next().unwrap_or_default();
-    let is_set = |text: &str| {
-        text.contains(name)
-            && (sets(text) && text.contains(last) && is_spelled_by_parts(text, name)
-                || is_assigned(text, module, name))
-    };
     let mut sources = sources(texts);
-    sources.find_map(|(path, text)| is_set(&text).then(|| path.clone()))
+    sources.find_map(|(path, text)| is_set_in(&text, full).then(|| path.clone()))
+}
+
+/// Whether a file sets a name of a module like that.
+pub(super) fn is_set_in(text: &str, full: &str) -> bool {
+    let Some((module, name)) = full.rsplit_once('.') else {
+        return false;
+    };
+    let last = module.rsplit('.').next().unwrap_or_default();
+    text.contains(name)
+        && (sets(text) && text.contains(last) && is_spelled_by_parts(text, name)
+            || is_assigned(text, module, name))
 }
 
 /// Whether a file sets names of modules.

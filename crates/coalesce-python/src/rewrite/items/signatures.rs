@@ -3,10 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use coalesce_model::{
-    ByteSpan, ChangeKind, Finding, LanguagePlan, Severity, Texts, TreePath, Unproven, UnprovenKind,
-    finding::codes,
-};
+use coalesce_model::{ByteSpan, ChangeKind, LanguagePlan, Texts, TreePath, Unproven, UnprovenKind};
 use ruff_python_ast::{self as ast, Expr, Stmt, comparable::ComparableExpr};
 use ruff_python_parser::Mode;
 
@@ -14,7 +11,7 @@ use super::{
     calls::{Callee, calls, doubt},
     certain,
     equivalence::{self, Comparison, Modules},
-    refusal,
+    patches, refusal,
     roles::{Role, roles},
 };
 use crate::{
@@ -151,12 +148,24 @@ pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) 
             users.add(&found.path, used, bases);
         }
     }
+    let setters = match shapes.is_empty() {
+        true => Vec::new(),
+        false => patches::setters(texts),
+    };
     let compared = open.into_iter().zip(conditions);
     for (((swap, _), users), (comparison, perhaps)) in shapes.iter().zip(users).zip(compared) {
         if perhaps {
             let why = format!("`{}` is there only under a condition", swap.to);
             let unproven = users.unproven(swap, UnprovenKind::Condition, why);
             plan.unproven.extend(unproven);
+        }
+        let both = [&swap.to, &swap.from];
+        let mut both = both.into_iter().filter(|_| users.first.is_some());
+        if let Some(name) = both.find(|name| patches::is_set_by(&setters, name)) {
+            let why =
+                format!("`{name}` is set to something else, and others come to read what is set");
+            plan.unproven
+                .extend(users.unproven(swap, UnprovenKind::Patch, why));
         }
         tell(mapping, swap, users, comparison, plan);
     }
@@ -192,11 +201,13 @@ fn tell(
             plan.unproven.extend(unproven);
         }
         Comparison::Unknown(why) => {
-            if let Some((path, span)) = &users.base {
-                let why = format!("{why}, and a class is made of the one here");
-                plan.unproven.push(doubt(path, *span, swap, why));
-            }
-            plan.notes.extend(users.trust(why));
+            let why = match &users.base {
+                Some(_) => format!("{why}, and a class is made of the one here"),
+                None => why,
+            };
+            let why = format!("{why}: that one serves for the other is the manifest's word");
+            plan.unproven
+                .extend(users.unproven(swap, UnprovenKind::Equivalence, why));
         }
     }
 }
@@ -238,23 +249,6 @@ impl Users {
             kind,
             name: swap.from.clone(),
             why,
-        })
-    }
-
-    /// That only the manifest says that they get the same; nothing where there are none.
-    fn trust(self, why: String) -> Option<Finding> {
-        let message = format!(
-            "{why}: that one serves for the other is the manifest's word{}",
-            self.more()
-        );
-        let (path, span) = self.first?;
-        Some(Finding {
-            code: codes::PLAN_REMARK,
-            severity: Severity::Note,
-            path,
-            span: Some(span),
-            message,
-            help: None,
         })
     }
 
