@@ -13,6 +13,8 @@ pub(crate) mod predicates;
 mod run_time;
 mod visit;
 
+use std::borrow::Cow;
+
 use coalesce_model::{ByteSpan, Guard};
 use ruff_python_ast::{
     self as ast, Expr, Stmt,
@@ -65,6 +67,8 @@ pub struct Analysis {
     pub definitions: Vec<Definition>,
     /// What executing the module may do to others.
     pub effects: Vec<Effect>,
+    /// Warnings that the module gives where it is executed.
+    pub warnings: Vec<ByteSpan>,
     /// Functions that put something into what lasts.
     pub storing_functions: Vec<String>,
 }
@@ -259,6 +263,7 @@ impl<'t> Walker<'t> {
             )
         });
         self.found.effects = effects;
+        self.found.warnings = effects::warnings(body, self.start);
         self.found.storing_functions = storing_functions;
     }
 
@@ -313,7 +318,19 @@ impl<'t> Walker<'t> {
         self.found.content = self.found.content.max(content);
     }
 
+    /// A name as the compiler has it: `__x` within `class _K` is `_K__x` (Python's reference, *Private name
+    /// mangling*).
+    fn mangled<'n>(&self, name: &'n str) -> Cow<'n, str> {
+        let class = self.class.as_deref().unwrap_or_default();
+        let class = class.trim_start_matches('_');
+        if class.is_empty() || !name.starts_with("__") || name.ends_with("__") {
+            return Cow::Borrowed(name);
+        }
+        Cow::Owned(format!("_{class}{name}"))
+    }
+
     fn bind(&mut self, name: &str, span: ByteSpan, import: Option<(usize, usize)>) {
+        let name = &*self.mangled(name);
         let Some(scope) = self.found.scopes.get(self.scope) else {
             return;
         };
@@ -475,7 +492,12 @@ impl<'t> Walker<'t> {
         }
     }
 
-    fn use_name(&mut self, chain: Vec<Spanned>, store: bool) {
+    fn use_name(&mut self, mut chain: Vec<Spanned>, store: bool) {
+        if let Some(root) = chain.first_mut()
+            && let Cow::Owned(name) = self.mangled(&root.text)
+        {
+            root.text = name;
+        }
         let scope = match chain.first() {
             Some(root) if !store => self.seen_from(&root.text),
             _ => self.scope,

@@ -426,11 +426,13 @@ impl<'g> Effects<'g> {
         let effect = plain.find(|effect| {
             let (entity, _) = self.resolve(module, &effect.chain);
             matches!(entity, Entity::External) || effect.chain.is_empty()
-        })?;
+        });
+        let effect = effect.map(|effect| effect.span);
+        let span = effect.or_else(|| facts.warnings.first().copied())?;
         let root = self.graph.modules.get(root)?;
         Some(Unproven {
             path: found.path.clone(),
-            span: Some(effect.span),
+            span: Some(span),
             kind: UnprovenKind::NewlyExecuted,
             name: found.name.clone(),
             why: format!("importing `{}` comes to run this", root.name),

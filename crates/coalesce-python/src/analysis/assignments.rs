@@ -9,13 +9,14 @@ use crate::facts::Spanned;
 
 impl<'t> Walker<'t> {
     pub(super) fn global(&mut self, global: &ast::StmtGlobal) {
+        let names = global.names.iter();
+        let names: Vec<String> = names.map(|name| self.mangled(name).into_owned()).collect();
         if let Some(scope) = self.found.scopes.get_mut(self.scope) {
-            let names = global.names.iter().map(|name| name.as_str().to_owned());
             scope.globals.extend(names);
         }
         for name in &global.names {
             let name = Spanned {
-                text: name.as_str().to_owned(),
+                text: self.mangled(name).into_owned(),
                 span: self.span(name),
             };
             // Nothing is read here, whatever the time.

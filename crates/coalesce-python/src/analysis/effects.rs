@@ -17,6 +17,8 @@ use super::{
     predicates::{is_name, is_run_as_program, is_type_checking, is_warning},
     shift,
 };
+use coalesce_model::ByteSpan;
+
 use crate::facts::Effect;
 
 /// Methods that put something into what they belong to.
@@ -49,6 +51,36 @@ pub(super) fn find(
     };
     finder.block(body);
     finder.found
+}
+
+/// The warnings that executing these statements gives, outside of handlers: those tell what was not found.
+pub(super) fn warnings(body: &[Stmt], start: u32) -> Vec<ByteSpan> {
+    let mut found = Vec::new();
+    for statement in body {
+        match statement {
+            Stmt::Expr(expression) if is_warned(&expression.value) => {
+                found.push(shift(expression.range(), start));
+            }
+            Stmt::If(inner)
+                if !is_run_as_program(&inner.test) && !is_type_checking(&inner.test) =>
+            {
+                found.extend(warnings(&inner.body, start));
+                let others = inner.elif_else_clauses.iter();
+                found.extend(others.flat_map(|clause| warnings(&clause.body, start)));
+            }
+            Stmt::With(inner) => found.extend(warnings(&inner.body, start)),
+            _ => {}
+        }
+    }
+    found
+}
+
+/// `warnings.warn(…)`
+fn is_warned(value: &Expr) -> bool {
+    let Expr::Call(call) = value else {
+        return false;
+    };
+    is_named(&call.func, "warn") || is_named(&call.func, "warn_explicit")
 }
 
 struct EffectFinder<'m> {

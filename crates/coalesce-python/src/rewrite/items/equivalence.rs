@@ -5,7 +5,7 @@
 
 use std::{cell::RefCell, rc::Rc};
 
-use coalesce_model::{ByteSpan, Finding, Texts, TreePath, change::renamed};
+use coalesce_model::{ByteSpan, ChangeKind, Finding, Texts, TreePath, change::renamed};
 use ruff_python_ast::{self as ast, Expr, Stmt, comparable::ComparableStmt};
 use ruff_python_parser::Mode;
 use ruff_text_size::Ranged;
@@ -44,7 +44,7 @@ pub(super) enum Comparison {
 
 /// Compares a definition with the one that its users get.
 pub(super) fn compare(mapping: &Mapping<'_>, swap: &Swap, modules: &Modules<'_>) -> Comparison {
-    let Entity::Item(home, item) = mapping.graph.lookup(&swap.to) else {
+    let Some((home, item)) = place_of(mapping, &swap.to) else {
         return Comparison::Unknown(format!("`{}` cannot be read", swap.to));
     };
     let old = Definition::new(mapping, swap.source, &swap.item, modules);
@@ -57,6 +57,12 @@ pub(super) fn compare(mapping: &Mapping<'_>, swap: &Swap, modules: &Modules<'_>)
         return Comparison::Unknown(why);
     };
     if !old.has_text_of(&new) {
+        if body_of(&old.statement).is_some() || body_of(&new.statement).is_some() {
+            let (from, to) = (&swap.from, &swap.to);
+            return Comparison::Unknown(format!(
+                "`{from}` and `{to}` are set under conditions, and not in the same words"
+            ));
+        }
         return match results::compare(mapping, (swap, &old, &new)) {
             Results::Alike => Comparison::Same,
             Results::Differ(why) => Comparison::Differs(why),
@@ -81,6 +87,30 @@ pub(super) fn compare(mapping: &Mapping<'_>, swap: &Swap, modules: &Modules<'_>)
             None => Comparison::Same,
         },
     }
+}
+
+/// The module and the name that an item has before the changes: it may be there, or come there by the same
+/// manifest.
+fn place_of(mapping: &Mapping<'_>, full: &str) -> Option<(usize, String)> {
+    if let Entity::Item(home, item) = mapping.graph.lookup(full) {
+        return Some((home, item));
+    }
+    let mut moved = mapping.items.list.iter();
+    let moved =
+        moved.find(|moved| moved.change.to == full && moved.change.kind == ChangeKind::Move);
+    if let Some(moved) = moved {
+        return Some((moved.source, moved.item.clone()));
+    }
+    let (module, item) = full.rsplit_once('.')?;
+    let arrives = |source: &usize| {
+        mapping.new_name(*source).is_some_and(|name| name == module) && !mapping.goes_away(*source)
+    };
+    let source = (0..mapping.graph.modules.len()).find(arrives)?;
+    let defines = &mapping.graph.modules.get(source)?.defines;
+    defines
+        .iter()
+        .any(|own| own == item)
+        .then(|| (source, item.to_owned()))
 }
 
 /// What two definitions of equal text do not share: an object that is filled, or told from others.
@@ -260,6 +290,9 @@ impl Definition {
         let (Some(statement), None) = (own.next(), own.next()) else {
             return None;
         };
+        if !is_comparable(statement, item) {
+            return None;
+        }
         let range = statement.range();
         let shifted = |at: ruff_text_size::TextSize| at.to_usize() + read.start;
         Some(Self {
@@ -364,7 +397,81 @@ fn means_same(
             .all(|(a, b)| means_same(mapping, (&old, a), (&new, b), modules, depth - 1))
 }
 
+/// The statements of a `try` or an `if`, of all its branches.
+fn body_of(statement: &Stmt) -> Option<Vec<&Stmt>> {
+    let bodies: Vec<&[Stmt]> = match statement {
+        Stmt::Try(found) => {
+            let handlers = found.handlers.iter();
+            let handlers = handlers.map(|ast::ExceptHandler::ExceptHandler(one)| &one.body[..]);
+            [&found.body[..], &found.orelse, &found.finalbody]
+                .into_iter()
+                .chain(handlers)
+                .collect()
+        }
+        Stmt::If(found) => {
+            let others = found
+                .elif_else_clauses
+                .iter()
+                .map(|clause| &clause.body[..]);
+            std::iter::once(&found.body[..]).chain(others).collect()
+        }
+        _ => return None,
+    };
+    Some(bodies.into_iter().flatten().collect())
+}
+
+/// Whether what a branch gives a name is nothing that one could be told from another of: a constant, a test,
+/// the answer to `is_available()`.
+fn is_plain(statement: &Stmt) -> bool {
+    let value = match statement {
+        Stmt::Assign(assign) => &assign.value,
+        Stmt::AnnAssign(assign) => match &assign.value {
+            Some(value) => value,
+            None => return true,
+        },
+        _ => return false,
+    };
+    match &**value {
+        Expr::Call(call) => last_name(&call.func).is_some_and(|name| {
+            name == "bool"
+                || ["is_", "has_", "can_"]
+                    .iter()
+                    .any(|start| name.starts_with(start))
+        }),
+        Expr::Compare(_) | Expr::UnaryOp(_) => true,
+        value => value.is_literal_expr(),
+    }
+}
+
+fn last_name(expression: &Expr) -> Option<&str> {
+    match expression {
+        Expr::Name(name) => Some(name.id.as_str()),
+        Expr::Attribute(attribute) => Some(attribute.attr.as_str()),
+        _ => None,
+    }
+}
+
+/// Whether a statement defines an item: by itself, or as a flag that each of its branches may set.
 fn binds(statement: &Stmt, item: &str) -> bool {
+    let Some(body) = body_of(statement) else {
+        return binds_by_itself(statement, item);
+    };
+    body.into_iter().any(|one| binds(one, item))
+}
+
+/// Whether all that gives an item its value below a statement can be compared by its text.
+fn is_comparable(statement: &Stmt, item: &str) -> bool {
+    let Some(body) = body_of(statement) else {
+        return true;
+    };
+    let mut own = body.into_iter().filter(|one| binds(one, item));
+    own.all(|one| match body_of(one) {
+        Some(_) => is_comparable(one, item),
+        None => is_plain(one),
+    })
+}
+
+fn binds_by_itself(statement: &Stmt, item: &str) -> bool {
     let named = |target: &Expr| matches!(target, Expr::Name(name) if name.id.as_str() == item);
     match statement {
         Stmt::FunctionDef(function) => function.name.as_str() == item,
@@ -382,14 +489,43 @@ fn bare(statement: &Stmt, item: &str) -> Stmt {
     match &mut statement {
         Stmt::FunctionDef(function) => function.name.id = ast::name::Name::empty(),
         Stmt::ClassDef(class) => class.name.id = ast::name::Name::empty(),
+        other => forget_targets(other, item),
+    }
+    statement
+}
+
+fn forget_targets(statement: &mut Stmt, item: &str) {
+    match statement {
         Stmt::Assign(assign) => assign
             .targets
             .iter_mut()
             .for_each(|target| forget(target, item)),
         Stmt::AnnAssign(assign) => forget(&mut assign.target, item),
+        Stmt::Try(found) => {
+            for body in [&mut found.body, &mut found.orelse, &mut found.finalbody] {
+                body.iter_mut().for_each(|one| forget_targets(one, item));
+            }
+            for ast::ExceptHandler::ExceptHandler(handler) in &mut found.handlers {
+                handler
+                    .body
+                    .iter_mut()
+                    .for_each(|one| forget_targets(one, item));
+            }
+        }
+        Stmt::If(found) => {
+            found
+                .body
+                .iter_mut()
+                .for_each(|one| forget_targets(one, item));
+            for clause in &mut found.elif_else_clauses {
+                clause
+                    .body
+                    .iter_mut()
+                    .for_each(|one| forget_targets(one, item));
+            }
+        }
         _ => {}
     }
-    statement
 }
 
 fn forget(target: &mut Expr, item: &str) {
