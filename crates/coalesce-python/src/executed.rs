@@ -64,7 +64,7 @@ pub fn differences(
     let now = counterparts(before, after, changes);
     let effects = Effects::new(before, texts);
     let mut unproven = lost((before, after), changes, &imports, &now, &effects);
-    unproven.extend(gained(&imports, &now, &effects));
+    unproven.extend(gained((before, after), &imports, &now, &effects));
     unproven
 }
 
@@ -118,13 +118,13 @@ fn lost(
 
 /// Of the modules that come to be run those that change what the whole process does.
 fn gained(
+    (before, after): (&PythonGraph, &PythonGraph),
     (old, new): &(Imports, Imports),
     now: &[Option<usize>],
     effects: &Effects<'_>,
 ) -> Vec<Unproven> {
-    let count = new.runs.len();
-    let was = earlier(now, count);
-    let changed: Vec<usize> = (0..count)
+    let was = earlier(before, after, now);
+    let changed: Vec<usize> = (0..new.runs.len())
         .filter(|module| new.loses(*module, old, &was))
         .collect();
     let mut told = BTreeSet::new();
@@ -146,11 +146,17 @@ fn gained(
     unproven
 }
 
-/// For each module of `count` the one that it was before.
-fn earlier(now: &[Option<usize>], count: usize) -> Vec<Option<usize>> {
-    let mut was = vec![None; count];
+/// For each module the one that it was before. One that others give way to was itself.
+fn earlier(before: &PythonGraph, after: &PythonGraph, now: &[Option<usize>]) -> Vec<Option<usize>> {
+    let mut was = vec![None; after.modules.len()];
     for (module, now) in now.iter().enumerate() {
-        if let Some(slot) = now.and_then(|now| was.get_mut(now)) {
+        let Some(now) = *now else { continue };
+        let name = |graph: &PythonGraph, at: usize| {
+            let module = graph.modules.get(at);
+            module.map(|module| module.name.clone())
+        };
+        let itself = name(before, module) == name(after, now);
+        if let Some(slot) = was.get_mut(now).filter(|slot| slot.is_none() || itself) {
             *slot = Some(module);
         }
     }
