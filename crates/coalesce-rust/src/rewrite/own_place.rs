@@ -265,10 +265,42 @@ impl Reader<'_> {
         let package = world.package_of(self.relocation.mapping.krate(piece.from));
         let script = package.directory.join("build.rs").ok();
         let script = script.is_some_and(|path| world.file_at(&path).is_some());
-        if !included && (name.starts_with("CARGO") || script) {
+        let set = !included && (name.starts_with("CARGO") || script);
+        if set && self.is_used(piece.file, call.span) {
             let why = format!("`{name}` is what it says for the package that is compiled");
             self.tell(&world[piece.file].path, call.span, name, why);
         }
+    }
+
+    /// Whether something of the tree names the definition around a place, or it has none. What nobody names
+    /// says nothing to the tree, and that it comes to say something else is a warning of the plan.
+    fn is_used(&self, file: FileId, span: ByteSpan) -> bool {
+        let world = self.world;
+        let of_definition = |(at, place): &(FileId, u32)| {
+            *at == file && world.facts(*at).item(*place).span.contains(span)
+        };
+        let mut items = world.items.iter().enumerate();
+        let around =
+            items.find(|(_, item)| !item.local && item.definitions.iter().any(of_definition));
+        let Some((at, item)) = around else {
+            return true;
+        };
+        let own: Vec<(FileId, ByteSpan)> = item
+            .definitions
+            .iter()
+            .map(|(file, place)| (*file, world.facts(*file).item(*place).span))
+            .collect();
+        let mut used = false;
+        for (file, source) in world.sources() {
+            world.visit_steps(source, &mut |_, _, segment, res| {
+                let outside = || {
+                    !own.iter()
+                        .any(|(of, span)| *of == file && span.contains(segment.span))
+                };
+                used |= matches!(res, Res::Item(id) if id.index() == at) && outside();
+            });
+        }
+        used
     }
 
     /// A file that chooses by the targets of log records, or names this module in a text.
