@@ -18,7 +18,7 @@ use super::{
     told_apart,
 };
 use crate::{
-    analysis::{Analysis, Use},
+    analysis::{Analysis, Use, predicates::last_name},
     graph::Entity,
     names::Names,
     rewrite::mapping::Mapping,
@@ -440,14 +440,6 @@ fn is_plain(statement: &Stmt) -> bool {
         }),
         Expr::Compare(_) | Expr::UnaryOp(_) => true,
         value => value.is_literal_expr(),
-    }
-}
-
-fn last_name(expression: &Expr) -> Option<&str> {
-    match expression {
-        Expr::Name(name) => Some(name.id.as_str()),
-        Expr::Attribute(attribute) => Some(attribute.attr.as_str()),
-        _ => None,
     }
 }
 

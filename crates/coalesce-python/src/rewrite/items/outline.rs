@@ -13,6 +13,7 @@ use ruff_python_parser::Mode;
 use ruff_text_size::Ranged;
 
 use super::{certain, guarded};
+use crate::analysis::predicates::last_name;
 
 /// What a statement is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -335,14 +336,6 @@ fn is_program(test: &Expr) -> bool {
     };
     let is_name = |side: &Expr| matches!(side, Expr::Name(name) if name.id.as_str() == "__name__");
     is_name(&compare.left) || compare.comparators.iter().any(is_name)
-}
-
-fn last_name(expression: &Expr) -> Option<&str> {
-    match expression {
-        Expr::Name(name) => Some(name.id.as_str()),
-        Expr::Attribute(attribute) => Some(attribute.attr.as_str()),
-        _ => None,
-    }
 }
 
 /// The name that a chain of attributes, subscripts and calls begins with, when it has any.
