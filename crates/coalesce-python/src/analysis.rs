@@ -67,8 +67,8 @@ pub struct Analysis {
     pub definitions: Vec<Definition>,
     /// What executing the module may do to others.
     pub effects: Vec<Effect>,
-    /// Warnings that the module gives where it is executed.
-    pub warnings: Vec<ByteSpan>,
+    /// The first warning that the module gives where it is executed.
+    pub warning: Option<ByteSpan>,
     /// Functions that put something into what lasts.
     pub storing_functions: Vec<String>,
 }
@@ -263,7 +263,7 @@ impl<'t> Walker<'t> {
             )
         });
         self.found.effects = effects;
-        self.found.warnings = effects::warnings(body, self.start);
+        self.found.warning = effects::first_warning(body, self.start);
         self.found.storing_functions = storing_functions;
     }
 

@@ -151,11 +151,8 @@ fn earlier(before: &PythonGraph, after: &PythonGraph, now: &[Option<usize>]) -> 
     let mut was = vec![None; after.modules.len()];
     for (module, now) in now.iter().enumerate() {
         let Some(now) = *now else { continue };
-        let name = |graph: &PythonGraph, at: usize| {
-            let module = graph.modules.get(at);
-            module.map(|module| module.name.clone())
-        };
-        let itself = name(before, module) == name(after, now);
+        let (old, new) = (before.modules.get(module), after.modules.get(now));
+        let itself = old.map(|old| &old.name) == new.map(|new| &new.name);
         if let Some(slot) = was.get_mut(now).filter(|slot| slot.is_none() || itself) {
             *slot = Some(module);
         }
@@ -434,7 +431,7 @@ impl<'g> Effects<'g> {
             matches!(entity, Entity::External) || effect.chain.is_empty()
         });
         let effect = effect.map(|effect| effect.span);
-        let span = effect.or_else(|| facts.warnings.first().copied())?;
+        let span = effect.or(facts.warning)?;
         let root = self.graph.modules.get(root)?;
         Some(Unproven {
             path: found.path.clone(),

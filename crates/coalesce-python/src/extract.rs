@@ -93,7 +93,7 @@ fn source(text: &str) -> PythonFacts {
         extensions: Vec::new(),
         flow,
         effects: analysis.effects,
-        warnings: analysis.warnings,
+        warning: analysis.warning,
         storing_functions: analysis.storing_functions,
     }
 }

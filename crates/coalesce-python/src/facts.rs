@@ -61,8 +61,8 @@ pub struct PythonFacts {
     pub flow: Flow,
     /// What executing the file may do to other modules, in source order.
     pub effects: Vec<Effect>,
-    /// Warnings that executing the file gives, but those of a failed import.
-    pub warnings: Vec<ByteSpan>,
+    /// The first warning that executing the file gives, but those of a failed import.
+    pub warning: Option<ByteSpan>,
     /// Functions of the module that put what they are given, or something else, into what lasts.
     pub storing_functions: Vec<String>,
 }

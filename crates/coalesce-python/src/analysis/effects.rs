@@ -6,6 +6,7 @@
 
 use std::collections::BTreeSet;
 
+use coalesce_model::ByteSpan;
 use ruff_python_ast::{
     self as ast, Expr, Stmt,
     visitor::{self, Visitor},
@@ -14,11 +15,9 @@ use ruff_text_size::Ranged;
 
 use super::{
     parts::{Definition, DefinitionKind, Scope},
-    predicates::{is_name, is_run_as_program, is_type_checking, is_warning},
+    predicates::{is_name, is_run_as_program, is_type_checking, is_warning, last_name},
     shift,
 };
-use coalesce_model::ByteSpan;
-
 use crate::facts::Effect;
 
 /// Methods that put something into what they belong to.
@@ -53,34 +52,31 @@ pub(super) fn find(
     finder.found
 }
 
-/// The warnings that executing these statements gives, outside of handlers: those tell what was not found.
-pub(super) fn warnings(body: &[Stmt], start: u32) -> Vec<ByteSpan> {
-    let mut found = Vec::new();
-    for statement in body {
-        match statement {
-            Stmt::Expr(expression) if is_warned(&expression.value) => {
-                found.push(shift(expression.range(), start));
-            }
-            Stmt::If(inner)
-                if !is_run_as_program(&inner.test) && !is_type_checking(&inner.test) =>
-            {
-                found.extend(warnings(&inner.body, start));
-                let others = inner.elif_else_clauses.iter();
-                found.extend(others.flat_map(|clause| warnings(&clause.body, start)));
-            }
-            Stmt::With(inner) => found.extend(warnings(&inner.body, start)),
-            _ => {}
+/// The first warning that executing these statements gives, outside of handlers: those tell what was not
+/// found.
+pub(super) fn first_warning(body: &[Stmt], start: u32) -> Option<ByteSpan> {
+    body.iter().find_map(|statement| match statement {
+        Stmt::Expr(expression) => {
+            is_warned(&expression.value).then(|| shift(expression.range(), start))
         }
-    }
-    found
+        Stmt::If(inner) if !is_run_as_program(&inner.test) && !is_type_checking(&inner.test) => {
+            let mut others = inner.elif_else_clauses.iter();
+            first_warning(&inner.body, start)
+                .or_else(|| others.find_map(|clause| first_warning(&clause.body, start)))
+        }
+        Stmt::With(inner) => first_warning(&inner.body, start),
+        _ => None,
+    })
 }
 
-/// `warnings.warn(…)`
+/// `warnings.warn(…)`, by any name of that module. Loggers have a method of this name; they go by theirs.
 fn is_warned(value: &Expr) -> bool {
     let Expr::Call(call) = value else {
         return false;
     };
-    is_named(&call.func, "warn") || is_named(&call.func, "warn_explicit")
+    let of_logger = matches!(&*call.func, Expr::Attribute(method)
+        if last_name(&method.value).is_some_and(|name| name.to_ascii_lowercase().contains("log")));
+    !of_logger && matches!(last_name(&call.func), Some("warn" | "warn_explicit"))
 }
 
 struct EffectFinder<'m> {
@@ -271,5 +267,33 @@ impl<'a> Visitor<'a> for Keeper<'_> {
             self.kept(&attribute.value);
         }
         visitor::walk_expr(self, expression);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::first_warning;
+    use crate::parser;
+
+    #[test]
+    fn warnings_are_told_from_records_of_a_logger() {
+        for (text, warned) in [
+            ("import warnings\nwarnings.warn('x')\n", true),
+            ("from warnings import warn\nif 1:\n    warn('x')\n", true),
+            ("if 1:\n    pass\nelse:\n    w.warn_explicit('x')\n", true),
+            ("logger.warn('x')\nself.log.warn('x')\n", false),
+            (
+                "if __name__ == '__main__':\n    warnings.warn('x')\n",
+                false,
+            ),
+            (
+                "try:\n    import x\nexcept ImportError:\n    warnings.warn('x')\n",
+                false,
+            ),
+        ] {
+            let (parsed, start) = parser::parse_module(text);
+            let found = first_warning(parser::statements(&parsed), start);
+            assert_eq!(found.is_some(), warned, "{text}");
+        }
     }
 }

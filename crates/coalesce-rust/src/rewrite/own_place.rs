@@ -3,7 +3,10 @@
 //!
 //! Macros go by their names: one whose text calls `module_path!` shows the module of whoever calls it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    cell::OnceCell,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use coalesce_model::{ByteSpan, ChangeKind, Subject, Texts, TreePath, Unproven, UnprovenKind};
 
@@ -11,7 +14,7 @@ use super::relocation::{Piece, Relocation};
 use crate::{
     facts::{ItemKind, QUOTES},
     lexer::{self, Token, TokenKind},
-    resolve::{FileId, Found, Res, Target, World},
+    resolve::{FileId, Found, ItemId, Res, Target, World},
     words::{LOG_MACROS, NAMELESS_DERIVES},
 };
 
@@ -38,6 +41,7 @@ pub(super) fn places(relocation: &Relocation<'_>) -> Vec<Unproven> {
             false => macros(world, texts),
         },
         found: BTreeSet::new(),
+        used: OnceCell::new(),
     };
     for piece in &relocation.pieces {
         reader.piece(piece);
@@ -103,12 +107,32 @@ fn calls(text: &str, span: ByteSpan) -> impl Iterator<Item = Call<'_>> {
     })
 }
 
+/// The items that something in a tree names outside of their own definitions.
+fn named_items(world: &World) -> BTreeSet<ItemId> {
+    let mut found = BTreeSet::new();
+    for (file, source) in world.sources() {
+        world.visit_steps(source, &mut |_, _, segment, res| {
+            let Res::Item(item) = res else { return };
+            let mut definitions = world[item].definitions.iter();
+            let own = definitions.any(|(home, at)| {
+                *home == file && world.facts(*home).item(*at).span.contains(segment.span)
+            });
+            if !own {
+                found.insert(item);
+            }
+        });
+    }
+    found
+}
+
 struct Reader<'r> {
     relocation: &'r Relocation<'r>,
     world: &'r World,
     texts: &'r dyn Texts,
     macros: BTreeMap<String, BTreeSet<String>>,
     found: BTreeSet<Unproven>,
+    /// Items that something names outside of their own definitions; worked out when one asks.
+    used: OnceCell<BTreeSet<ItemId>>,
 }
 
 impl Reader<'_> {
@@ -279,28 +303,11 @@ impl Reader<'_> {
         let of_definition = |(at, place): &(FileId, u32)| {
             *at == file && world.facts(*at).item(*place).span.contains(span)
         };
-        let mut items = world.items.iter().enumerate();
+        let mut items = (0_u32..).map(ItemId).zip(&world.items);
         let around =
             items.find(|(_, item)| !item.local && item.definitions.iter().any(of_definition));
-        let Some((at, item)) = around else {
-            return true;
-        };
-        let own: Vec<(FileId, ByteSpan)> = item
-            .definitions
-            .iter()
-            .map(|(file, place)| (*file, world.facts(*file).item(*place).span))
-            .collect();
-        let mut used = false;
-        for (file, source) in world.sources() {
-            world.visit_steps(source, &mut |_, _, segment, res| {
-                let outside = || {
-                    !own.iter()
-                        .any(|(of, span)| *of == file && span.contains(segment.span))
-                };
-                used |= matches!(res, Res::Item(id) if id.index() == at) && outside();
-            });
-        }
-        used
+        let used = || self.used.get_or_init(|| named_items(world));
+        around.is_none_or(|(item, _)| used().contains(&item))
     }
 
     /// A file that chooses by the targets of log records, or names this module in a text.
