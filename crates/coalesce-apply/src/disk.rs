@@ -168,13 +168,13 @@ impl Disk {
 
 /// What stands at a path of any directory.
 pub(crate) fn seen(absolute: &Path) -> io::Result<Seen> {
-    let Some(metadata) = existing(fs::symlink_metadata(absolute))? else {
-        return Ok(Seen::Nothing);
+    let found = plain::read_with_metadata(absolute, MAXIMUM_FILE_BYTES, Links::Refuse);
+    let (bytes, metadata) = match existing(found) {
+        Ok(Some(found)) => found,
+        Ok(None) => return Ok(Seen::Nothing),
+        Err(error) if error.kind() == io::ErrorKind::InvalidInput => return Ok(Seen::Other),
+        Err(error) => return Err(error),
     };
-    if !metadata.is_file() {
-        return Ok(Seen::Other);
-    }
-    let bytes = plain::read(absolute, MAXIMUM_FILE_BYTES, Links::Refuse)?;
     let hash = ContentHash::of(&bytes);
     let mode = system::mode(&metadata);
     Ok(Seen::Plain { hash, mode })

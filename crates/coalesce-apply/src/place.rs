@@ -73,11 +73,13 @@ impl<'p> Places<'p> {
         if !outcome.map_err(|error| failed(job, &error))? {
             return self.replace_in_steps(job, &staged);
         }
-        if holds(&staged, job.stands) {
-            self.pass_bits_on(job, &staged)?;
-            return self.put_away(job, &staged);
+        match seen(&staged) {
+            Ok(out) if job.stands.is_some() && out.is(job.stands) => {
+                self.pass_bits_on(job, &out)?;
+                return self.put_away(job, &staged);
+            }
+            _ => self.put_back(job, &staged)?,
         }
-        self.put_back(job, &staged)?;
         Err(changed(job))
     }
 
@@ -106,11 +108,11 @@ impl<'p> Places<'p> {
 
     /// Bits that the migration does not change are whose they are: who has given the file others, now
     /// or after the migration, keeps them.
-    fn pass_bits_on(&self, job: &Job<'_>, out: &Path) -> Result<(), Error> {
+    fn pass_bits_on(&self, job: &Job<'_>, out: &Seen) -> Result<(), Error> {
         let (Some(stands), Some(wanted)) = (job.stands, job.wanted) else {
             return Ok(());
         };
-        let Ok(Seen::Plain { mode, .. }) = seen(out) else {
+        let Seen::Plain { mode, .. } = *out else {
             return Ok(());
         };
         let given = stands.mode == wanted.mode && mode != wanted.mode;

@@ -28,6 +28,10 @@ use crate::Session;
 /// How long rustfmt may take for one text.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// How many bytes of text rustfmt is given for one plan: it takes about a second for each MiB, and up to
+/// twice that where the text is as it was laid out. Four hundred files of ten kilobytes each.
+const MOST_BYTES: usize = 4 << 20;
+
 /// A rustfmt that can be started.
 struct Formatter {
     rustfmt: PathBuf,
@@ -42,12 +46,20 @@ struct Settings {
     path: PathBuf,
 }
 
+/// A text that rustfmt is given.
+struct Job {
+    /// Which operation's.
+    at: usize,
+    bytes: usize,
+    settings: Arc<Settings>,
+}
+
 /// Lays out the new texts of `operations`; what could not be done comes back as a note.
 pub fn lay_out(operations: &mut [Operation], session: &Session) -> Option<Finding> {
     let jobs: Vec<usize> = operations
         .iter()
         .enumerate()
-        .filter(|(_, operation)| job(operation).is_some())
+        .filter(|(_, operation)| edited(operation).is_some())
         .map(|(at, _)| at)
         .collect();
     if jobs.is_empty() {
@@ -56,13 +68,12 @@ pub fn lay_out(operations: &mut [Operation], session: &Session) -> Option<Findin
     let Some(formatter) = Formatter::find(session.tree.root()) else {
         return Some(missing());
     };
-    let laid_out: Vec<(usize, String)> = jobs
+    let (asked, kept) = within(formatter.asked_for(&jobs, operations, session));
+    let laid_out: Vec<(usize, String)> = asked
         .into_par_iter()
-        .filter_map(|at| {
-            let text = operations
-                .get(at)
-                .and_then(|one| formatter.operation(one, session))?;
-            Some((at, text))
+        .filter_map(|job| {
+            let operation = operations.get(job.at)?;
+            Some((job.at, formatter.operation(operation, &job, session)?))
         })
         .collect();
     for (at, new) in laid_out {
@@ -77,24 +88,68 @@ pub fn lay_out(operations: &mut [Operation], session: &Session) -> Option<Findin
             *text = new;
         }
     }
-    None
+    (kept > 0).then(|| too_many(kept))
+}
+
+/// The files that rustfmt is given, and how many are beyond what it is given for one plan.
+fn within(jobs: Vec<Job>) -> (Vec<Job>, usize) {
+    let mut left = MOST_BYTES;
+    let all = jobs.len();
+    let asked: Vec<Job> = jobs
+        .into_iter()
+        .take_while(|job| {
+            let fits = job.bytes <= left;
+            left = left.saturating_sub(job.bytes);
+            fits
+        })
+        .collect();
+    let kept = all - asked.len();
+    (asked, kept)
 }
 
 fn missing() -> Finding {
+    remark(
+        "no toolchain with rustfmt was found: edited Rust files keep the layout of the edits",
+        "install it (`rustup component add rustfmt`), or run it afterwards",
+    )
+}
+
+fn too_many(kept: usize) -> Finding {
+    let files = match kept {
+        1 => "one edited Rust file keeps".to_owned(),
+        more => format!("{more} edited Rust files keep"),
+    };
+    remark(
+        &format!(
+            "{files} the layout of the edits: rustfmt is given {} MiB of text for one plan",
+            MOST_BYTES >> 20
+        ),
+        "run it afterwards (`cargo fmt`)",
+    )
+}
+
+fn remark(message: &str, help: &str) -> Finding {
     Finding {
         code: codes::PLAN_REMARK,
         severity: Severity::Note,
         path: TreePath::root(),
         span: None,
-        message:
-            "no toolchain with rustfmt was found: edited Rust files keep the layout of the edits"
-                .to_owned(),
-        help: Some("install it (`rustup component add rustfmt`), or run it afterwards".to_owned()),
+        message: message.to_owned(),
+        help: Some(help.to_owned()),
+    }
+}
+
+/// The path before of a file that was there.
+fn path_before(operation: &Operation) -> Option<&TreePath> {
+    match operation {
+        Operation::Move { from, .. } => Some(from),
+        Operation::Edit { path, .. } => Some(path),
+        Operation::Create { .. } | Operation::Delete { .. } => None,
     }
 }
 
 /// The path after and the new text of a Rust file.
-fn job(operation: &Operation) -> Option<(&TreePath, &str)> {
+fn edited(operation: &Operation) -> Option<(&TreePath, &str)> {
     let (path, text) = match operation {
         Operation::Move { to, text, .. } => (to, text.as_deref()?),
         Operation::Create { path, text, .. } | Operation::Edit { path, text } => {
@@ -117,36 +172,49 @@ impl Formatter {
         Some(formatter)
     }
 
-    /// The text in its layout; `None` where it stays as it is.
-    fn operation(&self, operation: &Operation, session: &Session) -> Option<String> {
-        let (path, text) = job(operation)?;
-        let old = match operation {
-            Operation::Move { from, .. } => Some(from),
-            Operation::Edit { path, .. } => Some(path),
-            Operation::Create { .. } | Operation::Delete { .. } => None,
+    /// The files among `jobs` that rustfmt has something to say of.
+    fn asked_for(&self, jobs: &[usize], operations: &[Operation], session: &Session) -> Vec<Job> {
+        let job_of = |at: &usize| {
+            let operation = operations.get(*at)?;
+            let (path, text) = edited(operation)?;
+            let old = path_before(operation);
+            let before = old.and_then(|old| session.tree.text(old));
+            let settings = said(old.unwrap_or(path), session)?;
+            let has_same_code = || {
+                before
+                    .as_ref()
+                    .is_some_and(|before| same_code(before, text))
+            };
+            if !has_a_layout_of_comments(&settings) && has_same_code() {
+                return None;
+            }
+            Some(Job {
+                at: *at,
+                bytes: text.len(),
+                settings: self.settings(&settings)?,
+            })
         };
+        jobs.par_iter().filter_map(job_of).collect()
+    }
+
+    /// The text in its layout; `None` where it stays as it is.
+    fn operation(&self, operation: &Operation, job: &Job, session: &Session) -> Option<String> {
+        let (path, text) = edited(operation)?;
+        let old = path_before(operation);
         let before = old.and_then(|old| session.tree.text(old));
-        let settings = said(old.unwrap_or(path), session)?;
-        if !has_a_layout_of_comments(&settings)
-            && before
-                .as_ref()
-                .is_some_and(|before| same_code(before, text))
-        {
-            return None;
-        }
-        let settings = self.settings(&settings)?;
+        let settings = &job.settings;
         let edition = old
             .and_then(|old| session.rust.graph.edition_of(old))
             .or_else(|| session.rust.graph.edition_near(path))
             .unwrap_or("2021");
-        let new = self.format(text, &settings, edition)?;
+        let new = self.format(text, settings, edition)?;
         if new == text {
             return None;
         }
         let was_formatted = before.is_none_or(|before| {
             // rustfmt makes a line of nothing.
             before.trim().is_empty()
-                || self.format(&before, &settings, edition).as_deref() == Some(&*before)
+                || self.format(&before, settings, edition).as_deref() == Some(&*before)
         });
         was_formatted.then_some(new)
     }
@@ -229,6 +297,28 @@ impl Settings {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_many_texts_the_first_are_laid_out() {
+        let settings = Arc::new(Settings::new("").unwrap());
+        let job = |bytes| Job {
+            at: 0,
+            bytes,
+            settings: Arc::clone(&settings),
+        };
+        for (lengths, kept) in [
+            (vec![], 0),
+            (vec![MOST_BYTES], 0),
+            (vec![MOST_BYTES, 1], 1),
+            (vec![MOST_BYTES + 1, 1], 2),
+            (vec![1, MOST_BYTES, 1], 2),
+        ] {
+            let asked = within(lengths.iter().copied().map(job).collect());
+            assert_eq!(asked.1, kept, "{lengths:?}");
+            assert_eq!(asked.0.len() + kept, lengths.len());
+        }
+        assert!(too_many(1).message.starts_with("one edited Rust file"));
+    }
 
     #[test]
     fn the_settings_of_a_project_reach_rustfmt() {

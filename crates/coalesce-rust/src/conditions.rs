@@ -10,6 +10,8 @@ use syn::{
     visit::{self, Visit},
 };
 
+use crate::syntax;
+
 /// What a compilation has set: `unix`, `test`, `feature="cuda"`, `target_os="linux"`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Configuration {
@@ -81,7 +83,7 @@ impl ConditionalLines {
 #[must_use]
 pub fn conditional_lines(text: &str) -> Vec<ConditionalLines> {
     let mut gatherer = Gatherer { found: Vec::new() };
-    if let Ok(file) = syn::parse_file(text) {
+    if let Ok(file) = syntax::parse_file(text) {
         gatherer.visit_file(&file);
     }
     gatherer.found

@@ -18,6 +18,7 @@ mod retire;
 mod retire_items;
 mod rewrite;
 mod shim;
+mod syntax;
 mod unused;
 mod words;
 

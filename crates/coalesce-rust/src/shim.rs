@@ -10,6 +10,8 @@ use std::{collections::BTreeSet, ops::Range};
 use coalesce_model::ShimRequest;
 use syn::{spanned::Spanned, visit::Visit};
 
+use crate::syntax;
+
 /// What a shim of one module needs to know.
 pub(crate) struct Shim<'a> {
     /// The text that defines the items.
@@ -85,7 +87,7 @@ pub(crate) fn deprecated(shim: &Shim<'_>, name: &str) -> String {
 /// Writes the items; `None` when the text does not parse.
 pub(crate) fn items(shim: &Shim<'_>) -> Option<ShimItems> {
     let text = shim.text.strip_prefix('\u{feff}').unwrap_or(shim.text);
-    let file: syn::File = syn::parse_str(text).ok()?;
+    let file: syn::File = syntax::parse(text).ok()?;
     let mut writer = Writer {
         shim,
         text,

@@ -194,10 +194,11 @@ fn load<L: Taken>(file: &Path) -> Option<FxHashMap<TreePath, Entry<L::Of>>> {
 /// The bytes of a file that nobody but this user or root can have written.
 fn own_bytes(file: &Path) -> Option<Vec<u8>> {
     let opened = plain::open(file, Links::Refuse).ok()?;
-    if !is_own(&opened.metadata().ok()?) {
+    let metadata = opened.metadata().ok()?;
+    if !is_own(&metadata) {
         return None;
     }
-    plain::read_all(opened, LONGEST).ok()
+    plain::read_all(opened, metadata.len(), LONGEST).ok()
 }
 
 #[cfg(unix)]

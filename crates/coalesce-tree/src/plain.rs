@@ -4,7 +4,7 @@
 //! a link may lead anywhere. Everything that the program opens in a tree goes through here.
 
 use std::{
-    fs::{self, File, OpenOptions},
+    fs::{self, File, Metadata, OpenOptions},
     io::{self, Read as _},
     path::Path,
 };
@@ -24,6 +24,11 @@ pub enum Links {
 /// When there is none, it may not be read, or it is a link, a pipe, a socket, a device or a
 /// directory ([`io::ErrorKind::InvalidInput`]).
 pub fn open(path: &Path, links: Links) -> io::Result<File> {
+    opened(path, links).map(|(file, _)| file)
+}
+
+/// The file with what the system says of it, once it is open.
+fn opened(path: &Path, links: Links) -> io::Result<(File, Metadata)> {
     // Before it is opened, since opening a device may do something; and once more afterwards, since
     // somebody may have put another one there.
     let metadata = match links {
@@ -35,8 +40,9 @@ pub fn open(path: &Path, links: Links) -> io::Result<File> {
     options.read(true);
     without_waiting(&mut options, links);
     let file = options.open(path)?;
-    refuse(&file.metadata()?)?;
-    Ok(file)
+    let metadata = file.metadata()?;
+    refuse(&metadata)?;
+    Ok((file, metadata))
 }
 
 /// The bytes of a plain file.
@@ -44,15 +50,25 @@ pub fn open(path: &Path, links: Links) -> io::Result<File> {
 /// # Errors
 /// As [`open`], and [`io::ErrorKind::FileTooLarge`] when there are more than `most`.
 pub fn read(path: &Path, most: u64, links: Links) -> io::Result<Vec<u8>> {
-    read_all(open(path, links)?, most)
+    read_with_metadata(path, most, links).map(|(bytes, _)| bytes)
 }
 
-/// The bytes of a file that is open.
+/// The bytes of a plain file, and what the system said of it when it was opened.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_with_metadata(path: &Path, most: u64, links: Links) -> io::Result<(Vec<u8>, Metadata)> {
+    let (file, metadata) = opened(path, links)?;
+    let bytes = read_all(file, metadata.len(), most)?;
+    Ok((bytes, metadata))
+}
+
+/// The bytes of a file that is open and is about `length` bytes long.
 ///
 /// # Errors
 /// [`io::ErrorKind::FileTooLarge`] when there are more than `most`.
-pub(crate) fn read_all(file: File, most: u64) -> io::Result<Vec<u8>> {
-    let expected = file.metadata()?.len().min(most);
+pub(crate) fn read_all(file: File, length: u64, most: u64) -> io::Result<Vec<u8>> {
+    let expected = length.min(most);
     let mut bytes = Vec::with_capacity(usize::try_from(expected).unwrap_or(0));
     file.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > most {
@@ -71,7 +87,7 @@ pub fn read_to_string(path: &Path, most: u64, links: Links) -> io::Result<String
         .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8"))
 }
 
-fn refuse(metadata: &fs::Metadata) -> io::Result<()> {
+fn refuse(metadata: &Metadata) -> io::Result<()> {
     let kind = metadata.file_type();
     let what = if kind.is_file() {
         return Ok(());

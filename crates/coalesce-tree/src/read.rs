@@ -70,13 +70,14 @@ fn bounded(path: &Path, expected: u64, most: u64) -> io::Result<Option<Vec<u8>>>
 pub(crate) fn content(root: &Path, path: &TreePath) -> Result<(Vec<u8>, u32), Error> {
     refuse_links_on_the_way(root, path)?;
     let absolute = root.join(path.as_str());
-    let failed = |error: io::Error| Error::io(path, &error);
-    let metadata = fs::symlink_metadata(&absolute).map_err(failed)?;
-    if !metadata.is_file() {
-        let message = "it is not a plain file";
-        return Err(Error::new(ErrorKind::NotAFile, path.to_string(), message));
-    }
-    let bytes = plain::read(&absolute, MAXIMUM_CONTENT_BYTES, Links::Refuse).map_err(failed)?;
+    let content = plain::read_with_metadata(&absolute, MAXIMUM_CONTENT_BYTES, Links::Refuse);
+    let (bytes, metadata) = content.map_err(|error| match error.kind() {
+        io::ErrorKind::InvalidInput => {
+            let message = "it is not a plain file";
+            Error::new(ErrorKind::NotAFile, path.to_string(), message)
+        }
+        _ => Error::io(path, &error),
+    })?;
     Ok((bytes, walk::mode(&metadata)))
 }
 

@@ -24,6 +24,7 @@ use serde::{Deserialize, Serialize};
 use crate::discover::ManifestFacts;
 
 pub(crate) use macros::QUOTES;
+pub(crate) use parse::is_parsed;
 pub use parse::{source_facts, syntax_problem};
 
 /// Raised whenever the facts or what fills them change.

@@ -45,6 +45,11 @@ pub fn syntax_problem(text: &str) -> Option<(ByteSpan, String)> {
     Some((problem.span, problem.message.into()))
 }
 
+/// Whether a text is as short and as shallow as what is parsed.
+pub(crate) fn is_parsed(text: &str) -> bool {
+    within(lexer::depth(text), DEEP)
+}
+
 fn within(depth: lexer::Depth, limit: lexer::Depth) -> bool {
     depth.nesting <= limit.nesting && depth.chain <= limit.chain && depth.tokens <= limit.tokens
 }

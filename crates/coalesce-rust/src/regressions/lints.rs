@@ -15,7 +15,7 @@ use crate::{
     lexer,
     lints::{self, Levels},
     resolve::{BodyId, FileId, ImplSite, ItemId, ModuleId, World},
-    words,
+    syntax, words,
 };
 
 /// A definition in a file that differs between the trees.
@@ -325,11 +325,11 @@ fn is_documented(tree: Tree<'_>, one: &Definition<'_>, text: &str) -> bool {
             let facts = tree.world.facts(one.file);
             let private = facts.module(at).visibility.kind != VisibilityKind::Public;
             private
-                || syn::parse_str::<syn::ItemMod>(text).is_ok_and(|one| has_docs(&one.attrs))
+                || syntax::parse::<syn::ItemMod>(text).is_ok_and(|one| has_docs(&one.attrs))
                 || child.is_some_and(|child| has_inner_docs(tree, child))
         }
         Kind::Item(..) | Kind::Impl => {
-            syn::parse_str::<syn::Item>(text).is_ok_and(|item| is_item_documented(&item))
+            syntax::parse::<syn::Item>(text).is_ok_and(|item| is_item_documented(&item))
         }
     }
 }

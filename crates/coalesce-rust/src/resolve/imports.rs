@@ -18,8 +18,8 @@ const MOST_ROUNDS: usize = 64;
 
 /// So many names are handed on by globs in one tree, and some more for each import; where another glob stands, anything may come from
 /// it. A few hundred modules that all have globs of each other would hand on the cube of their number.
-const MOST_BY_GLOBS: usize = 4_000_000;
-const MOST_BY_IMPORT: usize = 4;
+const MOST_BY_GLOBS: usize = 2_000_000;
+const MOST_BY_IMPORT: usize = 2;
 
 /// An import as one crate sees it.
 struct Import {

@@ -22,6 +22,7 @@ use crate::{
     lints,
     regressions::{Features, Tree},
     resolve::{Body, CrateId, FileId, ModuleId, World},
+    syntax,
 };
 
 /// What arrives at a place that may have conditions of its own.
@@ -283,7 +284,7 @@ pub(super) fn allowed(world: &World, module: ModuleId, texts: &dyn Texts) -> Vec
     let mut found = Vec::new();
     for body in world.bodies_of(module).filter(|body| body.scope.0 == 0) {
         let text = texts.text(&world[body.file].path);
-        let parsed = text.and_then(|text| syn::parse_file(&text).ok());
+        let parsed = text.and_then(|text| syntax::parse_file(&text).ok());
         let own = parsed.map(|file| kept(&file.attrs)).unwrap_or_default();
         found.extend(own.into_iter().filter(|own| own.starts_with("#[allow")));
     }
@@ -342,14 +343,14 @@ fn of_body(world: &World, body: &Body, texts: &dyn Texts) -> Vec<String> {
         let text = texts.text(&world[outer.file].path);
         let span = world.facts(outer.file).module(at).span;
         if let Some(text) = text.as_deref().and_then(|text| span.of(text)) {
-            let attributes = syn::parse_str::<syn::ItemMod>(text).map(|item| item.attrs);
+            let attributes = syntax::parse::<syn::ItemMod>(text).map(|item| item.attrs);
             found.extend(kept(&attributes.unwrap_or_default()));
         }
     }
     if body.scope.0 == 0
         && let Some(text) = texts.text(&world[body.file].path)
     {
-        let attributes = syn::parse_file(&text).map(|file| file.attrs);
+        let attributes = syntax::parse_file(&text).map(|file| file.attrs);
         found.extend(kept(&attributes.unwrap_or_default()));
     }
     found

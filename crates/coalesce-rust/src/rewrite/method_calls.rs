@@ -12,6 +12,7 @@ use super::traits;
 use crate::{
     facts::ItemKind,
     resolve::{ModuleId, Res, World},
+    syntax,
 };
 
 /// How many traits above traits are followed.
@@ -24,7 +25,7 @@ pub(super) fn called(
     (text, span): (&str, ByteSpan),
     texts: &dyn Texts,
 ) -> BTreeSet<String> {
-    let parsed = span.of(text).and_then(|text| syn::parse_file(text).ok());
+    let parsed = span.of(text).and_then(|text| syntax::parse_file(text).ok());
     let Some(parsed) = parsed else {
         return traits::method_names(text, span);
     };

@@ -22,6 +22,7 @@ use super::{
 use crate::{
     resolve::{FileId, ModuleId, ModuleNode, Reach, Res, World},
     shim::{self, Dates, Shim},
+    syntax,
     words::EVERYWHERE,
 };
 
@@ -599,7 +600,7 @@ impl Builder<'_> {
         let span = world.facts(file).declaration_of(leaf).span;
         let text = self.mapping.texts.text(&world[file].path);
         let found = text.and_then(|text| {
-            let item: syn::ItemUse = syn::parse_str(span.of(&text)?).ok()?;
+            let item: syn::ItemUse = syntax::parse(span.of(&text)?).ok()?;
             Some(conditions::conditions(&item.attrs))
         });
         let lines = found.unwrap_or_default().into_iter();

@@ -12,8 +12,18 @@ use coalesce_model::{
 use super::{between::Between, cargo, fits, items, mapping::Mapping, merge, modules, removal};
 use crate::RustGraph;
 
+/// A tree of more modules is read, and no plan is made for it: the tree as it is and as it would be take
+/// two kilobytes a module.
+const MOST_MODULES: usize = 250_000;
+
 /// Works the changes out.
 pub(super) fn rewrite(graph: &RustGraph, changes: &[Change], texts: &dyn Texts) -> LanguagePlan {
+    if let Some(refusal) = too_many(graph.world.modules.len()) {
+        return LanguagePlan {
+            refusals: vec![refusal],
+            ..LanguagePlan::default()
+        };
+    }
     let sorted = Sorted::new(changes);
     let mut run = Run {
         graph,
@@ -42,6 +52,15 @@ pub(super) fn rewrite(graph: &RustGraph, changes: &[Change], texts: &dyn Texts) 
         cargo::tell_unneeded(&mapping, &mut plan);
     }
     plan
+}
+
+/// The refusal to plan for a tree of so many modules.
+fn too_many(modules: usize) -> Option<Finding> {
+    (modules > MOST_MODULES).then(|| {
+        let message =
+            format!("the tree has {modules} Rust modules; plans are made for up to {MOST_MODULES}");
+        Finding::refusal(TreePath::root(), message)
+    })
 }
 
 /// The changes, by the stage that they belong to.
@@ -151,5 +170,21 @@ impl Run<'_> {
         let goes_on = plan.refusals.is_empty();
         self.plan = Some(plan);
         goes_on
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MOST_MODULES, too_many};
+
+    #[test]
+    fn a_tree_of_too_many_modules_is_not_planned() {
+        assert_eq!(too_many(MOST_MODULES), None);
+        let refusal = too_many(MOST_MODULES + 1).unwrap();
+        assert!(
+            refusal.message.contains("250001 Rust modules"),
+            "{}",
+            refusal.message
+        );
     }
 }

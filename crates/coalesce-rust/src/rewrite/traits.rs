@@ -14,6 +14,7 @@ use crate::{
     facts::{ItemKind, PathFact},
     lexer::{self, Token, TokenKind},
     resolve::{ItemId, ModuleId, Res, World},
+    syntax,
     words::{self, INHERENT_METHODS, KNOWN_TRAITS, ORDINARY_METHODS, STANDARD_TRAITS},
 };
 
@@ -157,7 +158,7 @@ pub(super) fn read(
     let facts = world.facts(file);
     let fact = facts.item(at);
     let text = texts.text(&world[file].path)?;
-    let Ok(item) = syn::parse_str::<syn::ItemTrait>(fact.span.of(&text)?) else {
+    let Ok(item) = syntax::parse::<syn::ItemTrait>(fact.span.of(&text)?) else {
         return read_tokens(&text, fact.name.span);
     };
     let names = item.items.iter().filter_map(|item| match item {
@@ -245,7 +246,7 @@ impl Usage {
             found.named.extend(facts.paths.iter().filter_map(first));
             let parsed = texts
                 .text(&file.path)
-                .and_then(|text| syn::parse_file(&text).ok());
+                .and_then(|text| syntax::parse_file(&text).ok());
             if let Some(parsed) = parsed {
                 Bounds(&mut found.bounds).visit_file(&parsed);
             }

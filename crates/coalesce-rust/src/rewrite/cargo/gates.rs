@@ -11,6 +11,8 @@ use coalesce_cargo::{
 };
 use syn::{Meta, Token, punctuated::Punctuated};
 
+use crate::syntax;
+
 /// The features of one package, as far as gates go by them.
 pub(super) struct Package<'p> {
     pub features: &'p Features,
@@ -72,7 +74,7 @@ impl Package<'_> {
 
 /// The gates that a condition is: each says on its own that one of its features is on.
 fn gates(condition: &str) -> Vec<BTreeSet<String>> {
-    syn::parse_str::<Meta>(condition).map_or_else(|_| Vec::new(), |meta| gates_of(&meta))
+    syntax::parse::<Meta>(condition).map_or_else(|_| Vec::new(), |meta| gates_of(&meta))
 }
 
 fn gates_of(meta: &Meta) -> Vec<BTreeSet<String>> {

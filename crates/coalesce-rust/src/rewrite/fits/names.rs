@@ -12,6 +12,7 @@ use coalesce_model::{ByteSpan, Texts};
 use crate::{
     facts::ItemKind,
     resolve::{FileId, ItemId, ModuleId, Res, UseSite, World},
+    syntax,
 };
 
 /// Files whose names are looked up, each read once.
@@ -137,7 +138,7 @@ impl<'n> Names<'n> {
             Some(fact.span.of(&names.text)?.to_owned())
         });
         let mut found = BTreeSet::new();
-        if let Some(Ok(syn::Item::Trait(parsed))) = code.map(|code| syn::parse_str(&code)) {
+        if let Some(Ok(syn::Item::Trait(parsed))) = code.map(|code| syntax::parse(&code)) {
             for member in &parsed.items {
                 if let syn::TraitItem::Fn(function) = member {
                     found.insert(function.sig.ident.to_string());

@@ -5,8 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_model::{ByteSpan, Texts};
 
-use crate::resolve::{FileId, ItemId, Res, UseSite, World};
 use crate::rewrite::merge::derived;
+use crate::{
+    resolve::{FileId, ItemId, Res, UseSite, World},
+    syntax,
+};
 
 /// The fields of a struct or a variant.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -126,7 +129,7 @@ fn impls(world: &World, texts: &dyn Texts, shapes: &mut BTreeMap<ItemId, Shape>)
 
 impl Shape {
     fn read(&mut self, text: &str) {
-        let Ok(item) = syn::parse_str::<syn::Item>(text) else {
+        let Ok(item) = syntax::parse::<syn::Item>(text) else {
             return;
         };
         self.is_known = true;
@@ -188,7 +191,7 @@ impl Shape {
     }
 
     fn add(&mut self, text: &str) {
-        let Ok(item) = syn::parse_str::<syn::ItemImpl>(text) else {
+        let Ok(item) = syntax::parse::<syn::ItemImpl>(text) else {
             return;
         };
         let of = item

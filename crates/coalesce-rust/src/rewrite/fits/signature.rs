@@ -9,7 +9,10 @@ use super::{
     names::Names,
     types::{Fits, Reader, Type},
 };
-use crate::resolve::{FileId, ItemId, ModuleId};
+use crate::{
+    resolve::{FileId, ItemId, ModuleId},
+    syntax,
+};
 
 /// How a method takes its receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,7 +97,7 @@ impl Signatures<'_, '_> {
             return;
         };
         let code = span.of(&names.text).unwrap_or_default();
-        let Ok(parsed) = syn::parse_str::<syn::Item>(code) else {
+        let Ok(parsed) = syntax::parse::<syn::Item>(code) else {
             return;
         };
         let reader = |generics: &syn::Generics| Reader {

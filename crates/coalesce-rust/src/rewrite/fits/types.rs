@@ -9,6 +9,7 @@ use super::names::{FileNames, Names};
 use crate::{
     facts::ItemKind,
     resolve::{ItemId, ModuleId, Res},
+    syntax,
 };
 
 /// Aliases of aliases that are followed.
@@ -185,7 +186,7 @@ impl Reader<'_, '_> {
             let (file, fact) = self.names.definition(item)?;
             let names = self.names.file(file)?;
             let code = fact.span.of(&names.text)?;
-            let syn::Item::Type(parsed) = syn::parse_str(code).ok()? else {
+            let syn::Item::Type(parsed) = syntax::parse(code).ok()? else {
                 return None;
             };
             let plain = parsed.generics.params.is_empty() && self.depth < DEEPEST;

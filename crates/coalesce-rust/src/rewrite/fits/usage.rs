@@ -7,6 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use syn::visit::Visit;
 
+use crate::syntax;
+
 /// Fields that a literal or a pattern names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Literal {
@@ -40,7 +42,7 @@ impl Usage {
             usage.offset += plain.find('\n').unwrap_or(0);
         }
         let code = text.get(usage.offset..).unwrap_or_default();
-        if let Ok(file) = syn::parse_str::<syn::File>(code) {
+        if let Ok(file) = syntax::parse::<syn::File>(code) {
             usage.visit_file(&file);
         }
         proc_macro2::extra::invalidate_current_thread_spans();

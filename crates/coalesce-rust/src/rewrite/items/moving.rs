@@ -18,6 +18,7 @@ use super::{
 use crate::{
     facts::{Impl, ItemKind, Origin},
     resolve::{Binding, FileId, ItemId, ModuleId, Reach, Res, World},
+    syntax,
 };
 
 /// An item that gives up its name.
@@ -481,7 +482,7 @@ pub(in super::super) fn is_bound_public(world: &World, home: ModuleId, item: Ite
 
 /// The conditions of an item's text, as attributes.
 pub(super) fn conditions(text: &str) -> BTreeSet<String> {
-    let parsed = syn::parse_str::<syn::Item>(text).ok();
+    let parsed = syntax::parse::<syn::Item>(text).ok();
     let found = parsed.as_ref().map(|item| match item {
         syn::Item::Const(item) => conditions::conditions(&item.attrs),
         syn::Item::Enum(item) => conditions::conditions(&item.attrs),
@@ -506,7 +507,7 @@ fn is_foreign(span: ByteSpan, path: &TreePath, texts: &dyn Texts) -> bool {
     let text = texts.text(path);
     let own = text.as_deref().and_then(|text| span.of(text));
     own.is_none_or(|own| {
-        let item = syn::parse_str::<syn::Item>(own);
+        let item = syntax::parse::<syn::Item>(own);
         let foreign = matches!(item, Err(_) | Ok(syn::Item::Verbatim(_)));
         drop(item);
         proc_macro2::extra::invalidate_current_thread_spans();

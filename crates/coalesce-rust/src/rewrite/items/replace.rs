@@ -19,6 +19,7 @@ use super::{
 use crate::{
     facts::ItemKind,
     resolve::{FileId, ItemId, ModuleId, Res},
+    syntax,
 };
 
 /// What stands in the way of each replacement.
@@ -231,7 +232,7 @@ impl Members {
 
     /// Reads the names of fields, variants, functions and constants.
     fn read(&mut self, text: &str) {
-        if let Ok(item) = syn::parse_str::<syn::Item>(text) {
+        if let Ok(item) = syntax::parse::<syn::Item>(text) {
             self.visit_item(&item);
         }
         proc_macro2::extra::invalidate_current_thread_spans();

@@ -19,6 +19,7 @@ use crate::{
     lexer::{self, TokenKind},
     resolve::{FileId, ItemId, ModuleId, Res, UseSite, World},
     rewrite::{place::Place, spell::written, walk::is_of_module},
+    syntax,
     words::COMPILER_ATTRIBUTES,
 };
 
@@ -82,7 +83,7 @@ pub(in crate::rewrite) fn is_redefined(world: &World, item: ItemId) -> bool {
 
 /// Whether a text defines a macro by example.
 pub(super) fn is_by_example(text: &str) -> bool {
-    let item = syn::parse_str::<syn::Item>(text);
+    let item = syntax::parse::<syn::Item>(text);
     let found = matches!(
         &item,
         Ok(syn::Item::Macro(item)) if item.ident.is_some() && item.mac.path.is_ident("macro_rules")

@@ -18,6 +18,7 @@ use crate::{
         spell::{Speller, written},
         traits,
     },
+    syntax,
 };
 
 /// The modules in a module that gives way and go along with it.
@@ -31,7 +32,7 @@ pub(super) struct Tests {
 
 /// Whether an item is a test or a benchmark.
 pub(super) fn is_test(text: &str) -> bool {
-    let Ok(item) = syn::parse_str::<syn::ItemFn>(text) else {
+    let Ok(item) = syntax::parse::<syn::ItemFn>(text) else {
         return false;
     };
     let found = item.attrs.iter().any(|attribute| {

@@ -15,6 +15,7 @@ use crate::{
     lexer,
     resolve::{FileId, ItemId, ModuleId},
     rewrite::{items::moving::Chunk, mapping::refusal},
+    syntax,
 };
 
 /// What becomes of the `impl`s for what the other module has as well.
@@ -172,7 +173,7 @@ impl Sorting<'_, '_> {
             return;
         }
         let text = home.text(block.file).unwrap_or_default();
-        let parsed = syn::parse_str::<syn::ItemImpl>(block.span.of(&text).unwrap_or_default());
+        let parsed = syntax::parse::<syn::ItemImpl>(block.span.of(&text).unwrap_or_default());
         match (kind, &parsed) {
             (Some(kind), Ok(parsed)) => {
                 let places = (block, span, chunk.is_some());
@@ -294,7 +295,7 @@ pub(in super::super) fn head_at(
     name: &dyn Fn(&str) -> String,
 ) -> Option<String> {
     let own = span.of(text)?;
-    let parsed = syn::parse_str::<syn::ItemImpl>(own).ok()?;
+    let parsed = syntax::parse::<syn::ItemImpl>(own).ok()?;
     let found = head(own, &parsed, name);
     drop(parsed);
     proc_macro2::extra::invalidate_current_thread_spans();

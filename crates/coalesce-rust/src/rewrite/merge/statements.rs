@@ -12,6 +12,7 @@ use crate::{
     lexer,
     resolve::{FileId, ModuleId},
     rewrite::mapping::refusal,
+    syntax,
 };
 
 /// Refuses what would be lost: `kept` says of a byte whether its text goes along.
@@ -71,7 +72,7 @@ fn statements(home: &Home<'_>, module: ModuleId) -> Vec<Statement> {
             scope.span.end.saturating_sub(1)
         };
         let inner = ByteSpan::new(scope.items_start, end);
-        let Some(parsed) = inner.of(&text).and_then(|own| syn::parse_file(own).ok()) else {
+        let Some(parsed) = inner.of(&text).and_then(|own| syntax::parse_file(own).ok()) else {
             continue;
         };
         for item in &parsed.items {

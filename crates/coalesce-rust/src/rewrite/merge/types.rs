@@ -18,6 +18,7 @@ use crate::{
         lines,
         mapping::refusal,
     },
+    syntax,
     words::STANDARD_DERIVES,
 };
 
@@ -133,7 +134,7 @@ fn definition(home: &Home<'_>, item: ItemId) -> Option<Definition> {
     let fact = home.world.facts(file).item(at);
     let text = home.text(file)?;
     let own = fact.span.of(&text)?;
-    let parsed = syn::parse_str::<syn::Item>(own).ok()?;
+    let parsed = syntax::parse::<syn::Item>(own).ok()?;
     let (attributes, fields) = match &parsed {
         syn::Item::Struct(item) => (&item.attrs, fields(own, &item.fields)),
         syn::Item::Enum(item) => {

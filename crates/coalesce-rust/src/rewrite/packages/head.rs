@@ -19,7 +19,7 @@ use super::{
 use crate::{
     facts::{ItemKind, SourceFacts},
     resolve::World,
-    words,
+    syntax, words,
 };
 
 /// An inner attribute of a root file.
@@ -150,7 +150,7 @@ fn inner(text: &str) -> Option<Vec<Inner>> {
         0
     };
     let code = plain.get(shebang..)?;
-    let file: syn::File = syn::parse_str(code).ok()?;
+    let file: syn::File = syntax::parse(code).ok()?;
     let mut found = Vec::new();
     for attribute in &file.attrs {
         let range = attribute.span().byte_range();
@@ -448,7 +448,7 @@ impl Pass<'_, '_> {
 
     fn own_conditions(&self, path: &TreePath, span: ByteSpan) -> String {
         let text = (*path == self.old.path).then(|| span.of(&self.old.text).unwrap_or_default());
-        let parsed = text.and_then(|text| syn::parse_str::<syn::ItemMacro>(text).ok());
+        let parsed = text.and_then(|text| syntax::parse::<syn::ItemMacro>(text).ok());
         let found = parsed.map(|item| conditions::conditions(&item.attrs));
         let lines = found.unwrap_or_default().into_iter();
         lines.map(|line| format!("{line}\n")).collect()

@@ -9,6 +9,7 @@ use super::code::Resolved;
 use crate::{
     facts::{Impl, ScopeId, ScopeKind, SourceFacts},
     resolve::{Body, FileId, ItemId, ModuleId, Res, World},
+    syntax,
 };
 
 /// A field, a method or an associated item.
@@ -70,7 +71,7 @@ pub(super) fn members_of(tree: &Resolved<'_>, file: FileId) -> FileMembers {
     };
     let base = if text.starts_with('\u{feff}') { 3 } else { 0 };
     let code = text.get(base..).unwrap_or_default();
-    let Ok(parsed) = syn::parse_str::<syn::File>(code) else {
+    let Ok(parsed) = syntax::parse::<syn::File>(code) else {
         return FileMembers::default();
     };
     let mut bodies: BTreeMap<ScopeId, Vec<Home>> = BTreeMap::new();

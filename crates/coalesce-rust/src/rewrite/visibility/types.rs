@@ -14,6 +14,7 @@ use super::code::Resolved;
 use crate::{
     facts::{Impl, ItemKind},
     resolve::{FileId, ItemId, ModuleId, Res},
+    syntax,
 };
 
 /// The types in reach of an item, found one after the other.
@@ -170,7 +171,7 @@ impl<'r, 'a> Reachable<'r, 'a> {
 /// parse by itself.
 fn interface_of(text: &str, span: ByteSpan) -> Vec<ByteSpan> {
     let own = span.of(text).unwrap_or_default();
-    let Ok(parsed) = syn::parse_str::<syn::ItemImpl>(own) else {
+    let Ok(parsed) = syntax::parse::<syn::ItemImpl>(own) else {
         return vec![span];
     };
     let place = |spanned: &dyn Fn() -> std::ops::Range<usize>| {

@@ -32,6 +32,7 @@ use crate::{
         spell::{Respelling, Speller, written},
         traits,
     },
+    syntax,
 };
 
 /// One name that a module imports.
@@ -223,7 +224,7 @@ impl<'a> Settler<'_, 'a> {
         let span = world.facts(file).declaration_of(leaf).span;
         let text = self.set.mapping.texts.text(&self.set.path(file));
         let found = text.and_then(|text| {
-            let item: syn::ItemUse = syn::parse_str(span.of(&text)?).ok()?;
+            let item: syn::ItemUse = syntax::parse(span.of(&text)?).ok()?;
             Some(conditions::conditions(&item.attrs))
         });
         proc_macro2::extra::invalidate_current_thread_spans();
