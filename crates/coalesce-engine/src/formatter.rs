@@ -13,7 +13,10 @@ use std::{
     io::Write as _,
     path::{Path, PathBuf},
     process::Command,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicIsize, Ordering},
+    },
     time::Duration,
 };
 
@@ -37,6 +40,8 @@ struct Formatter {
     rustfmt: PathBuf,
     /// By what they say; of nothing, too.
     settings: Mutex<BTreeMap<String, Arc<Settings>>>,
+    /// How many files of this tree more were laid out by rustfmt than were not, of those that were asked for.
+    balance: AtomicIsize,
 }
 
 /// Settings as a file that rustfmt can read.
@@ -166,6 +171,7 @@ impl Formatter {
         let formatter = Self {
             rustfmt: toolchain::rustfmt(root)?,
             settings: Mutex::default(),
+            balance: AtomicIsize::new(0),
         };
         let nothing = formatter.settings("")?;
         formatter.format("", &nothing, "2021")?;
@@ -207,16 +213,26 @@ impl Formatter {
             .and_then(|old| session.rust.graph.edition_of(old))
             .or_else(|| session.rust.graph.edition_near(path))
             .unwrap_or("2021");
-        let new = self.format(text, settings, edition)?;
-        if new == text {
-            return None;
-        }
-        let was_formatted = before.is_none_or(|before| {
+        let was_formatted = || {
+            let Some(before) = &before else { return true };
             // rustfmt makes a line of nothing.
-            before.trim().is_empty()
-                || self.format(&before, settings, edition).as_deref() == Some(&*before)
-        });
-        was_formatted.then_some(new)
+            let formatted = before.trim().is_empty()
+                || self.format(before, settings, edition).as_deref() == Some(&**before);
+            let balance = if formatted { 1 } else { -1 };
+            self.balance.fetch_add(balance, Ordering::Relaxed);
+            formatted
+        };
+        let changed = || {
+            let new = self.format(text, settings, edition)?;
+            (new != text).then_some(new)
+        };
+        // The same answer either way. In a tree that rustfmt has laid out an edit mostly leaves it so, and
+        // the text before need not be asked for; in another one the text after need not.
+        if self.balance.load(Ordering::Relaxed) < 0 {
+            was_formatted().then(changed).flatten()
+        } else {
+            changed().filter(|_| was_formatted())
+        }
     }
 
     /// Settings as a file.

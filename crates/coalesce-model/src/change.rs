@@ -47,7 +47,7 @@ pub enum ChangeKind {
     /// An item whose definition takes the place of the one that `to` names, which is an item of
     /// another module; references of both name `to`. The text that stood at `to` goes away.
     Supersede,
-    /// A module that defines nothing goes, with what declares it, and nothing takes its place.
+    /// A module that nobody uses goes, with what declares it, and nothing takes its place.
     /// `to` repeats `from`. Nothing may name it once the other changes hold; a statement that
     /// imports it and is used for nothing is no such name.
     Remove,

@@ -194,40 +194,25 @@ impl<'a> Checker<'a> {
         let inside = format!("{}{}", name.text, module.language.separator());
         let below = graphs
             .flat_map(|graph| graph.modules())
-            .filter(|other| other.name.starts_with(&inside))
+            .filter(|other| other.name.starts_with(&inside) && other.path != module.path)
             .filter(|other| !self.goes(&other.name))
             .map(|other| other.name.clone())
             .next();
-        let defined = found
-            .iter()
-            .find(|module| module.kind == ModuleKind::Module);
-        let message = match (defined, below) {
-            (Some(module), _) => {
-                let items = module.defines.iter().take(4).cloned().collect::<Vec<_>>();
-                let what = if items.is_empty() {
-                    "does more than lead on to other modules".to_owned()
-                } else {
-                    format!("defines {}", items.join(", "))
-                };
-                format!("`{}` {what}", name.text)
-            }
-            (None, Some(below)) => format!("`{below}` stands below `{}`", name.text),
-            (None, None) => {
-                let changes = checked.changes.entry(module.language).or_default();
-                changes.push(Change {
-                    from: name.text.clone(),
-                    to: name.text.clone(),
-                    subject: Subject::Module,
-                    kind: ChangeKind::Remove,
-                    shim: None,
-                });
-                return;
-            }
-        };
-        let help = "only a module without definitions can be removed; to give its users another \
-                    one, write `[[replace]]` or `[[merge]]`";
-        self.errors
-            .push(manifest.error(name.span, message, Some(help.to_owned())));
+        if let Some(below) = below {
+            let message = format!("`{below}` stands below `{}`", name.text);
+            let help = "each module with a file of its own is removed by an entry of its own";
+            self.errors
+                .push(manifest.error(name.span, message, Some(help.to_owned())));
+            return;
+        }
+        let changes = checked.changes.entry(module.language).or_default();
+        changes.push(Change {
+            from: name.text.clone(),
+            to: name.text.clone(),
+            subject: Subject::Module,
+            kind: ChangeKind::Remove,
+            shim: None,
+        });
     }
 
     /// Whether an entry takes this module, or one around it, away from where it is.

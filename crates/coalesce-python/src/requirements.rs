@@ -101,7 +101,7 @@ impl<'g> Needs<'g> {
                     }
                 }
             }
-            let around = needs.packages_around(module);
+            let around = needs.package_around(module);
             if let Some(loads) = needs.loads.get_mut(module) {
                 loads.extend(around);
             }
@@ -110,18 +110,16 @@ impl<'g> Needs<'g> {
         needs
     }
 
-    /// The packages that are executed before a module.
-    fn packages_around(&self, module: usize) -> Vec<usize> {
+    /// The nearest package around a module, which is executed before it; those around that one are its own.
+    fn package_around(&self, module: usize) -> Option<usize> {
         let name = self
             .graph
             .modules
             .get(module)
             .map_or("", |module| module.name.as_str());
-        let above =
+        let mut above =
             std::iter::successors(name.rsplit_once('.'), |(above, _)| above.rsplit_once('.'));
-        above
-            .filter_map(|(above, _)| self.graph.find(Some(module), above))
-            .collect()
+        above.find_map(|(above, _)| self.graph.find(Some(module), above))
     }
 
     /// The modules that a leaf executes, and the library that it is from.

@@ -41,6 +41,7 @@ lists! {
     EVERYWHERE = "names that signatures may say anywhere";
     COMPILER_ATTRIBUTES = "attributes of the compiler";
     BUILT_IN_ATTRIBUTES = "built-in attributes";
+    NAMED_ALONE = "attributes of what is reached by its name";
     PLAIN_ATTRIBUTES = "plain attributes";
     PLAIN_DERIVES = "plain derives";
     STANDARD_DERIVES = "derives of the standard library";

@@ -129,7 +129,7 @@ pub enum Command {
     Replace(Replace),
     /// Let one module give way to another one; what that one lacks moves to it
     Merge(Merge),
-    /// Take out a module that defines nothing
+    /// Take out a module that nobody uses
     Remove(Remove),
     /// Show what a migration would change, and why; writes nothing
     Plan(Plan),

@@ -77,7 +77,7 @@ pub struct Document {
     #[serde(default, rename = "merge")]
     #[schemars(with = "Vec<MergeTable>")]
     pub merges: Vec<Spanned<MergeTable>>,
-    /// A module that defines nothing goes, and nothing takes its place.
+    /// A module that nobody uses goes, with all that it defines, and nothing takes its place.
     #[serde(default, rename = "remove")]
     #[schemars(with = "Vec<RemoveTable>")]
     pub removals: Vec<Spanned<RemoveTable>>,
@@ -180,7 +180,7 @@ pub struct MergeTable {
     pub decide: BTreeMap<Spanned<String>, Spanned<String>>,
 }
 
-/// A module that defines nothing goes, and nothing takes its place.
+/// A module that nobody uses goes, with all that it defines, and nothing takes its place.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct RemoveTable {

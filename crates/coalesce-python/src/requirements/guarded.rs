@@ -141,7 +141,7 @@ fn outcome(needs: &Needs<'_>, module: usize, import: &ImportStatement, leaf: &Le
             let (targets, _) = needs.reaches(module, import, leaf);
             let all: Libraries = targets
                 .iter()
-                .flat_map(|target| needs.packages_around(*target).into_iter().chain([*target]))
+                .flat_map(|target| needs.package_around(*target).into_iter().chain([*target]))
                 .flat_map(|target| needs.of(target))
                 .collect();
             // What the module needs anyway makes no difference to one of its imports.

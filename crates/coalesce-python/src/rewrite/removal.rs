@@ -1,21 +1,26 @@
-//! Modules that go and leave nothing: who still names them stands in the way.
+//! Modules that go and leave nothing: who still names them stands in the way, and what may be run by
+//! itself is not proven.
 //!
 //! Imports that bring nothing go along: `from stub import *`, and an import whose name is not used.
 //! What goes away itself, or names something else by then, does not count.
 
 use coalesce_model::{
     ByteSpan, ChangeKind, Edit, Form, LanguageGraph as _, LanguagePlan, Module, ModuleKind,
-    Reference, Safety, Texts, TreePath,
+    Reference, Safety, Texts, TreePath, Unproven, UnprovenKind,
 };
 
+use ruff_python_ast::Stmt;
+
 use crate::{
-    analysis::Analysis,
+    analysis::{Analysis, predicates::is_run_as_program},
     facts::{ImportStatement, Leaf},
     graph::PythonGraph,
+    parser,
     rewrite::{
         file::{FileEdits, Reference as Found},
         items::{refusal, source_line},
         mapping::Mapping,
+        places::is_test,
     },
 };
 
@@ -41,6 +46,7 @@ fn one(mapping: &Mapping<'_>, module: &Module, texts: &dyn Texts, plan: &mut Lan
         plan.refusals
             .push(refusal(&module.path, None, message, None));
     }
+    plan.unproven.extend(run_by_itself(module, texts));
     let references = mapping.graph.references(&module.name, texts);
     let mut users: Vec<String> = Vec::new();
     for reference in references {
@@ -76,6 +82,38 @@ fn one(mapping: &Mapping<'_>, module: &Module, texts: &dyn Texts, plan: &mut Lan
         plan.refusals
             .push(refusal(&module.path, None, message, Some(help)));
     }
+}
+
+/// What runs a module that nobody imports: a command, or pytest. Nobody knows whether one does.
+fn run_by_itself(module: &Module, texts: &dyn Texts) -> Option<Unproven> {
+    if module.kind != ModuleKind::Module {
+        return None;
+    }
+    let file = module.path.file_name();
+    let directory = module.path.parent();
+    let package = directory.and_then(|directory| directory.join("__init__.py").ok());
+    let is_program = || {
+        let text = texts.text(&module.path).unwrap_or_default();
+        let (parsed, _) = parser::parse_module(&text);
+        let mut statements = parser::statements(&parsed).iter();
+        statements.any(|one| matches!(one, Stmt::If(found) if is_run_as_program(&found.test)))
+    };
+    let why = if is_test(file) || file == "conftest.py" {
+        "pytest finds it by its name"
+    } else if file == "__main__.py" || is_program() {
+        "it may be run by itself: `python -m`"
+    } else if !package.is_some_and(|file| texts.exists(&file)) {
+        "it lies in no package, and may be run by its path"
+    } else {
+        return None;
+    };
+    Some(Unproven {
+        path: module.path.clone(),
+        span: None,
+        kind: UnprovenKind::NotExecuted,
+        name: module.name.clone(),
+        why: why.to_owned(),
+    })
 }
 
 /// A file in the directory of a package that is not the package.

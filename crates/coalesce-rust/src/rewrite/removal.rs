@@ -1,7 +1,10 @@
-//! Modules that go because they define nothing: with the file, the declaration, and the imports of
-//! the module that nobody uses.
+//! Modules that go because nobody uses them, or because they define nothing: with the file, the
+//! declaration, and the imports of the module that are used for nothing.
 //!
-//! Refused with every place that still names one, and where it defines something after all.
+//! Refused with every place that still names one or what it defines, and where it holds what others may
+//! reach without naming it (`contents`).
+
+mod contents;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +20,7 @@ use super::{
 use crate::{
     RustGraph,
     facts::{LeafKind, Origin, SourceFacts, VisibilityKind},
-    resolve::{FileId, ModuleId, Res, Site, UseSite, World, is_within},
+    resolve::{FileId, ItemId, ModuleId, Res, Site, UseSite, World, is_within},
 };
 
 /// Works the changes out.
@@ -42,7 +45,7 @@ pub(super) fn rewrite(graph: &RustGraph, changes: &[Change], texts: &dyn Texts) 
         }
     }
     for (module, name) in removal.going.clone() {
-        removal.is_empty(module, &name);
+        removal.holds_nothing_of_others(module, &name);
         removal.text(module, &name);
     }
     removal.users();
@@ -68,29 +71,34 @@ impl Removal<'_> {
         file.path.clone()
     }
 
-    /// Nothing may be defined in it, and no module that stays may stand in it.
-    fn is_empty(&mut self, module: ModuleId, name: &str) {
-        let node = &self.world[module];
+    /// Nothing that others reach without naming it may stand in it, and no module with a file of its own
+    /// that stays.
+    fn holds_nothing_of_others(&mut self, module: ModuleId, name: &str) {
+        let world = self.world;
+        let goes = |item: ItemId| self.is_within_going(world[item].module);
         let mut found = Vec::new();
-        for body in node.bodies.iter().map(|body| &self.world[body]) {
-            let facts = self.world.facts(body.file);
-            found.extend(defined(facts, body.scope).map(|(span, what)| (body.file, span, what)));
+        for body in world.bodies_of(module) {
+            let held = contents::reached_unnamed(world, self.texts, body, &goes);
+            found.extend(held.into_iter().map(|(span, what)| (body.file, span, what)));
         }
         for (file, span, what) in found {
             let message = format!("`{name}` cannot be removed: it has {what}");
             self.refuse(self.path(file), Some(span), message);
         }
-        let stays = |child: &&ModuleId| !self.going.contains_key(child);
-        let inner: Vec<String> = node
-            .children
-            .iter()
-            .filter(stays)
-            .map(|child| self.world[*child].canonical.clone())
-            .collect();
-        for inner in inner {
-            let message = format!("`{name}` cannot be removed: `{inner}` is in it");
-            let path = self.world.file_of(module).clone();
-            self.refuse(path, None, message);
+        let mut left: Vec<ModuleId> = world[module].children.clone();
+        while let Some(inner) = left.pop() {
+            if self.going.contains_key(&inner) {
+                continue;
+            }
+            left.extend(&world[inner].children);
+            if world
+                .bodies_of(inner)
+                .any(|body| !layout::is_inline(world, body))
+            {
+                let inner = &world[inner].canonical;
+                let message = format!("`{name}` cannot be removed: `{inner}` is in it");
+                self.refuse(world.file_of(module).clone(), None, message);
+            }
         }
     }
 
@@ -144,6 +152,19 @@ impl Removal<'_> {
         self.going
             .keys()
             .any(|going| is_within(self.world, module, *going))
+    }
+
+    /// The name of what goes that something stands in.
+    fn going_with(&self, res: Res) -> Option<&String> {
+        let module = match res {
+            Res::Module(module) => module,
+            Res::Item(item) | Res::Variant(item, _) | Res::Member(item, _) => {
+                self.world[item].module
+            }
+            Res::External(_) => return None,
+        };
+        let mut above = std::iter::successors(Some(module), |at| self.world[*at].parent);
+        above.find_map(|module| self.going.get(&module))
     }
 
     /// Whoever names one of them: imports that are used for nothing go, everything else is refused.
@@ -210,10 +231,7 @@ impl Removal<'_> {
     fn named_by(&self, site: &Site<'_>) -> Option<Named> {
         let steps = site.trace.steps.iter().zip(site.segments);
         let (of, span) = steps.into_iter().find_map(|(step, segment)| {
-            let of = step.all().find_map(|(res, _)| match res {
-                Res::Module(module) => self.going.get(&module),
-                _ => None,
-            });
+            let of = step.all().find_map(|(res, _)| self.going_with(res));
             Some((of?.clone(), segment.span))
         })?;
         let leaf = match site.site {
@@ -286,22 +304,7 @@ fn rewrite_of(path: TreePath, span: ByteSpan, name: &str) -> Rewrite {
         evidence: Evidence::Resolved,
         from: name.to_owned(),
         to: String::new(),
-        reason: "the module defines nothing and goes".to_owned(),
+        reason: "the module goes, and nobody uses it".to_owned(),
         safety: Safety::Safe,
     }
-}
-
-/// What a scope defines.
-fn defined(
-    facts: &SourceFacts,
-    scope: crate::facts::ScopeId,
-) -> impl Iterator<Item = (ByteSpan, &'static str)> {
-    let items = facts.items.iter().filter(move |item| item.scope == scope);
-    let impls = facts.impls.iter().filter(move |one| one.scope == scope);
-    let macros = facts.macro_calls.iter();
-    let macros = macros.filter(move |call| call.scope == scope && call.item_position);
-    items
-        .map(|item| (item.name.span, "an item"))
-        .chain(impls.map(|one| (one.span, "an `impl`")))
-        .chain(macros.map(|call| (call.body, "a macro call")))
 }

@@ -137,7 +137,7 @@ pub struct Merge {
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Example: coalesce remove lidar.gpu_stub --apply")]
 pub struct Remove {
-    /// A module that defines nothing: `a.b.c` in Python, `a::b::c` in Rust
+    /// A module that nobody uses: `a.b.c` in Python, `a::b::c` in Rust
     #[arg(value_name = "MODULE")]
     pub module: String,
     /// What becomes of the plan.

@@ -1,0 +1,5 @@
+from p import unused_import
+
+
+def cost():
+    return 1

@@ -1,0 +1,4 @@
+
+
+def cost():
+    return 1
