@@ -10,6 +10,7 @@ use std::{
 };
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
+use core_gpu::slots::{SlotError, remote::error_of};
 use serde_json::{Value, json};
 use ureq::Agent;
 
@@ -98,6 +99,12 @@ pub enum Seen {
     Compacted,
     /// Nothing, until the time was over or the member was gone.
     Nothing,
+}
+
+impl From<EtcdError> for SlotError {
+    fn from(error: EtcdError) -> Self {
+        error_of(&error, error.is_no_space())
+    }
 }
 
 /// A cluster, by its members.

@@ -2,24 +2,19 @@
 //! ends before what etcd believes: its time counts from before the question, less a margin.
 
 use std::{
-    hash::{BuildHasher as _, Hasher as _, RandomState},
     sync::{
         Arc, Condvar, Mutex, PoisonError,
-        atomic::{AtomicBool, AtomicU64, Ordering::SeqCst},
+        atomic::{AtomicBool, Ordering::SeqCst},
     },
     thread,
     time::Duration,
 };
 
+use core_gpu::slots::remote::{Belief, clock, unique_number};
 use serde_json::json;
 
-use crate::{
-    client::{Client, EtcdError, number},
-    clock,
-};
+use crate::client::{Client, EtcdError, number};
 
-/// The part of a lease's time that a holder does without at its end: one in so many.
-const MARGIN: u32 = 5;
 /// How often a lease is renewed in its time.
 const RENEWALS: u32 = 4;
 
@@ -31,8 +26,7 @@ pub(crate) struct Lease {
     time: Duration,
     /// Nothing is under it at the moment: it is not renewed.
     is_spare: Arc<AtomicBool>,
-    /// Milliseconds of the clock until which it is believed; zero when it is lost.
-    until: Arc<AtomicU64>,
+    pub belief: Arc<Belief>,
     ended: Arc<(Mutex<bool>, Condvar)>,
     /// Whose it is: a child that was forked has a copy of this, and ends nothing.
     process: u32,
@@ -42,8 +36,8 @@ impl Lease {
     /// A lease for at least so long, and the thread that keeps it.
     pub fn grant(client: &Arc<Client>, time: Duration) -> Result<Self, EtcdError> {
         // Chosen here, so that asking twice makes one.
-        let id = RandomState::new().build_hasher().finish() >> 1 | 1;
-        let sent = clock::now();
+        let id = unique_number();
+        let sent = clock();
         let seconds = time.as_secs().max(1);
         let body = json!({"TTL": seconds.to_string(), "ID": id.to_string()});
         let granted = match client.ask("/v3/lease/grant", &body) {
@@ -55,10 +49,10 @@ impl Lease {
         };
         let lease = Self {
             client: Arc::clone(client),
-            id: id.cast_signed(),
+            id,
             time: Duration::from_secs(granted),
             is_spare: Arc::default(),
-            until: Arc::new(AtomicU64::new(believed(sent, granted))),
+            belief: Arc::new(Belief::new(sent, Duration::from_secs(granted))),
             ended: Arc::default(),
             process: std::process::id(),
         };
@@ -84,7 +78,7 @@ impl Lease {
     fn keep(&self) {
         let (client, id, time) = (Arc::clone(&self.client), self.id, self.time);
         let is_spare = Arc::clone(&self.is_spare);
-        let (until, ended) = (Arc::clone(&self.until), Arc::clone(&self.ended));
+        let (belief, ended) = (Arc::clone(&self.belief), Arc::clone(&self.ended));
         thread::spawn(move || {
             let mut pause = time / RENEWALS;
             loop {
@@ -99,7 +93,7 @@ impl Lease {
                 if is_spare.load(SeqCst) {
                     continue;
                 }
-                pause = match renew(&client, id, &until) {
+                pause = match renew(&client, id, &belief) {
                     Ok(true) => time / RENEWALS,
                     Ok(false) => return,
                     // Soon again: somebody else may answer.
@@ -111,15 +105,12 @@ impl Lease {
 
     /// Renews it now. Whether it is there.
     pub fn renew(&self) -> Result<bool, EtcdError> {
-        renew(&self.client, self.id, &self.until)
+        renew(&self.client, self.id, &self.belief)
     }
 
     /// How long it may still be used; none when somebody else may have what it is for.
     pub fn left(&self) -> Option<Duration> {
-        let until = Duration::from_millis(self.until.load(SeqCst));
-        until
-            .checked_sub(clock::now())
-            .filter(|left| !left.is_zero())
+        self.belief.left()
     }
 
     /// Whether this process was forked with it, and has but a copy: its parent has the lease.
@@ -144,7 +135,7 @@ impl Lease {
         let (lock, changed) = &*self.ended;
         *lock.lock().unwrap_or_else(PoisonError::into_inner) = true;
         changed.notify_all();
-        self.until.store(0, SeqCst);
+        self.belief.end();
     }
 }
 
@@ -165,23 +156,15 @@ impl Drop for Lease {
     }
 }
 
-/// Until when a lease of so many seconds is believed that was asked for at `sent`.
-fn believed(sent: Duration, seconds: u64) -> u64 {
-    let time = Duration::from_secs(seconds);
-    let until = sent + time - time / MARGIN;
-    u64::try_from(until.as_millis()).unwrap_or(u64::MAX)
-}
-
 /// Renews a lease. False when it has run out, which is for good.
-fn renew(client: &Client, id: i64, until: &AtomicU64) -> Result<bool, EtcdError> {
-    let sent = clock::now();
+fn renew(client: &Client, id: i64, belief: &Belief) -> Result<bool, EtcdError> {
+    let sent = clock();
     let answer = client.ask("/v3/lease/keepalive", &json!({"ID": id.to_string()}))?;
     let seconds = number(&answer["result"]["TTL"]).max(0).unsigned_abs();
     if seconds == 0 {
-        until.store(0, SeqCst);
+        belief.end();
         return Ok(false);
     }
     // One that was ended meanwhile stays so.
-    let grown = |known: u64| (known > 0).then(|| known.max(believed(sent, seconds)));
-    Ok(until.fetch_update(SeqCst, SeqCst, grown).is_ok())
+    Ok(belief.confirm(sent, Duration::from_secs(seconds)))
 }

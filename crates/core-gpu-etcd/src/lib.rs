@@ -27,7 +27,6 @@
 //! by the holder's own.
 
 mod client;
-mod clock;
 mod lease;
 mod nodes;
 mod slots;
@@ -35,6 +34,7 @@ mod state;
 mod tls;
 
 pub use client::{EtcdError, User};
-pub use nodes::{Announcement, ClusterView, DeviceSlots, NodeDevice};
+pub use core_gpu::slots::remote::{ClusterView, DeviceSlots, NodeDevice};
+pub use nodes::Announcement;
 pub use slots::{EtcdOptions, EtcdSlots};
 pub use tls::Tls;

@@ -3,33 +3,15 @@
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
-use core_gpu::slots::SlotHolder;
-use serde::{Deserialize, Serialize};
+use core_gpu::slots::remote::{ClusterView, DeviceSlots, NodeDevice};
 use serde_json::{Value, json};
 
 use crate::{
     client::{Client, EtcdError, decoded, encoded, end_of, number},
     lease::Lease,
-    slots::{EtcdSlots, holder_of},
+    slots::EtcdSlots,
     state::{Keys, State, put, transact},
 };
-
-/// A device as its machine announces it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct NodeDevice {
-    /// Its identity, as slots are kept by.
-    pub id: String,
-    /// Its name on that machine.
-    pub name: String,
-    /// What its maker calls it.
-    pub model: String,
-    /// All the memory it has.
-    pub total_bytes: Option<u64>,
-    /// What nobody holds.
-    pub free_bytes: Option<u64>,
-    /// What is wrong with it; empty for one that is well, `None` where nobody tells.
-    pub sick: Option<Vec<String>>,
-}
 
 /// A machine that announces itself. It is gone from the cluster's list when this is dropped, or when its
 /// process has been gone for the lease's time.
@@ -50,34 +32,6 @@ impl Announcement {
         let text = serde_json::to_string(devices).unwrap_or_default();
         transact(&self.client, &[], &[put(&self.key, &text, self.lease.id)]).map(|_| ())
     }
-}
-
-/// All slots of a device, whatever machine it is in.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub struct DeviceSlots {
-    /// The device's identity.
-    pub device: String,
-    /// How many slots there are; `None` where nobody has asked for one yet.
-    pub capacity: Option<u32>,
-    /// Why it takes no new claims, where it does not.
-    pub closed: Option<String>,
-    /// Bytes that the holders claim together.
-    pub claimed_bytes: u64,
-    /// Who holds which slot, with the machine's name.
-    pub holders: Vec<(String, SlotHolder)>,
-}
-
-/// A cluster at one revision of etcd's.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub struct ClusterView {
-    /// The revision.
-    pub revision: u64,
-    /// What machines announce, by their names.
-    pub nodes: BTreeMap<String, Vec<NodeDevice>>,
-    /// Devices of which slots were ever asked for, by identity.
-    pub slots: BTreeMap<String, DeviceSlots>,
 }
 
 impl EtcdSlots {
@@ -151,18 +105,15 @@ impl EtcdSlots {
 }
 
 fn slots_of(device: String, state: State) -> DeviceSlots {
-    let claimed_bytes = state.claimed_bytes();
-    let holders = state.held.into_iter().map(|held| {
-        let holder = holder_of(held.slot, &held.record);
-        (held.record.node, holder)
-    });
-    let mut holders: Vec<_> = holders.collect();
-    holders.sort_by_key(|(_, holder)| holder.slot);
-    DeviceSlots {
+    let mut slots = DeviceSlots {
         device,
         capacity: state.capacity,
         closed: state.closed,
-        claimed_bytes,
-        holders,
+        ..DeviceSlots::default()
+    };
+    for held in &state.held {
+        slots.add(held.slot, &held.record);
     }
+    slots.holders.sort_by_key(|(_, holder)| holder.slot);
+    slots
 }

@@ -1,39 +1,32 @@
 //! Claims of slots: each one transaction, which its lease makes one claim however often it is tried.
 
 use std::{
-    hash::{BuildHasher as _, Hasher as _, RandomState},
     sync::{Arc, Mutex, PoisonError},
     thread,
-    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
+    time::Duration,
 };
 
 use core_gpu::{
     driver::DeviceId,
     platform::Deadline,
-    slots::{Claim, Request, SlotError, SlotHolder, SlotStatus, SlotStore, ValidUntil, Wanted},
+    slots::{
+        Claim, Request, SlotError, SlotHolder, SlotStatus, SlotStore, ValidUntil, Wanted,
+        remote::{self, Attempts, HolderRecord, POLL, Tried, first_slot, time_apart},
+    },
 };
 
 use crate::{
     client::{Client, EtcdError, Seen, User},
     lease::Lease,
     state::{
-        Done, Keys, Record, State, delete, has_value, is_absent, is_as_of, is_created_at,
-        none_below, put, transact, transact_or_read,
+        Done, Keys, State, delete, has_value, is_absent, is_as_of, is_created_at, none_below, put,
+        transact, transact_or_read,
     },
     tls::Tls,
 };
 
-/// How often a request that must not wait looks again after others were quicker.
-const ROUNDS: u32 = 40;
-/// A request that waits looks again after so long, whatever it hears.
-const POLL: Duration = Duration::from_secs(1);
-/// The same while it cannot be told of changes.
+/// A request that waits looks again after so long while it cannot be told of changes.
 const DEAF_POLL: Duration = Duration::from_millis(100);
-/// Who hears that a slot went back asks for it within that time, and within twice as long after each that
-/// somebody else had.
-const APART: Duration = Duration::from_millis(2);
-/// How often that doubles at most: up to half a second.
-const APART_DOUBLINGS: u32 = 8;
 /// Leases that are kept for the next claims, at most.
 const SPARE_MOST: usize = 16;
 
@@ -88,7 +81,7 @@ pub struct EtcdSlots {
 struct Hold {
     lease: Lease,
     token: i64,
-    record: Record,
+    record: HolderRecord,
     /// Nothing else can be under the lease.
     is_alone: bool,
 }
@@ -114,17 +107,6 @@ impl Attempt {
     fn saw(&mut self, revision: i64) {
         self.seen = Some(self.seen.map_or(revision, |seen| seen.min(revision)));
     }
-}
-
-enum Outcome {
-    Taken(Claim),
-    Full,
-    NoRoom(SlotError),
-    Closed(String),
-    /// Others go by another number and hold slots.
-    Other(u32),
-    /// Somebody was quicker.
-    Again,
 }
 
 impl EtcdSlots {
@@ -177,10 +159,9 @@ impl EtcdSlots {
     /// # Errors
     /// As etcd fails; some may be closed then.
     pub fn drain(&self, devices: &[DeviceId]) -> Result<(), EtcdError> {
-        let why = format!("{} is drained", self.options.node);
-        devices
-            .iter()
-            .try_for_each(|device| self.close(device, &why))
+        remote::drain(&self.options.node, devices, |device, why| {
+            self.close(device, why)
+        })
     }
 
     /// Who holds which slot of a device, with the machine's name.
@@ -191,7 +172,7 @@ impl EtcdSlots {
         let state = State::read(&self.client, &self.keys(device))?;
         let holders = state.held.iter().map(|held| {
             let record = &held.record;
-            (record.node.clone(), holder_of(held.slot, record))
+            (record.node.clone(), record.holder(held.slot))
         });
         Ok(holders.collect())
     }
@@ -213,10 +194,10 @@ impl EtcdSlots {
         wanted: &Wanted,
         bytes: u64,
         attempt: &mut Attempt,
-    ) -> Result<Outcome, EtcdError> {
+    ) -> Result<Tried, EtcdError> {
         let keys = self.keys(&wanted.device);
         let state = match self.try_blindly(wanted, bytes, &keys, attempt)? {
-            Blindly::Taken(claim) => return Ok(Outcome::Taken(claim)),
+            Blindly::Taken(claim) => return Ok(Tried::Taken(claim)),
             Blindly::Saw(state) => state,
             Blindly::Untried => State::read(&self.client, &keys)?,
         };
@@ -235,19 +216,19 @@ impl EtcdSlots {
         }
         attempt.saw(state.revision);
         if let Some(why) = state.closed {
-            return Ok(Outcome::Closed(why));
+            return Ok(Tried::Closed(why));
         }
         if state.capacity != Some(wanted.slots) {
             return self.set_capacity(&keys, wanted.slots, &state);
         }
         if bytes > 0 && state.claimed_bytes().saturating_add(bytes) > wanted.budget_bytes {
-            return Ok(Outcome::NoRoom(no_room(wanted, bytes, &state)));
+            return Ok(Tried::NoRoom(no_room(wanted, bytes, &state)));
         }
-        let first = process_offset(wanted.slots);
+        let first = first_slot(wanted.slots);
         let mut numbers = (first..wanted.slots).chain(0..first);
         match numbers.find(|slot| state.is_free(*slot)) {
             Some(slot) => self.take(wanted, bytes, (&keys, &state, slot), attempt),
-            None => Ok(Outcome::Full),
+            None => Ok(Tried::Full),
         }
     }
 
@@ -266,7 +247,7 @@ impl EtcdSlots {
         let id = self.lease(attempt)?;
         // Of those who have the same number of slots each begins at another.
         let slot = u32::try_from(id.unsigned_abs() % u64::from(wanted.slots)).unwrap_or(0);
-        let record = self.record(0);
+        let record = HolderRecord::beginning(&self.options.node, 0);
         let (key, text) = (keys.slot(slot), encode(&record));
         let claim = keys.claim(id);
         let conditions = [
@@ -280,7 +261,7 @@ impl EtcdSlots {
         match transact_or_read(&self.client, keys, &conditions, &writes) {
             Ok(Done::Written(token)) => {
                 match taken(wanted.device, slot, attempt, (token, record)) {
-                    Outcome::Taken(claim) => Ok(Blindly::Taken(claim)),
+                    Tried::Taken(claim) => Ok(Blindly::Taken(claim)),
                     _ => Ok(Blindly::Untried),
                 }
             }
@@ -327,26 +308,15 @@ impl EtcdSlots {
         }
     }
 
-    /// What a holder of this process says of itself.
-    fn record(&self, bytes: u64) -> Record {
-        Record {
-            node: self.options.node.clone(),
-            process: std::process::id(),
-            bytes,
-            since: milliseconds(),
-            used: 0,
-        }
-    }
-
     fn take(
         &self,
         wanted: &Wanted,
         bytes: u64,
         (keys, state, slot): (&Keys, &State, u32),
         attempt: &mut Attempt,
-    ) -> Result<Outcome, EtcdError> {
+    ) -> Result<Tried, EtcdError> {
         let id = self.lease(attempt)?;
-        let record = self.record(bytes);
+        let record = HolderRecord::beginning(&self.options.node, bytes);
         let (key, text) = (keys.slot(slot), encode(&record));
         let claim = keys.claim(id);
         let mut conditions = vec![
@@ -366,22 +336,22 @@ impl EtcdSlots {
             Ok(Done::Written(token)) => Ok(taken(wanted.device, slot, attempt, (token, record))),
             Ok(Done::Refused(_)) => {
                 attempt.is_open = false;
-                Ok(Outcome::Again)
+                Ok(Tried::Again)
             }
             Err(error) if error.is_not_found() => {
                 // The lease ran out.
                 attempt.lease = None;
                 (attempt.is_open, attempt.is_doubtful) = (false, false);
-                Ok(Outcome::Again)
+                Ok(Tried::Again)
             }
             Err(error) => Err(error),
         }
     }
 
     /// Changes the number of slots, where nobody holds one.
-    fn set_capacity(&self, keys: &Keys, slots: u32, state: &State) -> Result<Outcome, EtcdError> {
+    fn set_capacity(&self, keys: &Keys, slots: u32, state: &State) -> Result<Tried, EtcdError> {
         if let Some(stored) = state.capacity.filter(|_| !state.held.is_empty()) {
-            return Ok(Outcome::Other(stored));
+            return Ok(Tried::Other(stored));
         }
         let conditions = [
             none_below(&keys.held),
@@ -389,7 +359,7 @@ impl EtcdSlots {
         ];
         let writes = [put(&keys.capacity, &slots.to_string(), 0)];
         transact(&self.client, &conditions, &writes)?;
-        Ok(Outcome::Again)
+        Ok(Tried::Again)
     }
 
     /// Waits until a slot of any device has gone back, or for so long.
@@ -399,50 +369,12 @@ impl EtcdSlots {
         let heard = seen.map(|seen| self.client.watch_for_ends(&all, seen, most.min(POLL)));
         match heard {
             Some(Ok(Seen::End)) => {
-                // All who wait hear the same. Who came too late before lets others look first: of a
-                // hundred who wait for one slot not all ask for each that goes back.
-                let longest = APART * (1 << attempt.missed.min(APART_DOUBLINGS));
+                thread::sleep(most.min(time_apart(attempt.missed)));
                 attempt.missed += 1;
-                thread::sleep(most.min(longest.mul_f64(random_part())));
             }
             Some(Ok(Seen::Compacted | Seen::Nothing)) => (),
             Some(Err(_)) | None => thread::sleep(most.min(DEAF_POLL)),
         }
-    }
-
-    /// Tries every device once. What to say if that was the last try.
-    fn try_all(
-        &self,
-        request: &Request,
-        attempt: &mut Attempt,
-    ) -> Result<Result<Claim, Refused>, EtcdError> {
-        let mut refused = Refused::default();
-        let mut closed = 0;
-        let with_slots = || request.devices.iter().filter(|wanted| wanted.slots > 0);
-        for wanted in with_slots() {
-            let device = wanted.device;
-            match self.try_device(wanted, request.bytes, attempt)? {
-                Outcome::Taken(claim) => return Ok(Ok(claim)),
-                Outcome::Full => (),
-                Outcome::Again => refused.again = true,
-                Outcome::NoRoom(why) => refused.why = refused.why.or(Some(why)),
-                Outcome::Closed(why) => {
-                    closed += 1;
-                    refused.closed = refused.closed.or(Some(SlotError::Closed { device, why }));
-                }
-                Outcome::Other(stored) => {
-                    refused.at_once = Some(SlotError::Capacity {
-                        device,
-                        stored,
-                        asked: wanted.slots,
-                    });
-                }
-            }
-        }
-        if closed < with_slots().count() {
-            refused.closed = None;
-        }
-        Ok(Err(refused))
     }
 }
 
@@ -454,73 +386,66 @@ enum Blindly {
     Untried,
 }
 
-/// Why a round gave no slot.
-#[derive(Default)]
-struct Refused {
-    again: bool,
-    why: Option<SlotError>,
-    closed: Option<SlotError>,
-    at_once: Option<SlotError>,
+/// The tries of one claim.
+struct Tries<'s> {
+    store: &'s EtcdSlots,
+    attempt: Attempt,
+}
+
+impl Attempts for Tries<'_> {
+    type Error = EtcdError;
+
+    fn begin(&mut self, _is_last: bool) {
+        self.attempt.seen = None;
+    }
+
+    fn try_device(&mut self, request: &Request, wanted: &Wanted) -> Result<Tried, EtcdError> {
+        let attempt = &mut self.attempt;
+        self.store.try_device(wanted, request.bytes, attempt)
+    }
+
+    fn is_open(&mut self, error: &EtcdError) -> bool {
+        let attempt = &mut self.attempt;
+        attempt.looked = true;
+        attempt.is_doubtful |= attempt.is_open;
+        attempt.seen = None;
+        matches!(error, EtcdError::Unreachable(_))
+    }
+
+    fn wait(&mut self, most: Duration) {
+        self.store.wait(&mut self.attempt, most);
+    }
+
+    fn give_up(&mut self) {
+        let attempt = &mut self.attempt;
+        let is_free = !attempt.is_open && !attempt.is_doubtful;
+        if let Some(lease) = attempt.lease.take_if(|_| is_free) {
+            self.store.keep(lease);
+        }
+    }
 }
 
 impl SlotStore for EtcdSlots {
     fn claim(&self, request: &Request, by: Deadline) -> Result<Claim, SlotError> {
-        request.check()?;
-        let (start, mut rounds, mut attempt) = (Instant::now(), 0, Attempt::default());
-        loop {
-            attempt.seen = None;
-            let refused = match self.try_all(request, &mut attempt) {
-                Ok(Ok(claim)) => return Ok(claim),
-                Ok(Err(refused)) => refused,
-                // Whether the claim was made is not known: the next round sees it.
-                Err(EtcdError::Unreachable(_)) if !by.is_over() => {
-                    attempt.looked = true;
-                    attempt.is_doubtful |= attempt.is_open;
-                    attempt.seen = None;
-                    Refused::default()
-                }
-                Err(error) => return Err(of_etcd(&error)),
-            };
-            if let Some(error) = refused.at_once {
-                return Err(error);
-            }
-            rounds += 1;
-            let go_on = refused.again && rounds <= ROUNDS;
-            if by.is_over() && !go_on {
-                if let Some(lease) = attempt
-                    .lease
-                    .take_if(|_| !attempt.is_open && !attempt.is_doubtful)
-                {
-                    self.keep(lease);
-                }
-                let full = SlotError::Full {
-                    devices: request.devices.len(),
-                    waited: start.elapsed(),
-                };
-                return Err(refused.closed.or(refused.why).unwrap_or(full));
-            }
-            match go_on {
-                true => thread::sleep(Duration::from_millis(u64::from(rounds.min(10)))),
-                false => self.wait(&mut attempt, by.left().unwrap_or(POLL)),
-            }
-        }
+        let attempt = Attempt::default();
+        remote::claim(
+            request,
+            by,
+            &mut Tries {
+                store: self,
+                attempt,
+            },
+        )
     }
 
     fn renew(&self, claim: &Claim) -> Result<ValidUntil, SlotError> {
         let hold: &Hold = claim.hold_ref().ok_or(SlotError::OtherStore)?;
-        match hold.lease.renew() {
-            Ok(true) => self.check(claim),
-            Ok(false) => Err(lost(claim)),
-            Err(error) => Err(of_etcd(&error)),
-        }
+        hold.lease.belief.after(hold.lease.renew(), claim)
     }
 
     fn check(&self, claim: &Claim) -> Result<ValidUntil, SlotError> {
         let hold: &Hold = claim.hold_ref().ok_or(SlotError::OtherStore)?;
-        // Before the lease is asked: whatever holds this up makes the answer earlier, not later.
-        let now = Instant::now();
-        let left = hold.lease.left().ok_or_else(|| lost(claim))?;
-        Ok(ValidUntil::Time(Deadline::at(now + left)))
+        hold.lease.belief.check(claim)
     }
 
     fn release(&self, claim: Claim) -> Result<(), SlotError> {
@@ -531,7 +456,7 @@ impl SlotStore for EtcdSlots {
             return Ok(());
         }
         if !hold.is_alone {
-            return hold.lease.revoke().map_err(|error| of_etcd(&error));
+            return hold.lease.revoke().map_err(SlotError::from);
         }
         // Of this claim alone: the slot may be somebody else's by now.
         let conditions = [is_created_at(&key, hold.token)];
@@ -542,19 +467,18 @@ impl SlotStore for EtcdSlots {
                 Ok(())
             }
             // Whatever became of that: with its lease it is gone.
-            Ok(false) | Err(_) => hold.lease.revoke().map_err(|error| of_etcd(&error)),
+            Ok(false) | Err(_) => hold.lease.revoke().map_err(SlotError::from),
         }
     }
 
     fn note_use(&self, claim: &mut Claim, time: Duration) -> Result<(), SlotError> {
         let (device, slot) = (claim.device, claim.slot);
         let hold: &mut Hold = claim.hold_mut().ok_or(SlotError::OtherStore)?;
-        let more = u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
-        hold.record.used = hold.record.used.saturating_add(more);
+        hold.record.add_use(time);
         let key = self.keys(&device).slot(slot);
         let conditions = [is_created_at(&key, hold.token)];
         let writes = [put(&key, &encode(&hold.record), hold.lease.id)];
-        match transact(&self.client, &conditions, &writes).map_err(|error| of_etcd(&error))? {
+        match transact(&self.client, &conditions, &writes).map_err(SlotError::from)? {
             true => Ok(()),
             false => Err(SlotError::Lost { device, slot }),
         }
@@ -562,7 +486,7 @@ impl SlotStore for EtcdSlots {
 
     fn status(&self, device: &DeviceId) -> Result<SlotStatus, SlotError> {
         let state = State::read(&self.client, &self.keys(device));
-        let state = state.map_err(|error| of_etcd(&error))?;
+        let state = state.map_err(SlotError::from)?;
         let mut held: Vec<_> = state.held.iter().map(|held| held.slot).collect();
         held.sort_unstable();
         Ok(SlotStatus {
@@ -577,10 +501,10 @@ fn taken(
     device: DeviceId,
     slot: u32,
     attempt: &mut Attempt,
-    (token, record): (i64, Record),
-) -> Outcome {
+    (token, record): (i64, HolderRecord),
+) -> Tried {
     let Some(lease) = attempt.lease.take() else {
-        return Outcome::Again;
+        return Tried::Again;
     };
     let hold = Hold {
         lease,
@@ -588,26 +512,11 @@ fn taken(
         record,
         is_alone: !attempt.is_doubtful,
     };
-    Outcome::Taken(Claim::new(device, slot, hold))
+    Tried::Taken(Claim::new(device, slot, hold))
 }
 
-fn encode(record: &Record) -> String {
+fn encode(record: &HolderRecord) -> String {
     serde_json::to_string(record).unwrap_or_default()
-}
-
-fn lost(claim: &Claim) -> SlotError {
-    SlotError::Lost {
-        device: claim.device,
-        slot: claim.slot,
-    }
-}
-
-fn of_etcd(error: &EtcdError) -> SlotError {
-    let why = error.to_string();
-    match error.is_no_space() {
-        true => SlotError::StoreFull { why },
-        false => SlotError::Store { why },
-    }
 }
 
 fn no_room(wanted: &Wanted, asked_bytes: u64, state: &State) -> SlotError {
@@ -617,38 +526,7 @@ fn no_room(wanted: &Wanted, asked_bytes: u64, state: &State) -> SlotError {
         asked_bytes,
         claimed_bytes: state.claimed_bytes(),
         budget_bytes: wanted.budget_bytes,
-        holders: holders
-            .map(|held| holder_of(held.slot, &held.record))
-            .collect(),
+        holders: holders.map(|held| held.record.holder(held.slot)).collect(),
         waited: Duration::ZERO,
     }
-}
-
-pub(crate) fn holder_of(slot: u32, record: &Record) -> SlotHolder {
-    let held = milliseconds().checked_sub(record.since);
-    SlotHolder {
-        slot,
-        process: Some(record.process),
-        claimed_bytes: record.bytes,
-        held_for: held.map(Duration::from_millis),
-        used_for: Duration::from_micros(record.used),
-    }
-}
-
-fn milliseconds() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    since.map_or(0, |since| {
-        u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
-    })
-}
-
-/// A number from nothing to one, of another sequence in each process.
-fn random_part() -> f64 {
-    let number = RandomState::new().build_hasher().finish() >> 32;
-    f64::from(u32::try_from(number).unwrap_or(0)) / f64::from(u32::MAX)
-}
-
-/// Where this process begins to look: not where all others do.
-fn process_offset(slots: u32) -> u32 {
-    std::process::id().checked_rem(slots).unwrap_or(0)
 }

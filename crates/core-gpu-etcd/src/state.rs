@@ -6,26 +6,10 @@
 //! - `slots/DEVICE/closed`: why it takes no new claims.
 //! - `claims/LEASE`: that a claim was made under this lease, as long as it is: a lease makes no second one.
 
-use core_gpu::driver::DeviceId;
-use serde::{Deserialize, Serialize};
+use core_gpu::{driver::DeviceId, slots::remote::HolderRecord};
 use serde_json::{Value, json};
 
 use crate::client::{Client, EtcdError, decoded, encoded, end_of, number};
-
-/// What a holder says of itself.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Record {
-    /// The machine that it runs on.
-    pub node: String,
-    /// Its process there.
-    pub process: u32,
-    /// Bytes that it claims.
-    pub bytes: u64,
-    /// When it took the slot, in milliseconds since 1970, by its own clock.
-    pub since: u64,
-    /// Time that the device worked for it, in microseconds.
-    pub used: u64,
-}
 
 /// A slot that is held.
 #[derive(Clone, Debug)]
@@ -34,7 +18,7 @@ pub(crate) struct Held {
     pub lease: i64,
     /// The revision at which it was taken: its fencing token.
     pub token: i64,
-    pub record: Record,
+    pub record: HolderRecord,
 }
 
 /// A device's slots at one revision.

@@ -33,6 +33,7 @@ const REACHES_OUT: &[&str] = &[
     "core-gpu-driver",
     "core-gpu-memory",
     "core-gpu-python",
+    "core-gpu-trials",
     "gpu-ast",
     "gpu-sim",
 ];

@@ -179,12 +179,23 @@ const EDGES: &[Row] = &[
     Row {
         package: "core-gpu",
         uses: &["core-gpu-driver", "core-gpu-memory"],
-        tests_use: &["gpu-sim"],
+        tests_use: &["core-gpu-trials", "gpu-sim"],
+    },
+    // For tests alone: what all stores of slots are tried with, and machines of their own.
+    Row {
+        package: "core-gpu-trials",
+        uses: &["core-gpu"],
+        tests_use: &[],
     },
     Row {
         package: "core-gpu-etcd",
         uses: &["core-gpu"],
-        tests_use: &[],
+        tests_use: &["core-gpu-trials"],
+    },
+    Row {
+        package: "core-gpu-postgres",
+        uses: &["core-gpu"],
+        tests_use: &["core-gpu-trials"],
     },
     Row {
         package: "core-gpu-python",

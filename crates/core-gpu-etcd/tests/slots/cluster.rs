@@ -6,15 +6,12 @@ use std::{
     process::{Child, Command, Stdio},
     sync::Arc,
     thread,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
-use crate::network::Network;
 use core_gpu_etcd::{EtcdOptions, EtcdSlots, Tls};
-use rustix::process::{Pid, Signal, kill_process};
-
-/// How long a cluster may take until it answers.
-const STARTS_WITHIN: Duration = Duration::from_secs(60);
+use core_gpu_trials::{network::Network, remote, soak::signal};
+use rustix::process::Signal;
 
 /// Members in a folder of their own, gone with it.
 pub struct Cluster {
@@ -111,11 +108,7 @@ impl Cluster {
 
     fn wait_until_it_answers(&self) {
         let store = EtcdSlots::new(self.options()).unwrap();
-        let begin = Instant::now();
-        while let Err(error) = store.open(&crate::device(255)) {
-            assert!(begin.elapsed() < STARTS_WITHIN, "{error}");
-            thread::sleep(Duration::from_millis(50));
-        }
+        remote::wait_until_it_answers(|| store.open(&crate::device(255)));
     }
 
     /// How to reach it, with short leases.
@@ -181,12 +174,6 @@ impl Cluster {
             signal(process, Signal::CONT);
         }
     }
-}
-
-/// Tells a process something; one that is gone hears nothing.
-pub fn signal(process: &Child, signal: Signal) {
-    let id = i32::try_from(process.id()).ok().and_then(Pid::from_raw);
-    let _ = kill_process(id.unwrap(), signal);
 }
 
 impl Drop for Cluster {

@@ -13,35 +13,72 @@ use std::{
 };
 
 use core_gpu::{
+    driver::DeviceId,
     platform::Deadline,
-    slots::{Request, SlotError, SlotGuard, SlotStore},
+    slots::{Claim, Request, SlotError, SlotGuard, SlotHolder, SlotStore},
 };
-use core_gpu_etcd::{EtcdError, EtcdOptions, EtcdSlots, NodeDevice, User};
+use core_gpu_etcd::{
+    Announcement, ClusterView, EtcdError, EtcdOptions, EtcdSlots, NodeDevice, User,
+};
+use core_gpu_trials::remote::{self, RemoteTrial, soon};
 use serde_json::{Value, json};
 
 use crate::{cluster::Cluster, device};
-
-fn soon() -> Deadline {
-    Deadline::after(Duration::from_secs(20))
-}
 
 fn open(options: EtcdOptions) -> Arc<EtcdSlots> {
     Arc::new(EtcdSlots::new(options).unwrap())
 }
 
+struct Trial(Arc<EtcdSlots>);
+
+impl RemoteTrial for Trial {
+    type Announcement = Announcement;
+
+    fn store(&self) -> Arc<dyn SlotStore> {
+        Arc::clone(&self.0) as Arc<dyn SlotStore>
+    }
+
+    fn token(&self, claim: &Claim) -> Option<u64> {
+        EtcdSlots::token(claim)
+    }
+
+    fn close(&self, device: &DeviceId, why: &str) {
+        self.0.close(device, why).unwrap();
+    }
+
+    fn open(&self, device: &DeviceId) {
+        self.0.open(device).unwrap();
+    }
+
+    fn drain(&self, devices: &[DeviceId]) {
+        self.0.drain(devices).unwrap();
+    }
+
+    fn holders(&self, device: &DeviceId) -> Vec<(String, SlotHolder)> {
+        self.0.holders(device).unwrap()
+    }
+
+    fn view(&self) -> ClusterView {
+        self.0.cluster().unwrap()
+    }
+
+    fn announce(&self, devices: &[NodeDevice]) -> Announcement {
+        self.0.announce(devices).unwrap()
+    }
+
+    fn update(&self, announced: &Announcement, devices: &[NodeDevice]) {
+        announced.update(devices).unwrap();
+    }
+
+    fn hears_of_ends(&self, since: &ClusterView, most: Duration) -> bool {
+        self.0.wait_for_ends(since.revision, most).unwrap()
+    }
+}
+
 #[test]
-fn tokens_grow_with_each_claim() {
-    let Some(cluster) = Cluster::start(1, &[]) else {
-        return;
-    };
-    let store = open(cluster.options());
-    let mut last = 0;
-    for _ in 0..5 {
-        let claim = store.claim(&Request::on(device(1), 1), soon()).unwrap();
-        let token = EtcdSlots::token(&claim).unwrap();
-        assert!(token > last);
-        last = token;
-        store.release(claim).unwrap();
+fn rules_of_stores_over_a_network_hold() {
+    if let Some(cluster) = Cluster::start(1, &[]) {
+        remote::try_all(&Trial(open(cluster.options())));
     }
 }
 
@@ -52,48 +89,7 @@ fn a_holder_that_hears_nothing_stops_in_time() {
         return;
     };
     let store: Arc<dyn SlotStore> = open(cluster.options());
-    let held = SlotGuard::acquire(&store, &Request::on(device(1), 1), soon()).unwrap();
-    thread::sleep(Duration::from_secs(3));
-    held.check().unwrap();
-    thread::scope(|scope| {
-        scope.spawn(|| cluster.pause(0, Duration::from_secs(4)));
-        thread::sleep(Duration::from_millis(3_500));
-        let lost = held.check();
-        assert!(matches!(lost, Err(SlotError::Lost { .. })), "{lost:?}");
-    });
-    let error = held.release();
-    assert!(
-        matches!(error, Ok(()) | Err(SlotError::Store { .. })),
-        "{error:?}"
-    );
-}
-
-#[test]
-fn closed_devices_take_no_claims() {
-    let Some(cluster) = Cluster::start(1, &[]) else {
-        return;
-    };
-    let store = open(cluster.options());
-    let dynamic: Arc<dyn SlotStore> = store.clone();
-    let take = || SlotGuard::acquire(&dynamic, &Request::on(device(1), 2), Deadline::now());
-    let held = take().unwrap();
-    store.close(&device(1), "its memory has errors").unwrap();
-    let why = take().unwrap_err();
-    assert_eq!(
-        why.to_string(),
-        format!("{} is closed: its memory has errors", device(1))
-    );
-    held.check().unwrap();
-    store.open(&device(1)).unwrap();
-    drop(take().unwrap());
-    store.drain(&[device(1)]).unwrap();
-    assert!(matches!(take(), Err(SlotError::Closed { .. })));
-    // Another device does as well.
-    let other = Request::on(device(1), 2).or(device(2), 1);
-    let other = SlotGuard::acquire(&dynamic, &other, Deadline::now()).unwrap();
-    assert_eq!(other.device(), device(2));
-    let holders = store.holders(&device(2)).unwrap();
-    assert_eq!((holders.len(), holders[0].0.as_str()), (1, "here"));
+    remote::holder_stops(&store, |time| cluster.pause(0, time));
 }
 
 /// A member in front of which answers get lost: the claim is made, and nobody hears of it.
@@ -117,13 +113,7 @@ fn a_claim_whose_answer_is_lost_is_one_claim() {
         }
     });
     let (there, here) = (open(cluster.options()), open(options));
-    for _ in 0..3 {
-        let claim = here.claim(&Request::on(device(1), 4), soon()).unwrap();
-        assert_eq!(there.status(&device(1)).unwrap().held.len(), 1);
-        here.release(claim).unwrap();
-        assert!(there.status(&device(1)).unwrap().held.is_empty());
-    }
-    assert!(lost.load(SeqCst) >= 3);
+    remote::lost_answers(&*here, &*there, &lost);
 }
 
 /// Passes one exchange on, and loses every second answer to a transaction that takes a slot.
@@ -234,54 +224,6 @@ fn https_without_authorities_is_refused_and_who_is_not_there_is_told() {
 }
 
 #[test]
-fn a_cluster_is_told_as_of_one_moment() {
-    let Some(cluster) = Cluster::start(1, &[]) else {
-        return;
-    };
-    let store = open(cluster.options());
-    let told = |free_bytes| NodeDevice {
-        id: device(1).to_string(),
-        name: "cuda:0".to_owned(),
-        model: "a card".to_owned(),
-        total_bytes: Some(100),
-        free_bytes: Some(free_bytes),
-        sick: Some(Vec::new()),
-    };
-    let announced = store.announce(&[told(100)]).unwrap();
-    announced.update(&[told(60)]).unwrap();
-    let request = |number| Request::on(device(number), 2).with_bytes(7);
-    let claims = [1, 1, 2].map(|number| store.claim(&request(number), soon()).unwrap());
-    store.close(&device(2), "its fan stands").unwrap();
-    let view = store.cluster().unwrap();
-    assert_eq!(view.nodes["here"], [told(60)]);
-    let slots = &view.slots[&device(1).to_string()];
-    assert_eq!(
-        (slots.capacity, slots.claimed_bytes, &slots.closed),
-        (Some(2), 14, &None)
-    );
-    let holders = slots.holders.iter();
-    let holders: Vec<_> = holders
-        .map(|(node, holder)| (node.as_str(), holder.slot))
-        .collect();
-    assert_eq!(holders, [("here", 0), ("here", 1)]);
-    let other = &view.slots[&device(2).to_string()];
-    assert_eq!(other.closed.as_deref(), Some("its fan stands"));
-    drop(announced);
-    drop(claims);
-    assert!(
-        store
-            .wait_for_ends(view.revision, Duration::from_secs(20))
-            .unwrap()
-    );
-    let view = store.cluster().unwrap();
-    assert!(view.nodes.is_empty());
-    assert!(view.slots.values().all(|slots| slots.holders.is_empty()));
-    // Nothing ends any more.
-    let silent = store.wait_for_ends(view.revision, Duration::from_millis(300));
-    assert!(!silent.unwrap());
-}
-
-#[test]
 fn machines_without_a_name_are_not_announced() {
     let mut options = EtcdOptions::new(["http://127.0.0.1:1"]);
     options.node = String::new();
@@ -341,7 +283,6 @@ fn what_a_claim_costs_is_told() {
         return;
     };
     let store = open(cluster.options());
-    let request = Request::on(device(1), 4);
     let member = cluster.urls().remove(0);
     let body = json!({"key": "eA==", "value": "eA=="}).to_string();
     let agent = ureq::Agent::new_with_defaults();
@@ -355,24 +296,5 @@ fn what_a_claim_costs_is_told() {
                 .read_to_string(),
         )
     };
-    let timed = |work: &dyn Fn()| {
-        let begin = Instant::now();
-        work();
-        begin.elapsed()
-    };
-    let claim = || {
-        store
-            .release(store.claim(&request, soon()).unwrap())
-            .unwrap()
-    };
-    let two_writes = || (0..2).for_each(|_| write());
-    let (mut claims, mut writes): (Vec<_>, Vec<_>) = (0..101)
-        .map(|_| (timed(&claim), timed(&two_writes)))
-        .unzip();
-    claims.sort_unstable();
-    writes.sort_unstable();
-    println!(
-        "claim and release: median {:?}, longest {:?}; two bare writes {:?}, longest {:?}",
-        claims[50], claims[100], writes[50], writes[100]
-    );
+    remote::tell_cost(&*store, write);
 }

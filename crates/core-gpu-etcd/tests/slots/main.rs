@@ -1,5 +1,4 @@
-//! Stores of slots: the rules that all keep, and what etcd adds. Where etcd is not installed, its tests
-//! say so.
+//! Slots in etcd: the rules that all stores keep, and what etcd adds. Where it is not installed, the tests say so.
 #![expect(
     clippy::unwrap_used,
     clippy::panic,
@@ -7,18 +6,10 @@
 )]
 
 mod cluster;
-mod conformance;
 mod etcd;
-mod network;
+mod rules;
 mod soak;
 #[cfg(feature = "tls")]
 mod tls;
 
-use core_gpu::driver::{DeviceId, PlatformKind};
-
-fn device(number: u8) -> DeviceId {
-    DeviceId {
-        platform: PlatformKind::Simulated,
-        uuid: [number; 16],
-    }
-}
+use core_gpu_trials::device;

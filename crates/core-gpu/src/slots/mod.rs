@@ -29,6 +29,7 @@ mod file;
 mod holders;
 mod pause;
 mod record;
+pub mod remote;
 
 use std::{
     any::Any,
@@ -152,6 +153,15 @@ impl Claim {
             device,
             slot,
             hold: Box::new(hold),
+        }
+    }
+
+    /// The slot is somebody else's, or may be.
+    #[must_use]
+    pub fn lost(&self) -> SlotError {
+        SlotError::Lost {
+            device: self.device,
+            slot: self.slot,
         }
     }
 

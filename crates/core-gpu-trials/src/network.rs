@@ -1,8 +1,9 @@
-//! Machines of their own for a test: network namespaces on one switch, each of which can be cut off.
+//! Machines of their own for a trial: network namespaces on one switch, each of which can be cut off.
 
 use std::process::Command;
 
 /// Namespaces, a switch between them, and a way there from this one. All gone with this.
+#[derive(Debug)]
 pub struct Network {
     /// What all names begin with: this process's own.
     name: String,
@@ -11,6 +12,7 @@ pub struct Network {
 
 impl Network {
     /// So many machines. None where that is not allowed, which is told.
+    #[must_use]
     pub fn start(hosts: usize) -> Option<Network> {
         let network = Network {
             name: format!("cg{}", std::process::id() % 100_000),
@@ -57,6 +59,7 @@ impl Network {
     }
 
     /// A machine's address.
+    #[must_use]
     pub fn address(&self, host: usize) -> String {
         format!("10.213.{}.{}", std::process::id() % 250, host + 1)
     }
@@ -75,6 +78,9 @@ impl Network {
     }
 
     /// Nothing reaches a machine any more, and nothing leaves it; or it does again.
+    ///
+    /// # Panics
+    /// That cannot be had.
     pub fn cut(&self, host: usize, is_cut: bool) {
         let state = if is_cut { "down" } else { "up" };
         let name = &self.name;
