@@ -10,6 +10,8 @@
 //! | `GPU_SIM_FAULTS` | `cuMemAlloc:2:before:2,cuInit:1:hang` | none |
 //! | `CUDA_VISIBLE_DEVICES` | `1,0`, `GPU-73696d75` | all devices, for the driver's library |
 //! | `GPU_SIM_HIP_DEVICES`, `_BYTES`, `_NAME`, `_VERSION` | `2` | no device, for the HIP library |
+//! | `GPU_SIM_MACHINE` | `2`: devices have other identities than another machine's | 0 |
+//! | `GPU_SIM_ADDRESS` | `10.0.0.2`: where communicators of other machines find this one | loopback |
 //! | `GPU_SIM_NCCL_BYTES` | `65536` (taken by each communicator) | 0 |
 //! | `GPU_SIM_TEMPERATURE`, … | `40` or `40,71` (one for each device) | see below |
 //! | `GPU_SIM_EVENTS` | `0:8:79` (device, type, data) | none |
@@ -67,6 +69,11 @@ impl Setup {
     pub fn read(variable: impl Fn(&str) -> Option<String>) -> Result<Self, SetupError> {
         let devices = one(&variable, "GPU_SIM_DEVICES", devices)?.unwrap_or(vec![USUAL_BYTES]);
         let mut config = Config::with_devices(&devices);
+        let machine = one(&variable, "GPU_SIM_MACHINE", |text| text.parse().ok())?.unwrap_or(0);
+        for device in &mut config.devices {
+            // The byte before the device's number.
+            device.uuid[14] = machine;
+        }
         let slices = one(&variable, "GPU_SIM_SLICES", slices)?.unwrap_or_default();
         for (place, device) in config.devices.iter_mut().enumerate() {
             if slices.get(place).or(slices.last()) == Some(&true) {

@@ -10,7 +10,8 @@
 //! [`auto_select_strategy`] takes one by the devices that count; [`register_strategy`] adds others.
 //! A strategy says which worker gets which device, and in which variables a worker learns it. The
 //! workers are a [`crate::workers::WorkerPool`]'s, which [`GpuStrategy::start_workers`] makes, or a
-//! [`RankGroup`]'s for ranks, or somebody else's: torchrun and Slurm are understood ([`Launch`]).
+//! [`RankGroup`]'s for ranks, or somebody else's: torchrun and Slurm are understood ([`Launch`]). On several machines each
+//! starts the ranks of its own devices ([`GroupPart`]).
 //!
 //! ```
 //! use core_gpu::strategies::{StrategyConfig, auto_select_strategy};
@@ -45,7 +46,7 @@ use crate::platform::{DeviceName, Selector};
 use crate::workers::{WorkerPool, WorkerPoolBuilder};
 
 pub use config::{AUTO, Candidate, StrategyConfig, StrategyContext};
-pub use ddp::{CollectivesProbe, DDP, MultiGpuDdp, SECRET_VARIABLE};
+pub use ddp::{CollectivesProbe, DDP, GroupPart, MultiGpuDdp, SECRET_VARIABLE};
 pub use error::{LaunchError, MeetingError, StrategyError};
 pub use factory::{
     Constructor, StrategyTable, auto_select_strategy, candidates, register_strategy,

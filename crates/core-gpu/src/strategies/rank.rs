@@ -4,10 +4,10 @@
 use std::time::Duration;
 
 use super::{
-    ddp::SECRET_VARIABLE,
+    ddp::{OPEN_VARIABLE, SECRET_VARIABLE, listening_address},
     error::{LaunchError, MeetingError},
     launch::Launch,
-    meeting::{Attendee, meet},
+    meeting::{Attendee, Meeting, meet},
     secret::Secret,
 };
 
@@ -16,10 +16,13 @@ use super::{
 pub struct Rank {
     launch: Launch,
     secret: Secret,
+    /// Nobody else opens the place to meet.
+    opens: bool,
 }
 
 impl Rank {
-    /// Reads which rank this process is from its environment.
+    /// Reads which rank this process is from its environment. Under torchrun and Slurm, which know nothing of our
+    /// place to meet, rank 0 opens it; the secret is a text of `CORE_GPU_GROUP_SECRET`, which all ranks are given.
     ///
     /// # Errors
     /// [`LaunchError::NoRank`] when it is none; [`LaunchError::Missing`] without a secret.
@@ -29,13 +32,27 @@ impl Rank {
             present: "RANK",
             missing: SECRET_VARIABLE,
         })?;
-        Ok(Self::new(launch, Secret::from_text(&secret)))
+        let opens = launch.rank == 0 && std::env::var_os(OPEN_VARIABLE).is_none();
+        let rank = Self::new(launch, Secret::from_text(&secret));
+        Ok(Self { opens, ..rank })
     }
 
-    /// A place in a group, and the group's secret.
+    /// A place in a group, and the group's secret, where somebody opens the place to meet: see
+    /// [`Rank::opens_meeting`].
     #[must_use]
     pub fn new(launch: Launch, secret: Secret) -> Self {
-        Self { launch, secret }
+        Self {
+            launch,
+            secret,
+            opens: false,
+        }
+    }
+
+    /// Has this rank open the place to meet, as rank 0 of a group that nobody here has started.
+    #[must_use]
+    pub fn opens_meeting(mut self) -> Self {
+        self.opens = true;
+        self
     }
 
     /// Its place.
@@ -50,7 +67,21 @@ impl Rank {
     /// See [`MeetingError`].
     pub fn meet(&self, brings: &[u8], limit: Duration) -> Result<Vec<Vec<u8>>, MeetingError> {
         let launch = &self.launch;
-        let address = format!("{}:{}", launch.master_address, launch.rendezvous_port);
+        let (host, port) = (&launch.master_address, launch.rendezvous_port);
+        // Gone when all have been told, this rank as well.
+        let _meeting = match self.opens {
+            true => {
+                let listens = listening_address(host, port);
+                let open = Meeting::open(&listens, launch.world_size, &self.secret, limit);
+                Some(open?)
+            }
+            false => None,
+        };
+        // An address of six has colons of its own.
+        let address = match host.contains(':') {
+            true => format!("[{host}]:{port}"),
+            false => format!("{host}:{port}"),
+        };
         let attendee = Attendee {
             rank: launch.rank,
             world_size: launch.world_size,

@@ -3,7 +3,7 @@
 use std::{
     collections::BTreeMap,
     io::BufReader,
-    net::{Ipv4Addr, Shutdown, TcpStream},
+    net::{Shutdown, TcpStream},
     sync::{
         Arc, Condvar, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, Ordering::Relaxed},
@@ -88,7 +88,7 @@ impl Link {
     /// # Errors
     /// When there is nobody.
     pub fn open(meeting: Meeting) -> Result<Self, Failure> {
-        let stream = TcpStream::connect((Ipv4Addr::LOCALHOST, meeting.port))?;
+        let stream = TcpStream::connect((meeting.host, meeting.port))?;
         stream.set_nodelay(true)?;
         let heard = Arc::<Heard>::default();
         let (listener, from) = (Arc::clone(&heard), stream.try_clone()?);

@@ -14,7 +14,7 @@ use std::{
 };
 
 use crate::{
-    Failure, INVALID_USAGE, REMOTE_ERROR, reduce,
+    Failure, INVALID_USAGE, REMOTE_ERROR, SYSTEM_ERROR, reduce,
     wire::{ANSWER, COLLECTIVE, GOODBYE, HELLO, Message, NOTICE, POINT},
 };
 
@@ -26,7 +26,9 @@ const MARK: [u8; 8] = *b"gpu-sim\0";
 /// Where ranks meet, as an identity says it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Meeting {
-    /// The port on this host.
+    /// The host, as its other machines know it.
+    pub host: Ipv4Addr,
+    /// The port there.
     pub port: u16,
     /// What who comes has to say.
     pub secret: u64,
@@ -38,13 +40,20 @@ impl Meeting {
     /// # Errors
     /// As listening fails.
     pub fn open() -> Result<Self, Failure> {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+        let host = match std::env::var("GPU_SIM_ADDRESS") {
+            Err(_) => Ipv4Addr::LOCALHOST,
+            Ok(text) => text.parse().map_err(|_| {
+                let why = format!("GPU_SIM_ADDRESS cannot be `{text}`");
+                Failure::new(SYSTEM_ERROR, why)
+            })?,
+        };
+        let listener = TcpListener::bind((host, 0))?;
         let port = listener.local_addr()?.port();
         let secret = secret();
         thread::Builder::new()
             .name("gpu-sim-meeting".to_owned())
             .spawn(move || gather(&listener, secret))?;
-        Ok(Self { port, secret })
+        Ok(Self { host, port, secret })
     }
 
     /// As an identity.
@@ -52,7 +61,8 @@ impl Meeting {
         let said = MARK
             .into_iter()
             .chain(self.secret.to_le_bytes())
-            .chain(self.port.to_le_bytes());
+            .chain(self.port.to_le_bytes())
+            .chain(self.host.octets());
         let mut identity = [0; IDENTITY];
         for (to, from) in identity.iter_mut().zip(said) {
             *to = from;
@@ -67,7 +77,10 @@ impl Meeting {
     pub fn of(identity: &[u8; IDENTITY]) -> Result<Self, Failure> {
         let (mark, rest) = identity.split_at(MARK.len());
         let (secret, rest) = rest.split_at(8);
-        let (Ok(secret), Some(port)) = (secret.try_into(), rest.first_chunk()) else {
+        let (port, rest) = rest.split_at(2);
+        let (Ok(secret), Ok(port), Some(host)) =
+            (secret.try_into(), port.try_into(), rest.first_chunk::<4>())
+        else {
             return Err(Failure::argument("this is no identity"));
         };
         if mark != MARK {
@@ -75,7 +88,8 @@ impl Meeting {
         }
         Ok(Self {
             secret: u64::from_le_bytes(secret),
-            port: u16::from_le_bytes(*port),
+            port: u16::from_le_bytes(port),
+            host: (*host).into(),
         })
     }
 }
