@@ -6,6 +6,7 @@
 mod build;
 mod ci;
 mod dist;
+mod evidence;
 mod python;
 mod root;
 mod test;
@@ -33,6 +34,7 @@ The repository's own commands:
   device              what a card shows, packed for a machine that has one, and run here
   seeded TREE OLD NEW what check finds of mistakes that are written into a real tree
   soak [--minutes N]  what needs minutes to show itself
+  evidence [NAME…]    what needs PostgreSQL, Slurm, Ray or PyTorch, or machines of its own
   dist                the program as an archive and as a Python wheel, each tried
   ci                  what CI runs, stage by stage
   help                this text
@@ -62,6 +64,7 @@ fn run(arguments: Vec<OsString>) -> Outcome<ExitCode> {
         Some("test") => test::run(rest)?,
         Some("bless") => test::bless()?,
         Some("dist") => dist::run(rest)?,
+        Some("evidence") => evidence::run(rest)?,
         Some("ci") => ci::run()?,
         None | Some("help" | "--help" | "-h") => print!("{HELP}"),
         Some("tidy" | "codegen" | "draw" | "device" | "seeded" | "soak") => {

@@ -15,7 +15,13 @@ use coalesce::{cli::Invocation, commands};
 use crate::repository::Repository;
 
 /// Crates of the repository that the sample's tree has besides its own.
-const RUNTIME: [&str; 4] = ["core-gpu", "core-gpu-driver", "core-gpu-memory", "gpu-sim"];
+const RUNTIME: [&str; 5] = [
+    "core-gpu",
+    "core-gpu-driver",
+    "core-gpu-memory",
+    "core-gpu-trials",
+    "gpu-sim",
+];
 
 /// The crates that become shims.
 pub const SHIMS: [&str; 4] = [

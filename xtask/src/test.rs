@@ -134,7 +134,8 @@ fn provide(missing: &[&Program], environment: Option<&Environment>) {
     }
 }
 
-fn install(packages: &[&str]) {
+/// Installs packages of Debian's, and says where that fails.
+pub fn install(packages: &[&str]) {
     for words in [
         vec!["update", "-qq"],
         [

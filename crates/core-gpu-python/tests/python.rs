@@ -87,6 +87,20 @@ fn a_program_on_the_processor() {
     );
 }
 
+/// Has a Python find two simulated devices in the place of CUDA's.
+#[cfg(target_os = "linux")]
+fn simulate(python: &mut Command, folder: &Path) {
+    let libraries = folder.join("libraries");
+    fs::create_dir(&libraries).unwrap();
+    let cuda = library_path("sim_cuda").unwrap();
+    std::os::unix::fs::symlink(cuda, libraries.join("libcuda.so.1")).unwrap();
+    python
+        .env("LD_LIBRARY_PATH", &libraries)
+        .env("GPU_SIM_DEVICES", "67108864,67108864")
+        .env("COALESCE_GPU_SLOTS_DIRECTORY", folder.join("slots"))
+        .env_remove("CUDA_VISIBLE_DEVICES");
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn a_program_on_simulated_devices() {
@@ -95,15 +109,41 @@ fn a_program_on_simulated_devices() {
     }
     let folder = tempfile::tempdir().unwrap();
     lay_out(folder.path());
-    let libraries = folder.path().join("libraries");
-    fs::create_dir(&libraries).unwrap();
-    let cuda = library_path("sim_cuda").unwrap();
-    std::os::unix::fs::symlink(cuda, libraries.join("libcuda.so.1")).unwrap();
     let mut python = python(folder.path());
-    python
-        .env("LD_LIBRARY_PATH", &libraries)
-        .env("GPU_SIM_DEVICES", "67108864,67108864")
-        .env("COALESCE_GPU_SLOTS_DIRECTORY", folder.path().join("slots"))
-        .env_remove("CUDA_VISIBLE_DEVICES");
+    simulate(&mut python, folder.path());
     tried(&mut python, &["simulated"]);
+}
+
+/// The Python that `cargo xtask evidence` has made for what is too large for the tests.
+#[cfg(target_os = "linux")]
+fn of_evidence(folder: &Path) -> Option<Command> {
+    let Some(interpreter) = std::env::var_os("COALESCE_EVIDENCE_PYTHON") else {
+        println!("skipped: runs by `cargo xtask evidence`");
+        return None;
+    };
+    lay_out(folder);
+    let mut python = Command::new(interpreter);
+    python
+        .env("PYTHONPATH", folder)
+        .env("PYTHONDONTWRITEBYTECODE", "1");
+    Some(python)
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn ray_gives_out_devices() {
+    let folder = tempfile::tempdir().unwrap();
+    if let Some(mut python) = of_evidence(folder.path()) {
+        simulate(&mut python, folder.path());
+        tried(python.arg("-B"), &["-s", "evidence/test_ray.py"]);
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn pytorch_sees_the_same_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    if let Some(mut python) = of_evidence(folder.path()) {
+        tried(python.arg("-B"), &["-s", "evidence/test_torch.py"]);
+    }
 }
