@@ -10,6 +10,10 @@ use std::{
 
 use gpu_ast::{AstTensors, SourceLanguage, subtree_hashes};
 
+/// As `coalesce` allocates: syn's trees are many small pieces.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn collect(folder: &Path, to: &mut Vec<(PathBuf, String, SourceLanguage)>) {
     let Ok(entries) = fs::read_dir(folder) else {
         return;

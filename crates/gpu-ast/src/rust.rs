@@ -1,8 +1,6 @@
 //! Rust's trees, by syn.
 
-use std::ops::Range;
-
-use proc_macro2::{Span, TokenStream, TokenTree};
+use proc_macro2::{LineColumn, Span, TokenStream, TokenTree};
 use syn::{
     spanned::Spanned as _,
     visit::{self, Visit},
@@ -19,23 +17,58 @@ use crate::{
 /// The file itself; the others follow.
 const FILE: u32 = RUST;
 
-struct Walk {
-    builder: Builder,
-    /// Bytes of the file before what was parsed.
-    base: u32,
+/// From lines and columns to bytes. proc_macro2 tells bytes, too, but keeps each that it is asked for in a tree.
+struct Places<'t> {
+    code: &'t str,
+    is_ascii: bool,
+    /// The first byte of each line.
+    lines: Vec<usize>,
+    /// Bytes of the file before the code.
+    base: usize,
 }
 
-impl Walk {
-    /// Bytes of the file; none for what stands nowhere.
-    fn place(&self, bytes: &Range<usize>) -> Option<Token> {
-        let at = |byte: usize| u32::try_from(byte).ok()?.checked_add(self.base);
-        let (start, end) = (at(bytes.start)?, at(bytes.end)?);
-        (start < end).then_some(Token { start, end })
+impl<'t> Places<'t> {
+    fn new(text: &'t str, base: usize) -> Self {
+        let code = text.get(base..).unwrap_or_default();
+        let ends = code.bytes().zip(1..).filter(|(byte, _)| *byte == b'\n');
+        Self {
+            code,
+            is_ascii: code.is_ascii(),
+            lines: std::iter::once(0)
+                .chain(ends.map(|(_, next)| next))
+                .collect(),
+            base,
+        }
     }
 
+    fn byte(&self, at: LineColumn) -> Option<u32> {
+        let line = *self.lines.get(at.line.checked_sub(1)?)?;
+        let column = match self.is_ascii {
+            true => at.column,
+            false => {
+                let letters = self.code.get(line..)?.chars().take(at.column);
+                letters.map(char::len_utf8).sum()
+            }
+        };
+        u32::try_from(self.base + line + column).ok()
+    }
+
+    /// Bytes of the file; none for what stands nowhere.
+    fn place(&self, (first, last): (Span, Span)) -> Option<Token> {
+        let (start, end) = (self.byte(first.start())?, self.byte(last.end())?);
+        (start < end).then_some(Token { start, end })
+    }
+}
+
+struct Walk<'t> {
+    builder: Builder,
+    places: Places<'t>,
+}
+
+impl Walk<'_> {
     /// A node around what `within` visits. One that stands nowhere is none.
-    fn node(&mut self, kind: RustKind, bytes: Range<usize>, within: impl FnOnce(&mut Walk)) {
-        let Some(place) = self.place(&bytes) else {
+    fn node(&mut self, kind: RustKind, ends: (Span, Span), within: impl FnOnce(&mut Self)) {
+        let Some(place) = self.places.place(ends) else {
             return within(self);
         };
         let kind = FILE + 1 + kind as u32;
@@ -46,15 +79,32 @@ impl Walk {
 }
 
 /// Where a node stands: by its ends where it may have much in it.
-macro_rules! bytes_of {
-    ($node:ident) => {
-        $node.span().byte_range()
-    };
-    ($node:ident ends) => {{
-        let bytes = $node.bytes();
+macro_rules! ends_of {
+    ($walk:ident $node:ident) => {{
+        let span = $node.span();
+        (span, span)
+    }};
+    ($walk:ident $node:ident ends) => {{
+        let ends = $node.ends();
         #[cfg(test)]
-        assert_eq!(bytes, $node.span().byte_range(), "{}", stringify!($node));
-        bytes
+        {
+            let place = $walk.places.place(ends).map(|place| place.start..place.end);
+            let all = $node.span();
+            assert_eq!(
+                place,
+                $walk
+                    .places
+                    .place((all, all))
+                    .map(|place| place.start..place.end)
+            );
+            let base = $walk.places.base;
+            let told = all.byte_range().start + base..all.byte_range().end + base;
+            assert_eq!(
+                place.map(|place| place.start as usize..place.end as usize),
+                Some(told)
+            );
+        }
+        ends
     }};
 }
 
@@ -68,10 +118,10 @@ macro_rules! nodes {
         /// Names, from the file's on.
         pub const RUST_KINDS: &[&str] = &["File", $(stringify!($kind),)*];
 
-        impl<'ast> Visit<'ast> for Walk {
+        impl<'ast> Visit<'ast> for Walk<'_> {
             $(fn $method(&mut self, node: &'ast $node) {
-                let bytes = bytes_of!(node $($ends)?);
-                self.node(RustKind::$kind, bytes, |walk| visit::$method(walk, node));
+                let ends = ends_of!(self node $($ends)?);
+                self.node(RustKind::$kind, ends, |walk| visit::$method(walk, node));
             })*
         }
     };
@@ -82,7 +132,7 @@ nodes! {
     Arm visit_arm syn::Arm => ends,
     AssocConst visit_assoc_const syn::AssocConst,
     AssocType visit_assoc_type syn::AssocType,
-    Attribute visit_attribute syn::Attribute,
+    Attribute visit_attribute syn::Attribute => ends,
     BinOp visit_bin_op syn::BinOp,
     Block visit_block syn::Block => ends,
     BoundLifetimes visit_bound_lifetimes syn::BoundLifetimes,
@@ -113,7 +163,7 @@ nodes! {
     ExprMatch visit_expr_match syn::ExprMatch => ends,
     ExprMethodCall visit_expr_method_call syn::ExprMethodCall => ends,
     ExprParen visit_expr_paren syn::ExprParen => ends,
-    ExprPath visit_expr_path syn::ExprPath,
+    ExprPath visit_expr_path syn::ExprPath => ends,
     ExprRange visit_expr_range syn::ExprRange,
     ExprRawAddr visit_expr_raw_addr syn::ExprRawAddr,
     ExprReference visit_expr_reference syn::ExprReference => ends,
@@ -151,12 +201,12 @@ nodes! {
     ItemMacro visit_item_macro syn::ItemMacro => ends,
     ItemMod visit_item_mod syn::ItemMod => ends,
     ItemStatic visit_item_static syn::ItemStatic,
-    ItemStruct visit_item_struct syn::ItemStruct,
+    ItemStruct visit_item_struct syn::ItemStruct => ends,
     ItemTrait visit_item_trait syn::ItemTrait => ends,
     ItemTraitAlias visit_item_trait_alias syn::ItemTraitAlias,
     ItemType visit_item_type syn::ItemType,
     ItemUnion visit_item_union syn::ItemUnion,
-    ItemUse visit_item_use syn::ItemUse,
+    ItemUse visit_item_use syn::ItemUse => ends,
     Label visit_label syn::Label,
     Lifetime visit_lifetime syn::Lifetime,
     LifetimeParam visit_lifetime_param syn::LifetimeParam,
@@ -173,7 +223,7 @@ nodes! {
     MetaList visit_meta_list syn::MetaList,
     MetaNameValue visit_meta_name_value syn::MetaNameValue,
     NamedArg visit_named_arg syn::NamedArg,
-    PatIdent visit_pat_ident syn::PatIdent,
+    PatIdent visit_pat_ident syn::PatIdent => ends,
     PatOr visit_pat_or syn::PatOr,
     PatParen visit_pat_paren syn::PatParen,
     PatReference visit_pat_reference syn::PatReference,
@@ -181,17 +231,17 @@ nodes! {
     PatSlice visit_pat_slice syn::PatSlice,
     PatStruct visit_pat_struct syn::PatStruct,
     PatTuple visit_pat_tuple syn::PatTuple,
-    PatTupleStruct visit_pat_tuple_struct syn::PatTupleStruct,
-    PatType visit_pat_type syn::PatType,
+    PatTupleStruct visit_pat_tuple_struct syn::PatTupleStruct => ends,
+    PatType visit_pat_type syn::PatType => ends,
     PatWild visit_pat_wild syn::PatWild,
-    Path visit_path syn::Path,
-    PathSegment visit_path_segment syn::PathSegment,
+    Path visit_path syn::Path => ends,
+    PathSegment visit_path_segment syn::PathSegment => ends,
     PreciseCapture visit_precise_capture syn::PreciseCapture,
     PredicateLifetime visit_predicate_lifetime syn::PredicateLifetime,
     PredicateType visit_predicate_type syn::PredicateType,
     RangeLimits visit_range_limits syn::RangeLimits,
     Receiver visit_receiver syn::Receiver,
-    Signature visit_signature syn::Signature,
+    Signature visit_signature syn::Signature => ends,
     StmtMacro visit_stmt_macro syn::StmtMacro => ends,
     TraitBound visit_trait_bound syn::TraitBound,
     TraitItemConst visit_trait_item_const syn::TraitItemConst,
@@ -207,17 +257,17 @@ nodes! {
     TypeNever visit_type_never syn::TypeNever,
     TypeParam visit_type_param syn::TypeParam,
     TypeParen visit_type_paren syn::TypeParen,
-    TypePath visit_type_path syn::TypePath,
+    TypePath visit_type_path syn::TypePath => ends,
     TypePtr visit_type_ptr syn::TypePtr,
-    TypeReference visit_type_reference syn::TypeReference,
+    TypeReference visit_type_reference syn::TypeReference => ends,
     TypeSlice visit_type_slice syn::TypeSlice,
     TypeTraitObject visit_type_trait_object syn::TypeTraitObject,
     TypeTuple visit_type_tuple syn::TypeTuple,
     UnOp visit_un_op syn::UnOp,
     UseGlob visit_use_glob syn::UseGlob,
-    UseGroup visit_use_group syn::UseGroup,
+    UseGroup visit_use_group syn::UseGroup => ends,
     UseName visit_use_name syn::UseName,
-    UsePath visit_use_path syn::UsePath,
+    UsePath visit_use_path syn::UsePath => ends,
     UseRename visit_use_rename syn::UseRename,
     Variadic visit_variadic syn::Variadic,
     Variant visit_variant syn::Variant,
@@ -238,37 +288,48 @@ fn preamble(text: &str) -> usize {
     }
 }
 
+/// The arrays of a file's tree.
+///
+/// For threads that keep no spans: those that were there before are invalid afterwards.
 pub fn parse(text: &str) -> Result<AstTensors, AstError> {
+    let tensors = parse_spans(text);
+    // Each text that was parsed would stay in memory otherwise, and be searched for each place.
+    proc_macro2::extra::invalidate_current_thread_spans();
+    tensors
+}
+
+fn parse_spans(text: &str) -> Result<AstTensors, AstError> {
     let base = preamble(text);
-    let code = &text[base..];
+    let places = Places::new(text, base);
     let syntax = |span: Span, message: String| AstError::Syntax {
         line: line_of(text, base + span.byte_range().start),
         message,
     };
-    let stream: TokenStream = code
+    let stream: TokenStream = places
+        .code
         .parse()
         .map_err(|error: proc_macro2::LexError| syntax(error.span(), error.to_string()))?;
     let file: syn::File =
         syn::parse2(stream.clone()).map_err(|error| syntax(error.span(), error.to_string()))?;
     let mut walk = Walk {
         builder: Builder::default(),
-        base: u32::try_from(base).unwrap_or(u32::MAX),
+        places,
     };
     let end = u32::try_from(text.len()).unwrap_or(u32::MAX);
     walk.builder.enter(FILE, 0, end);
     visit::visit_file(&mut walk, &file);
     walk.builder.leave();
     let mut tokens = Vec::new();
-    flatten(stream, &walk, &mut tokens);
+    flatten(stream, &walk.places, &mut tokens);
     let mut tensors = walk.builder.finish(text, &tokens);
     tensors.root_is_file(text);
     Ok(tensors)
 }
 
 /// The tokens in order, brackets among them. A comment of documentation is several tokens in one place.
-fn flatten(stream: TokenStream, walk: &Walk, to: &mut Vec<Token>) {
+fn flatten(stream: TokenStream, places: &Places<'_>, to: &mut Vec<Token>) {
     let add = |span: Span, to: &mut Vec<Token>| {
-        let place = walk.place(&span.byte_range());
+        let place = places.place((span, span));
         let after = to.last().map_or(0, |last: &Token| last.end);
         to.extend(place.filter(|place| place.start >= after));
     };
@@ -276,7 +337,7 @@ fn flatten(stream: TokenStream, walk: &Walk, to: &mut Vec<Token>) {
         match tree {
             TokenTree::Group(group) => {
                 add(group.span_open(), to);
-                flatten(group.stream(), walk, to);
+                flatten(group.stream(), places, to);
                 add(group.span_close(), to);
             }
             tree => add(tree.span(), to),
