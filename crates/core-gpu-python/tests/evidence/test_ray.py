@@ -29,7 +29,8 @@ def test_a_task_sees_the_device_that_ray_gives_it():
         }
     }
     os.environ["RAY_raylet_start_wait_time_s"] = "180"
-    ray.init(num_cpus=2, num_gpus=2, include_dashboard=False, logging_level="ERROR")
+    # An actor that names its devices has a processor, too: two are left for tasks.
+    ray.init(num_cpus=4, num_gpus=2, include_dashboard=False, logging_level="ERROR")
     try:
 
         @ray.remote(num_gpus=1, runtime_env=simulated)
@@ -44,6 +45,18 @@ def test_a_task_sees_the_device_that_ray_gives_it():
         assert all(answer[1] == ["cuda:0"] and answer[3] == b"in a task" for answer in answers)
         assert answers[0][2] != answers[1][2]
 
-        print("Ray: two actors with a device each see one, and not the same")
+        @ray.remote(runtime_env=simulated)
+        def without_a_device():
+            import core_gpu
+
+            gpus = [device for device in core_gpu.devices() if device.is_gpu]
+            return os.environ.get("CUDA_VISIBLE_DEVICES"), len(gpus)
+
+        variable, count = ray.get(without_a_device.remote(), timeout=120)
+        # Ray hides the devices from such a task, unless it was told not to: the runtime follows.
+        assert count == (0 if variable == "" else 2)
+
+        print("Ray: two actors with a device each see one, and not the same;")
+        print(f"a task without one is told {variable!r} and sees {count}")
     finally:
         ray.shutdown()
