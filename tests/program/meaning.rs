@@ -2,7 +2,8 @@
 //! not see, changed by the program and run before and after.
 //!
 //! `data/meaning/*.cases` has them, in the form of `trees`. `data/meaning-typical` has larger ones, reduced from well-known
-//! packages, with changes that were drawn at random: each tenth is tried, and all of them with `COALESCE_TREES=all`.
+//! packages, with changes that were drawn at random, and `data/meaning-typical-2` those of other packages, with the rule
+//! beside them: each tenth is tried, and all of them with `COALESCE_TREES=all`.
 //! `known.txt` lists the trees of which the word is still wrong; the list is exact, so that it only shrinks.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -75,12 +76,26 @@ fn what_is_told_resolved_runs_as_before() {
 /// Of the typical trees, one of so many is tried each time.
 const SAMPLE: usize = 10;
 
+/// Holds each tenth of the trees of a folder, or all of them.
+fn hold_sample(folder: &str, known: &str) {
+    let all = std::env::var_os("COALESCE_TREES").is_some_and(|which| which == "all");
+    let step = if all { 1 } else { SAMPLE };
+    let trees: Vec<Tree> = read(folder).into_iter().step_by(step).collect();
+    hold(&trees, known);
+}
+
 #[test]
 fn what_is_told_resolved_of_typical_packages_runs_as_before() {
-    let all = std::env::var_os("COALESCE_TREES").is_some_and(|which| which == "all");
-    let trees = read("meaning-typical")
-        .into_iter()
-        .step_by(if all { 1 } else { SAMPLE });
-    let trees: Vec<Tree> = trees.collect();
-    hold(&trees, include_str!("data/meaning-typical/known.txt"));
+    hold_sample(
+        "meaning-typical",
+        include_str!("data/meaning-typical/known.txt"),
+    );
+}
+
+#[test]
+fn what_is_told_resolved_of_other_typical_packages_runs_as_before() {
+    hold_sample(
+        "meaning-typical-2",
+        include_str!("data/meaning-typical-2/known.txt"),
+    );
 }
