@@ -16,7 +16,7 @@ use std::{
 };
 
 use coalesce_model::{
-    ByteSpan, Change, ImportTarget, Subject, Texts, Unproven, UnprovenKind, change::renamed,
+    ByteSpan, Change, ImportTarget, Module, Subject, Texts, Unproven, UnprovenKind, change::renamed,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -160,7 +160,8 @@ fn earlier(before: &PythonGraph, after: &PythonGraph, now: &[Option<usize>]) -> 
     was
 }
 
-/// For each module the one that it is afterwards.
+/// For each module the one that it is afterwards. A file of types is never executed and has none: by its name the
+/// module beside it would be found.
 fn counterparts(
     before: &PythonGraph,
     after: &PythonGraph,
@@ -171,7 +172,13 @@ fn counterparts(
         let name = renamed(changes, ".", name).unwrap_or_else(|| name.to_owned());
         after.find(None, &name)
     };
-    modules.map(|module| counterpart(&module.name)).collect()
+    let executed = |module: &&Module| !module.path.as_str().ends_with(".pyi");
+    modules
+        .map(|module| {
+            let module = Some(module).filter(executed)?;
+            counterpart(&module.name)
+        })
+        .collect()
 }
 
 /// Which modules the import of a module runs.

@@ -44,6 +44,18 @@ fn makes_modules(text: &str) -> bool {
             .any(|rest| !rest.starts_with("[__name__]"))
 }
 
+/// Whether a text has a call that imports by a value: `import_module(name)`, `__import__(f"{package}.{name}")`.
+fn imports_by_value(text: &str) -> bool {
+    ["import_module(", "__import__("].iter().any(|call| {
+        memchr::memmem::find_iter(text.as_bytes(), call.as_bytes()).any(|at| {
+            let argument = text.get(at + call.len()..).unwrap_or_default().trim_start();
+            let argument = argument.strip_prefix(['f', 'F']).unwrap_or(argument);
+            let literal = argument.strip_prefix(['"', '\'']);
+            literal.is_none_or(|literal| literal.starts_with(['{', '%']))
+        })
+    })
+}
+
 fn source(text: &str) -> PythonFacts {
     let mut analysis = Analysis::without_annotations(text);
     let mut imports: Vec<ImportStatement> = Vec::with_capacity(analysis.imports.len());
@@ -89,6 +101,7 @@ fn source(text: &str) -> PythonFacts {
         unknown_tables: analysis.lazy.unknown,
         perhaps_tables: analysis.lazy.perhaps,
         open_imports,
+        imports_by_value: imports_by_value(text),
         requirements: Vec::new(),
         extensions: Vec::new(),
         flow,

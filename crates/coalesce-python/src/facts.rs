@@ -53,6 +53,8 @@ pub struct PythonFacts {
     pub perhaps_tables: Vec<ByteSpan>,
     /// Calls that import a module of which only the beginning of the name is known.
     pub open_imports: Vec<FromPart>,
+    /// Whether a call imports a module by a name that is no literal from its beginning on.
+    pub imports_by_value: bool,
     /// Distributions that a project file says are always installed along.
     pub requirements: Vec<String>,
     /// Full names of compiled modules that a project file says are built.

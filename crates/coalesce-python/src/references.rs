@@ -251,17 +251,24 @@ impl Finder<'_> {
         }
     }
 
-    /// Strings that are a full name of the target and nothing else.
+    /// Strings that are a full name of the target and nothing else, and entry points (`pkg.old:item`).
     fn strings(&mut self, analysis: &Analysis, text: &str) {
         for string in analysis
             .strings
             .iter()
             .filter(|string| !string.documentation)
         {
-            let Some(content) = string.span.of(text).filter(|content| is_dotted(content)) else {
+            let Some(content) = string.span.of(text) else {
                 continue;
             };
-            if self.targets.contains(&self.graph.lookup(content)) {
+            let named = match content.split_once(':') {
+                Some((module, item)) if is_dotted(module) && is_dotted(item) => {
+                    self.graph.lookup(&format!("{module}.{item}"))
+                }
+                None if is_dotted(content) => self.graph.lookup(content),
+                _ => continue,
+            };
+            if self.targets.contains(&named) {
                 self.push(string.span, vec![string.span], Form::String);
             }
         }

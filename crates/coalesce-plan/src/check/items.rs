@@ -209,8 +209,9 @@ impl<'a> Checker<'a> {
                 defines.map(move |item| format!("{}{separator}{item}", module.name))
             })
             .collect();
-        let help = meant(&name.text, names.iter().map(String::as_str))
-            .map(|near| format!("did you mean `{near}`?"));
+        let others = names.iter().map(String::as_str);
+        let others = others.filter(|other| *other != name.text);
+        let help = meant(&name.text, others).map(|near| format!("did you mean `{near}`?"));
         let message = format!("there is no item `{}`", name.text);
         self.errors.push(manifest.error(name.span, message, help));
     }

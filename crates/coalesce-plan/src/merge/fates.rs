@@ -208,9 +208,35 @@ fn is_own(merge: &Merge<'_>, pair: &Pair<'_>, part: &Part<'_>) -> bool {
     part.names.iter().all(|name| {
         let full = format!("{}{separator}{name}", pair.from.name);
         let references = merge.graph.references(&full, merge.texts);
-        references
-            .iter()
-            .all(|reference| reference.path == pair.from.path)
+        let mut elsewhere = references.iter();
+        !elsewhere.any(|reference| reference.path != pair.from.path)
+            && !is_in_texts(merge, pair, name)
+    })
+}
+
+/// Whether a file that is no code of the language, or a text in one, names it behind its module: entry points
+/// (`pkg.old:_Plugin`) and configuration (`pkg.old._Plugin`).
+fn is_in_texts(merge: &Merge<'_>, pair: &Pair<'_>, name: &str) -> bool {
+    if merge.open.language != LanguageKind::Python {
+        return false;
+    }
+    let module = last(&pair.from.name);
+    let spelled = [":", "."].map(|between| format!("{module}{between}{name}"));
+    let others = merge.texts.paths().iter();
+    others
+        .filter(|path| **path != pair.from.path)
+        .filter_map(|path| merge.texts.text(path))
+        .any(|text| spelled.iter().any(|spelled| stands_in(&text, spelled)))
+}
+
+/// Whether a name stands in a text and goes on on neither side.
+fn stands_in(text: &str, name: &str) -> bool {
+    let goes_on = |c: char| c.is_alphanumeric() || c == '_';
+    text.match_indices(name).any(|(at, _)| {
+        let (before, after) = (text.get(..at), text.get(at + name.len()..));
+        let is_end = |next: Option<char>| !next.is_some_and(goes_on);
+        is_end(before.and_then(|before| before.chars().next_back()))
+            && is_end(after.and_then(|after| after.chars().next()))
     })
 }
 

@@ -5,6 +5,7 @@ use coalesce_model::{ByteSpan, Form, UnprovenKind};
 
 use crate::{
     analysis::Use,
+    graph::Entity,
     names::occurrences,
     rewrite::{
         chains::module_of,
@@ -21,6 +22,7 @@ pub fn report(file: &File<'_>, found: &mut FileEdits) {
         };
         mentions(file, &format!("{leaf}.py"), Form::FilePath, found);
         completed(file, &change.from, leaf, found);
+        begun(file, &change.from, found);
         looked_up(file, &change.from, leaf, found);
         ended(file, &change.from, leaf, found);
         joined(file, &change.from, leaf, found);
@@ -70,7 +72,7 @@ fn completed(file: &File<'_>, name: &str, leaf: &str, found: &mut FileEdits) {
     let prefix = name.strip_suffix(leaf).unwrap_or_default();
     let open = |span: &ByteSpan| {
         let rest = file.text.get(span.end as usize..).unwrap_or_default();
-        rest.starts_with(['"', '\'', '{', '%'])
+        rest.starts_with(['"', '\'']) || goes_on(file, name, rest)
     };
     let prefixes: Vec<ByteSpan> = occurrences(file.text, prefix).filter(open).collect();
     if prefix.is_empty() || prefixes.is_empty() {
@@ -95,6 +97,73 @@ fn completed(file: &File<'_>, name: &str, leaf: &str, found: &mut FileEdits) {
             if !open.any(|open| open.span.contains(span)) {
                 found.doubt(span, UnprovenKind::DynamicImport, name, why);
             }
+        }
+    }
+}
+
+/// Whether a prefix with a gap behind it, `{…}` or `%s`, can come to be the name or one below it: `{…}(` cannot, and
+/// `{…}.rest` only where something below is called so.
+fn goes_on(file: &File<'_>, name: &str, rest: &str) -> bool {
+    let behind = if let Some(gap) = rest.strip_prefix('{') {
+        gap.find(['}', '"', '\'', '\n'])
+            .and_then(|end| gap.get(end..)?.strip_prefix('}'))
+    } else {
+        rest.strip_prefix('%')
+            .and_then(|rest| rest.strip_prefix('s'))
+    };
+    // What else is there is no end that could be read.
+    let Some(behind) = behind else {
+        return rest.starts_with(['{', '%']);
+    };
+    let part = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
+    let end = behind.find(|c| !part(c)).unwrap_or(behind.len());
+    let (tail, stop) = behind.split_at(end);
+    match stop.chars().next() {
+        Some('{' | '%' | '\\') => return true,
+        Some('"' | '\'' | ':') => {}
+        _ => return false,
+    }
+    let Some(tail) = tail.strip_prefix('.').filter(|_| tail.len() > 1) else {
+        return true;
+    };
+    let graph = file.graph();
+    let (own, below) = (name.len(), format!("{name}."));
+    let (last, end) = (tail.rsplit('.').next().unwrap_or(tail), format!(".{tail}"));
+    let mut modules = graph.modules.iter().enumerate();
+    modules.any(|(at, module)| {
+        let full = &module.name;
+        let is_below = full.len() == own && full == name || full.starts_with(&below);
+        is_below && (full.ends_with(&end) || graph.member(at, last) != Entity::Missing)
+    })
+}
+
+/// Ends of names that begin with a package above, where another file puts names together and imports them:
+/// `preload("engine.default")` beside `import_module(f"{package}.{name}")`.
+fn begun(file: &File<'_>, name: &str, found: &mut FileEdits) {
+    let graph = file.graph();
+    for string in &file.analysis().strings {
+        let content = string.span.of(file.text).unwrap_or_default();
+        if string.documentation || string.annotation || !content.contains('.') {
+            continue;
+        }
+        let leads = name.match_indices('.').any(|(at, _)| {
+            let (above, rest) = (name.get(..at), name.get(at + 1..).unwrap_or_default());
+            let behind = content.strip_prefix(rest);
+            behind.is_some_and(|behind| behind.is_empty() || behind.starts_with('.'))
+                && above
+                    .is_some_and(|above| graph.find(None, &format!("{above}.{content}")).is_some())
+        });
+        let top = name.split('.').next();
+        let imports = || {
+            let mut modules = graph.modules.iter().zip(&graph.facts);
+            modules.any(|(module, facts)| {
+                facts.imports_by_value && module.name.split('.').next() == top
+            })
+        };
+        let told = || graph.find(file.module, content).is_some() || found.covered(string.span);
+        if leads && !told() && imports() {
+            let why = "the end of a name, in a package that puts names together and imports them";
+            found.doubt(string.span, UnprovenKind::DynamicImport, name, why);
         }
     }
 }

@@ -6,6 +6,7 @@ mod bare;
 mod chains;
 mod discovery;
 mod documents;
+mod entry_points;
 pub(crate) mod export_list;
 mod exports;
 mod file;
@@ -127,6 +128,7 @@ fn in_one_way(
     let binds = options.way == 0 || moves_items(changes);
     parents::plan(&mapping, binds, texts, &mut plan);
     places::check(&mapping, texts, &mut plan);
+    entry_points::check(&mapping, texts, &mut plan);
     discovery::check(&mapping, texts, &mut plan);
     introspection::check(&mapping, texts, &mut plan);
     pytest::check(&mapping, texts, &mut plan);

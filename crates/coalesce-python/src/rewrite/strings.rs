@@ -1,7 +1,7 @@
 //! String literals of code: full names, relative names, statements in templates, and what names the
 //! moved module outside of any literal.
 
-use coalesce_model::{ByteSpan, Edit, Form, Safety};
+use coalesce_model::{ByteSpan, Edit, Form, Safety, UnprovenKind};
 use ruff_python_ast::token::TokenKind;
 use ruff_python_parser::Mode;
 use ruff_text_size::Ranged;
@@ -14,6 +14,7 @@ use crate::{
     rewrite::{
         documents,
         file::{File, FileEdits, Reference},
+        imports::check_item,
         keys, lazy, paths,
         snippet::{self, Setting},
     },
@@ -68,9 +69,13 @@ fn literal(
                 Edit::replace(span, new.as_str()),
                 Reference::exact(Form::String, name, &new, "a string that is a full name"),
             );
-            import_tail(file.text, span, name, &new)
-                .into_iter()
-                .for_each(|edit| found.push(edit));
+            import_tail(file, span, name, &new, found);
+            if let Some(rest) = content
+                .get(name.len()..)
+                .and_then(|rest| rest.strip_prefix(':'))
+            {
+                behind_colon(file, name, rest, span, found);
+            }
             if !string.annotation {
                 keys::doubt(file, string.span, name, found);
             }
@@ -92,9 +97,11 @@ fn literal(
                 reference.needs_review()
             };
             found.change(Edit::replace(span, new.as_str()), reference);
-            import_tail(file.text, span, &name, &new)
-                .into_iter()
-                .for_each(|edit| found.push(edit));
+            import_tail(file, span, &name, &new, found);
+            let rest = file.text.get(span.end as usize..).unwrap_or_default();
+            if let Some(rest) = rest.strip_prefix(':') {
+                behind_colon(file, &name, rest, span, found);
+            }
         }
     }
 }
@@ -125,25 +132,79 @@ fn entry_points(file: &File<'_>, within: ByteSpan, content: &str, found: &mut Fi
     any
 }
 
-/// `__import__("a.b")` gives `a`: the attributes that lead on to `b` follow the name.
-fn import_tail(text: &str, span: ByteSpan, old: &str, new: &str) -> Option<Edit> {
-    let quotes = ['"', '\'', '\\'];
-    let before = text.get(..span.start as usize)?.trim_end_matches(quotes);
-    let after = text.get(span.end as usize..)?;
-    let tail = after
-        .trim_start_matches(quotes)
-        .strip_prefix(')')
-        .filter(|_| before.ends_with("__import__("))?;
-    let ((old_top, old_rest), (new_top, new_rest)) = (old.split_once('.')?, new.split_once('.')?);
-    let rest = tail.strip_prefix('.')?.strip_prefix(old_rest)?;
-    if old_top != new_top || rest.starts_with(|c: char| c.is_alphanumeric() || c == '_') {
-        return None;
+/// `__import__("a.b")` gives `a`: the attributes that lead on to `b` follow the name. What else becomes of it, as of
+/// `__import__("a.b." + name)`, is not known.
+fn import_tail(file: &File<'_>, span: ByteSpan, old: &str, new: &str, found: &mut FileEdits) {
+    let Some((begin, end)) = import_call(file.text, span) else {
+        return;
+    };
+    let split = |name: &str| {
+        let (top, rest) = name.split_once('.')?;
+        Some((top.to_owned(), rest.to_owned()))
+    };
+    let tail = file.text.get(end..).unwrap_or_default();
+    if let (Some((old_top, old_rest)), Some((new_top, new_rest))) = (split(old), split(new))
+        && old_top == new_top
+        && let Some(rest) = tail
+            .strip_prefix('.')
+            .and_then(|tail| tail.strip_prefix(&old_rest))
+        && !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_')
+    {
+        let place = ByteSpan::from_range(end + 1..end + 1 + old_rest.len());
+        found.push(Edit::replace(place, new_rest));
+        return;
     }
-    let start = span.end as usize + (after.len() - tail.len()) + 1;
-    Some(Edit::replace(
-        ByteSpan::from_range(start..start + old_rest.len()),
-        new_rest,
-    ))
+    let line = |text: &str| text.chars().all(char::is_whitespace);
+    let head = file.text.get(..begin).unwrap_or_default();
+    let alone = line(head.rsplit(['\n', '\r']).next().unwrap_or_default())
+        && line(
+            tail.split(['\n', '\r', '#', ';'])
+                .next()
+                .unwrap_or_default(),
+        );
+    if !alone {
+        let why =
+            "`__import__` gives the first package of the name; what is read of it is not known";
+        found.doubt(span, UnprovenKind::DynamicImport, old, why);
+    }
+}
+
+/// Where a call of `__import__` begins and ends that has a text which begins with these bytes as its only argument.
+fn import_call(text: &str, span: ByteSpan) -> Option<(usize, usize)> {
+    let quotes = ['"', '\'', '\\'];
+    let before = text.get(..span.start as usize)?;
+    let opened = before.trim_end_matches(quotes);
+    let quote = before.get(opened.len()..)?.chars().next_back()?;
+    let opened = opened.strip_suffix(['f', 'F', 'r', 'R']).unwrap_or(opened);
+    let begin = opened.strip_suffix("__import__(")?.len();
+    let after = text.get(span.end as usize..)?;
+    let closed = after.find(quote)?;
+    let (mut depth, mut at) = (0_u32, span.end as usize + closed);
+    for c in text.get(at..)?.chars() {
+        at += c.len_utf8();
+        match c {
+            '(' | '[' | '{' => depth += 1,
+            ')' if depth == 0 => return Some((begin, at)),
+            ')' | ']' | '}' => depth = depth.saturating_sub(1),
+            ',' if depth == 0 => return None,
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Refuses an entry point of a module that gives way to one without the item: `pkg.old:item`.
+fn behind_colon(file: &File<'_>, module: &str, rest: &str, span: ByteSpan, found: &mut FileEdits) {
+    let end = rest
+        .find(|c: char| !(c.is_alphanumeric() || c == '_'))
+        .unwrap_or(rest.len());
+    let item = rest.get(..end).unwrap_or_default();
+    if let Some(module) = file.graph().find(file.module, module)
+        && is_identifier(item)
+        && file.graph().submodule(module, item).is_none()
+    {
+        check_item(file, module, item, span, found);
+    }
 }
 
 /// A string that is a statement by itself: a note, not data.
@@ -359,6 +420,7 @@ fn outside(file: &File<'_>, prose: bool, found: &mut FileEdits) {
                     "a full name in a formatted string",
                 );
                 found.change(Edit::replace(span, new.as_str()), reference.needs_review());
+                import_tail(file, span, &name, &new, found);
             }
             _ => {}
         }

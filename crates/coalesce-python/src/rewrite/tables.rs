@@ -61,20 +61,26 @@ pub fn unknown(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan
                     .push(doubt(&open.span, UnprovenKind::DynamicImport, name, why));
             }
         }
+        if !module.package || facts.unknown_tables.is_empty() && facts.perhaps_tables.is_empty() {
+            continue;
+        }
         let below = format!("{}.", module.name);
-        let mut changes = mapping.all.iter();
-        let change = changes.find(|change| module.package && change.from.starts_with(&below));
-        let Some(change) = change else { continue };
-        let text = || texts.text(&module.path).unwrap_or_default();
-        let perhaps = facts
-            .perhaps_tables
-            .iter()
-            .filter(|_| quotes(&text(), &change.from));
-        for span in facts.unknown_tables.iter().chain(perhaps) {
-            let why =
-                "what this package loads at run time could not be read; it may name what changes";
+        let changes = mapping.all.iter().map(|change| change.from.as_str());
+        let mut changes = changes.filter(|from| from.starts_with(&below)).peekable();
+        let Some(first) = changes.peek().copied() else {
+            continue;
+        };
+        let why = "what this package loads at run time could not be read; it may name what changes";
+        for span in &facts.unknown_tables {
             plan.unproven
-                .push(doubt(span, UnprovenKind::RuntimeTable, &change.from, why));
+                .push(doubt(span, UnprovenKind::RuntimeTable, first, why));
+        }
+        let text = texts.text(&module.path).unwrap_or_default();
+        let quoted = changes.find(|from| quotes(&text, from));
+        for span in facts.perhaps_tables.iter().filter(|_| quoted.is_some()) {
+            let name = quoted.unwrap_or(first);
+            plan.unproven
+                .push(doubt(span, UnprovenKind::RuntimeTable, name, why));
         }
     }
 }
@@ -131,8 +137,9 @@ fn below<'n>(file: &File<'_>, new: &'n str) -> Option<&'n str> {
 /// What a table cannot say: refused, unless a shim stays at the old name.
 fn cannot(file: &File<'_>, span: ByteSpan, full: &str, why: &str, found: &mut FileEdits) {
     if file.has_shim(full) {
-        let why = format!("{why}; the table goes on naming the shim");
+        let why = format!("{why}; the table goes on naming the shim, which warns");
         found.leave(span, Form::String, full, &why);
+        found.doubt(span, UnprovenKind::RuntimeTable, full, &why);
         return;
     }
     let help = "leave a shim with `shim = true`, or import the name in the package itself first";

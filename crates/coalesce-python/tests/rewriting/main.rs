@@ -8,5 +8,6 @@ mod moves;
 mod order;
 mod proof;
 mod retire;
+mod run_time_names;
 mod shims;
 mod support;

@@ -20,7 +20,7 @@ nothing is left out for being hard, silly or impossible.
 - Replaces: ordered pairs of equal functions or classes of one name in two modules (compared as syntax, without docstrings).
   Merges: ordered pairs of modules of one package that are no packages, and whose common names are equal definitions. Where
   there are both, a coin.
-- What is offered (`public` in the text, else `__all__` of the first package), less the name that goes, is looked up before and
+- What is offered (`public` in the text, else `__all__` of the first package), less the names that go or come, is looked up before and
   after. With a shim, one check more is run: the old name leads to the same as before.
 """
 
@@ -225,8 +225,9 @@ def draw(name, files, settings):
         shim = (ORDER.index(name) * 5 + at) % 3 == 2
         lines = [f"{name}-{at + 1}", " ".join(["@" + verb, old, new, *more, *["--shim"] * shim])]
         offered = str(settings["public"]) if "public" in settings else "top.__all__"
-        gone = old.rpartition(".")[2] if old.rpartition(".")[0] == first and not shim else ""
-        program = f"import {first} as top; print([(one, type(getattr(top, one)).__name__) for one in sorted({offered}) if one != '{gone}'])"
+        within = lambda name: name.rpartition(".")[0] == first
+        other = [name.rpartition(".")[2] for name in [old] * (not shim) + [new] if within(name)]
+        program = f"import {first} as top; print([(one, type(getattr(top, one)).__name__) for one in sorted({offered}) if one not in {other}])"
         lines.append(f'@check PYTHONPATH={root} python3 -W ignore -c "{program}"')
         if shim:
             module, _, item = old.rpartition(".")

@@ -168,7 +168,7 @@ impl Nodes {
 /// The work in progress.
 pub(super) struct Placing<'m, 'p> {
     pub(super) mapping: &'m Mapping<'m>,
-    way: Way,
+    pub(super) way: Way,
     pub(super) texts: &'m dyn Texts,
     nodes: Nodes,
     loads: Loads<'m>,

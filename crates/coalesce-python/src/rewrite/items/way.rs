@@ -12,11 +12,23 @@ pub struct Way {
     pub inside: bool,
     /// What nobody else uses, and the items need when they are defined, goes along.
     pub along: bool,
+    /// Where definitions arrive.
+    pub arrival: Arrival,
+}
+
+/// Where in a file definitions arrive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arrival {
+    /// Below its imports, where the file has its like.
+    BelowImports,
+    /// Above its first import of the tree: what that runs may ask this file for the definition, as modules of a package
+    /// ask its `__init__.py`.
+    AboveImports,
 }
 
 impl Way {
     /// All of them, the plainest first.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::new(false, false, false),
         Self::new(false, true, false),
         Self::new(true, false, false),
@@ -25,6 +37,10 @@ impl Way {
         Self::new(false, true, true),
         Self::new(true, false, true),
         Self::new(true, true, true),
+        Self {
+            arrival: Arrival::AboveImports,
+            ..Self::new(false, false, false)
+        },
     ];
 
     const fn new(in_place: bool, inside: bool, along: bool) -> Self {
@@ -32,6 +48,7 @@ impl Way {
             in_place,
             inside,
             along,
+            arrival: Arrival::BelowImports,
         }
     }
 

@@ -11,8 +11,12 @@ use super::{
     place::{Block, Placing, Target},
     refusal,
     source::{self, Source},
+    way::Arrival,
 };
-use crate::analysis::{Evaluated, Use};
+use crate::{
+    analysis::{Evaluated, Use},
+    facts::ImportStatement,
+};
 
 impl Placing<'_, '_> {
     /// The texts of the targets.
@@ -73,6 +77,27 @@ impl Placing<'_, '_> {
             lines.push(String::new());
             lines.extend(target.made.iter().cloned());
         }
+        let texts: Vec<(String, Kind)> = blocks
+            .iter()
+            .filter_map(|block| Some((self.text_of(block)?, block.kind)))
+            .collect();
+        let first = (self.way.arrival == Arrival::AboveImports && !texts.is_empty())
+            .then(|| self.first_own_import(target))
+            .flatten();
+        if let Some(at) = first {
+            let texts = texts.iter().map(|(text, _)| text.trim_matches('\n'));
+            let parts: Vec<String> = std::iter::once(lines.join("\n"))
+                .chain(texts.map(str::to_owned))
+                .filter(|part| !part.is_empty())
+                .collect();
+            let before = target.text.get(..at as usize).unwrap_or_default();
+            let apart =
+                !before.trim().is_empty() && !before.ends_with("\n\n\n") && lines.is_empty();
+            let blank = if apart { "\n" } else { "" };
+            let text = format!("{blank}{}\n\n\n", parts.join("\n\n\n"));
+            edits.push(Edit::insert(at, text.replace('\n', newline)));
+            return Ok((edits, note));
+        }
         if target.is_blank() {
             let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
             edits.push(Edit::insert(0, text));
@@ -82,16 +107,34 @@ impl Placing<'_, '_> {
                 edits.push(Edit::insert(header.at, text));
             }
         }
-        let texts: Vec<(String, Kind)> = blocks
-            .iter()
-            .filter_map(|block| Some((self.text_of(block)?, block.kind)))
-            .collect();
         if blocks.is_empty() {
             return Ok((edits, note));
         }
         let at = exports::place(self.mapping, target, &blocks, &header)?;
         edits.push(Edit::insert(at.at, at.text(&target.text, &texts, newline)));
         Ok((edits, note))
+    }
+
+    /// Where the first statement at the top of a file begins that imports from the tree.
+    fn first_own_import(&self, target: &Target) -> Option<u32> {
+        let (module, graph) = (target.module?, self.mapping.graph);
+        let is_own = |import: &&ImportStatement| match &import.from {
+            Some(_) => graph.base_module(module, import).is_some(),
+            None => {
+                let mut leaves = import.leaves.iter();
+                leaves.any(|leaf| graph.find(Some(module), &leaf.name.text).is_some())
+            }
+        };
+        let imports = target.analysis.imports.iter().map(|(import, _)| import);
+        let first = imports
+            .filter(is_own)
+            .map(|import| import.span.start)
+            .min()?;
+        let mut statements = target.outline.statements.iter();
+        statements
+            .find(|statement| statement.span.start <= first && first < statement.span.end)
+            .filter(|statement| matches!(statement.kind, Kind::Import | Kind::Guarded))
+            .map(|statement| statement.span.start)
     }
 
     /// Definitions that take the place of those which the target has.

@@ -48,6 +48,7 @@ struct Moving {
 
 /// Looks at each test that goes somewhere else.
 pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) {
+    collected_shims(mapping, texts, plan);
     let moving = moving(mapping, texts);
     if moving.is_empty() {
         return;
@@ -61,6 +62,34 @@ pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) 
     };
     for test in &moving {
         around.look(test, plan);
+    }
+}
+
+/// Shims that pytest imports because it is told to import every module: they warn there.
+fn collected_shims(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) {
+    let mut changes = mapping.changes.iter();
+    if !changes.any(|change| change.shim.is_some()) {
+        return;
+    }
+    let settings = TestSettings::of(texts);
+    if !settings.imports_all {
+        return;
+    }
+    for change in mapping.changes.iter().filter(|one| one.shim.is_some()) {
+        let old = mapping.graph.find(None, &change.from);
+        let Some(old) = old.and_then(|old| mapping.graph.modules.get(old)) else {
+            continue;
+        };
+        if settings.reaches(&old.path) && settings.hides(&old.path).is_none() {
+            plan.unproven.push(Unproven {
+                path: old.path.clone(),
+                span: None,
+                kind: UnprovenKind::NewlyExecuted,
+                name: change.from.clone(),
+                why: "pytest imports every module here (`--doctest-modules`), and the shim warns"
+                    .to_owned(),
+            });
+        }
     }
 }
 

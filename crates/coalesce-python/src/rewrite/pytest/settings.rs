@@ -23,6 +23,8 @@ pub(super) struct TestSettings {
     paths: Vec<String>,
     /// Test files of one name may stand in folders that are no packages.
     pub(super) importlib: bool,
+    /// Every module is imported, for the examples in it.
+    pub(super) imports_all: bool,
 }
 
 impl TestSettings {
@@ -45,6 +47,7 @@ impl TestSettings {
             passed_over: first("norecursedirs").unwrap_or_else(|| standard().collect()),
             paths: first("testpaths").unwrap_or_default(),
             importlib: found.iter().any(|text| text.contains("importlib")),
+            imports_all: found.iter().any(|text| text.contains("--doctest-modules")),
         }
     }
 

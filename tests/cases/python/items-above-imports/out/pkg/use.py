@@ -1,0 +1,8 @@
+from . import Failure
+from . import Axis
+
+DEFAULT = Axis("default")
+
+
+def parse(name):
+    return Axis(name) if name else Failure(name)
