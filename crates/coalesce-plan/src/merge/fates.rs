@@ -6,7 +6,7 @@ use coalesce_clones::{
     SourceFile,
     coverage::{Entry, Note, PartKind, Place, Relation},
 };
-use coalesce_model::{LanguageKind, TokenClass, manifest::Choice};
+use coalesce_model::{LanguageKind, Module, TokenClass, manifest::Choice};
 
 use super::{Compared, Merge, Pair, impls};
 
@@ -210,34 +210,37 @@ fn is_own(merge: &Merge<'_>, pair: &Pair<'_>, part: &Part<'_>) -> bool {
         let references = merge.graph.references(&full, merge.texts);
         let mut elsewhere = references.iter();
         !elsewhere.any(|reference| reference.path != pair.from.path)
-            && !is_in_texts(merge, pair, name)
+            && !pair.names_behind(merge).contains(name)
     })
 }
 
-/// Whether a file that is no code of the language, or a text in one, names it behind its module: entry points
-/// (`pkg.old:_Plugin`) and configuration (`pkg.old._Plugin`).
-fn is_in_texts(merge: &Merge<'_>, pair: &Pair<'_>, name: &str) -> bool {
+/// Names that stand behind a module's own in other files, code or not: of entry points (`pkg.old:_Plugin`) and
+/// configuration (`pkg.old._Plugin`).
+pub(super) fn names_behind(merge: &Merge<'_>, from: &Module) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
     if merge.open.language != LanguageKind::Python {
-        return false;
+        return found;
     }
-    let module = last(&pair.from.name);
-    let spelled = [":", "."].map(|between| format!("{module}{between}{name}"));
-    let others = merge.texts.paths().iter();
-    others
-        .filter(|path| **path != pair.from.path)
-        .filter_map(|path| merge.texts.text(path))
-        .any(|text| spelled.iter().any(|spelled| stands_in(&text, spelled)))
-}
-
-/// Whether a name stands in a text and goes on on neither side.
-fn stands_in(text: &str, name: &str) -> bool {
     let goes_on = |c: char| c.is_alphanumeric() || c == '_';
-    text.match_indices(name).any(|(at, _)| {
-        let (before, after) = (text.get(..at), text.get(at + name.len()..));
-        let is_end = |next: Option<char>| !next.is_some_and(goes_on);
-        is_end(before.and_then(|before| before.chars().next_back()))
-            && is_end(after.and_then(|after| after.chars().next()))
-    })
+    let module = last(&from.name);
+    let others = merge.texts.paths().iter();
+    for path in others.filter(|path| **path != from.path) {
+        let Some(text) = merge.texts.text(path) else {
+            continue;
+        };
+        for (at, _) in text.match_indices(module) {
+            let before = text.get(..at).and_then(|text| text.chars().next_back());
+            let after = text.get(at + module.len()..).unwrap_or_default();
+            let Some(name) = after.strip_prefix([':', '.']) else {
+                continue;
+            };
+            let name = name.split(|c| !goes_on(c)).next().unwrap_or_default();
+            if !before.is_some_and(goes_on) && !name.is_empty() && !found.contains(name) {
+                found.insert(name.to_owned());
+            }
+        }
+    }
+    found
 }
 
 /// What moved text needs moves as well; what is left of the private things goes. A private thing that

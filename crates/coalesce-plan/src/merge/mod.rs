@@ -9,6 +9,8 @@ mod fates;
 pub mod impls;
 mod tell;
 
+use std::{cell::OnceCell, collections::BTreeSet};
+
 use coalesce_clones::{
     SourceFile,
     coverage::{Coverage, PartKind, Side, coverage},
@@ -92,6 +94,16 @@ struct Pair<'a> {
     into: &'a Module,
     /// Name of both, as the decisions say it: empty for the merged modules, `sub.` for one below.
     prefix: String,
+    /// Read once: a module may have thousands of private names.
+    behind: OnceCell<BTreeSet<String>>,
+}
+
+impl Pair<'_> {
+    /// Names that stand behind that of the module which gives way, in other files.
+    fn names_behind(&self, merge: &Merge<'_>) -> &BTreeSet<String> {
+        let read = || fates::names_behind(merge, self.from);
+        self.behind.get_or_init(read)
+    }
 }
 
 /// What becomes of the modules at and below the one that gives way.
@@ -177,7 +189,12 @@ impl<'a> Merge<'a> {
                     );
                     errors.push(self.manifest.error(entry.from.span, message, None));
                 }
-                Some(into) => pairs.push(Pair { from, into, prefix }),
+                Some(into) => pairs.push(Pair {
+                    from,
+                    into,
+                    prefix,
+                    behind: OnceCell::new(),
+                }),
                 None => {
                     moved.push(format!("{}{}", from.name, self.separator()));
                     let whole = change(self.manifest, entry, Subject::Module);

@@ -1,6 +1,8 @@
 //! Mentions that are less than a full name: `old.py`, `optimization/old.py`, `optimization.old` in
 //! strings, docstrings and comments. They are reported and never changed.
 
+use std::cell::LazyCell;
+
 use coalesce_model::{ByteSpan, Form, UnprovenKind};
 
 use crate::{
@@ -141,6 +143,13 @@ fn goes_on(file: &File<'_>, name: &str, rest: &str) -> bool {
 /// `preload("engine.default")` beside `import_module(f"{package}.{name}")`.
 fn begun(file: &File<'_>, name: &str, found: &mut FileEdits) {
     let graph = file.graph();
+    let top = name.split('.').next();
+    // Asked of all modules, and once.
+    let imports = LazyCell::new(|| {
+        let mut modules = graph.modules.iter().zip(&graph.facts);
+        modules
+            .any(|(module, facts)| facts.imports_by_value && module.name.split('.').next() == top)
+    });
     for string in &file.analysis().strings {
         let content = string.span.of(file.text).unwrap_or_default();
         if string.documentation || string.annotation || !content.contains('.') {
@@ -153,15 +162,8 @@ fn begun(file: &File<'_>, name: &str, found: &mut FileEdits) {
                 && above
                     .is_some_and(|above| graph.find(None, &format!("{above}.{content}")).is_some())
         });
-        let top = name.split('.').next();
-        let imports = || {
-            let mut modules = graph.modules.iter().zip(&graph.facts);
-            modules.any(|(module, facts)| {
-                facts.imports_by_value && module.name.split('.').next() == top
-            })
-        };
         let told = || graph.find(file.module, content).is_some() || found.covered(string.span);
-        if leads && !told() && imports() {
+        if leads && !told() && *imports {
             let why = "the end of a name, in a package that puts names together and imports them";
             found.doubt(string.span, UnprovenKind::DynamicImport, name, why);
         }
