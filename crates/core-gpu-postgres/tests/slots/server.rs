@@ -181,38 +181,41 @@ impl Server {
 
     /// Starts it, if it is not there, with the data that it has.
     pub fn revive(&mut self) {
-        for _ in 0..40 {
-            if let Some(process) = &mut self.process
-                && process.try_wait().unwrap().is_none()
-            {
-                return;
-            }
-            let mut starts = self.program(true, "postgres");
-            starts.arg("-D").arg(self.data());
-            starts.args(["-h", &self.host, "-p", &self.port.to_string()]);
-            starts.arg("-k").arg(self.folder.path());
-            starts.args(["-c", "max_connections=200", "-c", "shared_buffers=16MB"]);
-            self.process = Some(starts.spawn().unwrap());
-            // It ends at once where one that was killed is not quite gone.
-            thread::sleep(Duration::from_millis(250));
-        }
+        // It ends at once where one that was killed is not quite gone.
+        let is_there = (0..40).any(|_| self.is_there_or_started());
+        assert!(is_there, "the server does not start again");
     }
 
-    /// The numbers of all its processes, the first one's first.
+    /// Whether it runs; starts it where it does not.
+    fn is_there_or_started(&mut self) -> bool {
+        if let Some(process) = &mut self.process
+            && process.try_wait().unwrap().is_none()
+        {
+            return true;
+        }
+        let mut starts = self.program(true, "postgres");
+        starts.arg("-D").arg(self.data());
+        starts.args(["-h", &self.host, "-p", &self.port.to_string()]);
+        starts.arg("-k").arg(self.folder.path());
+        starts.args(["-c", "max_connections=200", "-c", "shared_buffers=16MB"]);
+        self.process = Some(starts.spawn().unwrap());
+        thread::sleep(Duration::from_millis(250));
+        false
+    }
+
+    /// The numbers of all its processes, the first one's first: those that work in its folder. Whose children they are
+    /// says less, since those of one that was killed are somebody else's.
     fn processes(&self) -> Vec<Pid> {
-        let Some(first) = &self.process else {
-            return Vec::new();
-        };
-        let (first, mut found) = (first.id(), vec![first.id()]);
+        let data = fs::canonicalize(self.data()).unwrap();
+        let mut found: Vec<u32> = self.process.iter().map(Child::id).collect();
         for entry in fs::read_dir("/proc").unwrap().flatten() {
-            let status = fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
-            let parent = status
-                .rsplit(") ")
-                .next()
-                .and_then(|rest| rest.split(' ').nth(1));
-            if parent == Some(first.to_string().as_str()) {
-                found.extend(entry.file_name().to_string_lossy().parse::<u32>());
-            }
+            let number = entry.file_name().to_string_lossy().parse::<u32>();
+            let works_there = fs::read_link(entry.path().join("cwd")).is_ok_and(|cwd| cwd == data);
+            found.extend(
+                number
+                    .ok()
+                    .filter(|number| works_there && !found.contains(number)),
+            );
         }
         let number = |id| i32::try_from(id).ok().and_then(Pid::from_raw);
         found.into_iter().filter_map(number).collect()
@@ -227,11 +230,15 @@ impl Server {
 
     /// Ends all of it without a warning.
     pub fn kill(&mut self) {
-        // Twice, since one may have been started in between.
-        self.signal(Signal::STOP);
         self.signal(Signal::KILL);
         if let Some(mut process) = self.process.take() {
             process.wait().unwrap();
+        }
+        // One that was being started meanwhile would wait for ever for locks of those that are gone, and keep the next
+        // server from starting.
+        while !self.processes().is_empty() {
+            self.signal(Signal::KILL);
+            thread::sleep(Duration::from_millis(5));
         }
     }
 
