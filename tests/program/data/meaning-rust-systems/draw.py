@@ -65,7 +65,8 @@ def mask(text):
 
     def blank(found):
         one = found.group(0)
-        kept = "#[path" in text[text.rfind("\n", 0, found.start()) + 1 : found.start()]
+        line = text[text.rfind("\n", 0, found.start()) + 1 : found.start()]
+        kept = line.startswith("#[") and line.endswith("path = ")
         return one if kept else re.sub(r"[^\n\"]", " ", one)
 
     return MASKED.sub(blank, text)
@@ -111,7 +112,7 @@ class Crate:
                 inner = posixpath.join(folder, below[-1])
                 self.read_body(files, text[found.end() : end], (inner, inner), below)
                 continue
-            elsewhere = re.search(r'#\[path = "(.*?)"', found.group("attributes"))
+            elsewhere = re.search(r'\bpath = "(.*?)"', found.group("attributes"))
             if elsewhere:
                 path = posixpath.normpath(posixpath.join(beside, elsewhere.group(1)))
                 self.read_file(files, path, posixpath.dirname(path), below)
