@@ -9,6 +9,8 @@
 //! `data/meaning-rust-typical` has larger ones, written in the shape of well-known crates, with changes that were drawn at
 //! random (`draw.py` there): each tenth is tried. With all trees, what is told *not proven* is looked at as well, and how
 //! many came to what is printed.
+//!
+//! `data/meaning-rust-systems` has workspaces of two to four crates in the shape of GPU and systems projects, and is tried alike.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![cfg(unix)]
@@ -260,4 +262,10 @@ fn what_is_told_resolved_compiles_as_before() {
 fn what_is_told_resolved_of_typical_crates_compiles_as_before() {
     let known = include_str!("data/meaning-rust-typical/known.txt");
     hold(&read("meaning-rust-typical"), known, 10);
+}
+
+#[test]
+fn what_is_told_resolved_of_systems_workspaces_compiles_as_before() {
+    let known = include_str!("data/meaning-rust-systems/known.txt");
+    hold(&read("meaning-rust-systems"), known, 10);
 }
