@@ -13,7 +13,7 @@ use coalesce_model::{ByteSpan, Texts};
 
 use super::members::{FileMembers, members_of};
 use crate::{
-    facts::ItemKind,
+    facts::{ItemKind, Namespaces},
     lexer::{self, Token, TokenKind},
     resolve::{Body, FileId, ItemId, ModuleId, Res, UseSite, World},
 };
@@ -24,6 +24,8 @@ pub(super) struct Named {
     pub items: Vec<ItemId>,
     /// `Type::name`
     members: Vec<(ItemId, String)>,
+    /// What it leads to as a value: a constructor, of a type.
+    values: Vec<ItemId>,
 }
 
 /// The paths of a file, resolved.
@@ -48,6 +50,7 @@ impl FilePaths {
                 at: first.span.start,
                 items: Vec::new(),
                 members: Vec::new(),
+                values: Vec::new(),
             };
             for (step, segment) in site.trace.steps.iter().zip(site.segments) {
                 for (res, _) in step.all() {
@@ -68,6 +71,9 @@ impl FilePaths {
                     _ => None,
                 });
                 let items: BTreeSet<ItemId> = items.collect();
+                if facts.path(path).namespaces.meets(Namespaces::VALUE) {
+                    named.values.extend(&items);
+                }
                 let end = site.segments.last().map(|last| last.span.end);
                 if let Some(end) = end {
                     found.ends.entry(end).or_default().extend(&items);
@@ -214,6 +220,8 @@ pub(super) struct Code {
     by_macro: bool,
     /// Types and functions that are named.
     items: BTreeSet<ItemId>,
+    /// Types that are named as values, which are constructors.
+    constructed: BTreeSet<ItemId>,
     /// `Type::name`
     members: BTreeSet<(ItemId, String)>,
 }
@@ -246,6 +254,7 @@ impl Code {
         for named in paths.within(span) {
             self.items.extend(named.items.iter().copied());
             self.members.extend(named.members.iter().cloned());
+            self.constructed.extend(named.values.iter().copied());
         }
         let Some(text) = tree.text_of(file) else {
             return;
@@ -292,7 +301,8 @@ impl Code {
         let mut starts = false;
         for token in lexer::tokens(text, span) {
             let word = token.span.of(text).unwrap_or_default();
-            if let (true, true, Some(braces)) = (starts, token.is_ident(), open.last()) {
+            let is_name = token.is_ident() || matches!(token.kind, TokenKind::Literal);
+            if let (true, true, Some(braces)) = (starts, is_name, open.last()) {
                 let name = word.strip_prefix("r#").unwrap_or(word);
                 let of = braces.of.iter();
                 self.in_literals
@@ -303,6 +313,9 @@ impl Code {
             }
             starts = match token.kind {
                 TokenKind::Open(brace) => {
+                    let own =
+                        before.filter(|token| brace == b'(' && token.span.of(text) == Some("Self"));
+                    self.constructed.extend(own.map(types).unwrap_or_default());
                     let path = before.filter(|token| brace == b'{' && token.is_ident());
                     open.push(Braces {
                         of: path.map(types).unwrap_or_default(),
@@ -365,6 +378,7 @@ impl Code {
     pub fn mentions(&self, member: &super::members::Member, of: &BTreeSet<ItemId>) -> Mention {
         use super::members::MemberKind;
         let named = self.items.iter().any(|item| of.contains(item));
+        let constructed = !self.constructed.is_disjoint(of);
         let in_literal = of
             .iter()
             .any(|item| self.in_literals.contains(&(*item, member.name.clone())));
@@ -385,7 +399,7 @@ impl Code {
             MemberKind::Field if in_literal => Mention::Certain,
             // A literal by another name of the type, or with generic arguments.
             MemberKind::Field if self.in_literals_of_others(&member.name) => Mention::Maybe,
-            MemberKind::Position if named => Mention::Certain,
+            MemberKind::Position if constructed || in_literal => Mention::Certain,
             MemberKind::Method | MemberKind::Associated if path => Mention::Certain,
             MemberKind::Function if named => Mention::Certain,
             MemberKind::Associated | MemberKind::Function => Mention::Never,

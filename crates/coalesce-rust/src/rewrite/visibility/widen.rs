@@ -421,7 +421,11 @@ impl<'a> Work<'_, 'a> {
         let Some(region) = self.regions.get(region) else {
             return false;
         };
-        if !region.says(tree, &member.name) && !region.says(tree, ".$") {
+        // What makes or takes apart a tuple does not say the numbers of its fields.
+        let is_said = member.kind == MemberKind::Position
+            || region.says(tree, &member.name)
+            || region.says(tree, ".$");
+        if !is_said {
             return false;
         }
         let code = region.code(tree);
