@@ -1,10 +1,13 @@
 //! One file: every path in it that names a module which moves, or leads through one.
 
+use std::collections::BTreeMap;
+
 use coalesce_model::{Edit, Unproven, UnprovenKind};
 
 use super::{
     draft::{Draft, FileWork, Told},
     globs,
+    idle_globs::Idle,
     mapping::Mapping,
     spell::{Outcome, Respelling, Speller},
     use_tree::LeafChange,
@@ -21,8 +24,13 @@ pub(super) struct FileEdits {
     pub told: Told,
 }
 
-/// Works one file out, as all crates that hold it see it.
-pub(super) fn rewrite(mapping: &Mapping<'_>, file: FileId, text: &str) -> FileEdits {
+/// Works one file out, as all crates that hold it see it; globs that are `idle` change.
+pub(super) fn rewrite(
+    mapping: &Mapping<'_>,
+    file: FileId,
+    text: &str,
+    idle: Option<&BTreeMap<u32, Idle>>,
+) -> FileEdits {
     let world = mapping.world;
     let (source, facts) = (&world[file], world.facts(file));
     let (mut work, mut told) = (FileWork::default(), Told::default());
@@ -39,6 +47,13 @@ pub(super) fn rewrite(mapping: &Mapping<'_>, file: FileId, text: &str) -> FileEd
     };
     world.visit_file(source, &mut |_, site| pass.site(&site));
     pass.globs(file);
+    for (leaf, idle) in idle.into_iter().flatten() {
+        let work = &mut pass.draft.work;
+        match idle {
+            Idle::Goes => _ = work.leaves.entry(*leaf).or_insert(LeafChange::Drop),
+            Idle::Narrows(edit) => work.edits.push(edit.clone()),
+        }
+    }
     let edits = work.finish((facts, &source.path, text), &mut told);
     FileEdits { edits, told }
 }

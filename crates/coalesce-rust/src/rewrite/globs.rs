@@ -9,6 +9,8 @@ use std::{
     rc::Rc,
 };
 
+use coalesce_model::{ByteSpan, Edit, TreePath, Unproven, UnprovenKind};
+
 use super::{
     needs::{Need, Subject},
     place::Place,
@@ -16,8 +18,8 @@ use super::{
     traits::{self, Demand},
 };
 use crate::{
-    facts::{ItemKind, LeafKind, Origin, ScopeId, VisibilityKind},
-    resolve::{Binding, FileId, ItemId, ModuleId, Res, Site, World},
+    facts::{ItemKind, LeafKind, Origin, ScopeId, SourceFacts, VisibilityKind},
+    resolve::{Binding, FileId, ItemId, ModuleId, Reach, Res, Site, Sym, World},
 };
 
 /// What becomes of the globs of a file.
@@ -38,6 +40,63 @@ struct Brought {
     names: BTreeMap<String, Binding>,
     /// Whether it goes on bringing something.
     kept: bool,
+}
+
+/// What a glob brings to a module, by name.
+pub(super) fn brought_by(
+    world: &World,
+    import: (FileId, u32),
+    here: ModuleId,
+) -> impl Iterator<Item = (Sym, &Binding)> {
+    let names = world.space(here).names.iter();
+    let all = names.flat_map(|(name, bindings)| bindings.iter().map(|one| (*name, one)));
+    all.filter(move |(_, one)| one.glob && one.import == Some(import))
+}
+
+/// Whether a name is for everybody who can name its module: a public glob hands on no more than what
+/// it brings is.
+pub(super) fn is_public_binding(speller: &Speller<'_>, name: Sym, binding: &Binding) -> bool {
+    fn is_public(
+        speller: &Speller<'_>,
+        name: Sym,
+        binding: &Binding,
+        seen: &mut BTreeSet<(FileId, u32)>,
+    ) -> bool {
+        if binding.reach != Reach::Public {
+            return false;
+        }
+        let Some(import) = binding.import.filter(|_| binding.glob) else {
+            return true;
+        };
+        let Some(target) = speller.glob_target(import) else {
+            return true;
+        };
+        let bindings = speller.mapping.world.space(target).names.get(&name);
+        let mut same = bindings.into_iter().flatten();
+        seen.insert(import)
+            && same.any(|one| one.res == binding.res && is_public(speller, name, one, seen))
+    }
+    is_public(speller, name, binding, &mut BTreeSet::new())
+}
+
+/// Keeps to its crate what a `pub use` of nothing else brings; `None` where it is of more.
+pub(super) fn narrowed(facts: &SourceFacts, leaf: u32) -> Option<Edit> {
+    let declaration = facts.declaration_of(leaf);
+    let (first, last) = declaration.leaves;
+    (last - first == 1).then(|| Edit::replace(declaration.visibility.span, "pub(crate)"))
+}
+
+/// What is said of a glob that brings nothing any more, unless a macro that is not read defines it.
+pub(super) fn may_bring_nothing((path, span): (TreePath, ByteSpan), name: String) -> Unproven {
+    let why = "all that it is known to bring leaves, and whether macros there define more is not: the \
+               compiler may warn of it";
+    Unproven {
+        path,
+        span: Some(span),
+        kind: UnprovenKind::LeftUnused,
+        name,
+        why: why.to_owned(),
+    }
 }
 
 /// Works out what the globs of a file no longer bring.

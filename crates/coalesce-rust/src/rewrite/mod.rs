@@ -16,6 +16,7 @@ mod file;
 mod fits;
 mod fragment;
 mod globs;
+mod idle_globs;
 mod implicit;
 mod items;
 mod layout;
@@ -119,7 +120,10 @@ fn modules(
     needs.extend(macros.needs);
     add(&mut edits, macros.edits);
     let mut settled = BTreeSet::new();
-    for (path, mut made) in files(&mapping, &structure) {
+    let idle = idle_globs::find(&mapping);
+    plan.refusals.extend(idle.refusals.iter().cloned());
+    plan.unproven.extend(idle.unproven.iter().cloned());
+    for (path, mut made) in files(&mapping, &structure, &idle) {
         settled.append(&mut made.told.settled);
         needs.extend(tell(&mut plan, made.told));
         add(&mut edits, BTreeMap::from([(path, made.edits)]));
@@ -267,18 +271,24 @@ fn moves(structure: &Structure) -> Vec<FileMove> {
 }
 
 /// Every file that may name what moves, or moves itself.
-fn files(mapping: &Mapping<'_>, structure: &Structure) -> Vec<(TreePath, FileEdits)> {
+fn files(
+    mapping: &Mapping<'_>,
+    structure: &Structure,
+    idle: &idle_globs::IdleGlobs,
+) -> Vec<(TreePath, FileEdits)> {
     let world = mapping.world;
     let names = packages::names(mapping);
     let sources: Vec<_> = world.sources().collect();
     sources
         .into_par_iter()
         .filter_map(|(file, source)| {
-            if !is_concerned(mapping, structure, file, world.facts(file), &names) {
+            let idle = idle.changes.get(&file);
+            if idle.is_none() && !is_concerned(mapping, structure, file, world.facts(file), &names)
+            {
                 return None;
             }
             let text = mapping.texts.text(&source.path)?;
-            let mut made = file::rewrite(mapping, file, &text);
+            let mut made = file::rewrite(mapping, file, &text, idle);
             let target = mentions::Target {
                 mapping,
                 structure,

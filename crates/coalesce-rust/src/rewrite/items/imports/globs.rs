@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::{Settler, home_of, leaf_of, visibility_of};
 use crate::{
     facts::{LeafKind, VisibilityKind},
-    resolve::{FileId, ItemId, ModuleId, Res, is_within},
+    resolve::{Binding, FileId, ItemId, ModuleId, Res, Sym, is_within},
     rewrite::{
         globs,
         items::{moving::is_bound_public, scan::is_concerned},
@@ -157,6 +157,7 @@ impl<'a> Settler<'_, 'a> {
         };
         let place = self.set.mapping.after(here);
         if place == moved.named_at && is_of_module(world, leaf) {
+            self.spend(leaf, here, target);
             return;
         }
         let old = &world[moved.item].name;
@@ -164,6 +165,7 @@ impl<'a> Settler<'_, 'a> {
             return;
         }
         if is_of_module(world, leaf) && self.is_named_too(here, moved.item) {
+            self.spend(leaf, here, target);
             return;
         }
         // A shim is another definition: two globs that bring both are ambiguous.
@@ -192,12 +194,43 @@ impl<'a> Settler<'_, 'a> {
         self.spend(leaf, here, target);
     }
 
-    /// Takes a glob out that nobody needs any more.
+    /// Takes a glob out that nobody needs any more, and keeps one to the crate that others see nothing of.
     pub(super) fn spend(&mut self, leaf: (FileId, u32), here: ModuleId, target: ModuleId) {
-        if self.is_spent(leaf, here, target) {
+        let world = self.world();
+        let is_public = visibility_of(world, leaf) == Some(VisibilityKind::Public);
+        let opaque = world.space(target).opaque;
+        if opaque && (is_public || world[here].children.is_empty()) {
+            if self.shows_what_left(leaf, here) {
+                let path = self.set.path(leaf.0);
+                let span = leaf_of(world, leaf).span;
+                let name = self.set.mapping.name_of(&self.set.mapping.after(target));
+                let unproven = globs::may_bring_nothing((path, span), name);
+                self.scan.told.unproven.push(unproven);
+            }
+        } else if self.is_spent(leaf, here, target) {
             let work = self.scan.files.entry(leaf.0).or_default();
             work.leaves.insert(leaf.1, LeafChange::Drop);
+        } else if is_public && !opaque && self.shows_what_left(leaf, here) {
+            self.narrow(leaf, target);
         }
+    }
+
+    /// Keeps a glob to its crate, which uses by it what others never saw.
+    fn narrow(&mut self, leaf: (FileId, u32), target: ModuleId) {
+        let facts = self.world().facts(leaf.0);
+        if let Some(edit) = globs::narrowed(facts, leaf.1) {
+            let work = self.scan.files.entry(leaf.0).or_default();
+            work.edits.retain(|one| *one != edit);
+            work.edits.push(edit);
+            return;
+        }
+        let message = format!(
+            "a public glob would bring nothing public of `{}` any more, and parts of the crate use by it \
+             what is not: give it a `use` of its own",
+            self.set.mapping.name_of(&self.set.mapping.after(target))
+        );
+        let refused = refusal(self.set.path(leaf.0), message);
+        self.scan.told.refusals.push(refused);
     }
 
     /// Whether a glob serves a file that no other question made us read.
@@ -249,21 +282,77 @@ impl<'a> Settler<'_, 'a> {
                 .any(|(item, stays)| stays && self.needs_trait(leaf, item))
     }
 
-    /// Whether all that a glob brings to a module leaves, without a shim in its place.
+    /// Whether all that a glob brings to a module leaves, without a shim in its place; of a `pub` one, all
+    /// that is public, where nobody uses the rest.
     fn brings_what_left(&self, leaf: (FileId, u32), here: ModuleId) -> bool {
-        let names = Some(&self.world().space(here).names);
-        let all = names.into_iter().flat_map(|names| names.values().flatten());
-        let mut brought = all
-            .filter(|one| one.glob && one.import == Some(leaf))
-            .peekable();
-        let leaves = |res: Res| match res {
-            Res::Item(item) => {
-                let moving = self.set.of(item).map(|at| self.set.moving(at));
-                moving.is_some_and(|moving| !moving.shim && !self.set.is_in_place(moving))
-            }
-            _ => false,
+        let mut hidden = self
+            .brought(leaf, here)
+            .filter(|(name, one)| !self.shows(leaf, (*name, one)));
+        self.shows_what_left(leaf, here)
+            && (hidden.all(|(_, one)| self.leaves(one.res)) || !self.serves_somebody(leaf, here))
+    }
+
+    /// Whether all that others see of what a glob brings to a module leaves.
+    fn shows_what_left(&self, leaf: (FileId, u32), here: ModuleId) -> bool {
+        let shown = self.brought(leaf, here);
+        let shown = shown.filter(|(name, one)| self.shows(leaf, (*name, one)));
+        let mut shown = shown.peekable();
+        shown.peek().is_some() && shown.all(|(_, one)| self.leaves(one.res))
+    }
+
+    /// What a glob brings to a module.
+    fn brought(
+        &self,
+        leaf: (FileId, u32),
+        here: ModuleId,
+    ) -> impl Iterator<Item = (Sym, &'a Binding)> {
+        globs::brought_by(self.world(), leaf, here)
+    }
+
+    /// Whether a glob passes something on as far as it says: `pub`, to everybody.
+    fn shows(&self, leaf: (FileId, u32), (name, one): (Sym, &Binding)) -> bool {
+        let is_public = visibility_of(self.world(), leaf) == Some(VisibilityKind::Public);
+        !is_public || globs::is_public_binding(&self.speller(), name, one)
+    }
+
+    fn leaves(&self, res: Res) -> bool {
+        let Res::Item(item) = res else { return false };
+        let moving = self.set.of(item).map(|at| self.set.moving(at));
+        moving.is_some_and(|moving| !moving.shim && !self.set.is_in_place(moving))
+    }
+
+    /// Whether something that a glob brings and that stays is used: by what stays, or by what arrives.
+    fn serves_somebody(&self, leaf: (FileId, u32), here: ModuleId) -> bool {
+        let world = self.world();
+        let stays: BTreeSet<Res> = self
+            .brought(leaf, here)
+            .map(|(_, one)| one.res)
+            .filter(|res| !matches!(res, Res::Item(item) if self.set.of(*item).is_some()))
+            .collect();
+        let is_needed = |res: &Res| matches!(res, Res::Item(item) if self.needs_trait(leaf, *item));
+        if self.scan.used_globs.contains(&leaf) || stays.iter().any(is_needed) {
+            return true;
+        }
+        let arrives = |file, start| {
+            let chunk = self.set.chunk_at(file, start);
+            chunk.map(|chunk| self.set.moving(chunk.moving).to == self.set.mapping.after(here))
         };
-        brought.peek().is_some() && brought.all(|one| leaves(one.res))
+        let mut serves = false;
+        for (file, source) in world.sources() {
+            if serves {
+                break;
+            }
+            world.visit_file(source, &mut |_, site| {
+                let start = site.segments.first().map_or(0, |first| first.span.start);
+                let arrives = arrives(file, start);
+                for step in &site.trace.steps {
+                    let of_stays = step.all().any(|(res, _)| stays.contains(&res));
+                    let by_glob = arrives.is_none() && step.import == Some(leaf);
+                    serves |= of_stays && (by_glob || arrives == Some(true));
+                }
+            });
+        }
+        serves
     }
 
     /// Whether the old module imports what left it, and its glob brings that import here.

@@ -1,0 +1,192 @@
+//! Globs that brought a module which leaves, and bring nothing any more that somebody needs.
+//!
+//! A private glob goes where nobody uses anything else by it, and a public one where all that others saw by
+//! it leaves. Where parts of the crate use by a public one what others never saw, it stays for the crate alone.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use coalesce_model::{Edit, Finding, Unproven};
+
+use super::{
+    globs,
+    mapping::{Mapping, refusal},
+    walk::is_of_module,
+};
+use crate::{
+    facts::{ItemKind, VisibilityKind},
+    resolve::{Binding, FileId, ModuleId, Res, Sym},
+};
+
+/// What becomes of globs that stay in their files.
+#[derive(Default)]
+pub(super) struct IdleGlobs {
+    /// Those that change, by file and leaf.
+    pub changes: BTreeMap<FileId, BTreeMap<u32, Idle>>,
+    pub refusals: Vec<Finding>,
+    pub unproven: Vec<Unproven>,
+}
+
+/// What becomes of a glob.
+#[derive(Clone)]
+pub(super) enum Idle {
+    Goes,
+    /// It is for its crate alone from now on.
+    Narrows(Edit),
+}
+
+/// A glob of a module.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Glob {
+    import: (FileId, u32),
+    here: ModuleId,
+}
+
+/// Finds the globs that brought what leaves, and what becomes of them.
+pub(super) fn find(mapping: &Mapping<'_>) -> IdleGlobs {
+    let mut found = IdleGlobs::default();
+    for glob in globs_of_leaving(mapping) {
+        let (file, leaf) = glob.import;
+        let facts = mapping.world.facts(file);
+        let (path, span) = (mapping.world[file].path.clone(), facts.leaf(leaf).span);
+        let changes = found.changes.entry(file);
+        match (Rest::of(mapping, glob), globs::narrowed(facts, leaf)) {
+            (Rest::Nothing, _) => _ = changes.or_default().insert(leaf, Idle::Goes),
+            (Rest::Hidden, Some(edit)) => {
+                changes.or_default().insert(leaf, Idle::Narrows(edit));
+            }
+            (Rest::Hidden, None) => {
+                let message = "a public glob would bring nothing public any more, and parts of the crate use \
+                               by it what is not: give it a `use` of its own";
+                found.refusals.push(refusal(path, message).at(span));
+            }
+            (Rest::Unknown, _) => {
+                let name = mapping.world[glob.here].canonical.to_string();
+                found
+                    .unproven
+                    .push(globs::may_bring_nothing((path, span), name));
+            }
+            (Rest::Something, _) => {}
+        }
+    }
+    found
+}
+
+/// The globs by which modules that stay have modules that leave.
+fn globs_of_leaving(mapping: &Mapping<'_>) -> BTreeSet<Glob> {
+    let world = mapping.world;
+    let mut globs = BTreeSet::new();
+    for (root, _) in mapping.roots.iter().flatten() {
+        if !leaves(mapping, *root) {
+            continue;
+        }
+        for at in 0..world.modules.len() {
+            let Ok(at) = u32::try_from(at) else { break };
+            let here = ModuleId(at);
+            let bindings = world.bindings(here, &world[*root].name).iter();
+            let bindings = bindings.filter(|one| one.glob && one.res == Res::Module(*root));
+            let imports = bindings.filter_map(|one| one.import);
+            globs.extend(imports.map(|import| Glob { import, here }));
+        }
+    }
+    globs.retain(|glob| {
+        let module = world[glob.import.0].bodies.iter();
+        let mut module = module.map(|body| world[body].module);
+        is_of_module(world, glob.import)
+            && !mapping.is_changed(glob.here)
+            && module.any(|module| module == glob.here)
+    });
+    globs
+}
+
+/// Whether a module goes away from its parent, without a shim.
+fn leaves(mapping: &Mapping<'_>, module: ModuleId) -> bool {
+    let parent = mapping.world[module].parent;
+    let shim = mapping
+        .change_of(module)
+        .is_some_and(|change| change.shim.is_some());
+    mapping.is_root(module)
+        && !shim
+        && parent
+            .is_some_and(|parent| mapping.after(module).parent() != Some(mapping.after(parent)))
+}
+
+/// What a glob is left with.
+enum Rest {
+    Something,
+    /// What others never saw, and parts of the crate use.
+    Hidden,
+    /// What macros define, if they define anything.
+    Unknown,
+    Nothing,
+}
+
+impl Rest {
+    fn of(mapping: &Mapping<'_>, glob: Glob) -> Self {
+        let world = mapping.world;
+        let facts = world.facts(glob.import.0);
+        let visibility = facts.declaration_of(glob.import.1).visibility.kind;
+        let is_public = visibility == VisibilityKind::Public;
+        if !is_public && visibility != VisibilityKind::Private {
+            return Self::Something;
+        }
+        let gone =
+            |one: &Binding| matches!(one.res, Res::Module(module) if leaves(mapping, module));
+        let rest = globs::brought_by(world, glob.import, glob.here);
+        let rest: Vec<(Sym, &Binding)> = rest.filter(|(_, one)| !gone(one)).collect();
+        let speller = mapping.speller();
+        let mut all = rest.iter();
+        if is_public && all.any(|(name, one)| globs::is_public_binding(&speller, *name, one)) {
+            return Self::Something;
+        }
+        let is_needed = !rest.is_empty()
+            && (rest.iter().any(|(_, one)| is_trait(mapping, one)) || is_used(mapping, glob));
+        let target = speller.glob_target(glob.import);
+        let is_opaque = target.is_none_or(|target| world.space(target).opaque);
+        match (is_needed, is_public) {
+            _ if is_opaque && (is_public || !is_needed) => Self::Unknown,
+            (false, _) => Self::Nothing,
+            (true, true) => Self::Hidden,
+            (true, false) => Self::Something,
+        }
+    }
+}
+
+/// Whether calls of methods may need it, which name nothing.
+fn is_trait(mapping: &Mapping<'_>, one: &Binding) -> bool {
+    match one.res {
+        Res::Item(item) => {
+            let node = &mapping.world[item];
+            node.kind == ItemKind::Trait
+        }
+        Res::External(_) => true,
+        _ => false,
+    }
+}
+
+/// Whether a path goes through a glob to something that stays, in its module or by a glob of that.
+fn is_used(mapping: &Mapping<'_>, glob: Glob) -> bool {
+    let world = mapping.world;
+    let speller = mapping.speller();
+    let mut used = false;
+    for load in 0..world.loads.len() {
+        world.visit(load, &mut |facts, site| {
+            for (step, segment) in site.trace.steps.iter().zip(site.segments) {
+                let stays = !step
+                    .all()
+                    .any(|(res, _)| matches!(res, Res::Module(module) if leaves(mapping, module)));
+                let Some(import) = step.import.filter(|_| stays && !used) else {
+                    continue;
+                };
+                let of_glob = |one: &Binding| one.import == Some(glob.import);
+                used = import == glob.import
+                    || (step.glob
+                        && speller.glob_target(import) == Some(glob.here)
+                        && world
+                            .bindings(glob.here, facts.name(segment.name))
+                            .iter()
+                            .any(of_glob));
+            }
+        });
+    }
+    used
+}
