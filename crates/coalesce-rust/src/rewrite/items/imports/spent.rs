@@ -28,8 +28,9 @@ impl<'a> Settler<'_, 'a> {
                 continue;
             };
             if leaf_of(world, import).kind == LeafKind::Glob {
-                if let Some(target) = self.speller().glob_target(import) {
-                    self.spend(import, home, target);
+                match self.speller().glob_target(import) {
+                    Some(target) => self.spend(import, home, target),
+                    None => self.spend_variants(import, home),
                 }
                 continue;
             }
@@ -44,6 +45,34 @@ impl<'a> Settler<'_, 'a> {
             } else if stays == Demand::Perhaps || leaves == Some(&Demand::Perhaps) {
                 self.scan.guessed.insert(import);
             }
+        }
+    }
+
+    /// Takes a glob of an `enum` out whose variants nobody says any more.
+    fn spend_variants(&mut self, import: (FileId, u32), home: ModuleId) {
+        let world = self.world();
+        let private = visibility_of(world, import) == Some(VisibilityKind::Private);
+        if !private || self.scan.used_globs.contains(&import) {
+            return;
+        }
+        let names = world.space(home).names.iter();
+        let mut brought = names
+            .filter(|(_, bindings)| bindings.iter().any(|one| one.import == Some(import)))
+            .map(|(sym, bindings)| (world.names.text(*sym).to_string(), bindings))
+            .peekable();
+        let known = brought.peek().is_some();
+        let idle = brought.all(|(name, bindings)| {
+            let variants = bindings
+                .iter()
+                .filter(|one| one.import == Some(import))
+                .all(|one| matches!(one.res, Res::Variant(..)));
+            variants
+                && !self.scan.used_names.contains(&(home, name.clone()))
+                && !self.is_used_elsewhere(import, home, &name)
+        });
+        if known && idle {
+            let work = self.scan.files.entry(import.0).or_default();
+            work.leaves.entry(import.1).or_insert(LeafChange::Drop);
         }
     }
 
