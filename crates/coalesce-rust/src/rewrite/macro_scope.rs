@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{mapping::Mapping, place::Place, structure::Structure};
+use super::{items::arrive::tests_at_end, mapping::Mapping, place::Place, structure::Structure};
 use crate::resolve::{FileId, ItemId, ModuleId, World};
 
 /// From this byte of this file on, in this module and the modules declared there.
@@ -58,6 +58,9 @@ pub(super) fn is_seen_at_end(
     let Some(module) = mapping.at(to) else {
         return false;
     };
+    if is_in_tests(mapping, (module, to), here) {
+        return true;
+    }
     let outer = given(mapping.world, module);
     let mut outer = std::iter::successors(outer, |anchor| given(mapping.world, anchor.module));
     outer.any(|anchor| match user {
@@ -66,6 +69,20 @@ pub(super) fn is_seen_at_end(
         }
         _ => *here != mapping.after(anchor.module) && covers(mapping, anchor, here, &mut None),
     })
+}
+
+/// Whether a place is in the tests of a module, before which stands what arrives in that.
+fn is_in_tests(mapping: &Mapping<'_>, (module, to): (ModuleId, &Place), here: &Place) -> bool {
+    let world = mapping.world;
+    let child = here.path.get(to.path.len());
+    let (Some(child), Some(body)) = (child, world[module].bodies.first()) else {
+        return false;
+    };
+    let body = &world[body];
+    let facts = world.facts(body.file);
+    here.is_within(to)
+        && tests_at_end(body.scope, facts)
+            .is_some_and(|tests| facts.name(tests.name.name) == child.as_str())
 }
 
 /// Where a module gives its macros to the one around it.

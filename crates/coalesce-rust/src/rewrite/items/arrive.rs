@@ -24,7 +24,7 @@ use super::{
     visibility::is_reachable,
 };
 use crate::{
-    facts::{Origin, ScopeId, SourceFacts},
+    facts::{ModuleDeclaration, Origin, ScopeId, SourceFacts},
     resolve::{Body, BodyId, FileId},
 };
 
@@ -618,26 +618,31 @@ pub(in crate::rewrite) fn end_of(scope: ScopeId, facts: &SourceFacts, text: &str
     }
 }
 
-/// Where an item goes in a body: at its end, but before tests that stand there; the indent, and
-/// whether it is the last thing of the scope then.
-fn end_spot(body: &Body, facts: &SourceFacts, text: &str) -> (u32, String, bool) {
-    let modules = facts.modules.iter().filter(|one| one.scope == body.scope);
+/// The tests that stand at the end of a body, before which items arrive.
+pub(in crate::rewrite) fn tests_at_end(
+    scope: ScopeId,
+    facts: &SourceFacts,
+) -> Option<&ModuleDeclaration> {
+    let modules = facts.modules.iter().filter(|one| one.scope == scope);
     let tests = modules
         .filter(|one| one.body.is_some() && one.cfg.iter().any(|cfg| **cfg == *"test"))
         .filter(|one| !facts.is_given_to_a_macro(one.span))
-        .max_by_key(|one| one.span.start);
-    if let Some(tests) = tests {
-        let later = facts
-            .items
-            .iter()
-            .map(|item| (item.scope, item.span.start))
-            .chain(facts.impls.iter().map(|one| (one.scope, one.span.start)))
-            .any(|(scope, start)| scope == body.scope && start > tests.span.end);
-        if !later {
-            let start = lines::with_comments_above(text, tests.span).start;
-            let indent = lines::prefix(text, start).unwrap_or_default().to_owned();
-            return (lines::line_start(text, start), indent, false);
-        }
+        .max_by_key(|one| one.span.start)?;
+    let items = facts.items.iter().map(|item| (item.scope, item.span.start));
+    let impls = facts.impls.iter().map(|one| (one.scope, one.span.start));
+    let is_last = !items
+        .chain(impls)
+        .any(|(of, start)| of == scope && start > tests.span.end);
+    is_last.then_some(tests)
+}
+
+/// Where an item goes in a body: at its end, but before tests that stand there; the indent, and
+/// whether it is the last thing of the scope then.
+fn end_spot(body: &Body, facts: &SourceFacts, text: &str) -> (u32, String, bool) {
+    if let Some(tests) = tests_at_end(body.scope, facts) {
+        let start = lines::with_comments_above(text, tests.span).start;
+        let indent = lines::prefix(text, start).unwrap_or_default().to_owned();
+        return (lines::line_start(text, start), indent, false);
     }
     let (at, indent) = end_of(body.scope, facts, text);
     (at, indent, true)
