@@ -2,11 +2,12 @@
 //! as a library or item by item.
 
 mod coherence;
+mod editions;
 
 use std::collections::BTreeSet;
 
 use coalesce_cargo::features::{self, declared};
-use coalesce_model::{ByteSpan, ChangeKind, Finding, TreePath, Unproven, UnprovenKind};
+use coalesce_model::{ByteSpan, ChangeKind, Finding, Unproven, UnprovenKind};
 
 use super::{
     cargo::is_macro_package,
@@ -16,10 +17,10 @@ use super::{
     packages::{Ask, Wishes, condition_of_no_std},
 };
 use crate::{
-    discover::{DependencyKind, Edition},
+    discover::DependencyKind,
     lexer::{self, Token, TokenKind},
     resolve::{CrateId, FileId, Found, ItemId, ModuleId, Res, Site},
-    words::{EDITIONS, FLOAT_METHODS, text_of},
+    words::FLOAT_METHODS,
 };
 
 /// What was found.
@@ -111,7 +112,7 @@ fn check(mapping: &Mapping<'_>, set: Option<&Set<'_>>, pieces: Vec<Piece>) -> Cr
         let gate = Gate::new(mapping, (mapping.krate(piece.from), piece.to));
         if !piece.whole {
             if targets.insert((mapping.krate(piece.from), piece.to)) {
-                crossing.edition((mapping.krate(piece.from), piece.to), &path);
+                crossing.edition((mapping.krate(piece.from), piece.to), &path, &pieces);
             }
             crossing.features(&gate, piece);
             crossing.conditions(piece);
@@ -142,46 +143,6 @@ struct Check<'c> {
 }
 
 impl Check<'_> {
-    /// Older editions read newer code otherwise.
-    fn edition(&mut self, (from, to): (CrateId, CrateId), path: &TreePath) {
-        let (old, new) = (
-            self.mapping.world[from].edition,
-            self.mapping.world[to].edition,
-        );
-        let message = format!(
-            "it is written in edition {}, and would be read in edition {}",
-            old.year(),
-            new.year()
-        );
-        if new < old || (old == Edition::E2015 && new != old) {
-            let help = "`cargo fix --edition` brings the older crate up".to_owned();
-            let refused = refusal(path.clone(), message).with_help(help);
-            self.found.refusals.push(refused);
-        } else if new != old {
-            let warning = Finding::warning(path.clone(), message);
-            self.found.notes.push(warning);
-        }
-    }
-
-    /// Words that the edition of the other crate reads otherwise, once each.
-    fn words_of_editions(&mut self, piece: &Piece) {
-        let world = self.mapping.world;
-        let (old, new) = (
-            world[self.mapping.krate(piece.from)].edition,
-            world[piece.to].edition,
-        );
-        let newer = EDITIONS.iter();
-        let newer = newer.filter(|(edition, _)| old < *edition && *edition <= new);
-        for (edition, section) in newer {
-            let mut told = BTreeSet::new();
-            self.words(piece, &mut |word, around| {
-                let why = text_of(section, word).filter(|_| around.is_meant(word))?;
-                told.insert(word.to_owned())
-                    .then(|| format!("it goes to edition {}: {why}", edition.year()))
-            });
-        }
-    }
-
     /// Methods of floats, which a crate without `std` has not.
     fn floats(&mut self, piece: &Piece) {
         let without = |krate: CrateId| {

@@ -1,0 +1,118 @@
+//! What another edition reads otherwise than the one that a text was written in.
+
+use std::collections::BTreeSet;
+
+use coalesce_model::{Finding, TreePath};
+
+use super::{Around, Check, Piece};
+use crate::{
+    discover::Edition,
+    lexer::{self, Token, TokenKind},
+    resolve::CrateId,
+    rewrite::mapping::refusal,
+    words::{EDITIONS, text_of},
+};
+
+/// Types and traits that the preludes of later editions add.
+const ADDED: [&str; 5] = ["TryFrom", "TryInto", "FromIterator", "Future", "IntoFuture"];
+
+impl Check<'_> {
+    /// Older editions read newer code otherwise, unless there is nothing in it that they could.
+    pub(super) fn edition(
+        &mut self,
+        (from, to): (CrateId, CrateId),
+        path: &TreePath,
+        pieces: &[Piece],
+    ) {
+        let world = self.mapping.world;
+        let (old, new) = (world[from].edition, world[to].edition);
+        let message = format!(
+            "it is written in edition {}, and would be read in edition {}",
+            old.year(),
+            new.year()
+        );
+        let mut leaving = pieces.iter().filter(|piece| {
+            !piece.whole && piece.to == to && self.mapping.krate(piece.from) == from
+        });
+        let between = (old.min(new), old.max(new));
+        let alike = old != Edition::E2015
+            && new != Edition::E2015
+            && leaving.all(|piece| self.reads_alike(piece, between));
+        if (new < old && !alike) || (old == Edition::E2015 && new != old) {
+            let help = "`cargo fix --edition` brings the older crate up".to_owned();
+            let refused = refusal(path.clone(), message).with_help(help);
+            self.found.refusals.push(refused);
+        } else if new != old {
+            let warning = Finding::warning(path.clone(), message);
+            self.found.notes.push(warning);
+        }
+    }
+
+    /// Words that the edition of the other crate reads otherwise, once each.
+    pub(super) fn words_of_editions(&mut self, piece: &Piece) {
+        let world = self.mapping.world;
+        let (old, new) = (
+            world[self.mapping.krate(piece.from)].edition,
+            world[piece.to].edition,
+        );
+        let newer = EDITIONS.iter();
+        let newer = newer.filter(|(edition, _)| old < *edition && *edition <= new);
+        for (edition, section) in newer {
+            let mut told = BTreeSet::new();
+            self.words(piece, &mut |word, around| {
+                let why = text_of(section, word).filter(|_| around.is_meant(word))?;
+                told.insert(word.to_owned())
+                    .then(|| format!("it goes to edition {}: {why}", edition.year()))
+            });
+        }
+    }
+
+    /// Whether two editions read a text alike: it has nothing that one of them reads otherwise, or does
+    /// not know.
+    fn reads_alike(&self, piece: &Piece, (older, newer): (Edition, Edition)) -> bool {
+        let path = &self.mapping.world[piece.file].path;
+        let Some(text) = self.mapping.texts.text(path) else {
+            return false;
+        };
+        let tokens = lexer::tokens(&text, piece.span);
+        let sections: Vec<&str> = EDITIONS
+            .iter()
+            .filter(|(edition, _)| older < *edition && *edition <= newer)
+            .map(|(_, section)| *section)
+            .collect();
+        (0..tokens.len()).all(|at| {
+            let around = Around {
+                text: &text,
+                tokens: &tokens,
+                at,
+            };
+            is_alike(&around, &sections)
+        })
+    }
+}
+
+/// Whether a token says the same whatever the edition, as far as that can be told from what stands beside
+/// it: closures take what they use by parts or as a whole, and what a macro or an `impl Trait` takes, `if let`
+/// with more behind it and strings of C are those of later editions.
+fn is_alike(around: &Around<'_>, sections: &[&str]) -> bool {
+    let Some(token) = around.tokens.get(around.at) else {
+        return true;
+    };
+    let word = token.span.of(around.text).unwrap_or_default();
+    let before = |byte| around.before().is_some_and(|one: &Token| one.is(byte));
+    match token.kind {
+        TokenKind::Ident => {
+            let listed = |section: &&str| text_of(section, word).is_some();
+            let is_told = sections.iter().any(listed) && around.is_meant(word);
+            let is_later = match word {
+                "macro_rules" | "async" | "use" => true,
+                "impl" => before(b'>'),
+                "let" => before(b'&'),
+                _ => ADDED.contains(&word),
+            };
+            !is_told && !is_later
+        }
+        TokenKind::Text { .. } => !word.starts_with('c'),
+        _ => !token.is(b'|'),
+    }
+}
