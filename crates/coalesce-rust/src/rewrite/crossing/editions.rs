@@ -80,13 +80,14 @@ impl Check<'_> {
             .filter(|(edition, _)| older < *edition && *edition <= newer)
             .map(|(_, section)| *section)
             .collect();
+        let drops_later = older < Edition::E2024 && newer >= Edition::E2024;
         (0..tokens.len()).all(|at| {
             let around = Around {
                 text: &text,
                 tokens: &tokens,
                 at,
             };
-            is_alike(&around, &sections)
+            is_alike(&around, &sections) && !(drops_later && may_hold_on(&around))
         })
     }
 }
@@ -106,7 +107,11 @@ fn is_alike(around: &Around<'_>, sections: &[&str]) -> bool {
             let is_told = sections.iter().any(listed) && around.is_meant(word);
             let is_later = match word {
                 "macro_rules" | "async" | "use" => true,
-                "impl" => before(b'>'),
+                // In the type of an argument it says the same.
+                "impl" => match around.before().map(|one: &Token| one.kind) {
+                    Some(TokenKind::Punct(punct)) => !matches!(punct, b':' | b';'),
+                    kind => kind == Some(TokenKind::Open(b'(')),
+                },
                 "let" => before(b'&'),
                 _ => ADDED.contains(&word),
             };
@@ -115,4 +120,32 @@ fn is_alike(around: &Around<'_>, sections: &[&str]) -> bool {
         TokenKind::Text { .. } => !word.starts_with('c'),
         _ => !token.is(b'|'),
     }
+}
+
+/// Whether a token may make a value that has no name and is looked into: before 2024 those of a last
+/// expression and of `if let` live on longer than what they borrow.
+fn may_hold_on(around: &Around<'_>) -> bool {
+    let Some(token) = around.tokens.get(around.at) else {
+        return false;
+    };
+    let mut later = around.tokens.iter().skip(around.at + 1);
+    match token.kind {
+        _ if token.is(b'.') => {
+            let before = around.before().map(|one: &Token| one.kind);
+            let is_of_call = before == Some(TokenKind::Close(b')'));
+            let is_named = later.next().is_some_and(|one| one.is_ident());
+            let is_called = later
+                .next()
+                .is_some_and(|one| opens_call(one) || one.is(b':'));
+            is_of_call || (is_named && is_called)
+        }
+        _ if token.is(b'&') => later
+            .find(|one| !one.is_ident() && !one.is(b':'))
+            .is_some_and(opens_call),
+        _ => token.is(b'*'),
+    }
+}
+
+fn opens_call(token: &Token) -> bool {
+    token.kind == TokenKind::Open(b'(')
 }
