@@ -43,6 +43,7 @@ mod signatures;
 mod spell;
 mod stages;
 mod stand_in;
+mod standard;
 mod structure;
 mod traits;
 mod unproven;

@@ -9,6 +9,7 @@ use super::{
     mapping::Mapping,
     needs::{Because, Need, Purpose, Subject},
     place::Place,
+    standard,
     walk::{Goal, Leaving, Walk},
 };
 use crate::{
@@ -165,6 +166,10 @@ impl<'a> Speller<'a> {
         needs.append(&mut own);
         if let Some((at, name)) = walk.renamed.take() {
             self.rename(&way, &mut new, at, &name, &walk.named);
+        }
+        if new.end == 0 {
+            let said = standard::respell(self.mapping, (facts, site), &here);
+            new = said.unwrap_or(new);
         }
         let same = site.segments.get(new.start..new.end).is_some_and(|old| {
             let old = old.iter().map(|old| facts.name(old.name));
