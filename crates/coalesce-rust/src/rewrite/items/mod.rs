@@ -89,6 +89,8 @@ pub(super) fn rewrite(
     let undocumented = conditions::undocumented(&set, &visible.shown);
     add(&mut edits, visible.edits);
     let needs = needs(&set, &mut scan);
+    plan.notes
+        .extend(visibility::lost(&set, &needs.shown(&mapping)));
     widen(&mapping, &needs, &mut edits, &mut plan);
     depend(&mapping, &needs, &mut edits, &mut plan);
     if plan.refusals.is_empty() {

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     facts::{ItemKind, Visibility, VisibilityKind},
-    resolve::{FileId, Reach, Res},
+    resolve::{FileId, ModuleId, Reach, Res},
 };
 
 /// What widening takes.
@@ -105,30 +105,35 @@ impl ItemVisibility {
                 });
             }
         }
-        self.lost(set, moving, fact.visibility, &path);
     }
+}
 
-    /// Says so where other crates can no longer name an item.
-    fn lost(&mut self, set: &Set<'_>, moving: &Moving<'_>, written: Visibility, path: &TreePath) {
+/// Where other crates can no longer name an item, though modules are `opened`.
+pub(super) fn lost(set: &Set<'_>, opened: &[ModuleId]) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for chunk in &set.chunks {
+        let moving = set.moving(chunk.moving);
+        let moves = !moving.gives_way() && moving.rules.is_none();
+        let Some(at) = chunk.definition.filter(|_| moves) else {
+            continue;
+        };
+        let written = set.world().facts(chunk.file).item(at).visibility;
         let home = set.mapping.after(moving.home);
         let known = set.mapping.at(&moving.to).is_some();
         let public =
-            written.kind == VisibilityKind::Public && is_reachable_after(set.mapping, &home);
-        if public && known && !is_reachable_after(set.mapping, &moving.to) {
-            self.notes.push(
-                Finding::warning(
-                    path.clone(),
-                    format!(
-                        "other crates could name `{}`, and cannot name `{}`: `{}` is not public",
-                        moving.change.from,
-                        set.name_after(moving),
-                        set.mapping.name_of(&moving.to)
-                    ),
-                )
-                .with_help("re-export it, or make its new module `pub`".to_owned()),
+            written.kind == VisibilityKind::Public && is_reachable_after(set.mapping, &home, &[]);
+        if public && known && !is_reachable_after(set.mapping, &moving.to, opened) {
+            let message = format!(
+                "other crates could name `{}`, and cannot name `{}`: `{}` is not public",
+                moving.change.from,
+                set.name_after(moving),
+                set.mapping.name_of(&moving.to)
             );
+            let help = "re-export it, or make its new module `pub`".to_owned();
+            found.push(Finding::warning(set.path(chunk.file), message).with_help(help));
         }
     }
+    found
 }
 
 /// What pieces of text take along, and what takes the place of items.
@@ -171,13 +176,13 @@ fn is_narrowed(set: &Set<'_>, moving: &Moving<'_>) -> bool {
     );
     value
         && set.mapping.krate(moving.home) == moving.to.krate
-        && is_reachable_after(set.mapping, &moving.to)
+        && is_reachable_after(set.mapping, &moving.to, &[])
         && !is_reachable(set, moving)
 }
 
 /// Whether other crates can name what moves, and could not before.
 fn shows(set: &Set<'_>, moving: &Moving<'_>) -> bool {
-    is_reachable_after(set.mapping, &moving.to) && !is_reachable(set, moving)
+    is_reachable_after(set.mapping, &moving.to, &[]) && !is_reachable(set, moving)
 }
 
 /// Whether other crates could name what moves, or it is re-exported as if they could.
@@ -196,5 +201,5 @@ pub(super) fn is_reachable(set: &Set<'_>, moving: &Moving<'_>) -> bool {
         })
     };
     is_bound_public(set.world(), moving.home, moving.item)
-        && (is_reachable_after(set.mapping, &home) || reexported())
+        && (is_reachable_after(set.mapping, &home, &[]) || reexported())
 }

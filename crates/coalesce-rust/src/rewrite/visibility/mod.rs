@@ -97,10 +97,11 @@ impl Needs {
     /// The edits that widen what stays where it is, with a note for each.
     pub fn widenings(&self, mapping: &Mapping<'_>) -> Widenings {
         let mut made = Widenings::default();
+        let opened = self.shown(mapping);
         for (module, _) in mapping.roots.iter().flatten() {
             made.narrow(mapping, *module);
             made.show(mapping, *module);
-            made.lose(mapping, *module);
+            made.lose(mapping, *module, &opened);
         }
         for (subject, users) in &self.by_subject {
             match subject {
@@ -192,14 +193,14 @@ pub(super) struct Widenings {
 }
 
 impl Widenings {
-    /// Says so where other crates can no longer name a module.
-    fn lose(&mut self, mapping: &Mapping<'_>, module: ModuleId) {
+    /// Says so where other crates can no longer name a module, though others are `opened`.
+    fn lose(&mut self, mapping: &Mapping<'_>, module: ModuleId, opened: &[ModuleId]) {
         let after = mapping.after(module);
         let Some(home) = after.parent().filter(|_| !mapping.is_replaced(module)) else {
             return;
         };
         let known = mapping.at(&home).is_some();
-        if known && is_public(mapping, module) && !is_reachable_after(mapping, &home) {
+        if known && is_public(mapping, module) && !is_reachable_after(mapping, &home, opened) {
             let message = format!(
                 "other crates could name this module, and cannot name `{}`: `{}` is not public",
                 mapping.name_of(&after),
@@ -214,7 +215,7 @@ impl Widenings {
     fn show(&mut self, mapping: &Mapping<'_>, module: ModuleId) {
         let after = mapping.after(module);
         let home = after.parent().filter(|_| !mapping.is_replaced(module));
-        let shown = home.is_some_and(|home| is_reachable_after(mapping, &home));
+        let shown = home.is_some_and(|home| is_reachable_after(mapping, &home, &[]));
         if shown && is_in_program(mapping, module) && is_declared_public(mapping, module) {
             let message = format!(
                 "`{}` is declared `pub`, and what it stood in was a program: other crates can \
@@ -311,7 +312,7 @@ fn is_narrowed(mapping: &Mapping<'_>, module: ModuleId, written: VisibilityKind)
         && mapping
             .after(module)
             .parent()
-            .is_some_and(|home| is_reachable_after(mapping, &home))
+            .is_some_and(|home| is_reachable_after(mapping, &home, &[]))
         && !is_declared_public(mapping, module)
 }
 
