@@ -204,8 +204,7 @@ pub fn lost_names(page: &mut Page, plan: &Plan) {
     if plan.lost_names.is_empty() || page.quiet() {
         return;
     }
-    let why =
-        "Those who use the packages elsewhere break. `shim = true` keeps an old name working.";
+    let why = "Those who use the packages elsewhere break. `shim = true` keeps the old name of what moves.";
     page.section(WARN, "Public names that go", plan.lost_names.len(), why);
     page.some(&plan.lost_names, |page, lost| {
         page.put(PLAIN, format_args!("  {}", lost.name));
