@@ -12,7 +12,7 @@ use crate::{
     evidence::Room,
     grams::{Pair, Runs},
     likelihood::{NEARLY, together, told_together_from},
-    pairs::{self, Compared, Groups},
+    pairs::{self, Groups, Judged},
     verdict::Verdict,
 };
 
@@ -41,15 +41,15 @@ pub struct Class {
 /// Classes of duplicates, of copies that are nothing to tell alone, and of siblings among those that
 /// are neither.
 #[must_use]
-pub fn classes(corpus: &Corpus, runs: &Runs, groups: &Groups, compared: &[Compared]) -> Vec<Class> {
+pub fn classes(corpus: &Corpus, runs: &Runs, groups: &Groups, compared: &[Judged]) -> Vec<Class> {
     let mut joining = Joining::new(corpus, runs, groups, compared);
     let mut left = Vec::new();
     for verdict in [Verdict::Duplicate, Verdict::Minor] {
-        let mut order: Vec<&Compared> = compared
+        let mut order: Vec<&Judged> = compared
             .iter()
             .filter(|compared| compared.verdict == verdict)
             .collect();
-        order.sort_by(|a, b| score(b).total_cmp(&score(a)).then(a.pair.cmp(&b.pair)));
+        order.sort_by(|a, b| b.sureness.total_cmp(&a.sureness).then(a.pair.cmp(&b.pair)));
         left.extend(order.into_iter().filter(|compared| !joining.join(compared)));
     }
     let mut classes = joining.classes(groups);
@@ -59,12 +59,6 @@ pub fn classes(corpus: &Corpus, runs: &Runs, groups: &Groups, compared: &[Compar
         .filter(|compared| compared.verdict == Verdict::Sibling);
     classes.extend(sibling_classes(groups, siblings));
     classes
-}
-
-/// How sure a pair is.
-fn score(compared: &Compared) -> f32 {
-    let evidence = &compared.evidence;
-    evidence.similarity() + evidence.alike() + f32::from(u8::from(evidence.same_name)) * 0.5
 }
 
 /// Representatives that were joined.
@@ -103,17 +97,15 @@ struct Joining<'c> {
     /// Class of a representative.
     class_of: FxHashMap<u32, usize>,
     joined: Vec<Joined>,
-    /// What pairs are, and how likely.
-    known: FxHashMap<Pair, (Verdict, f32)>,
+    /// What was compared, sorted by pair.
+    compared: &'c [Judged],
+    /// What other pairs are, and how likely.
+    others: FxHashMap<Pair, (Verdict, f32)>,
     room: Room,
 }
 
 impl<'c> Joining<'c> {
-    fn new(corpus: &'c Corpus, runs: &'c Runs, groups: &Groups, compared: &[Compared]) -> Self {
-        let of_pair =
-            |compared: &Compared| (compared.pair, (compared.verdict, compared.likelihood));
-        let mut known: FxHashMap<Pair, (Verdict, f32)> = FxHashMap::default();
-        known.extend(compared.iter().map(of_pair));
+    fn new(corpus: &'c Corpus, runs: &'c Runs, groups: &Groups, compared: &'c [Judged]) -> Self {
         let groups = groups.groups.par_iter();
         let joined: Vec<Joined> = groups.map(|group| Joined::group(corpus, group)).collect();
         let representatives = joined.iter().filter_map(|group| group.members.first());
@@ -122,13 +114,14 @@ impl<'c> Joining<'c> {
             runs,
             class_of: representatives.copied().zip(0..).collect(),
             joined,
-            known,
+            compared,
+            others: FxHashMap::default(),
             room: Room::default(),
         }
     }
 
     /// Joins the classes of a pair; false when they do not go together.
-    fn join(&mut self, compared: &Compared) -> bool {
+    fn join(&mut self, compared: &Judged) -> bool {
         let (a, b) = compared.pair;
         let (Some(left), Some(right)) = (self.class_of.get(&a), self.class_of.get(&b)) else {
             return true;
@@ -143,7 +136,7 @@ impl<'c> Joining<'c> {
             return false;
         }
         // What only stands inside of the other ties nothing else together.
-        let loose = compared.evidence.similarity() < LOOSE;
+        let loose = compared.similarity < LOOSE;
         if !self.go_together(left, right, loose) {
             return false;
         }
@@ -158,7 +151,7 @@ impl<'c> Joining<'c> {
             self.class_of.insert(*member, left);
         }
         class.members.extend(gone.members);
-        let similarity = compared.evidence.similarity().min(gone.similarity);
+        let similarity = compared.similarity.min(gone.similarity);
         class.similarity = class.similarity.min(similarity);
         class.likelihoods.0 += gone.likelihoods.0 + compared.likelihood;
         class.likelihoods.1 += gone.likelihoods.1 + 1;
@@ -193,14 +186,18 @@ impl<'c> Joining<'c> {
     }
 
     fn verdict(&mut self, pair: Pair) -> (Verdict, f32) {
-        if let Some(known) = self.known.get(&pair) {
+        let known = self.compared.binary_search_by_key(&pair, |one| one.pair);
+        if let Some(known) = known.ok().and_then(|at| self.compared.get(at)) {
+            return (known.verdict, known.likelihood);
+        }
+        if let Some(known) = self.others.get(&pair) {
             return *known;
         }
         let compared = pairs::compare_one(self.corpus, self.runs, pair, &mut self.room);
         let verdict = compared.map_or((Verdict::Unrelated, 0.0), |compared| {
             (compared.verdict, compared.likelihood)
         });
-        self.known.insert(pair, verdict);
+        self.others.insert(pair, verdict);
         verdict
     }
 
@@ -256,13 +253,13 @@ fn by_first(groups: &Groups) -> FxHashMap<u32, &[u32]> {
 
 /// Pairs whose classes could not be joined are a class of their own: no copy is passed over, and what
 /// stands around both is matched by all that is the same in them, whatever else there is.
-fn left_over(groups: &Groups, left: &[&Compared]) -> Vec<Class> {
+fn left_over(groups: &Groups, left: &[&Judged]) -> Vec<Class> {
     let by_first = by_first(groups);
-    let class = |compared: &&Compared| {
+    let class = |compared: &&Judged| {
         let (a, b) = compared.pair;
         Class {
             members: expand(&[a, b], &by_first),
-            similarity: compared.evidence.similarity(),
+            similarity: compared.similarity,
             likelihood: compared.likelihood,
             verdict: compared.verdict,
         }
@@ -271,13 +268,13 @@ fn left_over(groups: &Groups, left: &[&Compared]) -> Vec<Class> {
 }
 
 /// Siblings, joined as they come: what looks alike to one looks alike to all.
-fn sibling_classes<'p>(groups: &Groups, pairs: impl Iterator<Item = &'p Compared>) -> Vec<Class> {
+fn sibling_classes<'p>(groups: &Groups, pairs: impl Iterator<Item = &'p Judged>) -> Vec<Class> {
     let by_first = by_first(groups);
     let mut class_of: FxHashMap<u32, usize> = FxHashMap::default();
     let mut classes: Vec<Class> = Vec::new();
     for compared in pairs {
         let (a, b) = compared.pair;
-        let similarity = compared.evidence.similarity();
+        let similarity = compared.similarity;
         let (at, new) = match (class_of.get(&a).copied(), class_of.get(&b).copied()) {
             (None, None) => {
                 class_of.extend([(a, classes.len()), (b, classes.len())]);

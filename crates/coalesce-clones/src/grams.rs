@@ -22,6 +22,9 @@ const LAST_RESORT: u32 = 256;
 /// Pairs that are looked at for one unit.
 const MOST: usize = 24;
 
+/// Units whose partners, or rows, are found before these are put to the rest.
+const AT_ONCE: usize = 1 << 16;
+
 /// A pair of entries, the smaller index first.
 pub type Pair = (u32, u32);
 
@@ -31,6 +34,8 @@ pub struct Runs {
     runs: Vec<Box<[u32]>>,
     /// Which entries were chosen, sorted.
     chosen: Vec<u32>,
+    /// For each entry its place among the chosen ones, from 1; 0 for others.
+    places: Vec<u32>,
     /// Tokens of each chosen entry.
     sizes: Vec<u32>,
 }
@@ -46,10 +51,17 @@ impl Runs {
                 .get(*at as usize)
                 .map_or(0, |entry| entry.size)
         };
+        let mut places = vec![0; corpus.entries.len()];
+        for (at, place) in chosen.iter().zip(1..) {
+            if let Some(own) = places.get_mut(*at as usize) {
+                *own = place;
+            }
+        }
         Self {
             runs,
             sizes: chosen.iter().map(size).collect(),
             chosen,
+            places,
         }
     }
 
@@ -62,7 +74,8 @@ impl Runs {
     /// The runs of an entry; none when it was not chosen.
     #[must_use]
     pub fn of(&self, entry: u32) -> &[u32] {
-        let at = self.chosen.binary_search(&entry).ok();
+        let place = self.places.get(entry as usize).copied().unwrap_or(0);
+        let at = (place as usize).checked_sub(1);
         at.and_then(|at| self.runs.get(at)).map_or(&[], |runs| runs)
     }
 
@@ -118,24 +131,26 @@ pub fn candidates(all: &Runs) -> Vec<Pair> {
         runs,
         chosen,
         sizes,
+        ..
     } = all;
     let mut counts = Counts::new(runs.iter().map(|runs| runs.len()).sum());
     for run in runs.iter().flat_map(|runs| runs.iter()) {
         counts.add(*run);
     }
     let postings = Postings::new(runs, &counts);
-    let mut pairs: Vec<Pair> = (0..chosen.len())
-        .into_par_iter()
-        .map_init(Tally::default, |tally, at| {
+    let entries = |(a, b): Pair| {
+        let (a, b) = (*chosen.get(a as usize)?, *chosen.get(b as usize)?);
+        Some((a.min(b), a.max(b)))
+    };
+    let mut pairs: Vec<Pair> = Vec::new();
+    for first in (0..chosen.len()).step_by(AT_ONCE) {
+        let some = first..chosen.len().min(first + AT_ONCE);
+        let found = some.into_par_iter().map_init(Tally::default, |tally, at| {
             let found = partners(at, runs, &counts, &postings, tally);
             fitting(at, found, sizes)
-        })
-        .flatten_iter()
-        .filter_map(|(a, b)| {
-            let (a, b) = (*chosen.get(a as usize)?, *chosen.get(b as usize)?);
-            Some((a.min(b), a.max(b)))
-        })
-        .collect();
+        });
+        pairs.par_extend(found.flatten_iter().filter_map(entries));
+    }
     pairs.par_sort_unstable();
     pairs.dedup();
     pairs
@@ -184,17 +199,18 @@ struct Postings {
 
 impl Postings {
     fn new(runs: &[Box<[u32]>], counts: &Counts) -> Self {
-        let mut rows: Vec<(u32, u32)> = runs
-            .par_iter()
-            .enumerate()
-            .flat_map_iter(|(unit, runs)| {
-                let unit = u32::try_from(unit).unwrap_or(u32::MAX);
-                let found = runs
-                    .iter()
-                    .filter(|run| (2..=LAST_RESORT).contains(&counts.get(**run)));
-                found.map(move |run| (*run, unit)).collect::<Vec<_>>()
-            })
-            .collect();
+        let mut rows: Vec<(u32, u32)> = Vec::new();
+        for (some, first) in runs.chunks(AT_ONCE).zip((0..).step_by(AT_ONCE)) {
+            let units = some.par_iter().enumerate();
+            rows.par_extend(units.flat_map_iter(|(at, runs)| {
+                let unit = u32::try_from(first + at).unwrap_or(u32::MAX);
+                let found = runs.iter().filter(|run| {
+                    let count = counts.get(**run);
+                    (2..=LAST_RESORT).contains(&count)
+                });
+                found.map(move |run| (*run, unit))
+            }));
+        }
         rows.par_sort_unstable();
         let bits = (usize::BITS - rows.len().leading_zeros()).clamp(8, 24);
         let shift = 32 - bits;

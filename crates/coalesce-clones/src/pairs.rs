@@ -13,6 +13,8 @@ use crate::{
 
 /// Units of one name that each unit of this name is compared with: those nearest in size.
 const NAMESAKES: usize = 24;
+/// Pairs that are compared before what is kept of them is put to the rest.
+const AT_ONCE: usize = 1 << 16;
 
 /// What is too small to be worth a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +58,36 @@ impl Compared {
             verdict: verdict::verdict(&evidence, likelihood),
             evidence,
             likelihood,
+        }
+    }
+}
+
+/// What is kept of a compared pair while classes are made: in a large tree there are tens of millions.
+#[derive(Clone, Copy, Debug)]
+pub struct Judged {
+    /// Entries, the smaller index first.
+    pub pair: Pair,
+    /// What they are to each other.
+    pub verdict: Verdict,
+    /// How likely a maintainer calls it duplicated, 0 to 1.
+    pub likelihood: f32,
+    /// How much of both is the same, 0 to 1.
+    pub similarity: f32,
+    /// How sure it is: the surest are joined first.
+    pub sureness: f32,
+}
+
+impl From<Compared> for Judged {
+    fn from(compared: Compared) -> Self {
+        let evidence = &compared.evidence;
+        let similarity = evidence.similarity();
+        let named = f32::from(u8::from(evidence.same_name)) * 0.5;
+        Self {
+            pair: compared.pair,
+            verdict: compared.verdict,
+            likelihood: compared.likelihood,
+            similarity,
+            sureness: similarity + evidence.alike() + named,
         }
     }
 }
@@ -131,14 +163,15 @@ pub fn candidates(corpus: &Corpus, runs: &Runs) -> Vec<Pair> {
 
 /// Compares what is worth it among representatives; unrelated pairs are left out. Sorted.
 #[must_use]
-pub fn compare(corpus: &Corpus, runs: &Runs) -> Vec<Compared> {
-    candidates(corpus, runs)
-        .into_par_iter()
-        .map_init(Room::default, |room, pair| {
-            compare_one(corpus, runs, pair, room)
-        })
-        .flatten()
-        .collect()
+pub fn compare(corpus: &Corpus, runs: &Runs) -> Vec<Judged> {
+    let mut judged = Vec::new();
+    for some in candidates(corpus, runs).chunks(AT_ONCE) {
+        let compared = some.par_iter().map_init(Room::default, |room, pair| {
+            compare_one(corpus, runs, *pair, room).map(Judged::from)
+        });
+        judged.par_extend(compared.flatten());
+    }
+    judged
 }
 
 /// The evidence and verdict of one pair; `None` when there is nothing to it.
