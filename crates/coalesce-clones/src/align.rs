@@ -3,7 +3,7 @@
 //! Statements are equal when they differ in local names and messages only, so a renamed variable is
 //! no difference and a changed threshold is one.
 
-use coalesce_model::{LanguageKind, TokenClass, outline::marks};
+use coalesce_model::{LanguageKind, TokenClass, envelope::DifferenceAspect, outline::marks};
 use rustc_hash::{FxHashMap, FxHasher};
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 use std::hash::Hasher as _;
@@ -53,6 +53,23 @@ pub enum Aspect {
     Wording,
 }
 
+impl From<Aspect> for DifferenceAspect {
+    fn from(aspect: Aspect) -> Self {
+        match aspect {
+            Aspect::Guard => Self::Guard,
+            Aspect::Constant => Self::Constant,
+            Aspect::Fallback => Self::Fallback,
+            Aspect::Exception => Self::Exception,
+            Aspect::Import => Self::Import,
+            Aspect::Default => Self::Default,
+            Aspect::Return => Self::Return,
+            Aspect::Signature => Self::Signature,
+            Aspect::Statement => Self::Statement,
+            Aspect::Wording => Self::Wording,
+        }
+    }
+}
+
 /// Something that one member of a class has and no other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
@@ -69,11 +86,20 @@ pub struct Difference {
 /// The statements of a unit's body.
 #[must_use]
 pub fn statements(file: &SourceFile, unit: &Unit) -> Vec<Statement> {
-    let (mut found, mut start) = (Vec::new(), unit.body);
     let mut line = LineCounter::new(file, unit);
-    for at in unit.body + 1..=unit.end {
+    statements_in(file, (unit.body, unit.end), &mut line)
+}
+
+/// The statements of these tokens, which stand behind what was counted before.
+pub fn statements_in(
+    file: &SourceFile,
+    (first, end): (u32, u32),
+    line: &mut LineCounter<'_>,
+) -> Vec<Statement> {
+    let (mut found, mut start) = (Vec::new(), first);
+    for at in first + 1..=end {
         let token = file.tokens.get(at as usize);
-        let ends = at == unit.end || token.is_some_and(|token| token.has(marks::STATEMENT));
+        let ends = at == end || token.is_some_and(|token| token.has(marks::STATEMENT));
         if ends && at > start {
             let tokens = file
                 .tokens
@@ -96,13 +122,23 @@ pub fn statements(file: &SourceFile, unit: &Unit) -> Vec<Statement> {
 }
 
 /// Counts lines forward from the beginning of a unit.
-struct LineCounter<'f> {
+pub struct LineCounter<'f> {
     text: &'f [u8],
     at: usize,
     line: u32,
 }
 
 impl<'f> LineCounter<'f> {
+    /// From the beginning of a file.
+    #[must_use]
+    pub fn of_file(file: &'f SourceFile) -> Self {
+        Self {
+            text: file.text.as_bytes(),
+            at: 0,
+            line: 1,
+        }
+    }
+
     fn new(file: &'f SourceFile, unit: &Unit) -> Self {
         let first = file
             .tokens

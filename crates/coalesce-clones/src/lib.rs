@@ -29,6 +29,7 @@ pub mod likeness;
 pub mod merging;
 pub mod opposites;
 pub mod pairs;
+pub mod passages;
 pub mod report;
 pub mod source;
 pub mod verdict;

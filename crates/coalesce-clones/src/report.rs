@@ -19,6 +19,7 @@ use crate::{
     grams::Runs,
     likelihood::Fitted,
     pairs::{self, Groups, Minimum},
+    passages,
     source::{SourceFile, Unit},
     verdict::Verdict,
 };
@@ -42,7 +43,7 @@ pub enum Kind {
 }
 
 /// One copy.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Member {
     /// Its file.
     pub path: TreePath,
@@ -183,6 +184,9 @@ pub fn find(files: Vec<SourceFile>, options: Options) -> Report {
     let is_duplicate = |class: &&Class| class.verdict == Verdict::Duplicate;
     let (duplicates, siblings): (Vec<&Class>, Vec<&Class>) = told.partition(is_duplicate);
     report.duplicates.extend(writer.classes(&duplicates));
+    let inside = passages(&corpus, options.minimum, &report.duplicates);
+    writer.allowed += inside.1;
+    report.duplicates.extend(inside.0);
     report.siblings = writer.classes(&siblings);
     report.idioms = writer.idioms(&gpu.idioms);
     let idioms = &report.idioms;
@@ -208,6 +212,74 @@ pub fn find(files: Vec<SourceFile>, options: Options) -> Report {
         finish(list);
     }
     report
+}
+
+/// Passages of units that are no copies themselves, and how many members comments allow; without those
+/// that stand in what is told already.
+fn passages(corpus: &Corpus, minimum: Minimum, told: &[Duplicate]) -> (Vec<Duplicate>, usize) {
+    let Some(found) = passages::find(corpus) else {
+        return (Vec::new(), 0);
+    };
+    let corpus = &found.corpus;
+    let gpu = catalogue::scan(corpus);
+    let mut writer = Writer {
+        corpus,
+        gpu: &gpu,
+        allowed: 0,
+    };
+    let classes = found.groups.into_iter().filter_map(|members| {
+        let first = *members.first()?;
+        let large = pairs::counts(corpus, corpus.entries.get(first as usize)?, minimum);
+        let equals = pairs::of_equals(corpus, (first, *members.get(1)?))?;
+        (large && equals.verdict == Verdict::Duplicate).then_some(Class {
+            members,
+            similarity: 1.0,
+            likelihood: equals.likelihood,
+            verdict: Verdict::Duplicate,
+        })
+    });
+    let classes: Vec<Class> = classes.collect();
+    let classes: Vec<&Class> = classes.iter().collect();
+    let mut passages = writer.classes(&classes);
+    let around = Around::new(told);
+    passages.retain(|class| !around.hold(class));
+    (passages, writer.allowed)
+}
+
+/// For each file the members of classes that stand in it.
+struct Around<'d>(FxHashMap<&'d TreePath, Vec<(usize, &'d Member)>>);
+
+impl<'d> Around<'d> {
+    fn new(classes: &'d [Duplicate]) -> Self {
+        let mut around: FxHashMap<&TreePath, Vec<(usize, &Member)>> = FxHashMap::default();
+        for (at, class) in classes.iter().enumerate() {
+            for member in &class.members {
+                around.entry(&member.path).or_default().push((at, member));
+            }
+        }
+        Self(around)
+    }
+
+    /// Whether each member of a class stands in another member of one of these.
+    fn hold(&self, class: &Duplicate) -> bool {
+        let of = |member: &Member| {
+            let own = self.0.get(&member.path).map_or(&[][..], Vec::as_slice);
+            let lines = member.lines;
+            let holds =
+                move |around: &Member| around.lines.0 <= lines.0 && lines.1 <= around.lines.1;
+            own.iter().filter(move |(_, around)| holds(around))
+        };
+        let Some(first) = class.members.first() else {
+            return false;
+        };
+        of(first).any(|(at, _)| {
+            let mut places: FxHashSet<&Member> = FxHashSet::default();
+            class.members.iter().all(|member| {
+                let place = of(member).find(|(other, _)| other == at);
+                place.is_some_and(|(_, around)| places.insert(around))
+            })
+        })
+    }
 }
 
 fn file_role(corpus: &Corpus, used: &RoleUse) -> Option<FileRole> {
