@@ -1,6 +1,8 @@
 //! `cargo xtask evidence`: what needs programs that the tests do not install, each tried here or skipped with its
 //! reason. What was told goes to `docs/evidence/machines/`, one file each.
 
+mod fleet;
+
 use std::{
     ffi::OsString,
     fs,
@@ -19,6 +21,7 @@ use crate::{
 
 const HELP: &str = "\
 cargo xtask evidence [NAME…] [--minutes N] [--python PATH] [--large]
+                     [--trees FOLDER]… [--counts 100,300] [--program PATH]
 
 Tries what needs more than `cargo xtask test` installs, and writes what it told to docs/evidence/machines:
 
@@ -31,10 +34,15 @@ Tries what needs more than `cargo xtask test` installs, and writes what it told 
   torch      PyTorch on the processor sees a buffer's memory (needs --large)
   arrays     arrays of 16 MiB to a worker and back, beside multiprocessing and Ray
   sample     the sample with its scattered modules, migrated to the runtime's Python package
+  fleet      what `coalesce fleet` answers by each engine, all alike, and what it takes (needs --trees;
+             Spark needs --large, and Java)
 
   --minutes N     soaks take so long each; 10 seconds unless told
-  --python PATH   an interpreter that has Ray, PyTorch, NumPy and pytest, instead of one that is made below target
-  --large         installs PyTorch as well: with the libraries that its wheel brings, 5 GB
+  --python PATH   an interpreter that has Ray, PyTorch, NumPy, pytest and engines, instead of one that is made below target
+  --large         installs PyTorch and Spark as well: with the libraries that PyTorch's wheel brings, 5 GB
+  --trees FOLDER  each folder in it is a repository
+  --counts N,…    asks about the first so many of them, by name; 100, 300 and 1000 unless told
+  --program PATH  a coalesce that has Parquet, instead of a release build of this tree
 ";
 
 /// What is told of a trial, or why it did not run.
@@ -95,6 +103,16 @@ const TRIALS: &[Trial] = &[
         name: "sample",
         run: sample,
     },
+    Trial {
+        name: "fleet",
+        run: fleet::run,
+    },
+];
+
+/// Packages that nobody installs without being asked to.
+const LARGE: [(&str, &str); 2] = [
+    ("torch", "PyTorch's wheel brings 5 GB of libraries"),
+    ("pyspark", "Spark's package is 450 MB and needs Java"),
 ];
 
 /// What the command line asks for.
@@ -103,6 +121,9 @@ struct Options {
     seconds: f64,
     python: Option<PathBuf>,
     large: bool,
+    trees: Vec<PathBuf>,
+    counts: Vec<usize>,
+    program: Option<PathBuf>,
 }
 
 impl Options {
@@ -112,6 +133,9 @@ impl Options {
             seconds: 10.0,
             python: None,
             large: false,
+            trees: Vec::new(),
+            counts: vec![100, 300, 1000],
+            program: None,
         };
         let mut words = arguments.iter().map(|word| word.to_string_lossy());
         while let Some(word) = words.next() {
@@ -122,9 +146,14 @@ impl Options {
                     options.seconds = 60.0 * value.ok_or("--minutes takes a number")?;
                 }
                 "--python" => {
-                    let value = words.next().ok_or("--python takes a path")?;
-                    let path = std::path::absolute(value.as_ref());
-                    options.python = Some(path.map_err(|error| error.to_string())?);
+                    options.python = Some(path_of("--python", words.next())?);
+                }
+                "--trees" => options.trees.push(path_of("--trees", words.next())?),
+                "--program" => options.program = Some(path_of("--program", words.next())?),
+                "--counts" => {
+                    let counts = words.next().unwrap_or_default();
+                    let counts: Result<_, _> = counts.split(',').map(str::parse).collect();
+                    options.counts = counts.map_err(|_| "--counts takes numbers, as 100,300")?;
                 }
                 name if TRIALS.iter().any(|trial| trial.name == name) => {
                     options.names.push(name.to_owned());
@@ -135,7 +164,7 @@ impl Options {
         Ok(Some(options))
     }
 
-    /// An interpreter with these modules; PyTorch is asked for by name alone.
+    /// An interpreter with these modules; large ones are installed when that is asked for.
     fn python_with(&self, modules: &[&str]) -> Result<PathBuf, Skipped> {
         if let Some(python) = &self.python {
             let import = format!("import {}", modules.join(", "));
@@ -145,13 +174,19 @@ impl Options {
                 false => Err(Skipped::Because(format!("no {}", modules.join(" and ")))),
             };
         }
-        if modules.contains(&"torch") && !self.large {
-            let why = "PyTorch's wheel brings 5 GB of libraries: ask with --large";
-            return Err(Skipped::Because(why.to_owned()));
+        let large = LARGE.iter().find(|(module, _)| modules.contains(module));
+        if let Some((_, why)) = large.filter(|_| !self.large) {
+            return Err(Skipped::Because(format!("{why}: ask with --large")));
         }
         let made = Environment::with(modules).map_err(Skipped::Because)?;
         Ok(PathBuf::from(made.python().get_program()))
     }
+}
+
+/// An option's path, from here.
+fn path_of(option: &str, value: Option<impl AsRef<str>>) -> Outcome<PathBuf> {
+    let value = value.ok_or_else(|| format!("{option} takes a path"))?;
+    std::path::absolute(value.as_ref()).map_err(|error| error.to_string())
 }
 
 /// `cargo xtask evidence`.

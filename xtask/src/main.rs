@@ -34,7 +34,7 @@ The repository's own commands:
   device              what a card shows, packed for a machine that has one, and run here
   seeded TREE OLD NEW what check finds of mistakes that are written into a real tree
   soak [--minutes N]  what needs minutes to show itself
-  evidence [NAME…]    what needs PostgreSQL, Slurm, Ray or PyTorch, or machines of its own
+  evidence [NAME…]    what needs PostgreSQL, Slurm, Ray, PyTorch or DuckDB, or machines of its own
   dist                the program as an archive and as a Python wheel, each tried
   ci                  what CI runs, stage by stage
   help                this text

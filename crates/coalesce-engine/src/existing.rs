@@ -139,7 +139,9 @@ fn kept(runs: &[u32]) -> Vec<u32> {
     chosen
 }
 
-fn source_files(path: &TreePath, text: &Arc<str>) -> Vec<SourceFile> {
+/// A file as the duplicate finder sees it: its own text, and kernels in its strings.
+#[must_use]
+pub fn source_files(path: &TreePath, text: &Arc<str>) -> Vec<SourceFile> {
     let mut read = OUTLINERS.iter().map(|one| one.source_files(path, text));
     read.find(|files| !files.is_empty()).unwrap_or_default()
 }

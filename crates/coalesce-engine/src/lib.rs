@@ -16,6 +16,7 @@ mod existing;
 mod failure;
 mod formatter;
 mod grading;
+mod history;
 mod kept;
 mod links;
 mod manifests;
@@ -37,13 +38,14 @@ pub use applying::{
 pub use coalesce_apply::{Commits, Store};
 pub use commits::PlannedCommits;
 pub use emit::emit_tests;
-pub use existing::{Wanted, existing};
+pub use existing::{Wanted, existing, source_files};
 pub use failure::Failure;
 pub use grading::answer;
+pub use history::{History, history};
 pub use manifests::{manifests, misfit};
 pub use planning::{Depth, MigrationPlan, PlanOptions, plan};
 pub use progress::{Overall, Progress, Watcher};
-pub use propose::{ProposalOptions, ProposedManifest, propose};
+pub use propose::{PackageReach, ProposalOptions, ProposedManifest, propose, unfit};
 pub use retire::{SelectedShim, ShimSelection, removal, retire};
 pub use session::{
     LanguagePart, OUTLINERS, Outliner, Part, Session, SourcePaths, Sources, files_of,

@@ -10,6 +10,7 @@ mod coverage;
 mod devices;
 mod duplicates;
 mod existing;
+mod fleet;
 mod locate;
 mod proposal;
 mod upkeep;
@@ -18,7 +19,7 @@ use schemars::{JsonSchema, generate::SchemaSettings};
 use serde::Serialize;
 
 pub use self::{
-    answer::*, bodies::*, coverage::*, devices::*, duplicates::*, existing::*, locate::*,
+    answer::*, bodies::*, coverage::*, devices::*, duplicates::*, existing::*, fleet::*, locate::*,
     proposal::*, upkeep::*,
 };
 use crate::{Code, Root, Severity};
@@ -71,6 +72,8 @@ pub enum Command {
     Refs,
     /// `coalesce find`.
     Find,
+    /// `coalesce fleet`.
+    Fleet,
     /// `coalesce diff`.
     Diff,
     /// `coalesce init`.
@@ -117,6 +120,7 @@ impl Command {
             Self::Audit => "audit",
             Self::Refs => "refs",
             Self::Find => "find",
+            Self::Fleet => "fleet",
             Self::Diff => "diff",
             Self::Init => "init",
             Self::Move => "move",
@@ -149,6 +153,8 @@ pub enum Body {
     Refs(Refs),
     /// Of `find`.
     Find(Find),
+    /// Of `fleet`.
+    Fleet(Fleet),
     /// Of `diff`.
     Diff(Diff),
     /// Of `plan`.
@@ -180,10 +186,11 @@ pub enum Body {
 }
 
 /// The order of [`Body`]'s variants, for the schema; the last one goes with every command.
-const BODY_COMMANDS: [&[Command]; 16] = [
+const BODY_COMMANDS: [&[Command]; 17] = [
     &[Command::Audit],
     &[Command::Refs],
     &[Command::Find],
+    &[Command::Fleet],
     &[Command::Diff],
     &[Command::Plan],
     &[

@@ -1,10 +1,13 @@
 //! The parts of the page of `audit` that tell of duplicates, idioms and GPU roles.
 
 use coalesce_model::envelope::{
-    Audit, DuplicateEntry, DuplicateKind, DuplicateMember, RoleEntry, StubKind,
+    Audit, DifferenceAspect, DuplicateEntry, DuplicateKind, DuplicateMember, RoleEntry, StubKind,
 };
 
-use crate::page::{BOLD, DIM, PLACE, PLAIN, Page, WARN, count, listed};
+use crate::{
+    date::day,
+    page::{BOLD, DIM, PLACE, PLAIN, Page, WARN, count, listed},
+};
 
 /// Members of a class that are shown.
 const MEMBERS_SHOWN: usize = 6;
@@ -96,6 +99,10 @@ pub fn write(page: &mut Page, audit: &Audit) -> usize {
         );
         page.put(DIM, left_out).end();
     }
+    if let Some(why) = &audit.history_unread {
+        let told = format_args!("when copies were last changed is not told: {why}");
+        page.put(WARN, told).end();
+    }
     forwarders(page, audit);
     roles(page, &audit.roles);
     told.len()
@@ -165,28 +172,77 @@ fn write_class(page: &mut Page, class: &DuplicateEntry) {
         ),
     }
     .end();
-    let limit = page.limit(MEMBERS_SHOWN);
-    for member in class.members.iter().take(limit) {
+    first_members(page, &class.members, |page, _, member| {
         page.put(PLAIN, "    ").put(
             PLACE,
             format_args!("{}:{}-{}", member.path, member.lines[0], member.lines[1]),
         );
-        page.put(PLAIN, format_args!("  {}", member.item)).end();
+        page.put(PLAIN, format_args!("  {}", member.item));
+        if member.uncommitted {
+            page.put(DIM, "  changed, and not committed");
+        } else if let Some(changed) = member.changed {
+            page.put(DIM, format_args!("  last changed {}", day(changed)));
+        }
+        page.end();
+    });
+    if let Some(home) = &class.home {
+        match &home.name {
+            Some(name) => page.put(PLAIN, "    could stay: ").put(BOLD, name),
+            None => page.put(PLAIN, "    a new home is needed"),
+        };
+        if !home.reasons.is_empty() {
+            page.put(DIM, format_args!("  {}", home.reasons.join("; ")));
+        }
+        page.end();
     }
-    let more = class.members.len().saturating_sub(limit);
+    let only = class.differences.iter().map(|difference| {
+        let path = class.members.get(difference.member);
+        let path = path.map_or("", |member| member.path.file_name());
+        Only {
+            place: format!("{path}:{}", difference.line),
+            aspect: difference.aspect,
+            text: &difference.text,
+        }
+    });
+    first_differences(page, &only.collect::<Vec<_>>());
+}
+
+/// The first members of a class, each written with its place in it, and how many more there are.
+pub fn first_members<T>(
+    page: &mut Page,
+    members: &[T],
+    mut write: impl FnMut(&mut Page, usize, &T),
+) {
+    let limit = page.limit(MEMBERS_SHOWN);
+    for (at, member) in members.iter().enumerate().take(limit) {
+        write(page, at, member);
+    }
+    let more = members.len().saturating_sub(limit);
     if more > 0 {
         page.put(DIM, format_args!("    and {more} more")).end();
     }
+}
+
+/// Something that one place has and another one has not.
+pub struct Only<'d> {
+    /// File and line.
+    pub place: String,
+    /// What it is about.
+    pub aspect: DifferenceAspect,
+    /// Its text.
+    pub text: &'d str,
+}
+
+/// The first differences of a class, and how many more there are.
+pub fn first_differences(page: &mut Page, differences: &[Only<'_>]) {
     let limit = page.limit(DIFFERENCES_SHOWN);
-    for difference in class.differences.iter().take(limit) {
-        let path = class.members.get(difference.member);
-        let path = path.map_or("", |member| member.path.file_name());
-        page.put(DIM, format_args!("      only {path}:{}", difference.line))
-            .put(DIM, format_args!("  [{}] ", difference.aspect.as_str()))
-            .put(PLAIN, &difference.text)
+    for only in differences.iter().take(limit) {
+        page.put(DIM, format_args!("      only {}", only.place))
+            .put(DIM, format_args!("  [{}] ", only.aspect.as_str()))
+            .put(PLAIN, only.text)
             .end();
     }
-    let more = class.differences.len().saturating_sub(limit);
+    let more = differences.len().saturating_sub(limit);
     if more > 0 {
         let more = count(more, "more difference");
         page.put(DIM, format_args!("      and {more}")).end();

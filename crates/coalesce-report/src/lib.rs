@@ -8,6 +8,7 @@ mod annotations;
 mod audit;
 mod check;
 mod coverage;
+mod date;
 mod devices;
 pub mod diff;
 mod duplicates;
@@ -16,6 +17,7 @@ mod error;
 mod excerpt;
 mod existing;
 pub mod explain;
+mod fleet;
 mod html;
 mod migration;
 mod page;
@@ -58,6 +60,7 @@ pub fn page(envelope: &Envelope, options: Options) -> String {
         Body::Audit(body) => audit::write(&mut page, envelope, body),
         Body::Refs(body) => refs::write(&mut page, envelope, body),
         Body::Find(body) => existing::write(&mut page, body),
+        Body::Fleet(body) => fleet::write(&mut page, body),
         Body::Diff(body) => coverage::write(&mut page, envelope, body),
         Body::Plan(body) => plan::write(&mut page, envelope, body),
         Body::Entry(body) => entry::write(&mut page, envelope, body),

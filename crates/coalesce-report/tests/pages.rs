@@ -170,6 +170,8 @@ fn duplicate() -> DuplicateEntry {
         path: path(file),
         item: "to_cpu".into(),
         lines: [first, first + 8],
+        changed: None,
+        uncommitted: false,
     };
     DuplicateEntry {
         id: "function-0123456789".into(),
@@ -186,6 +188,7 @@ fn duplicate() -> DuplicateEntry {
             line: 42,
             text: "if count > 1_000_000:".into(),
         }],
+        home: None,
         title: None,
         chapter: "product".into(),
         inside: None,

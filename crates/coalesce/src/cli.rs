@@ -5,12 +5,14 @@
 #[cfg(feature = "devices")]
 mod devices;
 mod entries;
+mod fleet;
 
 use std::path::{Path, PathBuf};
 
 #[cfg(feature = "devices")]
 pub use devices::Devices;
 pub use entries::{EntryOptions, Init, Merge, Move, Remove, Replace, ShimOptions};
+pub use fleet::{Fleet, FleetEngine};
 
 use clap::{
     ArgAction, ArgGroup, Args, Parser, Subcommand, ValueEnum,
@@ -121,6 +123,8 @@ pub enum Command {
     Refs(Refs),
     /// Show what of the tree is like a piece of code, or has a signature like it
     Find(Find),
+    /// Show what several repositories have of each other, and which copies are behind
+    Fleet(Fleet),
     /// Show which definitions of one module, class or item another one has, and what differs
     Diff(Diff),
     /// Give a module, item or crate another name
@@ -181,6 +185,7 @@ impl Command {
             Self::Audit(_) => envelope::Command::Audit,
             Self::Refs(_) => envelope::Command::Refs,
             Self::Find(_) => envelope::Command::Find,
+            Self::Fleet(_) => envelope::Command::Fleet,
             Self::Diff(_) => envelope::Command::Diff,
             Self::Plan(_) => envelope::Command::Plan,
             Self::Migrate(_) => envelope::Command::Migrate,
@@ -290,6 +295,12 @@ pub struct Audit {
     /// Also write a page for a browser
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
+    /// Also write fingerprints of this tree into a folder that `fleet` asks: NAME.parquet
+    #[arg(long, value_name = "DIR")]
+    pub parquet: Option<PathBuf>,
+    /// What the repository is called in it; else as its folder
+    #[arg(long, value_name = "NAME", requires = "parquet")]
+    pub repository: Option<String>,
 }
 
 /// Arguments of `refs`.

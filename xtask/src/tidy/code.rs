@@ -27,6 +27,7 @@ const REACHES_OUT: &[&str] = &[
     "coalesce-tree",
     "coalesce-apply",
     "coalesce-engine",
+    "coalesce-fleet",
     "coalesce-verify",
     "coalesce",
     "core-gpu",

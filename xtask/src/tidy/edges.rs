@@ -125,6 +125,17 @@ const EDGES: &[Row] = &[
         ],
         tests_use: &[],
     },
+    // What many repositories have of each other; an engine for SQL joins, and is called as a program.
+    Row {
+        package: "coalesce-fleet",
+        uses: &[
+            "coalesce-clones",
+            "coalesce-engine",
+            "coalesce-model",
+            "coalesce-tree",
+        ],
+        tests_use: &[],
+    },
     // Behind the feature `devices`: the one place where the two halves meet.
     Row {
         package: "coalesce",
@@ -132,6 +143,7 @@ const EDGES: &[Row] = &[
             "coalesce-apply",
             "coalesce-clones",
             "coalesce-engine",
+            "coalesce-fleet",
             "coalesce-index",
             "coalesce-lint",
             "coalesce-lsp",

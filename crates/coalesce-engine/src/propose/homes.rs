@@ -18,6 +18,111 @@ const HELPERS: [&str; 8] = [
 /// How many lines of a file say what it is for.
 const HEAD_LINES: usize = 30;
 
+/// Why a file is nobody's home, whoever it is.
+#[must_use]
+pub fn unfit(path: &TreePath, text: &str) -> Option<String> {
+    let why = if is_deprecated(text) {
+        "says itself that it is deprecated"
+    } else if path.extension() == Some("py") && works_at_import(text) {
+        "is a script: it does its work when it is imported"
+    } else {
+        return None;
+    };
+    Some(format!("{path} {why}"))
+}
+
+/// What the packages of a tree can use of each other.
+#[derive(Clone, Copy, Debug)]
+pub struct PackageReach<'p>(pub &'p [Package]);
+
+impl<'p> PackageReach<'p> {
+    fn package(&self, path: &TreePath) -> Option<&'p Package> {
+        let around = self.0.iter();
+        let around = around.filter(|package| path.strip_prefix(&package.directory).is_some());
+        around.max_by_key(|package| package.directory.components().count())
+    }
+
+    /// The packages of the tree that a package depends on, however indirectly, each with its distance.
+    fn reached(&self, package: &Package) -> BTreeMap<&'p str, usize> {
+        let mut reached = BTreeMap::new();
+        let mut next: Vec<(&Package, usize)> = vec![(package, 0)];
+        while let Some((package, distance)) = next.pop() {
+            for directory in own_dependencies(package) {
+                let Some(found) = self.0.iter().find(|one| one.directory == *directory) else {
+                    continue;
+                };
+                let known = reached.get(found.name.as_str());
+                if known.is_none_or(|known| *known > distance + 1) {
+                    reached.insert(found.name.as_str(), distance + 1);
+                    next.push((found, distance + 1));
+                }
+            }
+        }
+        reached
+    }
+
+    /// What a package needs from outside of the tree, by the packages that it depends on as well.
+    fn third_party(&self, package: &Package) -> BTreeSet<String> {
+        let reached = self.reached(package);
+        let all = self.0.iter();
+        let all =
+            all.filter(|one| one.name == package.name || reached.contains_key(one.name.as_str()));
+        all.flat_map(|one| &one.dependencies)
+            .filter(|one| one.directory.is_none() && one.kind == DependencyKind::Normal)
+            .map(|one| one.package.clone())
+            .collect()
+    }
+
+    /// Why those who use the Rust file `goes` cannot use `stays` where it is.
+    #[must_use]
+    pub fn missing(&self, stays: &TreePath, goes: &TreePath) -> Option<String> {
+        let (home, user) = (self.package(stays)?, self.package(goes)?);
+        let (name, other) = (&home.name, &user.name);
+        if name == other || self.reached(user).contains_key(name.as_str()) {
+            return None;
+        }
+        let mut targets = home.targets.iter();
+        if !targets.any(|target| target.kind == TargetKind::Lib) {
+            return Some(format!("`{name}` has no library that others could use"));
+        }
+        if self.reached(home).contains_key(other.as_str()) {
+            return Some(format!("`{name}` depends on `{other}` itself"));
+        }
+        let known = self.third_party(user);
+        let mut more: Vec<String> = self.third_party(home).into_iter().collect();
+        more.retain(|one| !known.contains(one));
+        if !more.is_empty() {
+            return Some(format!(
+                "`{other}` does not depend on `{name}`, which needs {} besides",
+                more.join(", ")
+            ));
+        }
+        // Two packages that stand on the same one stand beside each other.
+        let siblings = !self.reached(home).is_empty() && !self.reached(user).is_empty();
+        siblings.then(|| format!("`{other}` does not depend on `{name}`, which stands beside it"))
+    }
+
+    /// The library of the nearest package that those of all of these files depend on.
+    #[must_use]
+    pub fn common(&self, paths: &[&TreePath]) -> Option<&'p str> {
+        let (first, others) = paths.split_first()?;
+        let reached = |path: &TreePath| Some(self.reached(self.package(path)?));
+        let mut shared = reached(first)?;
+        for other in others {
+            let of_other = reached(other)?;
+            shared.retain(|name, _| of_other.contains_key(name));
+            for (name, far) in &mut shared {
+                *far += of_other.get(name).copied().unwrap_or(0);
+            }
+        }
+        let (_, nearest) = shared.into_iter().map(|(name, far)| (far, name)).min()?;
+        let package = self.0.iter().find(|package| package.name == nearest)?;
+        let mut targets = package.targets.iter();
+        let library = targets.find(|target| target.kind == TargetKind::Lib)?;
+        Some(&library.name)
+    }
+}
+
 /// The homes of one tree.
 pub struct TreeHomes<'s> {
     session: &'s Session,
@@ -35,21 +140,11 @@ impl<'s> TreeHomes<'s> {
     }
 
     fn file_is_unfit(&self, path: &TreePath) -> Option<String> {
-        let text = self.session.tree.text(path)?;
-        let why = if is_deprecated(&text) {
-            "says itself that it is deprecated"
-        } else if path.extension() == Some("py") && works_at_import(&text) {
-            "is a script: it does its work when it is imported"
-        } else {
-            return None;
-        };
-        Some(format!("{path} {why}"))
+        unfit(path, &self.session.tree.text(path)?)
     }
 
-    fn package(&self, path: &TreePath) -> Option<&'s Package> {
-        let packages = self.session.rust.graph.world.packages.iter();
-        let around = packages.filter(|package| path.strip_prefix(&package.directory).is_some());
-        around.max_by_key(|package| package.directory.components().count())
+    fn reach(&self) -> PackageReach<'s> {
+        PackageReach(&self.session.rust.graph.world.packages)
     }
 
     /// The name that `stays` would have in the nearest module of helpers that the modules of both import.
@@ -88,39 +183,6 @@ impl<'s> TreeHomes<'s> {
         let unfit = self.file_is_unfit(&home.path).is_some();
         (!unfit && !graph.is_taken(&name)).then_some(name)
     }
-
-    /// The packages of the tree that a package depends on, however indirectly, each with its distance.
-    fn reached(&self, package: &Package) -> BTreeMap<&'s str, usize> {
-        let packages = &self.session.rust.graph.world.packages;
-        let mut reached = BTreeMap::new();
-        let mut next: Vec<(&Package, usize)> = vec![(package, 0)];
-        while let Some((package, distance)) = next.pop() {
-            for directory in own_dependencies(package) {
-                let Some(found) = packages.iter().find(|one| one.directory == *directory) else {
-                    continue;
-                };
-                let known = reached.get(found.name.as_str());
-                if known.is_none_or(|known| *known > distance + 1) {
-                    reached.insert(found.name.as_str(), distance + 1);
-                    next.push((found, distance + 1));
-                }
-            }
-        }
-        reached
-    }
-
-    /// What a package needs from outside of the tree, by the packages that it depends on as well.
-    fn third_party(&self, package: &Package) -> BTreeSet<String> {
-        let packages = &self.session.rust.graph.world.packages;
-        let reached = self.reached(package);
-        let all = packages
-            .iter()
-            .filter(|one| one.name == package.name || reached.contains_key(one.name.as_str()));
-        all.flat_map(|one| &one.dependencies)
-            .filter(|one| one.directory.is_none() && one.kind == DependencyKind::Normal)
-            .map(|one| one.package.clone())
-            .collect()
-    }
 }
 
 fn own_dependencies(package: &Package) -> impl Iterator<Item = &TreePath> {
@@ -141,57 +203,17 @@ impl Homes for TreeHomes<'_> {
             // What an import needs is compared when the entry is proven.
             return None;
         }
-        let (home, user) = (self.package(&stays.path)?, self.package(&goes.path)?);
-        let (name, other) = (&home.name, &user.name);
-        if name == other || self.reached(user).contains_key(name.as_str()) {
-            return None;
-        }
-        if !home
-            .targets
-            .iter()
-            .any(|target| target.kind == TargetKind::Lib)
-        {
-            return Some(format!("`{name}` has no library that others could use"));
-        }
-        if self.reached(home).contains_key(other.as_str()) {
-            return Some(format!("`{name}` depends on `{other}` itself"));
-        }
-        let known = self.third_party(user);
-        let more: Vec<String> = self
-            .third_party(home)
-            .into_iter()
-            .filter(|one| !known.contains(one))
-            .collect();
-        if !more.is_empty() {
-            return Some(format!(
-                "`{other}` does not depend on `{name}`, which needs {} besides",
-                more.join(", ")
-            ));
-        }
-        // Two packages that stand on the same one stand beside each other.
-        let siblings = !self.reached(home).is_empty() && !self.reached(user).is_empty();
-        siblings.then(|| format!("`{other}` does not depend on `{name}`, which stands beside it"))
+        self.reach().missing(&stays.path, &goes.path)
     }
 
     fn common(&self, stays: &Copy, goes: &Copy) -> Option<String> {
         if stays.path.extension() != Some("rs") {
             return self.common_module(stays, goes);
         }
-        let (home, user) = (self.package(&stays.path)?, self.package(&goes.path)?);
-        let (of_home, of_user) = (self.reached(home), self.reached(user));
-        let shared = of_home
-            .iter()
-            .filter_map(|(name, far)| Some((far + of_user.get(name)?, *name)));
-        let (_, nearest) = shared.min()?;
-        let packages = self.session.rust.graph.world.packages.iter();
-        let package = packages
-            .into_iter()
-            .find(|package| package.name == nearest)?;
-        let mut targets = package.targets.iter();
-        let library = targets.find(|target| target.kind == TargetKind::Lib)?;
+        let library = self.reach().common(&[&stays.path, &goes.path])?;
         let separator = LanguageKind::Rust.separator();
         let last = stays.name.rsplit(separator).next()?;
-        let name = format!("{}{separator}{last}", library.name);
+        let name = format!("{library}{separator}{last}");
         (!self
             .session
             .index()

@@ -6,6 +6,8 @@
 mod homes;
 mod trial;
 
+pub use homes::{PackageReach, unfit};
+
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use coalesce_clones::Report;

@@ -38,6 +38,9 @@ pub struct Audit {
     pub allowed_duplicates: usize,
     /// Files that say they are generated, in which no duplicates were looked for.
     pub generated_files: usize,
+    /// Why it is not told when files were last changed, where their repository cannot be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub history_unread: Option<String>,
     /// The codes that make the command fail, as asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub fail_on: Vec<Code>,

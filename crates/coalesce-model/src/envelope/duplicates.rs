@@ -109,8 +109,11 @@ pub struct DuplicateEntry {
     pub merging: Option<Share>,
     /// Lines that would go if one copy stayed.
     pub removable_lines: u32,
-    /// What each copy does that the others do not.
+    /// What each copy does that the others do not; those of the file that was changed last come first.
     pub differences: Vec<DifferenceEntry>,
+    /// Where it could have its one home: of functions, types and modules of what a program does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub home: Option<HomeEntry>,
     /// What the catalogue says of an idiom.
     pub title: Option<String>,
     /// Where it belongs on a page: `product`, `alike` (perhaps left as it is), `backends` (the same once
@@ -122,6 +125,16 @@ pub struct DuplicateEntry {
     pub new: Option<bool>,
 }
 
+/// Where copies could have their one home.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct HomeEntry {
+    /// The full name of the member that could stay, or that it would have in a library that all members can use
+    /// already; `null` where a new home is needed.
+    pub name: Option<String>,
+    /// What speaks for it, the strongest first, or why no member can stay where it is.
+    pub reasons: Vec<String>,
+}
+
 /// One copy.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub struct DuplicateMember {
@@ -131,6 +144,11 @@ pub struct DuplicateMember {
     pub item: String,
     /// First and last line, 1-based.
     pub lines: [u32; 2],
+    /// When a commit last changed its file, in seconds since 1970; only of classes whose differences are
+    /// told, and where commits tell it.
+    pub changed: Option<i64>,
+    /// Whether its file has changes that no commit holds; then it is the newest. Asked of the same ones.
+    pub uncommitted: bool,
 }
 
 /// Something that one member does and no other.

@@ -231,7 +231,8 @@ fn is_constant(name: &str) -> bool {
 }
 
 /// Whether a source file begins by saying what it is for.
-fn is_documented(text: &str) -> bool {
+#[must_use]
+pub fn is_documented(text: &str) -> bool {
     let mut lines = text.trim_start_matches('\u{feff}').lines().map(str::trim);
     let first = lines.find(|line| !line.is_empty() && !line.starts_with('#') && !is_comment(line));
     let opens = ["\"\"\"", "'''", "r\"\"\"", "//!", "/*!"];

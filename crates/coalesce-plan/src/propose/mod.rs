@@ -9,7 +9,7 @@ mod draft;
 mod drafting;
 mod primary;
 
-pub use copies::Copy;
+pub use copies::{Copy, is_documented};
 pub use draft::{Decision, Draft, DraftEntry, DraftVerb};
 pub use drafting::{Drafting, Homes, Relation};
-pub use primary::is_apart;
+pub use primary::{Ranked, Standing, is_apart, rank};

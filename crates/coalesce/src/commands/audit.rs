@@ -22,10 +22,11 @@ use coalesce_model::{
     finding::codes,
 };
 
+use coalesce_rust::discover::Package;
 use coalesce_tree::SourceTree;
 use signal_hook::{consts::SIGINT, flag};
 
-use super::{duplicates::Copies, label, open, roots};
+use super::{duplicates::Copies, fleet, label, open, roots};
 use crate::{
     cli,
     exit::{Exit, Failure, Outcome},
@@ -51,6 +52,9 @@ pub fn run(global: &cli::Global, arguments: &cli::Audit) -> anyhow::Result<Outco
         named_files::refuse_existing(path)?;
     }
     let session = open(global)?;
+    if let Some(into) = &arguments.parquet {
+        fleet::write(&session.tree, arguments.repository.as_deref(), into)?;
+    }
     let mut structure = Structure::of(&session);
     structure.body.fail_on.clone_from(&arguments.fail_on);
     let envelope = match &arguments.propose {
@@ -58,11 +62,13 @@ pub fn run(global: &cli::Global, arguments: &cli::Audit) -> anyhow::Result<Outco
             let files = session.source_paths();
             let copies = copies(&Sources::of(&session, &files), arguments)?;
             let proposal = propose(&session, &copies, arguments.shims, path)?;
-            structure.envelope(&session.tree, global, copies, Some(proposal))
+            let packages = &session.rust.graph.world.packages;
+            structure.envelope((&session.tree, packages), global, copies, Some(proposal))
         }
         None => {
             // Nobody asks facts and graphs any more: the duplicates get their memory.
             let files = session.source_paths();
+            let packages = session.rust.graph.world.packages.clone();
             let (progress, mut tree, settings) = session.into_tree();
             tree.forget_texts(FEW_BYTES);
             let sources = Sources {
@@ -72,7 +78,7 @@ pub fn run(global: &cli::Global, arguments: &cli::Audit) -> anyhow::Result<Outco
                 files: &files,
             };
             let copies = copies(&sources, arguments)?;
-            structure.envelope(&tree, global, copies, None)
+            structure.envelope((&tree, &packages), global, copies, None)
         }
     };
     let fails = envelope
@@ -171,7 +177,7 @@ impl Structure {
     /// All of it with the duplicates, each finding with its line.
     fn envelope(
         self,
-        tree: &SourceTree,
+        (tree, packages): (&SourceTree, &[Package]),
         global: &cli::Global,
         copies: Copies,
         proposal: Option<Proposal>,
@@ -184,7 +190,7 @@ impl Structure {
         body.files = files_of(tree, body.files.read);
         body.proposal = proposal;
         findings.extend(copies.findings());
-        copies.fill(&mut body);
+        copies.fill(&mut body, tree, packages);
         findings.sort_by(|a, b| {
             (a.severity, &a.path, a.span, a.code).cmp(&(b.severity, &b.path, b.span, b.code))
         });

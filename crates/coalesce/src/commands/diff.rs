@@ -20,7 +20,7 @@ use coalesce_model::{
     manifest::nearest,
 };
 
-use super::{Page, duplicates::aspect, open, refs::by_place};
+use super::{Page, open, refs::by_place};
 use crate::{
     cli,
     exit::{Failure, Outcome},
@@ -362,7 +362,7 @@ fn difference(difference: Difference) -> CoverageDifference {
         text: text.text,
     };
     CoverageDifference {
-        aspect: aspect(difference.aspect),
+        aspect: difference.aspect.into(),
         moved: difference.moved,
         left: difference.left.map(line),
         right: difference.right.map(line),

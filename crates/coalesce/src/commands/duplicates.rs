@@ -1,27 +1,25 @@
 //! The duplicates of `audit`: texts to outlines, outlines to classes, classes to the envelope.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_clones::{
-    Baseline, Corpus, Duplicate, Kind, Options, Report, SourceFile,
-    align::{Aspect, Difference},
-    baseline::Spent,
-    catalogue,
-    pairs::Minimum,
-    report::FileRole,
+    Baseline, Chapter, Corpus, Duplicate, Kind, Options, Report, SourceFile, align::Difference,
+    baseline::Spent, catalogue, pairs::Minimum, report::FileRole,
 };
-use coalesce_engine::{Outliner, Sources};
+use coalesce_engine::{History, Outliner, Sources, history};
 use coalesce_model::{
     ByteSpan, Finding, LanguageKind, ModuleKind, Settings, Severity, Texts as _, TreePath,
     envelope::{
-        Audit, DifferenceAspect, DifferenceEntry, DuplicateEntry, DuplicateKind, DuplicateMember,
-        GpuLines, ModuleEntry, RoleCount, RoleEntry, Share, StubEntry, StubKind,
+        Audit, DifferenceEntry, DuplicateEntry, DuplicateKind, DuplicateMember, GpuLines,
+        ModuleEntry, RoleCount, RoleEntry, Share, StubEntry, StubKind,
     },
     finding::codes,
 };
+use coalesce_rust::discover::Package;
 use coalesce_tree::{PathFilter, SourceTree};
 use rayon::prelude::*;
 
+use super::homes::Homes;
 use crate::{cli, exit::Failure, named_files};
 
 /// Copies that a finding names beside the first.
@@ -37,6 +35,10 @@ pub struct Copies {
     news: Option<Vec<bool>>,
     /// What the baseline lists and is not there any more.
     spent: Vec<Spent>,
+    /// When files of classes whose differences are told were last changed.
+    history: History,
+    /// Why nobody knows.
+    history_unread: Option<String>,
 }
 
 impl Copies {
@@ -77,11 +79,24 @@ impl Copies {
             _ => Vec::new(),
         };
         let news = baseline.map(|baseline| baseline.news(&report.duplicates));
+        let drifted: BTreeSet<TreePath> = report.duplicates.iter().flat_map(drifted).collect();
+        let drifted: Vec<TreePath> = drifted.into_iter().collect();
+        let told = match drifted.as_slice() {
+            // Nobody asks, so no repository is looked at.
+            [] => Ok(History::default()),
+            drifted => history(from.tree.root(), drifted),
+        };
+        let (history, history_unread) = match told {
+            Ok(history) => (history, None),
+            Err(failure) => (History::default(), Some(failure.to_string())),
+        };
         Ok(Self {
             report,
             generated,
             news,
             spent,
+            history,
+            history_unread,
         })
     }
 
@@ -103,19 +118,34 @@ impl Copies {
     }
 
     /// Moves everything into the audit's own fields; its modules are there already.
-    pub fn fill(self, body: &mut Audit) {
+    pub fn fill(self, body: &mut Audit, tree: &SourceTree, packages: &[Package]) {
         let Self {
             report,
             generated,
             news,
             spent: _,
+            history,
+            history_unread,
         } = self;
         let news = news.unwrap_or_default();
         let mut known = news.into_iter();
+        body.history_unread = history_unread;
+        let entry = |class, new| entry(class, new, &history);
         body.stubs = stubs(&body.modules, &report.forwarders);
         body.roles = roles(&body.modules, &report.roles);
-        let entries = report.duplicates.into_iter();
-        body.duplicates = entries.map(|class| entry(class, known.next())).collect();
+        let homes = Homes::new(body, &report, tree, packages);
+        let homes: Vec<_> = report
+            .duplicates
+            .iter()
+            .map(|class| homes.of(class))
+            .collect();
+        let entries = report.duplicates.into_iter().zip(homes);
+        body.duplicates = entries
+            .map(|(class, home)| DuplicateEntry {
+                home,
+                ..entry(class, known.next())
+            })
+            .collect();
         let plain =
             |list: Vec<Duplicate>| list.into_iter().map(|class| entry(class, None)).collect();
         body.siblings = plain(report.siblings);
@@ -245,8 +275,36 @@ fn copies(count: usize) -> String {
     }
 }
 
-fn entry(class: Duplicate, new: Option<bool>) -> DuplicateEntry {
+/// The files of a class whose differences are told where people look first.
+fn drifted(class: &Duplicate) -> Vec<TreePath> {
+    let read = matches!(
+        class.chapter,
+        Chapter::Product | Chapter::Alike | Chapter::Backends
+    );
+    if !read || class.differences.is_empty() {
+        return Vec::new();
+    }
+    class.members.iter().map(|one| one.path.clone()).collect()
+}
+
+fn entry(mut class: Duplicate, new: Option<bool>, history: &History) -> DuplicateEntry {
+    let is_told = !drifted(&class).is_empty();
+    let newest_first = |member: usize| {
+        let path = class.members.get(member).map(|member| &member.path);
+        let uncommitted = path.is_some_and(|path| history.uncommitted.contains(path));
+        let changed = path.and_then(|path| history.changed.get(path));
+        std::cmp::Reverse((uncommitted, changed.copied()))
+    };
+    class
+        .differences
+        .sort_by_key(|difference| newest_first(difference.member));
     let member = |member: coalesce_clones::Member| DuplicateMember {
+        changed: history
+            .changed
+            .get(&member.path)
+            .copied()
+            .filter(|_| is_told),
+        uncommitted: is_told && history.uncommitted.contains(&member.path),
         path: member.path,
         item: member.item,
         lines: [member.lines.0, member.lines.1],
@@ -267,6 +325,7 @@ fn entry(class: Duplicate, new: Option<bool>) -> DuplicateEntry {
         merging: class.merging.map(Share::new),
         removable_lines: class.removable_lines,
         differences: class.differences.into_iter().map(difference).collect(),
+        home: None,
         title: (!class.title.is_empty()).then_some(class.title),
         chapter: class.chapter.as_str().to_owned(),
         inside: class.inside,
@@ -277,25 +336,9 @@ fn entry(class: Duplicate, new: Option<bool>) -> DuplicateEntry {
 fn difference(difference: Difference) -> DifferenceEntry {
     DifferenceEntry {
         member: difference.member,
-        aspect: aspect(difference.aspect),
+        aspect: difference.aspect.into(),
         line: difference.line,
         text: difference.text,
-    }
-}
-
-/// An aspect as the envelope has it.
-pub const fn aspect(aspect: Aspect) -> DifferenceAspect {
-    match aspect {
-        Aspect::Guard => DifferenceAspect::Guard,
-        Aspect::Constant => DifferenceAspect::Constant,
-        Aspect::Fallback => DifferenceAspect::Fallback,
-        Aspect::Exception => DifferenceAspect::Exception,
-        Aspect::Import => DifferenceAspect::Import,
-        Aspect::Default => DifferenceAspect::Default,
-        Aspect::Return => DifferenceAspect::Return,
-        Aspect::Signature => DifferenceAspect::Signature,
-        Aspect::Statement => DifferenceAspect::Statement,
-        Aspect::Wording => DifferenceAspect::Wording,
     }
 }
 

@@ -15,6 +15,8 @@ mod diff;
 mod duplicates;
 mod entry;
 mod find;
+mod fleet;
+mod homes;
 mod init;
 mod migrate;
 mod plan;
@@ -82,6 +84,7 @@ fn carry_out(invocation: &Invocation) -> anyhow::Result<Outcome> {
         cli::Command::Audit(arguments) => audit::run(global, arguments),
         cli::Command::Refs(arguments) => refs::run(global, arguments),
         cli::Command::Find(arguments) => find::run(global, arguments),
+        cli::Command::Fleet(arguments) => fleet::run(global, arguments),
         cli::Command::Diff(arguments) => diff::run(global, arguments),
         cli::Command::Plan(arguments) => plan::run(global, arguments),
         cli::Command::Migrate(arguments) => migrate::run(global, arguments),

@@ -1,0 +1,213 @@
+//! For a class of copies the one that could stay, as `audit --propose` would choose it, of what is left of
+//! the graphs when copies are known: names, importers and packages. What it cannot ask is whether the entry
+//! can be followed; `--propose` tries that.
+
+use std::collections::BTreeMap;
+
+use coalesce_clones::{Chapter, Duplicate, Kind, Member, Report};
+use coalesce_engine::{PackageReach, unfit};
+use coalesce_model::{
+    LanguageKind, ModuleKind, Texts as _, TreePath,
+    envelope::{Audit, HomeEntry, ModuleEntry},
+};
+use coalesce_plan::propose::{Standing, is_apart, is_documented, rank};
+use coalesce_rust::discover::Package;
+use coalesce_tree::SourceTree;
+
+/// Reasons for a home that are told.
+const REASONS: usize = 3;
+
+/// What is known of the modules of a tree.
+pub struct Homes<'a> {
+    tree: &'a SourceTree,
+    reach: PackageReach<'a>,
+    /// For each file the module that it is.
+    modules: BTreeMap<TreePath, Known>,
+}
+
+/// One module.
+struct Known {
+    name: String,
+    shim: bool,
+    defines: Vec<String>,
+    lines: u32,
+    importers: Vec<String>,
+    tests: usize,
+    roles: usize,
+}
+
+/// A member that others could use.
+struct Place<'m> {
+    member: &'m Member,
+    standing: Standing,
+}
+
+impl<'a> Homes<'a> {
+    /// Takes together what is known; `body` has the modules.
+    pub fn new(
+        body: &Audit,
+        report: &Report,
+        tree: &'a SourceTree,
+        packages: &'a [Package],
+    ) -> Self {
+        let paths: BTreeMap<&str, &TreePath> = body
+            .modules
+            .iter()
+            .map(|module| (module.name.as_str(), &module.path))
+            .collect();
+        let apart = |name: &String| {
+            let path = paths.get(name.as_str());
+            path.is_some_and(|path| is_apart(path.as_str()))
+        };
+        let mut modules: BTreeMap<TreePath, Known> = BTreeMap::new();
+        // By name: a file comes before the modules that are inside of it.
+        for module in body
+            .modules
+            .iter()
+            .filter(|module| module.language != LanguageKind::Kernel)
+        {
+            let known = |module: &ModuleEntry| {
+                let (tests, importers): (Vec<String>, Vec<String>) =
+                    module.importers.iter().cloned().partition(apart);
+                Known {
+                    name: module.name.clone(),
+                    shim: module.kind == ModuleKind::Shim,
+                    defines: module.defines.clone(),
+                    lines: module.lines,
+                    importers,
+                    tests: tests.len(),
+                    roles: 0,
+                }
+            };
+            modules
+                .entry(module.path.clone())
+                .or_insert_with(|| known(module));
+        }
+        for role in &report.roles {
+            if let Some(module) = modules.get_mut(&role.path) {
+                module.roles += 1;
+            }
+        }
+        Self {
+            tree,
+            reach: PackageReach(packages),
+            modules,
+        }
+    }
+
+    /// The home of a class; `None` where nothing is known of two of its members.
+    pub fn of(&self, class: &Duplicate) -> Option<HomeEntry> {
+        let asked = matches!(class.kind, Kind::Module | Kind::Class | Kind::Function)
+            && matches!(class.chapter, Chapter::Product | Chapter::Alike);
+        let members = class.members.iter().filter(|_| asked);
+        let places = members.filter_map(|member| self.place(class, member));
+        let places: Vec<Place<'_>> = places.collect();
+        if places.len() < 2 {
+            return None;
+        }
+        let standings: Vec<Standing> = places.iter().map(|place| place.standing.clone()).collect();
+        let mut why_not = Vec::new();
+        for ranked in rank(&standings) {
+            let place = places.get(ranked.index)?;
+            let missing = self.missing(place, &places);
+            if let Some(why) = missing {
+                why_not.push(why);
+                continue;
+            }
+            let reasons = ranked.reasons.into_iter().take(REASONS);
+            return Some(HomeEntry {
+                name: Some(place.standing.name.clone()),
+                reasons: reasons.collect(),
+            });
+        }
+        why_not.dedup();
+        why_not.truncate(REASONS);
+        let name = self.shared(class, &places);
+        if let Some(name) = &name {
+            why_not.push(format!("all of them can use `{name}`"));
+        }
+        Some(HomeEntry {
+            name,
+            reasons: why_not,
+        })
+    }
+
+    /// The name that Rust items of one name would have in the nearest library that all can use already.
+    fn shared(&self, class: &Duplicate, places: &[Place<'_>]) -> Option<String> {
+        let paths: Vec<&TreePath> = places.iter().map(|place| &place.member.path).collect();
+        let item = &class.members.first()?.item;
+        let one_name = class.members.iter().all(|member| member.item == *item);
+        let fits = one_name && !item.is_empty() && class.language == LanguageKind::Rust;
+        let library = self.reach.common(&paths).filter(|_| fits)?;
+        Some(format!("{library}{}{item}", class.language.separator()))
+    }
+
+    fn place<'m>(&self, class: &Duplicate, member: &'m Member) -> Option<Place<'m>> {
+        let module = self.modules.get(&member.path)?;
+        if is_apart(member.path.as_str()) || module.shim {
+            return None;
+        }
+        let name = match class.kind {
+            Kind::Module => module.name.clone(),
+            _ => {
+                let item = module.defines.iter().find(|item| **item == member.item)?;
+                format!("{}{}{item}", module.name, class.language.separator())
+            }
+        };
+        let is_other = |importer: &&String| {
+            let members = class.members.iter();
+            let mut own = members.filter_map(|member| self.modules.get(&member.path));
+            own.all(|module| module.name != **importer)
+        };
+        let text = self.tree.text(&member.path);
+        let standing = Standing {
+            name,
+            path: member.path.to_string(),
+            separator: class.language.separator(),
+            coverage: self.coverage(class, member),
+            importers: module.importers.iter().filter(is_other).count(),
+            tests: module.tests,
+            documented: text.is_some_and(|text| is_documented(&text)),
+            roles: module.roles,
+        };
+        Some(Place { member, standing })
+    }
+
+    /// How much of the other modules one has as well: what is the same stands in both, so of a larger one
+    /// it is a lesser share.
+    fn coverage(&self, class: &Duplicate, member: &Member) -> f32 {
+        if class.kind != Kind::Module {
+            return 0.0;
+        }
+        let lines = |member: &Member| self.modules.get(&member.path).map_or(0, |one| one.lines);
+        let own = lines(member) as f32;
+        let others = class.members.iter().filter(|other| *other != member);
+        let shares: Vec<f32> = others
+            .map(|other| class.similarity * (own / (lines(other) as f32).max(1.0)).min(1.0))
+            .collect();
+        shares.iter().sum::<f32>() / shares.len().max(1) as f32
+    }
+
+    /// Why the others cannot use this one where it is.
+    fn missing(&self, place: &Place<'_>, places: &[Place<'_>]) -> Option<String> {
+        let path = &place.member.path;
+        let text = self.tree.text(path);
+        if let Some(why) = text.and_then(|text| unfit(path, &text)) {
+            return Some(why);
+        }
+        let own = place.member.item.starts_with('_') && !place.member.item.starts_with("__");
+        let apart = |other: &Place<'_>| other.member.path.parent() != path.parent();
+        if own && places.iter().any(apart) {
+            return Some(format!("`{}` is its module's own", place.standing.name));
+        }
+        if place.member.item == "main" {
+            return Some("a program begins with it".to_owned());
+        }
+        if path.extension() != Some("rs") {
+            return None;
+        }
+        let others = places.iter().filter(|other| other.member.path != *path);
+        let mut missing = others.filter_map(|other| self.reach.missing(path, &other.member.path));
+        missing.next()
+    }
+}
