@@ -4,6 +4,7 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use coalesce_model::{
     Change, FileMove, Finding, LanguageGraph, LanguagePlan, Refusal, Settings, Severity, TreePath,
+    Unproven,
     envelope::{Locator, LostName, OperationEntry, OperationKind, Plan},
     finding::codes,
     language::RewriteOptions,
@@ -136,6 +137,7 @@ pub fn plan(
             later: &later,
             kept: &kept,
             unread: unread::look_for(session, &checked),
+            ignored: unread::ignored(session, &checked),
         };
         for way in 0..ways {
             // Advice takes longer than the proof, and of several ways one is told.
@@ -195,6 +197,8 @@ struct Task<'t> {
     kept: &'t KeptUses,
     /// What could not be read and may name what changes, whichever way is taken.
     unread: Vec<Finding>,
+    /// What an ignore file leaves out and may name what changes.
+    ignored: Vec<Unproven>,
 }
 
 impl Task<'_> {
@@ -232,6 +236,7 @@ impl Task<'_> {
         plan.assembled.refusals.extend(lost);
         let left = unread::left_behind(session, &plan.assembled.operations);
         plan.assembled.unproven.extend(left);
+        plan.assembled.unproven.extend(self.ignored.iter().cloned());
         let foreign = unread::foreign(session, self.checked, &plan.assembled);
         plan.assembled.unproven.extend(foreign);
         let pickled = unread::pickled(session, self.checked);

@@ -175,6 +175,83 @@ pub fn left_behind(session: &Session, operations: &[Operation]) -> Vec<Unproven>
     unproven
 }
 
+/// Files of Python that an ignore file of the tree leaves out, beside those that are read or in a folder of a package, and
+/// that hold the name of what changes: a program imports them all the same.
+pub fn ignored(session: &Session, checked: &Checked) -> Vec<Unproven> {
+    let Some(changes) = checked.changes.get(&LanguageKind::Python) else {
+        return Vec::new();
+    };
+    let left_out = ignored_sources(session).into_iter();
+    left_out
+        .filter_map(|path| ignored_file(session, changes, path))
+        .collect()
+}
+
+/// Files of Python in the folders of those that are read, and in folders of packages, that are not read.
+fn ignored_sources(session: &Session) -> Vec<TreePath> {
+    let files = session.tree.files();
+    let is_read = |path: &TreePath| files.binary_search_by(|file| file.path.cmp(path)).is_ok();
+    let sources = files.iter().filter(|file| is_python(file.path.file_name()));
+    let folders: BTreeSet<TreePath> = sources.filter_map(|file| file.path.parent()).collect();
+    let mut open: Vec<(TreePath, bool)> = folders.iter().map(|path| (path.clone(), true)).collect();
+    let mut found = Vec::new();
+    while let Some((folder, known)) = open.pop() {
+        let place = session.tree.root().join(folder.as_str());
+        let package = place.join("__init__.py").is_file();
+        for entry in std::fs::read_dir(&place).into_iter().flatten().flatten() {
+            let name = entry.file_name().into_string().ok();
+            let path = name.and_then(|name| folder.join(&name).ok());
+            let (Some(path), Ok(kind)) = (path, entry.file_type()) else {
+                continue;
+            };
+            let name = path.file_name();
+            if kind.is_dir() {
+                // What is ignored below a package is imported with it; a build or an environment lies elsewhere.
+                let below = (package || !known) && !folders.contains(&path);
+                if below && name != "__pycache__" && !name.starts_with('.') {
+                    open.push((path, false));
+                }
+            } else if kind.is_file() && is_python(name) && !is_read(&path) {
+                found.push(path);
+            }
+        }
+    }
+    found
+}
+
+fn is_python(name: &str) -> bool {
+    name.ends_with(".py") || name.ends_with(".pyi")
+}
+
+/// What is told of one file that is ignored.
+fn ignored_file(session: &Session, changes: &[Change], path: TreePath) -> Option<Unproven> {
+    let by = session.tree.ignored_by(&path)?;
+    let content = session.tree.content(&path);
+    let named = |change: &&Change| match &content {
+        Ok((bytes, _)) => has_word(bytes, change.from.rsplit('.').next().unwrap_or_default()),
+        Err(_) => true,
+    };
+    let change = changes.iter().find(named)?;
+    Some(Unproven {
+        path,
+        span: None,
+        kind: UnprovenKind::Unread,
+        name: change.from.clone(),
+        why: format!("`{by}` leaves it out of the tree, and it may name what changes"),
+    })
+}
+
+/// Whether an identifier stands among bytes.
+fn has_word(bytes: &[u8], word: &str) -> bool {
+    let part = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    let mut places = bytes.windows(word.len().max(1)).enumerate();
+    places.any(|(at, window)| {
+        let before = at.checked_sub(1).and_then(|at| bytes.get(at));
+        let after = bytes.get(at + word.len());
+        window == word.as_bytes() && !before.is_some_and(part) && !after.is_some_and(part)
+    })
+}
+
 /// Places of new files that an ignore file of the tree leaves out: each folder is told once.
 pub fn ignored_places(session: &Session, operations: &[Operation]) -> Vec<Finding> {
     let mut told = BTreeSet::new();

@@ -21,7 +21,7 @@ impl Language for Python {
     type Facts = PythonFacts;
     type Graph = PythonGraph;
 
-    const FACTS_VERSION: u32 = 16;
+    const FACTS_VERSION: u32 = 17;
 
     fn kind(&self) -> LanguageKind {
         LanguageKind::Python

@@ -184,6 +184,7 @@ impl<'t> Search<'t> {
         let by_name = table.is_by_name();
         for entry in &table.entries {
             let found = match &entry.value {
+                Value::Nothing if by_name => submodule(&entry.key, &Prefix::Package),
                 Value::Nothing => submodule(&entry.key, prefix),
                 Value::Text(module) => Some(one(prefix, module, &entry.key, &entry.key)),
                 Value::Texts(texts) => match texts.as_slice() {

@@ -2,15 +2,21 @@
 //!
 //! Such code names nothing of what changes, so every file is asked, not only those that do.
 
-use std::collections::BTreeSet;
+use std::{cell::OnceCell, collections::BTreeSet};
 
 use coalesce_model::{
     ByteSpan, Change, ChangeKind, LanguagePlan, Subject, Texts, TreePath, Unproven, UnprovenKind,
 };
 use rayon::prelude::*;
 
-use super::{mapping::Mapping, places::path_of, words::Word};
-use crate::analysis::{Analysis, Called, DefinitionKind, Use};
+use super::{
+    items::is_exported, mapping::Mapping, module_names::Readers, places::path_of, words::Word,
+};
+use crate::{
+    analysis::{Analysis, Called, DefinitionKind, Use},
+    graph::Entity,
+    names::Names,
+};
 
 /// Functions that look at frames: which module a frame is of is another after a move.
 const FRAMES: [[&str; 2]; 5] = [
@@ -71,99 +77,146 @@ pub fn frame_readers(mapping: &Mapping<'_>, texts: &dyn Texts) -> BTreeSet<Strin
 /// Tells code that goes by the names of modules or by the texts of files: what takes `__module__` apart, and what reads
 /// a file that a definition leaves.
 pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) {
-    let moves = mapping.all.iter();
-    let Some(first) = moves.clone().find(|change| change.kind == ChangeKind::Move) else {
+    if !mapping
+        .all
+        .iter()
+        .any(|change| change.kind == ChangeKind::Move)
+    {
         return;
-    };
-    let items =
-        moves.filter(|change| change.subject == Subject::Item && change.kind.carries_text());
+    }
+    let readers = Readers::new(mapping, texts);
+    let items = mapping
+        .all
+        .iter()
+        .filter(|change| change.subject == Subject::Item && change.kind.carries_text());
     let left: Vec<(&Change, &TreePath)> = items
         .filter_map(|change| Some((change, path_of(mapping, change)?)))
         .collect();
-    let found: Vec<Unproven> = mapping
-        .graph
-        .modules
-        .par_iter()
-        .zip(mapping.words(texts))
+    let words = mapping.words(texts);
+    let modules = mapping.graph.modules.par_iter().enumerate().zip(words);
+    let found: Vec<Unproven> = modules
         .filter(|(_, words)| words.has(Word::Module) || words.has(Word::Read))
-        .flat_map_iter(|(module, words)| {
-            let text = texts.text(&module.path);
-            text.into_iter().flat_map(|text| {
-                let apart = taken_apart(&text, mapping.all).map(|span| Unproven {
-                    path: module.path.clone(),
-                    span: Some(span),
-                    kind: UnprovenKind::OwnPlace,
-                    name: first.from.clone(),
-                    why: "it goes by the module names of definitions, which come to be others"
-                        .to_owned(),
-                });
-                let left = left.iter().filter(|_| words.has(Word::Read));
-                let read = left.filter_map(|(change, path)| {
-                    let span =
-                        (module.path != **path).then(|| reads_file(&text, change, path))??;
-                    Some(Unproven {
-                        path: module.path.clone(),
-                        span: Some(span),
-                        kind: UnprovenKind::OwnPlace,
-                        name: change.from.clone(),
-                        why: format!("it reads `{path}` as a text, and the definition leaves that"),
-                    })
-                });
-                let others = [
-                    exports_walked(mapping, &text),
-                    modules_made_up(mapping, &text),
-                ];
-                let others = others
-                    .into_iter()
-                    .flatten()
-                    .map(|(change, span, why)| Unproven {
-                        path: module.path.clone(),
-                        span: Some(span),
-                        kind: UnprovenKind::RuntimeTable,
-                        name: change.from.clone(),
-                        why: why.to_owned(),
-                    });
-                apart
-                    .into_iter()
-                    .chain(read)
-                    .chain(others)
-                    .collect::<Vec<_>>()
-            })
+        .flat_map_iter(|((index, module), words)| {
+            let text = texts.text(&module.path).unwrap_or_default();
+            let left = left.iter().filter(|_| words.has(Word::Read));
+            let mut found = read_as_texts(left, &module.path, &text);
+            let apart = readers.taken_apart(&text).map(|(span, change)| {
+                let why = "it goes by the module names of definitions, which come to be others";
+                (UnprovenKind::OwnPlace, change, span, why)
+            });
+            let others = [
+                exports_walked(mapping, (index, &text)),
+                modules_made_up(mapping, &text),
+            ];
+            let others = others
+                .into_iter()
+                .flatten()
+                .map(|(change, span, why)| (UnprovenKind::RuntimeTable, change, span, why));
+            let told = apart.into_iter().chain(others);
+            found.extend(told.map(|(kind, change, span, why)| Unproven {
+                path: module.path.clone(),
+                span: Some(span),
+                kind,
+                name: change.from.clone(),
+                why: why.to_owned(),
+            }));
+            found
         })
         .collect();
     plan.unproven.extend(found);
 }
 
-/// A loop over the export list of some module, where a change adds a name to one, takes one out, or leaves a shim that
-/// warns of each.
+/// Where a file reads those that definitions leave.
+fn read_as_texts<'l>(
+    left: impl Iterator<Item = &'l (&'l Change, &'l TreePath)>,
+    own: &TreePath,
+    text: &str,
+) -> Vec<Unproven> {
+    let read = left.filter_map(|(change, path)| {
+        let span = (own != *path).then(|| reads_file(text, change, path))??;
+        Some(Unproven {
+            path: own.clone(),
+            span: Some(span),
+            kind: UnprovenKind::OwnPlace,
+            name: change.from.clone(),
+            why: format!("it reads `{path}` as a text, and the definition leaves that"),
+        })
+    });
+    read.collect()
+}
+
+/// Whether a change makes another list of what a module exports: it loses or gets a name, or a shim comes to warn of it.
+fn relists(mapping: &Mapping<'_>, change: &Change, module: Option<usize>) -> bool {
+    let all = |name: &str| {
+        let found = mapping.graph.find(None, name)?;
+        let facts = mapping.graph.facts.get(found)?;
+        (module.is_none_or(|module| module == found)).then_some(facts.all.as_ref()?)
+    };
+    if change.subject != Subject::Item {
+        return change.shim.is_some() && all(&change.from).is_some();
+    }
+    let parts = |name: &'_ str| {
+        name.rsplit_once('.')
+            .map(|(a, b)| (a.to_owned(), b.to_owned()))
+    };
+    let (Some((old, item)), Some((new, _))) = (parts(&change.from), parts(&change.to)) else {
+        return false;
+    };
+    let lists =
+        |module: &str| all(module).is_some_and(|all| all.iter().any(|entry| entry.text == item));
+    let source = mapping.graph.find(None, &old);
+    let exported = source.is_some_and(|source| is_exported(mapping, source, &item));
+    lists(&old) || (exported && old != new && all(&new).is_some())
+}
+
+/// A loop over the export list of a module, named or held by a variable, that a change makes another one.
 fn exports_walked<'m>(
     mapping: &'m Mapping<'_>,
-    text: &str,
+    (module, text): (usize, &str),
 ) -> Option<(&'m Change, ByteSpan, &'static str)> {
-    let listed = |name: &str| {
-        let module = mapping.graph.find(None, name);
-        let facts = module.and_then(|module| mapping.graph.facts.get(module));
-        facts.is_some_and(|facts| facts.all.is_some())
-    };
-    let parent = |name: &'m str| name.rsplit_once('.').map_or("", |(parent, _)| parent);
     let mut changes = mapping.all.iter();
-    let change = changes.find(|change| match change.subject {
-        Subject::Item => listed(parent(&change.from)) || listed(parent(&change.to)),
-        _ => change.shim.is_some() && listed(&change.from),
+    changes.find(|change| relists(mapping, change, None))?;
+    let analysis = OnceCell::new();
+    let places = memchr::memmem::find_iter(text.as_bytes(), b"__all__");
+    let mut places = places.filter_map(|at| {
+        let before = text.get(..at)?;
+        let line = before.rsplit('\n').next()?;
+        let loops = line.contains("for ") && line.contains(" in ");
+        let named =
+            before.ends_with('.') || (before.ends_with(['"', '\'']) && line.contains("getattr("));
+        (loops && named).then_some(at)
+    });
+    let (change, at) = places.find_map(|at| {
+        let analysis = analysis.get_or_init(|| Analysis::new(text));
+        let walked = module_before(mapping, (module, analysis), at);
+        let mut changes = mapping.all.iter();
+        let change = changes.find(|change| relists(mapping, change, walked))?;
+        Some((change, at))
     })?;
-    let mut places = memchr::memmem::find_iter(text.as_bytes(), b".__all__");
-    let at = places.find(|at| {
-        let line = text
-            .get(..*at)
-            .and_then(|before| before.rsplit('\n').next());
-        line.is_some_and(|line| line.contains("for ") && line.contains(" in "))
-    })?;
-    let span = ByteSpan::from_range(at + 1..at + ".__all__".len());
+    let span = ByteSpan::from_range(at..at + "__all__".len());
     Some((
         change,
         span,
         "it goes through the export list of a module, which comes to be another",
     ))
+}
+
+/// The module whose attribute stands at a place, where that is named there.
+fn module_before(
+    mapping: &Mapping<'_>,
+    (module, analysis): (usize, &Analysis),
+    at: usize,
+) -> Option<usize> {
+    let names = Names::new(mapping.graph, Some(module), analysis);
+    analysis.uses.iter().find_map(|used| {
+        let mut chain = used.chain.iter();
+        let position = chain.position(|each| each.span.start as usize == at)?;
+        let meanings = names.meanings(used);
+        match meanings.get(position.checked_sub(1)?)?.entity {
+            Some(Entity::Module(module)) => Some(module),
+            _ => None,
+        }
+    })
 }
 
 /// A finder that makes up modules from others, where one gets another name.
@@ -179,67 +232,6 @@ fn modules_made_up<'m>(
         span,
         "a finder of modules, which may go by the names of those that change",
     ))
-}
-
-/// Where the name of a definition's module is taken apart, in a way that the changes may make another one.
-fn taken_apart(text: &str, changes: &[Change]) -> Option<ByteSpan> {
-    let name = ".__module__";
-    let mut places = memchr::memmem::find_iter(text.as_bytes(), name.as_bytes());
-    let at = places.find(|at| {
-        let after = text.get(at + name.len()..).unwrap_or_default();
-        changes.iter().any(|change| tells_apart(after, change))
-    })?;
-    Some(ByteSpan::from_range(at + 1..at + name.len()))
-}
-
-/// Whether what follows `__module__` may come out otherwise for a change. Where it is held against texts, one of them has
-/// to be of a name.
-fn tells_apart(after: &str, change: &Change) -> bool {
-    let module = |name: &str| match change.subject {
-        Subject::Item => name
-            .rsplit_once('.')
-            .map_or("", |(module, _)| module)
-            .to_owned(),
-        _ => name.to_owned(),
-    };
-    let (from, to) = (module(&change.from), module(&change.to));
-    let Some((method, rest)) = after
-        .strip_prefix('.')
-        .and_then(|rest| rest.split_once('('))
-    else {
-        return from != to && after.starts_with('[');
-    };
-    let (argument, rest) = rest.split_once(')').unwrap_or((rest, ""));
-    let (given, compared) = (
-        literals(argument),
-        literals(rest.lines().next().unwrap_or_default()),
-    );
-    let top = |name: &str| name.split('.').next().map(str::to_owned);
-    let part = |text: &&str| {
-        from.split('.').any(|part| part == *text) != to.split('.').any(|part| part == *text)
-    };
-    match method {
-        "startswith" if !given.is_empty() => given
-            .iter()
-            .any(|text| from.starts_with(text) != to.starts_with(text)),
-        "endswith" if !given.is_empty() => given
-            .iter()
-            .any(|text| from.ends_with(text) != to.ends_with(text)),
-        "split" | "partition" if rest.starts_with("[0]") => top(&from) != top(&to),
-        "split" | "rsplit" | "partition" | "rpartition"
-            if rest.contains("==") && !compared.is_empty() =>
-        {
-            compared.iter().any(part)
-        }
-        "split" | "rsplit" | "partition" | "rpartition" | "startswith" | "endswith"
-        | "removeprefix" | "removesuffix" => from != to,
-        _ => false,
-    }
-}
-
-/// The texts in quotes of a piece of code.
-fn literals(code: &str) -> Vec<&str> {
-    code.split(['"', '\'']).skip(1).step_by(2).collect()
 }
 
 /// Where a file names the file of a definition to read it, and has the definition's name.

@@ -2,10 +2,20 @@
 //!
 //! Where a module is not followed by an attribute, what is read of it is read elsewhere, through a variable.
 
-use coalesce_model::UnprovenKind;
+use coalesce_model::{
+    ByteSpan, ChangeKind, LanguagePlan, Subject, Texts, TreePath, Unproven, UnprovenKind,
+};
+use rayon::prelude::*;
 
-use super::file::{File, FileEdits};
-use crate::{analysis::Use, graph::Entity, names::last_word};
+use super::{
+    file::{File, FileEdits},
+    mapping::Mapping,
+};
+use crate::{
+    analysis::{Analysis, Use},
+    graph::Entity,
+    names::{Names, is_word, last_word, occurrences_of_word},
+};
 
 /// Calls that are told the attribute beside the module; those are looked at by name.
 const BY_NAME: [&str; 6] = [
@@ -50,16 +60,107 @@ pub fn doubt(file: &File<'_>, found: &mut FileEdits) {
     }
 }
 
+/// Tells packages that are taken as values where a module leaves them that somebody reads of a value: `get().old`.
+pub fn packages(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) {
+    let changes = mapping.changes.iter().filter(|change| {
+        change.subject == Subject::Module
+            && change.kind != ChangeKind::Remove
+            && change.shim.is_none()
+    });
+    for change in changes {
+        let Some((above, leaf)) = change.from.rsplit_once('.') else {
+            continue;
+        };
+        let Some(package) = mapping.graph.find(None, above) else {
+            continue;
+        };
+        let attribute = format!(".{leaf}");
+        let modules = mapping.graph.modules.par_iter().enumerate();
+        let reading = modules.find_map_first(|(index, module)| {
+            let text = texts.text(&module.path)?;
+            let read = text.contains(&attribute) && reads_of_value(mapping, index, &text, leaf);
+            read.then_some(&module.path)
+        });
+        let Some(reader) = reading else { continue };
+        let why =
+            format!("the package is taken as a value, and `{reader}` reads `{leaf}` of something");
+        let taken = taken_as_value(mapping, texts, package);
+        plan.unproven.extend(taken.map(|(path, span)| Unproven {
+            path,
+            span: Some(span),
+            kind: UnprovenKind::UnknownType,
+            name: change.from.clone(),
+            why,
+        }));
+    }
+}
+
+/// Whether an attribute of this name is read of what no text says.
+fn reads_of_value(mapping: &Mapping<'_>, module: usize, text: &str, leaf: &str) -> bool {
+    let called = [")", "]"].iter().any(|end| {
+        let needle = format!("{end}.{leaf}");
+        memchr::memmem::find_iter(text.as_bytes(), needle.as_bytes()).any(|at| {
+            let rest = text.get(at + needle.len()..).unwrap_or_default();
+            !rest.starts_with(is_word)
+        })
+    });
+    if called {
+        return true;
+    }
+    let analysis = Analysis::new(text);
+    let names = Names::new(mapping.graph, Some(module), &analysis);
+    analysis.uses.iter().any(|used| {
+        let position = used.chain.iter().position(|each| each.text == leaf);
+        let Some(position) = position.filter(|position| *position > 0) else {
+            return false;
+        };
+        let root = used.chain.first().map_or("", |root| root.text.as_str());
+        let known = names.meanings(used).len() >= position
+            || used
+                .chain
+                .first()
+                .is_some_and(|root| names.held_module(used.scope, root).is_some());
+        !known && !matches!(root, "self" | "cls")
+    })
+}
+
+/// Where some file takes a package as a value.
+fn taken_as_value(
+    mapping: &Mapping<'_>,
+    texts: &dyn Texts,
+    package: usize,
+) -> Option<(TreePath, ByteSpan)> {
+    let graph = mapping.graph;
+    let last = graph.modules.get(package)?.name.rsplit('.').next()?;
+    graph.modules.iter().enumerate().find_map(|(index, module)| {
+        let text = texts.text(&module.path)?;
+        if !occurrences_of_word(&text, last) {
+            return None;
+        }
+        let analysis = Analysis::new(&text);
+        let names = Names::new(graph, Some(index), &analysis);
+        analysis.uses.iter().find_map(|used| {
+            let meanings = names.meanings(used);
+            let whole = meanings.len() == used.chain.len();
+            let taken = !used.store && !used.assigned && !used.annotation && whole;
+            let is_it = matches!(meanings.last()?.entity, Some(Entity::Module(found)) if found == package);
+            let (first, last) = used.chain.first().zip(used.chain.last())?;
+            (taken && is_it && !is_named_beside(&text, used)).then(|| (module.path.clone(), first.span.cover(last.span)))
+        })
+    })
+}
+
 /// `getattr(module, "name")` and its kin, and `reload(module)`.
 fn is_looked_up_by_name(file: &File<'_>, used: &Use) -> bool {
+    is_named_beside(file.text, used)
+}
+
+fn is_named_beside(text: &str, used: &Use) -> bool {
     let (Some(first), Some(last)) = (used.chain.first(), used.chain.last()) else {
         return true;
     };
-    let before = file
-        .text
-        .get(..first.span.start as usize)
-        .unwrap_or_default();
-    let after = file.text.get(last.span.end as usize..).unwrap_or_default();
+    let before = text.get(..first.span.start as usize).unwrap_or_default();
+    let after = text.get(last.span.end as usize..).unwrap_or_default();
     let Some(call) = before.trim_end().strip_suffix('(') else {
         return false;
     };

@@ -29,7 +29,7 @@ pub enum Word {
     Read,
 }
 
-const PATTERNS: [(&str, Word); 30] = [
+const PATTERNS: [(&str, Word); 32] = [
     ("__path__", Word::Path),
     ("iterdir(", Word::List),
     ("listdir(", Word::List),
@@ -59,6 +59,8 @@ const PATTERNS: [(&str, Word); 30] = [
     ("getsource", Word::Read),
     ("loadtxt(", Word::Read),
     (".__all__", Word::Read),
+    ("\"__all__\"", Word::Read),
+    ("'__all__'", Word::Read),
     ("meta_path", Word::Read),
 ];
 

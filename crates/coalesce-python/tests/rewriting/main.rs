@@ -11,3 +11,4 @@ mod retire;
 mod run_time_names;
 mod shims;
 mod support;
+mod who_comes_there;

@@ -72,6 +72,12 @@ impl<'t> Search<'t> {
             .iter()
             .filter_map(|name| self.tables.named(name).cloned())
             .collect();
+        // A list of some of the names says what else is done with them.
+        let tables: Vec<tables::Table> = tables
+            .iter()
+            .filter(|table| !tables.iter().any(|other| table.is_part_of(other)))
+            .cloned()
+            .collect();
         for table in tables.iter().filter(|table| table.is_relative()) {
             self.add(table, &Prefix::None);
         }

@@ -44,12 +44,26 @@ impl Entry {
 }
 
 impl Table {
+    /// Whether it lists nothing but names that another table says the modules of.
+    pub fn is_part_of(&self, names: &Self) -> bool {
+        let listed = |entry: &Entry| matches!(entry.value, Value::Nothing);
+        let known = |entry: &Entry| {
+            names
+                .entries
+                .iter()
+                .any(|each| each.key.text == entry.key.text)
+        };
+        let is_list = self.whole && self.entries.iter().all(listed);
+        is_list && names.is_by_name() && self.entries.iter().all(known)
+    }
+
     /// Whether every module in it says by dots what it counts from.
     pub fn is_relative(&self) -> bool {
         let dots = |entry: &Entry| match &entry.value {
             Value::Text(text) => text.text.starts_with('.'),
             Value::Texts(texts) => texts.first().is_some_and(|text| text.text.starts_with('.')),
-            Value::Nothing => false,
+            // Among names, the key is a module of the package.
+            Value::Nothing => true,
         };
         self.is_by_name() && self.entries.iter().all(dots)
     }
@@ -287,12 +301,14 @@ impl<'t> Tables<'t> {
             Expr::List(list) => &list.elts,
             Expr::Set(set) => &set.elts,
             Expr::Tuple(tuple) => match tuple.elts.as_slice() {
-                // `(__spec__.parent, ".module")`: the package that the text counts from.
+                // `(__spec__.parent, ".module")`: the package that the text counts from. Of some tables
+                // `"__module__"` says that the key is a module itself.
                 [package, module] if is_package(package) => {
-                    return self
-                        .text(module)
-                        .filter(|text| text.text.starts_with('.'))
-                        .map(Value::Text);
+                    let module = self.text(module)?;
+                    return match module.text.as_str() {
+                        "__module__" => Some(Value::Nothing),
+                        text => text.starts_with('.').then_some(Value::Text(module)),
+                    };
                 }
                 _ => &tuple.elts,
             },

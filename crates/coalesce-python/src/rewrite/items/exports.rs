@@ -501,7 +501,7 @@ pub fn entries_after(text: &str, last: ByteSpan, names: &[&str]) -> Edit {
 }
 
 /// Whether a star import of a module brings a name.
-fn is_exported(mapping: &Mapping<'_>, module: usize, name: &str) -> bool {
+pub fn is_exported(mapping: &Mapping<'_>, module: usize, name: &str) -> bool {
     let facts = mapping.graph.facts.get(module);
     match facts.and_then(|facts| facts.all.as_ref()) {
         Some(all) => all.iter().any(|entry| entry.text == name),

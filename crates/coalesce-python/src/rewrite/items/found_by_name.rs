@@ -104,6 +104,8 @@ pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) 
         traveller.fixtures_by_text(plan);
         traveller.examples(plan);
         traveller.frames(&frame_readers, plan);
+        traveller.counted(plan);
+        traveller.pickled_by_text(plan);
     }
 }
 

@@ -9,6 +9,7 @@ mod apart;
 mod builtins;
 mod calls;
 mod certain;
+mod counted;
 mod cut;
 mod equivalence;
 mod exports;
@@ -47,7 +48,8 @@ use rustc_hash::FxHashMap;
 use crate::rewrite::mapping::Mapping;
 
 pub use along::along;
-pub use exports::entries_after;
+pub(super) use builtins::is_builtin;
+pub use exports::{entries_after, is_exported};
 pub use found_by_name::{NamedFunction, is_fixture};
 pub use header::Header;
 pub use way::Way;

@@ -1,0 +1,154 @@
+//! Values that are more than their text says: what a call gives which counts (`RED = new_code()`), and is called earlier or
+//! later than its neighbours in another module; what is pickled by a text.
+
+use std::sync::Arc;
+
+use coalesce_model::{ByteSpan, LanguagePlan, UnprovenKind};
+
+use super::found_by_name::Traveller;
+use crate::{
+    analysis::{Analysis, Called, DefinitionKind, Use},
+    names::{last_word, occurrences_of_word},
+};
+
+impl Traveller<'_> {
+    /// A value by a call that counts, where others call the same when they are executed.
+    pub(super) fn counted(&self, plan: &mut LanguagePlan) {
+        if self.own.kind != DefinitionKind::Value {
+            return;
+        }
+        let mut uses = self.analysis.uses.iter();
+        let counted = uses.find_map(|used| {
+            let (first, last) = used.chain.first().zip(used.chain.last())?;
+            let calls = used.called == Called::Callee && used.eager;
+            let own = calls && self.own.span.contains(first.span);
+            // `next(numbers)` gets on by itself.
+            let name = match last.text.as_str() {
+                "next" | "__next__" => argument(self.text, used),
+                name => name,
+            };
+            (own && self.counts(name) && self.is_called_elsewhere(name)).then_some((first, name))
+        });
+        if let Some((first, name)) = counted {
+            let why = format!(
+                "`{name}` seems to count its calls, and this one comes to be made at another time than the others"
+            );
+            self.doubt(first.span, UnprovenKind::OwnPlace, why, plan);
+        }
+    }
+
+    /// A value that is pickled by a text, which is looked up in the module of its class (`def __reduce__` that returns a
+    /// name): there it is no more, or warns.
+    pub(super) fn pickled_by_text(&self, plan: &mut LanguagePlan) {
+        if self.own.kind != DefinitionKind::Value {
+            return;
+        }
+        let item = self.moved.item.as_str();
+        let named = self.texts_with(item).into_iter().any(|text| {
+            let quoted = [format!("'{item}'"), format!("\"{item}\"")];
+            text.contains("__reduce") && quoted.iter().any(|name| text.contains(name))
+        });
+        if named {
+            let why =
+                "it may be pickled by this name, which is looked up where its class is".to_owned();
+            self.doubt(self.own.span, UnprovenKind::DynamicImport, why, plan);
+        }
+    }
+
+    /// Whether the tree defines a name by what counts.
+    fn counts(&self, name: &str) -> bool {
+        self.texts_with(name).iter().any(|text| {
+            let analysis = Analysis::new(text);
+            let own = analysis.definitions.iter();
+            let mut own = own.filter(|each| each.class.is_none() && each.name == name);
+            own.any(|each| is_counter(each.kind, each.span.of(text).unwrap_or_default()))
+        })
+    }
+
+    /// Whether a module calls a name too when it is executed.
+    fn is_called_elsewhere(&self, name: &str) -> bool {
+        self.texts_with(name).iter().any(|text| {
+            let here = **text == *self.text;
+            let analysis = Analysis::new(text);
+            analysis.uses.iter().any(|used| {
+                let named = used.chain.iter().any(|each| each.text == name);
+                let span = used
+                    .chain
+                    .first()
+                    .map_or(ByteSpan::empty(0), |each| each.span);
+                let own = here && self.own.span.contains(span);
+                let called = used.called != Called::No;
+                named && called && used.eager && !own
+            })
+        })
+    }
+
+    /// The texts of modules that have a name.
+    fn texts_with(&self, name: &str) -> Vec<Arc<str>> {
+        let modules = self.mapping.graph.modules.iter();
+        let texts = modules.filter_map(|module| self.texts.text(&module.path));
+        texts
+            .filter(|text| !name.is_empty() && occurrences_of_word(text, name))
+            .collect()
+    }
+}
+
+/// The name that is handed to a call, or that the called method belongs to.
+fn argument<'t>(text: &'t str, used: &'t Use) -> &'t str {
+    if let [.., object, _] = used.chain.as_slice() {
+        return &object.text;
+    }
+    let end = used.chain.last().map_or(0, |last| last.span.end as usize);
+    let rest = text.get(end..).unwrap_or_default();
+    let inside = rest.strip_prefix('(').and_then(|rest| rest.split_once(')'));
+    inside.map_or("", |(inside, _)| last_word(inside))
+}
+
+/// Whether a definition gives another value each time: an iterator, or code that gets one on or adds to what is not
+/// its own.
+fn is_counter(kind: DefinitionKind, code: &str) -> bool {
+    let steps = ["__next__", "next("].iter().any(|word| code.contains(word));
+    if kind == DefinitionKind::Value {
+        return steps || code.contains("count(") || code.contains("iter(");
+    }
+    let adds = code.lines().any(|line| {
+        let target = line
+            .split_once("+=")
+            .map_or("", |(target, _)| target.trim());
+        target.contains('.') && !target.starts_with("self.")
+    });
+    steps || adds || code.contains("global ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_counts_is_told_from_what_only_adds_up() {
+        use DefinitionKind::{Class, Function, Value};
+        for (kind, code, counts) in [
+            (Value, "new = itertools.count().__next__", true),
+            (Value, "numbers = iter(range(9))", true),
+            (Value, "limit = 3", false),
+            (
+                Function,
+                "def new():\n    global n\n    n += 1\n    return n",
+                true,
+            ),
+            (
+                Function,
+                "def total(xs):\n    n = 0\n    for x in xs: n += 1\n    return n",
+                false,
+            ),
+            (
+                Class,
+                "class Field:\n    def __init__(self): Field.made += 1",
+                true,
+            ),
+            (Class, "class Sum:\n    def add(self): self.n += 1", false),
+        ] {
+            assert_eq!(is_counter(kind, code), counts, "{code}");
+        }
+    }
+}

@@ -1,0 +1,430 @@
+//! Code that goes by the name of the module that a definition stands in: `cls.__module__.rpartition(".")`,
+//! `sys.modules[function.__module__]`.
+//!
+//! It goes by those that come there alone: the classes that have the method, or what a decorator stands on. Where that
+//! cannot be told, it may be anything.
+
+use std::sync::{Arc, OnceLock};
+
+use coalesce_model::{ByteSpan, Change, ChangeKind, Subject, Texts};
+
+use super::{items::is_builtin, mapping::Mapping};
+use crate::{
+    analysis::{Analysis, Definition, DefinitionKind},
+    names::{is_word, last_word, occurrences_of_word},
+};
+
+const NAME: &str = ".__module__";
+
+/// Whose module is asked for.
+enum Whose {
+    /// That of the instances of a class, or of it and those below it.
+    Instances(String),
+    /// That of what a decorator stands on.
+    Decorated(String),
+    /// That of anything.
+    Any,
+}
+
+/// A piece of code that a change takes to another module, and all of the file that it is in.
+struct Carried {
+    file: Arc<str>,
+    span: ByteSpan,
+}
+
+impl Carried {
+    fn text(&self) -> &str {
+        self.span.of(&self.file).unwrap_or_default()
+    }
+}
+
+/// The head of a class: its name, and what stands in its parentheses.
+struct Head<'t> {
+    name: &'t str,
+    bases: &'t str,
+}
+
+/// What looks such code through.
+pub struct Readers<'m> {
+    mapping: &'m Mapping<'m>,
+    texts: &'m dyn Texts,
+    all: OnceLock<Vec<Arc<str>>>,
+}
+
+impl<'m> Readers<'m> {
+    pub fn new(mapping: &'m Mapping<'m>, texts: &'m dyn Texts) -> Self {
+        Self {
+            mapping,
+            texts,
+            all: OnceLock::new(),
+        }
+    }
+
+    /// Where the name of a definition's module is taken apart, or leads to that module, and a change that may make another
+    /// one of it.
+    pub fn taken_apart(&self, text: &str) -> Option<(ByteSpan, &'m Change)> {
+        let mut places = memchr::memmem::find_iter(text.as_bytes(), NAME.as_bytes());
+        places.find_map(|at| {
+            let before = text.get(..at).unwrap_or_default();
+            let after = text.get(at + NAME.len()..).unwrap_or_default();
+            let mut told = self
+                .mapping
+                .all
+                .iter()
+                .filter(|change| tells_apart(before, after, change))
+                .peekable();
+            told.peek()?;
+            let asked = asked(text, at);
+            let change = told.find(|change| self.comes_there(&asked, change))?;
+            Some((ByteSpan::from_range(at + 1..at + NAME.len()), change))
+        })
+    }
+
+    /// The texts of all modules.
+    fn all(&self) -> &[Arc<str>] {
+        self.all.get_or_init(|| {
+            let modules = self.mapping.graph.modules.iter();
+            modules
+                .filter_map(|module| self.texts.text(&module.path))
+                .collect()
+        })
+    }
+
+    /// Whether a definition that a change takes along may be what is asked.
+    fn comes_there(&self, asked: &Whose, change: &Change) -> bool {
+        if matches!(change.kind, ChangeKind::Replace { .. }) {
+            return true;
+        }
+        let Some(pieces) = self.pieces(change) else {
+            return true;
+        };
+        match asked {
+            Whose::Any => true,
+            Whose::Instances(class) => {
+                let below = self.below(class);
+                pieces.iter().any(|piece| may_define(piece, &below))
+            }
+            Whose::Decorated(function) => {
+                let mut all = self.all().iter();
+                pieces
+                    .iter()
+                    .any(|piece| occurrences_of_word(piece.text(), function))
+                    || all.any(|text| is_more_than_decorator(text, function))
+            }
+        }
+    }
+
+    /// What a change takes along; none where that is not found.
+    fn pieces(&self, change: &Change) -> Option<Vec<Carried>> {
+        let graph = self.mapping.graph;
+        if change.subject == Subject::Item {
+            let (module, item) = change.from.rsplit_once('.')?;
+            let module = graph.modules.get(graph.find(None, module)?)?;
+            let file = self.texts.text(&module.path)?;
+            let analysis = Analysis::new(&file);
+            let own = |each: &&Definition| each.class.is_none() && each.name == item;
+            let spans = analysis
+                .definitions
+                .iter()
+                .filter(own)
+                .map(|each| each.span);
+            let pieces = spans.map(|span| Carried {
+                file: Arc::clone(&file),
+                span,
+            });
+            let pieces: Vec<Carried> = pieces.collect();
+            return (!pieces.is_empty()).then_some(pieces);
+        }
+        let below = format!("{}.", change.from);
+        let modules = graph.modules.iter();
+        let own = modules.filter(|each| each.name == change.from || each.name.starts_with(&below));
+        let pieces = own.filter_map(|module| {
+            let file = self.texts.text(&module.path)?;
+            let span = ByteSpan::from_range(0..file.len());
+            Some(Carried { file, span })
+        });
+        Some(pieces.collect())
+    }
+
+    /// The names that a class and those below it may go by.
+    fn below(&self, class: &str) -> Vec<String> {
+        let texts = self.all();
+        let heads: Vec<Head<'_>> = texts.iter().flat_map(|text| heads(text)).collect();
+        let mut below = vec![class.to_owned()];
+        let mut at = 0;
+        while let Some(known) = below.get(at).cloned() {
+            at += 1;
+            let named = heads
+                .iter()
+                .filter(|head| occurrences_of_word(head.bases, &known))
+                .map(|head| head.name);
+            let others = texts.iter().flat_map(|text| other_names(text, &known));
+            for name in named.chain(others) {
+                let is_base = || {
+                    heads.iter().any(|head| head.name == name)
+                        || heads
+                            .iter()
+                            .any(|head| occurrences_of_word(head.bases, name))
+                };
+                if !below.iter().any(|each| each == name) && is_base() {
+                    below.push(name.to_owned());
+                }
+            }
+        }
+        below
+    }
+}
+
+/// Whose module is asked for at a place.
+fn asked(text: &str, at: usize) -> Whose {
+    let before = text.get(..at).unwrap_or_default();
+    let itself = ["type(self)", "self.__class__", "type(cls)"];
+    let word = if itself.iter().any(|each| before.ends_with(each)) {
+        "self"
+    } else {
+        last_word(before)
+    };
+    let head = before.strip_suffix(word).unwrap_or(before);
+    if word.is_empty() || (word != "self" && head.ends_with('.')) {
+        return Whose::Any;
+    }
+    let analysis = Analysis::new(text);
+    let place = ByteSpan::from_range(at..at + 1);
+    let functions = analysis
+        .definitions
+        .iter()
+        .filter(|each| each.kind == DefinitionKind::Function && each.span.contains(place));
+    let Some(function) = functions.min_by_key(|each| each.span.end - each.span.start) else {
+        return Whose::Any;
+    };
+    let code = function.span.of(text).unwrap_or_default();
+    match &function.class {
+        // A function in a method may have parameters of the same name.
+        Some(class) if first_parameters(code) == [word] && !code.contains("@staticmethod") => {
+            Whose::Instances(class.clone())
+        }
+        None if first_parameters(code).contains(&word) => Whose::Decorated(function.name.clone()),
+        _ => Whose::Any,
+    }
+}
+
+/// The first parameter of each function in a piece of code.
+fn first_parameters(code: &str) -> Vec<&str> {
+    let places = memchr::memmem::find_iter(code.as_bytes(), b"def ");
+    let heads = places.filter_map(|at| code.get(at..)?.split_once('('));
+    let first = heads.map(|(_, rest)| {
+        let rest = rest.trim_start();
+        rest.split(|c: char| !is_word(c)).next().unwrap_or_default()
+    });
+    first.collect()
+}
+
+/// Whether a text has a function as anything else than a decorator that stands right above what it is for.
+fn is_more_than_decorator(text: &str, function: &str) -> bool {
+    if !occurrences_of_word(text, function) {
+        return false;
+    }
+    let analysis = Analysis::new(text);
+    let mut imports = analysis.imports.iter();
+    let renamed = imports.any(|(import, _)| {
+        let mut leaves = import.leaves.iter();
+        leaves.any(|leaf| leaf.name.text == function && leaf.alias.is_some())
+    });
+    let listed = |span: ByteSpan| {
+        let mut all = analysis.all.iter().flatten();
+        all.any(|entry| entry.span == span)
+    };
+    let mut strings = analysis.strings.iter();
+    let quoted =
+        strings.any(|string| string.span.of(text) == Some(function) && !listed(string.span));
+    let mut uses = analysis.uses.iter().filter(|used| !used.store);
+    renamed
+        || quoted
+        || uses.any(|used| {
+            let mut chain = used.chain.iter();
+            let Some(found) = chain.find(|each| each.text == function) else {
+                return false;
+            };
+            let before = text.get(..found.span.start as usize).unwrap_or_default();
+            let line = before.rsplit('\n').next().unwrap_or_default().trim_start();
+            let decorates = line.strip_prefix('@');
+            !decorates.is_some_and(|above| above.chars().all(|c| is_word(c) || c == '.'))
+        })
+}
+
+/// The heads of the classes of a text.
+fn heads(text: &str) -> Vec<Head<'_>> {
+    let places = memchr::memmem::find_iter(text.as_bytes(), b"class ");
+    let heads = places.filter_map(|at| {
+        let line = text.get(..at)?.rsplit('\n').next()?;
+        let rest = text.get(at + "class ".len()..)?.trim_start();
+        let name = rest.split(|c: char| !is_word(c)).next()?;
+        if !line.trim().is_empty() || name.is_empty() {
+            return None;
+        }
+        let bases = rest.get(name.len()..)?.trim_start();
+        let bases = bases.strip_prefix('(').map_or("", in_parentheses);
+        Some(Head { name, bases })
+    });
+    heads.collect()
+}
+
+/// A text up to the parenthesis that closes what was opened before it.
+fn in_parentheses(text: &str) -> &str {
+    let mut depth = 0_u32;
+    for (at, c) in text.char_indices() {
+        match c {
+            '(' | '[' | '{' => depth += 1,
+            ')' if depth == 0 => return text.get(..at).unwrap_or_default(),
+            ')' | ']' | '}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    text
+}
+
+/// Names that a text gives to what has a name already: `import A as B`, `B = A`.
+fn other_names<'t>(text: &'t str, name: &str) -> Vec<&'t str> {
+    let lines = text.lines().filter(|line| occurrences_of_word(line, name));
+    let named = lines.flat_map(|line| {
+        let renamed = line.match_indices(" as ").map(|(at, separator)| {
+            let rest = line.get(at + separator.len()..).unwrap_or_default();
+            rest.split(|c: char| !is_word(c)).next().unwrap_or_default()
+        });
+        let assigned = line.split_once('=').map_or("", |(target, _)| {
+            let target = target.split(':').next().unwrap_or_default();
+            last_word(target.trim_end())
+        });
+        renamed.chain([assigned])
+    });
+    named.filter(|name| !name.is_empty()).collect()
+}
+
+/// Makers of classes without a `class` statement.
+const MAKERS: [&str; 6] = [
+    "new_class(",
+    "make_dataclass(",
+    "type(\"",
+    "type('",
+    "type(f\"",
+    "type(name",
+];
+
+/// Whether a piece of code may define a class of one of these names, or one below them.
+fn may_define(piece: &Carried, names: &[String]) -> bool {
+    let text = piece.text();
+    if MAKERS.iter().any(|maker| text.contains(maker)) {
+        return true;
+    }
+    let heads = heads(text);
+    if heads.is_empty() {
+        return false;
+    }
+    let analysis = Analysis::new(&piece.file);
+    heads.iter().any(|head| {
+        names.iter().any(|name| name == head.name)
+            || names
+                .iter()
+                .any(|name| occurrences_of_word(head.bases, name))
+            || !is_told(head, &analysis)
+    })
+}
+
+/// Whether every base in the head of a class is built in, imported, or a class of the file.
+fn is_told(head: &Head<'_>, analysis: &Analysis) -> bool {
+    let mut depth = 0_u32;
+    let outer: String = head
+        .bases
+        .chars()
+        .filter(|c| {
+            match c {
+                '[' => depth += 1,
+                ']' => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            depth == 0 && *c != ']'
+        })
+        .collect();
+    let mut bases = outer
+        .split(',')
+        .map(str::trim)
+        .filter(|base| !base.is_empty());
+    bases.all(|base| {
+        let base = match base.split_once('=') {
+            Some((key, value)) if key.trim() == "metaclass" => value.trim(),
+            Some(_) => return !base.contains('('),
+            None => base,
+        };
+        let root = base.split('.').next().unwrap_or_default();
+        let plain = base.chars().all(|c| is_word(c) || c == '.');
+        let bindings = analysis.bindings(0, root);
+        let class = analysis.definitions.iter().any(|each| {
+            each.kind == DefinitionKind::Class && each.class.is_none() && each.name == root
+        });
+        let known = bindings.iter().all(|each| each.import.is_some() || class);
+        plain && known && (!bindings.is_empty() || is_builtin(root))
+    })
+}
+
+/// Whether what follows `__module__` may come out otherwise for a change. Where it is held against texts, one of them has
+/// to be of a name.
+fn tells_apart(before: &str, after: &str, change: &Change) -> bool {
+    let module = |name: &str| match change.subject {
+        Subject::Item => name
+            .rsplit_once('.')
+            .map_or("", |(module, _)| module)
+            .to_owned(),
+        _ => name.to_owned(),
+    };
+    let (from, to) = (module(&change.from), module(&change.to));
+    let Some((method, rest)) = after
+        .strip_prefix('.')
+        .and_then(|rest| rest.split_once('('))
+    else {
+        let leads = after.starts_with([']', ')']) && leads_to_module(before);
+        return from != to
+            && (after.starts_with('[') || (leads && change.subject == Subject::Item));
+    };
+    let (argument, rest) = rest.split_once(')').unwrap_or((rest, ""));
+    let (given, compared) = (
+        literals(argument),
+        literals(rest.lines().next().unwrap_or_default()),
+    );
+    let top = |name: &str| name.split('.').next().map(str::to_owned);
+    let part = |text: &&str| {
+        from.split('.').any(|part| part == *text) != to.split('.').any(|part| part == *text)
+    };
+    match method {
+        "startswith" if !given.is_empty() => given
+            .iter()
+            .any(|text| from.starts_with(text) != to.starts_with(text)),
+        "endswith" if !given.is_empty() => given
+            .iter()
+            .any(|text| from.ends_with(text) != to.ends_with(text)),
+        "split" | "partition" if rest.starts_with("[0]") => top(&from) != top(&to),
+        "split" | "rsplit" | "partition" | "rpartition"
+            if rest.contains("==") && !compared.is_empty() =>
+        {
+            compared.iter().any(part)
+        }
+        "split" | "rsplit" | "partition" | "rpartition" | "startswith" | "endswith"
+        | "removeprefix" | "removesuffix" => from != to,
+        _ => false,
+    }
+}
+
+/// Whether a name that stands here is looked up as that of a module: `sys.modules[f.__module__]`. A module that moves as
+/// a whole is found by its new name.
+fn leads_to_module(before: &str) -> bool {
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    let opened = line.trim_end_matches(|c: char| is_word(c) || c == '.');
+    let opened = opened.strip_suffix("type(").unwrap_or(opened);
+    ["modules[", "modules.get(", "import_module("]
+        .iter()
+        .any(|call| opened.ends_with(call) || line.trim_end_matches("type(self)").ends_with(call))
+}
+
+/// The texts in quotes of a piece of code.
+fn literals(code: &str) -> Vec<&str> {
+    code.split(['"', '\'']).skip(1).step_by(2).collect()
+}
