@@ -7,6 +7,7 @@
 use std::sync::{Arc, OnceLock};
 
 use coalesce_model::{ByteSpan, Change, ChangeKind, Subject, Texts};
+use rustc_hash::FxHashSet;
 
 use super::{items::is_builtin, mapping::Mapping};
 use crate::{
@@ -15,6 +16,11 @@ use crate::{
 };
 
 const NAME: &str = ".__module__";
+/// How many bytes of text are gone through for all places that ask, each of them the whole tree: where it would be more,
+/// whoever is asked may be anything.
+const MOST_BYTES: usize = 48 << 20;
+/// A class with more names, those of the classes below it among them, may be anything.
+const MOST_NAMES: usize = 64;
 
 /// Whose module is asked for.
 enum Whose {
@@ -49,6 +55,7 @@ pub struct Readers<'m> {
     mapping: &'m Mapping<'m>,
     texts: &'m dyn Texts,
     all: OnceLock<Vec<Arc<str>>>,
+    affordable: OnceLock<bool>,
 }
 
 impl<'m> Readers<'m> {
@@ -57,6 +64,7 @@ impl<'m> Readers<'m> {
             mapping,
             texts,
             all: OnceLock::new(),
+            affordable: OnceLock::new(),
         }
     }
 
@@ -74,7 +82,10 @@ impl<'m> Readers<'m> {
                 .filter(|change| tells_apart(before, after, change))
                 .peekable();
             told.peek()?;
-            let asked = asked(text, at);
+            let asked = match self.is_affordable() {
+                true => asked(text, at),
+                false => Whose::Any,
+            };
             let change = told.find(|change| self.comes_there(&asked, change))?;
             Some((ByteSpan::from_range(at + 1..at + NAME.len()), change))
         })
@@ -90,6 +101,20 @@ impl<'m> Readers<'m> {
         })
     }
 
+    /// Whether there are so few places that ask, for the length of the tree, that each can be looked through.
+    fn is_affordable(&self) -> bool {
+        *self.affordable.get_or_init(|| {
+            let places = self.all().iter();
+            let places = places
+                .map(|text| memchr::memmem::find_iter(text.as_bytes(), NAME.as_bytes()).count());
+            let bytes = self.all().iter().map(|text| text.len());
+            bytes
+                .sum::<usize>()
+                .saturating_mul(places.sum())
+                .le(&MOST_BYTES)
+        })
+    }
+
     /// Whether a definition that a change takes along may be what is asked.
     fn comes_there(&self, asked: &Whose, change: &Change) -> bool {
         if matches!(change.kind, ChangeKind::Replace { .. }) {
@@ -101,7 +126,9 @@ impl<'m> Readers<'m> {
         match asked {
             Whose::Any => true,
             Whose::Instances(class) => {
-                let below = self.below(class);
+                let Some(below) = self.below(class) else {
+                    return true;
+                };
                 pieces.iter().any(|piece| may_define(piece, &below))
             }
             Whose::Decorated(function) => {
@@ -146,10 +173,16 @@ impl<'m> Readers<'m> {
         Some(pieces.collect())
     }
 
-    /// The names that a class and those below it may go by.
-    fn below(&self, class: &str) -> Vec<String> {
+    /// The names that a class and those below it may go by; none where there are too many.
+    fn below(&self, class: &str) -> Option<Vec<String>> {
         let texts = self.all();
         let heads: Vec<Head<'_>> = texts.iter().flat_map(|text| heads(text)).collect();
+        let words = heads.iter().flat_map(|head| {
+            let bases = head.bases.split(|c: char| !is_word(c));
+            bases.chain([head.name])
+        });
+        // Names of classes, and what stands where one is.
+        let of_classes: FxHashSet<&str> = words.collect();
         let mut below = vec![class.to_owned()];
         let mut at = 0;
         while let Some(known) = below.get(at).cloned() {
@@ -160,18 +193,15 @@ impl<'m> Readers<'m> {
                 .map(|head| head.name);
             let others = texts.iter().flat_map(|text| other_names(text, &known));
             for name in named.chain(others) {
-                let is_base = || {
-                    heads.iter().any(|head| head.name == name)
-                        || heads
-                            .iter()
-                            .any(|head| occurrences_of_word(head.bases, name))
-                };
-                if !below.iter().any(|each| each == name) && is_base() {
+                if of_classes.contains(name) && !below.iter().any(|each| each == name) {
                     below.push(name.to_owned());
+                }
+                if below.len() > MOST_NAMES {
+                    return None;
                 }
             }
         }
-        below
+        Some(below)
     }
 }
 

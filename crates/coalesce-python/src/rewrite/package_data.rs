@@ -3,20 +3,26 @@
 //! A pattern of the package that moves, or of one in it, goes along with its key. One that stands at a package around it
 //! goes on naming the old folder.
 
+use std::collections::BTreeSet;
+
 use coalesce_model::{ByteSpan, ChangeKind, LanguagePlan, Texts, TreePath, Unproven, UnprovenKind};
+use globset::GlobBuilder;
 
 use super::mapping::Mapping;
+
+/// How many patterns of a project file are looked at: each is held against all data of what moves.
+const MOST_PATTERNS: usize = 1_024;
 
 /// A folder that gets another place, and the name that its package has before.
 struct Folder<'m> {
     name: &'m str,
-    from: TreePath,
-    to: TreePath,
+    /// What is in it and no code: where it is, and where it goes.
+    data: Vec<(TreePath, TreePath)>,
 }
 
 /// Tells patterns that match a file before and not where it goes.
 pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) {
-    let folders: Vec<Folder<'_>> = folders(mapping);
+    let folders: Vec<Folder<'_>> = folders(mapping, texts);
     if folders.is_empty() {
         return;
     }
@@ -33,27 +39,44 @@ pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) 
         if !text.contains("package_data") && !text.contains("package-data") {
             continue;
         }
+        let told = |span, folder: &Folder<'_>, why: String| Unproven {
+            path: path.clone(),
+            span: Some(span),
+            kind: UnprovenKind::OwnPlace,
+            name: folder.name.to_owned(),
+            why,
+        };
+        let mut known = BTreeSet::new();
         for (package, pattern) in patterns(mapping, &text) {
-            let told = folders.iter().find(|folder| {
+            if !known.insert((package.name, pattern.text)) {
+                continue;
+            }
+            if known.len() > MOST_PATTERNS {
+                let why = format!("more than {MOST_PATTERNS} patterns of data are not looked at");
+                plan.unproven.extend(
+                    folders
+                        .first()
+                        .map(|folder| told(pattern.span, folder, why)),
+                );
+                break;
+            }
+            let loses = folders.iter().find(|folder| {
                 let inside = package.name == folder.name
                     || package.name.starts_with(&format!("{}.", folder.name));
-                !inside && loses(texts, &package.path, pattern.text, folder)
+                !inside && loses(&package.path, pattern.text, folder)
             });
-            plan.unproven.extend(told.map(|folder| Unproven {
-                path: path.clone(),
-                span: Some(pattern.span),
-                kind: UnprovenKind::OwnPlace,
-                name: folder.name.to_owned(),
-                why: format!(
+            plan.unproven.extend(loses.map(|folder| {
+                let why = format!(
                     "data of `{}` is named by this pattern, which does not reach its new place",
                     package.name
-                ),
+                );
+                told(pattern.span, folder, why)
             }));
         }
     }
 }
 
-fn folders<'m>(mapping: &'m Mapping<'_>) -> Vec<Folder<'m>> {
+fn folders<'m>(mapping: &'m Mapping<'_>, texts: &dyn Texts) -> Vec<Folder<'m>> {
     let moves = mapping
         .changes
         .iter()
@@ -65,10 +88,18 @@ fn folders<'m>(mapping: &'m Mapping<'_>) -> Vec<Folder<'m>> {
             .modules
             .get(module)
             .filter(|module| module.package)?;
+        let (from, to) = (
+            module.path.parent()?,
+            mapping.files.get(&module.path)?.parent()?,
+        );
+        let data = texts.paths().iter().filter_map(|path| {
+            let rest = path.strip_prefix(&from)?;
+            let is_data = !path.file_name().ends_with(".py");
+            is_data.then_some((path.clone(), to.join(rest).ok()?))
+        });
         Some(Folder {
             name: &module.name,
-            from: module.path.parent()?,
-            to: mapping.files.get(&module.path)?.parent()?,
+            data: data.collect(),
         })
     });
     folders.collect()
@@ -135,61 +166,27 @@ fn words(line: &str) -> Vec<(usize, &str)> {
 }
 
 /// Whether a pattern that counts from a folder matches a file in one that moves, and not where that goes.
-fn loses(texts: &dyn Texts, base: &TreePath, pattern: &str, folder: &Folder<'_>) -> bool {
-    texts.paths().iter().any(|path| {
-        let Some(rest) = path.strip_prefix(&folder.from) else {
-            return false;
-        };
-        let Ok(new) = folder.to.join(rest) else {
-            return false;
-        };
-        let matches_at = |path: &TreePath| {
-            path.strip_prefix(base)
-                .is_some_and(|rest| matches(pattern, rest))
-        };
-        !path.file_name().ends_with(".py") && matches_at(path) && !matches_at(&new)
-    })
+fn loses(base: &TreePath, pattern: &str, folder: &Folder<'_>) -> bool {
+    let matches = matcher(pattern);
+    let matches_at = |path: &TreePath| path.strip_prefix(base).is_some_and(&matches);
+    let mut data = folder.data.iter();
+    data.any(|(old, new)| matches_at(old) && !matches_at(new))
 }
 
-/// Whether a path matches a pattern in which `**` stands for any folders and `*` and `?` stay within one name.
-fn matches(pattern: &str, path: &str) -> bool {
-    let (first, rest) = pattern
-        .split_once('/')
-        .map_or((pattern, None), |(a, b)| (a, Some(b)));
-    if first == "**" {
-        let Some(rest) = rest else { return true };
-        let below = path.split_once('/').map(|(_, below)| below);
-        return matches(rest, path) || below.is_some_and(|below| matches(pattern, below));
-    }
-    let (name, below) = path
-        .split_once('/')
-        .map_or((path, None), |(a, b)| (a, Some(b)));
-    let named = is_named(first.as_bytes(), name.as_bytes());
-    match (rest, below) {
-        (None, None) => named,
-        (Some(rest), Some(below)) => named && matches(rest, below),
-        _ => false,
-    }
-}
-
-fn is_named(pattern: &[u8], name: &[u8]) -> bool {
-    match (pattern.split_first(), name.split_first()) {
-        (None, None) => true,
-        (Some((b'*', rest)), _) => {
-            is_named(rest, name)
-                || name
-                    .split_first()
-                    .is_some_and(|(_, name)| is_named(pattern, name))
-        }
-        (Some((b'?', rest)), Some((_, name))) => is_named(rest, name),
-        (Some((a, rest)), Some((b, name))) => a == b && is_named(rest, name),
-        _ => false,
+/// What tells whether a path matches a pattern in which `**` stands for any folders and `*` and `?` stay within one
+/// name. One that is none stands for itself.
+fn matcher(pattern: &str) -> impl Fn(&str) -> bool {
+    let glob = GlobBuilder::new(pattern).literal_separator(true).build();
+    let glob = glob.map(|glob| glob.compile_matcher());
+    move |path| match &glob {
+        Ok(glob) => glob.is_match(path),
+        Err(_) => path == pattern,
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::matches;
+    use super::matcher;
 
     #[test]
     fn patterns_reach_as_far_as_the_shell_says() {
@@ -202,8 +199,10 @@ mod tests {
             ("data/**", "data/a/b.txt", true),
             ("?.txt", "a.txt", true),
             ("*.txt", "a/b.txt", false),
+            // Which would take for ever to be tried letter by letter.
+            (&"*a".repeat(40), &"a".repeat(30), false),
         ] {
-            assert_eq!(matches(pattern, path), reaches, "{pattern} {path}");
+            assert_eq!(matcher(pattern)(path), reaches, "{pattern} {path}");
         }
     }
 }

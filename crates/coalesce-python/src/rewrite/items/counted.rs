@@ -1,7 +1,7 @@
 //! Values that are more than their text says: what a call gives which counts (`RED = new_code()`), and is called earlier or
 //! later than its neighbours in another module; what is pickled by a text.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use coalesce_model::{ByteSpan, LanguagePlan, UnprovenKind};
 
@@ -11,29 +11,41 @@ use crate::{
     names::{last_word, occurrences_of_word},
 };
 
+/// How many names that a value calls are looked at: the texts of the tree are, for each.
+const MOST_CALLED: usize = 16;
+
 impl Traveller<'_> {
     /// A value by a call that counts, where others call the same when they are executed.
     pub(super) fn counted(&self, plan: &mut LanguagePlan) {
         if self.own.kind != DefinitionKind::Value {
             return;
         }
-        let mut uses = self.analysis.uses.iter();
-        let counted = uses.find_map(|used| {
+        let uses = self.analysis.uses.iter();
+        let called = uses.filter_map(|used| {
             let (first, last) = used.chain.first().zip(used.chain.last())?;
             let calls = used.called == Called::Callee && used.eager;
-            let own = calls && self.own.span.contains(first.span);
             // `next(numbers)` gets on by itself.
             let name = match last.text.as_str() {
                 "next" | "__next__" => argument(self.text, used),
                 name => name,
             };
-            (own && self.counts(name) && self.is_called_elsewhere(name)).then_some((first, name))
+            (calls && self.own.span.contains(first.span)).then_some((name, first.span))
         });
-        if let Some((first, name)) = counted {
+        let called: BTreeMap<&str, ByteSpan> = called.collect();
+        let mut looked_at = called.iter().take(MOST_CALLED);
+        let counted =
+            looked_at.find(|(name, _)| self.counts(name) && self.is_called_elsewhere(name));
+        if let Some((name, span)) = counted {
             let why = format!(
                 "`{name}` seems to count its calls, and this one comes to be made at another time than the others"
             );
-            self.doubt(first.span, UnprovenKind::OwnPlace, why, plan);
+            self.doubt(*span, UnprovenKind::OwnPlace, why, plan);
+        } else if called.len() > MOST_CALLED {
+            let why = format!(
+                "it calls {}, and whether one of them counts its calls is looked at for {MOST_CALLED}",
+                called.len()
+            );
+            self.doubt(self.own.span, UnprovenKind::OwnPlace, why, plan);
         }
     }
 
@@ -57,12 +69,17 @@ impl Traveller<'_> {
 
     /// Whether the tree defines a name by what counts.
     fn counts(&self, name: &str) -> bool {
-        self.texts_with(name).iter().any(|text| {
-            let analysis = Analysis::new(text);
+        let counts = |analysis: &Analysis, text: &str| {
             let own = analysis.definitions.iter();
             let mut own = own.filter(|each| each.class.is_none() && each.name == name);
             own.any(|each| is_counter(each.kind, each.span.of(text).unwrap_or_default()))
-        })
+        };
+        self.texts_with(name)
+            .iter()
+            .any(|text| match **text == *self.text {
+                true => counts(self.analysis, text),
+                false => may_bind(text, name) && counts(&Analysis::new(text), text),
+            })
     }
 
     /// Whether a module calls a name too when it is executed.
@@ -93,6 +110,17 @@ impl Traveller<'_> {
     }
 }
 
+/// Whether a name may be bound in a text: it stands behind `def` or `class`, or before what assigns.
+fn may_bind(text: &str, name: &str) -> bool {
+    memchr::memmem::find_iter(text.as_bytes(), name.as_bytes()).any(|at| {
+        let before = text.get(..at).unwrap_or_default().trim_end();
+        let after = text.get(at + name.len()..).unwrap_or_default().trim_start();
+        before.ends_with("def")
+            || before.ends_with("class")
+            || after.starts_with(['=', ':', ',', ')'])
+    })
+}
+
 /// The name that is handed to a call, or that the called method belongs to.
 fn argument<'t>(text: &'t str, used: &'t Use) -> &'t str {
     if let [.., object, _] = used.chain.as_slice() {
@@ -112,9 +140,9 @@ fn is_counter(kind: DefinitionKind, code: &str) -> bool {
         return steps || code.contains("count(") || code.contains("iter(");
     }
     let adds = code.lines().any(|line| {
-        let target = line
-            .split_once("+=")
-            .map_or("", |(target, _)| target.trim());
+        let before = line.split_once("+=").map_or("", |(before, _)| before);
+        let apart = |c: char| c.is_whitespace() || c == ':' || c == ';';
+        let target = before.trim_end().rsplit(apart).next().unwrap_or_default();
         target.contains('.') && !target.starts_with("self.")
     });
     steps || adds || code.contains("global ")
