@@ -72,6 +72,11 @@ const PYTHON: &[&str] = &[
     "@overload\ndef f(x: X) -> X: ...\n",
     "def __getattr__(name):\n    if name == 'k#': return p.kernels\n",
     "if x:\n    def f#(): return p.kernels.X\nelse:\n    f# = None\n",
+    "class C#(X):\n    def f(self): return self.__module__.rpartition('.')[2]\n",
+    "def d#(f): return sys.modules[f.__module__]\n",
+    "m# = __import__('p.kernels.%s' % x).kernels\n",
+    "x# = import_module(f'{p}.x'), 'kernels.X'\n",
+    "X = X, f#(), next(g#)\n",
 ];
 
 const RUST: &[&str] = &[
