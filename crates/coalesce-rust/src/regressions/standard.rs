@@ -73,7 +73,10 @@ impl Standard {
         let named = first.import.is_none() && outside();
         let Some(has) = has.as_ref() else {
             // `std` is there without a word, `alloc` never is.
-            let declared = || declares(tree, krate, name);
+            let declared = || {
+                let mut of_root = tree.world.declared_crates(krate).into_iter();
+                of_root.any(|(_, bound)| bound == name)
+            };
             return (name == "alloc" && named && !declared()).then(Alternatives::new);
         };
         if matches!(name, "std" | "alloc") && named {
@@ -108,18 +111,6 @@ fn is_macro(facts: &SourceFacts, site: &Site<'_>) -> bool {
     };
     let path = facts.path(at);
     path.namespaces == Namespaces::MACRO
-}
-
-/// Whether the root of a crate says `extern crate` of a name.
-fn declares(tree: Tree<'_>, krate: CrateId, name: &str) -> bool {
-    let world = tree.world;
-    let root = world[krate].root.map(|root| world.bodies_of(root));
-    let mut bodies = root.into_iter().flatten();
-    bodies.any(|body| {
-        let facts = world.facts(body.file);
-        let mut declared = facts.extern_crates.iter();
-        declared.any(|one| facts.name(one.alias.unwrap_or(one.name).name) == name)
-    })
 }
 
 /// Reads the root of a crate; `None` where it has `std` whatever happens.

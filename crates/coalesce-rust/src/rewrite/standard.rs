@@ -41,19 +41,8 @@ pub(super) fn respell(
 
 /// Whether the root of a crate says `extern crate alloc`.
 fn declares_alloc(mapping: &Mapping<'_>, krate: CrateId) -> bool {
-    let world = mapping.world;
-    let root = world[krate].root.map(|root| world.bodies_of(root));
-    let mut bodies = root.into_iter().flatten();
-    bodies.any(|body| {
-        let facts = world.facts(body.file);
-        let mut declared = facts.extern_crates.iter();
-        declared.any(|one| {
-            facts.name(one.name.name) == "alloc"
-                && one
-                    .alias
-                    .is_none_or(|alias| facts.name(alias.name) == "alloc")
-        })
-    })
+    let declared = mapping.world.declared_crates(krate);
+    declared.contains(&("alloc", "alloc"))
 }
 
 fn has_std(mapping: &Mapping<'_>, krate: CrateId) -> bool {

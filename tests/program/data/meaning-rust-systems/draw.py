@@ -44,6 +44,7 @@ ITEM = re.compile(
 DEFINITION = r"\b(?:fn|struct|enum|union|trait|const|static|static mut|type|mod|macro_rules!) {}\b"
 
 
+# coalesce: allow(duplicate, each set keeps the generator that drew it)
 def read(path):
     """The files of a tree, and what is asked of it."""
     files, calls, name = {}, [], None
