@@ -457,20 +457,6 @@ impl World {
         self[module].bodies.iter().map(|body| &self[body])
     }
 
-    /// The `extern crate`s of a crate's root: what each names, and what that is bound as.
-    pub(crate) fn declared_crates(&self, krate: CrateId) -> Vec<(&str, &str)> {
-        let root = self[krate].root.map(|root| self.bodies_of(root));
-        let bodies = root.into_iter().flatten();
-        let declared = bodies.flat_map(|body| {
-            let facts = self.facts(body.file);
-            facts.extern_crates.iter().map(|one| {
-                let bound = one.alias.unwrap_or(one.name);
-                (facts.name(one.name.name), facts.name(bound.name))
-            })
-        });
-        declared.collect()
-    }
-
     /// The space of a module.
     pub(crate) fn space_of(&self, module: ModuleId) -> SpaceId {
         *self
