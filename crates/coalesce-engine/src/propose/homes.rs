@@ -2,7 +2,8 @@
 
 use std::{
     cell::RefCell,
-    collections::{BTreeMap, BTreeSet},
+    collections::{BTreeMap, BTreeSet, VecDeque, btree_map::Entry},
+    rc::Rc,
 };
 
 use coalesce_model::{ImportTarget, LanguageGraph, LanguageKind, Module, Texts as _, TreePath};
@@ -31,45 +32,84 @@ pub fn unfit(path: &TreePath, text: &str) -> Option<String> {
     Some(format!("{path} {why}"))
 }
 
+/// The most packages of a tree that are followed from one package to those it depends on.
+const MOST_REACHED: usize = 1_000;
+/// Of how many packages it is kept what they depend on.
+const MOST_KEPT: usize = 128;
+
+/// The packages of a tree that a package depends on, however indirectly, by name, each with its distance.
+type Reached<'p> = BTreeMap<&'p str, (usize, &'p Package)>;
+
 /// What the packages of a tree can use of each other.
-#[derive(Clone, Copy, Debug)]
-pub struct PackageReach<'p>(pub &'p [Package]);
+#[derive(Debug)]
+pub struct PackageReach<'p> {
+    by_directory: BTreeMap<&'p str, &'p Package>,
+    /// By directory; the copies of one class ask for the same few again and again.
+    kept: RefCell<BTreeMap<&'p str, Option<Rc<Reached<'p>>>>>,
+}
 
 impl<'p> PackageReach<'p> {
-    fn package(&self, path: &TreePath) -> Option<&'p Package> {
-        let around = self.0.iter();
-        let around = around.filter(|package| path.strip_prefix(&package.directory).is_some());
-        around.max_by_key(|package| package.directory.components().count())
+    /// What these packages can use of each other.
+    #[must_use]
+    pub fn new(packages: &'p [Package]) -> Self {
+        let all = packages.iter();
+        Self {
+            by_directory: all.map(|one| (one.directory.as_str(), one)).collect(),
+            kept: RefCell::default(),
+        }
     }
 
-    /// The packages of the tree that a package depends on, however indirectly, each with its distance.
-    fn reached(&self, package: &Package) -> BTreeMap<&'p str, usize> {
-        let mut reached = BTreeMap::new();
-        let mut next: Vec<(&Package, usize)> = vec![(package, 0)];
-        while let Some((package, distance)) = next.pop() {
-            for directory in own_dependencies(package) {
-                let Some(found) = self.0.iter().find(|one| one.directory == *directory) else {
-                    continue;
-                };
-                let known = reached.get(found.name.as_str());
-                if known.is_none_or(|known| *known > distance + 1) {
-                    reached.insert(found.name.as_str(), distance + 1);
-                    next.push((found, distance + 1));
-                }
+    fn package(&self, path: &TreePath) -> Option<&'p Package> {
+        let mut directory = path.as_str();
+        while !directory.is_empty() {
+            directory = directory.rsplit_once('/').map_or("", |(above, _)| above);
+            if let Some(package) = self.by_directory.get(directory) {
+                return Some(package);
             }
         }
+        None
+    }
+
+    /// The packages that one depends on; `None` of more than [`MOST_REACHED`].
+    fn reached(&self, package: &'p Package) -> Option<Rc<Reached<'p>>> {
+        let mut kept = self.kept.borrow_mut();
+        if let Some(known) = kept.get(package.directory.as_str()) {
+            return known.clone();
+        }
+        if kept.len() >= MOST_KEPT {
+            kept.clear();
+        }
+        let reached = self.follow(package).map(Rc::new);
+        kept.insert(package.directory.as_str(), reached.clone());
         reached
     }
 
+    fn follow(&self, package: &'p Package) -> Option<Reached<'p>> {
+        let mut reached = Reached::new();
+        let mut next = VecDeque::from([(package, 0)]);
+        while let Some((package, distance)) = next.pop_front() {
+            for directory in own_dependencies(package) {
+                let Some(&found) = self.by_directory.get(directory.as_str()) else {
+                    continue;
+                };
+                if let Entry::Vacant(entry) = reached.entry(found.name.as_str()) {
+                    entry.insert((distance + 1, found));
+                    next.push_back((found, distance + 1));
+                }
+            }
+            if reached.len() > MOST_REACHED {
+                return None;
+            }
+        }
+        Some(reached)
+    }
+
     /// What a package needs from outside of the tree, by the packages that it depends on as well.
-    fn third_party(&self, package: &Package) -> BTreeSet<String> {
-        let reached = self.reached(package);
-        let all = self.0.iter();
-        let all =
-            all.filter(|one| one.name == package.name || reached.contains_key(one.name.as_str()));
+    fn third_party(package: &'p Package, reached: &Reached<'p>) -> BTreeSet<&'p str> {
+        let all = std::iter::once(package).chain(reached.values().map(|(_, one)| *one));
         all.flat_map(|one| &one.dependencies)
             .filter(|one| one.directory.is_none() && one.kind == DependencyKind::Normal)
-            .map(|one| one.package.clone())
+            .map(|one| one.package.as_str())
             .collect()
     }
 
@@ -78,19 +118,27 @@ impl<'p> PackageReach<'p> {
     pub fn missing(&self, stays: &TreePath, goes: &TreePath) -> Option<String> {
         let (home, user) = (self.package(stays)?, self.package(goes)?);
         let (name, other) = (&home.name, &user.name);
-        if name == other || self.reached(user).contains_key(name.as_str()) {
+        if name == other {
+            return None;
+        }
+        let (Some(of_home), Some(of_user)) = (self.reached(home), self.reached(user)) else {
+            return Some(format!(
+                "`{name}` or `{other}` depends on more than {MOST_REACHED} packages of the tree"
+            ));
+        };
+        if of_user.contains_key(name.as_str()) {
             return None;
         }
         let mut targets = home.targets.iter();
         if !targets.any(|target| target.kind == TargetKind::Lib) {
             return Some(format!("`{name}` has no library that others could use"));
         }
-        if self.reached(home).contains_key(other.as_str()) {
+        if of_home.contains_key(other.as_str()) {
             return Some(format!("`{name}` depends on `{other}` itself"));
         }
-        let known = self.third_party(user);
-        let mut more: Vec<String> = self.third_party(home).into_iter().collect();
-        more.retain(|one| !known.contains(one));
+        let known = Self::third_party(user, &of_user);
+        let needed = Self::third_party(home, &of_home);
+        let more: Vec<&str> = needed.difference(&known).copied().collect();
         if !more.is_empty() {
             return Some(format!(
                 "`{other}` does not depend on `{name}`, which needs {} besides",
@@ -98,7 +146,7 @@ impl<'p> PackageReach<'p> {
             ));
         }
         // Two packages that stand on the same one stand beside each other.
-        let siblings = !self.reached(home).is_empty() && !self.reached(user).is_empty();
+        let siblings = !of_home.is_empty() && !of_user.is_empty();
         siblings.then(|| format!("`{other}` does not depend on `{name}`, which stands beside it"))
     }
 
@@ -106,17 +154,17 @@ impl<'p> PackageReach<'p> {
     #[must_use]
     pub fn common(&self, paths: &[&TreePath]) -> Option<&'p str> {
         let (first, others) = paths.split_first()?;
-        let reached = |path: &TreePath| Some(self.reached(self.package(path)?));
-        let mut shared = reached(first)?;
+        let reached = |path: &TreePath| self.reached(self.package(path)?);
+        let mut shared = (*reached(first)?).clone();
         for other in others {
             let of_other = reached(other)?;
             shared.retain(|name, _| of_other.contains_key(name));
-            for (name, far) in &mut shared {
-                *far += of_other.get(name).copied().unwrap_or(0);
+            for (name, (far, _)) in &mut shared {
+                *far += of_other.get(name).map_or(0, |(far, _)| *far);
             }
         }
-        let (_, nearest) = shared.into_iter().map(|(name, far)| (far, name)).min()?;
-        let package = self.0.iter().find(|package| package.name == nearest)?;
+        let nearest = shared.iter().map(|(name, (far, _))| (*far, *name)).min();
+        let (_, package) = shared.get(nearest?.1)?;
         let mut targets = package.targets.iter();
         let library = targets.find(|target| target.kind == TargetKind::Lib)?;
         Some(&library.name)
@@ -126,6 +174,7 @@ impl<'p> PackageReach<'p> {
 /// The homes of one tree.
 pub struct TreeHomes<'s> {
     session: &'s Session,
+    reach: PackageReach<'s>,
     /// Why a file is none, by file.
     known: RefCell<BTreeMap<TreePath, Option<String>>>,
 }
@@ -135,16 +184,13 @@ impl<'s> TreeHomes<'s> {
     pub fn new(session: &'s Session) -> Self {
         Self {
             session,
+            reach: PackageReach::new(&session.rust.graph.world.packages),
             known: RefCell::default(),
         }
     }
 
     fn file_is_unfit(&self, path: &TreePath) -> Option<String> {
         unfit(path, &self.session.tree.text(path)?)
-    }
-
-    fn reach(&self) -> PackageReach<'s> {
-        PackageReach(&self.session.rust.graph.world.packages)
     }
 
     /// The name that `stays` would have in the nearest module of helpers that the modules of both import.
@@ -203,14 +249,14 @@ impl Homes for TreeHomes<'_> {
             // What an import needs is compared when the entry is proven.
             return None;
         }
-        self.reach().missing(&stays.path, &goes.path)
+        self.reach.missing(&stays.path, &goes.path)
     }
 
     fn common(&self, stays: &Copy, goes: &Copy) -> Option<String> {
         if stays.path.extension() != Some("rs") {
             return self.common_module(stays, goes);
         }
-        let library = self.reach().common(&[&stays.path, &goes.path])?;
+        let library = self.reach.common(&[&stays.path, &goes.path])?;
         let separator = LanguageKind::Rust.separator();
         let last = stays.name.rsplit(separator).next()?;
         let name = format!("{library}{separator}{last}");
@@ -279,6 +325,8 @@ fn works_at_import(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use coalesce_rust::discover::ResolvedDependency;
+
     use super::*;
 
     #[test]
@@ -295,6 +343,42 @@ mod tests {
         ] {
             assert_eq!(works_at_import(text), works, "{text}");
         }
+    }
+
+    /// Packages of which each depends on the next one.
+    fn chain(length: usize) -> Vec<Package> {
+        let directory = |at: usize| TreePath::new(&format!("crates/c{at}")).expect("a plain path");
+        let dependency = |at: usize| ResolvedDependency {
+            name: format!("c{at}"),
+            package: format!("c{at}"),
+            directory: Some(directory(at)),
+            kind: DependencyKind::Normal,
+            is_unconditional: true,
+        };
+        let package = |at: usize| Package {
+            name: format!("c{at}"),
+            directory: directory(at),
+            targets: Vec::new(),
+            dependencies: (at + 1 < length)
+                .then(|| dependency(at + 1))
+                .into_iter()
+                .collect(),
+        };
+        (0..length).map(package).collect()
+    }
+
+    #[test]
+    fn what_reaches_too_far_is_out_of_reach() {
+        let path =
+            |at: usize| TreePath::new(&format!("crates/c{at}/src/a.rs")).expect("a plain path");
+        let packages = chain(MOST_REACHED);
+        let reach = PackageReach::new(&packages);
+        assert_eq!(reach.missing(&path(MOST_REACHED - 1), &path(0)), None);
+        let packages = chain(MOST_REACHED + 2);
+        let reach = PackageReach::new(&packages);
+        let why = reach.missing(&path(MOST_REACHED + 1), &path(0));
+        assert!(why.is_some_and(|why| why.contains("more than 1000 packages")));
+        assert_eq!(reach.missing(&path(5), &path(4)), None);
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! Places that name a module, an item or a file by text: strings with full names, includes,
 //! `#[path]`.
 
+use std::collections::BTreeMap;
+
 use coalesce_model::{ByteSpan, Edit, Evidence, Form, Rewrite, Safety, Subject, TreePath};
 
 use super::{
@@ -28,6 +30,7 @@ pub(super) fn rewrite(target: Target<'_>, file: FileId, edits: &mut Vec<Edit>, t
     let world = target.mapping.world;
     let (source, facts) = (&world[file], world.facts(file));
     let mut pass = Pass {
+        taken: taken(edits),
         mapping: target.mapping,
         structure: target.structure,
         set: target.set,
@@ -45,6 +48,16 @@ pub(super) fn rewrite(target: Target<'_>, file: FileId, edits: &mut Vec<Edit>, t
     pass.path_strings();
 }
 
+/// Where edits begin, each with the last end of those that begin there.
+fn taken(edits: &[Edit]) -> BTreeMap<u32, u32> {
+    let mut taken = BTreeMap::new();
+    for edit in edits {
+        let end: &mut u32 = taken.entry(edit.span.start).or_default();
+        *end = edit.span.end.max(*end);
+    }
+    taken
+}
+
 struct Pass<'p> {
     mapping: &'p Mapping<'p>,
     structure: &'p Structure,
@@ -53,6 +66,8 @@ struct Pass<'p> {
     path: &'p TreePath,
     facts: &'p SourceFacts,
     edits: &'p mut Vec<Edit>,
+    /// Where these begin and end; a file may have a hundred thousand.
+    taken: BTreeMap<u32, u32>,
     told: &'p mut Told,
 }
 
@@ -74,13 +89,12 @@ impl Pass<'_> {
         (from, to): (&str, &str),
         text: String,
     ) {
-        let covered = self
-            .edits
-            .iter()
-            .any(|edit| edit.span.start < span.end && span.start < edit.span.end);
-        if covered {
+        // Edits do not overlap, so the last that begins before the end of this one ends last.
+        let before = self.taken.range(..span.end).next_back();
+        if before.is_some_and(|(_, end)| span.start < *end) {
             return;
         }
+        self.taken.insert(span.start, span.end);
         self.edits.push(Edit::replace(span, text));
         self.told.rewrites.push(Rewrite {
             path: self.path.clone(),

@@ -2,7 +2,10 @@
 //! the graphs when copies are known: names, importers and packages. What it cannot ask is whether the entry
 //! can be followed; `--propose` tries that.
 
-use std::collections::BTreeMap;
+use std::{
+    cell::RefCell,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use coalesce_clones::{Chapter, Duplicate, Kind, Member, Report};
 use coalesce_engine::{PackageReach, unfit};
@@ -17,21 +20,33 @@ use coalesce_tree::SourceTree;
 /// Reasons for a home that are told.
 const REASONS: usize = 3;
 
+/// Members of one class that are asked; with all of them a class would take the square of its members.
+const MOST_PLACES: usize = 64;
+
 /// What is known of the modules of a tree.
 pub struct Homes<'a> {
     tree: &'a SourceTree,
     reach: PackageReach<'a>,
     /// For each file the module that it is.
     modules: BTreeMap<TreePath, Known>,
+    /// What the texts of files say, of those that were asked for.
+    read: RefCell<BTreeMap<TreePath, Said>>,
+}
+
+/// What a file says of itself.
+#[derive(Clone, Default)]
+struct Said {
+    unfit: Option<String>,
+    documented: bool,
 }
 
 /// One module.
 struct Known {
     name: String,
     shim: bool,
-    defines: Vec<String>,
+    defines: BTreeSet<String>,
     lines: u32,
-    importers: Vec<String>,
+    importers: BTreeSet<String>,
     tests: usize,
     roles: usize,
 }
@@ -67,12 +82,12 @@ impl<'a> Homes<'a> {
             .filter(|module| module.language != LanguageKind::Kernel)
         {
             let known = |module: &ModuleEntry| {
-                let (tests, importers): (Vec<String>, Vec<String>) =
+                let (tests, importers): (BTreeSet<String>, BTreeSet<String>) =
                     module.importers.iter().cloned().partition(apart);
                 Known {
                     name: module.name.clone(),
                     shim: module.kind == ModuleKind::Shim,
-                    defines: module.defines.clone(),
+                    defines: module.defines.iter().cloned().collect(),
                     lines: module.lines,
                     importers,
                     tests: tests.len(),
@@ -90,8 +105,9 @@ impl<'a> Homes<'a> {
         }
         Self {
             tree,
-            reach: PackageReach(packages),
+            reach: PackageReach::new(packages),
             modules,
+            read: RefCell::default(),
         }
     }
 
@@ -100,11 +116,15 @@ impl<'a> Homes<'a> {
         let asked = matches!(class.kind, Kind::Module | Kind::Class | Kind::Function)
             && matches!(class.chapter, Chapter::Product | Chapter::Alike);
         let members = class.members.iter().filter(|_| asked);
-        let places = members.filter_map(|member| self.place(class, member));
-        let places: Vec<Place<'_>> = places.collect();
-        if places.len() < 2 {
+        let named = members.filter_map(|member| Some((member, self.name_of(class, member)?)));
+        let named: Vec<(&Member, String)> = named.take(MOST_PLACES).collect();
+        if named.len() < 2 {
             return None;
         }
+        let asked: Vec<&Member> = named.iter().map(|(member, _)| *member).collect();
+        let places = named.into_iter();
+        let places = places.filter_map(|(member, name)| self.place(class, member, name, &asked));
+        let places: Vec<Place<'_>> = places.collect();
         let standings: Vec<Standing> = places.iter().map(|place| place.standing.clone()).collect();
         let mut why_not = Vec::new();
         for ranked in rank(&standings) {
@@ -142,46 +162,71 @@ impl<'a> Homes<'a> {
         Some(format!("{library}{}{item}", class.language.separator()))
     }
 
-    fn place<'m>(&self, class: &Duplicate, member: &'m Member) -> Option<Place<'m>> {
+    /// What a member is called by others; `None` of one that is no home.
+    fn name_of(&self, class: &Duplicate, member: &Member) -> Option<String> {
         let module = self.modules.get(&member.path)?;
         if is_apart(member.path.as_str()) || module.shim {
             return None;
         }
-        let name = match class.kind {
-            Kind::Module => module.name.clone(),
-            _ => {
-                let item = module.defines.iter().find(|item| **item == member.item)?;
-                format!("{}{}{item}", module.name, class.language.separator())
-            }
-        };
-        let is_other = |importer: &&String| {
-            let members = class.members.iter();
-            let mut own = members.filter_map(|member| self.modules.get(&member.path));
-            own.all(|module| module.name != **importer)
-        };
-        let text = self.tree.text(&member.path);
+        if class.kind == Kind::Module {
+            return Some(module.name.clone());
+        }
+        let item = module.defines.get(&member.item)?;
+        Some(format!(
+            "{}{}{item}",
+            module.name,
+            class.language.separator()
+        ))
+    }
+
+    fn place<'m>(
+        &self,
+        class: &Duplicate,
+        member: &'m Member,
+        name: String,
+        asked: &[&Member],
+    ) -> Option<Place<'m>> {
+        let module = self.modules.get(&member.path)?;
+        let own = asked.iter().filter_map(|one| self.modules.get(&one.path));
+        let own: BTreeSet<&str> = own.map(|module| module.name.as_str()).collect();
+        let own = own
+            .into_iter()
+            .filter(|name| module.importers.contains(*name));
         let standing = Standing {
             name,
             path: member.path.to_string(),
             separator: class.language.separator(),
-            coverage: self.coverage(class, member),
-            importers: module.importers.iter().filter(is_other).count(),
+            coverage: self.coverage(class, member, asked),
+            importers: module.importers.len() - own.count(),
             tests: module.tests,
-            documented: text.is_some_and(|text| is_documented(&text)),
+            documented: self.said(&member.path).documented,
             roles: module.roles,
         };
         Some(Place { member, standing })
     }
 
+    /// What a file says of itself, read once.
+    fn said(&self, path: &TreePath) -> Said {
+        let mut read = self.read.borrow_mut();
+        let look = || {
+            let text = self.tree.text(path);
+            text.map_or_else(Said::default, |text| Said {
+                unfit: unfit(path, &text),
+                documented: is_documented(&text),
+            })
+        };
+        read.entry(path.clone()).or_insert_with(look).clone()
+    }
+
     /// How much of the other modules one has as well: what is the same stands in both, so of a larger one
     /// it is a lesser share.
-    fn coverage(&self, class: &Duplicate, member: &Member) -> f32 {
+    fn coverage(&self, class: &Duplicate, member: &Member, asked: &[&Member]) -> f32 {
         if class.kind != Kind::Module {
             return 0.0;
         }
         let lines = |member: &Member| self.modules.get(&member.path).map_or(0, |one| one.lines);
         let own = lines(member) as f32;
-        let others = class.members.iter().filter(|other| *other != member);
+        let others = asked.iter().filter(|other| **other != member);
         let shares: Vec<f32> = others
             .map(|other| class.similarity * (own / (lines(other) as f32).max(1.0)).min(1.0))
             .collect();
@@ -191,8 +236,7 @@ impl<'a> Homes<'a> {
     /// Why the others cannot use this one where it is.
     fn missing(&self, place: &Place<'_>, places: &[Place<'_>]) -> Option<String> {
         let path = &place.member.path;
-        let text = self.tree.text(path);
-        if let Some(why) = text.and_then(|text| unfit(path, &text)) {
+        if let Some(why) = self.said(path).unfit {
             return Some(why);
         }
         let own = place.member.item.starts_with('_') && !place.member.item.starts_with("__");
