@@ -1,7 +1,7 @@
 //! etcd's JSON gateway over HTTP: one member at a time, the next one when it does not answer.
 
 use std::{
-    io::{BufRead as _, BufReader},
+    fmt,
     sync::{
         Mutex, PoisonError,
         atomic::{AtomicUsize, Ordering::Relaxed},
@@ -12,13 +12,17 @@ use std::{
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use core_gpu::slots::{SlotError, remote::error_of};
 use serde_json::{Value, json};
-use ureq::Agent;
+use ureq::{Agent, unversioned::transport::DefaultConnector};
 
-use crate::tls::{self, Tls};
+use crate::{
+    names::Names,
+    tls::{self, Tls},
+};
 
-/// What gRPC calls "not found", "resource exhausted" and "unauthenticated".
+/// What gRPC calls "not found", "resource exhausted", "unavailable" and "unauthenticated".
 const NOT_FOUND: u64 = 5;
 const EXHAUSTED: u64 = 8;
+const UNAVAILABLE: u64 = 14;
 const UNAUTHENTICATED: u64 = 16;
 /// Bytes of an answer that are read at most.
 const ANSWER_MOST: u64 = 64 << 20;
@@ -48,6 +52,12 @@ pub enum EtcdError {
     /// What was said of `https` will not do: no certificates, or nobody whose signature is to be believed.
     #[error("{0}")]
     Tls(String),
+    /// Keys cannot begin with that: what they begin with ends in `/`.
+    #[error("keys cannot begin with `{0}`: it does not end in `/`")]
+    Prefix(String),
+    /// The system gave no thread to renew a lease.
+    #[error("no thread to renew a lease: {0}")]
+    Thread(String),
 }
 
 impl EtcdError {
@@ -63,10 +73,14 @@ impl EtcdError {
         matches!(self, Self::Refused { code, message } if *code == EXHAUSTED && message.contains("space"))
     }
 
-    fn is_token(&self) -> bool {
+    /// Whether another token may do. One that says which users and roles there were when it was signed
+    /// (JWT) is refused after any change of them, under another code.
+    pub(crate) fn is_token(&self) -> bool {
         match self {
             Self::Refused { code, message } => {
-                *code == UNAUTHENTICATED || message.contains("invalid auth token")
+                *code == UNAUTHENTICATED
+                    || message.contains("invalid auth token")
+                    || message.contains("revision of auth store is old")
             }
             _ => false,
         }
@@ -82,23 +96,12 @@ pub struct User {
     pub password: String,
 }
 
-impl std::fmt::Debug for User {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Debug for User {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("User")
             .field("name", &self.name)
             .finish_non_exhaustive()
     }
-}
-
-/// What a watch has seen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Seen {
-    /// A key has gone: a slot may be free.
-    End,
-    /// etcd does not keep what happened after that revision any more: look anew.
-    Compacted,
-    /// Nothing, until the time was over or the member was gone.
-    Nothing,
 }
 
 impl From<EtcdError> for SlotError {
@@ -110,11 +113,13 @@ impl From<EtcdError> for SlotError {
 /// A cluster, by its members.
 #[derive(Debug)]
 pub(crate) struct Client {
-    agent: Agent,
-    members: Vec<String>,
+    pub agent: Agent,
+    pub members: Vec<String>,
     /// The member that answered last.
     preferred: AtomicUsize,
-    user: Option<User>,
+    /// How long a member may take to answer.
+    pub patience: Duration,
+    pub user: Option<User>,
     token: Mutex<Option<String>>,
 }
 
@@ -130,9 +135,10 @@ impl Client {
             .http_status_as_error(false);
         let settings = tls::set_up(settings, members, tls)?;
         Ok(Self {
-            agent: settings.build().into(),
+            agent: Agent::with_parts(settings.build(), DefaultConnector::default(), Names),
             members: members.to_vec(),
             preferred: AtomicUsize::new(0),
+            patience,
             user,
             token: Mutex::default(),
         })
@@ -164,7 +170,7 @@ impl Client {
     }
 
     /// The token of the user; another than the one that is refused.
-    fn token(&self, refused: Option<String>) -> Result<Option<String>, EtcdError> {
+    pub fn token(&self, refused: Option<String>) -> Result<Option<String>, EtcdError> {
         let Some(user) = &self.user else {
             return Ok(None);
         };
@@ -177,94 +183,64 @@ impl Client {
         Ok(known.clone())
     }
 
-    /// Waits until a key below a prefix goes, after a revision, or until the time is over.
-    pub fn watch_for_ends(
-        &self,
-        prefix: &str,
-        after: i64,
-        patience: Duration,
-    ) -> Result<Seen, EtcdError> {
-        let body = json!({"create_request": {
-            "key": encoded(prefix), "range_end": encoded(&end_of(prefix)),
-            "start_revision": (after + 1).to_string(), "filters": ["NOPUT"],
-        }});
-        let token = self.token(None)?;
-        let (_, member) = self.member();
-        let request = self.agent.post(format!("{member}/v3/watch"));
-        let mut request = request.config().timeout_global(Some(patience)).build();
-        if let Some(token) = &token {
-            request = request.header("Authorization", token);
-        }
-        let unreachable = |error: ureq::Error| EtcdError::Unreachable(error.to_string());
-        let answer = match request.send(body.to_string()) {
-            Ok(answer) => answer,
-            // A member may say nothing at all before something happens.
-            Err(ureq::Error::Timeout(_)) => return Ok(Seen::Nothing),
-            Err(error) => return Err(unreachable(error)),
-        };
-        let lines = BufReader::new(answer.into_body().into_reader()).lines();
-        // The time is over, or the member is gone: whoever waits looks for itself.
-        for line in lines.map_while(Result::ok) {
-            let said: Value = serde_json::from_str(&line).map_err(|_| EtcdError::Answer(line))?;
-            if said.get("error").is_some() {
-                return Err(refusal(&said));
-            }
-            let result = &said["result"];
-            if number(&result["compact_revision"]) > 0 {
-                return Ok(Seen::Compacted);
-            }
-            if result["events"]
-                .as_array()
-                .is_some_and(|events| !events.is_empty())
-            {
-                return Ok(Seen::End);
-            }
-        }
-        Ok(Seen::Nothing)
-    }
-
     /// The member that is asked next, with its number.
-    fn member(&self) -> (usize, &str) {
+    pub fn member(&self) -> (usize, &str) {
         let at = self.preferred.load(Relaxed);
         let member = self.members.get(at % self.members.len().max(1));
         (at, member.map_or("", String::as_str).trim_end_matches('/'))
     }
 
+    /// That member did not answer, or has nobody to ask itself: the next question goes to another.
+    pub fn gave_no_answer(&self, (at, member): (usize, &str), why: impl fmt::Display) -> EtcdError {
+        let next = at.wrapping_add(1);
+        let _ = self.preferred.compare_exchange(at, next, Relaxed, Relaxed);
+        EtcdError::Unreachable(format!("{member}: {why}"))
+    }
+
+    /// An error that a member told. One without a leader is as good as none.
+    pub fn refused_by(&self, member: (usize, &str), error: EtcdError) -> EtcdError {
+        match error {
+            EtcdError::Refused { code, message } if code == UNAVAILABLE => {
+                self.gave_no_answer(member, message)
+            }
+            error => error,
+        }
+    }
+
     fn send(&self, path: &str, body: &Value, token: Option<&str>) -> Result<Value, EtcdError> {
-        let (at, member) = self.member();
-        let mut request = self.agent.post(format!("{member}{path}"));
+        let member = self.member();
+        let mut request = self.agent.post(format!("{}{path}", member.1));
         if let Some(token) = token {
             request = request.header("Authorization", token);
         }
-        let unreachable = |error: ureq::Error| {
-            let next = at.wrapping_add(1);
-            let _ = self.preferred.compare_exchange(at, next, Relaxed, Relaxed);
-            EtcdError::Unreachable(format!("{member}: {error}"))
-        };
-        let mut answer = request.send(body.to_string()).map_err(unreachable)?;
+        let no_answer = |error: ureq::Error| self.gave_no_answer(member, error);
+        let mut answer = request.send(body.to_string()).map_err(no_answer)?;
         let text = answer.body_mut().with_config().limit(ANSWER_MOST);
-        let text = text.read_to_string().map_err(unreachable)?;
+        let text = text.read_to_string().map_err(no_answer)?;
         let value: Value =
             serde_json::from_str(&text).map_err(|_| EtcdError::Answer(text.clone()))?;
-        let refused = value.get("error").or_else(|| value.get("message"));
-        match refused {
-            Some(_) => {
-                let error = refusal(&value);
-                // A member without a leader is as good as none.
-                if value["code"] == 14 {
-                    let _ =
-                        self.preferred
-                            .compare_exchange(at, at.wrapping_add(1), Relaxed, Relaxed);
-                    return Err(EtcdError::Unreachable(error.to_string()));
-                }
-                Err(error)
-            }
+        match value.get("error").or_else(|| value.get("message")) {
+            Some(_) => Err(self.refused_by(member, refusal(&value))),
             None => Ok(value),
         }
     }
+
+    /// Which version the member that is asked next is, as it says.
+    pub fn version(&self) -> Result<String, EtcdError> {
+        let member = self.member();
+        let no_answer = |error: ureq::Error| self.gave_no_answer(member, error);
+        let request = self.agent.get(format!("{}/version", member.1));
+        let mut answer = request.call().map_err(no_answer)?;
+        let text = answer.body_mut().with_config().limit(ANSWER_MOST);
+        let text = text.read_to_string().map_err(no_answer)?;
+        let said: Value = serde_json::from_str(&text).unwrap_or_default();
+        let version = said["etcdserver"].as_str().map(str::to_owned);
+        version.ok_or(EtcdError::Answer(text))
+    }
 }
 
-fn refusal(value: &Value) -> EtcdError {
+/// The error in an answer that is one.
+pub(crate) fn refusal(value: &Value) -> EtcdError {
     // Of a stream the error stands one level below.
     let error = value
         .get("error")
@@ -299,9 +275,54 @@ pub(crate) fn number(value: &Value) -> i64 {
     text.or_else(|| value.as_i64()).unwrap_or(0)
 }
 
-/// The end of the keys that begin with this.
+/// The end of the keys that begin with this, which ends in `/` ([`EtcdError::Prefix`]).
 pub(crate) fn end_of(prefix: &str) -> String {
-    // Keys of ours end in `/`, whose next byte is `0`.
-    debug_assert!(prefix.ends_with('/'));
-    format!("{}0", prefix.trim_end_matches('/'))
+    let without = prefix.strip_suffix('/').unwrap_or(prefix);
+    // The byte after `/`.
+    format!("{without}0")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_keys_begin_with_ends_before_its_neighbours() {
+        for (prefix, end) in [("/coalesce/", "/coalesce0"), ("a//", "a/0"), ("/", "0")] {
+            assert_eq!(end_of(prefix), end);
+        }
+        // `a/z` is somebody else's.
+        assert!(!("a//".."a/0").contains(&"a/z"));
+    }
+
+    #[test]
+    fn an_error_is_found_wherever_it_stands() {
+        let plain = json!({"error": "etcdserver: no leader", "message": "etcdserver: no leader", "code": 14});
+        let stream = json!({"error": {"grpc_code": 14, "http_code": 503, "message": "etcdserver: no leader"}});
+        let message = "etcdserver: no leader".to_owned();
+        let wanted = EtcdError::Refused {
+            code: UNAVAILABLE,
+            message,
+        };
+        assert_eq!(
+            [refusal(&plain), refusal(&stream)],
+            [wanted.clone(), wanted.clone()]
+        );
+        let members = ["http://one:1", "http://two:2"].map(str::to_owned);
+        let client = Client::new(&members, None, Duration::from_secs(1), None).unwrap();
+        let told = client.refused_by(client.member(), wanted);
+        assert!(matches!(told, EtcdError::Unreachable(_)), "{told}");
+        assert_eq!(client.member(), (1, "http://two:2"));
+    }
+
+    #[test]
+    fn what_says_that_a_token_is_too_old_is_known() {
+        let refused = |code, message: &str| EtcdError::Refused {
+            code,
+            message: message.to_owned(),
+        };
+        assert!(refused(3, "etcdserver: revision of auth store is old").is_token());
+        assert!(refused(16, "etcdserver: invalid auth token").is_token());
+        assert!(!refused(7, "etcdserver: permission denied").is_token());
+    }
 }

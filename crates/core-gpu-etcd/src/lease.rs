@@ -2,6 +2,7 @@
 //! ends before what etcd believes: its time counts from before the question, less a margin.
 
 use std::{
+    io,
     sync::{
         Arc, Condvar, Mutex, PoisonError,
         atomic::{AtomicBool, Ordering::SeqCst},
@@ -38,7 +39,7 @@ impl Lease {
         // Chosen here, so that asking twice makes one.
         let id = unique_number();
         let sent = clock();
-        let seconds = time.as_secs().max(1);
+        let seconds = whole_seconds(time);
         let body = json!({"TTL": seconds.to_string(), "ID": id.to_string()});
         let granted = match client.ask("/v3/lease/grant", &body) {
             Ok(answer) => number(&answer["TTL"]).unsigned_abs(),
@@ -56,7 +57,10 @@ impl Lease {
             ended: Arc::default(),
             process: std::process::id(),
         };
-        lease.keep();
+        // Without its thread it would run out under a holder: it is given back.
+        lease
+            .keep()
+            .map_err(|error| EtcdError::Thread(error.to_string()))?;
         Ok(lease)
     }
 
@@ -75,11 +79,11 @@ impl Lease {
         fresh
     }
 
-    fn keep(&self) {
+    fn keep(&self) -> io::Result<()> {
         let (client, id, time) = (Arc::clone(&self.client), self.id, self.time);
         let is_spare = Arc::clone(&self.is_spare);
         let (belief, ended) = (Arc::clone(&self.belief), Arc::clone(&self.ended));
-        thread::spawn(move || {
+        let keep = move || {
             let mut pause = time / RENEWALS;
             loop {
                 let (lock, changed) = &*ended;
@@ -100,7 +104,9 @@ impl Lease {
                     Err(_) => (time / RENEWALS / 4).max(Duration::from_millis(50)),
                 };
             }
-        });
+        };
+        let thread = thread::Builder::new().name("slot lease".to_owned());
+        thread.spawn(keep).map(|_| ())
     }
 
     /// Renews it now. Whether it is there.
@@ -146,14 +152,20 @@ impl Drop for Lease {
             return;
         }
         let over = *self.ended.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if self.is_spare.load(SeqCst) && self.left().is_none() {
-            // Nothing is under it, and it runs out by itself.
+        if self.is_spare.load(SeqCst) {
+            // Nothing is under it, and it runs out by itself: nobody waits for a cluster that may not answer.
             self.end();
         } else if !over {
             // If nobody hears it, it runs out.
             let _ = self.revoke();
         }
     }
+}
+
+/// etcd counts leases in seconds: at least so long, and one.
+fn whole_seconds(time: Duration) -> u64 {
+    let more = u64::from(time.subsec_nanos() > 0);
+    (time.as_secs() + more).max(1)
 }
 
 /// Renews a lease. False when it has run out, which is for good.
@@ -167,4 +179,18 @@ fn renew(client: &Client, id: i64, belief: &Belief) -> Result<bool, EtcdError> {
     }
     // One that was ended meanwhile stays so.
     Ok(belief.confirm(sent, Duration::from_secs(seconds)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lease_is_for_at_least_as_long_as_was_asked_for() {
+        for (milliseconds, seconds) in
+            [(0, 1), (300, 1), (1000, 1), (2000, 2), (2001, 3), (2900, 3)]
+        {
+            assert_eq!(whole_seconds(Duration::from_millis(milliseconds)), seconds);
+        }
+    }
 }

@@ -13,28 +13,38 @@
 //!   moved. There the token helps: who keeps the work's results takes none of an older token.
 //! - Claims of bytes together are never more than a device's budget.
 //! - A slot of somebody who is gone is free again after at most the lease's time and a second under a
-//!   stable leader. A new leader gives every lease its time anew.
+//!   stable leader. A new leader gives every lease its time anew and an election timeout more: then it is
+//!   that and a second from when there is a leader.
+//! - A lease is a whole number of seconds to etcd, and never less than was asked for.
 //!
 //! # What is not
-//! etcd before its releases of 2023 lets a leader that is stuck, on a slow disk for one, go on answering
-//! keep-alives of leases that its successor lets run out (etcd-io/etcd#15247): a check could then pass
-//! while somebody else has the slot. Use a release in which that is mended.
+//! etcd before 3.4.31 and 3.5.13 (March 2024) lets a leader that is stuck, on a slow disk for one, go on
+//! answering keep-alives of leases that its successor lets run out (etcd-io/etcd#15247): a check could then
+//! pass while somebody else has the slot. The first claim of a store says so as a warning, once
+//! ([`EtcdSlots::version`], [`EtcdVersion::renews_without_leading`]). Debian 12's `etcd-server` is 3.4.23, with
+//! which all else here was tried; no later one was.
 //!
 //! Kernels that run cannot be called back: the next holder looks how much memory is free before it
 //! begins. Who waits watches for slots that go back, and looks once a second whatever it hears; where no
 //! watch is to be had, every 100 ms. Who asks first has it. `https` is behind the feature `tls`, without
-//! which it is refused ([`EtcdError::NoTls`]); see [`Tls`]. Clocks of other machines are believed nothing; "held for" in a list is
-//! by the holder's own.
+//! which it is refused ([`EtcdError::NoTls`]); see [`Tls`]. Clocks of other machines are believed nothing; "held for"
+//! in a list is by the holder's own.
+//!
+//! A store that is dropped leaves up to 16 spare leases behind, with nothing under them, which run out.
 
 mod client;
 mod lease;
+mod names;
 mod nodes;
 mod slots;
 mod state;
 mod tls;
+mod version;
+mod watch;
 
 pub use client::{EtcdError, User};
 pub use core_gpu::slots::remote::{ClusterView, DeviceSlots, NodeDevice};
 pub use nodes::Announcement;
 pub use slots::{EtcdOptions, EtcdSlots};
 pub use tls::Tls;
+pub use version::EtcdVersion;

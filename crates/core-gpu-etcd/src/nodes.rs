@@ -10,7 +10,8 @@ use crate::{
     client::{Client, EtcdError, decoded, encoded, end_of, number},
     lease::Lease,
     slots::EtcdSlots,
-    state::{Keys, State, put, transact},
+    state::{Keys, State, put, write},
+    watch::Seen,
 };
 
 /// A machine that announces itself. It is gone from the cluster's list when this is dropped, or when its
@@ -30,7 +31,7 @@ impl Announcement {
     /// announced again.
     pub fn update(&self, devices: &[NodeDevice]) -> Result<(), EtcdError> {
         let text = serde_json::to_string(devices).unwrap_or_default();
-        transact(&self.client, &[], &[put(&self.key, &text, self.lease.id)]).map(|_| ())
+        write(&self.client, &put(&self.key, &text, self.lease.id))
     }
 }
 
@@ -44,6 +45,7 @@ impl EtcdSlots {
         if node.is_empty() {
             return Err(EtcdError::Answer("the machine has no name".to_owned()));
         }
+        self.look_at_version();
         let announcement = Announcement {
             client: Arc::clone(self.client()),
             key: format!("{}nodes/{node}", self.options().prefix),
@@ -96,11 +98,11 @@ impl EtcdSlots {
     /// also where etcd does not keep what happened since, so that one has to look anew.
     ///
     /// # Errors
-    /// As etcd fails.
+    /// As etcd fails, and at once where this user may not watch.
     pub fn wait_for_ends(&self, after: u64, most: Duration) -> Result<bool, EtcdError> {
         let (prefix, after) = (&self.options().prefix, after.cast_signed());
         let seen = self.client().watch_for_ends(prefix, after, most)?;
-        Ok(seen != crate::client::Seen::Nothing)
+        Ok(seen != Seen::Nothing)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Claims of slots: each one transaction, which its lease makes one claim however often it is tried.
 
 use std::{
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError, atomic::AtomicBool},
     thread,
     time::Duration,
 };
@@ -16,13 +16,14 @@ use core_gpu::{
 };
 
 use crate::{
-    client::{Client, EtcdError, Seen, User},
+    client::{Client, EtcdError, User},
     lease::Lease,
     state::{
         Done, Keys, State, delete, has_value, is_absent, is_as_of, is_created_at, none_below, put,
-        transact, transact_or_read,
+        transact, transact_or_read, write,
     },
     tls::Tls,
+    watch::Seen,
 };
 
 /// A request that waits looks again after so long while it cannot be told of changes.
@@ -74,6 +75,8 @@ pub struct EtcdSlots {
     options: EtcdOptions,
     /// Leases with nothing under them.
     spares: Mutex<Vec<Lease>>,
+    /// Which version etcd is was asked, once.
+    pub(crate) looked_at_version: AtomicBool,
 }
 
 /// What a claim holds.
@@ -113,15 +116,19 @@ impl EtcdSlots {
     /// Slots in that cluster. Asks it nothing yet.
     ///
     /// # Errors
-    /// For members that are reached by `https`: [`EtcdError::NoTls`], and [`EtcdError::Tls`] where what is
-    /// said of it will not do.
+    /// [`EtcdError::Prefix`]. For members that are reached by `https`: [`EtcdError::NoTls`], and
+    /// [`EtcdError::Tls`] where what is said of it will not do.
     pub fn new(options: EtcdOptions) -> Result<Self, EtcdError> {
+        if !options.prefix.ends_with('/') {
+            return Err(EtcdError::Prefix(options.prefix));
+        }
         let (user, tls) = (options.user.clone(), options.tls.as_ref());
         let client = Client::new(&options.members, user, options.patience, tls)?;
         Ok(Self {
             client: Arc::new(client),
             options,
             spares: Mutex::default(),
+            looked_at_version: AtomicBool::new(false),
         })
     }
 
@@ -140,8 +147,7 @@ impl EtcdSlots {
     /// As etcd fails.
     pub fn close(&self, device: &DeviceId, why: &str) -> Result<(), EtcdError> {
         let keys = self.keys(device);
-        // The same however often it is done.
-        transact(&self.client, &[], &[put(&keys.closed, why, 0)]).map(|_| ())
+        write(&self.client, &put(&keys.closed, why, 0))
     }
 
     /// Lets a device be claimed again.
@@ -427,6 +433,7 @@ impl Attempts for Tries<'_> {
 
 impl SlotStore for EtcdSlots {
     fn claim(&self, request: &Request, by: Deadline) -> Result<Claim, SlotError> {
+        self.look_at_version();
         let attempt = Attempt::default();
         remote::claim(
             request,

@@ -1,5 +1,5 @@
 //! What stores of slots are tried with, for the tests of those that there are and of new ones: [`rules`] that all
-//! keep, a [`soak`] of many claimants whose judge believes no store, and machines of their own in [`network`]
+//! keep, a [`soak`] of many claimants whose judge believes no store, holders that are [`gone`], and machines of their own in [`network`]
 //! namespaces. What is wrong is a panic that says where.
 #![expect(
     clippy::unwrap_used,
@@ -7,6 +7,7 @@
     reason = "a trial that fails says where"
 )]
 
+pub mod gone;
 pub mod network;
 pub mod remote;
 pub mod rules;

@@ -62,6 +62,11 @@ pub enum Warning {
         /// The device, and what happened.
         what: String,
     },
+    /// A store of slots cannot keep all that is promised of it.
+    Store {
+        /// The store, and what it cannot.
+        why: String,
+    },
 }
 
 impl fmt::Display for Warning {
@@ -75,6 +80,7 @@ impl fmt::Display for Warning {
             Self::NoDevice => f.write_str("no GPU was found: everything runs on the processor"),
             Self::SlotNotReleased { why } => write!(f, "a slot was not given back: {why}"),
             Self::Health { what } => f.write_str(what),
+            Self::Store { why } => write!(f, "the store of slots: {why}"),
         }
     }
 }
@@ -101,7 +107,7 @@ impl Warning {
     const fn is_lasting(&self) -> bool {
         matches!(
             self,
-            Self::Fallback { .. } | Self::Broken { .. } | Self::NoDevice
+            Self::Fallback { .. } | Self::Broken { .. } | Self::NoDevice | Self::Store { .. }
         )
     }
 }
@@ -114,7 +120,8 @@ fn was_told(words: String) -> bool {
     told.contains(&words) || (told.len() < MOST && !told.insert(words))
 }
 
-pub(crate) fn warn(warning: &Warning) {
+/// Tells a warning: for stores and platforms of others.
+pub fn warn(warning: &Warning) {
     if warning.is_lasting() && was_told(warning.to_string()) {
         return;
     }

@@ -32,6 +32,8 @@ const REACHES_OUT: &[&str] = &[
     "coalesce",
     "core-gpu",
     "core-gpu-driver",
+    // A question to etcd looks names up.
+    "core-gpu-etcd",
     "core-gpu-memory",
     "core-gpu-python",
     "core-gpu-trials",

@@ -6,12 +6,15 @@ use std::{
     process::{Child, Command, Stdio},
     sync::Arc,
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use core_gpu_etcd::{EtcdOptions, EtcdSlots, Tls};
 use core_gpu_trials::{network::Network, remote, soak::signal};
 use rustix::process::Signal;
+use serde_json::json;
+
+use crate::soak::ask;
 
 /// Members in a folder of their own, gone with it.
 pub struct Cluster {
@@ -156,6 +159,23 @@ impl Cluster {
             .stdout(Stdio::null())
             .stderr(Stdio::null());
         member.process = Some(etcd.spawn().unwrap());
+    }
+
+    /// Which member leads the others.
+    pub fn leader(&self) -> usize {
+        let urls = self.urls();
+        let leads = |url: &String| {
+            let said = ask(std::slice::from_ref(url), "maintenance/status", &json!({}))?;
+            let leader = said["leader"].as_str()?.to_owned();
+            Some(said["header"]["member_id"] == leader.as_str())
+        };
+        let begin = Instant::now();
+        loop {
+            if let Some(at) = urls.iter().position(|url| leads(url).unwrap_or(false)) {
+                return at;
+            }
+            assert!(begin.elapsed() < Duration::from_secs(60), "nobody leads");
+        }
     }
 
     /// Kills a member.

@@ -298,3 +298,127 @@ fn what_a_claim_costs_is_told() {
     };
     remote::tell_cost(&*store, write);
 }
+
+#[test]
+fn keys_begin_with_a_folder() {
+    for prefix in ["", "/coalesce", "slots"] {
+        let mut options = EtcdOptions::new(["http://127.0.0.1:1"]);
+        options.prefix = prefix.to_owned();
+        let refused = EtcdSlots::new(options).unwrap_err();
+        assert_eq!(refused, EtcdError::Prefix(prefix.to_owned()));
+    }
+}
+
+/// Claims below a prefix that ends in two slashes are not those of its neighbour.
+#[test]
+fn prefixes_keep_apart() {
+    let Some(cluster) = Cluster::start(1, &[]) else {
+        return;
+    };
+    let below = |prefix: &str| {
+        let mut options = cluster.options();
+        options.prefix = prefix.to_owned();
+        open(options)
+    };
+    let (one, two) = (below("/a//"), below("/a/z/"));
+    let claim = two.claim(&Request::on(device(1), 1), soon()).unwrap();
+    assert!(one.cluster().unwrap().slots.is_empty());
+    let other = one.claim(&Request::on(device(1), 2), soon()).unwrap();
+    assert_eq!(one.cluster().unwrap().slots.len(), 1);
+    one.release(other).unwrap();
+    two.release(claim).unwrap();
+}
+
+/// Nothing is under a spare lease: nobody waits for a cluster in order to be rid of it.
+#[test]
+fn who_drops_a_store_does_not_ask_for_each_spare_lease() {
+    let Some(cluster) = Cluster::start(1, &[]) else {
+        return;
+    };
+    let store = open(cluster.options());
+    let claims: Vec<_> = (1..=3)
+        .map(|number| {
+            store
+                .claim(&Request::on(device(number), 1), soon())
+                .unwrap()
+        })
+        .collect();
+    for claim in claims {
+        store.release(claim).unwrap();
+    }
+    drop(store);
+    let leases = post(&cluster.urls()[0], "/v3/lease/leases", &json!({}));
+    assert_eq!(
+        leases["leases"].as_array().map(Vec::len),
+        Some(3),
+        "{leases}"
+    );
+}
+
+/// A member that hangs and one that is gone: who waits hears by the third.
+#[test]
+fn who_waits_passes_over_members_that_do_not_answer() {
+    let Some(cluster) = Cluster::start(1, &[]) else {
+        return;
+    };
+    // Takes connections, and never says a word.
+    let hangs = TcpListener::bind("127.0.0.1:0").unwrap();
+    let mut options = cluster.options();
+    let member = options.members.remove(0);
+    options.members = vec![
+        format!("http://{}", hangs.local_addr().unwrap()),
+        "http://127.0.0.1:1".to_owned(),
+        member,
+    ];
+    let (store, holds) = (open(options), open(cluster.options()));
+    let claim = holds.claim(&Request::on(device(1), 1), soon()).unwrap();
+    let since = holds.cluster().unwrap().revision;
+    holds.release(claim).unwrap();
+    assert_eq!(
+        store.wait_for_ends(since, Duration::from_secs(60)),
+        Ok(true)
+    );
+    let nobody = open(EtcdOptions::new(["http://127.0.0.1:1"]));
+    let told = nobody.wait_for_ends(since, Duration::from_secs(60));
+    assert!(matches!(told, Err(EtcdError::Unreachable(_))), "{told:?}");
+}
+
+/// No memory is left for a thread's stack: the claim is refused, and nothing is held without being renewed.
+#[test]
+fn a_claim_without_a_thread_is_refused() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+    const ADDRESS: &str = "SLOTS_WITHOUT_A_THREAD";
+    let claim = |store: &EtcdSlots, number| {
+        let claimed = store.claim(&Request::on(device(number), 1), Deadline::now());
+        claimed.map_err(|error| error.to_string())
+    };
+    if let Ok(member) = std::env::var(ADDRESS) {
+        let store = EtcdSlots::new(EtcdOptions::new([member])).unwrap();
+        let _held = claim(&store, 1).unwrap();
+        let status = std::fs::read_to_string("/proc/self/status").unwrap();
+        let size = status.lines().find_map(|line| line.strip_prefix("VmSize:"));
+        let size = size.unwrap().trim().trim_end_matches(" kB").parse::<u64>();
+        let room = Rlimit {
+            current: Some((size.unwrap() + 1024) << 10),
+            ..getrlimit(Resource::As)
+        };
+        setrlimit(Resource::As, room).unwrap();
+        let refused = claim(&store, 2).unwrap_err();
+        assert!(refused.contains("no thread to renew a lease"), "{refused}");
+        return;
+    }
+    let Some(cluster) = Cluster::start(1, &[]) else {
+        return;
+    };
+    let mut child = std::process::Command::new(std::env::current_exe().unwrap());
+    child.args([
+        "--exact",
+        "etcd::a_claim_without_a_thread_is_refused",
+        "--nocapture",
+    ]);
+    let ended = child.env(ADDRESS, &cluster.urls()[0]).output().unwrap();
+    assert!(ended.status.success(), "{ended:?}");
+    let status = open(cluster.options()).status(&device(2)).unwrap();
+    assert!(status.held.is_empty());
+}

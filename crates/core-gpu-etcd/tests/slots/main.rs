@@ -7,9 +7,11 @@
 
 mod cluster;
 mod etcd;
+mod gone;
 mod rules;
 mod soak;
 #[cfg(feature = "tls")]
 mod tls;
+mod users;
 
 use core_gpu_trials::device;

@@ -130,7 +130,7 @@ fn leases_that_hold(members: &[String]) -> Vec<Holding> {
 }
 
 /// What the first member that answers says.
-fn ask(members: &[String], what: &str, body: &Value) -> Option<Value> {
+pub fn ask(members: &[String], what: &str, body: &Value) -> Option<Value> {
     members.iter().find_map(|member| {
         let request = ureq::post(format!("{member}/v3/{what}")).config();
         let request = request.timeout_global(Some(Duration::from_secs(5))).build();
@@ -140,7 +140,7 @@ fn ask(members: &[String], what: &str, body: &Value) -> Option<Value> {
 }
 
 /// A number of etcd's, which writes them as texts; zero where there is none.
-fn number(value: &Value) -> u64 {
+pub fn number(value: &Value) -> u64 {
     value
         .as_str()
         .and_then(|text| text.parse().ok())

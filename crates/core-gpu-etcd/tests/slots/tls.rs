@@ -1,6 +1,6 @@
 //! Members that are reached by `https`, and want a certificate of who asks.
 
-use std::{path::Path, process::Command, time::Duration};
+use std::{path::Path, time::Duration};
 
 use core_gpu::{
     platform::Deadline,
@@ -8,7 +8,7 @@ use core_gpu::{
 };
 use core_gpu_etcd::{EtcdError, EtcdOptions, EtcdSlots, Tls};
 
-use crate::{cluster::Cluster, device};
+use crate::{cluster::Cluster, device, users::makes};
 
 /// Makes an authority, a member's certificate and a client's; none where there is no openssl.
 fn certificates(folder: &Path) -> bool {
@@ -22,18 +22,7 @@ fn certificates(folder: &Path) -> bool {
             openssl x509 -req -in $one.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 \\
                 -extfile extensions -out $one.pem
         done";
-    let made = Command::new("sh")
-        .args(["-c", script])
-        .current_dir(folder)
-        .output()
-        .unwrap();
-    if !made.status.success() {
-        println!(
-            "skipped: no certificates: {}",
-            String::from_utf8_lossy(&made.stderr)
-        );
-    }
-    made.status.success()
+    makes(folder, script)
 }
 
 /// What a store with these options comes to.
