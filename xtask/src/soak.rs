@@ -31,6 +31,7 @@ and sees that its tests find each.
 const SOAKS: &[Soak] = &[
     Soak::of("core-gpu-memory", &["--test", "soak"]),
     Soak::of("core-gpu-etcd", &["--test", "slots"]),
+    Soak::of("core-gpu-postgres", &["--test", "slots"]),
     Soak::of("core-gpu", &["--test", "soak"]),
     Soak::of("coalesce-tests", &["--test", "program"]),
     Soak {

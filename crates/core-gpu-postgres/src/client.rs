@@ -27,6 +27,12 @@ pub enum PostgresError {
     /// The server does not answer in time, or not now. Whether the question was carried out is not known.
     #[error("PostgreSQL does not answer: {0}")]
     Unreachable(String),
+    /// The question was not sent: no connection is to be had, or not now. Nothing was carried out.
+    #[error("PostgreSQL was not asked: {0}")]
+    NotAsked(String),
+    /// The system gave no thread to renew leases.
+    #[error("no thread to renew leases: {0}")]
+    Thread(String),
     /// The server answered that it will not.
     #[error("PostgreSQL refuses: {message}")]
     Refused {
@@ -58,6 +64,28 @@ impl PostgresError {
     #[must_use]
     pub fn is_no_space(&self) -> bool {
         matches!(self, Self::Refused { code, .. } if code == SqlState::DISK_FULL.code())
+    }
+
+    /// Whether the server may answer another time.
+    #[must_use]
+    pub fn is_passing(&self) -> bool {
+        matches!(self, Self::Unreachable(_) | Self::NotAsked(_))
+    }
+
+    /// Of what went before the question.
+    fn not_asked(self) -> Self {
+        match self {
+            Self::Unreachable(why) => Self::NotAsked(why),
+            other => other,
+        }
+    }
+
+    /// Of a question that was sent before.
+    fn asked_before(self) -> Self {
+        match self {
+            Self::NotAsked(why) => Self::Unreachable(why),
+            other => other,
+        }
     }
 }
 
@@ -259,6 +287,7 @@ impl Client {
     ) -> Result<Vec<Row>, PostgresError> {
         let question = question.replace("{schema}", &self.schema);
         let mut kept = self.take()?;
+        let is_second = kept.is_some();
         if let Some(connection) = &mut kept {
             match connection.ask(&question, parameters, self.patience) {
                 // Slow is not gone.
@@ -271,14 +300,32 @@ impl Client {
             let connection = opened.insert(connection);
             connection.ask(&question, parameters, self.patience)
         });
+        let answered = match is_second {
+            true => answered.map_err(PostgresError::asked_before),
+            false => answered,
+        };
         self.give_back(opened, answered)
+    }
+
+    /// Asks, on one connection more where all of the pool are in use: for what must not wait for others.
+    pub fn ask_at_once(
+        &self,
+        question: &str,
+        parameters: Parameters<'_>,
+    ) -> Result<Vec<Row>, PostgresError> {
+        match self.ask(question, parameters) {
+            Err(PostgresError::NotAsked(_)) => self.ask_on(&mut None, question, parameters),
+            answered => answered,
+        }
     }
 
     /// A connection that is nobody else's. The schema is there.
     pub fn open(&self) -> Result<Connection, PostgresError> {
-        let mut connection = Connection::open(&self.config, self.patience)?;
+        let opened = Connection::open(&self.config, self.patience);
+        let mut connection = opened.map_err(PostgresError::not_asked)?;
         if !self.lock().is_ready {
-            self.make_schema(&mut connection)?;
+            let made = self.make_schema(&mut connection);
+            made.map_err(PostgresError::not_asked)?;
             self.lock().is_ready = true;
         }
         Ok(connection)
@@ -327,7 +374,7 @@ impl Client {
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 let why = "all connections of this store are in use".to_owned();
-                return Err(PostgresError::Unreachable(why));
+                return Err(PostgresError::NotAsked(why));
             }
             let waited = self.returned.wait_timeout(pool, left);
             pool = waited.unwrap_or_else(PoisonError::into_inner).0;
@@ -340,7 +387,7 @@ impl Client {
         connection: Option<Connection>,
         answered: Result<T, PostgresError>,
     ) -> Result<T, PostgresError> {
-        let is_well = !matches!(answered, Err(PostgresError::Unreachable(_)));
+        let is_well = !answered.as_ref().is_err_and(PostgresError::is_passing);
         let mut pool = self.lock();
         match connection.filter(|connection| is_well && !connection.client.is_closed()) {
             Some(connection) => pool.idle.push(connection),

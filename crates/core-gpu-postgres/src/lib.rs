@@ -23,7 +23,8 @@
 //! that run cannot be called back, and the next holder looks how much memory is free before it begins.
 //!
 //! Who waits is told by `NOTIFY`, looks when the next lease runs out, and once a second in any case; behind a pooler that
-//! passes no notifications, that once a second is all. Who asks first has it. Connections are not encrypted
+//! passes no notifications, that once a second is all. Who asks first has it. A slot that goes back while all
+//! connections of its store are in use does so on one connection more. Connections are not encrypted
 //! here: `sslmode=require` is refused by name ([`PostgresError::Refused`]); use a Unix socket, a private network, or a
 //! proxy that encrypts.
 

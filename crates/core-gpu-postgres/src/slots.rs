@@ -105,19 +105,27 @@ struct Hold {
 }
 
 impl Hold {
-    fn new(keeper: &Arc<Keeper>, lease: i64, asked: Duration, record: HolderRecord) -> Self {
+    /// Holds a lease, and gives it back where nobody can renew it.
+    fn new(
+        keeper: &Arc<Keeper>,
+        lease: i64,
+        asked: Duration,
+        record: HolderRecord,
+        is_doubtful: bool,
+    ) -> Result<Self, PostgresError> {
         let belief = Arc::new(Belief::new(asked, keeper.time));
-        keeper.keep(lease, &belief);
-        Self {
+        let hold = Self {
             keeper: Arc::clone(keeper),
             lease,
             belief,
             token: 0,
             record,
-            is_doubtful: false,
+            is_doubtful,
             is_over: false,
             process: std::process::id(),
-        }
+        };
+        keeper.keep(lease, &hold.belief)?;
+        Ok(hold)
     }
 
     fn end(&mut self) -> Result<(), PostgresError> {
@@ -141,7 +149,8 @@ impl Drop for Hold {
 fn end_lease(client: &Client, lease: i64, is_doubtful: bool) -> Result<(), PostgresError> {
     let parameters: &[(&(dyn tokio_postgres::types::ToSql + Sync), Type)] =
         &[(&lease, Type::INT8), (&is_doubtful, Type::BOOL)];
-    let answer = client.ask("SELECT {schema}.release($1, $2)", parameters);
+    // Somebody may wait for it, and all connections may be waiting with them.
+    let answer = client.ask_at_once("SELECT {schema}.release($1, $2)", parameters);
     answer.map(|_| ())
 }
 
@@ -300,7 +309,7 @@ impl PostgresSlots {
             ],
         )?;
         let record = HolderRecord::beginning(node, 0);
-        let hold = Hold::new(&self.keeper, lease, asked, record);
+        let hold = Hold::new(&self.keeper, lease, asked, record, false)?;
         Ok(Announcement { hold })
     }
 
@@ -370,9 +379,14 @@ impl PostgresSlots {
         let mut devices = request.devices.iter().map(|wanted| wanted.device);
         let known = devices.find(|known| known.to_string() == device);
         let known = known.ok_or_else(|| PostgresError::Answer(device.to_owned()))?;
-        let mut hold = Hold::new(&self.keeper, attempt.lease, asked, record);
+        let mut hold = Hold::new(
+            &self.keeper,
+            attempt.lease,
+            asked,
+            record,
+            attempt.is_doubtful,
+        )?;
         hold.token = cell(row, 3)?;
-        hold.is_doubtful = attempt.is_doubtful;
         Ok(Tried::Taken(Claim::new(known, number(slot)?, hold)))
     }
 
@@ -449,9 +463,9 @@ impl Attempts for Tries<'_> {
     }
 
     fn is_open(&mut self, error: &PostgresError) -> bool {
-        let is_open = matches!(error, PostgresError::Unreachable(_));
-        self.attempt.is_doubtful |= is_open;
-        is_open
+        // What was not sent makes no claim.
+        self.attempt.is_doubtful |= matches!(error, PostgresError::Unreachable(_));
+        error.is_passing()
     }
 
     fn wait(&mut self, most: Duration) {

@@ -50,18 +50,25 @@ impl Keeper {
     }
 
     /// Keeps a lease from now on, until it is let go of.
-    pub fn keep(self: &Arc<Self>, lease: i64, belief: &Arc<Belief>) {
+    ///
+    /// # Errors
+    /// [`PostgresError::Thread`]: then it is not kept.
+    pub fn keep(self: &Arc<Self>, lease: i64, belief: &Arc<Belief>) -> Result<(), PostgresError> {
         let mut leases = self.lock();
         let process = std::process::id();
         if leases.thread_of != Some(process) {
             if leases.thread_of.is_some() {
                 leases.kept.clear();
             }
-            leases.thread_of = Some(process);
+            leases.thread_of = None;
             let keeper = Arc::clone(self);
-            thread::spawn(move || keeper.run());
+            let thread = thread::Builder::new().name("slot leases".to_owned());
+            let started = thread.spawn(move || keeper.run());
+            started.map_err(|error| PostgresError::Thread(error.to_string()))?;
+            leases.thread_of = Some(process);
         }
         leases.kept.insert(lease, Arc::clone(belief));
+        Ok(())
     }
 
     /// Lets go of a lease.
@@ -181,9 +188,11 @@ impl Listener {
         let mut heard = self.lock();
         let process = std::process::id();
         if heard.thread_of != Some(process) {
-            heard.thread_of = Some(process);
             let (listener, client) = (Arc::clone(self), Arc::clone(client));
-            thread::spawn(move || listener.run(&client));
+            let thread = thread::Builder::new().name("slots that go back".to_owned());
+            // Without it who waits looks once a second, and the next who waits tries again.
+            let started = thread.spawn(move || listener.run(&client));
+            heard.thread_of = started.is_ok().then_some(process);
         }
         heard.times
     }

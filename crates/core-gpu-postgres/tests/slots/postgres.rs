@@ -5,7 +5,7 @@ use std::{
     net::{TcpListener, TcpStream},
     sync::{
         Arc,
-        atomic::{AtomicU32, Ordering::SeqCst},
+        atomic::{AtomicBool, AtomicU32, Ordering::SeqCst},
     },
     thread,
     time::{Duration, Instant},
@@ -21,11 +21,15 @@ use core_gpu::{
 };
 use core_gpu_postgres::{Announcement, PostgresError, PostgresOptions, PostgresSlots};
 use core_gpu_trials::{
+    gone,
     remote::{self, RemoteTrial, soon},
     rules,
 };
 
-use crate::{device, server::Server};
+use crate::{
+    device,
+    server::{Server, options},
+};
 
 fn open(options: PostgresOptions) -> Arc<PostgresSlots> {
     Arc::new(PostgresSlots::new(options).unwrap())
@@ -284,6 +288,119 @@ fn who_is_not_there_is_told() {
     let claim = store.claim(&Request::on(device(1), 1), Deadline::now());
     assert!(matches!(claim, Err(SlotError::Store { .. })), "{claim:?}");
     assert!(begin.elapsed() < Duration::from_secs(10));
+    let asked = store.close(&device(1), "why").unwrap_err();
+    assert!(matches!(asked, PostgresError::NotAsked(_)), "{asked}");
+}
+
+/// Who finds all connections in use has not asked: nothing can have been carried out.
+#[test]
+fn who_finds_no_connection_has_not_asked() {
+    // Takes connections, and never says a word.
+    let hangs = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = hangs.local_addr().unwrap().port();
+    let mut options = PostgresOptions::new(format!("host=127.0.0.1 port={port} user=nobody"));
+    (options.connections, options.patience) = (1, Duration::from_millis(500));
+    let store = open(options);
+    let told: Vec<_> = thread::scope(|scope| {
+        let asks = (0..8).map(|_| scope.spawn(|| store.close(&device(1), "why").unwrap_err()));
+        let asks: Vec<_> = asks.collect();
+        asks.into_iter().map(|ask| ask.join().unwrap()).collect()
+    });
+    assert!(
+        told.iter()
+            .all(|why| matches!(why, PostgresError::NotAsked(_))),
+        "{told:?}"
+    );
+    assert!(
+        told.iter().any(|why| why.to_string().contains("in use")),
+        "{told:?}"
+    );
+}
+
+/// All connections wait for a lock of somebody's: a slot goes back all the same.
+#[test]
+fn a_slot_goes_back_while_all_connections_are_in_use() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let mut options = server.options();
+    options.connections = 1;
+    let store = open(options);
+    let take = |number, by| store.claim(&Request::on(device(number), 1), by);
+    drop(take(1, soon()).unwrap());
+    let held = take(2, soon()).unwrap();
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let lock = "BEGIN; SELECT 1 FROM coalesce_slots.devices FOR UPDATE; SELECT pg_sleep(5)";
+            assert!(server.ask(lock).status.success());
+        });
+        thread::sleep(Duration::from_millis(500));
+        let wait = Deadline::after(Duration::from_secs(4));
+        let waits: Vec<_> = (0..4).map(|_| scope.spawn(move || take(1, wait))).collect();
+        thread::sleep(Duration::from_millis(500));
+        store.release(held).unwrap();
+        for wait in waits {
+            let _ = wait.join().unwrap();
+        }
+    });
+    assert!(store.status(&device(2)).unwrap().held.is_empty());
+}
+
+#[test]
+fn a_process_that_holds() {
+    gone::hold_for_ever(|address| {
+        let mut options = options(address);
+        options.lease = LEASE;
+        PostgresSlots::new(options).unwrap()
+    });
+}
+
+/// How long the holder that is gone has its slot.
+const LEASE: Duration = Duration::from_secs(4);
+
+/// A holder whose process was killed: who waits has its slot after the lease and a second, by the server's own clock.
+#[test]
+fn a_slot_is_free_after_its_lease_and_a_second() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    server.write_history();
+    let store = open(server.options());
+    let address = server.address_for("coalesce");
+    let holder = gone::Holder::start("postgres::a_process_that_holds", &address, &*store);
+    thread::sleep(Duration::from_secs(2));
+    let _ = holder.kill();
+    let is_free = AtomicBool::new(false);
+    let longest = thread::scope(|scope| {
+        // What the server takes to answer meanwhile, on a busy machine.
+        let probe = scope.spawn(|| {
+            let mut longest = Duration::ZERO;
+            while !is_free.load(SeqCst) {
+                let begin = Instant::now();
+                let _ = store.status(&device(9));
+                longest = longest.max(begin.elapsed());
+                thread::sleep(Duration::from_millis(20));
+            }
+            longest
+        });
+        drop(store.claim(&gone::request(), soon()).unwrap());
+        is_free.store(true, SeqCst);
+        probe.join().unwrap()
+    });
+    let said = server.ask(
+        "SELECT extract(epoch FROM next.at - last.at) FROM
+             (SELECT * FROM trial WHERE kind = 'INSERT' ORDER BY id LIMIT 1) AS first,
+             LATERAL (SELECT max(at) AS at FROM trial WHERE lease = first.lease AND kind <> 'DELETE') AS last,
+             LATERAL (SELECT min(at) AS at FROM trial WHERE lease <> first.lease AND kind = 'INSERT') AS next",
+    );
+    let told = String::from_utf8_lossy(&said.stdout).trim().parse::<f64>();
+    let waited = Duration::from_secs_f64(told.unwrap());
+    println!("free {waited:?} after it was renewed last; longest answer {longest:?}");
+    assert!(waited > LEASE / 2, "{waited:?}");
+    assert!(
+        waited <= LEASE + Duration::from_secs(1) + longest,
+        "{waited:?}"
+    );
 }
 
 /// More threads than connections: they wait for each other, and nobody's lease runs out meanwhile.

@@ -21,7 +21,8 @@ const LOGINS: &str =
     "local all all trust\nhost all guarded all scram-sha-256\nhost all all all trust\n";
 /// What happens to slots, as the server itself writes it down.
 const HISTORY: &str = "
-CREATE TABLE trial (id bigserial PRIMARY KEY, kind text, device text, slot bigint, revision bigint, lease bigint);
+CREATE TABLE trial (id bigserial PRIMARY KEY, kind text, device text, slot bigint, revision bigint, lease bigint,
+    at timestamptz NOT NULL DEFAULT clock_timestamp());
 CREATE FUNCTION write_down() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE changed coalesce_slots.slots%ROWTYPE;
 BEGIN
