@@ -150,36 +150,81 @@ impl Source<'_> {
     fn slurm(&self) -> Result<Launch, LaunchError> {
         let world_size = self.needed("SLURM_PROCID", "SLURM_NTASKS")?;
         let local_rank = self.needed("SLURM_PROCID", "SLURM_LOCALID")?;
-        let nodes = self.number("SLURM_NNODES")?.unwrap_or(1).max(1);
-        let here = self.number("SLURM_GPUS_ON_NODE").unwrap_or(None);
-        let per_node = self.number("SLURM_NTASKS_PER_NODE").unwrap_or(None);
         let launch = Launch {
             rank: self.needed("SLURM_PROCID", "SLURM_PROCID")?,
             local_rank,
             world_size,
-            local_world_size: per_node
-                .or(here)
-                .unwrap_or(world_size.div_ceil(nodes))
-                .clamp(local_rank + 1, world_size.max(local_rank + 1)),
+            local_world_size: self.slurm_tasks_here(world_size)?.max(local_rank + 1),
             master_address: self.slurm_master()?,
             rendezvous_port: self.port()?,
         };
         launch.checked("SLURM_PROCID")
     }
 
-    /// The first node of the job, unless the job says where.
+    /// How many tasks of the step are on this node. Devices say nothing of it: a task may have several.
+    fn slurm_tasks_here(&self, world_size: usize) -> Result<usize, LaunchError> {
+        let node = self.number("SLURM_NODEID")?.unwrap_or(0);
+        // The step's own list; else the job's, where the step is as large as the job.
+        for name in ["SLURM_STEP_TASKS_PER_NODE", "SLURM_TASKS_PER_NODE"] {
+            let Some(text) = self.text(name) else {
+                continue;
+            };
+            let value = || LaunchError::Value {
+                variable: name,
+                value: text.clone(),
+            };
+            let counts = tasks_per_node(&text).ok_or_else(value)?;
+            let all = counts.iter().try_fold(0_usize, |all, (tasks, nodes)| {
+                all.checked_add(tasks.checked_mul(*nodes)?)
+            });
+            if all == Some(world_size) {
+                return at_node(&counts, node).ok_or_else(value);
+            }
+        }
+        let nodes = self.number("SLURM_NNODES")?.unwrap_or(1).max(1);
+        let per_node = self.number("SLURM_NTASKS_PER_NODE").unwrap_or(None);
+        let evenly = world_size.div_ceil(nodes);
+        // What was asked for of the job may not be what the step is.
+        let fits = |tasks: &usize| tasks.checked_mul(nodes) == Some(world_size);
+        Ok(per_node.filter(fits).unwrap_or(evenly))
+    }
+
+    /// The first node of the step, where rank 0 is, unless the job says where.
     fn slurm_master(&self) -> Result<String, LaunchError> {
         if let Some(address) = self.text("MASTER_ADDR") {
             return Ok(address);
         }
-        let Some(list) = self.text("SLURM_JOB_NODELIST") else {
-            return Ok("127.0.0.1".to_owned());
-        };
-        first_node(&list).ok_or(LaunchError::Value {
-            variable: "SLURM_JOB_NODELIST",
-            value: list,
-        })
+        for variable in ["SLURM_STEP_NODELIST", "SLURM_JOB_NODELIST"] {
+            if let Some(value) = self.text(variable) {
+                return first_node(&value).ok_or(LaunchError::Value { variable, value });
+            }
+        }
+        Ok("127.0.0.1".to_owned())
     }
+}
+
+/// A list such as `2(x3),1`: so many tasks on each of so many nodes, in the order of the nodes.
+fn tasks_per_node(list: &str) -> Option<Vec<(usize, usize)>> {
+    let counts = list.split(',').map(|part| {
+        let (tasks, nodes) = match part.split_once("(x") {
+            Some((tasks, nodes)) => (tasks, nodes.strip_suffix(')')?.parse().ok()?),
+            None => (part, 1),
+        };
+        Some((tasks.trim().parse().ok()?, nodes))
+    });
+    counts.collect()
+}
+
+/// The tasks of a node by its number.
+fn at_node(counts: &[(usize, usize)], node: usize) -> Option<usize> {
+    let mut before = 0_usize;
+    for (tasks, nodes) in counts {
+        before = before.checked_add(*nodes)?;
+        if node < before {
+            return Some(*tasks);
+        }
+    }
+    None
 }
 
 /// The first name of a list such as `gpu[03-05,9],cpu1`.
@@ -257,7 +302,7 @@ mod tests {
                     ("SLURM_PROCID", "6"),
                     ("SLURM_LOCALID", "2"),
                     ("SLURM_NTASKS", "8"),
-                    ("SLURM_GPUS_ON_NODE", "4"),
+                    ("SLURM_NNODES", "2"),
                     ("SLURM_JOB_NODELIST", "gpu[03-05,9]x,other"),
                 ],
                 at("gpu03x", PORT, launch(6, 2, 8, 4)),
@@ -272,6 +317,60 @@ mod tests {
                 found.map(|(_, value)| value.clone())
             });
             assert_eq!(again.unwrap(), *wanted);
+        }
+    }
+
+    #[test]
+    fn tasks_of_a_node_are_as_slurm_lists_them() {
+        let at = |address: &str, launch: Launch| Launch {
+            master_address: address.to_owned(),
+            ..launch
+        };
+        let cases: &[(&[(&str, &str)], Launch)] = &[
+            // `srun -N2 -n2 --gres=gpu:4`: devices are not tasks.
+            (
+                &[
+                    ("SLURM_PROCID", "1"),
+                    ("SLURM_LOCALID", "0"),
+                    ("SLURM_NTASKS", "2"),
+                    ("SLURM_NNODES", "2"),
+                    ("SLURM_NODEID", "1"),
+                    ("SLURM_GPUS_ON_NODE", "4"),
+                    ("SLURM_STEP_TASKS_PER_NODE", "1(x2)"),
+                ],
+                launch(1, 0, 2, 1),
+            ),
+            // Nodes with different numbers of tasks, in a step of a larger job on other nodes.
+            (
+                &[
+                    ("SLURM_PROCID", "6"),
+                    ("SLURM_LOCALID", "0"),
+                    ("SLURM_NTASKS", "7"),
+                    ("SLURM_NNODES", "4"),
+                    ("SLURM_NODEID", "3"),
+                    ("SLURM_NTASKS_PER_NODE", "8"),
+                    ("SLURM_TASKS_PER_NODE", "8(x6)"),
+                    ("SLURM_STEP_TASKS_PER_NODE", "2(x3),1"),
+                    ("SLURM_JOB_NODELIST", "gpu[1-6]"),
+                    ("SLURM_STEP_NODELIST", "gpu[2-5]"),
+                ],
+                at("gpu2", launch(6, 0, 7, 1)),
+            ),
+            // The job's list, where the step is the job; what was asked for says nothing where it does not fit.
+            (
+                &[
+                    ("SLURM_PROCID", "2"),
+                    ("SLURM_LOCALID", "2"),
+                    ("SLURM_NTASKS", "4"),
+                    ("SLURM_NNODES", "2"),
+                    ("SLURM_NTASKS_PER_NODE", "8"),
+                    ("SLURM_TASKS_PER_NODE", "3,1"),
+                ],
+                launch(2, 2, 4, 3),
+            ),
+        ];
+        for (pairs, wanted) in cases {
+            assert_eq!(read(pairs).unwrap(), *wanted, "{pairs:?}");
         }
     }
 
@@ -295,6 +394,15 @@ mod tests {
             (
                 &[("RANK", "0"), ("WORLD_SIZE", "1"), ("MASTER_PORT", "99999")],
                 "MASTER_PORT cannot be `100000`",
+            ),
+            (
+                &[
+                    ("SLURM_PROCID", "0"),
+                    ("SLURM_LOCALID", "0"),
+                    ("SLURM_NTASKS", "2"),
+                    ("SLURM_STEP_TASKS_PER_NODE", "2(x"),
+                ],
+                "SLURM_STEP_TASKS_PER_NODE cannot be `2(x`",
             ),
         ];
         for (pairs, wanted) in cases {
