@@ -175,11 +175,11 @@ static IDLE: Mutex<Vec<Sender<Job>>> = Mutex::new(Vec::new());
 pub fn on_a_large_stack<T: Send + 'static>(
     depth: usize,
     job: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, std::io::Error> {
-    let gave_up = || std::io::Error::other("the parser gave up");
+) -> Result<T, AstError> {
+    let gave_up = || AstError::GaveUp;
     let thread = match idle().pop() {
         Some(thread) => thread,
-        None => start()?,
+        None => start().map_err(AstError::NoThread)?,
     };
     let (answer, answered) = mpsc::channel();
     let job = move || {
@@ -244,7 +244,8 @@ mod tests {
     #[test]
     fn a_parser_that_panics_costs_its_text_alone() {
         let panics = || -> usize { std::panic::resume_unwind(Box::new(())) };
-        assert!(on_a_large_stack(3, panics).is_err());
+        let told = on_a_large_stack(3, panics);
+        assert!(matches!(told, Err(AstError::GaveUp)), "{told:?}");
         assert_eq!(on_a_large_stack(3, || 7).unwrap(), 7);
     }
 }

@@ -22,6 +22,12 @@ pub enum AstError {
         /// Counted from 1.
         line: usize,
     },
+    /// The system gives no thread with a stack to parse on: 512 MiB of addresses, of which little is used.
+    #[error("no thread to parse on: {0}")]
+    NoThread(std::io::Error),
+    /// The parser panicked: a mistake of the parser's, not of the text's.
+    #[error("the parser gave up on this text")]
+    GaveUp,
     /// A file of 4 GiB and more.
     #[error("a text of {0} bytes is too long")]
     TooLong(usize),

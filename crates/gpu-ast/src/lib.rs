@@ -17,13 +17,15 @@
 //! | `kinds` | `u32` | which kind of node; [`kind_name`] |
 //! | `parents`, `first_children`, `next_siblings` | `u32` | numbers of nodes |
 //! | `depths` | `u32` | 0 for the root |
-//! | `token_hashes` | two `u32` | XXH3 of the tokens that are this node's and no child's, without spaces and comments; zero where there are none |
+//! | `token_hashes` | two `u32` | XXH3 of the tokens that are this node's and no child's, without spaces and plain comments (Rust's documentation comments are attributes to syn, and count); zero where there are none |
 //! | `starts`, `ends` | `u32` | bytes of the file, as it lies on disk |
 //!
 //! That is 36 bytes a node; in device memory it is 40 and a head of 16 ([`AstTensors::to_words`]).
 //!
 //! The parsers are those that the toolkit uses: ruff's for Python, syn for Rust. What is within a macro's
-//! brackets is tokens to syn, and so it is here: they count for the macro's node.
+//! brackets is tokens to syn, and so it is here: they count for the macro's node. A text is parsed on a thread with
+//! 512 MiB of stack, of which up to 16 are kept: addresses, not memory, but where those are limited (`RLIMIT_AS`) a
+//! text may find no thread ([`AstError::NoThread`]).
 //!
 //! ```
 //! use gpu_ast::{AstTensors, SourceLanguage, kind_name};

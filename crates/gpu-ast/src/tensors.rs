@@ -40,23 +40,18 @@ impl AstTensors {
     /// The tree of a text.
     ///
     /// # Errors
-    /// [`AstError::Syntax`], [`AstError::TooDeep`], [`AstError::TooLong`].
+    /// [`AstError::Syntax`], [`AstError::TooDeep`], [`AstError::TooLong`]; [`AstError::NoThread`] and
+    /// [`AstError::GaveUp`], which say nothing of the text.
     pub fn parse(text: &str, language: SourceLanguage) -> Result<AstTensors, AstError> {
         if u32::try_from(text.len()).is_err() {
             return Err(AstError::TooLong(text.len()));
         }
         let depth = crate::depth::check(text)?;
         let own: Box<str> = text.into();
-        let parsed = crate::depth::on_a_large_stack(depth, move || match language {
+        crate::depth::on_a_large_stack(depth, move || match language {
             SourceLanguage::Python => python::parse(&own),
             SourceLanguage::Rust => rust::parse(&own),
-        });
-        parsed.unwrap_or_else(|error| {
-            Err(AstError::Syntax {
-                line: 1,
-                message: error.to_string(),
-            })
-        })
+        })?
     }
 
     /// How many nodes there are.
