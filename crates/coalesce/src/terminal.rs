@@ -82,6 +82,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         clear(&invocation.global);
         let exit = run(&invocation);
         if exit != Exit::Success || io::stdout().flush().is_err() {
+            commands::end();
             return exit.into();
         }
         std::thread::sleep(std::time::Duration::from_secs_f64(seconds));

@@ -235,6 +235,33 @@ impl Member {
         })
     }
 
+    /// A machine that announces itself, and looks again after so many seconds.
+    fn announce(&self, name: &str, seconds: &str) -> std::process::Child {
+        let mut announces = Command::new(env!("CARGO_BIN_EXE_coalesce"));
+        announces
+            .args(["devices", "--cluster", &self.url])
+            .args(["--watch", seconds, "--announce", name])
+            .stdout(std::process::Stdio::null())
+            .spawn()
+            .unwrap()
+    }
+
+    /// Waits until a machine of that name is in the list, or is not.
+    fn wait_for(&self, name: &str, is_shown: bool) {
+        let begin = std::time::Instant::now();
+        loop {
+            let page = self.shown(&["--format", "json"]);
+            let page: Value = serde_json::from_slice(&page.stdout).unwrap();
+            let nodes = at(&page, "/cluster/nodes").as_array().unwrap();
+            if nodes.iter().any(|node| at(node, "/name") == name) == is_shown {
+                return;
+            }
+            let waited = begin.elapsed().as_secs();
+            assert!(waited < 120, "{name} is shown: {}", !is_shown);
+            std::thread::sleep(std::time::Duration::from_millis(200));
+        }
+    }
+
     /// The cluster, once it answers.
     fn shown(&self, arguments: &[&str]) -> Output {
         let slots = tempfile::tempdir().unwrap();
@@ -266,12 +293,7 @@ fn machines_of_a_cluster_are_shown() {
             serde_json::from_slice(&member.shown(&["--format", "json"]).stdout).unwrap();
         assert_eq!(at(&found, "/cluster/nodes"), &serde_json::json!([]));
         assert_eq!(at(&found, "/devices"), &serde_json::json!([]));
-        let mut announces = Command::new(env!("CARGO_BIN_EXE_coalesce"))
-            .args(["devices", "--cluster", &member.url, "--watch", "1"])
-            .args(["--announce", "a machine"])
-            .stdout(std::process::Stdio::null())
-            .spawn()
-            .unwrap();
+        let mut announces = member.announce("a machine", "1");
         let mut store = core_gpu_etcd::EtcdOptions::new([&member.url]);
         store.node = "another".to_owned();
         let store = core_gpu_etcd::EtcdSlots::new(store).unwrap();
@@ -319,4 +341,35 @@ fn machines_of_a_cluster_are_shown() {
         &["--cluster", "http://127.0.0.1:1"],
     );
     assert_eq!(nobody.status.code(), Some(2), "{nobody:?}");
+}
+
+/// Who is ended withdraws; who is killed is gone with a lease that has nothing to do with how often it looks.
+#[test]
+fn machines_that_stop_announcing_are_gone() {
+    let run = || {
+        let Some(member) = Member::start() else {
+            return;
+        };
+        drop(member.shown(&[]));
+        let mut ended = member.announce("a machine", "3600");
+        member.wait_for("a machine", true);
+        let told = Command::new("kill")
+            .args(["-TERM", &ended.id().to_string()])
+            .status();
+        assert!(told.unwrap().success());
+        let status = ended.wait().unwrap();
+        let signal = std::os::unix::process::ExitStatusExt::signal(&status);
+        assert_eq!(signal, Some(15));
+        let page = member.shown(&["--format", "json"]);
+        let page: Value = serde_json::from_slice(&page.stdout).unwrap();
+        assert_eq!(at(&page, "/cluster/nodes"), &serde_json::json!([]));
+        let mut killed = member.announce("another machine", "3600");
+        member.wait_for("another machine", true);
+        killed.kill().unwrap();
+        killed.wait().unwrap();
+        member.wait_for("another machine", false);
+    };
+    Case::new("machines_that_stop_announcing_are_gone")
+        .variable("GPU_SIM_DEVICES", "1073741824")
+        .run(run);
 }

@@ -3,7 +3,7 @@
 
 use std::{
     env,
-    sync::{Mutex, PoisonError},
+    sync::{Mutex, Once, PoisonError},
 };
 
 use coalesce_model::envelope::{
@@ -16,7 +16,8 @@ use core_gpu_etcd::{
 
 use crate::{cli, exit::Failure};
 
-/// What this process announces. It shows the cluster again and again, and announces itself once.
+/// What this process announces. It shows the cluster again and again, and announces itself once; the announcement
+/// renews itself. Nothing drops it but [`withdraw`].
 static ANNOUNCED: Mutex<Option<Announcement>> = Mutex::new(None);
 
 /// Looks at the cluster.
@@ -30,11 +31,6 @@ pub fn look(
     let mut options = EtcdOptions::new(&arguments.cluster);
     options.node = arguments.announce.clone().unwrap_or_default();
     options.user = user();
-    // Whoever shows it again goes on announcing meanwhile.
-    let again = arguments.watch.unwrap_or_default();
-    options.lease = options
-        .lease
-        .max(std::time::Duration::from_secs_f64(again * 3.0));
     let store = EtcdSlots::new(options).map_err(of_etcd)?;
     if arguments.announce.is_some() {
         announce(&store, &own()?).map_err(of_etcd)?;
@@ -64,7 +60,41 @@ fn announce(store: &EtcdSlots, own: &[DeviceEntry]) -> Result<(), EtcdError> {
         }
     }
     *announced = Some(store.announce(&devices)?);
+    withdraw_when_interrupted();
     Ok(())
+}
+
+/// This machine is not in the list any more. One whose program was killed is gone when its lease has run out.
+pub fn withdraw() {
+    let mut announced = ANNOUNCED.lock().unwrap_or_else(PoisonError::into_inner);
+    announced.take();
+}
+
+/// Withdraws when somebody interrupts or ends this program, and ends it as it would have been.
+fn withdraw_when_interrupted() {
+    static ONCE: Once = Once::new();
+    #[cfg(unix)]
+    ONCE.call_once(|| {
+        use signal_hook::{
+            consts::{SIGHUP, SIGINT, SIGTERM},
+            iterator::Signals,
+            low_level::emulate_default_handler,
+        };
+
+        let Ok(mut signals) = Signals::new([SIGHUP, SIGINT, SIGTERM]) else {
+            return;
+        };
+        let wait = move || {
+            if let Some(signal) = signals.forever().next() {
+                withdraw();
+                let _ = emulate_default_handler(signal);
+            }
+        };
+        // Without it the lease runs out, as of one who is killed.
+        let _ = std::thread::Builder::new().spawn(wait);
+    });
+    #[cfg(not(unix))]
+    ONCE.call_once(|| ());
 }
 
 fn announced(device: &DeviceEntry) -> NodeDevice {

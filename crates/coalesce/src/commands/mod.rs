@@ -42,6 +42,12 @@ use crate::{
     terminal,
 };
 
+/// Ends what a command began that runs again and again.
+pub fn end() {
+    #[cfg(feature = "devices")]
+    cluster::withdraw();
+}
+
 /// Runs one command.
 ///
 /// # Errors
