@@ -19,6 +19,9 @@ use crate::error::{AstError, line_of};
 const BRACKETS: usize = 400;
 /// Operators, dots, brackets and words in a row that no comma, semicolon or end of a statement parts.
 const CHAIN: usize = 10_000;
+/// What stands in a row before each of the brackets around a place, together: a comma within a bracket parts
+/// what stands there, and nothing of what is around it.
+const AROUND: usize = 10 * CHAIN;
 /// Columns that a block may stand in.
 const INDENTATION: usize = 2_000;
 /// Bytes of stack: what `CHAIN` levels take, several times over.
@@ -86,6 +89,9 @@ const fn class_of(byte: u8) -> Class {
 struct Levels {
     brackets: usize,
     chain: usize,
+    /// What stood in a row before each bracket that is open, and all of it together.
+    before: Vec<usize>,
+    around: usize,
     most: usize,
     /// Columns before the first word of a line; none behind it.
     column: Option<usize>,
@@ -126,8 +132,15 @@ impl Levels {
                 return true;
             }
             Class::Return => return self.leave_indentation(),
-            Class::Open => (self.brackets, self.chain) = (self.brackets + 1, self.chain + 1),
-            Class::Close => self.brackets = self.brackets.saturating_sub(1),
+            Class::Open => {
+                (self.brackets, self.chain) = (self.brackets + 1, self.chain + 1);
+                self.before.push(self.chain);
+                self.around += self.chain;
+            }
+            Class::Close => {
+                self.brackets = self.brackets.saturating_sub(1);
+                self.around -= self.before.pop().unwrap_or(0);
+            }
             Class::Part => self.chain = 0,
             Class::Operator => self.chain += 1,
             Class::GoesOn | Class::Other | Class::Word => {}
@@ -148,7 +161,7 @@ impl Levels {
     #[inline]
     fn fits(&mut self) -> bool {
         self.most = self.most.max(self.chain);
-        self.brackets <= BRACKETS && self.chain <= CHAIN
+        self.brackets <= BRACKETS && self.chain <= CHAIN && self.around <= AROUND
     }
 }
 
@@ -225,6 +238,11 @@ mod tests {
             ("not ".repeat(20_000), false),
             ("if x {} else ".repeat(20_000), false),
             ("f(1, 2); ".repeat(20_000), true),
+            // A comma ends nothing of what is around its bracket.
+            (format!("{}(x, ", "!".repeat(1_000)).repeat(50), true),
+            (format!("{}(x, ", "!".repeat(9_000)).repeat(300), false),
+            (format!("{}(x, ", "not ".repeat(9_000)).repeat(300), false),
+            (format!("{}(x, y), ", "!".repeat(9_000)).repeat(300), true),
             (format!("{}x", " ".repeat(3_000)), false),
         ] {
             assert_eq!(check(&text).is_ok(), fine, "{}", &text[..20]);
