@@ -14,7 +14,7 @@ Runs the soaking tests whose name has one of these parts, all of them without on
 
   --minutes N     for so long each; 5 unless told
   --rounds N      so many rounds each instead: edits 200, kills 250 (four kills each), hostile trees 500,
-                  manifests, plans and journals 10,000, sources 2,000, scaling 172 are what
+                  manifests, plans and journals 10,000, sources 2,000, scaling 190 are what
                   docs/evidence/attacks.md is about
   --from N        the number of the first round; a failure names its own
   --program PATH  tries this build of coalesce, instead of one that is made here

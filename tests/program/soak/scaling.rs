@@ -113,6 +113,34 @@ const RUST: &[&str] = &[
     "pub static S#: crate::kernels::X = crate::kernels::X;\n",
 ];
 
+/// A statement of the module, and what the item that moves says of it.
+const NEEDED_IN_PYTHON: &[(&str, &str)] = &[
+    ("import m#\n", "m#.x\n"),
+    ("from q import m#\n", "m#()\n"),
+    ("m# = 1\n", "m#\n"),
+    ("m = #\n", "m\n"),
+    ("def m#(): return 1\n", "m#()\n"),
+    ("class M#: pass\n", "M#()\n"),
+    (
+        "try:\n    import m#\nexcept ImportError:\n    m# = None\n",
+        "m#\n",
+    ),
+    ("", "len(x#)\n"),
+    ("def g#(): return X()\n", "pass\n"),
+    ("patch('p.kernels.m#')\n", "m#\n"),
+];
+
+const NEEDED_IN_RUST: &[(&str, &str)] = &[
+    ("use crate::other as m#;\n", "m#::x();\n"),
+    ("pub fn m#() {}\n", "m#();\n"),
+    ("fn m#() {}\n", "m#();\n"),
+    ("struct M#;\n", "let _ = M#;\n"),
+    ("const M#: u8 = 1;\n", "let _ = M#;\n"),
+    ("macro_rules! m# { () => {} }\n", "m#!();\n"),
+    ("fn g#() { whole(); }\n", "();\n"),
+    ("", "let x# = 1; let _ = x#;\n"),
+];
+
 /// Where the statements stand: in a file that uses what moves, or in the one that moves.
 const PLACES: [&str; 2] = ["user", "kernels"];
 
@@ -128,24 +156,59 @@ const CALLS: [&str; 5] = [
 struct Series {
     rust: bool,
     line: &'static str,
+    /// What the item that moves says of each.
+    used: Option<&'static str>,
     place: &'static str,
 }
 
 impl Series {
+    const fn count() -> usize {
+        (PYTHON.len() + RUST.len()) * PLACES.len() + NEEDED_IN_PYTHON.len() + NEEDED_IN_RUST.len()
+    }
+
     fn of(number: usize) -> Self {
         let lines = PYTHON.len() + RUST.len();
-        let (line, place) = (number % lines, PLACES[number / lines % PLACES.len()]);
+        let number = number % Self::count();
+        if let Some(needed) = number.checked_sub(lines * PLACES.len()) {
+            let rust = needed.checked_sub(NEEDED_IN_PYTHON.len());
+            let (line, used) =
+                rust.map_or_else(|| NEEDED_IN_PYTHON[needed], |at| NEEDED_IN_RUST[at]);
+            return Self {
+                rust: rust.is_some(),
+                line,
+                used: Some(used),
+                place: "kernels",
+            };
+        }
+        let (line, place) = (number % lines, PLACES[number / lines]);
         let rust = line.checked_sub(PYTHON.len());
         Self {
             rust: rust.is_some(),
             line: rust.map_or_else(|| PYTHON[line], |line| RUST[line]),
+            used: None,
             place,
         }
     }
 
+    /// The file that has the statement so many times.
+    fn long(&self, head: &str, lines: usize) -> String {
+        let all = |text: &str| -> String {
+            let one = |number: usize| text.replace('#', &number.to_string());
+            (0..lines).map(one).collect()
+        };
+        let Some(used) = self.used else {
+            return [head, &all(self.line)].concat();
+        };
+        let (open, close) = if self.rust {
+            ("pub fn whole() {\n", "}\n")
+        } else {
+            ("def whole():\n", "")
+        };
+        let body = all(&format!("    {used}"));
+        [head, &all(self.line), open, &body, close].concat()
+    }
+
     fn files(&self, lines: usize) -> Vec<(String, String)> {
-        let one = |number: usize| self.line.replace('#', &number.to_string());
-        let long: String = (0..lines).map(one).collect();
         let (start, end, heads) = if self.rust {
             ("src/", ".rs", RUST_FILES)
         } else {
@@ -154,9 +217,16 @@ impl Series {
         let odd = format!("{start}{}{end}", self.place);
         let whole = |(name, head): &(&str, &str)| {
             let text = if *name == odd {
-                [*head, &long].concat()
+                self.long(head, lines)
             } else {
                 (*head).to_owned()
+            };
+            // Of the item that needs them all, that one moves.
+            let moves = name.starts_with("item") && self.used.is_some();
+            let text = if moves {
+                text.replace(".X", ".whole").replace("::X", "::whole")
+            } else {
+                text
             };
             ((*name).to_owned(), text)
         };
@@ -234,7 +304,7 @@ fn soak_scaling() {
         let series = if whole {
             number
         } else {
-            Luck::of(round).below(PYTHON.len() + RUST.len())
+            Luck::of(round).below(Series::count())
         };
         let series = Series::of(series);
         for call in CALLS {

@@ -4,9 +4,13 @@
 //! name is in use, and so is what a macro or an attribute names. What stands under a condition (`cfg`)
 //! uses nothing that is there without: tests, features and systems alike.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    cell::OnceCell,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use coalesce_model::{ByteSpan, Unproven, UnprovenKind};
+use rustc_hash::FxHashMap;
 
 use super::{Tree, conditions::Conditions, is_changed, is_open, is_public_name};
 use crate::{
@@ -92,6 +96,9 @@ pub(crate) fn left_unused(before: Tree<'_>, after: Tree<'_>) -> Vec<Unproven> {
     found
 }
 
+/// The places that use an item, each with its conditions.
+type UsesByItem = FxHashMap<ItemId, Vec<(ByteSpan, BTreeSet<String>)>>;
+
 /// What files of a tree name.
 struct Named<'a> {
     tree: Tree<'a>,
@@ -100,6 +107,10 @@ struct Named<'a> {
     methods: BTreeSet<String>,
     /// The roots' names of the crates that the files belong to.
     crates: BTreeSet<String>,
+    /// The files that have a name, made when one is asked for.
+    files: OnceCell<FxHashMap<&'a str, Vec<FileId>>>,
+    /// The uses of items in a file, each with its place and conditions, made when the file is asked for.
+    uses: BTreeMap<FileId, UsesByItem>,
 }
 
 impl<'a> Named<'a> {
@@ -110,7 +121,27 @@ impl<'a> Named<'a> {
             items: BTreeMap::new(),
             methods: BTreeSet::new(),
             crates: BTreeSet::new(),
+            files: OnceCell::new(),
+            uses: BTreeMap::new(),
         }
+    }
+
+    /// The files that have a name somewhere.
+    fn files_with(&self, name: &str) -> &[FileId] {
+        let world = self.tree.world;
+        let files = self.files.get_or_init(|| {
+            let mut files: FxHashMap<&str, Vec<FileId>> = FxHashMap::default();
+            for (file, _) in world.sources() {
+                for name in &world.facts(file).names {
+                    let known = files.entry(name).or_default();
+                    if known.last() != Some(&file) {
+                        known.push(file);
+                    }
+                }
+            }
+            files
+        });
+        files.get(name).map_or(&[], Vec::as_slice)
     }
 
     fn read(&mut self, file: FileId) {
@@ -174,20 +205,18 @@ impl<'a> Named<'a> {
     /// Items that others could name where they were, and now nobody does, where they are.
     fn hidden_items(&mut self, before: &mut Named<'_>) -> Vec<Unproven> {
         let (old, new) = (before.tree.world, self.tree.world);
+        let last = |name: &str| name.rsplit("::").next().unwrap_or(name).to_owned();
         let mut open: BTreeSet<String> = BTreeSet::new();
         for item in items_of_changed_files(old, new) {
             if is_open(old, item) {
                 open.insert(old.name_of(&Target::Item(item)));
             }
         }
+        let open_ends: BTreeSet<String> = open.iter().map(|name| last(name)).collect();
         let mut found = Vec::new();
         for item in items_of_changed_files(new, old) {
             let name = new.name_of(&Target::Item(item));
-            let last = name.rsplit("::").next().unwrap_or(&name).to_owned();
-            let was_open = open
-                .iter()
-                .any(|old| old.rsplit("::").next() == Some(last.as_str()));
-            let moved = was_open && !open.contains(&name);
+            let moved = open_ends.contains(&last(&name)) && !open.contains(&name);
             if moved && !is_open(self.tree.world, item) {
                 found.extend(self.unused_item(item, &name));
             }
@@ -292,29 +321,47 @@ impl<'a> Named<'a> {
         let mut uses = ConditionedUses::default();
         let world = self.tree.world;
         let definitions = &world[item].definitions;
-        for (file, source) in world.sources() {
+        for file in self.files_with(name).to_vec() {
             let facts = world.facts(file);
-            if !facts.names.iter().any(|known| **known == *name) {
+            let own = definitions.iter().filter(|(of, _)| *of == file);
+            let own: Vec<ByteSpan> = own.map(|(_, at)| facts.item(*at).span).collect();
+            if !self.uses.contains_key(&file) {
+                let read = self.uses_in(file);
+                self.uses.insert(file, read);
+            }
+            let known = self.uses.get(&file).and_then(|uses| uses.get(&item));
+            let outside = known.into_iter().flatten();
+            let outside = outside.filter(|(at, _)| !own.iter().any(|own| own.contains(*at)));
+            uses.0
+                .extend(outside.map(|(_, conditions)| conditions.clone()));
+        }
+        uses
+    }
+
+    /// What a file uses, and where.
+    fn uses_in(&mut self, file: FileId) -> UsesByItem {
+        let world = self.tree.world;
+        let facts = world.facts(file);
+        let mut sites = Vec::new();
+        for load in &world[file].loads {
+            world.visit(*load as usize, &mut |_, site| sites.push(site));
+        }
+        let mut uses = UsesByItem::default();
+        for site in sites {
+            let Some(first) = site.segments.first() else {
+                continue;
+            };
+            let items: BTreeSet<Res> = items_of(&site).collect();
+            if items.is_empty() {
                 continue;
             }
-            let own: Vec<ByteSpan> = definitions
-                .iter()
-                .filter(|(of, _)| *of == file)
-                .map(|(_, at)| facts.item(*at).span)
-                .collect();
-            for load in &source.loads {
-                let mut found = Vec::new();
-                world.visit(*load as usize, &mut |_, site| {
-                    if items_of(&site).any(|res| res == Res::Item(item)) {
-                        found.push(site);
-                    }
-                });
-                for site in found {
-                    let at = site.segments.first().map(|first| first.span);
-                    let inside = at.is_some_and(|at| own.iter().any(|own| own.contains(at)));
-                    if !inside {
-                        uses.0.extend(self.use_of(file, facts, &site));
-                    }
+            let Some(conditions) = self.use_of(file, facts, &site) else {
+                continue;
+            };
+            for item in items {
+                if let Res::Item(item) = item {
+                    let known = uses.entry(item).or_default();
+                    known.push((first.span, conditions.clone()));
                 }
             }
         }

@@ -28,6 +28,8 @@ pub(super) struct Paths<'a> {
     pub edits: BTreeMap<TreePath, Vec<Edit>>,
     pub needs: Vec<Need>,
     given: BTreeSet<ItemId>,
+    /// Calls of macros inside of blocks, with what they lead to, by file and sorted by place.
+    calls: BTreeMap<FileId, Vec<(u32, ItemId)>>,
     imported: BTreeSet<(ModuleId, ItemId)>,
 }
 
@@ -38,6 +40,7 @@ impl<'a> Paths<'a> {
             edits: BTreeMap::new(),
             needs: Vec::new(),
             given: BTreeSet::new(),
+            calls: BTreeMap::new(),
             imported: BTreeSet::new(),
         }
     }
@@ -61,10 +64,9 @@ impl<'a> Paths<'a> {
         let home = self.mapping.after(node.module);
         let exported = is_exported(world, item);
         let crosses = home.krate != here.krate;
-        let unseen = |other| !is_seen(self.mapping, other, here, &mut None);
         if (crosses && !exported)
             || self.has_name(here, &node.name)
-            || calls_by_position(world, item, &unseen)
+            || self.calls_by_position(item, here)
         {
             return None;
         }
@@ -89,6 +91,21 @@ impl<'a> Paths<'a> {
         let mut path = speller.rooted_in(here.krate, &at);
         path.push(node.name.clone());
         Some(path)
+    }
+
+    /// Whether the body of a macro calls others by where they stand that are not seen from a place; also where
+    /// its body cannot be told.
+    fn calls_by_position(&mut self, item: ItemId, here: &Place) -> bool {
+        let mapping = self.mapping;
+        let Some((file, fact)) = only_definition(mapping.world, item) else {
+            return true;
+        };
+        let read = || calls_in_blocks(mapping.world, file);
+        let calls = self.calls.entry(file).or_insert_with(read);
+        let first = calls.partition_point(|(at, _)| *at < fact.span.start);
+        let inside = calls.iter().skip(first);
+        let mut inside = inside.take_while(|(at, _)| *at < fact.span.end);
+        inside.any(|(_, other)| *other != item && !is_seen(mapping, *other, here, &mut None))
     }
 
     /// Whether the module at a place has a name already.
@@ -165,25 +182,22 @@ fn only_definition(world: &World, item: ItemId) -> Option<(FileId, &Item)> {
     plain.then_some((*file, fact))
 }
 
-/// Whether the body of a macro calls others by where they stand, of those that count; also where its
-/// body cannot be told.
-fn calls_by_position(world: &World, item: ItemId, counts: &dyn Fn(ItemId) -> bool) -> bool {
-    let Some((file, fact)) = only_definition(world, item) else {
-        return true;
-    };
-    let mut found = false;
+/// The calls of textual macros inside of blocks: a body of a macro is one.
+fn calls_in_blocks(world: &World, file: FileId) -> Vec<(u32, ItemId)> {
+    let mut calls = Vec::new();
     world.visit_file(&world[file], &mut |_, site| {
         let [segment] = site.segments else { return };
-        let block = world.space_kind(site.space) == Some(SpaceKind::Block);
-        if !block || !fact.span.contains(segment.span) {
+        if world.space_kind(site.space) != Some(SpaceKind::Block) {
             return;
         }
         for (res, _) in site.trace.steps.iter().flat_map(|step| step.all()) {
             let Res::Item(other) = res else { continue };
             let node = &world[other];
-            let textual = other != item && (node.kind == ItemKind::Macro && !node.local);
-            found |= textual && counts(other);
+            if node.kind == ItemKind::Macro && !node.local {
+                calls.push((segment.span.start, other));
+            }
         }
     });
-    found
+    calls.sort_unstable();
+    calls
 }

@@ -7,13 +7,14 @@
 
 use std::collections::BTreeMap;
 
-use coalesce_model::{ByteSpan, Texts};
+use coalesce_model::ByteSpan;
 use ruff_python_ast::{self as ast, ExceptHandler, Expr, Stmt};
 use ruff_python_parser::Mode;
 use ruff_text_size::Ranged;
 
 use super::{
     Moved, cut,
+    name_index::NameIndex,
     outline::Statement,
     source::{Source, is_wanted},
 };
@@ -217,7 +218,7 @@ pub fn flag(
     mapping: &Mapping<'_>,
     source: &Source,
     moved: &Moved,
-    texts: &dyn Texts,
+    names: &NameIndex<'_>,
 ) -> Option<(Vec<ByteSpan>, BTreeMap<u32, String>)> {
     let item = moved.item.as_str();
     let mut globals = source.outline.globals.iter();
@@ -242,7 +243,7 @@ pub fn flag(
                 let root = used.chain.first().filter(|root| root.text == *name);
                 root.is_some_and(|root| !hollow.extent.contains(root.span))
             });
-            !used && !is_wanted(mapping, source, name, texts)
+            !used && !is_wanted(mapping, source, name, names)
         };
         if hollow.binds.iter().all(unused) {
             let inside = |start: u32| hollow.extent.start <= start && start < hollow.extent.end;

@@ -20,6 +20,7 @@ mod header;
 mod identity;
 mod imported;
 mod loggers;
+mod name_index;
 mod needs;
 mod order;
 mod outline;
@@ -217,10 +218,11 @@ pub fn plan(
     sources.sort_unstable();
     sources.dedup();
     let mut arriving = place::Arriving::default();
+    let names = name_index::NameIndex::new(texts);
     for source in sources {
-        source::take(mapping, options, source, texts, &mut arriving, plan);
+        source::take(mapping, options, source, &names, &mut arriving, plan);
     }
-    place::all(mapping, Way::numbered(options.way), texts, arriving, plan);
+    place::all(mapping, Way::numbered(options.way), &names, arriving, plan);
     for edits in plan.edits.values_mut() {
         let merged = cut::merged(std::mem::take(edits));
         *edits = merged;

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use coalesce_model::{ByteSpan, Guard};
 
+use rustc_hash::FxHashSet;
+
 use super::{builtins::is_builtin, source::Source};
 use crate::{analysis::Use, graph::Entity, rewrite::mapping::Mapping};
 
@@ -59,6 +61,12 @@ const OWN: [&str; 9] = [
     "globals",
 ];
 
+/// Different names of its module that one definition may need; each is looked for in all that stays and all
+/// that sets names.
+const MOST_NEEDS: usize = 1_000;
+/// Bindings of one name in its module that a definition may need.
+const MOST_BINDINGS: usize = 256;
+
 /// A use and why it cannot be followed.
 pub type Problem = (ByteSpan, String);
 
@@ -70,6 +78,7 @@ pub fn of(
 ) -> Result<Vec<Need>, Problem> {
     let inside = |span: ByteSpan| extents.iter().any(|extent| extent.contains(span));
     let mut found: BTreeMap<(String, u32), Need> = BTreeMap::new();
+    let module = Bound::new(source);
     for (span, name) in &source.outline.globals {
         // What goes along as a whole is refused or let go where it is looked at itself.
         if inside(*span) && mapping.items.index(source.module, name).is_none() {
@@ -83,7 +92,7 @@ pub fn of(
         let Some(root) = used.chain.first().filter(|root| inside(root.span)) else {
             continue;
         };
-        for (rank, mut need) in (0..).zip(origins(mapping, source, used, &inside)?) {
+        for (rank, mut need) in (0..).zip(origins(mapping, (source, &module), used, &inside)?) {
             let annotation = used.unevaluated(source.future);
             need.uses.push(Used {
                 span: root.span,
@@ -100,6 +109,10 @@ pub fn of(
                 None => drop(found.insert(key, need)),
             }
         }
+        if found.len() > MOST_NEEDS {
+            let message = format!("it needs more than {MOST_NEEDS} names of its module");
+            return Err((root.span, message));
+        }
     }
     Ok(found.into_values().collect())
 }
@@ -113,10 +126,31 @@ fn need(name: &str, origin: Origin, typing: bool) -> Need {
     }
 }
 
+/// What is asked of a module's names for each use of one.
+struct Bound<'s> {
+    /// Names that functions assign to.
+    globals: FxHashSet<&'s str>,
+    /// Names that statements outside of branches define.
+    plain: FxHashSet<&'s str>,
+}
+
+impl<'s> Bound<'s> {
+    fn new(source: &'s Source) -> Self {
+        let (globals, statements) = (&source.outline.globals, &source.outline.statements);
+        Self {
+            globals: globals.iter().map(|(_, name)| name.as_str()).collect(),
+            plain: statements
+                .iter()
+                .filter_map(|one| one.name.as_deref())
+                .collect(),
+        }
+    }
+}
+
 /// Where the first name of a use comes from; nothing for locals and what is built in.
 fn origins(
     mapping: &Mapping<'_>,
-    source: &Source,
+    (source, module): (&Source, &Bound<'_>),
     used: &Use,
     inside: &dyn Fn(ByteSpan) -> bool,
 ) -> Result<Vec<Need>, Problem> {
@@ -135,16 +169,15 @@ fn origins(
     }
     // What only the file run as a program binds is not there for others.
     let all = source.analysis.bindings(0, name);
+    if all.len() > MOST_BINDINGS {
+        let message = format!("it needs `{name}`, which is bound more than {MOST_BINDINGS} times");
+        return Err((root.span, message));
+    }
     let bindings: Vec<_> = all.iter().filter(|binding| !binding.program).collect();
     if bindings.iter().all(|binding| inside(binding.span)) {
         return Ok(Vec::new());
     }
-    if source
-        .outline
-        .globals
-        .iter()
-        .any(|(_, global)| global == name)
-    {
+    if module.globals.contains(name) {
         let message = format!("it needs `{name}`, which a function assigns to later (`global`)");
         return Err((root.span, message));
     }
@@ -159,22 +192,12 @@ fn origins(
         && !source.is_stub()
         && used.eager
         && !used.unevaluated(source.future)
-        && !is_conditional(source, name)
+        && module.plain.contains(name)
     {
         let message = format!("it needs `{name}`, which gets several values, while it is defined");
         return Err((root.span, message));
     }
     Ok(vec![need(name, Origin::Back, false)])
-}
-
-/// Whether the bindings of a name stand in branches, of which one is executed.
-fn is_conditional(source: &Source, name: &str) -> bool {
-    let mut plain = source
-        .outline
-        .statements
-        .iter()
-        .filter(|statement| statement.name.as_deref() == Some(name));
-    plain.next().is_none()
 }
 
 /// Imports that another file can have in the same words.

@@ -14,6 +14,7 @@ use coalesce_model::{
 use super::{
     Edits, Moved,
     builtins::is_builtin,
+    name_index::NameIndex,
     needs::Origin,
     place::{Arriving, Block, Left},
     set_by_parts::{self, sets},
@@ -28,9 +29,11 @@ use crate::{
 
 /// Whether a full name stands at the start of a string in a file that patches, or its last part is
 /// set on the module.
-pub fn is_set(texts: &dyn Texts, full: &str) -> bool {
+pub fn is_set(names: &NameIndex<'_>, full: &str) -> bool {
     let by_string = |text: &str| sets(text) && places(text, full).next().is_some();
-    sources(texts).any(|(_, text)| by_string(&text)) || set_by_parts::find(texts, full).is_some()
+    names.may_name(full)
+        && (sources(names.texts).any(|(_, text)| by_string(&text))
+            || set_by_parts::find(names.texts, full).is_some())
 }
 
 /// The texts of the files that set names of modules.
@@ -117,23 +120,16 @@ pub fn through_module(
 /// what they read, so the strings that set it stay.
 pub fn keep(
     mapping: &Mapping<'_>,
-    texts: &dyn Texts,
+    names: &NameIndex<'_>,
     copies: &BTreeSet<usize>,
     plan: &mut LanguagePlan,
 ) {
     let copies = copies
         .iter()
         .filter_map(|index| mapping.items.list.get(*index));
-    for moved in copies {
+    for moved in copies.filter(|moved| names.may_name(&moved.change.from)) {
         let full = &moved.change.from;
-        for path in texts
-            .paths()
-            .iter()
-            .filter(|path| path.extension() == Some("py"))
-        {
-            let Some(text) = texts.text(path).filter(|text| sets(text)) else {
-                continue;
-            };
+        for (path, text) in sources(names.texts).filter(|(_, text)| sets(text)) {
             for span in places(&text, full) {
                 stays(path, span, moved, plan);
             }
@@ -172,7 +168,7 @@ fn stays(path: &TreePath, span: ByteSpan, moved: &Moved, plan: &mut LanguagePlan
 /// Strings that set a name of the old module which the definitions have taken along.
 pub fn follow(
     mapping: &Mapping<'_>,
-    texts: &dyn Texts,
+    names: &NameIndex<'_>,
     arriving: &Arriving,
     plan: &mut LanguagePlan,
     edits: &mut Edits,
@@ -196,14 +192,17 @@ pub fn follow(
             .iter()
             .filter(|need| matches!(need.origin, Origin::Import { .. }))
             .map(|need| need.name.clone());
-        let names: BTreeSet<String> = imported.chain(built_in(left, block)).collect();
-        for name in names {
+        let taken: BTreeSet<String> = imported.chain(built_in(left, block)).collect();
+        for name in taken {
             if left.source.is_stub() {
                 continue;
             }
             let full = format!("{}.{name}", module.name);
             let new = format!("{}.{name}", moved.parent);
-            if let Some(path) = set_by_parts::find(texts, &full) {
+            if !names.may_name(&full) {
+                continue;
+            }
+            if let Some(path) = set_by_parts::find(names.texts, &full) {
                 plan.unproven.push(Unproven {
                     path,
                     span: None,
@@ -213,7 +212,7 @@ pub fn follow(
                 });
             }
             let stays = still_used(left, &name);
-            set_elsewhere(texts, (&full, &new), stays, plan, edits);
+            set_elsewhere(names.texts, (&full, &new), stays, plan, edits);
         }
     }
 }

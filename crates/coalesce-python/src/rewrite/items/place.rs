@@ -8,6 +8,7 @@ use super::{
     Edits, Moved, cut, exports,
     header::Header,
     imported::{Line, Resolved, resolve},
+    name_index::NameIndex,
     needs::Need,
     order::Loads,
     outline::{Kind, Outline},
@@ -97,7 +98,7 @@ impl Target {
 pub fn all(
     mapping: &Mapping<'_>,
     way: Way,
-    texts: &dyn Texts,
+    names: &NameIndex<'_>,
     arriving: Arriving,
     plan: &mut LanguagePlan,
 ) {
@@ -106,7 +107,8 @@ pub fn all(
     let mut placing = Placing {
         mapping,
         way,
-        texts,
+        texts: names.texts,
+        names,
         nodes,
         loads,
         arriving,
@@ -123,12 +125,12 @@ pub fn all(
     placing.sources();
     patches::follow(
         mapping,
-        texts,
+        names,
         &placing.arriving,
         placing.plan,
         &mut placing.edits,
     );
-    patches::keep(mapping, texts, &placing.copies, placing.plan);
+    patches::keep(mapping, names, &placing.copies, placing.plan);
     let mut edits = std::mem::take(&mut placing.edits);
     // What goes away as a whole is not edited.
     edits.retain(|path, _| !mapping.gone.contains(path));
@@ -170,6 +172,7 @@ pub(super) struct Placing<'m, 'p> {
     pub(super) mapping: &'m Mapping<'m>,
     pub(super) way: Way,
     pub(super) texts: &'m dyn Texts,
+    names: &'m NameIndex<'m>,
     nodes: Nodes,
     loads: Loads<'m>,
     pub(super) arriving: Arriving,
@@ -331,7 +334,7 @@ impl Placing<'_, '_> {
                 let taken: Vec<&Line> = result.iter().map(|(_, _, line)| line).collect();
                 let own = self.mapping.graph.modules.get(left.source.module);
                 let full = own.map(|own| format!("{}.{}", own.name, need.name));
-                let patched = full.is_some_and(|full| patches::is_set(self.texts, &full));
+                let patched = full.is_some_and(|full| patches::is_set(self.names, &full));
                 let known = (taken.as_slice(), patched);
                 match resolve(self.mapping, &left.source, block, need, target, known) {
                     Ok(Resolved {
@@ -448,7 +451,7 @@ impl Placing<'_, '_> {
                 ..Back::default()
             });
         }
-        let set = patches::is_set(self.texts, &moved.change.from);
+        let set = patches::is_set(self.names, &moved.change.from);
         if set
             && let Some((line, edits)) = patches::through_module(self.mapping, source, moved, &uses)
         {

@@ -6,14 +6,19 @@ use coalesce_model::{
     ByteSpan, Edit, Guard, LanguagePlan, Texts, TreePath, language::RewriteOptions,
 };
 
+use rustc_hash::{FxHashMap, FxHashSet};
+
 use super::{
-    Moved, cut, flags, guarded, needs,
+    Moved, cut, flags, guarded,
+    name_index::NameIndex,
+    needs,
     outline::{Kind, Outline, Statement},
+    patches::sources,
     place::{Arriving, Block},
     reflection, refusal,
 };
 use crate::{
-    analysis::Analysis,
+    analysis::{Analysis, Use},
     facts::{ImportStatement, Leaf},
     rewrite::{
         self,
@@ -116,14 +121,14 @@ pub fn take(
     mapping: &Mapping<'_>,
     options: RewriteOptions,
     module: usize,
-    texts: &dyn Texts,
+    names: &NameIndex<'_>,
     arriving: &mut Arriving,
     plan: &mut LanguagePlan,
 ) {
-    let Some(source) = Source::new(mapping, module, texts) else {
+    let Some(source) = Source::new(mapping, module, names.texts) else {
         return;
     };
-    let cuts = cuts(mapping, &source, texts, plan);
+    let cuts = cuts(mapping, &source, names, plan);
     if cuts.is_empty() {
         return;
     }
@@ -136,7 +141,7 @@ pub fn take(
     if !mapping.goes_away(module) {
         let edits = plan.edits.entry(source.path.clone()).or_default();
         take_out(&source, &cuts, &all, edits);
-        unused(mapping, &source, &all, texts, edits);
+        unused(mapping, &source, &all, names, edits);
     }
     arriving.leave(source, cuts.iter().map(|cut| cut.index).collect(), all);
 }
@@ -146,7 +151,7 @@ pub fn take(
 fn cuts(
     mapping: &Mapping<'_>,
     source: &Source,
-    texts: &dyn Texts,
+    names: &NameIndex<'_>,
     plan: &mut LanguagePlan,
 ) -> Vec<Cut> {
     let module = source.module;
@@ -172,7 +177,7 @@ fn cuts(
                 kind,
                 fillers: BTreeMap::new(),
             }),
-            Err(problem) => match flags::flag(mapping, source, moved, texts) {
+            Err(problem) => match flags::flag(mapping, source, moved, names) {
                 Some((extents, fillers)) => cuts.push(Cut {
                     index,
                     extents,
@@ -392,12 +397,10 @@ fn block(
         .rewrites
         .into_iter()
         .filter(|rewrite| inside(rewrite.span));
+    let told = plan.rewrites.iter().filter(|told| told.path == source.path);
+    let mut told: FxHashSet<ByteSpan> = told.map(|told| told.span).collect();
     for rewrite in ours {
-        if !plan
-            .rewrites
-            .iter()
-            .any(|other| other.path == rewrite.path && other.span == rewrite.span)
-        {
+        if told.insert(rewrite.span) {
             plan.rewrites.push(rewrite);
         }
     }
@@ -446,7 +449,7 @@ fn unused(
     mapping: &Mapping<'_>,
     source: &Source,
     extents: &[ByteSpan],
-    texts: &dyn Texts,
+    names: &NameIndex<'_>,
     edits: &mut Vec<Edit>,
 ) {
     let inside = |span: ByteSpan| extents.iter().any(|extent| extent.contains(span));
@@ -459,15 +462,24 @@ fn unused(
         return;
     }
     let mut whole_statements = Vec::new();
+    let mut uses: FxHashMap<&str, Vec<&Use>> = FxHashMap::default();
+    for used in &source.analysis.uses {
+        if let Some(root) = used.chain.first() {
+            uses.entry(&root.text).or_default().push(used);
+        }
+    }
+    let known = edits.iter().filter(|edit| !edit.span.is_empty());
+    let known: BTreeMap<u32, u32> = known.map(|edit| (edit.span.start, edit.span.end)).collect();
     for (import, scope) in &source.analysis.imports {
-        if *scope != 0 || !may_go(source, import, edits) {
+        if *scope != 0 || !may_go(source, import, &known) {
             continue;
         }
         let leaves = import.leaves.iter();
         let goes: Vec<bool> = leaves
             .map(|leaf| {
-                is_unused(source, import, leaf, &inside)
-                    && !is_wanted(mapping, source, leaf.bound(), texts)
+                let used = uses.get(leaf.bound()).map_or(&[][..], Vec::as_slice);
+                is_unused(source, (import, leaf), used, &inside)
+                    && !is_wanted(mapping, source, leaf.bound(), names)
             })
             .collect();
         if !goes.contains(&true) {
@@ -510,13 +522,11 @@ fn runs_text(source: &Source, inside: &dyn Fn(ByteSpan) -> bool) -> bool {
 }
 
 /// Whether an import can be taken out: no condition, no edit of its own, no note that it stays.
-fn may_go(source: &Source, import: &ImportStatement, edits: &[Edit]) -> bool {
+/// `edits`: where they begin and end; none begins inside of another.
+fn may_go(source: &Source, import: &ImportStatement, edits: &BTreeMap<u32, u32>) -> bool {
     let plain = import.guard == Guard::None && !import.conditional;
-    let touched = edits.iter().any(|edit| {
-        edit.span.start <= import.span.end
-            && import.span.start <= edit.span.end
-            && !edit.span.is_empty()
-    });
+    let before = edits.range(..=import.span.end).next_back();
+    let touched = before.is_some_and(|(_, end)| import.span.start <= *end);
     let end = cut::line_end(&source.text, import.span.end);
     let tail = ByteSpan::new(import.span.end, end).of(&source.text);
     let noted = tail.is_some_and(|tail| tail.contains("noqa"));
@@ -526,8 +536,8 @@ fn may_go(source: &Source, import: &ImportStatement, edits: &[Edit]) -> bool {
 /// Whether what leaves uses a name, and nothing that stays does.
 fn is_unused(
     source: &Source,
-    import: &ImportStatement,
-    leaf: &Leaf,
+    (import, leaf): (&ImportStatement, &Leaf),
+    uses: &[&Use],
     inside: &dyn Fn(ByteSpan) -> bool,
 ) -> bool {
     let name = leaf.bound();
@@ -535,8 +545,8 @@ fn is_unused(
     let explicit = alias.is_some_and(|alias| alias.text == leaf.name.text);
     let dotted = import.from.is_none() && alias.is_none() && leaf.name.text.contains('.');
     let (mut inner, mut outer) = (false, false);
-    for used in &source.analysis.uses {
-        let Some(root) = used.chain.first().filter(|root| root.text == name) else {
+    for used in uses {
+        let Some(root) = used.chain.first() else {
             continue;
         };
         if !inside(root.span) {
@@ -590,7 +600,12 @@ fn named(text: &str, chain: &str) -> bool {
 }
 
 /// Whether others may have a name from this module, or it is exported.
-pub fn is_wanted(mapping: &Mapping<'_>, source: &Source, name: &str, texts: &dyn Texts) -> bool {
+pub fn is_wanted(
+    mapping: &Mapping<'_>,
+    source: &Source,
+    name: &str,
+    names: &NameIndex<'_>,
+) -> bool {
     let graph = mapping.graph;
     let Some(module) = graph.modules.get(source.module) else {
         return true;
@@ -609,16 +624,9 @@ pub fn is_wanted(mapping: &Mapping<'_>, source: &Source, name: &str, texts: &dyn
     let star = source.analysis.all.is_none()
         && !name.starts_with('_')
         && super::is_star_imported(mapping, source.module);
+    let mut texts = sources(names.texts).map(|(_, text)| text);
     exported
         || imported
         || star
-        || texts
-            .paths()
-            .iter()
-            .filter(|path| path.extension() == Some("py"))
-            .any(|path| {
-                texts
-                    .text(path)
-                    .is_some_and(|text| named(&text, &chain) || text.contains(&pair))
-            })
+        || names.may_name(name) && texts.any(|text| named(&text, &chain) || text.contains(&pair))
 }

@@ -59,6 +59,7 @@ pub(super) struct Imports {
 pub(super) fn settle(set: &Set<'_>, scan: &mut Scan, shims: &Shims) -> Imports {
     let mut settler = Settler {
         set,
+        read: spent::Read::default(),
         scan,
         short: &shims.short,
         imports: Imports::default(),
@@ -79,6 +80,7 @@ pub(super) fn settle(set: &Set<'_>, scan: &mut Scan, shims: &Shims) -> Imports {
 
 struct Settler<'s, 'a> {
     set: &'s Set<'a>,
+    read: spent::Read,
     scan: &'s mut Scan,
     /// Names by which old modules import new ones.
     short: &'s BTreeMap<(ModuleId, Place), String>,

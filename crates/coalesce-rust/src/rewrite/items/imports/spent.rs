@@ -1,6 +1,10 @@
 //! Imports that nobody needs any more.
 
-use std::collections::BTreeSet;
+use std::{
+    cell::RefCell,
+    collections::{BTreeMap, BTreeSet},
+    rc::Rc,
+};
 
 use coalesce_model::ByteSpan;
 
@@ -16,6 +20,27 @@ use crate::{
         walk::is_of_module,
     },
 };
+
+/// What was read of modules, each once: a module may have any number of imports.
+#[derive(Default)]
+pub(super) struct Read {
+    called: RefCell<BTreeMap<ModuleId, Rc<BTreeSet<String>>>>,
+    own_called: RefCell<BTreeMap<ModuleId, Rc<BTreeSet<String>>>>,
+    usages: RefCell<BTreeMap<ModuleId, Rc<traits::Usage>>>,
+}
+
+fn once<T>(
+    known: &RefCell<BTreeMap<ModuleId, Rc<T>>>,
+    module: ModuleId,
+    read: impl FnOnce() -> T,
+) -> Rc<T> {
+    if let Some(known) = known.borrow().get(&module) {
+        return Rc::clone(known);
+    }
+    let read = Rc::new(read());
+    known.borrow_mut().insert(module, Rc::clone(&read));
+    read
+}
 
 impl<'a> Settler<'_, 'a> {
     /// Imports that only what left used, or what is spelled anew.
@@ -229,6 +254,12 @@ impl<'a> Settler<'_, 'a> {
 
     /// Whether what stays in a module calls a method of a trait that it imports.
     fn demand(&self, import: (FileId, u32), home: ModuleId, name: &str) -> Demand {
+        let methods = once(&self.read.called, home, || self.called_with_globs(home));
+        self.demand_by(import, (home, name), &methods)
+    }
+
+    /// The methods that what stays of a module calls, and of those that take its names by a glob.
+    fn called_with_globs(&self, home: ModuleId) -> BTreeSet<String> {
         let world = self.world();
         let mut methods = BTreeSet::new();
         let bodies = world.bodies.iter();
@@ -242,7 +273,7 @@ impl<'a> Settler<'_, 'a> {
             };
             methods.extend(self.methods_that_stay(user, file, &text));
         }
-        self.demand_by(import, (home, name), &methods)
+        methods
     }
 
     /// The same of one module alone, without those inside of it.
@@ -252,6 +283,12 @@ impl<'a> Settler<'_, 'a> {
         (home, name): (ModuleId, &str),
         user: ModuleId,
     ) -> Demand {
+        let methods = once(&self.read.own_called, user, || self.called_by_itself(user));
+        self.demand_by(import, (home, name), &methods)
+    }
+
+    /// The methods that what stays of a module calls, without the modules inside of it.
+    fn called_by_itself(&self, user: ModuleId) -> BTreeSet<String> {
         let world = self.world();
         let mut methods = BTreeSet::new();
         for body in world.bodies_of(user) {
@@ -275,7 +312,7 @@ impl<'a> Settler<'_, 'a> {
                 start = start.max(span.end);
             }
         }
-        self.demand_by(import, (home, name), &methods)
+        methods
     }
 
     fn demand_by(
@@ -291,7 +328,10 @@ impl<'a> Settler<'_, 'a> {
             .filter(|binding| binding.import == Some(import))
             .map(|binding| binding.res)
             .collect();
-        let usage = traits::Usage::of(world, home, self.set.mapping.texts);
+        let texts = self.set.mapping.texts;
+        let usage = once(&self.read.usages, home, || {
+            traits::Usage::of(world, home, texts)
+        });
         let looks = |name: &str| usage.looks_like_trait(name);
         let demands = results.iter().map(|res| {
             traits::demand(world, (name, *res), methods, self.set.mapping.texts, &looks)
