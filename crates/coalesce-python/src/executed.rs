@@ -25,6 +25,7 @@ use crate::{
     graph::{Entity, PythonGraph},
     names::last_word,
     order::{leading, loads, parents},
+    shim::written,
 };
 
 /// Last words of decorators of libraries that keep what they stand on.
@@ -192,8 +193,9 @@ struct Imports {
 impl Imports {
     fn new(graph: &PythonGraph) -> Self {
         let (mut runs, around) = (loads(graph), parents(graph));
-        for (list, around) in runs.iter_mut().zip(&around) {
+        for (module, (list, around)) in runs.iter_mut().zip(&around).enumerate() {
             list.extend(around);
+            list.extend(forwarded_to(graph, module));
             list.sort_unstable();
             list.dedup();
         }
@@ -239,6 +241,20 @@ impl Imports {
             .filter(|module| found.get(*module) == Some(&true))
             .collect()
     }
+}
+
+/// The module that a shim leads to: its last call imports it by the last name that it is given.
+fn forwarded_to(graph: &PythonGraph, module: usize) -> Option<usize> {
+    let facts = graph.facts.get(module)?;
+    facts.shim.as_ref()?;
+    let mut calls = facts.effects.iter().rev();
+    let call = calls.find(|effect| matches!(effect.chain.as_slice(), [name] if name == "_forward" || name == "forward"))?;
+    let given = facts.names.iter().map(|(name, _)| name);
+    let (last, _) = given
+        .filter(|name| name.span.start >= call.span.start)
+        .filter_map(|name| Some((graph.find(None, &name.text)?, name.span)))
+        .next_back()?;
+    Some(last).filter(|last| *last != module)
 }
 
 /// All modules that the import of one runs. What its top-level package runs is worked out once: that comes first,
@@ -405,6 +421,7 @@ impl<'g> Effects<'g> {
         let found = self.graph.modules.get(module)?;
         let facts = self.graph.facts.get(module)?;
         let plain = facts.effects.iter().filter(|effect| effect.item.is_none());
+        let plain = plain.filter(|effect| !self.only_forwards(module, &effect.chain));
         let plain = plain.map(|effect| (effect.chain.join("."), Some(effect.span)));
         let items = found.defines.iter();
         let items = items.filter_map(|item| self.of_item(module, item));
@@ -425,6 +442,34 @@ impl<'g> Effects<'g> {
                 root.name
             ),
         })
+    }
+
+    /// Whether this is the call by which a shim that stands as it was written leads to the new names: what it
+    /// does besides is to warn, and the import of the new names themselves needs no warning.
+    fn only_forwards(&self, module: usize, chain: &[String]) -> bool {
+        let (Some(found), Some(facts)) =
+            (self.graph.modules.get(module), self.graph.facts.get(module))
+        else {
+            return false;
+        };
+        if facts.shim.is_none() && facts.item_shims.is_empty() {
+            return false;
+        }
+        let [called] = chain else {
+            return false;
+        };
+        if !matches!(called.as_str(), "forward" | "_forward" | "_forward_items") {
+            return false;
+        }
+        let text = |path| self.texts.text(path);
+        if text(&found.path).is_some_and(|text| written::defines(&text, called)) {
+            return true;
+        }
+        let helper = match self.resolve(module, chain) {
+            (Entity::Item(helper, _), 0) => self.graph.modules.get(helper),
+            _ => None,
+        };
+        helper.is_some_and(|helper| text(&helper.path).is_some_and(|text| written::helps(&text)))
     }
 
     /// What a module does to the process when it is executed, which the import of `root` comes to do: `random.seed(0)`,

@@ -6,6 +6,7 @@
 //! each line that uses it, and it runs on Python 3.8 and later.
 
 pub mod helper;
+pub mod written;
 
 use coalesce_model::ShimRequest;
 

@@ -37,6 +37,7 @@ mod tables;
 mod uses;
 mod words;
 
+pub use items::SHIM_OF_ITEMS;
 pub use mapping::Mapping;
 pub(crate) use places::is_test;
 

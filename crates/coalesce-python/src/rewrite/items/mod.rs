@@ -53,6 +53,7 @@ pub(super) use builtins::is_builtin;
 pub use exports::{entries_after, is_exported};
 pub use found_by_name::{NamedFunction, is_fixture};
 pub use header::Header;
+pub use shims::TEMPLATE as SHIM_OF_ITEMS;
 pub use way::Way;
 
 /// An item that gives up its name.

@@ -144,7 +144,7 @@ _forward_items(
 del _forward_items@TYPING@
 "#;
 
-const TEMPLATE: &str = r#"
+pub const TEMPLATE: &str = r#"
 
 @MARKER@
 @IMPORTS@def _forward_items(moved):
