@@ -5,6 +5,7 @@ mod commits;
 mod containment;
 mod deprecations;
 mod doors;
+mod fixing;
 mod formats;
 mod guide;
 mod hostile;

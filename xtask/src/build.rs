@@ -54,7 +54,7 @@ impl Program {
     /// What is said before a first build, so that nobody wonders whether it hangs.
     fn announcement(&self) -> String {
         let takes = match self.profile {
-            "quick" => "some 230 crates, two to three minutes on two cores",
+            "quick" => "some 170 crates, two to three minutes on two cores",
             "release" => "optimised, ten minutes and more on two cores",
             _ => "some minutes on two cores",
         };

@@ -76,7 +76,7 @@ const BEHIND_FEATURES: &[&[&str]] = &[
 /// `cargo xtask test [ARGS…]`; the arguments go to `cargo test`.
 pub fn run(arguments: &[OsString]) -> Outcome {
     // Where it cannot be made, the system's Python has to have what tests need.
-    let python = Environment::with(&["pytest", "numpy", "zarr"]).ok();
+    let python = Environment::with(&["pytest", "numpy", "zarr", "jsonschema"]).ok();
     let missing: Vec<_> = PROGRAMS
         .iter()
         .filter(|program| !succeeds(program.probe, python.as_ref()))

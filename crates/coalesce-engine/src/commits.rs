@@ -293,16 +293,24 @@ impl PlannedCommits {
         match purpose {
             Purpose::Whole => title.clone(),
             Purpose::Move => format!("{title}: move"),
-            Purpose::Edit => format!("{title}: edit the users"),
+            Purpose::Edit if self.moves_apart() => format!("{title}: edit the users"),
+            Purpose::Edit => format!("{title}: move, and edit the users"),
             Purpose::Retire => format!("{title}: retire the old names"),
         }
+    }
+
+    /// Whether files move in a commit of their own.
+    fn moves_apart(&self) -> bool {
+        let mut steps = self.steps.iter();
+        steps.any(|step| matches!(step.purpose, Purpose::Move))
     }
 
     fn message(&self, purpose: Purpose) -> String {
         let what = match purpose {
             Purpose::Whole => "",
             Purpose::Move => "The old names lead on for now; nothing else changes.\n",
-            Purpose::Edit => "What used the old names uses the new ones.\n",
+            Purpose::Edit if self.moves_apart() => "What used the old names uses the new ones.\n",
+            Purpose::Edit => "Files move, and what used the old names uses the new ones.\n",
             Purpose::Retire => "Nothing uses the old names any more.\n",
         };
         let mut message = format!("{}\n", self.subject(purpose));

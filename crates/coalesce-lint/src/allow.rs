@@ -4,8 +4,10 @@
 //! is allowed by a comment anywhere in the file. One that allows nothing is told, so that none stays
 //! behind.
 
+use std::collections::BTreeSet;
+
 use coalesce_model::{
-    ByteSpan, Finding, LanguageKind, LineIndex, Severity, TreePath, finding::codes,
+    ByteSpan, Code, Finding, LanguageKind, LineIndex, Severity, TreePath, finding::codes,
 };
 use memchr::memmem;
 
@@ -14,6 +16,12 @@ use crate::Subject;
 const MARK: &str = "coalesce: allow(";
 /// What the duplicate finder reads for itself.
 const OF_DUPLICATES: [&str; 2] = ["duplicate", "duplicates"];
+/// Findings that `check --fix` would mend: what is allowed of them, it leaves.
+const OF_OLD_NAMES: [Code; 3] = [
+    codes::DEPRECATED_PATH,
+    codes::REMOVED_REFERENCE,
+    codes::FORBIDDEN_PATH,
+];
 
 /// One comment.
 pub struct Allowance {
@@ -100,13 +108,15 @@ fn of_text(language: LanguageKind, path: &TreePath, text: &str, found: &mut Vec<
     }
 }
 
-/// Takes out what the comments allow and adds what is wrong with them; how many findings went.
+/// Takes out what the comments allow and adds what is wrong with them; how many findings went, and the files in
+/// which a use of an old name is among them.
 pub fn apply(
     allowances: &[Allowance],
     findings: &mut Vec<Finding>,
     subject: &Subject<'_>,
-) -> usize {
+) -> (usize, BTreeSet<TreePath>) {
     let mut used = vec![false; allowances.len()];
+    let mut old_names = BTreeSet::new();
     let before = findings.len();
     if !allowances.is_empty() {
         findings.retain(|finding| {
@@ -116,13 +126,16 @@ pub fn apply(
                     (*used, kept) = (true, false);
                 }
             }
+            if !kept && OF_OLD_NAMES.contains(&finding.code) {
+                old_names.insert(finding.path.clone());
+            }
             kept
         });
     }
     let allowed = before - findings.len();
     let idle = allowances.iter().zip(used).filter(|(_, used)| !used);
     findings.extend(idle.filter_map(|(allowance, _)| allowance.unused(subject)));
-    allowed
+    (allowed, old_names)
 }
 
 impl Allowance {

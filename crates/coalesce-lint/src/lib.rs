@@ -156,6 +156,8 @@ pub struct Report {
     pub findings: Vec<Finding>,
     /// How many findings comments allow.
     pub allowed: usize,
+    /// Files in which comments allow uses of old names: `check --fix` leaves them.
+    pub old_names_allowed: BTreeSet<TreePath>,
     /// How many findings the baseline has.
     pub known: usize,
     /// The codes of the rules that ran.
@@ -180,15 +182,38 @@ pub fn check(subject: &Subject<'_>, duplicates: Option<Vec<Finding>>) -> Report 
     let mut findings = plainest(findings);
     // An import that is a string as well is found twice.
     findings.sort_by(|a, b| (&a.path, a.span, a.code).cmp(&(&b.path, b.span, b.code)));
-    findings.dedup();
+    findings.dedup_by(|a, b| {
+        (&a.path, a.span, a.code, &a.message) == (&b.path, b.span, b.code, &b.message)
+    });
     let allowances = allow::of_sources(subject);
-    report.allowed = allow::apply(&allowances, &mut findings, subject);
+    (report.allowed, report.old_names_allowed) = allow::apply(&allowances, &mut findings, subject);
+    for finding in &mut findings {
+        if report.old_names_allowed.contains(&finding.path) {
+            not_by_itself(finding);
+        }
+    }
     if let Some(baseline) = subject.baseline {
         report.known = baseline.subtract(&mut findings, subject);
     }
     findings.sort_by(|a, b| (&a.path, a.span, a.code).cmp(&(&b.path, b.span, b.code)));
     report.findings = findings;
     report
+}
+
+/// What the help of a finding ends with that `check --fix` mends.
+const MENDED: &str = "; `coalesce check --fix` does it";
+/// What to type for it, as it stands in there.
+pub const FIX: &str = "`coalesce check --fix`";
+
+/// Takes out of the help of a finding that `check --fix` mends it.
+fn not_by_itself(finding: &mut Finding) {
+    let help = finding.help.take();
+    finding.help = help.map(|help| match help.strip_suffix(MENDED) {
+        Some(rest) => {
+            format!("{rest} by hand: `--fix` leaves files in which a comment allows an old name")
+        }
+        None => help,
+    });
 }
 
 /// Each place once, by the finding that says most of it.

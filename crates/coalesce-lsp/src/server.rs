@@ -82,7 +82,11 @@ pub fn serve(
     root: PathBuf,
     checker: &dyn Checker,
 ) -> Result<(), ServeError> {
-    let (id, params) = connection.initialize_start()?;
+    let (id, params) = match connection.initialize_start() {
+        // Who goes away without a word has asked for nothing.
+        Err(error) if error.channel_is_disconnected() => return Ok(()),
+        begun => begun?,
+    };
     let params: InitializeParams = serde_json::from_value(params)?;
     let abilities = abilities(&params);
     let answer = json!({

@@ -46,6 +46,7 @@ pub fn write(page: &mut Page, envelope: &Envelope, audit: &Audit) {
     actions += hollow_modules(page, &audit.modules);
     actions += duplicates::write(page, audit);
     actions += findings_of(page, &findings, Kind::Other);
+    findings_of(page, &findings, Kind::Note);
     cycles(page, &audit.cycles, false);
     page.skipped(&audit.files);
     if let Some(proposal) = &audit.proposal {
@@ -68,12 +69,9 @@ fn findings_alone(page: &mut Page, findings: &[FindingEntry], fail_on: &[Code]) 
 
 /// What to type next: of what there is to act on, what takes the most away.
 fn next(page: &mut Page, envelope: &Envelope, audit: &Audit) {
-    let (root, folder) = match envelope.root.as_str() {
-        "." => (String::new(), String::new()),
-        root => (
-            format!(" --root {root}"),
-            format!("{}/", root.trim_end_matches('/')),
-        ),
+    let folder = match envelope.root.as_str() {
+        "." => String::new(),
+        root => format!("{}/", root.trim_end_matches('/')),
     };
     let copies = audit
         .duplicates
@@ -83,26 +81,26 @@ fn next(page: &mut Page, envelope: &Envelope, audit: &Audit) {
         module.kind == ModuleKind::Stub && is_hollow(module) && module.importers.is_empty()
     });
     let worst = envelope.findings.first();
-    let (what, command) = if copies && audit.proposal.is_none() {
-        let command = format!("coalesce audit{root} --propose {folder}migrations/copies.toml");
-        (
-            "a manifest by which copies give way to one of them",
-            command,
-        )
+    let has_shim = audit
+        .modules
+        .iter()
+        .any(|module| module.kind == ModuleKind::Shim);
+    if copies && audit.proposal.is_none() {
+        let file = format!("{folder}migrations/copies.toml");
+        let what = "a manifest by which copies give way to one of them";
+        page.next(what, &["audit", "--propose", &file]);
     } else if let Some(module) = spare {
-        let command = format!("coalesce remove {}{root}", module.name);
-        ("what would go with an empty module", command)
+        let what = "what would go with an empty module";
+        page.next(what, &["remove", &module.name]);
     } else if let Some(finding) = worst {
-        (
-            "what the first finding means",
-            format!("coalesce explain {}", finding.code),
-        )
-    } else {
-        return;
-    };
-    page.put(PLAIN, format_args!("{what}: "))
-        .put(BOLD, command)
-        .end();
+        let what = "what the first finding means";
+        page.next(what, &["explain", finding.code.0]);
+    } else if has_shim {
+        page.next("which shims are left, and who uses them", &["status"]);
+    } else if !audit.cycles.is_empty() {
+        let what = "what cycles of imports mean";
+        page.next(what, &["explain", codes::IMPORT_CYCLE.0]);
+    }
 }
 
 /// The sections that are made of findings.
@@ -112,11 +110,14 @@ enum Kind {
     Syntax,
     Orphan,
     Other,
+    /// Worth knowing, and nothing to act on.
+    Note,
 }
 
 impl Kind {
     fn of(finding: &FindingEntry) -> Self {
         match finding.code {
+            _ if finding.severity == Severity::Note => Self::Note,
             codes::UNRESOLVED_IMPORT => Self::Unresolved,
             codes::SYNTAX_ERROR => Self::Syntax,
             codes::ORPHAN_FILE => Self::Orphan,
@@ -139,6 +140,7 @@ impl Kind {
                 "Nothing compiles or imports them.",
             ),
             Self::Other => ("Other findings", ""),
+            Self::Note => ("Notes", "Worth knowing; nothing has to be done."),
         }
     }
 }
@@ -202,16 +204,16 @@ fn findings_of(page: &mut Page, findings: &[&FindingEntry], kind: Kind) -> usize
     let Some(first) = of_kind.first() else {
         return 0;
     };
-    let style = if first.severity == Severity::Error {
-        BAD
-    } else {
-        WARN
+    let style = match first.severity {
+        Severity::Error => BAD,
+        Severity::Warning => WARN,
+        Severity::Note => BOLD,
     };
     let (heading, why) = kind.heading();
     page.section(style, heading, of_kind.len(), why);
     for finding in &of_kind {
         page.put(PLAIN, "  ");
-        if kind == Kind::Other {
+        if matches!(kind, Kind::Other | Kind::Note) {
             page.finding(finding);
             continue;
         }
@@ -224,10 +226,7 @@ fn findings_of(page: &mut Page, findings: &[&FindingEntry], kind: Kind) -> usize
                 .end();
         }
     }
-    of_kind
-        .iter()
-        .filter(|finding| finding.severity != Severity::Note)
-        .count()
+    of_kind.len()
 }
 
 fn cycles(page: &mut Page, cycles: &[CycleEntry], eager: bool) -> usize {
@@ -279,7 +278,7 @@ fn hollow_modules(page: &mut Page, modules: &[ModuleEntry]) -> usize {
     if hollow.is_empty() {
         return 0;
     }
-    let why = "Point their importers at the real home, then remove them.";
+    let why = "Nobody needs them once their importers name the real home.";
     page.section(WARN, "Modules that define nothing", hollow.len(), why);
     page.some(&hollow, |page, module| {
         page.put(PLAIN, "  ")
@@ -303,7 +302,9 @@ fn is_hollow(module: &ModuleEntry) -> bool {
     match module.kind {
         ModuleKind::Module => false,
         ModuleKind::Shim => true,
-        ModuleKind::Stub | ModuleKind::Redirect => !module.holds_others(),
+        ModuleKind::Stub => !module.holds_others(),
+        // One that is imported is a facade that somebody wants.
+        ModuleKind::Redirect => !module.holds_others() && module.importers.is_empty(),
     }
 }
 

@@ -134,21 +134,21 @@ fn next(page: &mut Page, envelope: &Envelope, check: &Check) {
     let Some(first) = envelope.findings.first() else {
         return;
     };
-    let is_mendable = |finding: &FindingEntry| {
-        let help = finding.help.as_deref().unwrap_or_default();
-        help.contains("`coalesce check --fix`")
-    };
-    let fixable = envelope.findings.iter().any(is_mendable);
-    let (label, command) = if fixable && check.fixed.is_none() {
-        (
-            "imports of old names are led on by ",
-            "coalesce check --fix".to_owned(),
-        )
-    } else {
-        (
-            "what a finding means: ",
-            format!("coalesce explain {}", first.code),
-        )
-    };
-    page.put(PLAIN, label).put(BOLD, command).end();
+    // Where one of the files has changes that are not committed, its help says what that takes.
+    let fix = envelope.findings.iter().filter_map(fix);
+    let fix = fix.max_by_key(|call| call.contains("--allow-dirty"));
+    match fix.filter(|_| check.fixed.is_none()) {
+        Some(fix) => page
+            .put(PLAIN, "imports of old names are led on by ")
+            .put(BOLD, fix)
+            .end(),
+        None => page.next("what a finding means", &["explain", first.code.0]),
+    }
+}
+
+/// What mends a finding by itself, as its help says.
+fn fix(finding: &FindingEntry) -> Option<&str> {
+    let help = finding.help.as_deref()?;
+    let call = help.get(help.find("coalesce check --fix")?..)?;
+    call.split('`').next()
 }

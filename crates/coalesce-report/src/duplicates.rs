@@ -1,5 +1,7 @@
 //! The parts of the page of `audit` that tell of duplicates, idioms and GPU roles.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use coalesce_model::envelope::{
     Audit, DifferenceAspect, DuplicateEntry, DuplicateKind, DuplicateMember, RoleEntry, StubKind,
 };
@@ -66,32 +68,73 @@ const CHAPTERS: [(&str, &str, &str); 7] = [
 const FIRST_CHAPTER: &str = "product";
 const NEXT_CHAPTER: &str = "alike";
 
-/// Writes duplicates, idioms and roles; returns how many classes there are to act on.
-pub fn write(page: &mut Page, audit: &Audit) -> usize {
+/// A chapter of copies, as a page tells it.
+pub struct ToldChapter<'a> {
+    /// What stands above it.
+    pub heading: &'static str,
+    /// Why its copies are told together.
+    pub why: &'static str,
+    /// Whether its classes are there to be acted on, or only to be known.
+    pub to_act_on: bool,
+    /// Whether its classes are told at length.
+    pub at_length: bool,
+    /// Its classes, the first first; those inside of larger ones are told with them.
+    pub classes: Vec<&'a DuplicateEntry>,
+}
+
+/// The chapters in which there is something to tell, and the classes inside of larger ones.
+pub fn chapters(audit: &Audit) -> (Vec<ToldChapter<'_>>, Vec<&DuplicateEntry>) {
     let told = |class: &&DuplicateEntry| class.new != Some(false);
     let told: Vec<&DuplicateEntry> = audit.duplicates.iter().filter(told).collect();
     let (idioms, copies): (Vec<&DuplicateEntry>, Vec<&DuplicateEntry>) = told
         .iter()
         .partition(|class| class.kind == DuplicateKind::Idiom);
     // A class in a larger one is told with it, where that is told.
-    let is_told = |id: &String| copies.iter().any(|class| class.id == *id);
+    let ids: BTreeSet<&str> = copies.iter().map(|class| class.id.as_str()).collect();
+    let is_told = |id: &String| ids.contains(id.as_str());
     let (inner, outer): (Vec<&DuplicateEntry>, Vec<&DuplicateEntry>) = copies
         .iter()
         .partition(|class| class.inside.as_ref().is_some_and(is_told));
     let has_first = outer.iter().any(|class| class.chapter == FIRST_CHAPTER);
-    for (chapter, heading, why) in CHAPTERS {
-        let own = outer.iter().filter(|class| class.chapter == chapter);
-        let own: Vec<&DuplicateEntry> = own.copied().collect();
-        // Where nothing comes first, what is next is all that there is.
-        let is_first = chapter == FIRST_CHAPTER || (chapter == NEXT_CHAPTER && !has_first);
-        if is_first {
-            classes(page, (heading, why), &own, &inner);
+    let mut chapters: Vec<ToldChapter<'_>> = CHAPTERS
+        .into_iter()
+        .map(|(chapter, heading, why)| {
+            let own = outer.iter().filter(|class| class.chapter == chapter);
+            ToldChapter {
+                heading,
+                why,
+                to_act_on: chapter == FIRST_CHAPTER,
+                // Where nothing comes first, what is next is all that there is.
+                at_length: chapter == FIRST_CHAPTER || (chapter == NEXT_CHAPTER && !has_first),
+                classes: own.copied().collect(),
+            }
+        })
+        .collect();
+    chapters.push(ToldChapter {
+        heading: "Scattered GPU idioms",
+        why: "The same question asked again in each place; one of them should answer it.",
+        to_act_on: true,
+        at_length: true,
+        classes: idioms,
+    });
+    chapters.retain(|chapter| !chapter.classes.is_empty());
+    (chapters, inner)
+}
+
+/// Writes duplicates, idioms and roles; returns how many classes there are to act on.
+pub fn write(page: &mut Page, audit: &Audit) -> usize {
+    let (chapters, inner) = chapters(audit);
+    let mut actions = 0;
+    for chapter in &chapters {
+        if chapter.to_act_on {
+            actions += chapter.classes.len();
+        }
+        if chapter.at_length {
+            classes(page, chapter, &inner);
         } else {
-            lines(page, (heading, why), &own);
+            lines(page, chapter);
         }
     }
-    let why = "The same question asked again in each place; one of them should answer it.";
-    classes(page, ("Scattered GPU idioms", why), &idioms, &[]);
     if audit.generated_files > 0 {
         let left_out = format!(
             "{} say they are generated and were not searched for duplicates (--generated)",
@@ -105,20 +148,20 @@ pub fn write(page: &mut Page, audit: &Audit) -> usize {
     }
     forwarders(page, audit);
     roles(page, &audit.roles);
-    told.len()
+    actions
 }
 
-fn classes(
-    page: &mut Page,
-    (heading, why): (&str, &str),
-    classes: &[&DuplicateEntry],
-    inner: &[&DuplicateEntry],
-) {
-    if classes.is_empty() {
-        return;
+impl ToldChapter<'_> {
+    /// Begins its section; what there is to act on stands out.
+    fn begin(&self, page: &mut Page) {
+        let style = if self.to_act_on { WARN } else { BOLD };
+        page.section(style, self.heading, self.classes.len(), self.why);
     }
-    page.section(WARN, heading, classes.len(), why);
-    page.first(CLASSES_SHOWN, classes, |page, class| {
+}
+
+fn classes(page: &mut Page, chapter: &ToldChapter<'_>, inner: &[&DuplicateEntry]) {
+    chapter.begin(page);
+    page.first(CLASSES_SHOWN, &chapter.classes, |page, class| {
         write_class(page, class);
         let inside = |other: &&&DuplicateEntry| other.inside.as_ref() == Some(&class.id);
         let inside: Vec<String> = inner
@@ -135,12 +178,11 @@ fn classes(
 }
 
 /// A chapter of which each class is a line.
-fn lines(page: &mut Page, (heading, why): (&str, &str), classes: &[&DuplicateEntry]) {
-    if classes.is_empty() {
-        return;
-    }
-    page.section(WARN, heading, classes.len(), why);
-    page.first(LINES_SHOWN, classes, |page, class| write_line(page, class));
+fn lines(page: &mut Page, chapter: &ToldChapter<'_>) {
+    chapter.begin(page);
+    page.first(LINES_SHOWN, &chapter.classes, |page, class| {
+        write_line(page, class);
+    });
 }
 
 fn write_line(page: &mut Page, class: &DuplicateEntry) {
@@ -172,6 +214,10 @@ fn write_class(page: &mut Page, class: &DuplicateEntry) {
         ),
     }
     .end();
+    let mut days = class.members.iter().map(|member| member.changed.map(day));
+    // One day for all of them tells nothing.
+    let first_day = days.next().flatten();
+    let differ = days.any(|day| day != first_day);
     first_members(page, &class.members, |page, _, member| {
         page.put(PLAIN, "    ").put(
             PLACE,
@@ -180,7 +226,7 @@ fn write_class(page: &mut Page, class: &DuplicateEntry) {
         page.put(PLAIN, format_args!("  {}", member.item));
         if member.uncommitted {
             page.put(DIM, "  changed, and not committed");
-        } else if let Some(changed) = member.changed {
+        } else if let Some(changed) = member.changed.filter(|_| differ) {
             page.put(DIM, format_args!("  last changed {}", day(changed)));
         }
         page.end();
@@ -195,16 +241,51 @@ fn write_class(page: &mut Page, class: &DuplicateEntry) {
         }
         page.end();
     }
+    let paths = short_paths(&class.members);
     let only = class.differences.iter().map(|difference| {
-        let path = class.members.get(difference.member);
-        let path = path.map_or("", |member| member.path.file_name());
+        let at = difference.member;
+        let path = paths.get(at).copied().unwrap_or_default();
+        let item = class.members.get(at);
+        let item = item.map_or("", |member| member.item.as_str());
+        let place = format!("{path}:{} {item}", difference.line);
         Only {
-            place: format!("{path}:{}", difference.line),
+            place: place.trim_end().to_owned(),
             aspect: difference.aspect,
             text: &difference.text,
         }
     });
     first_differences(page, &only.collect::<Vec<_>>());
+}
+
+/// For each member as much of the end of its path as tells its file from the others.
+fn short_paths(members: &[DuplicateMember]) -> Vec<&str> {
+    let paths: BTreeSet<&str> = members.iter().map(|member| member.path.as_str()).collect();
+    let mut short: BTreeMap<&str, &str> = BTreeMap::new();
+    let mut open: Vec<&str> = paths.into_iter().collect();
+    let mut parts = 1;
+    while !open.is_empty() {
+        let mut by_end: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for path in open.drain(..) {
+            by_end.entry(end_of(path, parts)).or_default().push(path);
+        }
+        for (end, paths) in by_end {
+            match paths.as_slice() {
+                [path] => drop(short.insert(path, end)),
+                _ => open.extend(paths),
+            }
+        }
+        parts += 1;
+    }
+    let short_of = |member: &DuplicateMember| short.get(member.path.as_str()).copied();
+    let of = |member| short_of(member).unwrap_or_default();
+    // The names live as long as the paths that they are the ends of.
+    members.iter().map(of).collect()
+}
+
+/// The last parts of a path.
+fn end_of(path: &str, parts: usize) -> &str {
+    let cut = path.rmatch_indices('/').nth(parts - 1);
+    cut.and_then(|(at, _)| path.get(at + 1..)).unwrap_or(path)
 }
 
 /// The first members of a class, each written with its place in it, and how many more there are.
@@ -266,7 +347,7 @@ fn forwarders(page: &mut Page, audit: &Audit) {
         return;
     }
     let why = "Each of their functions hands its arguments on to another one.";
-    page.section(WARN, "Modules that only forward", forwarders.len(), why);
+    page.section(BOLD, "Modules that only forward", forwarders.len(), why);
     page.some(&forwarders, |page, stub| {
         page.put(PLAIN, "  ")
             .put(PLACE, &stub.path)
@@ -298,4 +379,42 @@ fn roles(page: &mut Page, roles: &[RoleEntry]) {
         }
         page.end();
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use coalesce_model::TreePath;
+
+    use super::*;
+
+    #[test]
+    fn copies_are_told_apart_by_as_little_as_does() {
+        let member = |path: &str| DuplicateMember {
+            path: TreePath::new(path).unwrap(),
+            item: String::new(),
+            lines: [1, 2],
+            changed: None,
+            uncommitted: false,
+        };
+        let members = [
+            "lidar/core/gpu.py",
+            "lidar/optimization/gpu.py",
+            "gpu.py",
+            "a/core/gpu.py",
+            "b/pool.py",
+            "b/pool.py",
+        ];
+        let members: Vec<_> = members.map(member).into();
+        assert_eq!(
+            short_paths(&members),
+            [
+                "lidar/core/gpu.py",
+                "optimization/gpu.py",
+                "gpu.py",
+                "a/core/gpu.py",
+                "pool.py",
+                "pool.py"
+            ]
+        );
+    }
 }

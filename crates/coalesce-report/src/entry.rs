@@ -55,7 +55,5 @@ pub fn write_init(page: &mut Page, envelope: &Envelope, init: &Init) {
     }
     page.end();
     page.line(read_counts(&init.files));
-    page.put(PLAIN, "take the `# ` away from an entry, then: ")
-        .put(BOLD, "coalesce plan")
-        .end();
+    page.next("take the `# ` away from an entry, then", &["plan"]);
 }

@@ -28,6 +28,7 @@ mod refs;
 mod retire;
 mod sarif;
 mod status;
+pub mod typed;
 mod verify;
 
 use coalesce_model::envelope::{Body, Envelope, ErrorEntry, UnprovenEntry};
@@ -55,7 +56,7 @@ pub struct Options {
 /// The page of a command. It ends with a newline, unless it is empty.
 #[must_use]
 pub fn page(envelope: &Envelope, options: Options) -> String {
-    let mut page = Page::new(options);
+    let mut page = Page::new(options).about(&envelope.root);
     match &envelope.body {
         Body::Audit(body) => audit::write(&mut page, envelope, body),
         Body::Refs(body) => refs::write(&mut page, envelope, body),

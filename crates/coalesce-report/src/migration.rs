@@ -68,7 +68,11 @@ pub fn applied(page: &mut Page, (done, id): (&str, &str), committed: Option<&Com
         page.put(DIM, note).end();
     }
     page.put(GOOD, done).put(PLAIN, ", undo with ");
-    page.put(BOLD, format!("coalesce rollback {id}").trim_end());
+    let undo = match id {
+        "" => page.command(&["rollback"]),
+        id => page.command(&["rollback", id]),
+    };
+    page.put(BOLD, undo);
     if let Some(committed) = committed {
         // Files are put back by the one, the branch and the index by the other.
         page.put(PLAIN, ", then ")

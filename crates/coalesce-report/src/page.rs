@@ -14,7 +14,7 @@ use coalesce_model::{
     envelope::{Files, FindingEntry, Range},
 };
 
-use crate::{Options, excerpt};
+use crate::{Options, excerpt, typed};
 
 pub const PLAIN: Style = Style::new();
 pub const BOLD: Style = Style::new().bold();
@@ -40,6 +40,8 @@ const SKIPPED_SHOWN: usize = 3;
 pub struct Page {
     text: String,
     options: Options,
+    /// The tree that it tells of, as it was named.
+    root: String,
 }
 
 impl Page {
@@ -48,7 +50,30 @@ impl Page {
         Self {
             text: String::new(),
             options,
+            root: ".".to_owned(),
         }
+    }
+
+    /// The page of a tree that was named so.
+    pub fn about(mut self, root: &str) -> Self {
+        root.clone_into(&mut self.root);
+        self
+    }
+
+    /// What to type for this tree.
+    pub fn command<W: AsRef<str>>(&self, words: &[W]) -> String {
+        typed::command(&self.root, words)
+    }
+
+    /// The last line of a page: what to type next, and what for.
+    pub fn next<W: AsRef<str>>(&mut self, what_for: &str, words: &[W]) {
+        if self.quiet() {
+            return;
+        }
+        let command = self.command(words);
+        self.put(PLAIN, format_args!("{what_for}: "))
+            .put(BOLD, command)
+            .end();
     }
 
     /// Whether only findings are wanted.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use coalesce_model::{
     Safety,
     envelope::{
-        Answer, Envelope, Grade, NotRewrittenEntry, OperationKind, Plan, RewriteEntry,
+        Answer, Command, Envelope, Grade, NotRewrittenEntry, OperationKind, Plan, RewriteEntry,
         UnprovenEntry,
     },
 };
@@ -40,20 +40,22 @@ pub fn write(page: &mut Page, envelope: &Envelope, plan: &Plan) {
     operations(page, plan);
     let limit = if is_long { SECTION_LIMIT } else { usize::MAX };
     not_rewritten(page, &plan.not_rewritten, limit);
-    lost_names(page, plan);
+    lost_names(page, envelope.command, plan);
     unproven(page, &plan.unproven, usize::MAX);
     findings(page, envelope);
     if is_long {
         page.gap();
         page.line(format_args!(
-            "the diff has {lines} lines: `coalesce plan --diff` shows it, with each reference and why"
+            "the diff has {lines} lines: `{}` shows it, with each reference and why",
+            page.command(&["plan", "--diff"])
         ));
     } else {
         summary(page, plan);
     }
     if let Some(saved) = &plan.saved {
         page.line(format_args!(
-            "saved to {saved}; apply it with `coalesce migrate --plan {saved}`"
+            "saved to {saved}; apply it with `{}`",
+            page.command(&["migrate", "--plan", saved])
         ));
     }
     if !is_long {
@@ -191,20 +193,28 @@ pub fn unproven(page: &mut Page, entries: &[UnprovenEntry], limit: usize) {
 /// How many entries a shortened list leaves out, and where they are.
 fn and_more(page: &mut Page, count: usize, limit: usize) {
     if let Some(more) = count.checked_sub(limit).filter(|more| *more > 0) {
-        page.put(
-            DIM,
-            format_args!("  and {more} more, which `coalesce plan --diff` lists"),
-        )
-        .end();
+        let all = page.command(&["plan", "--diff"]);
+        page.put(DIM, format_args!("  and {more} more, which `{all}` lists"))
+            .end();
     }
 }
 
 /// Public names that are gone: who uses them elsewhere breaks.
-pub fn lost_names(page: &mut Page, plan: &Plan) {
+pub fn lost_names(page: &mut Page, command: Command, plan: &Plan) {
     if plan.lost_names.is_empty() || page.quiet() {
         return;
     }
-    let why = "Those who use the packages elsewhere break. `shim = true` keeps the old name of what moves.";
+    // A name that leads nowhere afterwards can be kept by nothing.
+    let kept = plan.lost_names.iter().any(|lost| lost.instead.is_some());
+    let why = match command {
+        Command::Move | Command::Replace | Command::Merge if kept => {
+            "Those who use the packages elsewhere break. `--shim` keeps the old name."
+        }
+        Command::Plan | Command::Migrate if kept => {
+            "Those who use the packages elsewhere break. `shim = true` of an entry keeps the old name."
+        }
+        _ => "Those who use the packages elsewhere break.",
+    };
     page.section(WARN, "Public names that go", plan.lost_names.len(), why);
     page.some(&plan.lost_names, |page, lost| {
         page.put(PLAIN, format_args!("  {}", lost.name));

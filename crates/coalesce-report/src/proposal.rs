@@ -32,8 +32,8 @@ pub fn write(page: &mut Page, proposal: &Proposal) {
         cycles(forecast.cycles_before),
         cycles(forecast.cycles_after),
     ));
-    page.put(DIM, format_args!("  look: coalesce plan {}", proposal.path))
-        .end();
+    let look = page.command(&["plan", &proposal.path]);
+    page.put(DIM, format_args!("  look: {look}")).end();
 }
 
 fn write_entry(page: &mut Page, entry: &ProposedEntry) {

@@ -68,7 +68,8 @@ fn without_deletions(diff: &str) -> String {
 fn last_line(page: &mut Page, retire: &Retire) {
     if let Some(saved) = &retire.plan.saved {
         page.line(format_args!(
-            "saved to {saved}; apply it with `coalesce migrate --plan {saved}`"
+            "saved to {saved}; apply it with `{}`",
+            page.command(&["migrate", "--plan", saved])
         ));
     } else if let Some(id) = &retire.migration {
         migration::applied(page, ("applied", id), retire.committed.as_ref());

@@ -11,7 +11,7 @@ use coalesce_model::{
 };
 use serde_json::{Value, json};
 
-use crate::explain::explanation;
+use crate::{explain::explanation, page::count};
 
 /// Results that are written.
 pub const RESULTS: usize = 5000;
@@ -25,12 +25,9 @@ const BASE: &str = "SRCROOT";
 /// # Errors
 /// None that this workspace's data could cause: all of it can be written as JSON.
 pub fn sarif(envelope: &Envelope) -> Result<String, serde_json::Error> {
-    let mut findings: Vec<_> = envelope.findings.iter().collect();
-    findings.sort_by_key(|finding| (finding.severity, finding.changed != Some(true)));
-    let mut results: Vec<Value> = findings.into_iter().map(of_finding).collect();
-    if let Body::Audit(audit) = &envelope.body {
-        results.extend(audit.duplicates.iter().map(of_duplicates));
-    }
+    let mut results: Vec<_> = results(envelope).collect();
+    results.sort_by_key(|(severity, elsewhere, _)| (*severity, *elsewhere));
+    let mut results: Vec<Value> = results.into_iter().map(|(_, _, result)| result).collect();
     let left = results.len().saturating_sub(RESULTS);
     results.truncate(RESULTS);
     let log = json!({
@@ -49,6 +46,29 @@ pub fn sarif(envelope: &Envelope) -> Result<String, serde_json::Error> {
         }],
     });
     Ok(serde_json::to_string_pretty(&log)? + "\n")
+}
+
+/// Each result with how bad it is, and whether it is on no changed line. A class of copies that is told with all its
+/// places is not told as a finding besides.
+fn results(envelope: &Envelope) -> impl Iterator<Item = (Severity, bool, Value)> {
+    let classes = match &envelope.body {
+        Body::Audit(audit) => audit.duplicates.as_slice(),
+        _ => &[],
+    };
+    let told =
+        move |finding: &&FindingEntry| classes.is_empty() || finding.code != codes::DUPLICATES;
+    let findings = envelope.findings.iter().filter(told).map(|finding| {
+        let elsewhere = finding.changed != Some(true);
+        (finding.severity, elsewhere, of_finding(finding))
+    });
+    let classes = classes.iter().filter(|class| class.new != Some(false));
+    findings.chain(classes.map(|class| {
+        let severity = match class.new {
+            Some(true) => Severity::Warning,
+            _ => Severity::Note,
+        };
+        (severity, true, of_duplicates(class, severity))
+    }))
 }
 
 /// Every code that exists; a result names its rule by the place in this list.
@@ -100,11 +120,7 @@ fn of_finding(finding: &FindingEntry) -> Value {
             "byteLength": range.end.saturating_sub(range.start),
         })
     });
-    let level = match finding.severity {
-        Severity::Error => "error",
-        Severity::Warning => "warning",
-        Severity::Note => "note",
-    };
+    let level = level(finding.severity);
     // Without the line: a finding stays the same when text above it comes or goes.
     let identity = format!("{}\0{}\0{}", finding.code, finding.path, finding.message);
     json!({
@@ -117,8 +133,16 @@ fn of_finding(finding: &FindingEntry) -> Value {
     })
 }
 
+const fn level(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Note => "note",
+    }
+}
+
 /// A class of duplicates: its first member is where it is, the others are related.
-fn of_duplicates(class: &DuplicateEntry) -> Value {
+fn of_duplicates(class: &DuplicateEntry, severity: Severity) -> Value {
     let physical = |member: &coalesce_model::envelope::DuplicateMember| {
         let [first, last] = member.lines;
         let region = json!({ "startLine": first, "endLine": last });
@@ -132,18 +156,21 @@ fn of_duplicates(class: &DuplicateEntry) -> Value {
             "physicalLocation": physical(member),
         })
     });
-    let text = format!(
-        "{} copies of a {}; {} lines could go",
-        class.members.len(),
-        class.kind.as_str(),
-        class.removable_lines
-    );
+    let places = count(class.members.len(), "place");
+    let text = match &class.title {
+        Some(title) => format!("{title}: {places}"),
+        None => format!(
+            "a {} in {places}; {} could go",
+            class.kind.as_str(),
+            count(class.removable_lines as usize, "line")
+        ),
+    };
     let first = class.members.first().map(physical);
     let first = first.map(|physical| json!({ "physicalLocation": physical }));
     json!({
         "ruleId": codes::DUPLICATES,
         "ruleIndex": index_of(codes::DUPLICATES.0),
-        "level": "note",
+        "level": level(severity),
         "message": { "text": text },
         "locations": first.into_iter().collect::<Vec<_>>(),
         "relatedLocations": related.collect::<Vec<_>>(),

@@ -13,7 +13,11 @@ pub fn write(page: &mut Page, envelope: &Envelope, status: &Status) {
         page.put(BAD, "unfinished")
             .put(PLAIN, format_args!(": {} was cut off", unfinished.id))
             .end();
-        page.line("    run `coalesce recover --finish` or `coalesce recover --undo`");
+        page.line(format_args!(
+            "    run `{}` or `{}`",
+            page.command(&["recover", "--finish"]),
+            page.command(&["recover", "--undo"])
+        ));
         page.gap();
     }
     for finding in &envelope.findings {
@@ -61,6 +65,26 @@ pub fn write(page: &mut Page, envelope: &Envelope, status: &Status) {
         count(status.shims.len(), "shim"),
     ));
     page.line(read_counts(&status.files));
+    next(page, status);
+}
+
+/// What to type next, of what is left.
+fn next(page: &mut Page, status: &Status) {
+    let open = |manifest: &ManifestEntry| manifest.state != State::Done;
+    if status.unfinished.is_some() {
+        return;
+    }
+    if status.manifests.iter().any(open) {
+        page.next("what the open entries would change", &["plan"]);
+    } else if status.shims.iter().any(|shim| shim.users.is_empty()) {
+        page.next("what goes with unused shims", &["retire", "--unused"]);
+    } else if let Some(shim) = status.shims.first() {
+        page.next("who still uses the first shim", &["refs", &shim.name]);
+    } else if status.manifests.is_empty() {
+        page.next("a manifest to begin with", &["init"]);
+    } else {
+        page.next("what CI runs from now on", &["check"]);
+    }
 }
 
 fn state(page: &mut Page, state: State) {

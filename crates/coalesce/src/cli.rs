@@ -401,6 +401,23 @@ pub struct Manifests {
 }
 
 impl Manifests {
+    /// The words by which they were named, and what was said of them.
+    #[must_use]
+    pub fn words(&self) -> Vec<String> {
+        let paths = self.manifests.iter().map(|path| path.display().to_string());
+        let mut words: Vec<String> = paths.collect();
+        if self.docs == Docs::Rewrite {
+            words.push("--docs=rewrite".to_owned());
+        }
+        for (said, option) in [
+            (self.no_rustfmt, "--no-rustfmt"),
+            (self.allow_unread, "--allow-unread"),
+        ] {
+            words.extend(said.then(|| option.to_owned()));
+        }
+        words
+    }
+
     /// The same, as the engine takes it.
     #[must_use]
     pub fn options(&self) -> PlanOptions {

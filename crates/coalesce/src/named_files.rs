@@ -77,6 +77,50 @@ pub fn refuse_existing(path: &Path) -> Result<(), Failure> {
     Err(failure.hint("name another file; nothing is written over"))
 }
 
+/// A file that was written and goes again, with the directories that were made for it, unless it is kept.
+pub struct Written {
+    path: PathBuf,
+    /// The innermost first.
+    directories: Vec<PathBuf>,
+    kept: bool,
+}
+
+impl Written {
+    /// Lets the file stay.
+    pub fn keep(mut self) {
+        self.kept = true;
+    }
+}
+
+impl Drop for Written {
+    fn drop(&mut self) {
+        if self.kept {
+            return;
+        }
+        // What cannot be taken away was changed by somebody else meanwhile.
+        _ = fs::remove_file(&self.path);
+        for directory in &self.directories {
+            _ = fs::remove_dir(directory);
+        }
+    }
+}
+
+/// As [`write_new`], and takes the file away again unless it is kept.
+///
+/// # Errors
+/// As there.
+pub fn write_for_now(root: &Path, path: &Path, text: &str) -> Result<Written, Failure> {
+    let missing = |directory: &&Path| !directory.as_os_str().is_empty() && !directory.exists();
+    let above = path.ancestors().skip(1).take_while(missing);
+    let directories = above.map(Path::to_owned).collect();
+    write_new(root, path, text)?;
+    Ok(Written {
+        path: path.to_owned(),
+        directories,
+        kept: false,
+    })
+}
+
 /// Writes a file that must not be there yet, and makes the directories above it. Below the root of a tree it
 /// goes through no link: the tree may be anybody's, and its links lead anywhere.
 ///

@@ -138,14 +138,22 @@ fn run(invocation: &Invocation) -> Exit {
             let shape = Shape {
                 layout: invocation.command.layout(),
                 diff: invocation.command.shows_diff(),
+                next: commands::next(invocation, &outcome.envelope),
             };
             // Whatever becomes of the page, the tree may have changed.
             catch_unwind(AssertUnwindSafe(|| {
-                print(&invocation.global, shape, &outcome)
+                print(&invocation.global, &shape, &outcome)
             }))
             .unwrap_or_else(|_| outcome.untold())
         }
-        Err(error) => print_error(invocation, describe(&error)),
+        Err(error) => {
+            let mut told = describe(&error);
+            let root = invocation.global.root.display().to_string();
+            for hint in &mut told.hints {
+                *hint = coalesce_report::typed::rooted(hint, &root);
+            }
+            print_error(invocation, told)
+        }
     }
 }
 
@@ -159,13 +167,14 @@ fn clear(global: &Global) {
 }
 
 /// How the page of a command is laid out.
-#[derive(Clone, Copy)]
 struct Shape {
     layout: Layout,
     diff: bool,
+    /// A last line.
+    next: Option<String>,
 }
 
-fn print(global: &Global, shape: Shape, outcome: &Outcome) -> Exit {
+fn print(global: &Global, shape: &Shape, outcome: &Outcome) -> Exit {
     let mut out = io::stdout().lock();
     let text = match global.format {
         Format::Human => {
@@ -176,12 +185,18 @@ fn print(global: &Global, shape: Shape, outcome: &Outcome) -> Exit {
                 columns: columns(shape.layout, &out),
                 diff: shape.diff,
             };
-            Ok(coalesce_report::page(&outcome.envelope, options))
+            let page = coalesce_report::page(&outcome.envelope, options);
+            Ok(page + shape.next.as_deref().unwrap_or_default())
         }
         Format::Json => coalesce_report::json(&outcome.envelope).map_err(io::Error::from),
         Format::Sarif => coalesce_report::sarif(&outcome.envelope).map_err(io::Error::from),
         Format::Github => {
-            summarize(&outcome.envelope).map(|()| coalesce_report::annotations(&outcome.envelope))
+            // The annotations are there without the summary.
+            if let Err(error) = summarize(&outcome.envelope) {
+                let why = "cannot write the summary of the job, GITHUB_STEP_SUMMARY";
+                let _ = writeln!(io::stderr(), "warning: {why}: {error}");
+            }
+            Ok(coalesce_report::annotations(&outcome.envelope))
         }
     };
     let written = text.and_then(|text| out.write_all(text.as_bytes()).and_then(|()| out.flush()));
@@ -226,10 +241,11 @@ fn print_error(invocation: &Invocation, error: ErrorEntry) -> Exit {
         let shape = Shape {
             layout: Layout::Unified,
             diff: false,
+            next: None,
         };
         return print(
             global,
-            shape,
+            &shape,
             &Outcome {
                 envelope,
                 exit: Exit::Failed,

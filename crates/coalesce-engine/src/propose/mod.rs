@@ -123,10 +123,9 @@ fn told(draft: &Draft, forecast: &Forecast) -> Vec<String> {
              comments: {left}."
         ),
         format!(
-            "Following them changes {} files and {} references, and leaves {}; import cycles: {} before, \
-             {} after.",
-            forecast.files,
-            forecast.references,
+            "Following them changes {} and {}, and leaves {}; import cycles: {} before, {} after.",
+            counted(forecast.files, "file"),
+            counted(forecast.references, "reference"),
             forecast.lines(),
             cycles(forecast.cycles_before),
             cycles(forecast.cycles_after)
@@ -134,6 +133,11 @@ fn told(draft: &Draft, forecast: &Forecast) -> Vec<String> {
         "Look: `coalesce plan` on this file. Take the `# ` away from what you have decided."
             .to_owned(),
     ]
+}
+
+fn counted(number: usize, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {noun}{plural}")
 }
 
 fn entry(entry: &DraftEntry) -> ProposedEntry {

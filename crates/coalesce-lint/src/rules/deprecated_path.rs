@@ -11,7 +11,7 @@ use coalesce_model::{
 use coalesce_tree::PathFilter;
 
 use super::names;
-use crate::Subject;
+use crate::{MENDED, Subject};
 
 /// Imports of the whole tree, tests and scripts included.
 pub fn check(subject: &Subject<'_>) -> Vec<Finding> {
@@ -39,21 +39,68 @@ pub fn check(subject: &Subject<'_>) -> Vec<Finding> {
             let told = deprecated(*graph, import)
                 .or_else(|| deprecated_attribute(&modules, import))
                 .or_else(|| deprecated_item(&shims, import));
-            findings.extend(told.map(|(name, help)| Finding {
+            findings.extend(told.map(|(name, what)| Finding {
                 code: codes::DEPRECATED_PATH,
                 severity: Severity::Error,
                 path: import.path.clone(),
                 span: Some(import.span),
                 message: format!("`{name}` is a deprecated shim"),
-                help: Some(if is_known(subject, name) {
-                    format!("{help}; `coalesce check --fix` does it")
-                } else {
-                    help.to_owned()
-                }),
+                help: Some(help(subject, name, what)),
             }));
         }
     }
     findings
+}
+
+/// What a shim stands for.
+#[derive(Clone, Copy)]
+enum What {
+    Module,
+    /// A module, by the attribute that its package keeps.
+    Attribute,
+    Item,
+}
+
+/// What to write instead: by its name where the manifest that left the shim is there to say it.
+fn help(subject: &Subject<'_>, name: &str, what: What) -> String {
+    if !is_known(subject, name) {
+        return match what {
+            What::Module | What::Attribute => "import the module that it forwards to",
+            What::Item => "import it from the module that has it now",
+        }
+        .to_owned();
+    }
+    let now = now(subject.manifests, name);
+    match (now, what) {
+        (Some(now), What::Module) => format!("import `{now}`{MENDED}"),
+        (None, What::Module) => format!("import what it forwards to{MENDED}"),
+        // Only imports of modules by their own names are led on.
+        (Some(now), What::Attribute | What::Item) => format!("import `{now}`"),
+        (None, What::Attribute | What::Item) => {
+            "import it from the module that has it now".to_owned()
+        }
+    }
+}
+
+/// What an old name leads to by the entries of the manifests, one after the other.
+fn now(manifests: &[Manifest], name: &str) -> Option<String> {
+    let entries = || manifests.iter().flat_map(|manifest| &manifest.entries);
+    let mut now = name.to_owned();
+    // A name that comes back would lead on for ever.
+    for _ in 0..entries().count() {
+        let separator = LanguageKind::of_name(&now).map_or(".", LanguageKind::separator);
+        let led = entries().filter_map(|entry| {
+            let from = entry.from.text.as_str();
+            let rest = now.strip_prefix(from)?;
+            let fits = rest.is_empty() || rest.starts_with(separator);
+            fits.then(|| (from.len(), format!("{}{rest}", entry.to.text)))
+        });
+        match led.max_by_key(|(length, _)| *length) {
+            Some((_, next)) if next != name => now = next,
+            _ => break,
+        }
+    }
+    (now != name).then_some(now)
 }
 
 /// The files that a manifest says use old names on purpose. Planning has tried the globs.
@@ -72,10 +119,7 @@ fn is_known(subject: &Subject<'_>, name: &str) -> bool {
 }
 
 /// The name of the shim that an import is one of, and what to do.
-fn deprecated<'g>(
-    graph: &'g dyn LanguageGraph,
-    import: &Import,
-) -> Option<(&'g str, &'static str)> {
+fn deprecated<'g>(graph: &'g dyn LanguageGraph, import: &Import) -> Option<(&'g str, What)> {
     let ImportTarget::Module(target) = import.target else {
         return None;
     };
@@ -87,8 +131,7 @@ fn deprecated<'g>(
     let named = names(module)
         .iter()
         .any(|name| import.name.starts_with(name));
-    (named && !is_own(module, &import.path))
-        .then_some((&module.name, "import the module that it forwards to"))
+    (named && !is_own(module, &import.path)).then_some((&module.name, What::Module))
 }
 
 /// The name of a shim that its package keeps as an attribute: `from package import old` leads past the
@@ -96,10 +139,9 @@ fn deprecated<'g>(
 fn deprecated_attribute<'g>(
     shims: &BTreeMap<&str, &'g Module>,
     import: &Import,
-) -> Option<(&'g str, &'static str)> {
+) -> Option<(&'g str, What)> {
     let module = shims.get(import.name.as_str())?;
-    (!is_own(module, &import.path))
-        .then_some((&module.name, "import the module that it forwards to"))
+    (!is_own(module, &import.path)).then_some((&module.name, What::Attribute))
 }
 
 /// Whether a file is a test or example of the very package whose library is the shim: these show that
@@ -119,7 +161,7 @@ fn is_own(shim: &Module, user: &TreePath) -> bool {
 fn deprecated_item<'s>(
     shims: &'s BTreeMap<String, TreePath>,
     import: &Import,
-) -> Option<(&'s str, &'static str)> {
+) -> Option<(&'s str, What)> {
     let (name, path) = shims.get_key_value(&import.name)?;
-    (*path != import.path).then_some((name, "import it from the module that has it now"))
+    (*path != import.path).then_some((name, What::Item))
 }

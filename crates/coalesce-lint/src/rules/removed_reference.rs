@@ -10,7 +10,7 @@ use coalesce_model::{
     pattern::NamePattern,
 };
 
-use crate::Subject;
+use crate::{MENDED, Subject};
 
 /// An old name with nothing behind it.
 struct Gone<'m> {
@@ -18,6 +18,8 @@ struct Gone<'m> {
     manifest: &'m str,
     /// Where it is now; `None` where it was removed.
     now: Option<&'m str>,
+    /// Whether that is a module: later uses of items are not led on.
+    is_module: bool,
 }
 
 /// How a name stands in a file.
@@ -36,9 +38,18 @@ pub fn patterns(manifests: &[Manifest], known: impl Fn(&str) -> bool) -> Vec<Nam
 
 /// Imports, string literals and configuration values of the whole tree, tests and scripts included.
 pub fn check(subject: &Subject<'_>) -> Vec<Finding> {
-    let gone = gone(subject.manifests, |name| subject.knows(name));
+    let mut gone = gone(subject.manifests, |name| subject.knows(name));
     if gone.is_empty() {
         return Vec::new();
+    }
+    let modules = subject
+        .index
+        .graphs()
+        .iter()
+        .flat_map(|graph| graph.modules());
+    let modules: BTreeSet<&str> = modules.map(|module| module.name.as_str()).collect();
+    for one in gone.values_mut() {
+        one.is_module = one.now.is_some_and(|now| modules.contains(now));
     }
     let mut findings = Vec::new();
     let mut on_purpose: BTreeSet<TreePath> = BTreeSet::new();
@@ -85,6 +96,7 @@ fn gone(manifests: &[Manifest], known: impl Fn(&str) -> bool) -> BTreeMap<&str, 
                     Gone {
                         manifest: &manifest.id,
                         now,
+                        is_module: false,
                     },
                 );
             }
@@ -96,6 +108,7 @@ fn gone(manifests: &[Manifest], known: impl Fn(&str) -> bool) -> BTreeMap<&str, 
                     Gone {
                         manifest: &manifest.id,
                         now: None,
+                        is_module: false,
                     },
                 );
             }
@@ -172,7 +185,8 @@ fn place(
         Some(now) => (
             format!("`{old}` is `{now}` since {}", gone.manifest),
             match reference {
-                Form::Import => format!("import `{now}{rest}`; `coalesce check --fix` does it"),
+                Form::Import if gone.is_module => format!("import `{now}{rest}`{MENDED}"),
+                Form::Import => format!("import `{now}{rest}`"),
                 Form::Text => format!("name `{now}{rest}`"),
             },
         ),

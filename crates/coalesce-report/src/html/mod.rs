@@ -12,10 +12,11 @@ use std::{
     fmt::{self, Display, Write as _},
 };
 
-use coalesce_model::envelope::{Body, Envelope};
+use coalesce_model::envelope::{Audit, Body, Envelope};
 use serde_json::{Value, json};
 
 use crate::{
+    duplicates,
     explain::explanation,
     page::{is_obeyed, spell_out},
 };
@@ -41,6 +42,9 @@ fn interactive(envelope: &Envelope) -> Result<String, serde_json::Error> {
     thin_out(&mut data);
     if let Value::Object(fields) = &mut data {
         fields.insert("explanations".to_owned(), json!(explanations(envelope)));
+        if let Body::Audit(audit) = &envelope.body {
+            fields.insert("chapters".to_owned(), json!(chapters(audit)));
+        }
     }
     let content = format!(
         "<div id=\"page\"></div>\n<noscript>The page is made by a script that it carries, and the \
@@ -50,6 +54,25 @@ fn interactive(envelope: &Envelope) -> Result<String, serde_json::Error> {
     );
     let title = format!("coalesce {}", envelope.command.as_str());
     Ok(framed(&title, &content))
+}
+
+/// The chapters of copies, as the page of a terminal has them.
+fn chapters(audit: &Audit) -> Vec<Value> {
+    let (chapters, _) = duplicates::chapters(audit);
+    let told = chapters.iter().map(|chapter| {
+        let ids: Vec<&str> = chapter
+            .classes
+            .iter()
+            .map(|class| class.id.as_str())
+            .collect();
+        json!({
+            "heading": chapter.heading,
+            "why": chapter.why,
+            "act": chapter.to_act_on,
+            "ids": ids,
+        })
+    });
+    told.collect()
 }
 
 /// Takes out what no page shows and is most of the text of a large tree.

@@ -267,17 +267,29 @@ function findingsSection(parent, query) {
 }
 
 // ---- duplicates -----------------------------------------------------------------------------
-const duplicates = data.duplicates || [];
+const byId = new Map((data.duplicates || []).map(entry => [entry.id, entry]));
+// The chapters of the page in a terminal; what stands inside of a larger class is told with it.
+const chapters = (data.chapters || []).map(chapter => ({ ...chapter, entries: chapter.ids.map(id => byId.get(id)) }));
+const outer = chapters.flatMap(chapter => chapter.entries);
+const insideOf = new Map();
+(data.duplicates || []).forEach(entry => {
+  if (!entry.inside) return;
+  if (!insideOf.has(entry.inside)) insideOf.set(entry.inside, []);
+  insideOf.get(entry.inside).push(entry);
+});
+const duplicates = (data.duplicates || []).filter(entry => entry.new !== false);
 const copies = entry => entry.members.map(member => member.item || member.path);
 function duplicateCard(entry) {
-  const sure = entry.likelihood === null ? '' : ', ' + Math.floor(entry.likelihood * 100) + ' % likely';
+  const sure = entry.likelihood === null ? '' : ', likelihood ' + Math.floor(entry.likelihood * 100) + ' %';
   return card([el('strong', null, plural(entry.removable_lines, 'line')), ' ', entry.kind, ' ', entry.title ? entry.title : code(copies(entry)[0]), ' ',
-    faint(plural(entry.members.length, 'place') + ', ' + Math.floor(entry.similarity * 100) + ' % in common' + sure), el('br'),
+    faint(plural(entry.members.length, 'place') + ', ' + Math.floor(entry.similarity * 100) + ' % alike' + sure), el('br'),
     faint(distinct(entry.members.map(member => member.path)).slice(0, 3).join(' · '))], made => {
     const list = el('ul');
     long(list, entry.members, member => el('li', null, place(member.path, member.lines[0] + '–' + member.lines[1]), ' ', member.item ? code(member.item) : null));
     add(made, [list]);
     if (entry.differences.length) add(made, [el('p', null, 'What each does alone'), aligned(entry)]);
+    const inside = insideOf.get(entry.id) || [];
+    if (inside.length) add(made, [el('p', null, 'Inside it'), inside.map(duplicateCard)]);
   });
 }
 // One row for what stands in the same turn of the same aspect; one column a member.
@@ -293,7 +305,7 @@ function aligned(entry) {
         column[at] ? [faint(column[at].line + ' '), code(column[at].text)] : '–'))]);
     }
   }
-  const heads = shownMembers.map(member => { const one = entry.members[member]; return code(one ? one.path : '?'); });
+  const heads = shownMembers.map(member => { const one = entry.members[member]; return one ? [code(one.path), one.item ? [el('br'), code(one.item)] : null] : '?'; });
   const made = table(['', ...heads], rows);
   if (who.length > shownMembers.length) made.append(el('p', { class: 'faint' }, 'and ' + plural(who.length - shownMembers.length, 'more member')));
   return made;
@@ -305,8 +317,15 @@ function duplicatesSection(parent, query) {
   kinds.value = filters.kind;
   const text = entry => (entry.searched ||= (entry.id + ' ' + (entry.title || '') + ' ' + entry.members.map(member => member.path + ' ' + member.item).join(' ')).toLowerCase());
   const left = duplicates.filter(entry => (!filters.kind || entry.kind === filters.kind) && has(text(entry), wanted));
-  add(parent, [el('div', { class: 'filters' }, kinds, faint(left.length + ' of ' + duplicates.length + ', those with most removable lines first'))]);
-  long(parent, left, duplicateCard);
+  const narrowed = wanted.length || filters.kind;
+  const number = narrowed ? left.length + ' of ' + plural(duplicates.length, 'class') + ', those inside of others too'
+    : plural(outer.length, 'class');
+  add(parent, [el('div', { class: 'filters' }, kinds, faint(number))]);
+  if (narrowed) { long(parent, left, duplicateCard); return; }
+  chapters.forEach(chapter => {
+    add(parent, [el('h2', null, chapter.heading + ': ' + chapter.entries.length), el('p', { class: 'faint' }, chapter.why)]);
+    long(parent, chapter.entries, duplicateCard);
+  });
 }
 
 // ---- roles ----------------------------------------------------------------------------------
@@ -339,12 +358,15 @@ function firstSection(parent) {
       own.slice(0, 3).map(findingLine),
       own.length > 3 ? faint('and ' + (own.length - 3) + ' more') : null));
   });
-  if (duplicates.length) {
-    const lines = duplicates.reduce((sum, entry) => sum + entry.removable_lines, 0);
-    add(parent, [el('h2', null, 'Copies with most to gain'), el('p', { class: 'faint' }, plural(duplicates.length, 'class') + ' of duplicates, ' + plural(lines, 'line') + ' that would go if one copy of each stayed')]);
-    duplicates.slice(0, 10).forEach(entry => parent.append(duplicateCard(entry)));
-  }
-  if (!kinds.length && !duplicates.length) add(parent, [el('p', null, 'Nothing was found.')]);
+  chapters.filter(chapter => chapter.act).forEach(chapter => {
+    add(parent, [el('h2', null, chapter.heading + ': ' + chapter.entries.length), el('p', { class: 'faint' }, chapter.why)]);
+    chapter.entries.slice(0, 10).forEach(entry => parent.append(duplicateCard(entry)));
+    if (chapter.entries.length > 10) add(parent, [el('button', { class: 'more', onclick: () => show('duplicates') }, (chapter.entries.length - 10) + ' more')]);
+  });
+  const apart = chapters.filter(chapter => !chapter.act);
+  if (apart.length) add(parent, [el('p', null, 'Listed apart: ', el('button', { class: 'link', onclick: () => show('duplicates') },
+    apart.map(chapter => chapter.heading + ' (' + chapter.entries.length + ')').join(', ')))]);
+  if (!kinds.length && !outer.length) add(parent, [el('p', null, 'Nothing was found.')]);
   const skipped = (data.files || {}).skipped || [];
   if (skipped.length) parent.append(card([plural(skipped.length, 'file') + ' not read'], made => long(made, skipped, file => el('p', null, place(file.path), ' ', faint(file.reason)))));
 }
@@ -399,7 +421,7 @@ function diffSection(parent, query) {
 
 // ---- the frame ------------------------------------------------------------------------------
 const all = {
-  audit: [['first', 'First', firstSection], ['modules', 'Modules', modulesSection, modules.length], ['duplicates', 'Duplicates', duplicatesSection, duplicates.length],
+  audit: [['first', 'First', firstSection], ['modules', 'Modules', modulesSection, modules.length], ['duplicates', 'Duplicates', duplicatesSection, outer.length],
     ['roles', 'Roles', rolesSection, (data.roles || []).length], ['findings', 'Findings', findingsSection, (data.findings || []).length]],
   check: [['findings', 'Findings', findingsSection, (data.findings || []).length]],
   plan: [['plan', 'Plan', planSection], ['rewrites', 'References', rewritesSection, (data.rewrites || []).length], ['diff', 'Diff', diffSection]],

@@ -139,7 +139,8 @@ fn manual(arguments: &cli::Man) -> Result<String, Failure> {
     let page = match &arguments.command {
         None => program,
         Some(name) => match program.find_subcommand(name) {
-            Some(command) => command.clone(),
+            // The page names the version of the program, which only the program itself has.
+            Some(command) => command.clone().version(env!("COALESCE_VERSION")),
             None => return Err(unknown(name)),
         },
     };

@@ -5,7 +5,7 @@ mod fix;
 mod scope;
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
 };
 
@@ -13,7 +13,7 @@ use coalesce_engine::{Session, Sources, references, shims};
 use coalesce_lint::{Baseline, PreparedRule, Report, RoleUse, Subject};
 use coalesce_model::{
     Finding, Import, LanguageKind, Texts as _, TreePath,
-    envelope::{Body, Check, Command, Fixed, ShimEntry, UncheckedImport},
+    envelope::{Body, Check, Command, FindingEntry, Fixed, ShimEntry, UncheckedImport},
     manifest::Manifest,
 };
 
@@ -36,7 +36,7 @@ pub fn run(global: &cli::Global, arguments: &cli::Check) -> anyhow::Result<Outco
         let message = "`--verify`, `--require`, `--allow-unproven` and `--allow-dirty` say how `--fix` applies";
         return Err(Failure::user(message).into());
     }
-    let mut scope = Scope::of(arguments)?;
+    let mut scope = Scope::of(&global.root, arguments)?;
     let mut session = open(global)?;
     // What is asked wrongly is told before anything changes.
     known_codes(&session.settings.check.off)?;
@@ -48,7 +48,9 @@ pub fn run(global: &cli::Global, arguments: &cli::Check) -> anyhow::Result<Outco
         .transpose()?;
     let mut fixed = None;
     if arguments.fix {
-        let done = fix::lead_on(&session, global, &arguments.applying)?;
+        // A comment that allows an old name allows it of `--fix` as well.
+        let all = Prepared::of(&session, arguments, None)?.check(&session, None);
+        let done = fix::lead_on(&session, global, arguments, &all.old_names_allowed)?;
         if done.migration.is_some() {
             session = open(global)?;
         }
@@ -88,12 +90,42 @@ pub fn run(global: &cli::Global, arguments: &cli::Check) -> anyhow::Result<Outco
         .map(|finding| page.locator.finding_with_line(finding))
         .collect();
     scope.mark_changed(&session, &mut entries);
+    say_what_dirt_takes(&session, &mut entries);
     let mut envelope = page.envelope(Command::Check, &[], Body::Check(body));
     envelope.findings = entries;
     Ok(Outcome {
         envelope,
         exit: if clean { Exit::Success } else { Exit::Findings },
     })
+}
+
+/// Puts `--allow-dirty` to what mends a finding where its file has changes that are not committed: without it `--fix`
+/// does not touch them.
+fn say_what_dirt_takes(session: &Session, entries: &mut [FindingEntry]) {
+    let mended = |entry: &FindingEntry| {
+        let help = entry.help.as_deref().unwrap_or_default();
+        help.contains(coalesce_lint::FIX)
+    };
+    let paths = entries.iter().filter(|entry| mended(entry));
+    let paths: BTreeSet<TreePath> = paths
+        .filter_map(|entry| TreePath::new(&entry.path).ok())
+        .collect();
+    if paths.is_empty() {
+        return;
+    }
+    let paths: Vec<TreePath> = paths.into_iter().collect();
+    // Where the repository cannot be read, `--fix` says so itself.
+    let dirty = coalesce_apply::uncommitted(session.tree.root(), &paths).unwrap_or_default();
+    for entry in entries.iter_mut().filter(|entry| mended(entry)) {
+        if dirty.iter().any(|path| path.as_str() == entry.path) {
+            let help = entry.help.take().unwrap_or_default();
+            let whole = format!(
+                "{} --allow-dirty`",
+                coalesce_lint::FIX.trim_end_matches('`')
+            );
+            entry.help = Some(help.replace(coalesce_lint::FIX, &whole));
+        }
+    }
 }
 
 /// The imports that nobody can check, of all languages.

@@ -1,7 +1,5 @@
 //! `move`, `replace`, `merge` and `remove`: a manifest of one entry that nobody has to write.
 
-use std::path::Path;
-
 use coalesce_apply::Store;
 use coalesce_engine::{PlanOptions, Session, checks_of, plan};
 use coalesce_model::{
@@ -9,9 +7,11 @@ use coalesce_model::{
     manifest::{EntryText, Manifest},
 };
 
+use coalesce_report::typed;
+
 use super::{
-    Page, applying::Application, migrate::refuse_unfinished, open, rollback::failure,
-    some_manifests,
+    Page, applying::Application, label, migrate::refuse_unfinished, open, rollback::failure,
+    some_manifests, spoken::Spoken,
 };
 use crate::{
     cli::{self, EntryOptions},
@@ -62,13 +62,14 @@ pub fn run(global: &cli::Global, command: &EntryCommand<'_>) -> anyhow::Result<O
     refuse_unfinished(&store)?;
     let mut session = open(global)?;
     let text = command.entry.manifest();
-    let mut manifests = unsaved(&session, command, &text)?;
-    let mut worked = plan(&session, &manifests, PlanOptions::default())?;
+    let spoken = Spoken(&command.entry);
+    let mut manifests = unsaved(&session, command, &text).map_err(|why| spoken.failure(&why))?;
+    let mut worked =
+        plan(&session, &manifests, PlanOptions::default()).map_err(|why| spoken.failure(&why))?;
     let mut saved = None;
     if let Some(path) = &options.save {
-        // Names that fit nothing were refused above; what is undecided is decided in the file.
-        named_files::write_new(&global.root, path, &text)?;
-        saved = Some(path.display().to_string());
+        // Names that fit nothing were refused above. Where the command cannot do its work the file goes again.
+        saved = Some(named_files::write_for_now(&global.root, path, &text)?);
         // The file may be one of the tree, which then says what was applied of it.
         session = open(global)?;
         manifests = some_manifests(&session, std::slice::from_ref(path))?;
@@ -87,16 +88,26 @@ pub fn run(global: &cli::Global, command: &EntryCommand<'_>) -> anyhow::Result<O
     } else {
         application.show_only(&mut worked, &mut page.locator)?
     };
+    let findings: Vec<_> = carried
+        .findings
+        .into_iter()
+        .map(|finding| spoken.finding(finding))
+        .collect();
+    let saved = saved.filter(|_| carried.exit != Exit::Failed);
+    let manifest_saved = saved.and_then(|saved| {
+        saved.keep();
+        Some(options.save.as_ref()?.display().to_string())
+    });
     let open_still = carried.exit == Exit::Success && !carried.body.applied;
-    let next =
-        (open_still && !worked.nothing_to_do()).then(|| next(global, command, saved.as_deref()));
+    let next = (open_still && !worked.nothing_to_do())
+        .then(|| next(global, command, manifest_saved.as_deref()));
     let body = EntryMigration {
         manifest: text,
-        manifest_saved: saved,
+        manifest_saved,
         migrate: carried.body,
         next,
     };
-    let envelope = page.envelope(command.name, &carried.findings, Body::Entry(body));
+    let envelope = page.envelope(command.name, &findings, Body::Entry(body));
     Ok(Outcome {
         envelope,
         exit: carried.exit,
@@ -115,22 +126,19 @@ fn unsaved(
 
 /// What to type to have the plan applied.
 fn next(global: &cli::Global, command: &EntryCommand<'_>, saved: Option<&str>) -> String {
-    let mut words = match saved {
+    let words = match saved {
         Some(path) => vec!["migrate".to_owned(), path.to_owned()],
-        None => words(&command.entry),
+        None => {
+            let mut words = words(&command.entry);
+            words.push("--apply".to_owned());
+            words
+        }
     };
-    if global.root != Path::new(".") {
-        words.extend(["--root".to_owned(), global.root.display().to_string()]);
-    }
-    if saved.is_none() {
-        words.push("--apply".to_owned());
-    }
-    let words: Vec<String> = words.iter().map(|word| shell_word(word)).collect();
-    format!("coalesce {}", words.join(" "))
+    typed::command(&label(global), &words)
 }
 
 /// The words of a command line that stands for an entry.
-fn words(entry: &EntryText) -> Vec<String> {
+pub fn words(entry: &EntryText) -> Vec<String> {
     let mut words = vec![entry.verb.as_str().to_owned(), entry.from.clone()];
     words.extend(entry.to.clone());
     let mut option = |name: &str, value: Option<&String>| {
@@ -154,15 +162,6 @@ fn words(entry: &EntryText) -> Vec<String> {
     words
 }
 
-/// A word as a POSIX shell takes it back.
-fn shell_word(word: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "._-/:=,+@%".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', "'\\''"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -182,21 +181,6 @@ mod tests {
                 next(&invocation.global, &command, None),
                 format!("coalesce {typed}")
             );
-        }
-    }
-
-    #[test]
-    fn a_word_is_quoted_where_a_shell_would_part_it() {
-        for (word, typed) in [
-            ("a.b", "a.b"),
-            ("a::b", "a::b"),
-            ("x=keep-into", "x=keep-into"),
-            ("two words", "'two words'"),
-            ("it's", "'it'\\''s'"),
-            ("", "''"),
-            ("$HOME", "'$HOME'"),
-        ] {
-            assert_eq!(shell_word(word), typed);
         }
     }
 }

@@ -23,6 +23,7 @@ mod plan;
 mod refs;
 mod retire;
 mod rollback;
+mod spoken;
 mod status;
 mod verify;
 
@@ -33,6 +34,8 @@ use coalesce_model::{
     finding::codes,
     manifest::Manifest,
 };
+
+use coalesce_report::typed;
 
 use crate::{
     cli::{self, Invocation},
@@ -53,13 +56,29 @@ pub fn end() {
 /// # Errors
 /// A [`Failure`] for what the user can mend; anything else is a mistake of ours.
 pub fn run(invocation: &Invocation) -> anyhow::Result<Outcome> {
-    let outcome = carry_out(invocation)?;
+    let mut outcome = carry_out(invocation)?;
+    let root = label(&invocation.global);
+    for finding in &mut outcome.envelope.findings {
+        let help = finding.help.take();
+        finding.help = help.map(|help| typed::rooted(&help, &root));
+    }
     if let Some(path) = invocation.command.html()
         && let Some(page) = coalesce_report::html(&outcome.envelope)?
     {
         named_files::write(path, &page)?;
     }
     Ok(outcome)
+}
+
+/// What a page ends with that only the command line knows: what to type next.
+#[must_use]
+pub fn next(invocation: &Invocation, envelope: &Envelope) -> Option<String> {
+    match &invocation.command {
+        cli::Command::Plan(arguments) if !invocation.global.quiet => {
+            plan::next(&invocation.global, arguments, envelope)
+        }
+        _ => None,
+    }
 }
 
 fn carry_out(invocation: &Invocation) -> anyhow::Result<Outcome> {

@@ -6,8 +6,9 @@ use std::collections::BTreeSet;
 use coalesce_apply::Store;
 use coalesce_engine::{PlanOptions, Session, checks_of, misfit, plan};
 use coalesce_model::{
-    Severity,
+    Severity, TreePath,
     envelope::{Fixed, Locator},
+    finding::codes,
     manifest::Manifest,
 };
 use coalesce_plan::EntryState;
@@ -18,7 +19,8 @@ use crate::{
     exit::{Exit, Failure},
 };
 
-/// Leads later uses of old names on; nothing that is still to be migrated is touched.
+/// Leads later uses of old names on; nothing that is still to be migrated is touched, and no file in which a
+/// comment allows an old name.
 ///
 /// # Errors
 /// When a manifest does not fit the tree, the plan is refused, or the tree cannot be written; it is
@@ -26,9 +28,14 @@ use crate::{
 pub fn lead_on(
     session: &Session,
     global: &cli::Global,
-    options: &cli::ApplyOptions,
+    arguments: &cli::Check,
+    allowed: &BTreeSet<TreePath>,
 ) -> anyhow::Result<Fixed> {
-    let followed = followed(session, manifests(session, &[])?)?;
+    let options = &arguments.applying;
+    let mut followed = followed(session, manifests(session, &[])?)?;
+    if let Some(manifest) = followed.first_mut() {
+        manifest.keep_uses.extend(allowed.iter().map(glob_of));
+    }
     if followed.iter().all(|manifest| manifest.entries.is_empty()) {
         return Ok(Fixed::default());
     }
@@ -52,8 +59,18 @@ pub fn lead_on(
             .iter()
             .find(|finding| finding.severity == Severity::Error);
         let why = first.map_or_else(String::new, |finding| format!(": {}", finding.message));
-        let failure = Failure::user(format!("what `--fix` would change is not applied{why}"));
-        return Err(failure.hint("`coalesce plan` shows all of it").into());
+        let unproven = first.is_some_and(|finding| finding.code == codes::NOT_PROVEN);
+        let failure = Failure::user(format!("what `--fix` would change is not applied{why}"))
+            .hint("`coalesce plan` shows all of it");
+        return Err(if unproven {
+            let verified = "`coalesce check --fix --verify` settles what running the project can";
+            failure.hint(format!(
+                "{verified}, `coalesce check --fix --allow-unproven` applies it as it is"
+            ))
+        } else {
+            failure
+        }
+        .into());
     }
     let rewrites = carried.body.plan.rewrites.iter();
     let edited: BTreeSet<_> = rewrites.map(|rewrite| &rewrite.path).collect();
@@ -63,6 +80,18 @@ pub fn lead_on(
         committed: carried.body.committed,
         baseline: None,
     })
+}
+
+/// The glob that a file and nothing else fits.
+fn glob_of(path: &TreePath) -> String {
+    let mut glob = "/".to_owned();
+    for character in path.as_str().chars() {
+        if !(character.is_alphanumeric() || "/._-".contains(character)) {
+            glob.push('\\');
+        }
+        glob.push(character);
+    }
+    glob
 }
 
 /// The manifests without what is still to do.

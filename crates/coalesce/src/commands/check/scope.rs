@@ -1,6 +1,9 @@
 //! Which findings of `check` are told: those below some paths, of listed files, or of changed ones.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+};
 
 use coalesce_engine::Session;
 use coalesce_model::{Finding, Texts as _, TreePath, envelope::FindingEntry};
@@ -20,12 +23,9 @@ impl Scope {
     /// What the command line asks about.
     ///
     /// # Errors
-    /// When a path leads outside of the tree, or the list cannot be read.
-    pub fn of(arguments: &cli::Check) -> Result<Self, Failure> {
-        let below = arguments
-            .paths
-            .iter()
-            .map(|path| tree_path(&path.to_string_lossy()));
+    /// When a path leads outside of the tree or nowhere, or the list cannot be read.
+    pub fn of(root: &Path, arguments: &cli::Check) -> Result<Self, Failure> {
+        let below = arguments.paths.iter().map(|path| existing(root, path));
         let listed = arguments.files.as_deref().map(|path| {
             let text = named_files::read_or_input(path)?;
             let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
@@ -125,6 +125,16 @@ fn bytes_before(
 fn differs(session: &Session, path: &TreePath, old: &coalesce_apply::BytesBefore) -> bool {
     let before = old.get(path).and_then(Option::as_deref);
     session.tree.text(path).as_deref().map(str::as_bytes) != before
+}
+
+/// A path of the command line. One that is mistyped would narrow everything away, and all would seem clean.
+fn existing(root: &Path, path: &Path) -> Result<TreePath, Failure> {
+    let known = tree_path(&path.to_string_lossy())?;
+    if root.join(known.as_str()).symlink_metadata().is_err() {
+        let message = format!("there is no `{known}` below {}", root.display());
+        return Err(Failure::user(message).hint("paths are told from the root of the tree on"));
+    }
+    Ok(known)
 }
 
 fn tree_path(text: &str) -> Result<TreePath, Failure> {
