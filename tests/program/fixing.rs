@@ -25,11 +25,14 @@ fn run(tree: &Path, arguments: &[&str]) -> (i32, String) {
 }
 
 fn write(tree: &Path, files: &[(&str, &str)]) {
-    for (path, text) in files {
-        let path = tree.join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    }
+    files
+        .iter()
+        .for_each(|(path, text)| put(&tree.join(path), text));
+}
+
+fn put(path: &Path, text: &str) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
 }
 
 fn read(tree: &Path, path: &str) -> String {

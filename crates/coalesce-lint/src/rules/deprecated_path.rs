@@ -18,38 +18,46 @@ pub fn check(subject: &Subject<'_>) -> Vec<Finding> {
     let kept: Vec<PathFilter> = subject.manifests.iter().filter_map(kept_uses).collect();
     let on_purpose =
         |path: &TreePath| is_guard(path, None) || kept.iter().any(|files| files.passes(path));
-    let mut findings = Vec::new();
-    for graph in subject.index.graphs() {
-        let shims: BTreeMap<String, TreePath> = graph
-            .item_shims()
-            .into_iter()
-            .map(|shim| (shim.name, shim.path))
-            .collect();
-        let modules = graph.modules().iter();
-        let modules: BTreeMap<&str, &Module> = modules
-            .filter(|module| module.kind == ModuleKind::Shim)
-            .map(|module| (module.name.as_str(), module))
-            .collect();
-        for import in graph.imports() {
-            let importer = graph.modules().get(import.importer);
-            let from_shim = importer.is_some_and(|module| module.kind == ModuleKind::Shim);
-            if from_shim || on_purpose(&import.path) {
-                continue;
-            }
-            let told = deprecated(*graph, import)
-                .or_else(|| deprecated_attribute(&modules, import))
-                .or_else(|| deprecated_item(&shims, import));
-            findings.extend(told.map(|(name, what)| Finding {
-                code: codes::DEPRECATED_PATH,
-                severity: Severity::Error,
-                path: import.path.clone(),
-                span: Some(import.span),
-                message: format!("`{name}` is a deprecated shim"),
-                help: Some(help(subject, name, what)),
-            }));
-        }
+    let graphs = subject.index.graphs().iter();
+    graphs
+        .flat_map(|graph| of_graph(subject, *graph, &on_purpose))
+        .collect()
+}
+
+fn of_graph(
+    subject: &Subject<'_>,
+    graph: &dyn LanguageGraph,
+    on_purpose: &dyn Fn(&TreePath) -> bool,
+) -> Vec<Finding> {
+    let items = graph.item_shims().into_iter();
+    let items: BTreeMap<String, TreePath> = items.map(|shim| (shim.name, shim.path)).collect();
+    let is_shim = |module: &&Module| module.kind == ModuleKind::Shim;
+    let modules = graph.modules().iter().filter(is_shim);
+    let modules: BTreeMap<&str, &Module> = modules
+        .map(|module| (module.name.as_str(), module))
+        .collect();
+    let users = graph.imports().iter().filter(|import| {
+        let importer = graph.modules().get(import.importer);
+        !importer.as_ref().is_some_and(is_shim) && !on_purpose(&import.path)
+    });
+    let told = users.filter_map(|import| {
+        let told = deprecated(graph, import)
+            .or_else(|| deprecated_attribute(&modules, import))
+            .or_else(|| deprecated_item(&items, import))?;
+        Some(finding(subject, import, told))
+    });
+    told.collect()
+}
+
+fn finding(subject: &Subject<'_>, import: &Import, (name, what): (&str, What)) -> Finding {
+    Finding {
+        code: codes::DEPRECATED_PATH,
+        severity: Severity::Error,
+        path: import.path.clone(),
+        span: Some(import.span),
+        message: format!("`{name}` is a deprecated shim"),
+        help: Some(help(subject, name, what)),
     }
-    findings
 }
 
 /// What a shim stands for.
