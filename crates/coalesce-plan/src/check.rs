@@ -391,13 +391,21 @@ impl<'a> Checker<'a> {
         self.can_be_named(manifest, entry, module) && self.top_level_exists(manifest, name, module)
     }
 
-    /// A segment that stands in the old name, too, is one that the tree gets along with.
+    /// A segment that stands in the old name is one that the tree gets along with; in Rust also one of a
+    /// module that is there, since every word can be said as `r#word`.
     fn can_be_named(&mut self, manifest: &Manifest, entry: &Entry, module: &Module) -> bool {
         let separator = module.language.separator();
+        let mut end = 0;
         let unfit = entry.to.text.split(separator).find_map(|segment| {
+            end += segment.len();
+            let whole = entry.to.text.get(..end);
+            end += separator.len();
             let kept = entry.from.text.split(separator).any(|old| old == segment);
             let why = unfit(segment, module.language).filter(|_| !kept)?;
-            Some(format!("no import can name `{segment}`: it {why}"))
+            let is_there = |name| self.index.modules_named(name).next().is_some();
+            let raw = module.language == LanguageKind::Rust;
+            let there = raw && whole.is_some_and(is_there);
+            (!there).then(|| format!("no import can name `{segment}`: it {why}"))
         });
         let fits = unfit.is_none();
         let error = unfit.map(|message| manifest.error(entry.to.span, message, None));

@@ -3,6 +3,7 @@
 //! Pure functions over text: nothing here reads a disk, starts a program, or runs anything of the
 //! tree; `Cargo.toml` files are parsed, never given to cargo.
 
+mod condition_macros;
 mod conditions;
 mod deprecations;
 pub mod discover;

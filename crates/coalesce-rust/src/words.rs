@@ -54,6 +54,7 @@ lists! {
     BODY_LINTS = "lints of bodies";
     INHERENT_METHODS = "methods that types have by themselves";
     ORDINARY_METHODS = "methods that no trait gives";
+    WRAPPING_MACROS = "macros around one definition";
     LOG_MACROS = "macros that log";
     NAMELESS_DERIVES = "derives that show no name";
     FLOAT_METHODS = "methods of floats in std alone";

@@ -334,6 +334,7 @@ impl Reader<'_> {
             }
             let same_target = |other: &&Entry| {
                 other.to.text == entry.to.text
+                    && other.to.within == entry.to.within
                     && other.verb == Verb::Move
                     && entry.verb == Verb::Move
             };
@@ -344,7 +345,9 @@ impl Reader<'_> {
                 );
                 self.fail(entry.to.span, message, None);
             }
-            if entry.from.text == entry.to.text {
+            // Programs of two packages may have one name.
+            let same = entry.from.text == entry.to.text;
+            if same && entry.from.within == entry.to.within {
                 self.fail(
                     entry.to.span,
                     format!("`{}` moves to itself", entry.from.text),

@@ -1,11 +1,15 @@
 //! The conditions (`cfg`) around a place of a file, and those under which a definition is there.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    cell::OnceCell,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use coalesce_model::ByteSpan;
 
 use super::Tree;
 use crate::{
+    condition_macros::{self, ConditionMacros},
     lexer::{self, Token, TokenKind, closing},
     resolve::{BodyId, FileId, ItemId, ModuleId},
 };
@@ -14,6 +18,7 @@ use crate::{
 pub(super) struct Conditions<'a> {
     tree: Tree<'a>,
     files: BTreeMap<FileId, Vec<(ByteSpan, String)>>,
+    macros: OnceCell<ConditionMacros>,
 }
 
 /// A condition as people write it.
@@ -26,6 +31,7 @@ impl<'a> Conditions<'a> {
         Self {
             tree,
             files: BTreeMap::new(),
+            macros: OnceCell::new(),
         }
     }
 
@@ -98,10 +104,14 @@ impl<'a> Conditions<'a> {
     /// The conditions of attributes in a file whose items hold a byte.
     fn around(&mut self, file: FileId, at: u32) -> BTreeSet<String> {
         let tree = self.tree;
+        let macros = &self.macros;
         let extents = self.files.entry(file).or_insert_with(|| {
             let path = &tree.world[file].path;
             let text = tree.texts.text(path);
-            text.map(|text| extents(&text)).unwrap_or_default()
+            let mut found = text.map(|text| extents(&text)).unwrap_or_default();
+            let macros = macros.get_or_init(|| ConditionMacros::new(tree.world, tree.texts));
+            found.extend(calls(tree, file, macros));
+            found
         });
         let mut found = BTreeSet::new();
         for (span, condition) in extents {
@@ -111,6 +121,23 @@ impl<'a> Conditions<'a> {
         }
         found
     }
+}
+
+/// What macros that put conditions around items are given, with those conditions.
+fn calls(tree: Tree<'_>, file: FileId, macros: &ConditionMacros) -> Vec<(ByteSpan, String)> {
+    let world = tree.world;
+    let facts = world.facts(file);
+    let mut found = Vec::new();
+    let first = world[file].bodies.first();
+    let Some(krate) = first.map(|body| world[world[*body].module].krate) else {
+        return found;
+    };
+    for call in &facts.macro_calls {
+        let added = macros.of_call(krate, facts, call).into_iter().flatten();
+        let said = added.filter_map(|one| condition_macros::condition(one));
+        found.extend(said.map(|said| (call.body, plain(said))));
+    }
+    found
 }
 
 /// A condition without its spaces, as conditions are compared.

@@ -328,9 +328,7 @@ fn is_documented(tree: Tree<'_>, one: &Definition<'_>, text: &str) -> bool {
                 || syntax::parse::<syn::ItemMod>(text).is_ok_and(|one| has_docs(&one.attrs))
                 || child.is_some_and(|child| has_inner_docs(tree, child))
         }
-        Kind::Item(..) | Kind::Impl => {
-            syntax::parse::<syn::Item>(text).is_ok_and(|item| is_item_documented(&item))
-        }
+        Kind::Item(..) | Kind::Impl => has_all_docs(text),
     }
 }
 
@@ -352,6 +350,44 @@ fn has_inner_docs(tree: Tree<'_>, module: ModuleId) -> bool {
 
 fn has_docs(attributes: &[syn::Attribute]) -> bool {
     attributes.iter().any(|one| one.path().is_ident("doc"))
+}
+
+/// Whether the text of one item has docs wherever rustc asks for them.
+pub(crate) fn has_all_docs(text: &str) -> bool {
+    syntax::parse::<syn::Item>(text).is_ok_and(|item| is_item_documented(&item))
+}
+
+/// Whether the text of a module's file, and all that it shows, has docs wherever rustc asks for them.
+pub(crate) fn is_file_documented(text: &str) -> bool {
+    let own = |items: &[syn::Item]| items.iter().all(is_hidden_or_documented);
+    syntax::parse_file(text).is_ok_and(|file| has_docs(&file.attrs) && own(&file.items))
+}
+
+fn is_hidden_or_documented(item: &syn::Item) -> bool {
+    let shown = |visibility: &syn::Visibility| matches!(visibility, syn::Visibility::Public(_));
+    match item {
+        syn::Item::Mod(one) => {
+            let mut inside = one.content.iter().flat_map(|(_, items)| items);
+            // What stands in a file of its own is asked there.
+            !shown(&one.vis)
+                || (one.content.is_none() || has_docs(&one.attrs))
+                    && inside.all(is_hidden_or_documented)
+        }
+        syn::Item::Use(_) | syn::Item::ExternCrate(_) | syn::Item::ForeignMod(_) => true,
+        syn::Item::Struct(syn::ItemStruct { vis, .. })
+        | syn::Item::Union(syn::ItemUnion { vis, .. })
+        | syn::Item::Enum(syn::ItemEnum { vis, .. })
+        | syn::Item::Trait(syn::ItemTrait { vis, .. })
+        | syn::Item::Fn(syn::ItemFn { vis, .. })
+        | syn::Item::Const(syn::ItemConst { vis, .. })
+        | syn::Item::Static(syn::ItemStatic { vis, .. })
+        | syn::Item::Type(syn::ItemType { vis, .. })
+        | syn::Item::TraitAlias(syn::ItemTraitAlias { vis, .. }) => {
+            !shown(vis) || is_item_documented(item)
+        }
+        syn::Item::Impl(_) => is_item_documented(item),
+        _ => true,
+    }
 }
 
 /// Whether an item, and what it shows of its members, has docs.

@@ -12,7 +12,7 @@ mod standard;
 mod unused;
 
 pub(crate) use features::Features;
-pub(crate) use lints::raised_lints;
+pub(crate) use lints::{has_all_docs, is_file_documented, raised_lints};
 pub(crate) use unused::left_unused;
 
 use std::{

@@ -16,7 +16,10 @@ use super::{Tree, conditions::Conditions, is_changed, is_open, is_public_name};
 use crate::{
     facts::{ItemKind, LeafKind, Origin, SourceFacts, VisibilityKind},
     lexer,
-    resolve::{CrateId, FileId, ItemId, Res, Site, Target, UseSite, World},
+    resolve::{
+        Binding, CrateId, FileId, ItemId, ModuleId, Res, Site, Sym, Target, UseSite, World,
+        is_within,
+    },
     rewrite::method_names,
 };
 
@@ -61,6 +64,16 @@ const UNUSED_IMPORT: Warning = Warning {
     why: "only code under a condition uses this import, and the compiler warns of that without it",
 };
 
+const IDLE_IMPORT: Warning = Warning {
+    allowed: UNUSED_IMPORT.allowed,
+    why: "nothing uses this import any more, and the compiler warns of that",
+};
+
+const IDLE_GLOB: Warning = Warning {
+    allowed: UNUSED_IMPORT.allowed,
+    why: "all that this glob brings is there under a condition, and the compiler warns of it without that",
+};
+
 /// What the tree `before` names and the one `after` does not.
 pub(crate) fn left_unused(before: Tree<'_>, after: Tree<'_>) -> Vec<Unproven> {
     let mut named = Named::new(before);
@@ -89,6 +102,7 @@ pub(crate) fn left_unused(before: Tree<'_>, after: Tree<'_>) -> Vec<Unproven> {
     }
     found.extend(still.hidden_items(&mut named));
     found.extend(still.imports_in_part(&mut named));
+    found.extend(still.globs_in_part(&mut named));
     let methods = named.methods.difference(&still.methods).cloned().collect();
     found.extend(still.unused_methods(methods, &named.crates));
     found.sort();
@@ -238,10 +252,132 @@ impl<'a> Named<'a> {
             let served = before.imports(was);
             for (name, import) in self.imports(file) {
                 let more = served.get(&name).is_some_and(Import::serves);
-                if more && !import.serves() && !import.uses.0.is_empty() {
-                    found.extend(self.unused((file, import.span), &name, &UNUSED_IMPORT));
+                let warning = match import.uses.0.is_empty() {
+                    true => &IDLE_IMPORT,
+                    false => &UNUSED_IMPORT,
+                };
+                let idle = import.uses.0.is_empty();
+                if more && !import.serves() && !(idle && self.serves_below(file, import.leaf)) {
+                    found.extend(self.unused((file, import.span), &name, warning));
                 }
             }
+        }
+        found
+    }
+
+    /// Whether a file of a module below goes through an import of a file.
+    fn serves_below(&self, file: FileId, leaf: u32) -> bool {
+        let world = self.tree.world;
+        let own = world[file].bodies.iter().map(|body| world[*body].module);
+        let own: BTreeSet<ModuleId> = own.collect();
+        let mut serves = false;
+        for (other, source) in world.sources() {
+            let mut modules = source.bodies.iter().map(|body| world[*body].module);
+            let below = modules.any(|module| own.iter().any(|own| is_within(world, module, *own)));
+            if other == file || !below || serves {
+                continue;
+            }
+            world.visit_file(source, &mut |_, site| {
+                let mut steps = site.trace.steps.iter();
+                serves |= steps.any(|step| step.import == Some((file, leaf)));
+            });
+        }
+        serves
+    }
+
+    /// Private globs that brought something wherever they are there, and now only under a condition.
+    fn globs_in_part(&mut self, before: &mut Named<'_>) -> Vec<Unproven> {
+        let (old, new) = (before.tree.world, self.tree.world);
+        let mut found = Vec::new();
+        for (file, source) in new.sources() {
+            if !is_changed(new, old, file) {
+                continue;
+            }
+            let Some(was) = old.file_at(&source.path) else {
+                continue;
+            };
+            let served = before.globs(was);
+            for (name, (span, brings)) in self.globs(file) {
+                let brought = served.get(&name).is_some_and(|(_, brings)| *brings);
+                if brought && !brings {
+                    found.extend(self.unused((file, span), &name.1, &IDLE_GLOB));
+                }
+            }
+        }
+        found
+    }
+
+    /// The private globs of a file by their module and what they bring all of, and whether they bring
+    /// something wherever they are there. Those that bring nothing at all are settled elsewhere.
+    fn globs(&mut self, file: FileId) -> BTreeMap<(String, String), (ByteSpan, bool)> {
+        let world = self.tree.world;
+        let mut globs: BTreeMap<u32, BringingGlob> = BTreeMap::new();
+        let mut used: BTreeSet<(u32, Sym)> = BTreeSet::new();
+        for load in &world[file].loads {
+            let mut sites = Vec::new();
+            world.visit(*load as usize, &mut |facts, site| sites.push((facts, site)));
+            for (facts, site) in sites {
+                for (step, segment) in site.trace.steps.iter().zip(site.segments) {
+                    let own = step.import.filter(|(of, _)| *of == file && step.glob);
+                    let name = world.names.get(facts.name(segment.name));
+                    used.extend(own.zip(name).map(|((_, leaf), name)| (leaf, name)));
+                }
+                if let Some((at, target)) = private_glob(world, facts, &site)
+                    && let Some(own) = self.conditions_of(file, &site)
+                {
+                    let here = world.module_of(site.space);
+                    let glob = BringingGlob {
+                        leaf: at,
+                        here,
+                        target,
+                        span: facts.leaf(at).span,
+                        own,
+                        always: None,
+                    };
+                    globs.entry(at).or_insert(glob);
+                }
+            }
+        }
+        let homes: BTreeSet<ModuleId> = globs.values().map(|glob| glob.here).collect();
+        for here in homes {
+            for (name, bindings) in world.space(here).names.iter() {
+                for one in bindings {
+                    let import = one.import.filter(|(of, _)| *of == file);
+                    let Some(glob) = import.and_then(|(_, at)| globs.get_mut(&at)) else {
+                        continue;
+                    };
+                    let open = glob.here == here && glob.always != Some(true);
+                    if open && (is_trait(world, one.res) || used.contains(&(glob.leaf, *name))) {
+                        let conditions = self.of_brought(glob.target, *name, one);
+                        glob.always = Some(conditions.is_subset(&glob.own));
+                    }
+                }
+            }
+        }
+        let name = |module: ModuleId| world.name_of(&Target::Module(module));
+        let brings = globs.into_values().filter_map(|glob| {
+            let key = (name(glob.here), name(glob.target));
+            glob.always.map(|always| (key, (glob.span, always)))
+        });
+        brings.collect()
+    }
+
+    /// The conditions under which a module has a name that a glob brings to another one.
+    fn of_brought(&mut self, target: ModuleId, name: Sym, one: &Binding) -> BTreeSet<String> {
+        let world = self.tree.world;
+        let mut found = self.conditions.of_module(target);
+        let inner = world.space(target).names.get(&name);
+        let inner = inner
+            .into_iter()
+            .flatten()
+            .find(|inner| inner.res == one.res);
+        match inner.and_then(|inner| inner.import) {
+            Some(import) => found.extend(self.conditions.of_import(import)),
+            None => match one.res {
+                Res::Item(item) => found.extend(self.conditions.of_item(item)),
+                Res::Module(module) => found.extend(self.conditions.of_module(module)),
+                _ => {}
+            },
         }
         found
     }
@@ -259,7 +395,15 @@ impl<'a> Named<'a> {
                     && let Some(own) = self.conditions_of(file, site)
                 {
                     let uses = ConditionedUses::default();
-                    found.entry(name).or_insert(Import { span, own, uses });
+                    let UseSite::Leaf(leaf) = site.site else {
+                        continue;
+                    };
+                    found.entry(name).or_insert(Import {
+                        leaf,
+                        span,
+                        own,
+                        uses,
+                    });
                 }
             }
             for (facts, site) in &sites {
@@ -267,6 +411,9 @@ impl<'a> Named<'a> {
                 else {
                     continue;
                 };
+                if matches!(site.origin, Origin::DocLink | Origin::DocCode) {
+                    continue;
+                }
                 let import = found.get_mut(facts.name(first.name));
                 if let (Some(import), Some(_)) = (import, step.import) {
                     import.uses.0.extend(self.conditions_of(file, site));
@@ -454,6 +601,7 @@ fn items_of_changed_files(own: &World, other: &World) -> Vec<ItemId> {
 
 /// An import of a file, the conditions that it stands under, and its uses.
 struct Import {
+    leaf: u32,
     span: ByteSpan,
     own: BTreeSet<String>,
     uses: ConditionedUses,
@@ -464,6 +612,35 @@ impl Import {
     fn serves(&self) -> bool {
         self.uses.cover(&self.own)
     }
+}
+
+/// A glob of a module, the conditions that it stands under, and whether what it brings is there wherever
+/// it is.
+struct BringingGlob {
+    leaf: u32,
+    here: ModuleId,
+    target: ModuleId,
+    span: ByteSpan,
+    own: BTreeSet<String>,
+    always: Option<bool>,
+}
+
+/// The leaf of a private glob, and the module that it brings all of, where that is known.
+fn private_glob(world: &World, facts: &SourceFacts, site: &Site<'_>) -> Option<(u32, ModuleId)> {
+    let UseSite::Leaf(at) = site.site else {
+        return None;
+    };
+    let leaf = facts.leaf(at);
+    let visibility = facts.declaration(leaf.declaration).visibility.kind;
+    if visibility != VisibilityKind::Private || leaf.kind != LeafKind::Glob {
+        return None;
+    }
+    let mut led = site.trace.steps.last()?.all();
+    let target = led.find_map(|(res, _)| match res {
+        Res::Module(module) => Some(module),
+        _ => None,
+    })?;
+    (!world.space(target).opaque).then_some((at, target))
 }
 
 /// The name of a private import that leads to a module or an item of the tree, but to no trait.
@@ -480,16 +657,19 @@ fn private_import(
     if !private || leaf.kind == LeafKind::Glob {
         return None;
     }
-    let is_trait = |item: ItemId| world[item].kind == ItemKind::Trait;
     let mut led = site.trace.steps.last()?.all().peekable();
     led.peek()?;
     let known = led.all(|(res, _)| match res {
         Res::Module(_) => true,
-        Res::Item(item) => !is_trait(item),
+        Res::Item(_) => !is_trait(world, res),
         _ => false,
     });
     let bound = leaf.alias.or_else(|| site.segments.last().copied())?;
     known.then(|| (facts.name(bound.name).to_owned(), leaf.span))
+}
+
+fn is_trait(world: &World, res: Res) -> bool {
+    matches!(res, Res::Item(item) if world[item].kind == ItemKind::Trait)
 }
 
 /// The items that the steps of a site lead to.

@@ -23,6 +23,7 @@ use super::{
     needs::{Because, Needs, Purpose, Subject},
     packages::Book,
     place::Place,
+    tests_only::serves_tests,
 };
 use crate::{
     discover::{DependencyKind, ResolvedDependency, TargetKind},
@@ -246,6 +247,9 @@ fn edge((gets, wish): (Gets, Wish)) -> Option<Edge> {
 fn is_test(mapping: &Mapping<'_>, place: &Place) -> bool {
     let mut conditions = conditions_at(mapping, place).into_iter();
     conditions.any(|condition| condition == "test" || condition.starts_with("all(test,"))
+        || mapping
+            .at(place)
+            .is_some_and(|module| serves_tests(mapping, module))
 }
 
 /// Whether what is in one table is seen where one of another one is wanted.
@@ -293,7 +297,7 @@ fn tree_package(
 }
 
 /// The package in a directory.
-fn package_at(world: &World, directory: Option<&TreePath>) -> Option<usize> {
+pub(super) fn package_at(world: &World, directory: Option<&TreePath>) -> Option<usize> {
     let directory = directory?;
     let mut packages = world.packages.iter();
     packages.position(|package| package.directory == *directory)

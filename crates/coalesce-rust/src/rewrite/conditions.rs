@@ -16,12 +16,15 @@ use super::{
     mapping::Mapping,
     place::Place,
     structure::Leaving,
+    tests_only::serves_tests,
 };
 use crate::{
-    facts::{ModuleDeclaration, SourceFacts, VisibilityKind},
+    condition_macros,
+    discover::TargetKind,
+    facts::{MacroCall, ModuleDeclaration, SourceFacts, VisibilityKind},
     lints,
-    regressions::{Features, Tree},
-    resolve::{Body, CrateId, FileId, ModuleId, World},
+    regressions::{Features, Tree, is_file_documented},
+    resolve::{Body, CrateId, FileId, ModuleId, World, is_within},
     syntax,
 };
 
@@ -107,12 +110,17 @@ pub(super) fn attributes(
     let place = mapping.after(leaving.module);
     let mut found: Vec<String> = Vec::new();
     let mut at = body_around(world, leaving);
+    found.extend(of_macros(mapping, leaving.file, leaving.declaration));
     while let Some(body) = at.filter(|body| !is_around(mapping, body, &place)) {
         let mut own = of_body(world, body, mapping.texts);
+        own.extend(of_macros_around(mapping, body));
         own.retain(|attribute| !found.contains(attribute));
         own.append(&mut found);
         found = own;
         at = body.declared.map(|(outer, _)| &world[outer]);
+    }
+    if serves_tests(mapping, leaving.module) && !found.iter().any(|one| one == FOR_TESTS) {
+        found.insert(0, FOR_TESTS.to_owned());
     }
     found.retain(|attribute| {
         let condition = attribute
@@ -122,7 +130,43 @@ pub(super) fn attributes(
     });
     let from = mapping.krate(leaving.module);
     found.retain(|attribute| means_something(mapping, (from, &place), attribute));
+    if comes_undocumented(mapping, leaving, &place) {
+        found.push(format!("#[allow({DOCS})]"));
+    }
     found
+}
+
+/// Whether a public module goes from where nobody asks for docs to where they are asked for.
+fn comes_undocumented(mapping: &Mapping<'_>, leaving: &Leaving, place: &Place) -> bool {
+    let world = mapping.world;
+    let (old, new) = (world[leaving.module].parent, place.parent());
+    let Some((old, new)) = old.zip(new) else {
+        return false;
+    };
+    let mut asks = Asks::new(mapping);
+    let facts = world.facts(leaving.file);
+    let public = facts.module(leaving.declaration).visibility.kind == VisibilityKind::Public;
+    public
+        && mapping.krate(leaving.module) != place.krate
+        && asks.at(&new)
+        && !asks.at(&mapping.after(old))
+        && asks.said(&mapping.after(leaving.module)) != Some(false)
+        && !is_documented(mapping, leaving.module)
+}
+
+/// Whether all that a module shows has docs, that of modules below it, too.
+fn is_documented(mapping: &Mapping<'_>, module: ModuleId) -> bool {
+    let world = mapping.world;
+    let files: BTreeSet<FileId> = world
+        .bodies
+        .iter()
+        .filter(|body| is_within(world, body.module, module))
+        .map(|body| body.file)
+        .collect();
+    files.into_iter().all(|file| {
+        let text = mapping.texts.text(&world[file].path);
+        text.is_some_and(|text| is_file_documented(&text))
+    })
 }
 
 /// Whether a lint that a feature switches is one of the package at `place`: of a feature that it does
@@ -158,6 +202,7 @@ pub(super) fn around_item(
     let mut found: Vec<String> = Vec::new();
     while let Some(body) = at.filter(|body| !is_around(mapping, body, place)) {
         let mut own = of_body(world, body, mapping.texts);
+        own.extend(of_macros_around(mapping, body));
         own.retain(|attribute| !found.contains(attribute) && !known.contains(&plain(attribute)));
         own.append(&mut found);
         found = own;
@@ -168,6 +213,20 @@ pub(super) fn around_item(
     found
 }
 
+/// Whether a test that leaves `home` for `place` comes from where all is for tests to where not all is.
+pub(super) fn needs_test(
+    mapping: &Mapping<'_>,
+    (home, place): (ModuleId, &Place),
+    inherited: &[String],
+) -> bool {
+    let world = mapping.world;
+    let kind = |krate: CrateId| world[krate].kind;
+    kind(mapping.krate(home)) == TargetKind::Test
+        && kind(place.krate) != TargetKind::Test
+        && !inherited.iter().any(|one| one == FOR_TESTS)
+        && !around_place(mapping, place).contains(FOR_TESTS)
+}
+
 /// `#[allow(missing_docs)]` on the declarations of modules that become public where docs are asked
 /// for: what is inside was not written for others.
 pub(super) fn undocumented(
@@ -175,12 +234,12 @@ pub(super) fn undocumented(
     shown: &[ModuleId],
 ) -> BTreeMap<TreePath, Vec<Edit>> {
     let mut found: BTreeMap<TreePath, Vec<Edit>> = BTreeMap::new();
-    let lint = ("missing_docs", &["warn", "deny", "forbid"][..]);
+    let mut asks = Asks::new(mapping);
     for module in shown {
         let Some(parent) = mapping.after(*module).parent() else {
             continue;
         };
-        if set_at(mapping, &parent, lint).is_none() {
+        if !asks.at(&parent) {
             continue;
         }
         for (file, at) in mapping.world.declarations(*module) {
@@ -204,16 +263,84 @@ pub(super) fn undocumented(
     found
 }
 
-/// The module around a place, or the place itself, whose head sets a lint to one of these levels.
-pub(super) fn set_at(
-    mapping: &Mapping<'_>,
-    place: &Place,
-    lint: (&str, &[&str]),
-) -> Option<ModuleId> {
-    SetAround::new(mapping, lint).of(place)
+/// Where docs are asked for, each module looked at once.
+pub(super) struct Asks<'m, 'a> {
+    mapping: &'m Mapping<'a>,
+    known: FxHashMap<Place, bool>,
 }
 
-/// The same for many places, each module looked at once: modules may stand a thousand deep in each other.
+impl<'m, 'a> Asks<'m, 'a> {
+    pub fn new(mapping: &'m Mapping<'a>) -> Self {
+        Self {
+            mapping,
+            known: FxHashMap::default(),
+        }
+    }
+
+    /// Whether rustc warns of what has no docs at a place, and may be told not to.
+    pub fn at(&mut self, place: &Place) -> bool {
+        let mut passed = Vec::new();
+        let mut at = Some(place.clone());
+        let mut level = None;
+        while let Some(here) = at {
+            level = match self.known.get(&here) {
+                Some(known) => Some(*known),
+                None => self.said(&here),
+            };
+            at = here.parent();
+            passed.push(here);
+            if level.is_some() {
+                break;
+            }
+        }
+        let asks = level.unwrap_or_else(|| self.of_package(place.krate));
+        self.known
+            .extend(passed.into_iter().map(|place| (place, asks)));
+        asks
+    }
+
+    /// What the module of a place says, or its `mod` line.
+    fn said(&self, place: &Place) -> Option<bool> {
+        let (world, texts) = (self.mapping.world, self.mapping.texts);
+        let module = self.mapping.at(place)?;
+        let mut found = None;
+        for body in world.bodies_of(module) {
+            let mut said = Vec::new();
+            if let Some((outer, at)) = body.declared {
+                let outer = world[outer].file;
+                let declared = world.facts(outer).module(at).attributes;
+                let text = texts.text(&world[outer].path);
+                let read = declared.zip(text.as_deref());
+                said.extend(read.map(|(span, text)| lints::said(text, span)));
+            }
+            said.push(lints::of_head(world, body, texts));
+            let last = said.into_iter().flatten();
+            let last = last.filter(|said| said.lint == DOCS).next_back();
+            found = last.map(|said| is_asked(said.level)).or(found);
+        }
+        found
+    }
+
+    fn of_package(&self, krate: CrateId) -> bool {
+        let levels = lints::package_levels(self.mapping.world, krate, self.mapping.texts);
+        let mut levels = levels.iter().filter(|(lint, _)| lint == DOCS);
+        levels.any(|(_, level)| is_asked(level))
+    }
+}
+
+/// The condition of what is there for tests alone.
+pub(super) const FOR_TESTS: &str = "#[cfg(test)]";
+
+/// The lint that asks for docs.
+const DOCS: &str = "missing_docs";
+
+/// Whether a level asks, and lets itself be told otherwise.
+fn is_asked(level: &str) -> bool {
+    matches!(level, "warn" | "deny")
+}
+
+/// The module around a place, or the place itself, whose head sets a lint to one of these levels. Each
+/// module is looked at once: modules may stand a thousand deep in each other.
 pub(super) struct SetAround<'m, 'a> {
     mapping: &'m Mapping<'a>,
     lint: &'m str,
@@ -271,7 +398,8 @@ fn around_place(mapping: &Mapping<'_>, place: &Place) -> BTreeSet<String> {
     while let Some(here) = at {
         let bodies = mapping.at(&here).into_iter();
         for body in bodies.flat_map(|module| world.bodies_of(module)) {
-            let own = of_body(world, body, mapping.texts);
+            let mut own = of_body(world, body, mapping.texts);
+            own.extend(of_macros_around(mapping, body));
             found.extend(own.iter().map(|attribute| plain(attribute)));
         }
         at = here.parent();
@@ -389,7 +517,8 @@ pub(super) fn conditions_of(mapping: &Mapping<'_>, module: ModuleId) -> BTreeSet
         let mut all = world.declarations(module).into_iter().map(|(file, index)| {
             let facts = world.facts(file);
             let declared = facts.module(index);
-            let around = macro_around(facts, declared);
+            let krate = world[module].krate;
+            let around = macros_around(mapping, krate, facts, declared);
             let conditions = declared.cfg.iter();
             conditions
                 .map(|condition| plain(condition))
@@ -417,15 +546,76 @@ fn inner_conditions(world: &World, module: ModuleId) -> Vec<String> {
     own.map(|(_, condition)| plain(condition)).collect()
 }
 
-/// The macro call that a declaration stands in, as a condition: it may add one.
-fn macro_around(facts: &SourceFacts, declared: &ModuleDeclaration) -> Option<String> {
+/// The macro calls that a declaration stands in, as conditions: those that they add, or their names where
+/// what they add is not known.
+fn macros_around(
+    mapping: &Mapping<'_>,
+    krate: CrateId,
+    facts: &SourceFacts,
+    declared: &ModuleDeclaration,
+) -> Vec<String> {
+    let mut found = Vec::new();
+    for call in calls_around(facts, declared) {
+        match mapping.condition_macros().of_call(krate, facts, call) {
+            Some(added) => {
+                let said = added
+                    .iter()
+                    .filter_map(|one| condition_macros::condition(one));
+                found.extend(said.map(plain));
+            }
+            None => {
+                let path = facts.path(call.path);
+                let name = facts.segments(path.segments).last();
+                found.extend(name.map(|name| format!("{}!", facts.name(name.name))));
+            }
+        }
+    }
+    found
+}
+
+/// The macro calls that a declaration stands in, the outermost first.
+fn calls_around<'f>(facts: &'f SourceFacts, declared: &ModuleDeclaration) -> Vec<&'f MacroCall> {
     let calls = facts.macro_calls.iter();
-    let call = calls
-        .filter(|call| call.body.contains(declared.span))
-        .min_by_key(|call| call.body.len())?;
-    let path = facts.path(call.path);
-    let name = facts.segments(path.segments).last()?;
-    Some(format!("{}!", facts.name(name.name)))
+    let around = calls.filter(|call| call.body.contains(declared.span));
+    let mut found: Vec<&MacroCall> = around.collect();
+    found.sort_by_key(|call| std::cmp::Reverse(call.body.len()));
+    found
+}
+
+/// Whether a declaration stands in macro calls of which all is known that they add.
+pub(super) fn is_conditioned(mapping: &Mapping<'_>, file: FileId, declaration: u32) -> bool {
+    let world = mapping.world;
+    let facts = world.facts(file);
+    let mut bodies = world.bodies.iter().filter(|body| body.file == file);
+    let Some(krate) = bodies.next().map(|body| world[body.module].krate) else {
+        return false;
+    };
+    let calls = calls_around(facts, facts.module(declaration));
+    let known = |call: &&MacroCall| {
+        let added = mapping.condition_macros().of_call(krate, facts, call);
+        added.is_some()
+    };
+    !calls.is_empty() && calls.iter().all(known)
+}
+
+/// The attributes that known macros put on a declaration.
+fn of_macros(mapping: &Mapping<'_>, file: FileId, declaration: u32) -> Vec<String> {
+    let world = mapping.world;
+    let facts = world.facts(file);
+    let mut bodies = world.bodies.iter().filter(|body| body.file == file);
+    let Some(krate) = bodies.next().map(|body| world[body.module].krate) else {
+        return Vec::new();
+    };
+    let calls = calls_around(facts, facts.module(declaration)).into_iter();
+    let added = calls.filter_map(|call| mapping.condition_macros().of_call(krate, facts, call));
+    added.flatten().cloned().collect()
+}
+
+/// The same of the declaration that leads to a body.
+fn of_macros_around(mapping: &Mapping<'_>, body: &Body) -> Vec<String> {
+    let declared = body.declared;
+    let found = declared.map(|(outer, at)| of_macros(mapping, mapping.world[outer].file, at));
+    found.unwrap_or_default()
 }
 
 /// The conditions of what is at a place after, or around it.

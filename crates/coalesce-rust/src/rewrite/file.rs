@@ -1,11 +1,11 @@
 //! One file: every path in it that names a module which moves, or leads through one.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_model::{Edit, Unproven, UnprovenKind};
 
 use super::{
-    draft::{Draft, FileWork, Told},
+    draft::{Draft, FileWork, Told, untouchable},
     globs,
     idle_globs::Idle,
     mapping::Mapping,
@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     facts::{LeafKind, Origin, UseLeaf, VisibilityKind},
-    resolve::{FileId, Found, Res, Site, UseSite},
+    resolve::{FileId, Found, ModuleId, Res, Site, UseSite, is_within},
 };
 
 /// What a file contributes.
@@ -44,9 +44,13 @@ pub(super) fn rewrite(
             work: &mut work,
             told: &mut told,
         },
+        file,
+        freed: BTreeSet::new(),
+        used: BTreeSet::new(),
     };
     world.visit_file(source, &mut |_, site| pass.site(&site));
     pass.globs(file);
+    pass.spend();
     for (leaf, idle) in idle.into_iter().flatten() {
         let work = &mut pass.draft.work;
         match idle {
@@ -61,6 +65,11 @@ pub(super) fn rewrite(
 struct Pass<'p> {
     speller: Speller<'p>,
     draft: Draft<'p>,
+    file: FileId,
+    /// Imports of the file that paths went through and do so no more.
+    freed: BTreeSet<u32>,
+    /// Those that something goes on going through.
+    used: BTreeSet<u32>,
 }
 
 impl<'p> Pass<'p> {
@@ -84,6 +93,7 @@ impl<'p> Pass<'p> {
             Outcome::Change(respelling) => Some(respelling),
             Outcome::Refuse(why) => return self.draft.refuse(site, why),
         };
+        self.note_imports(site, respelling.as_ref());
         let path = respelling.as_ref().map(|found| found.path.as_slice());
         if self.draft.is_known(site, path) {
             return;
@@ -101,6 +111,105 @@ impl<'p> Pass<'p> {
                 self.draft.change(site, &respelling, spent);
             }
             _ => self.draft.change(site, &respelling, false),
+        }
+    }
+
+    /// Notes the imports of this file that a site goes through, and whether it still does.
+    fn note_imports(&mut self, site: &Site<'_>, respelling: Option<&Respelling>) {
+        let (facts, file) = (self.draft.facts, self.file);
+        let single = site.segments.len() == 1;
+        for step in &site.trace.steps {
+            let Some((_, leaf)) = step.import.filter(|(of, _)| *of == file) else {
+                continue;
+            };
+            let fact = facts.leaf(leaf);
+            let bound = fact
+                .alias
+                .or_else(|| facts.segments(fact.segments).last().copied());
+            let bound = bound.map(|bound| facts.name(bound.name));
+            let freed = respelling.is_some_and(|respelling| {
+                respelling.start == 0
+                    && respelling.path.first().map(String::as_str) != bound
+                    && untouchable(site.origin, site.site, single).is_none()
+            });
+            match freed {
+                true => self.freed.insert(leaf),
+                false => self.used.insert(leaf),
+            };
+        }
+    }
+
+    /// Takes out private imports of modules that nothing goes through any more.
+    fn spend(&mut self) {
+        let idle: BTreeSet<u32> = self.freed.difference(&self.used).copied().collect();
+        let mut modules = self.leading_to_modules(idle);
+        if !modules.is_empty() {
+            self.retain_unused_elsewhere(&mut modules);
+        }
+        for leaf in modules {
+            self.draft.work.leaves.insert(leaf, LeafChange::Drop);
+        }
+    }
+
+    /// Of leaves those that import a module by name, for the module that they stand in alone.
+    fn leading_to_modules(&self, mut leaves: BTreeSet<u32>) -> BTreeSet<u32> {
+        let (facts, world) = (self.draft.facts, self.mapping().world);
+        leaves.retain(|leaf| {
+            let fact = facts.leaf(*leaf);
+            let declared = facts.declaration(fact.declaration);
+            let known = self.draft.work.leaves.contains_key(leaf)
+                || self.draft.work.besides.contains_key(&fact.declaration);
+            !known
+                && declared.visibility.kind == VisibilityKind::Private
+                && fact.kind != LeafKind::Glob
+                && facts.module_scope(declared.scope) == declared.scope
+        });
+        if leaves.is_empty() {
+            return leaves;
+        }
+        let (mut modules, mut others) = (BTreeSet::new(), BTreeSet::new());
+        for body in &world[self.file].bodies {
+            let space = world.space(world[*body].module);
+            for one in space.names.values().flatten() {
+                let Some((_, leaf)) = one.import.filter(|(of, _)| *of == self.file) else {
+                    continue;
+                };
+                match one.res {
+                    Res::Module(_) => modules.insert(leaf),
+                    _ => others.insert(leaf),
+                };
+            }
+        }
+        leaves.retain(|leaf| modules.contains(leaf) && !others.contains(leaf));
+        leaves
+    }
+
+    /// Leaves out what files of modules below go through.
+    fn retain_unused_elsewhere(&self, leaves: &mut BTreeSet<u32>) {
+        let world = self.mapping().world;
+        let own = world[self.file]
+            .bodies
+            .iter()
+            .map(|body| world[*body].module);
+        let own: Vec<ModuleId> = own
+            .filter(|module| !world[*module].children.is_empty())
+            .collect();
+        if own.is_empty() {
+            return;
+        }
+        for (file, source) in world.sources() {
+            let mut modules = source.bodies.iter().map(|body| world[*body].module);
+            let below = modules.any(|module| own.iter().any(|own| is_within(world, module, *own)));
+            if file == self.file || !below {
+                continue;
+            }
+            world.visit_file(source, &mut |_, site| {
+                for (of, leaf) in site.trace.steps.iter().filter_map(|step| step.import) {
+                    if of == self.file {
+                        leaves.remove(&leaf);
+                    }
+                }
+            });
         }
     }
 

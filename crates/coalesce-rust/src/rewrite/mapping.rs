@@ -3,14 +3,23 @@
 //! Nothing is decided here about files or texts: only which change speaks for which module, and the
 //! place that each module has afterwards.
 
-use std::collections::BTreeMap;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::OnceLock,
+};
 
 use coalesce_model::{Change, ChangeKind, Finding, Texts, TreePath};
 
-use super::{place::Place, spell::Speller};
+use super::{
+    place::Place,
+    spell::Speller,
+    tests_only::{self, Crossings},
+    variants,
+};
 use crate::{
+    condition_macros::ConditionMacros,
     discover::TargetKind,
-    resolve::{CrateId, ModuleId, World, id},
+    resolve::{CrateId, ItemId, ModuleId, World, id},
 };
 
 /// The changes, resolved against the tree.
@@ -28,6 +37,9 @@ pub(crate) struct Mapping<'a> {
     by_place: BTreeMap<Place, ModuleId>,
     /// Changes that cannot be made at all.
     pub refusals: Vec<Finding>,
+    crossings_of_tests: OnceLock<Crossings>,
+    condition_macros: OnceLock<ConditionMacros>,
+    entered: OnceLock<BTreeSet<ItemId>>,
 }
 
 /// A library that becomes a module of another one, or gives way to it.
@@ -62,6 +74,9 @@ impl<'a> Mapping<'a> {
             owner: vec![None; world.modules.len()],
             by_place: BTreeMap::new(),
             refusals: Vec::new(),
+            crossings_of_tests: OnceLock::new(),
+            condition_macros: OnceLock::new(),
+            entered: OnceLock::new(),
         };
         for (at, change) in changes.iter().enumerate() {
             let root = mapping.root(change);
@@ -216,6 +231,25 @@ impl<'a> Mapping<'a> {
     /// The module that is at a place after the changes.
     pub fn at(&self, place: &Place) -> Option<ModuleId> {
         self.by_place.get(place).copied()
+    }
+
+    /// Names that lead from one module of a test target to another one, in the tree as it is.
+    pub fn crossings_of_tests(&self) -> &Crossings {
+        let world = self.world;
+        self.crossings_of_tests
+            .get_or_init(|| tests_only::crossings(world))
+    }
+
+    /// Whether another crate imports variants of an enum.
+    pub fn is_entered(&self, item: ItemId) -> bool {
+        let read = || variants::imported_by_others(self.world);
+        self.entered.get_or_init(read).contains(&item)
+    }
+
+    /// Macros of the tree that put conditions around items.
+    pub fn condition_macros(&self) -> &ConditionMacros {
+        let read = || ConditionMacros::new(self.world, self.texts);
+        self.condition_macros.get_or_init(read)
     }
 
     /// The change that speaks for a module: the nearest around it.

@@ -45,9 +45,11 @@ mod stages;
 mod stand_in;
 mod standard;
 mod structure;
+mod tests_only;
 mod traits;
 mod unproven;
 pub(crate) mod use_tree;
+mod variants;
 mod visibility;
 mod walk;
 

@@ -352,14 +352,8 @@ impl Reader<'_> {
             };
             let whole = ByteSpan::from_range(0..text.len());
             let tokens = lexer::tokens(&text, whole);
-            let shown = tokens.windows(2).find(|pair| {
-                let word = pair.first().and_then(|one| one.span.of(&text));
-                let called = pair
-                    .get(1)
-                    .is_some_and(|next| next.is(b':') || next.kind == TokenKind::Open(b'('));
-                called && matches!(word, Some("type_name" | "type_name_of_val"))
-            });
-            let span = shown.and_then(|pair| pair.first()).map(|one| one.span);
+            let shown = (0..tokens.len()).find(|at| shows_type(&tokens, *at, &text));
+            let span = shown.and_then(|at| tokens.get(at)).map(|one| one.span);
             if let Some(span) = span {
                 let why =
                     format!("this shows the full names of types, and that of `{name}` changes");
@@ -452,6 +446,22 @@ impl Reader<'_> {
                 self.tell(path, span, old, why);
             }
         }
+    }
+}
+
+/// Whether a token is the standard library's function that says the name of a type. What it is asked
+/// about can only be said behind `::`; what is called `type_name` otherwise is somebody's own.
+fn shows_type(tokens: &[Token], at: usize, text: &str) -> bool {
+    let word = |at: usize| tokens.get(at).and_then(|one| one.span.of(text));
+    let before = at.checked_sub(1).and_then(word);
+    let follows = (word(at + 1), word(at + 2));
+    match word(at) {
+        _ if matches!(before, Some("." | "fn")) => false,
+        Some("type_name") => matches!(follows, (Some(":"), Some(":")) | (Some("as"), _)),
+        Some("type_name_of_val") => {
+            !matches!(follows.0, Some(":")) || matches!(follows.1, Some(":"))
+        }
+        _ => false,
     }
 }
 

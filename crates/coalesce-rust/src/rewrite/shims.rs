@@ -393,7 +393,16 @@ impl Builder<'_> {
         let made = match other {
             Some(other) => other.items(names),
             None => {
-                let Respelled { text, unsayable } = said.respelled(file, &text, base);
+                let Respelled {
+                    text,
+                    mut unsayable,
+                } = said.respelled(file, &text, base);
+                let entered = names.iter().map(|(_, new)| new);
+                unsayable.extend(
+                    entered
+                        .filter(|name| self.is_entered(source, name))
+                        .cloned(),
+                );
                 shim::items(&Shim {
                     text: &text,
                     defined_as: "",
@@ -423,6 +432,12 @@ impl Builder<'_> {
             lost: Vec::new(),
             notes,
         })
+    }
+
+    /// Whether another crate imports variants of an enum of a module.
+    fn is_entered(&self, module: ModuleId, name: &str) -> bool {
+        let items = self.mapping.world.items_of(module, name).into_iter();
+        items.into_iter().any(|item| self.mapping.is_entered(item))
     }
 
     /// The names of items that left a module for the one at a place before it gave way.

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use coalesce_model::{ByteSpan, ChangeKind, Edit, Finding, Texts, TreePath};
 
 use super::{
+    conditions::is_conditioned,
     layout,
     mapping::{Mapping, refusal},
     needs::Needs,
@@ -121,7 +122,7 @@ impl Structure {
             let Some(declaration) = declaration else {
                 continue;
             };
-            if declaration.origin != Origin::Code {
+            if declaration.origin != Origin::Code && !is_conditioned(mapping, file, at) {
                 return Err(format!(
                     "`{name}` is declared inside a macro call, which may add to the declaration"
                 ));

@@ -12,6 +12,7 @@ mod signature;
 mod types;
 mod usage;
 mod whole;
+mod writers;
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -19,6 +19,7 @@ use super::{
     signature::{Definition, Gives, Signatures},
     types::Fits,
     usage::Usage,
+    writers::Writers,
 };
 use crate::{
     resolve::{FileId, ItemId, ModuleId, Res, World},
@@ -386,6 +387,7 @@ impl Fitting<'_, '_> {
             names: self.names,
             pairs: &self.found.all,
         };
+        let writers = Writers::new(self.mapping.world, self.names.texts);
         for (old, new) in &self.found.all {
             let place = self.names.definition(*old);
             let path = place.map(|(file, _)| &self.mapping.world[file]);
@@ -401,6 +403,16 @@ impl Fitting<'_, '_> {
                 whole
                     .unproven
                     .push(alike(path, fact.name.span, (from, why)));
+                continue;
+            }
+            if writers.has(*old) && comparison.of(*old, *new) == Meaning::OtherText {
+                let why = format!(
+                    "it serves what writes code, and `{to}` does something else: what is written for others \
+                     is not read"
+                );
+                let mut other = alike(path, fact.name.span, (from, why));
+                other.kind = UnprovenKind::ProceduralMacro;
+                whole.unproven.push(other);
                 continue;
             }
             if self.found.merged.contains(old) {

@@ -6,13 +6,14 @@ use coalesce_model::{ByteSpan, Finding};
 
 use super::{
     super::{
-        conditions::{self, Arrival, conditions_of},
+        conditions::{self, Arrival, Asks, conditions_of},
         mapping::refusal,
+        public::is_reachable_after,
     },
     moving::{Chunk, Moving, Set},
     scan::Scan,
 };
-use crate::{facts::ItemKind, resolve::FileId};
+use crate::{facts::VisibilityKind, regressions::has_all_docs, resolve::FileId};
 
 /// What would be gone under some condition, and is used without.
 pub(super) fn check(set: &Set<'_>, scan: &Scan) -> Vec<Finding> {
@@ -23,37 +24,51 @@ pub(super) fn check(set: &Set<'_>, scan: &Scan) -> Vec<Finding> {
         .collect()
 }
 
-/// Of texts in which something becomes `pub`, those that go where docs are asked for.
+/// Of texts that others come to see, those without docs that go where docs are asked for: `shown` are
+/// those in which something becomes `pub`, the others come from where nobody asks.
 pub(super) fn undocumented(
     set: &Set<'_>,
     shown: &BTreeSet<(FileId, ByteSpan)>,
 ) -> BTreeSet<(FileId, ByteSpan)> {
-    let asked = |chunk: &&Chunk| {
-        let lint = ("missing_docs", &["warn", "deny"][..]);
-        conditions::set_at(set.mapping, &set.moving(chunk.moving).to, lint).is_some()
-    };
+    let mut asks = Asks::new(set.mapping);
     let chunks = set.chunks.iter();
+    // On the call of a macro it would say nothing.
+    let chunks = chunks.filter(|chunk| !chunk.is_call && !set.is_dropped(chunk));
     chunks
-        .filter(|chunk| shown.contains(&(chunk.file, chunk.span)))
-        .filter(asked)
+        .filter(|chunk| {
+            let moving = set.moving(chunk.moving);
+            let home = set.mapping.after(moving.home);
+            let exported = moving
+                .rules
+                .as_ref()
+                .is_some_and(|rules| rules.gains_export);
+            let comes = exported
+                || shown.contains(&(chunk.file, chunk.span))
+                || !asks.at(&home) && is_seen(set, chunk);
+            comes && asks.at(&moving.to)
+        })
         .filter(|chunk| !is_documented(set, chunk))
         .map(|chunk| (chunk.file, chunk.span))
         .collect()
 }
 
-/// Whether a definition without members has docs.
+/// Whether others can name what a text defines, where it arrives.
+fn is_seen(set: &Set<'_>, chunk: &Chunk) -> bool {
+    let moving = set.moving(chunk.moving);
+    if let Some(rules) = &moving.rules {
+        return rules.exported;
+    }
+    let facts = set.world().facts(chunk.file);
+    let defined = chunk.definition.map(|at| facts.item(at));
+    defined.is_none_or(|item| item.visibility.kind == VisibilityKind::Public)
+        && is_reachable_after(set.mapping, &moving.to, &[])
+}
+
+/// Whether all of a definition that others see has docs.
 fn is_documented(set: &Set<'_>, chunk: &Chunk) -> bool {
     let text = set.mapping.texts.text(&set.path(chunk.file));
     let own = text.as_deref().and_then(|text| chunk.span.of(text));
-    let single = {
-        let moving = set.moving(chunk.moving);
-        let kind = moving.kind;
-        matches!(
-            kind,
-            ItemKind::Function | ItemKind::Const | ItemKind::Static
-        )
-    };
-    single && own.is_some_and(|own| own.lines().any(|line| line.trim_start().starts_with("///")))
+    own.is_some_and(has_all_docs)
 }
 
 fn one(set: &Set<'_>, scan: &Scan, at: usize, moving: &Moving<'_>) -> Option<Finding> {

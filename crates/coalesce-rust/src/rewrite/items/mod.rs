@@ -7,6 +7,7 @@
 
 pub(super) mod arrive;
 mod bodies;
+mod called;
 mod conditions;
 pub(super) mod facades;
 mod forward;

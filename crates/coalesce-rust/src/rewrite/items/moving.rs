@@ -11,6 +11,7 @@ use super::{
         place::Place,
         public::{is_in_program, is_way_for_others},
     },
+    called,
     facades::{self, Facade},
     orphans,
     rules::{self, Rules},
@@ -60,6 +61,17 @@ pub(in super::super) struct Chunk {
     pub cfg: BTreeSet<String>,
     /// Conditions and allowed lints that it had from the modules around it and has to say itself.
     pub inherited: Vec<String>,
+    /// Whether it is the call of a macro that the definition stands in.
+    pub is_call: bool,
+}
+
+impl Chunk {
+    /// A call of a macro: attributes other than conditions do nothing on it.
+    fn of_call(mut self) -> Self {
+        self.inherited.retain(|said| said.starts_with("#[cfg("));
+        self.is_call = true;
+        self
+    }
 }
 
 /// Everything that leaves at once.
@@ -294,53 +306,62 @@ impl<'a> Set<'a> {
         for (at, moving) in self.moving.iter().enumerate() {
             let node = &self.world()[moving.item];
             for (file, index) in &node.definitions {
-                let facts = self.world().facts(*file);
-                let fact = facts.item(*index);
-                let path = self.path(*file);
-                if fact.origin != Origin::Code || facts.problem.is_some() {
-                    let message = format!(
-                        "`{}` is defined where it cannot be cut out: in a macro call, or in a file \
-                         that does not parse",
-                        moving.change.from
-                    );
-                    refusals.push(refusal(path, message));
-                    continue;
+                match self.definition(at, moving, (*file, *index)) {
+                    Ok(chunk) => found.extend(chunk),
+                    Err(message) => refusals.push(refusal(self.path(*file), message)),
                 }
-                let root = self.world()[moving.home].parent.is_none();
-                if root
-                    && facts.name(fact.name.name) == "main"
-                    && is_in_program(self.mapping, moving.home)
-                {
-                    let message = format!(
-                        "`{}` is where its program starts, and stays there",
-                        moving.change.from
-                    );
-                    refusals.push(refusal(path, message));
-                    continue;
-                }
-                let text = self.mapping.texts.text(&path);
-                let own = text.as_deref().and_then(|text| fact.span.of(text));
-                if moving.rules.is_some() && !own.is_some_and(rules::is_by_example) {
-                    let message = format!(
-                        "`{}` is no `macro_rules!`: other macros do not move",
-                        moving.change.from
-                    );
-                    refusals.push(refusal(path, message));
-                    continue;
-                }
-                if is_foreign(fact.span, &path, self.mapping.texts) {
-                    let message = format!(
-                        "`{}` is declared in an `extern` block, which names its library",
-                        moving.change.from
-                    );
-                    refusals.push(refusal(path, message));
-                    continue;
-                }
-                found.extend(self.chunk(at, *file, fact.span, Some(*index)));
             }
         }
         self.chunks.extend(found);
         self.refusals.extend(refusals);
+    }
+
+    /// The text of a definition; why it cannot be cut out.
+    fn definition(
+        &self,
+        at: usize,
+        moving: &Moving<'_>,
+        (file, index): (FileId, u32),
+    ) -> Result<Option<Chunk>, String> {
+        let from = &moving.change.from;
+        let facts = self.world().facts(file);
+        let fact = facts.item(index);
+        let path = self.path(file);
+        let text = self.mapping.texts.text(&path);
+        let leaves = !self.is_in_place(moving) && !moving.gives_way();
+        let call = text
+            .as_deref()
+            .filter(|_| leaves)
+            .and_then(|text| called::whole_call(self.world(), (facts, fact), text));
+        if let Some(call) = call {
+            let chunk = self.chunk(at, file, call, Some(index));
+            return Ok(chunk.map(Chunk::of_call));
+        }
+        if fact.origin != Origin::Code || facts.problem.is_some() {
+            return Err(format!(
+                "`{from}` is defined where it cannot be cut out: in a macro call, or in a file that \
+                 does not parse"
+            ));
+        }
+        let is_root = self.world()[moving.home].parent.is_none();
+        let is_main = facts.name(fact.name.name) == "main";
+        if is_root && is_main && is_in_program(self.mapping, moving.home) {
+            return Err(format!(
+                "`{from}` is where its program starts, and stays there"
+            ));
+        }
+        let own = text.as_deref().and_then(|text| fact.span.of(text));
+        if moving.rules.is_some() && !own.is_some_and(rules::is_by_example) {
+            return Err(format!(
+                "`{from}` is no `macro_rules!`: other macros do not move"
+            ));
+        }
+        if is_foreign(fact.span, &path, self.mapping.texts) {
+            return Err(format!(
+                "`{from}` is declared in an `extern` block, which names its library"
+            ));
+        }
+        Ok(self.chunk(at, file, fact.span, Some(index)))
     }
 
     /// The `impl` blocks of the module for what moves.
@@ -356,7 +377,12 @@ impl<'a> Set<'a> {
             let here = self.moving(moving).home == one.module;
             here.then(|| self.chunk(moving, one.file, one.span, None))?
         });
-        let found: Vec<Chunk> = found.collect();
+        let mut found: Vec<Chunk> = found.collect();
+        // What stands in a call that moves goes with it.
+        found.retain(|one| {
+            let mut calls = self.chunks.iter().filter(|chunk| chunk.is_call);
+            !calls.any(|call| call.file == one.file && call.span.contains(one.span))
+        });
         self.chunks.extend(found);
     }
 
@@ -406,12 +432,17 @@ impl<'a> Set<'a> {
         }
         let text = self.mapping.texts.text(&self.path(file))?;
         let dropped = node.gives_way() && (definition.is_some() || !self.is_whole(node.home));
-        let inherited = if dropped {
+        let mut inherited = if dropped {
             Vec::new()
         } else {
             conditions::around_item(self.mapping, node.home, file, &node.to)
         };
-        let mut cfg = conditions(span.of(&text).unwrap_or_default());
+        let own = span.of(&text).unwrap_or_default();
+        let homes = (node.home, &node.to);
+        if !dropped && is_test(own) && conditions::needs_test(self.mapping, homes, &inherited) {
+            inherited.push(conditions::FOR_TESTS.to_owned());
+        }
+        let mut cfg = conditions(own);
         let known = inherited.iter().filter(|said| said.starts_with("#[cfg("));
         cfg.extend(known.cloned());
         Some(Chunk {
@@ -421,6 +452,7 @@ impl<'a> Set<'a> {
             definition,
             cfg,
             inherited,
+            is_call: false,
         })
     }
 
@@ -478,6 +510,19 @@ pub(in super::super) fn is_bound_public(world: &World, home: ModuleId, item: Ite
     all.any(|binding| {
         binding.import.is_none() && binding.res == Res::Item(item) && binding.reach == Reach::Public
     })
+}
+
+/// Whether a text is a test, which nobody calls.
+fn is_test(text: &str) -> bool {
+    text.contains("test") && {
+        let parsed = syntax::parse::<syn::ItemFn>(text);
+        let test = parsed.is_ok_and(|item| {
+            let mut attributes = item.attrs.iter();
+            attributes.any(|attribute| attribute.path().is_ident("test"))
+        });
+        proc_macro2::extra::invalidate_current_thread_spans();
+        test
+    }
 }
 
 /// The conditions of an item's text, as attributes.

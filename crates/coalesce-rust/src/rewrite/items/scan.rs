@@ -65,6 +65,8 @@ pub(super) struct Scan {
     pub users: BTreeMap<usize, BTreeSet<Place>>,
     /// Imports that text which stays uses.
     pub used_imports: BTreeSet<(FileId, u32)>,
+    /// Imports that links in documents of text which stays go through: the compiler does not count those.
+    pub doc_imports: BTreeSet<(FileId, u32)>,
     /// Globs that bring something which stays to text which stays.
     pub used_globs: BTreeSet<(FileId, u32)>,
     /// Imports that text which leaves uses.
@@ -285,6 +287,10 @@ impl<'p> Pass<'p, '_> {
         let speller = self.speller();
         for (step, segment) in site.trace.steps.iter().zip(site.segments) {
             let Some(import) = step.import else { continue };
+            if site.origin == Origin::DocLink && !step.glob {
+                self.scan.doc_imports.insert(import);
+                continue;
+            }
             self.scan.used_imports.insert(import);
             let moved = |res: Res| matches!(res, Res::Item(item) if self.set.of(item).is_some());
             if step.glob && !step.all().any(|(res, _)| moved(res)) {

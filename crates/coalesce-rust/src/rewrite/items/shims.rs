@@ -151,6 +151,10 @@ impl Shims {
         let key = (spot.home, moving.named_at.clone());
         let short = self.short.get(&key).map_or("", String::as_str);
         let defined = &world[moving.item];
+        let mut unsayable = BTreeSet::new();
+        if set.mapping.is_entered(moving.item) {
+            unsayable.insert(defined.name.clone());
+        }
         let made = shim::items(&Shim {
             text: definition,
             defined_as: defined.name.as_str(),
@@ -158,7 +162,7 @@ impl Shims {
             short,
             outside: &outside,
             names: &pair,
-            unsayable: &BTreeSet::new(),
+            unsayable: &unsayable,
             whole: false,
             dates: &dates,
             trait_bounds: spot.request.trait_bounds,

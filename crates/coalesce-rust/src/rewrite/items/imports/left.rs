@@ -94,6 +94,10 @@ impl<'a> Settler<'_, 'a> {
         let home = first.here == moved.named_at;
         let taken = renamed && self.has_name(&first.here, &moved.name);
         let taken = taken && !self.has_primary(&first.here, moved);
+        if home && fixed && renamed && !shim {
+            self.keep_word(body, moving, uses);
+            return;
+        }
         if shim || links || home || (taken && !fixed) {
             for one in uses {
                 let path = match (home, one.origin) {
@@ -121,6 +125,25 @@ impl<'a> Settler<'_, 'a> {
         let cfg = self.conditions_of(Res::Item(moved.item));
         let list = self.imports.left.entry(body).or_default();
         list.insert(Import { path, alias, cfg });
+    }
+
+    /// Names of what gets another name in its module, some of them words that a macro is given: those are
+    /// kept, by an import of the new name as the old one.
+    fn keep_word(&mut self, body: BodyId, moving: usize, uses: &[Left]) {
+        let moved = self.set.moving(moving);
+        let old = self.world()[moved.item].name.clone();
+        for one in uses {
+            if untouchable(one.origin, one.site, true).is_none() {
+                self.rename(one, std::slice::from_ref(&moved.name), &old);
+            }
+        }
+        let cfg = self.conditions_of(Res::Item(moved.item));
+        let list = self.imports.left.entry(body).or_default();
+        list.insert(Import {
+            path: vec!["self".to_owned(), moved.name.clone()],
+            alias: Some(old),
+            cfg,
+        });
     }
 
     /// The path through the import of the new module, where the old one has that.

@@ -215,6 +215,11 @@ impl<'a> Settler<'_, 'a> {
         };
         let fact = Some(world.facts(*file).item(*at));
         let text = self.set.mapping.texts.text(&self.set.path(*file));
+        let mut chunks = self.set.chunks.iter().filter(|chunk| chunk.is_call);
+        let call = chunks.find(|chunk| chunk.file == *file && chunk.definition == Some(*at));
+        if let Some((call, text)) = call.zip(text.as_deref()) {
+            return conditions(call.span.of(text).unwrap_or_default());
+        }
         let own = fact.filter(|fact| fact.conditional).zip(text);
         own.and_then(|(fact, text)| Some(conditions(fact.span.of(&text)?)))
             .unwrap_or_default()

@@ -6,7 +6,7 @@ use std::{
     rc::Rc,
 };
 
-use coalesce_model::ByteSpan;
+use coalesce_model::{ByteSpan, Unproven, UnprovenKind};
 
 use super::{Import, Settler, home_of, leaf_of, visibility_of};
 use crate::{
@@ -64,12 +64,32 @@ impl<'a> Settler<'_, 'a> {
                 continue;
             }
             let leaves = self.scan.for_methods.get(&import);
-            if stays == Demand::No {
+            if stays == Demand::No && self.scan.doc_imports.contains(&import) {
+                let told = self.for_documents_alone(import);
+                self.scan.told.unproven.push(told);
+            } else if stays == Demand::No {
                 let work = self.scan.files.entry(import.0).or_default();
                 work.leaves.entry(import.1).or_insert(LeafChange::Drop);
             } else if stays == Demand::Perhaps || leaves == Some(&Demand::Perhaps) {
                 self.scan.guessed.insert(import);
             }
+        }
+    }
+
+    /// An import that stays since links go through it.
+    fn for_documents_alone(&self, import: (FileId, u32)) -> Unproven {
+        let world = self.world();
+        let fact = leaf_of(world, import);
+        let path = self.set.path(import.0);
+        let text = self.set.mapping.texts.text(&path);
+        let name = text.as_deref().and_then(|text| fact.span.of(text));
+        Unproven {
+            name: name.unwrap_or_default().to_owned(),
+            path,
+            span: Some(fact.span),
+            kind: UnprovenKind::LeftUnused,
+            why: "links in documents alone go through this import, and the compiler warns of that"
+                .to_owned(),
         }
     }
 
