@@ -314,8 +314,8 @@ impl<'m, 'a> Asks<'m, 'a> {
                 said.extend(read.map(|(span, text)| lints::said(text, span)));
             }
             said.push(lints::of_head(world, body, texts));
-            let last = said.into_iter().flatten();
-            let last = last.filter(|said| said.lint == DOCS).next_back();
+            let mut last = said.into_iter().flatten();
+            let last = last.rfind(|said| said.lint == DOCS);
             found = last.map(|said| is_asked(said.level)).or(found);
         }
         found
