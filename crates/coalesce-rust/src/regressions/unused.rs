@@ -16,10 +16,7 @@ use super::{Tree, conditions::Conditions, is_changed, is_open, is_public_name};
 use crate::{
     facts::{ItemKind, LeafKind, Origin, SourceFacts, VisibilityKind},
     lexer,
-    resolve::{
-        Binding, CrateId, FileId, ItemId, ModuleId, Res, Site, Sym, Target, UseSite, World,
-        is_within,
-    },
+    resolve::{Binding, CrateId, FileId, ItemId, ModuleId, Res, Site, Sym, Target, UseSite, World},
     rewrite::method_names,
 };
 
@@ -238,26 +235,32 @@ impl<'a> Named<'a> {
         found
     }
 
+    /// The files that changed, each with the one that it was before.
+    fn changed_files(&self, before: &Named<'_>) -> Vec<(FileId, FileId)> {
+        let (old, new) = (before.tree.world, self.tree.world);
+        let changed = new
+            .sources()
+            .filter(|(file, _)| is_changed(new, old, *file));
+        let pairs = changed.filter_map(|(file, source)| Some((file, old.file_at(&source.path)?)));
+        pairs.collect()
+    }
+
     /// Imports that served wherever they are there, and now serve only under a condition.
     fn imports_in_part(&mut self, before: &mut Named<'_>) -> Vec<Unproven> {
-        let (old, new) = (before.tree.world, self.tree.world);
         let mut found = Vec::new();
-        for (file, source) in new.sources() {
-            if !is_changed(new, old, file) {
-                continue;
-            }
-            let Some(was) = old.file_at(&source.path) else {
-                continue;
-            };
+        for (file, was) in self.changed_files(before) {
             let served = before.imports(was);
+            let below = OnceCell::new();
             for (name, import) in self.imports(file) {
                 let more = served.get(&name).is_some_and(Import::serves);
-                let warning = match import.uses.0.is_empty() {
-                    true => &IDLE_IMPORT,
-                    false => &UNUSED_IMPORT,
-                };
                 let idle = import.uses.0.is_empty();
-                if more && !import.serves() && !(idle && self.serves_below(file, import.leaf)) {
+                let warning = if idle { &IDLE_IMPORT } else { &UNUSED_IMPORT };
+                let world = self.tree.world;
+                let serves_below = || {
+                    let below = below.get_or_init(|| world.leaves_used_below(file));
+                    below.contains(&import.leaf)
+                };
+                if more && !import.serves() && !(idle && serves_below()) {
                     found.extend(self.unused((file, import.span), &name, warning));
                 }
             }
@@ -265,37 +268,10 @@ impl<'a> Named<'a> {
         found
     }
 
-    /// Whether a file of a module below goes through an import of a file.
-    fn serves_below(&self, file: FileId, leaf: u32) -> bool {
-        let world = self.tree.world;
-        let own = world[file].bodies.iter().map(|body| world[*body].module);
-        let own: BTreeSet<ModuleId> = own.collect();
-        let mut serves = false;
-        for (other, source) in world.sources() {
-            let mut modules = source.bodies.iter().map(|body| world[*body].module);
-            let below = modules.any(|module| own.iter().any(|own| is_within(world, module, *own)));
-            if other == file || !below || serves {
-                continue;
-            }
-            world.visit_file(source, &mut |_, site| {
-                let mut steps = site.trace.steps.iter();
-                serves |= steps.any(|step| step.import == Some((file, leaf)));
-            });
-        }
-        serves
-    }
-
     /// Private globs that brought something wherever they are there, and now only under a condition.
     fn globs_in_part(&mut self, before: &mut Named<'_>) -> Vec<Unproven> {
-        let (old, new) = (before.tree.world, self.tree.world);
         let mut found = Vec::new();
-        for (file, source) in new.sources() {
-            if !is_changed(new, old, file) {
-                continue;
-            }
-            let Some(was) = old.file_at(&source.path) else {
-                continue;
-            };
+        for (file, was) in self.changed_files(before) {
             let served = before.globs(was);
             for (name, (span, brings)) in self.globs(file) {
                 let brought = served.get(&name).is_some_and(|(_, brings)| *brings);

@@ -1,9 +1,12 @@
 //! Each place of a file that names something, resolved: what the rewriter and `references` read.
 
+use std::collections::BTreeSet;
+
 use coalesce_model::{ByteSpan, Certainty, Form};
 
 use super::{
     lookup::{Found, Lookup, Trace},
+    names::is_within,
     tree::id,
     world::{BodyId, FileId, ModuleId, Res, SourceFile, SpaceId, SpaceKind, Target, World},
 };
@@ -149,6 +152,28 @@ impl<'w> Visitor<'w> {
 }
 
 impl World {
+    /// The imports of a file that files of modules below its own go through, as leaves.
+    pub(crate) fn leaves_used_below(&self, file: FileId) -> BTreeSet<u32> {
+        let own = self[file].bodies.iter().map(|body| self[*body].module);
+        let own = own.filter(|module| !self[*module].children.is_empty());
+        let own: Vec<ModuleId> = own.collect();
+        let mut leaves = BTreeSet::new();
+        if own.is_empty() {
+            return leaves;
+        }
+        for (_, source) in self.sources().filter(|(other, _)| *other != file) {
+            let mut modules = source.bodies.iter().map(|body| self[*body].module);
+            if !modules.any(|module| own.iter().any(|own| is_within(self, module, *own))) {
+                continue;
+            }
+            self.visit_file(source, &mut |_, site| {
+                let through = site.trace.steps.iter().filter_map(|step| step.import);
+                leaves.extend(through.filter(|(of, _)| *of == file).map(|(_, leaf)| leaf));
+            });
+        }
+        leaves
+    }
+
     /// Every path, use leaf and `extern crate` of a file, as each crate that loads it sees it.
     #[must_use]
     pub fn uses_of(&self, file: FileId) -> Vec<PathUse> {

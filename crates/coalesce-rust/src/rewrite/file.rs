@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     facts::{LeafKind, Origin, UseLeaf, VisibilityKind},
-    resolve::{FileId, Found, ModuleId, Res, Site, UseSite, is_within},
+    resolve::{FileId, Found, Res, Site, UseSite},
 };
 
 /// What a file contributes.
@@ -144,7 +144,8 @@ impl<'p> Pass<'p> {
         let idle: BTreeSet<u32> = self.freed.difference(&self.used).copied().collect();
         let mut modules = self.leading_to_modules(idle);
         if !modules.is_empty() {
-            self.retain_unused_elsewhere(&mut modules);
+            let below = self.mapping().world.leaves_used_below(self.file);
+            modules.retain(|leaf| !below.contains(leaf));
         }
         for leaf in modules {
             self.draft.work.leaves.insert(leaf, LeafChange::Drop);
@@ -182,35 +183,6 @@ impl<'p> Pass<'p> {
         }
         leaves.retain(|leaf| modules.contains(leaf) && !others.contains(leaf));
         leaves
-    }
-
-    /// Leaves out what files of modules below go through.
-    fn retain_unused_elsewhere(&self, leaves: &mut BTreeSet<u32>) {
-        let world = self.mapping().world;
-        let own = world[self.file]
-            .bodies
-            .iter()
-            .map(|body| world[*body].module);
-        let own: Vec<ModuleId> = own
-            .filter(|module| !world[*module].children.is_empty())
-            .collect();
-        if own.is_empty() {
-            return;
-        }
-        for (file, source) in world.sources() {
-            let mut modules = source.bodies.iter().map(|body| world[*body].module);
-            let below = modules.any(|module| own.iter().any(|own| is_within(world, module, *own)));
-            if file == self.file || !below {
-                continue;
-            }
-            world.visit_file(source, &mut |_, site| {
-                for (of, leaf) in site.trace.steps.iter().filter_map(|step| step.import) {
-                    if of == self.file {
-                        leaves.remove(&leaf);
-                    }
-                }
-            });
-        }
     }
 
     /// Whether an import brings more than the module that moves, and goes on bringing that.
