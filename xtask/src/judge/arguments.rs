@@ -26,6 +26,8 @@ pub struct Arguments {
     pub keep: Option<PathBuf>,
     /// Whether only the manifests are wanted.
     pub list: bool,
+    /// Whether sources and targets are drawn among all modules, asked for or not.
+    pub any_target: bool,
 }
 
 impl Arguments {
@@ -41,6 +43,7 @@ impl Arguments {
             python: PathBuf::from("python3"),
             keep: None,
             list: false,
+            any_target: false,
         };
         let mut words = words.into_iter();
         while let Some(word) = words.next() {
@@ -48,6 +51,8 @@ impl Arguments {
                 bail!("{HELP}");
             } else if word == "--list" {
                 arguments.list = true;
+            } else if word == "--any-target" {
+                arguments.any_target = true;
             } else if word.starts_with('-') {
                 let value = words
                     .next()

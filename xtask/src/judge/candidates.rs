@@ -3,11 +3,12 @@
 use std::process::Command;
 
 use anyhow::Context as _;
-use coalesce_model::{LanguageKind, ModuleKind};
+use coalesce_model::{LanguageKind, ModuleKind, TreePath};
 use serde_json::Value;
 
 use super::{
     arguments::Arguments,
+    asked::Asked,
     consolidation::{Consolidation, Kind},
     scratch::read_tree,
 };
@@ -21,9 +22,13 @@ const RENAMES: u64 = 30;
 const TRIES: u32 = 50;
 
 /// A module that has a file of its own.
-struct Place {
-    name: String,
-    language: LanguageKind,
+pub struct Place {
+    /// Its full name.
+    pub name: String,
+    /// Its file.
+    pub path: TreePath,
+    /// Its language.
+    pub language: LanguageKind,
     package: bool,
     defines: Vec<String>,
 }
@@ -51,12 +56,18 @@ struct Pair {
     modules: bool,
     first: String,
     second: String,
+    /// Whether the finder would tell it to a maintainer, as product code.
+    told: bool,
+    /// Whether nothing differs.
+    equal: bool,
 }
 
 /// What of a tree can be consolidated.
 pub struct Candidates {
     places: Vec<Place>,
     pairs: Vec<Pair>,
+    /// What somebody could ask for; `None` where anything is drawn.
+    asked: Option<Asked>,
 }
 
 impl Candidates {
@@ -65,7 +76,11 @@ impl Candidates {
         let session = read_tree(&arguments.tree)?;
         let mut places = Vec::new();
         let mut names_by_path = Vec::new();
+        let mut roots = Vec::new();
         for graph in session.graphs() {
+            let targets = graph.roots().iter();
+            let targets = targets.filter(|root| root.language == LanguageKind::Rust);
+            roots.extend(targets.map(|root| (root.name.clone(), root.path.clone())));
             for module in graph.modules() {
                 if module.inline.is_none() && module.kind == ModuleKind::Module {
                     names_by_path.push((
@@ -75,6 +90,7 @@ impl Candidates {
                     ));
                     places.push(Place {
                         name: module.name.clone(),
+                        path: module.path.clone(),
                         language: module.language,
                         package: module.package,
                         defines: module.defines.clone(),
@@ -88,7 +104,20 @@ impl Candidates {
         } else {
             Vec::new()
         };
-        Ok(Self { places, pairs })
+        let asked = match arguments.any_target {
+            true => None,
+            false => Some(Asked::read(
+                &arguments.tree,
+                &places,
+                &roots,
+                &session.tree,
+            )?),
+        };
+        Ok(Self {
+            places,
+            pairs,
+            asked,
+        })
     }
 
     /// How many modules there are.
@@ -136,7 +165,11 @@ impl Candidates {
         let place = random.choose(&self.places)?;
         let separator = place.language.separator();
         let (parent, name) = place.name.rsplit_once(separator)?;
-        let above = random.choose(&self.places)?;
+        let above = self.target(random, place, |asked, above| {
+            let inside =
+                above == place.name || above.starts_with(&format!("{}{separator}", place.name));
+            !inside && above != parent && asked.module(&place.name, above)
+        })?;
         let holds = above.language == LanguageKind::Rust || above.package;
         let below = above.name.starts_with(&place.name);
         if above.language != place.language || !holds || below || above.name == parent {
@@ -159,7 +192,9 @@ impl Candidates {
         if item.starts_with("__") && item.ends_with("__") {
             return None;
         }
-        let above = random.choose(&self.places)?;
+        let above = self.target(random, place, |asked, above| {
+            above != place.name && asked.item(&place.name, item, above)
+        })?;
         let unfit = above.language != place.language || above.name == place.name;
         if unfit || above.defines.contains(item) || above.is_apart_from(place) {
             return None;
@@ -175,6 +210,24 @@ impl Candidates {
         Some((place.language, from, to))
     }
 
+    /// One of the modules that something of `place` could go to.
+    fn target(
+        &self,
+        random: &mut Random,
+        place: &Place,
+        fits: impl Fn(&Asked, &str) -> bool,
+    ) -> Option<&Place> {
+        let Some(asked) = &self.asked else {
+            return random.choose(&self.places);
+        };
+        if !asked.is_source(&place.name) {
+            return None;
+        }
+        let places = self.places.iter();
+        let fitting: Vec<_> = places.filter(|above| fits(asked, &above.name)).collect();
+        random.choose(&fitting).copied()
+    }
+
     fn pair(
         &self,
         random: &mut Random,
@@ -186,6 +239,20 @@ impl Candidates {
         } else {
             (&pair.second, &pair.first)
         };
+        if let Some(asked) = &self.asked {
+            // What a merge of two that differ comes to has to be decided, which a draw cannot do.
+            let module = |name: &str| match pair.modules {
+                true => name.to_owned(),
+                false => name
+                    .rsplit_once(pair.language.separator())
+                    .map_or("", |(module, _)| module)
+                    .to_owned(),
+            };
+            let decided = !pair.modules || pair.equal;
+            if !pair.told || !decided || !asked.pair(&module(from), &module(to)) {
+                return None;
+            }
+        }
         Some((pair.language, from.clone(), to.clone()))
     }
 }
@@ -209,6 +276,11 @@ fn pairs(
             Some("class" | "function") => false,
             _ => continue,
         };
+        let told = class.get("chapter").and_then(Value::as_str) == Some("product")
+            && class.get("likelihood").is_some_and(Value::is_number);
+        let differences = class.get("differences").and_then(Value::as_array);
+        let equal = class.get("similarity").and_then(Value::as_f64) == Some(1.0)
+            && differences.is_none_or(Vec::is_empty);
         let members = class.get("members").and_then(Value::as_array);
         let names: Vec<_> = members
             .into_iter()
@@ -224,6 +296,8 @@ fn pairs(
                     modules,
                     first: first.clone(),
                     second: second.clone(),
+                    told,
+                    equal,
                 });
             }
         }

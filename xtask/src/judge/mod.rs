@@ -5,6 +5,7 @@
 //! language decide, and undoes it. What is refused is never counted as right.
 
 mod arguments;
+mod asked;
 mod candidates;
 mod consolidation;
 mod interpreter;
@@ -18,8 +19,14 @@ use std::fs;
 
 use anyhow::Context as _;
 
-use self::{arguments::Arguments, candidates::Candidates, rounds::Judge, tally::Tally};
+use self::{
+    arguments::Arguments, candidates::Candidates, consolidation::Consolidation, rounds::Judge,
+    tally::Tally,
+};
 use crate::random::Random;
+
+/// How often what was drawn already is drawn anew.
+const TRIES: u32 = 20;
 
 const HELP: &str = "\
 cargo xtask judge TREE [OPTIONS]
@@ -37,6 +44,7 @@ This RUNS the tree's code: build scripts, procedural macros, imports. Use it on 
   --bin PATH      judge that program instead of this build
   --python PATH   the interpreter (python3)
   --keep DIR      write each manifest and what was said of it there, by number
+  --any-target    draw among all modules, not only what a maintainer could ask for
   --list          print the manifests that would be drawn, and stop
 
 The last lines count: right, wrong, not proven, refused, each by kind; wrong ones come first. Exits
@@ -50,7 +58,13 @@ pub fn run(words: Vec<String>) -> anyhow::Result<()> {
     let mut random = Random::new(arguments.seed);
     let mut drawn = Vec::new();
     for _ in 0..arguments.count {
-        drawn.extend(candidates.draw(&mut random, &arguments));
+        let mut draws = (0..TRIES).map(|_| candidates.draw(&mut random, &arguments));
+        // What was drawn already says nothing new.
+        let new = |one: &Option<Consolidation>| {
+            arguments.any_target || one.as_ref().is_none_or(|one| !drawn.contains(one))
+        };
+        let one = draws.find(new).flatten();
+        drawn.extend(one);
     }
     println!(
         "{}: {} modules, {} duplicates; {} consolidations drawn, seed {}",
