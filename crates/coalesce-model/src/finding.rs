@@ -91,8 +91,35 @@ pub mod codes {
     /// What is worth knowing of a plan, and stops nothing.
     pub const PLAN_REMARK: Code = Code("plan-remark");
 
+    /// What moves, or what takes its place, could not be named from where it is used.
+    pub const OUT_OF_REACH: Code = Code("out-of-reach");
+    /// What is used without a condition would only be there under one.
+    pub const MISSING_CONDITION: Code = Code("missing-condition");
+    /// A name that means, or would come to mean, something else where it goes.
+    pub const NAME_TAKEN: Code = Code("name-taken");
+    /// What takes the place of something does not do for its users.
+    pub const MISMATCHED_REPLACEMENT: Code = Code("mismatched-replacement");
+    /// A definition, `impl` or statement that would go, with nothing in its place.
+    pub const LOST_DEFINITION: Code = Code("lost-definition");
+    /// A test, fixture or hook that pytest would not find any more.
+    pub const LOST_TEST: Code = Code("lost-test");
+    /// What is to be removed is still named.
+    pub const REMOVED_IN_USE: Code = Code("removed-in-use");
+    /// What cannot do its work, or be found, anywhere but where it stands.
+    pub const TIED_TO_PLACE: Code = Code("tied-to-place");
+    /// What the target, the language or a lint does not allow there.
+    pub const FORBIDDEN_IN_TARGET: Code = Code("forbidden-in-target");
+    /// Packages that would need each other.
+    pub const CIRCULAR_PACKAGES: Code = Code("circular-packages");
+    /// A name that would be read before it is bound, since modules are imported in another order.
+    pub const READ_BEFORE_BOUND: Code = Code("read-before-bound");
+    /// A package from outside that would be needed at import, and is not now.
+    pub const NEW_REQUIREMENT: Code = Code("new-requirement");
+    /// A guarded import that would end otherwise than it does.
+    pub const CHANGED_GUARD: Code = Code("changed-guard");
+
     /// All of them, in the order of `explain`.
-    pub const ALL: [Code; 33] = [
+    pub const ALL: [Code; 46] = [
         UNRESOLVED_IMPORT,
         REMOVED_REFERENCE,
         DEPRECATED_PATH,
@@ -126,6 +153,19 @@ pub mod codes {
         LINK_IN_THE_WAY,
         SHIM_IN_USE,
         PLAN_REMARK,
+        OUT_OF_REACH,
+        MISSING_CONDITION,
+        NAME_TAKEN,
+        MISMATCHED_REPLACEMENT,
+        LOST_DEFINITION,
+        LOST_TEST,
+        REMOVED_IN_USE,
+        TIED_TO_PLACE,
+        FORBIDDEN_IN_TARGET,
+        CIRCULAR_PACKAGES,
+        READ_BEFORE_BOUND,
+        NEW_REQUIREMENT,
+        CHANGED_GUARD,
     ];
 }
 
@@ -188,6 +228,12 @@ impl Finding {
             message,
             help: None,
         }
+    }
+
+    /// The same by the name of its reason.
+    #[must_use]
+    pub fn coded(self, code: Code) -> Self {
+        Self { code, ..self }
     }
 
     /// The same at a place of the file.

@@ -1,7 +1,8 @@
 //! Why a plan must not be applied: one variant a reason, from which its code, its words and what helps
 //! come. What `explain` says is kept by the code.
 //!
-//! The languages' own reasons are still free sentences under [`codes::UNSAFE_CHANGE`].
+//! The languages' own reasons are sentences that only they can word; what kind of reason each is, is said by
+//! [`Finding::coded`], and those that are none of these kinds stay [`codes::UNSAFE_CHANGE`].
 
 use crate::{ByteSpan, Code, Finding, Severity, TreePath, finding::codes};
 

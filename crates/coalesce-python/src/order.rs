@@ -126,7 +126,7 @@ fn finding(
         "may be called to"
     };
     Some(Finding {
-        code: codes::UNSAFE_CHANGE,
+        code: codes::READ_BEFORE_BOUND,
         severity: Severity::Error,
         path,
         span: None,

@@ -277,7 +277,7 @@ fn grown(old: &Needs<'_>, new: &Needs<'_>, pairs: &[Pair]) -> Vec<Finding> {
             way.join(" imports "),
         );
         let help = format!("to allow it, write at the top of the manifest: allow.requirements = [\"{library}\"]");
-        Some(refusal(path, None, message, Some(help)))
+        Some(refusal(path, None, message, Some(help)).coded(codes::NEW_REQUIREMENT))
     });
     findings.collect()
 }

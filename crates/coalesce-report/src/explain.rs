@@ -170,6 +170,49 @@ const PAGES: &[(Code, &str)] = &[
     ),
     (codes::SHIM_IN_USE, include_str!("explain/shim-in-use.md")),
     (codes::PLAN_REMARK, include_str!("explain/plan-remark.md")),
+    (codes::OUT_OF_REACH, include_str!("explain/out-of-reach.md")),
+    (
+        codes::MISSING_CONDITION,
+        include_str!("explain/missing-condition.md"),
+    ),
+    (codes::NAME_TAKEN, include_str!("explain/name-taken.md")),
+    (
+        codes::MISMATCHED_REPLACEMENT,
+        include_str!("explain/mismatched-replacement.md"),
+    ),
+    (
+        codes::LOST_DEFINITION,
+        include_str!("explain/lost-definition.md"),
+    ),
+    (codes::LOST_TEST, include_str!("explain/lost-test.md")),
+    (
+        codes::REMOVED_IN_USE,
+        include_str!("explain/removed-in-use.md"),
+    ),
+    (
+        codes::TIED_TO_PLACE,
+        include_str!("explain/tied-to-place.md"),
+    ),
+    (
+        codes::FORBIDDEN_IN_TARGET,
+        include_str!("explain/forbidden-in-target.md"),
+    ),
+    (
+        codes::CIRCULAR_PACKAGES,
+        include_str!("explain/circular-packages.md"),
+    ),
+    (
+        codes::READ_BEFORE_BOUND,
+        include_str!("explain/read-before-bound.md"),
+    ),
+    (
+        codes::NEW_REQUIREMENT,
+        include_str!("explain/new-requirement.md"),
+    ),
+    (
+        codes::CHANGED_GUARD,
+        include_str!("explain/changed-guard.md"),
+    ),
 ];
 
 /// The headings of a page, in order.

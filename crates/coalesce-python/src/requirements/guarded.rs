@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use coalesce_model::{ByteSpan, Finding};
+use coalesce_model::{ByteSpan, Finding, finding::codes};
 
 use super::{Libraries, Needs, Pair, refusal};
 use crate::{
@@ -105,7 +105,8 @@ fn finding(
         Some(library) => format!("{top} {own} (or allow.requirements = [\"{library}\"])"),
         None => format!("{top} {own}"),
     };
-    Some(refusal(found.path.clone(), Some(span), message, Some(help)))
+    let refused = refusal(found.path.clone(), Some(span), message, Some(help));
+    Some(refused.coded(codes::CHANGED_GUARD))
 }
 
 /// The outcomes of the imports of a module, guarded ones or the others.
@@ -175,7 +176,8 @@ fn hidden(old: &Needs<'_>, new: &Needs<'_>, pairs: &[Pair]) -> Vec<Finding> {
                         "after the migration, nothing of the tree would be behind the import of `{}`",
                         key.0
                     );
-                    findings.push(refusal(module.path.clone(), Some(span), message, None));
+                    let refused = refusal(module.path.clone(), Some(span), message, None);
+                    findings.push(refused.coded(codes::CHANGED_GUARD));
                 }
             }
         }

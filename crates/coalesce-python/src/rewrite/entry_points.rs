@@ -34,7 +34,7 @@ pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) 
                 };
                 let end = place.end as usize + 1 + item.len();
                 plan.refusals.push(Finding {
-                    code: codes::UNSAFE_CHANGE,
+                    code: codes::MISMATCHED_REPLACEMENT,
                     severity: Severity::Error,
                     path: path.clone(),
                     span: Some(ByteSpan::from_range(place.start as usize..end)),

@@ -6,8 +6,8 @@ use std::{
 };
 
 use coalesce_model::{
-    ByteSpan, Edit, Evidence, Finding, Form, NotRewritten, Rewrite, Safety, Severity, TreePath,
-    Unproven, UnprovenKind, finding::codes,
+    ByteSpan, Code, Edit, Evidence, Finding, Form, NotRewritten, Rewrite, Safety, Severity,
+    TreePath, Unproven, UnprovenKind, finding::codes,
 };
 
 use crate::{
@@ -267,8 +267,13 @@ impl FileEdits {
     }
 
     pub fn refuse(&mut self, span: ByteSpan, message: String, help: Option<String>) {
+        self.refuse_as(codes::UNSAFE_CHANGE, span, message, help);
+    }
+
+    /// The same by the name of its reason.
+    pub fn refuse_as(&mut self, code: Code, span: ByteSpan, message: String, help: Option<String>) {
         self.refusals.push(Finding {
-            code: codes::UNSAFE_CHANGE,
+            code,
             severity: Severity::Error,
             path: self.path.clone(),
             span: Some(span),

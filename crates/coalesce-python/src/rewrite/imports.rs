@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::{ByteSpan, Edit, Form, Guard};
+use coalesce_model::{ByteSpan, Edit, Form, Guard, finding::codes};
 
 use crate::{
     facts::{FromPart, ImportStatement, Leaf},
@@ -256,7 +256,8 @@ pub fn check_item(
 ) {
     if let Some(target) = file.mapping.lacks(module, name) {
         let message = format!("`{name}` is used here and `{target}` has no such name");
-        found.refuse(
+        found.refuse_as(
+            codes::MISMATCHED_REPLACEMENT,
             span,
             message,
             Some("add it there, or name its equal under `rename`".to_owned()),

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use coalesce_model::{
     ByteSpan, Change, ChangeKind, LanguagePlan, Subject, Texts, TreePath, Unproven, UnprovenKind,
+    finding::codes,
 };
 use ruff_python_ast::{ExceptHandler, Expr, Stmt};
 use ruff_text_size::Ranged;
@@ -196,7 +197,8 @@ fn standard_name(
         let message = format!(
             "`{leaf}` is the name of a module of {what}: who imports that one would get this one"
         );
-        plan.refusals.push(refusal(path, None, message, None));
+        let refused = refusal(path, None, message, None);
+        plan.refusals.push(refused.coded(codes::NAME_TAKEN));
     } else if is_standard(leaf) {
         beside_programs(mapping, change, leaf, texts, plan);
     }
@@ -392,7 +394,8 @@ fn collected(mapping: &Mapping<'_>, change: &Change, texts: &dyn Texts, plan: &m
         return;
     };
     let message = format!("`{}` cannot become `{}`: {why}", change.from, change.to);
-    plan.refusals.push(refusal(path, None, message, None));
+    let refused = refusal(path, None, message, None);
+    plan.refusals.push(refused.coded(codes::LOST_TEST));
 }
 
 fn is_tested(text: &str) -> bool {

@@ -6,7 +6,7 @@
 
 use coalesce_model::{
     ByteSpan, ChangeKind, Edit, Form, LanguageGraph as _, LanguagePlan, Module, ModuleKind,
-    Reference, Safety, Texts, TreePath, Unproven, UnprovenKind,
+    Reference, Safety, Texts, TreePath, Unproven, UnprovenKind, finding::codes,
 };
 
 use ruff_python_ast::Stmt;
@@ -43,8 +43,8 @@ pub fn plan(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) {
 fn one(mapping: &Mapping<'_>, module: &Module, texts: &dyn Texts, plan: &mut LanguagePlan) {
     if let Some(other) = beside(mapping, module, texts) {
         let message = format!("`{}` cannot go: {other} lies in its package", module.name);
-        plan.refusals
-            .push(refusal(&module.path, None, message, None));
+        let refused = refusal(&module.path, None, message, None);
+        plan.refusals.push(refused.coded(codes::LOST_DEFINITION));
     }
     plan.unproven.extend(run_by_itself(module, texts));
     let references = mapping.graph.references(&module.name, texts);
@@ -79,8 +79,8 @@ fn one(mapping: &Mapping<'_>, module: &Module, texts: &dyn Texts, plan: &mut Lan
         }
         let message = format!("`{}` is still named: {}", module.name, users.join(", "));
         let help = "give its users another module first, with `[[replace]]` or `[[merge]]`";
-        plan.refusals
-            .push(refusal(&module.path, None, message, Some(help)));
+        let refused = refusal(&module.path, None, message, Some(help));
+        plan.refusals.push(refused.coded(codes::REMOVED_IN_USE));
     }
 }
 

@@ -20,7 +20,7 @@ use std::{
     sync::Arc,
 };
 
-use coalesce_model::{Finding, Texts, TreePath};
+use coalesce_model::{Finding, Texts, TreePath, finding::codes};
 
 use self::{
     conditions::{Conditions, display},
@@ -129,7 +129,16 @@ fn finding(path: TreePath, name: &str, problem: &Problem) -> Finding {
                 .to_owned(),
         ),
     };
-    Finding::refusal(path, message).with_help(help)
+    let code = match problem {
+        Problem::Gone => codes::UNRESOLVED_AFTER_CHANGE,
+        Problem::Twice => codes::NAME_TAKEN,
+        Problem::Conditional(_) => codes::MISSING_CONDITION,
+        Problem::Hidden
+        | Problem::HiddenFromOthers
+        | Problem::ShowsTooMuch
+        | Problem::NoStandard(_) => codes::OUT_OF_REACH,
+    };
+    Finding::refusal(path, message).coded(code).with_help(help)
 }
 
 /// The problems of a tree's files, and the names that paths in them begin with and that lead somewhere.

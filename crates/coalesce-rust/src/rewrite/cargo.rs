@@ -14,7 +14,7 @@ pub(super) use unneeded::tell as tell_unneeded;
 use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_cargo::package::is_procedural;
-use coalesce_model::{Edit, Finding, Rewrite, Subject as Named, Texts, TreePath};
+use coalesce_model::{Edit, Finding, Rewrite, Subject as Named, Texts, TreePath, finding::codes};
 
 use super::{
     conditions::conditions_at,
@@ -204,9 +204,11 @@ fn of_itself(mapping: &Mapping<'_>, user: &Place, of: CrateId, needs: &Needs) ->
         names.unwrap_or_else(|| "uses what".to_owned()),
     );
     Some(
-        refusal(script.root_file.clone(), message).with_help(format!(
-            "move it to a package that `{name}` can have as a build dependency"
-        )),
+        refusal(script.root_file.clone(), message)
+            .coded(codes::CIRCULAR_PACKAGES)
+            .with_help(format!(
+                "move it to a package that `{name}` can have as a build dependency"
+            )),
     )
 }
 
@@ -226,6 +228,7 @@ fn of_program(mapping: &Mapping<'_>, user: &Place, of: CrateId, needs: &Needs) -
     );
     Some(
         refusal(program.root_file.clone(), message)
+            .coded(codes::OUT_OF_REACH)
             .with_help("move that to the library first, or along".to_owned()),
     )
 }
@@ -351,7 +354,8 @@ impl Dependencies {
                 name(target)
             );
             let path = world.manifest_of(library.package);
-            self.refusals.push(refusal(path, message).with_help(format!(
+            let refused = refusal(path, message).coded(codes::CIRCULAR_PACKAGES);
+            self.refusals.push(refused.with_help(format!(
                 "move what `{}` and `{}` have in common first",
                 name(library.package),
                 name(*other)

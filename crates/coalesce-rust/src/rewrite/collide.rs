@@ -3,7 +3,7 @@
 //! A module hides what globs bring by the same name, and competes with a crate of that name. Code
 //! in its new parent that means the other one would mean it from then on.
 
-use coalesce_model::Finding;
+use coalesce_model::{Finding, finding::codes};
 
 use super::{
     mapping::{Mapping, refusal},
@@ -60,6 +60,7 @@ fn taken(mapping: &Mapping<'_>, world: &World, home: ModuleId, place: &Place) ->
                 );
                 return Some(
                     refusal(file.path.clone(), message)
+                        .coded(codes::NAME_TAKEN)
                         .at(span)
                         .with_help("give the module another name".to_owned()),
                 );

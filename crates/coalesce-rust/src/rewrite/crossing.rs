@@ -7,7 +7,7 @@ mod editions;
 use std::collections::BTreeSet;
 
 use coalesce_cargo::features::{self, declared};
-use coalesce_model::{ByteSpan, ChangeKind, Finding, Unproven, UnprovenKind};
+use coalesce_model::{ByteSpan, ChangeKind, Finding, Unproven, UnprovenKind, finding::codes};
 
 use super::{
     cargo::is_macro_package,
@@ -106,7 +106,8 @@ fn check(mapping: &Mapping<'_>, set: Option<&Set<'_>>, pieces: Vec<Piece>) -> Cr
         let path = mapping.world[piece.file].path.clone();
         if is_macro_package(mapping.world, mapping.texts, to) {
             let message = "a library of procedural macros exports nothing else";
-            crossing.found.refusals.push(refusal(path, message));
+            let refused = refusal(path, message).coded(codes::FORBIDDEN_IN_TARGET);
+            crossing.found.refusals.push(refused);
             continue;
         }
         let gate = Gate::new(mapping, (mapping.krate(piece.from), piece.to));
@@ -285,7 +286,8 @@ impl Check<'_> {
             }
             let message = format!("`{}` has no feature `{feature}`", gate.name);
             let help = format!("declare it in the manifest of `{}`", gate.name);
-            let refused = refusal(path.clone(), message).at(span).with_help(help);
+            let refused = refusal(path.clone(), message).coded(codes::MISSING_CONDITION);
+            let refused = refused.at(span).with_help(help);
             self.found.refusals.push(refused);
         }
     }
@@ -318,7 +320,8 @@ impl Check<'_> {
                     "`{name}`, which it uses, is only there under cfg({condition}) of its own crate"
                 );
                 let path = mapping.world[piece.file].path.clone();
-                self.found.refusals.push(refusal(path, message));
+                let refused = refusal(path, message).coded(codes::MISSING_CONDITION);
+                self.found.refusals.push(refused);
             }
         }
     }
@@ -431,7 +434,9 @@ impl Check<'_> {
                     moving.change.from
                 );
                 let help = "write out what the macro makes, or move that along".to_owned();
-                let refused = refusal(source.path.clone(), message).at(first.span);
+                let refused = refusal(source.path.clone(), message)
+                    .coded(codes::FORBIDDEN_IN_TARGET)
+                    .at(first.span);
                 self.found.refusals.push(refused.with_help(help));
             });
         }

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::Finding;
+use coalesce_model::{Finding, finding::codes};
 
 use super::{
     mapping::{Mapping, refusal},
@@ -92,7 +92,9 @@ impl Teller<'_, '_> {
             back.join(", ")
         );
         let path = world.manifest_of(edge.from);
-        refusal(path, message).with_help(self.help(edge, way))
+        refusal(path, message)
+            .coded(codes::CIRCULAR_PACKAGES)
+            .with_help(self.help(edge, way))
     }
 
     fn step(&self, from: usize, to: usize) -> String {

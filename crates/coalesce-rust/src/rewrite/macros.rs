@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::{Edit, Finding, TreePath};
+use coalesce_model::{Edit, Finding, TreePath, finding::codes};
 
 use super::{
     items::is_redefined,
@@ -88,14 +88,17 @@ pub(super) fn check(mapping: &Mapping<'_>, structure: &Structure) -> Macros {
 pub(super) fn redefined(path: &TreePath, name: &str) -> Finding {
     let message = format!("`{name}!` is defined several times, and the place of a call picks one");
     let help = "give the definitions names of their own first".to_owned();
-    refusal(path.clone(), message).with_help(help)
+    refusal(path.clone(), message)
+        .coded(codes::TIED_TO_PLACE)
+        .with_help(help)
 }
 
 fn out_of_scope(mapping: &Mapping<'_>, path: &TreePath, name: &str, user: ModuleId) -> Finding {
     let place = mapping.name_of(&mapping.after(user));
     let message =
         format!("`{name}!` would be out of scope in `{place}`: macro_rules are seen by position");
-    refusal(path.clone(), message).with_help(format!(
+    let refused = refusal(path.clone(), message).coded(codes::OUT_OF_REACH);
+    refused.with_help(format!(
         "`pub(crate) use {name};` behind its definition gives it a path, which moves well"
     ))
 }

@@ -8,7 +8,7 @@ use std::{
     sync::OnceLock,
 };
 
-use coalesce_model::{Change, ChangeKind, Finding, Texts, TreePath};
+use coalesce_model::{Change, ChangeKind, Finding, Texts, TreePath, finding::codes};
 
 use super::{
     place::Place,
@@ -100,7 +100,8 @@ impl<'a> Mapping<'a> {
                 "`{}` is in no library of the tree: `{}` cannot go there",
                 change.to, change.from
             );
-            self.refusals.push(refusal(file, message));
+            let refused = refusal(file, message).coded(codes::OUT_OF_REACH);
+            self.refusals.push(refused);
             return None;
         };
         if own.is_none() && to == node.krate {

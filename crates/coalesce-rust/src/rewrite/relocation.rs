@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::{ByteSpan, Edit, Finding, Texts, TreePath, Unproven};
+use coalesce_model::{ByteSpan, Edit, Finding, Texts, TreePath, Unproven, finding::codes};
 
 use super::{
     conditions::SetAround,
@@ -121,6 +121,7 @@ fn unsafe_code(relocation: &Relocation<'_>) -> Vec<Finding> {
                     source.path.clone(),
                     format!("`{name}` allows no unsafe code"),
                 )
+                .coded(codes::FORBIDDEN_IN_TARGET)
                 .at(word.span),
             );
         }

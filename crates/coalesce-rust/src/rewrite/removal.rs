@@ -9,7 +9,8 @@ mod contents;
 use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_model::{
-    ByteSpan, Change, Edit, Evidence, Form, LanguagePlan, Rewrite, Safety, Texts, TreePath,
+    ByteSpan, Change, Code, Edit, Evidence, Form, LanguagePlan, Rewrite, Safety, Texts, TreePath,
+    finding::codes,
 };
 
 use super::{
@@ -38,6 +39,7 @@ pub(super) fn rewrite(graph: &RustGraph, changes: &[Change], texts: &dyn Texts) 
                 removal.going.insert(*module, change.from.clone());
             }
             None => removal.refuse(
+                codes::UNSAFE_CHANGE,
                 TreePath::root(),
                 None,
                 format!("there is no module `{}`", change.from),
@@ -62,8 +64,9 @@ struct Removal<'a> {
 }
 
 impl Removal<'_> {
-    fn refuse(&mut self, path: TreePath, span: Option<ByteSpan>, message: String) {
-        self.plan.refusals.push(refusal(path, message).at(span));
+    fn refuse(&mut self, code: Code, path: TreePath, span: Option<ByteSpan>, message: String) {
+        let refused = refusal(path, message).coded(code);
+        self.plan.refusals.push(refused.at(span));
     }
 
     fn path(&self, file: FileId) -> TreePath {
@@ -83,7 +86,7 @@ impl Removal<'_> {
         }
         for (file, span, what) in found {
             let message = format!("`{name}` cannot be removed: it has {what}");
-            self.refuse(self.path(file), Some(span), message);
+            self.refuse(codes::LOST_DEFINITION, self.path(file), Some(span), message);
         }
         let mut left: Vec<ModuleId> = world[module].children.clone();
         while let Some(inner) = left.pop() {
@@ -97,7 +100,8 @@ impl Removal<'_> {
             {
                 let inner = &world[inner].canonical;
                 let message = format!("`{name}` cannot be removed: `{inner}` is in it");
-                self.refuse(world.file_of(module).clone(), None, message);
+                let path = world.file_of(module).clone();
+                self.refuse(codes::LOST_DEFINITION, path, None, message);
             }
         }
     }
@@ -108,7 +112,8 @@ impl Removal<'_> {
         let declarations = self.world.declarations(module);
         if declarations.is_empty() || bodies.is_empty() {
             let message = format!("`{name}` has no declaration that can be taken out");
-            self.refuse(self.world.file_of(module).clone(), None, message);
+            let path = self.world.file_of(module).clone();
+            self.refuse(codes::TIED_TO_PLACE, path, None, message);
             return;
         }
         for (file, at) in declarations {
@@ -119,7 +124,7 @@ impl Removal<'_> {
             };
             if declared.origin != Origin::Code || declared.macro_use {
                 let message = format!("`{name}` is declared in a macro call, or gives macros");
-                self.refuse(path, Some(declared.span), message);
+                self.refuse(codes::TIED_TO_PLACE, path, Some(declared.span), message);
                 continue;
             }
             let span = lines::with_comments_above(&text, declared.span);
@@ -141,7 +146,7 @@ impl Removal<'_> {
             }
             if shared {
                 let message = format!("`{name}` shares this file with a module that stays");
-                self.refuse(path, None, message);
+                self.refuse(codes::TIED_TO_PLACE, path, None, message);
             } else {
                 self.plan.deletes.push(path);
             }
@@ -186,7 +191,8 @@ impl Removal<'_> {
                     None if told.insert(name.span) => {
                         let message =
                             format!("`{}` is named here, so it cannot be removed", name.of);
-                        self.refuse(self.path(file), Some(name.span), message);
+                        let path = self.path(file);
+                        self.refuse(codes::REMOVED_IN_USE, path, Some(name.span), message);
                     }
                     None => {}
                 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::{ByteSpan, ChangeKind, Edit, Finding, Texts, TreePath};
+use coalesce_model::{ByteSpan, ChangeKind, Edit, Finding, Texts, TreePath, finding::codes};
 
 use super::{
     conditions::is_conditioned,
@@ -275,7 +275,8 @@ impl Structure {
                     mapping.name_of(&place)
                 );
                 let path = mapping.file_of(at);
-                self.refusals.push(refusal(path, message).with_help(format!(
+                let refused = refusal(path, message).coded(codes::LOST_DEFINITION);
+                self.refusals.push(refused.with_help(format!(
                     "say what becomes of `{}` in an entry of its own",
                     node.canonical
                 )));
@@ -301,7 +302,8 @@ impl Structure {
                 }
                 let name = &world[body.module].canonical;
                 let message = format!("`{name}` is made of this file, too, and stays");
-                self.refusals.push(refusal(path.clone(), message));
+                let refused = refusal(path.clone(), message).coded(codes::TIED_TO_PLACE);
+                self.refusals.push(refused);
             }
         }
         self.refusals.sort();

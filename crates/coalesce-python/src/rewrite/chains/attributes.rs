@@ -5,7 +5,7 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use coalesce_model::{ByteSpan, Edit, Form};
+use coalesce_model::{ByteSpan, Edit, Form, finding::codes};
 
 use crate::{
     analysis::Use,
@@ -121,7 +121,7 @@ fn at_home(file: &File<'_>, moved: &Moved, found: &mut FileEdits, at: Place<'_>)
             .is_some_and(|scope| scope != 0);
         if hidden {
             let message = format!("`{}` means something else here", moved.name);
-            found.refuse(at.span, message, None);
+            found.refuse_as(codes::NAME_TAKEN, at.span, message, None);
         } else {
             let span = at
                 .used

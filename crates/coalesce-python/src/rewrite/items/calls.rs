@@ -1,7 +1,7 @@
 //! Calls of what is swapped, in the files of its users: those that do not fit are refused, those that may mean
 //! something else are told.
 
-use coalesce_model::{ByteSpan, LanguagePlan, TreePath, Unproven, UnprovenKind};
+use coalesce_model::{ByteSpan, LanguagePlan, TreePath, Unproven, UnprovenKind, finding::codes};
 use ruff_python_ast::{
     self as ast, Expr,
     visitor::{self, Visitor},
@@ -101,7 +101,9 @@ pub(super) fn calls(
             "this call of `{}{name}` does not fit `{}{name}`: {why}",
             moved.item, moved.to
         );
-        plan.refusals.push(refusal(path, Some(span), message, None));
+        let refused = refusal(path, Some(span), message, None);
+        plan.refusals
+            .push(refused.coded(codes::MISMATCHED_REPLACEMENT));
     }
     for (span, why) in calls.doubts {
         let why = format!(

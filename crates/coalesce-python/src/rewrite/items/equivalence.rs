@@ -5,7 +5,9 @@
 
 use std::{cell::RefCell, rc::Rc};
 
-use coalesce_model::{ByteSpan, ChangeKind, Finding, Texts, TreePath, change::renamed};
+use coalesce_model::{
+    ByteSpan, ChangeKind, Finding, Texts, TreePath, change::renamed, finding::codes,
+};
 use ruff_python_ast::{self as ast, Expr, Stmt, comparable::ComparableStmt};
 use ruff_python_parser::Mode;
 use ruff_text_size::Ranged;
@@ -217,7 +219,7 @@ fn means_another(
     );
     let span = a.chain.first().map(|root| root.span);
     let help = "replace what it names as well, in the same manifest";
-    refusal(path, span, message, Some(help))
+    refusal(path, span, message, Some(help)).coded(codes::MISMATCHED_REPLACEMENT)
 }
 
 /// Modules that were read for comparison, each once.

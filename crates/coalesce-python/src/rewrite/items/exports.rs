@@ -3,7 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use coalesce_model::{ByteSpan, Edit, Form, LanguagePlan, Texts, Unproven, UnprovenKind};
+use coalesce_model::{
+    ByteSpan, Edit, Form, LanguagePlan, Texts, Unproven, UnprovenKind, finding::codes,
+};
 
 use super::{
     Edits, Moved, cut,
@@ -628,8 +630,8 @@ fn gains(mapping: &Mapping<'_>, user: usize, moved: &Moved, plan: &mut LanguageP
             "`{}` has a `{name}` of its own, which the star import of `{}` would hide or bring along",
             module.name, moved.parent
         );
-        plan.refusals
-            .push(refusal(&module.path, None, message, None));
+        let refused = refusal(&module.path, None, message, None);
+        plan.refusals.push(refused.coded(codes::NAME_TAKEN));
     }
 }
 

@@ -1,6 +1,6 @@
 //! An item that gets another name where it is.
 
-use coalesce_model::{Edit, LanguagePlan};
+use coalesce_model::{Edit, LanguagePlan, finding::codes};
 
 use super::{Moved, reflection, refusal, source::Source};
 use crate::rewrite::{export_list::ExportList, mapping::Mapping};
@@ -63,6 +63,6 @@ pub fn here(mapping: &Mapping<'_>, source: &Source, moved: &Moved, plan: &mut La
     };
     let span = bindings.first().map(|binding| binding.span);
     let message = format!("`{}` cannot become `{name}`: {why}", moved.change.from);
-    plan.refusals
-        .push(refusal(&source.path, span, message, None));
+    let refused = refusal(&source.path, span, message, None);
+    plan.refusals.push(refused.coded(codes::NAME_TAKEN));
 }

@@ -3,7 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use coalesce_model::{ByteSpan, ChangeKind, LanguagePlan, Texts, TreePath, Unproven, UnprovenKind};
+use coalesce_model::{
+    ByteSpan, ChangeKind, LanguagePlan, Texts, TreePath, Unproven, UnprovenKind, finding::codes,
+};
 use ruff_python_ast::{self as ast, Expr, Stmt, comparable::ComparableExpr};
 use ruff_python_parser::Mode;
 
@@ -663,8 +665,9 @@ impl User<'_> {
                 "`{}.{}` is used here and `{}` has no such member",
                 moved.item, member.text, moved.to
             );
+            let refused = refusal(self.path, Some(member.span), message, None);
             plan.refusals
-                .push(refusal(self.path, Some(member.span), message, None));
+                .push(refused.coded(codes::MISMATCHED_REPLACEMENT));
         }
         shape.methods.get(&member.text)
     }
@@ -684,7 +687,9 @@ fn unfit_roles(
     for (span, role) in roles(text, ends) {
         if role == never {
             let message = format!("`{}` {why}", moved.to);
-            plan.refusals.push(refusal(path, Some(span), message, None));
+            let refused = refusal(path, Some(span), message, None);
+            plan.refusals
+                .push(refused.coded(codes::MISMATCHED_REPLACEMENT));
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_model::{
-    ByteSpan, Edit, Guard, LanguagePlan, Texts, TreePath, language::RewriteOptions,
+    ByteSpan, Edit, Guard, LanguagePlan, Texts, TreePath, finding::codes, language::RewriteOptions,
 };
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -223,7 +223,7 @@ fn stays(
     let from = moved.map_or("", |moved| &moved.change.from);
     let message = format!("`{from}` cannot leave its module: {why}");
     let found = refusal(&source.path, Some(span), message, None);
-    plan.refusals.push(found);
+    plan.refusals.push(found.coded(codes::TIED_TO_PLACE));
 }
 
 fn strictly(extents: &[ByteSpan], span: ByteSpan) -> bool {

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 
 use coalesce_model::{
     ByteSpan, ChangeKind, Edit, Evidence, Form, LanguagePlan, Rewrite, Safety, Texts, TreePath,
-    Unproven, UnprovenKind,
+    Unproven, UnprovenKind, finding::codes,
 };
 use ruff_python_ast::{
     Expr, Stmt, StmtClassDef,
@@ -222,8 +222,8 @@ impl Around<'_> {
 
     fn refuse(&self, test: &Moving, why: &str, plan: &mut LanguagePlan) {
         let message = format!("`{}` cannot become `{}`: {why}", test.from, test.to);
-        plan.refusals
-            .push(refusal(&test.path, test.span, message, None));
+        let refused = refusal(&test.path, test.span, message, None);
+        plan.refusals.push(refused.coded(codes::LOST_TEST));
     }
 
     fn doubt(&self, test: &Moving, kind: UnprovenKind, why: String, plan: &mut LanguagePlan) {

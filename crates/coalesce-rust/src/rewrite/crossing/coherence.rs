@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use coalesce_model::ByteSpan;
+use coalesce_model::{ByteSpan, finding::codes};
 
 use super::{Check, Piece};
 use crate::{
@@ -41,7 +41,8 @@ impl Check<'_> {
             let path = mapping.world[one.file].path.clone();
             let message = "this `impl` would be in another crate than its trait and its type";
             let help = "move the type, or the trait, along with it".to_owned();
-            let refused = refusal(path, message).at(one.span).with_help(help);
+            let refused = refusal(path, message).coded(codes::FORBIDDEN_IN_TARGET);
+            let refused = refused.at(one.span).with_help(help);
             self.found.refusals.push(refused);
         }
     }
@@ -83,7 +84,8 @@ impl Check<'_> {
             if named.iter().any(was) && !named.iter().any(|item| own(Some(*item))) {
                 let message = "this `impl` would have no type and no trait of its own crate";
                 let help = "move the type, or the trait, along with it".to_owned();
-                let refused = refusal(path.clone(), message).at(one.span).with_help(help);
+                let refused = refusal(path.clone(), message).coded(codes::FORBIDDEN_IN_TARGET);
+                let refused = refused.at(one.span).with_help(help);
                 self.found.refusals.push(refused);
             }
         }
@@ -125,9 +127,8 @@ impl Check<'_> {
                 let path = world[one.file].path.clone();
                 let message = "this `impl` would meet another one: whether a foreign type has the trait that \
                                moves is not for this crate to say any more";
-                self.found
-                    .refusals
-                    .push(refusal(path, message).at(one.span));
+                let refused = refusal(path, message).coded(codes::FORBIDDEN_IN_TARGET);
+                self.found.refusals.push(refused.at(one.span));
             }
         }
     }

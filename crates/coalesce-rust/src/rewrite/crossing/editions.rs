@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use coalesce_model::{Finding, TreePath};
+use coalesce_model::{Finding, TreePath, finding::codes};
 
 use super::{Around, Check, Piece};
 use crate::{
@@ -40,7 +40,9 @@ impl Check<'_> {
             && leaving.all(|piece| self.reads_alike(piece, between));
         if (new < old && !alike) || (old == Edition::E2015 && new != old) {
             let help = "`cargo fix --edition` brings the older crate up".to_owned();
-            let refused = refusal(path.clone(), message).with_help(help);
+            let refused = refusal(path.clone(), message)
+                .coded(codes::FORBIDDEN_IN_TARGET)
+                .with_help(help);
             self.found.refusals.push(refused);
         } else if new != old {
             let warning = Finding::warning(path.clone(), message);

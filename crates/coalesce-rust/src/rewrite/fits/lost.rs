@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::{ByteSpan, Finding, Severity};
+use coalesce_model::{ByteSpan, Finding, Severity, finding::codes};
 
 use super::{Use, shape::Shape};
 use crate::{
@@ -73,10 +73,13 @@ impl Sides<'_> {
                 let of = super::name_of(self.mapping, *new);
                 let message = format!("`{of}` has no `{name}`, which is used here");
                 found.push(
-                    refusal(source.path.clone(), message).at(span).with_help(
-                        "say `[[merge]]` instead of `[[replace]]`: what it lacks comes along"
-                            .to_owned(),
-                    ),
+                    refusal(source.path.clone(), message)
+                        .coded(codes::MISMATCHED_REPLACEMENT)
+                        .at(span)
+                        .with_help(
+                            "say `[[merge]]` instead of `[[replace]]`: what it lacks comes along"
+                                .to_owned(),
+                        ),
                 );
             }
         }
@@ -152,6 +155,7 @@ impl Sides<'_> {
             });
         } else {
             lost.refusals.push(Finding {
+                code: codes::LOST_DEFINITION,
                 help: Some("say `[[merge]]`: it comes along then".to_owned()),
                 ..finding
             });

@@ -16,7 +16,7 @@ mod writers;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::{ChangeKind, Finding};
+use coalesce_model::{ChangeKind, Finding, finding::codes};
 
 pub(super) use self::{
     lost::{Lost, dotted},
@@ -109,7 +109,9 @@ pub(super) fn compare(
                 usage: &usage,
             };
             if let Some(message) = fit.check() {
-                found.push(refusal(source.path.clone(), message).at(one.span));
+                let refused =
+                    refusal(source.path.clone(), message).coded(codes::MISMATCHED_REPLACEMENT);
+                found.push(refused.at(one.span));
             }
         }
     }

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_model::{
     ByteSpan, Change, ChangeKind, Finding, Subject, Texts, TreePath, Unproven, UnprovenKind,
+    finding::codes,
 };
 
 use super::{
@@ -364,7 +365,7 @@ impl Fitting<'_, '_> {
             ));
         }
         if fits == Fits::No {
-            whole.refusals.push(refusal(reliance.path.clone(), format!("{says}: this does not fit")).at(reliance.span).with_help(format!(
+            whole.refusals.push(refusal(reliance.path.clone(), format!("{says}: this does not fit")).coded(codes::MISMATCHED_REPLACEMENT).at(reliance.span).with_help(format!(
                     "change what uses `{old_name}` first, or give `{new_name}` what it takes and gives"
                 )));
         } else {
@@ -425,7 +426,7 @@ impl Fitting<'_, '_> {
                         format!(
                             "`{from}` reads like `{to}` and is something else: its `{name}` is `{old}`, that of the other one `{new}`"
                         ),
-                    ).at(fact.name.span).with_help(format!(
+                    ).coded(codes::MISMATCHED_REPLACEMENT).at(fact.name.span).with_help(format!(
                         "say in the manifest what becomes of `{old}`, or write what it does where it is used"
                     ))),
                 Meaning::State { item } => {
@@ -542,7 +543,8 @@ impl Fitting<'_, '_> {
                 self.names.name_of(Res::Module(from)),
                 self.names.name_of(Res::Module(to)),
             );
-            whole.refusals.push(refusal(path, message));
+            let refused = refusal(path, message).coded(codes::MISSING_CONDITION);
+            whole.refusals.push(refused);
         }
     }
 }

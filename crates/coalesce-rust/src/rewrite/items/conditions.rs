@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use coalesce_model::{ByteSpan, Finding};
+use coalesce_model::{ByteSpan, Finding, finding::codes};
 
 use super::{
     super::{
@@ -92,5 +92,6 @@ fn one(set: &Set<'_>, scan: &Scan, at: usize, moving: &Moving<'_>) -> Option<Fin
         users: scan.users.get(&at).into_iter().flatten().collect(),
     };
     let message = conditions::refused(set.mapping, &arrival)?;
-    Some(refusal(set.mapping.file_of(moving.home), message))
+    let refused = refusal(set.mapping.file_of(moving.home), message);
+    Some(refused.coded(codes::MISSING_CONDITION))
 }

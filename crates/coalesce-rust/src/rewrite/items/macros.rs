@@ -1,6 +1,6 @@
 //! Macros that moved text calls and that are seen by where they stand.
 
-use coalesce_model::Finding;
+use coalesce_model::{Finding, finding::codes};
 
 use super::{
     super::{macro_scope::is_seen, macros::redefined, mapping::refusal},
@@ -32,6 +32,7 @@ pub(super) fn check(set: &Set<'_>, scan: &Scan) -> Vec<Finding> {
                     set.mapping.name_of(place)
                 ),
             )
+            .coded(codes::OUT_OF_REACH)
             .at(*span)
             .with_help(format!(
                 "`pub(crate) use {name};` behind its definition gives it a path, if that can be"

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::{ByteSpan, Finding};
+use coalesce_model::{ByteSpan, Finding, finding::codes};
 use syn::visit::Visit;
 
 use super::{
@@ -105,11 +105,13 @@ fn one(set: &Set<'_>, index: usize, moving: &Moving<'_>) -> Vec<Finding> {
             "`{}` is another kind of item than `{}`",
             moving.change.to, moving.change.from
         );
-        return vec![refusal(path, message)];
+        let refused = refusal(path, message).coded(codes::MISMATCHED_REPLACEMENT);
+        return vec![refused];
     }
     if moving.kind == ItemKind::Macro {
         let why = rules::stands_in(set, moving, primary);
-        return why.map(|why| refusal(path, why)).into_iter().collect();
+        let refused = why.map(|why| refusal(path, why).coded(codes::MISMATCHED_REPLACEMENT));
+        return refused.into_iter().collect();
     }
     let (old, mut new) = (Members::of(set, moving.item), Members::of(set, primary));
     if set.is_whole(moving.home) {
@@ -147,7 +149,9 @@ fn used(
     let mut found: BTreeMap<String, Finding> = BTreeMap::new();
     let mut miss = |file: FileId, span: ByteSpan, name: &str| {
         let message = format!("`{}` has no `{name}`, which is used here", moving.change.to);
-        let finding = refusal(set.path(file), message).at(span);
+        let finding = refusal(set.path(file), message)
+            .coded(codes::MISMATCHED_REPLACEMENT)
+            .at(span);
         found.entry(name.to_owned()).or_insert(finding);
     };
     for (at, source) in world.files.iter().enumerate() {
@@ -255,6 +259,7 @@ impl Members {
                     set.path(*file),
                     "this `impl` stands in another module than its type, which goes".to_owned(),
                 )
+                .coded(codes::LOST_DEFINITION)
                 .at(*span)
                 .with_help("remove it first, or move what it adds to the one that stays".to_owned())
             })

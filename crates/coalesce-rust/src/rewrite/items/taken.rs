@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use coalesce_model::{ByteSpan, Finding, Unproven, UnprovenKind};
+use coalesce_model::{ByteSpan, Finding, Unproven, UnprovenKind, finding::codes};
 
 use super::{
     imports::home_of,
@@ -84,6 +84,7 @@ fn taken(set: &Set<'_>, moving: &Moving<'_>, home: ModuleId) -> Option<Finding> 
             let help = "give it another name, or import by name what is meant here".to_owned();
             return Some(
                 refusal(source.path.clone(), message)
+                    .coded(codes::NAME_TAKEN)
                     .at(span)
                     .with_help(help),
             );

@@ -4,7 +4,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::{Change, ChangeKind, Edit, FileMove, Finding, LanguagePlan, TreePath};
+use coalesce_model::{
+    Change, ChangeKind, Edit, FileMove, Finding, LanguagePlan, TreePath, finding::codes,
+};
 
 use super::{Edits, home::Home, note};
 use crate::{
@@ -165,6 +167,7 @@ impl Carrying<'_, '_> {
             self.home.path(),
             format!("the tests in `{name}` would be lost: {why}"),
         )
+        .coded(codes::LOST_TEST)
         .with_help(format!(
             "say what becomes of `{name}` in an entry of its own"
         ))

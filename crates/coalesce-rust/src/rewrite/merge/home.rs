@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::{ByteSpan, Change, ChangeKind, Edit, Finding, Subject, Texts, TreePath};
+use coalesce_model::{
+    ByteSpan, Change, ChangeKind, Edit, Finding, Subject, Texts, TreePath, finding::codes,
+};
 
 use super::{Edits, Survey, before, carried_tests, impls, note, reexports, statements};
 use crate::{
@@ -442,6 +444,7 @@ impl Home<'_> {
             self.merge.to, moving.name
         );
         refusal(self.set.path(file), message)
+            .coded(codes::MISMATCHED_REPLACEMENT)
             .at(span)
             .with_help(format!(
                 "move `{}` in an entry of its own",

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::{ByteSpan, Finding};
+use coalesce_model::{ByteSpan, Finding, finding::codes};
 use syn::spanned::Spanned as _;
 
 use super::{
@@ -219,12 +219,11 @@ fn methods(
                 "`{name}` cannot go along: it uses `{missing}`, which `{}` lacks",
                 kind.name
             );
-            sorted
-                .refusals
-                .push(refusal(path.clone(), message).at(span).with_help(format!(
-                    "remove `{name}`, or give `{}` a `{missing}`",
-                    kind.name
-                )));
+            let refused = refusal(path.clone(), message).coded(codes::LOST_DEFINITION);
+            sorted.refusals.push(refused.at(span).with_help(format!(
+                "remove `{name}`, or give `{}` a `{missing}`",
+                kind.name
+            )));
         }
         if inside {
             let message = format!("`{name}` goes along: `{}` lacks it", kind.name);

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use coalesce_model::{ByteSpan, Finding};
+use coalesce_model::{ByteSpan, Finding, finding::codes};
 use syn::spanned::Spanned as _;
 
 use super::{home::Home, impls::bare};
@@ -37,6 +37,7 @@ pub(super) fn check(
         );
         refusals.push(
             refusal(home.set.path(one.file), message)
+                .coded(codes::LOST_DEFINITION)
                 .at(one.span)
                 .with_help(format!("put it into `{}`, or remove it", home.merge.to)),
         );
@@ -142,6 +143,7 @@ fn macros(home: &Home<'_>, kept: &dyn Fn(FileId, u32) -> bool, refusals: &mut Ve
             );
             refusals.push(
                 refusal(home.set.path(file), message)
+                    .coded(codes::LOST_DEFINITION)
                     .at(fact.name.span)
                     .with_help("move the macro by hand first".to_owned()),
             );

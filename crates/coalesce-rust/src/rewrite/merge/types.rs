@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use coalesce_model::{ByteSpan, Edit};
+use coalesce_model::{ByteSpan, Edit, finding::codes};
 use syn::spanned::Spanned as _;
 
 use super::{
@@ -99,11 +99,10 @@ impl Type {
         let (path, span) = (home.set.path(old.file), Some(old.name));
         if old.fields != new.fields || !plain {
             let message = format!("`{}` does not derive {list}, as this does", self.name);
-            sorted
-                .refusals
-                .push(refusal(path, message).at(span).with_help(format!(
-                    "derive it there first, or take it out here: {list}"
-                )));
+            let refused = refusal(path, message).coded(codes::MISMATCHED_REPLACEMENT);
+            sorted.refusals.push(refused.at(span).with_help(format!(
+                "derive it there first, or take it out here: {list}"
+            )));
             return;
         }
         let message = format!("`{}` derives {list} from now on, as this does", self.name);

@@ -5,7 +5,7 @@
 //! a note. A crate that can do without `std` stays able to only where the target is, too.
 
 use coalesce_cargo::features;
-use coalesce_model::{ByteSpan, Edit, Finding, Texts, TreePath};
+use coalesce_model::{ByteSpan, Edit, Finding, Texts, TreePath, finding::codes};
 use syn::spanned::Spanned as _;
 
 use super::{
@@ -56,7 +56,8 @@ pub(super) fn root(mapping: &Mapping<'_>, library: &Library, made: &mut Packages
         return;
     };
     if let Some(why) = without_std(&old, &new) {
-        made.refusals.push(refusal(old.path.clone(), why));
+        let refused = refusal(old.path.clone(), why).coded(codes::FORBIDDEN_IN_TARGET);
+        made.refusals.push(refused);
     }
     let mut pass = Pass {
         mapping,
@@ -510,9 +511,8 @@ impl Pass<'_, '_> {
             let message = format!(
                 "its new crate says #![forbid({lint})], and this one does not keep to it for sure"
             );
-            self.made
-                .refusals
-                .push(refusal(self.new.path.clone(), message));
+            let refused = refusal(self.new.path.clone(), message).coded(codes::FORBIDDEN_IN_TARGET);
+            self.made.refusals.push(refused);
         }
     }
 

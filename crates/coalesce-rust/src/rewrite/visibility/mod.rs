@@ -89,7 +89,9 @@ impl Needs {
                         users: users.into_iter().flatten().collect(),
                     },
                 )
-                .map(|message| refusal(mapping.file_of(module), message))
+                .map(|message| {
+                    refusal(mapping.file_of(module), message).coded(codes::MISSING_CONDITION)
+                })
             })
             .collect()
     }
@@ -280,7 +282,8 @@ impl Widenings {
                 "`{name}` would have to be seen from {}, and its visibility cannot be written",
                 by.join(", ")
             );
-            self.refusals.push(refusal(path, message));
+            let refused = refusal(path, message).coded(codes::OUT_OF_REACH);
+            self.refusals.push(refused);
             return;
         }
         let span = written.visibility.span;

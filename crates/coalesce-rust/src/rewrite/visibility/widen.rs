@@ -447,9 +447,8 @@ impl<'a> Work<'_, 'a> {
         let path = path.path.clone();
         let name = member.full_name();
         if !member.plain {
-            self.made
-                .refusals
-                .push(refusal(path, hidden_in_macro(&name)));
+            let refused = refusal(path, hidden_in_macro(&name)).coded(codes::OUT_OF_REACH);
+            self.made.refusals.push(refused);
             return;
         }
         let public = reach.is_none();

@@ -1,5 +1,6 @@
 //! Names that text which arrives says: bound there already, imported, or spelled out.
 
+use coalesce_model::finding::codes;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Import, Settler};
@@ -228,6 +229,7 @@ impl<'a> Settler<'_, 'a> {
         let Some(path) = self.path(first) else {
             self.refuse(
                 first,
+                codes::OUT_OF_REACH,
                 &format!("`{name}` cannot be named from the new place"),
             );
             return;
@@ -268,7 +270,7 @@ impl<'a> Settler<'_, 'a> {
         for borrow in borrows {
             let Some(path) = self.path(borrow) else {
                 let message = format!("`{}` means something else in the new place", borrow.name);
-                self.refuse(borrow, &message);
+                self.refuse(borrow, codes::NAME_TAKEN, &message);
                 continue;
             };
             if matches!(borrow.site, UseSite::ExternCrate(_)) {
@@ -287,7 +289,7 @@ impl<'a> Settler<'_, 'a> {
                     "`{}` means something else in the new place, and cannot be spelled out here",
                     borrow.name
                 );
-                self.refuse(borrow, &message);
+                self.refuse(borrow, codes::NAME_TAKEN, &message);
                 continue;
             }
             self.replace(borrow.file, borrow.site, borrow.span, &path);

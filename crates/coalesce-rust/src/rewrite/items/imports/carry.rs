@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use coalesce_model::{Unproven, UnprovenKind};
+use coalesce_model::{Unproven, UnprovenKind, finding::codes};
 
 use super::{Import, Settler, leaf_of};
 use crate::{
@@ -42,6 +42,7 @@ impl<'a> Settler<'_, 'a> {
                 self.set.path(file),
                 format!("`{name}` would mean `{other}` in the new place"),
             )
+            .coded(codes::NAME_TAKEN)
             .at(span);
             self.scan.told.refusals.push(finding);
         }

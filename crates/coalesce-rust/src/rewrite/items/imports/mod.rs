@@ -12,7 +12,7 @@ mod textual;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::{ByteSpan, Edit};
+use coalesce_model::{ByteSpan, Code, Edit};
 
 use crate::{
     facts::{UseLeaf, VisibilityKind},
@@ -135,9 +135,9 @@ impl<'a> Settler<'_, 'a> {
         path
     }
 
-    fn refuse(&mut self, borrow: &Borrow, message: &str) {
-        let finding = refusal(self.set.path(borrow.file), message.to_owned()).at(borrow.span);
-        self.scan.told.refusals.push(finding);
+    fn refuse(&mut self, borrow: &Borrow, code: Code, message: &str) {
+        let finding = refusal(self.set.path(borrow.file), message.to_owned()).coded(code);
+        self.scan.told.refusals.push(finding.at(borrow.span));
     }
 
     /// Puts a whole path in the place of a first name.
