@@ -1,5 +1,6 @@
 //! How long trees take to become arrays: `cargo bench -p gpu-ast --bench trees -- FOLDER…`, all files of both
-//! languages below the folders, on two threads.
+//! languages below the folders, on two threads. Beside it what the parsers take alone, whatever is done with their
+//! trees: less than that no arrays can take.
 
 use std::{
     fs,
@@ -9,6 +10,7 @@ use std::{
 };
 
 use gpu_ast::{AstTensors, SourceLanguage, subtree_hashes};
+use ruff_python_parser::Mode;
 
 /// As `coalesce` allocates: syn's trees are many small pieces.
 #[global_allocator]
@@ -46,6 +48,40 @@ fn in_two_threads<T: Send>(count: usize, job: impl Fn(usize) -> T + Sync) -> Vec
     })
 }
 
+/// The parser's work alone: a tree is made and let go of.
+fn parser_alone(text: &str, language: SourceLanguage) -> bool {
+    match language {
+        SourceLanguage::Python => {
+            ruff_python_parser::parse_unchecked(text, Mode::Module.into()).has_valid_syntax()
+        }
+        SourceLanguage::Rust => {
+            let tree = syn::parse_file(text);
+            proc_macro2::extra::invalidate_current_thread_spans();
+            tree.is_ok()
+        }
+    }
+}
+
+/// The lexer's part of it, which for Rust is a step of its own.
+fn lexer_alone(text: &str) -> bool {
+    let tokens = text.parse::<proc_macro2::TokenStream>();
+    proc_macro2::extra::invalidate_current_thread_spans();
+    tokens.is_ok()
+}
+
+/// The best of five rounds over all files, in seconds, and the last round's answers.
+fn best_of_five<T: Send>(count: usize, job: impl Fn(usize) -> T + Sync) -> (f64, Vec<T>) {
+    let mut best = f64::INFINITY;
+    let mut answers = Vec::new();
+    for _ in 0..5 {
+        drop(std::mem::take(&mut answers));
+        let begun = Instant::now();
+        answers = in_two_threads(count, &job);
+        best = best.min(begun.elapsed().as_secs_f64());
+    }
+    (best, answers)
+}
+
 fn main() {
     let mut files = Vec::new();
     let folders = std::env::args()
@@ -55,23 +91,27 @@ fn main() {
     for language in [SourceLanguage::Python, SourceLanguage::Rust] {
         let files: Vec<_> = files.iter().filter(|file| file.2 == language).collect();
         let lines: usize = files.iter().map(|file| file.1.lines().count()).sum();
-        let mut best = f64::INFINITY;
-        let mut trees = Vec::new();
-        for _ in 0..5 {
-            let begun = Instant::now();
-            trees = in_two_threads(files.len(), |at| AstTensors::parse(&files[at].1, language));
-            best = best.min(begun.elapsed().as_secs_f64());
-        }
+        let (alone, _) = best_of_five(files.len(), |at| parser_alone(&files[at].1, language));
+        let lexed = match language {
+            SourceLanguage::Python => 0.0,
+            SourceLanguage::Rust => best_of_five(files.len(), |at| lexer_alone(&files[at].1)).0,
+        };
+        let parse = |at: usize| AstTensors::parse(&files[at].1, language);
+        let (best, trees) = best_of_five(files.len(), parse);
         let failed = trees.iter().filter(|tree| tree.is_err()).count();
         let trees: Vec<_> = trees.into_iter().flatten().collect();
         let nodes: usize = trees.iter().map(AstTensors::len).sum();
         let begun = Instant::now();
         let hashes: usize = trees.iter().map(|tree| subtree_hashes(tree).len()).sum();
         let hashed = begun.elapsed().as_secs_f64();
+        let of = |seconds: f64| seconds * 150_000.0 / lines.max(1) as f64;
         println!(
-            "{language:?}: {} files ({failed} not parsed), {lines} lines, {nodes} nodes: {best:.3} s; {hashes} \
-             hashes {hashed:.3} s on one thread",
-            files.len()
+            "{language:?}: {} files ({failed} not parsed), {lines} lines, {nodes} nodes: {best:.3} s, {:.3} s for \
+             150,000 lines; the parser alone {alone:.3} s, {:.3} s (its lexer {lexed:.3} s); {hashes} hashes \
+             {hashed:.3} s on one thread",
+            files.len(),
+            of(best),
+            of(alone),
         );
     }
 }

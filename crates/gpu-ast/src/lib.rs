@@ -47,6 +47,7 @@ mod ends;
 mod error;
 pub mod kernels;
 mod kinds;
+mod lexer;
 mod load;
 mod manager;
 mod python;

@@ -38,7 +38,7 @@ pub fn parse(text: &str) -> Result<AstTensors, AstError> {
             message: error.error.to_string(),
         });
     }
-    let mut walk = Walk(Builder::default());
+    let mut walk = Walk(Builder::with_capacity(parsed.tokens().len()));
     walk_module(&mut walk, parsed.syntax());
     let is_word = |kind: TokenKind| {
         let layout = matches!(
@@ -48,13 +48,11 @@ pub fn parse(text: &str) -> Result<AstTensors, AstError> {
         !layout && !kind.is_trivia()
     };
     let words = parsed.tokens().iter().filter(|token| is_word(token.kind()));
-    let tokens: Vec<_> = words
-        .map(|token| Token {
-            start: token.start().to_u32(),
-            end: token.end().to_u32(),
-        })
-        .collect();
-    let mut tensors = walk.0.finish(text, &tokens);
+    let tokens = words.map(|token| Token {
+        start: token.start().to_u32(),
+        end: token.end().to_u32(),
+    });
+    let mut tensors = walk.0.finish(text, tokens);
     tensors.root_is_file(text);
     Ok(tensors)
 }

@@ -103,13 +103,18 @@ impl AstTensors {
     }
 
     /// A node after all that come before it, its parent among them, with no tokens yet.
-    pub(crate) fn push(&mut self, kind: u32, parent: u32, (start, end): (u32, u32)) {
+    pub(crate) fn push(&mut self, kind: u32, parent: u32, range: (u32, u32)) {
         let number = u32::try_from(self.len()).unwrap_or(NONE);
         let mut depth = 0;
         if let Some(around) = self.depths.get(parent as usize) {
             depth = around + 1;
             self.link(number, parent);
         }
+        self.add(kind, parent, depth, range);
+    }
+
+    /// The same for who links it.
+    pub(crate) fn add(&mut self, kind: u32, parent: u32, depth: u32, (start, end): (u32, u32)) {
         self.kinds.push(kind);
         self.parents.push(parent);
         self.first_children.push(NONE);
@@ -118,6 +123,30 @@ impl AstTensors {
         self.token_hashes.push([0; 2]);
         self.starts.push(start);
         self.ends.push(end);
+    }
+
+    /// Takes back the last node, which nothing is linked to.
+    pub(crate) fn pop(&mut self) {
+        self.kinds.pop();
+        self.parents.pop();
+        self.first_children.pop();
+        self.next_siblings.pop();
+        self.depths.pop();
+        self.token_hashes.pop();
+        self.starts.pop();
+        self.ends.pop();
+    }
+
+    /// Keeps no more memory than the nodes take.
+    pub(crate) fn shrink(&mut self) {
+        self.kinds.shrink_to_fit();
+        self.parents.shrink_to_fit();
+        self.first_children.shrink_to_fit();
+        self.next_siblings.shrink_to_fit();
+        self.depths.shrink_to_fit();
+        self.token_hashes.shrink_to_fit();
+        self.starts.shrink_to_fit();
+        self.ends.shrink_to_fit();
     }
 
     /// Makes a new node the last child: the one before it is around the last node that was pushed.

@@ -236,3 +236,87 @@ fn the_sources_of_this_crate_go_there_and_back() {
     }
     assert!(nodes > 5_000, "{nodes}");
 }
+
+/// A tree that is one, or a reason with a line of the text.
+fn tree_or_reason(text: &str, language: SourceLanguage) -> Option<AstTensors> {
+    let told = AstTensors::parse(text, language);
+    let line = match told {
+        Ok(_) => return Some(parse(text, language)),
+        Err(AstError::Syntax { line, .. } | AstError::TooDeep { line }) => line,
+        Err(_) => 0,
+    };
+    let lines = text.split('\n').count();
+    assert!(
+        (1..=lines).contains(&line),
+        "line {line} of {lines}: {told:?}"
+    );
+    None
+}
+
+#[test]
+fn odd_files_have_a_tree_or_a_reason() {
+    let long = |part: &str| part.repeat((1 << 18) / part.len());
+    let mut texts: Vec<String> = [
+        "",
+        "\u{feff}",
+        "\u{feff}\u{feff}",
+        "\u{feff}#!/bin/sh",
+        "#!/bin/sh\r\n",
+        "#!",
+        "#![allow(x)]",
+        "#! [allow(x)]\n",
+        "#!/x\n#![allow(x)]\n",
+        "# comment",
+        "// comment",
+        "//! documentation",
+        "/// of nothing",
+        "/* /* */",
+        "/***/ /**/ /* ä */",
+        "\0",
+        "\r",
+        "\r\r\n\n",
+        "\u{c}\u{b}\t ",
+        "\u{2028}\u{85}\u{200e}",
+        "'",
+        "\"",
+        "b'",
+        "r#\"",
+        "'\\",
+        "x = '\\\r\n'",
+        "\\",
+        "fn f() { 'a' ; 'ä' ; b'\\'' ; '\\u{e4}' ; 1e5_f64 ; 1. ; 1..2 ; 0xe+1 ; x.0.1 ; r#type }",
+        "def f():\r\treturn 1\r",
+    ]
+    .map(str::to_owned)
+    .to_vec();
+    texts.extend(
+        [
+            "(", ")", "[", "()", "[]\n", "{}", "();\n", "\"", "'", "\\", "/*", "-", "\u{feff}",
+            "\r", "ä\n", "#",
+        ]
+        .map(long),
+    );
+    for text in &texts {
+        for language in [SourceLanguage::Python, SourceLanguage::Rust] {
+            tree_or_reason(text, language);
+        }
+    }
+}
+
+/// Lines that end as Windows ends them have the same nodes, of the same text but for that.
+#[test]
+fn ends_of_lines_change_no_tree() {
+    for (text, language) in [
+        (PYTHON, SourceLanguage::Python),
+        (RUST, SourceLanguage::Rust),
+    ] {
+        let windows = text.replace('\n', "\r\n");
+        let (one, other) = (parse(text, language), parse(&windows, language));
+        assert_eq!((&one.kinds, &one.parents), (&other.kinds, &other.parents));
+        for node in 0..one.len() {
+            let there = &windows[other.range(node).unwrap()];
+            let here = &text[one.range(node).unwrap()];
+            assert_eq!(there.replace("\r\n", "\n").trim_end_matches('\r'), here);
+        }
+    }
+}
