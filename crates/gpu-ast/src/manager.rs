@@ -1,10 +1,10 @@
 //! Trees in device memory: each file and content once, the least recently used first to go.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak,
         atomic::{AtomicU64, Ordering::Relaxed},
     },
 };
@@ -41,7 +41,7 @@ impl From<AstSettings> for AstLimits {
 /// Numbers of the cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AstStatistics {
-    /// Loads that found the tree.
+    /// Loads that found the tree, kept or in somebody's hands.
     pub hits: u64,
     /// Loads that parsed and sent one.
     pub misses: u64,
@@ -134,9 +134,23 @@ struct Books {
     by_tick: BTreeMap<u64, FileContent>,
     tick: u64,
     statistics: AstStatistics,
+    /// Trees that were loaded, also those that are not kept and that somebody still has.
+    loaded: BTreeMap<FileContent, Weak<Stored>>,
+    /// So many of them are looked through once more.
+    look_at: usize,
+    /// What some thread is parsing or sending.
+    loading: BTreeSet<FileContent>,
 }
 
 impl Books {
+    /// The tree of a file, if it is anywhere in device memory.
+    fn find(&mut self, file: &FileContent) -> Option<GpuAst> {
+        self.touch(file).or_else(|| {
+            let tree = self.loaded.get(file)?.upgrade()?;
+            Some(GpuAst { tree })
+        })
+    }
+
     fn touch(&mut self, file: &FileContent) -> Option<GpuAst> {
         let kept = self.kept.get_mut(file)?;
         self.by_tick.remove(&kept.tick);
@@ -155,6 +169,11 @@ impl Books {
     }
 
     fn insert(&mut self, file: FileContent, tree: GpuAst) {
+        self.loaded.insert(file.clone(), Arc::downgrade(&tree.tree));
+        if self.loaded.len() > self.look_at {
+            self.loaded.retain(|_, tree| tree.strong_count() > 0);
+            self.look_at = 2 * self.loaded.len() + 64;
+        }
         self.tick += 1;
         self.statistics.bytes += tree.bytes();
         self.statistics.trees += 1;
@@ -202,6 +221,21 @@ pub struct GpuAstManager {
     memory: MemoryManager,
     limits: AstLimits,
     books: Mutex<Books>,
+    /// A thread has loaded its tree, or could not.
+    loaded: Condvar,
+}
+
+/// A thread loads a tree: others wait for it, until it has or has failed.
+struct Loading<'m> {
+    trees: &'m GpuAstManager,
+    file: &'m FileContent,
+}
+
+impl Drop for Loading<'_> {
+    fn drop(&mut self) {
+        self.trees.books().loading.remove(self.file);
+        self.trees.loaded.notify_all();
+    }
 }
 
 impl GpuAstManager {
@@ -212,6 +246,7 @@ impl GpuAstManager {
             memory: memory.clone(),
             limits,
             books: Mutex::default(),
+            loaded: Condvar::new(),
         }
     }
 
@@ -219,9 +254,8 @@ impl GpuAstManager {
         self.books.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The tree of a file with that text. It is parsed and sent once, as long as it is kept; of a file
-    /// that changed the old tree goes. Two threads that load one text at once may both send it; one is
-    /// kept.
+    /// The tree of a file with that text. It is parsed and sent once, as long as it is kept or somebody has it, also
+    /// where several threads load it at once; of a file that changed the old tree goes.
     ///
     /// # Errors
     /// See [`AstError`].
@@ -233,28 +267,42 @@ impl GpuAstManager {
             hash: xxh3_128(text.as_bytes()),
             language,
         };
-        let mut books = self.books();
-        if let Some(tree) = books.touch(&file) {
-            books.statistics.hits += 1;
+        if let Some(tree) = self.find_or_begin(&file) {
             return Ok(tree);
         }
-        books.statistics.misses += 1;
-        drop(books);
+        let loading = Loading {
+            trees: self,
+            file: &file,
+        };
         let tree = self.send(&AstTensors::parse(text, language)?, on)?;
         let mut books = self.books();
-        if let Some(first) = books.touch(&file) {
-            return Ok(first);
-        }
         let mut gone: Vec<_> = of_path(&books, path)
             .iter()
             .filter_map(|old| books.remove(old))
             .collect();
-        books.insert(file, tree.clone());
+        books.insert(file.clone(), tree.clone());
         gone.extend(books.evict(self.limits));
         // Memory is given back without the lock.
         drop(books);
-        drop(gone);
+        drop((loading, gone));
         Ok(tree)
+    }
+
+    /// The tree, if it is there or another thread has it soon; else this one is to load it.
+    fn find_or_begin(&self, file: &FileContent) -> Option<GpuAst> {
+        let mut books = self.books();
+        loop {
+            if let Some(tree) = books.find(file) {
+                books.statistics.hits += 1;
+                return Some(tree);
+            }
+            if books.loading.insert(file.clone()) {
+                books.statistics.misses += 1;
+                return None;
+            }
+            let waited = self.loaded.wait(books);
+            books = waited.unwrap_or_else(PoisonError::into_inner);
+        }
     }
 
     /// The tree of a file on disk, as it is now.
@@ -294,19 +342,28 @@ impl GpuAstManager {
     #[must_use]
     pub fn get(&self, path: &Path) -> Option<GpuAst> {
         let mut books = self.books();
-        let file = of_path(&books, path).into_iter().next()?;
+        let file = of_path(&books, path).into_iter().next();
+        if let Some(file) = file {
+            return books.touch(&file);
+        }
+        drop(books);
+        let path = on_disk(path)?;
+        let mut books = self.books();
+        let file = of_path(&books, &path).into_iter().next()?;
         books.touch(&file)
     }
 
     /// Forgets the tree of a file. Whether there was one.
     pub fn clear(&self, path: &Path) -> bool {
-        let mut books = self.books();
-        let gone: Vec<_> = of_path(&books, path)
-            .iter()
-            .filter_map(|file| books.remove(file))
-            .collect();
-        drop(books);
-        !gone.is_empty()
+        let is_gone = |path: &Path| {
+            let mut books = self.books();
+            let files = of_path(&books, path);
+            books.loaded.retain(|file, _| file.path != path);
+            let gone: Vec<_> = files.iter().filter_map(|file| books.remove(file)).collect();
+            drop(books);
+            !gone.is_empty()
+        };
+        is_gone(path) || on_disk(path).is_some_and(|path| is_gone(&path))
     }
 
     /// Forgets all trees. Returns how many there were.
@@ -314,6 +371,7 @@ impl GpuAstManager {
         let mut books = self.books();
         let gone = std::mem::take(&mut books.kept);
         books.by_tick.clear();
+        books.loaded.clear();
         (books.statistics.trees, books.statistics.bytes) = (0, 0);
         drop(books);
         gone.len()
@@ -324,6 +382,11 @@ impl GpuAstManager {
     pub fn statistics(&self) -> AstStatistics {
         self.books().statistics
     }
+}
+
+/// The path by which [`GpuAstManager::load_file`] knows a file, where it is another one.
+fn on_disk(path: &Path) -> Option<PathBuf> {
+    path.canonicalize().ok().filter(|known| known != path)
 }
 
 /// What is kept of a file: at most one content.

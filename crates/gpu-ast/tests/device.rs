@@ -157,6 +157,46 @@ fn several_threads_load_one_file() {
     assert!(statistics.trees <= 2);
 }
 
+/// However many load it at once, and also while it is no longer kept but in somebody's hands.
+#[test]
+fn one_content_is_sent_once_by_many_threads() {
+    let (_machine, memory) = memory(64 * MIB);
+    let (path, text) = (Path::new("a.py"), program(2_000));
+    let sent = |trees: &GpuAstManager, threads: usize| {
+        let before = memory.statistics().transfers;
+        let begin = std::sync::Barrier::new(threads);
+        let held: Vec<_> = std::thread::scope(|scope| {
+            let load = || {
+                begin.wait();
+                trees.load(path, &text, memory.stream()).unwrap()
+            };
+            let threads: Vec<_> = (0..threads).map(|_| scope.spawn(load)).collect();
+            threads
+                .into_iter()
+                .map(|thread| thread.join().unwrap())
+                .collect()
+        });
+        let bytes = memory.statistics().transfers.to_device_bytes - before.to_device_bytes;
+        (held, bytes)
+    };
+    let trees = GpuAstManager::new(&memory, limits(1, u64::MAX));
+    let (held, bytes) = sent(&trees, 8);
+    assert_eq!((held.len(), bytes), (8, held[0].bytes()));
+    assert_eq!((trees.statistics().hits, trees.statistics().misses), (7, 1));
+    // Another file takes its place; who has it still has it, and so has who asks.
+    trees
+        .load(Path::new("b.py"), "x = 1\n", memory.stream())
+        .unwrap();
+    assert!(trees.get(path).is_none());
+    assert_eq!(sent(&trees, 2).1, 0);
+    drop(held);
+    assert!(sent(&trees, 2).1 > 0);
+    // What does not parse leaves nobody waiting.
+    for _ in 0..2 {
+        assert!(trees.load(path, "x = = 1", memory.stream()).is_err());
+    }
+}
+
 #[test]
 fn files_have_trees_beside_their_bytes() {
     let (_machine, memory) = memory(64 * MIB);
@@ -168,6 +208,19 @@ fn files_have_trees_beside_their_bytes() {
     let before = files.load_ast(&path, &trees, on).unwrap().nodes();
     fs::write(&path, "fn f() {}\nfn g() {}\n").unwrap();
     assert!(files.load_ast(&path, &trees, on).unwrap().nodes() > before);
+    // By whatever path it is asked for.
+    let around = folder
+        .path()
+        .join("../")
+        .join(folder.path().file_name().unwrap());
+    assert!(trees.get(&path).is_some() && trees.get(&around.join("a.rs")).is_some());
+    assert!(trees.clear(&around.join("a.rs")) && !trees.clear(&path));
+    let latin = folder.path().join("latin.py");
+    fs::write(&latin, b"# \xe4\n").unwrap();
+    for unreadable in [&latin, &folder.path().join("..").join("b.rs")] {
+        let told = files.load_ast(unreadable, &trees, on);
+        assert!(matches!(told, Err(AstError::Io { .. })), "{told:?}");
+    }
     let text = folder.path().join("a.txt");
     fs::write(&text, "").unwrap();
     assert!(matches!(
