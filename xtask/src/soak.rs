@@ -1,7 +1,7 @@
 //! `cargo xtask soak`: what needs minutes to show itself. The tests that soak run for ten seconds
 //! in CI and as long as they are told here.
 
-use std::process::Command;
+use std::{fs, path::Path, process::Command};
 
 use anyhow::{Context as _, bail};
 
@@ -128,13 +128,20 @@ pub fn run(repository: &Repository, words: Vec<String>) -> anyhow::Result<()> {
     let options = Options::read(words)?;
     for soak in SOAKS {
         let package = soak.package;
+        let asks_for_all = options.names.iter().any(|name| name == "soak");
+        let also = soak.also.filter(|_| asks_for_all);
+        if also.is_none() && !has_a_test(&repository.root, package, &options.names) {
+            // Building it may take longer than the soak that was asked for.
+            println!("{package}: no test is called so");
+            continue;
+        }
         let mut cargo = Command::new("cargo");
         cargo
             .args(["test", "--release", "-p", package])
             .args(soak.target)
             .arg("--")
             .args(&options.names)
-            .args(soak.also)
+            .args(also)
             .args(["--nocapture", "--test-threads=1"])
             .envs(options.variables.iter().cloned())
             .current_dir(&repository.root);
@@ -150,6 +157,38 @@ pub fn run(repository: &Repository, words: Vec<String>) -> anyhow::Result<()> {
         try_schedules(repository)?;
     }
     Ok(())
+}
+
+/// Whether a function or a module of a package's tests has one of these parts in its name, as its sources say.
+fn has_a_test(root: &Path, package: &str, parts: &[String]) -> bool {
+    let names = |text: &str| {
+        let named = text.lines().filter_map(|line| {
+            let line = line.trim_start().trim_start_matches("pub ");
+            line.strip_prefix("fn ").or(line.strip_prefix("mod "))
+        });
+        named.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let folder = match package {
+        "coalesce-tests" => root.join("tests/program"),
+        package => root.join("crates").join(package),
+    };
+    let (mut folders, mut is_named) = (vec![folder], false);
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|end| end == "rs") {
+                let text = fs::read_to_string(&path).unwrap_or_default();
+                let named = names(&text);
+                is_named |= parts.iter().any(|part| {
+                    let part = part.rsplit("::").next().unwrap_or_default();
+                    named.iter().any(|name| name.contains(part))
+                });
+            }
+        }
+    }
+    is_named
 }
 
 /// The test of the pool that tries schedules at random, and how many it tries here: of all soaks, or
@@ -174,4 +213,24 @@ fn try_schedules(repository: &Repository) -> anyhow::Result<()> {
         bail!("core-gpu-memory does not hold on every schedule");
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A package that is passed over has no such test; where one may be, it is built and asked.
+    #[test]
+    fn packages_are_passed_over_by_the_names_of_their_tests() {
+        let root = crate::root::repository_root();
+        let has = |package: &str, name: &str| has_a_test(&root, package, &[name.to_owned()]);
+        for package in SOAKS.iter().map(|soak| soak.package) {
+            assert!(
+                has(package, "soak") || package == "coalesce-apply",
+                "{package}"
+            );
+        }
+        assert!(has("core-gpu-etcd", "slots") && has("core-gpu-postgres", "soak::soak_slots"));
+        assert!(!has("coalesce-apply", "slots") && !has("coalesce-tests", "slots"));
+    }
 }
