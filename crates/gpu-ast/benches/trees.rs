@@ -5,7 +5,10 @@
 use std::{
     fs,
     path::{Path, PathBuf},
-    sync::atomic::{AtomicUsize, Ordering::Relaxed},
+    sync::{
+        Barrier,
+        atomic::{AtomicUsize, Ordering::Relaxed},
+    },
     time::Instant,
 };
 
@@ -31,23 +34,6 @@ fn collect(folder: &Path, to: &mut Vec<(PathBuf, String, SourceLanguage)>) {
     }
 }
 
-/// Every file's answer, in two threads.
-fn in_two_threads<T: Send>(count: usize, job: impl Fn(usize) -> T + Sync) -> Vec<T> {
-    let next = AtomicUsize::new(0);
-    let work = || {
-        let numbers = std::iter::repeat_with(|| next.fetch_add(1, Relaxed));
-        numbers
-            .take_while(|number| *number < count)
-            .map(&job)
-            .collect::<Vec<_>>()
-    };
-    std::thread::scope(|scope| {
-        let threads = [scope.spawn(work), scope.spawn(work)];
-        let answers = threads.into_iter().filter_map(|thread| thread.join().ok());
-        answers.flatten().collect()
-    })
-}
-
 /// The parser's work alone: a tree is made and let go of.
 fn parser_alone(text: &str, language: SourceLanguage) -> bool {
     match language {
@@ -69,17 +55,34 @@ fn lexer_alone(text: &str) -> bool {
     tokens.is_ok()
 }
 
-/// The best of five rounds over all files, in seconds, and the last round's answers.
-fn best_of_five<T: Send>(count: usize, job: impl Fn(usize) -> T + Sync) -> (f64, Vec<T>) {
-    let mut best = f64::INFINITY;
-    let mut answers = Vec::new();
-    for _ in 0..5 {
-        drop(std::mem::take(&mut answers));
-        let begun = Instant::now();
-        answers = in_two_threads(count, &job);
-        best = best.min(begun.elapsed().as_secs_f64());
-    }
-    (best, answers)
+const ROUNDS: usize = 5;
+
+/// The best of some rounds over all files, in seconds, and the last round's answers. The same two threads take all
+/// rounds, so that their memory is there as a parser's own threads have it.
+fn best_round<T: Send>(count: usize, job: impl Fn(usize) -> T + Sync) -> (f64, Vec<T>) {
+    let (next, begin) = ([const { AtomicUsize::new(0) }; ROUNDS], Barrier::new(2));
+    let work = || {
+        let (mut best, mut answers) = (f64::INFINITY, Vec::new());
+        for next in &next {
+            answers.clear();
+            begin.wait();
+            let begun = Instant::now();
+            let numbers = std::iter::repeat_with(|| next.fetch_add(1, Relaxed));
+            answers.extend(numbers.take_while(|number| *number < count).map(&job));
+            begin.wait();
+            best = best.min(begun.elapsed().as_secs_f64());
+        }
+        (best, answers)
+    };
+    std::thread::scope(|scope| {
+        let threads = [scope.spawn(work), scope.spawn(work)];
+        let mut told = (f64::INFINITY, Vec::new());
+        for (best, answers) in threads.into_iter().filter_map(|thread| thread.join().ok()) {
+            told.0 = told.0.min(best);
+            told.1.extend(answers);
+        }
+        told
+    })
 }
 
 fn main() {
@@ -91,13 +94,13 @@ fn main() {
     for language in [SourceLanguage::Python, SourceLanguage::Rust] {
         let files: Vec<_> = files.iter().filter(|file| file.2 == language).collect();
         let lines: usize = files.iter().map(|file| file.1.lines().count()).sum();
-        let (alone, _) = best_of_five(files.len(), |at| parser_alone(&files[at].1, language));
+        let (alone, _) = best_round(files.len(), |at| parser_alone(&files[at].1, language));
         let lexed = match language {
             SourceLanguage::Python => 0.0,
-            SourceLanguage::Rust => best_of_five(files.len(), |at| lexer_alone(&files[at].1)).0,
+            SourceLanguage::Rust => best_round(files.len(), |at| lexer_alone(&files[at].1)).0,
         };
         let parse = |at: usize| AstTensors::parse(&files[at].1, language);
-        let (best, trees) = best_of_five(files.len(), parse);
+        let (best, trees) = best_round(files.len(), parse);
         let failed = trees.iter().filter(|tree| tree.is_err()).count();
         let trees: Vec<_> = trees.into_iter().flatten().collect();
         let nodes: usize = trees.iter().map(AstTensors::len).sum();
