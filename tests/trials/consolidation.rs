@@ -5,8 +5,8 @@
 //! - `edition 2015`, optional (else 2024), and any number of `flags …`: the crate is compiled with
 //!   each of these lines, or once without
 //! - `move from -> to`, `replace from -> to`, `merge from -> into`, each with `module`, where it is
-//!   one, and `shim` behind it or not; `decide item choice` below a merge, `rename old -> new` below
-//!   a replacement; `remove module`; `shims line` for a line of that table
+//!   one, and `shim` behind it or not; below it `decide item choice` of a merge, `rename old -> new` of
+//!   a module, `uses rename` or `uses alias`; `remove module`; `shims line` for a line of that table
 //! - `//- path` and the text of a file, for each file before; the crate is called `krate`, unless
 //!   there is a `Cargo.toml`: then cargo checks the workspace, `--locked` where there is a lock file
 //! - what comes of it: `//= path` and the text for files that are new or differ, `//x path` for
@@ -117,6 +117,7 @@ fn head(case: &mut Case, line: &str) -> anyhow::Result<()> {
             case.manifest
                 .push_str(&format!("rename.{old} = \"{new}\"\n"));
         }
+        "uses" => case.manifest.push_str(&format!("uses = \"{rest}\"\n")),
         "shims" => {
             let dates = "remove-in = \"9.0.0\"\n";
             case.manifest = case

@@ -96,6 +96,7 @@ impl PlannedCommits {
     ) -> Result<(), Failure> {
         for manifest in &mut manifests {
             manifest.removals.clear();
+            manifest.accessors.clear();
             for entry in &mut manifest.entries {
                 entry.shim = true;
             }
@@ -432,7 +433,12 @@ fn entries(manifests: &[Manifest]) -> Vec<String> {
     });
     let removals = manifests.iter().flat_map(|manifest| &manifest.removals);
     let removals = removals.map(|removal| format!("remove {}\n", removal.module.text));
-    entries.chain(removals).collect()
+    let accessors = manifests.iter().flat_map(|manifest| &manifest.accessors);
+    let accessors = accessors.map(|accessor| {
+        let (library, get) = (&accessor.library.text, &accessor.get.text);
+        format!("accessor {library} -> {get}\n")
+    });
+    entries.chain(removals).chain(accessors).collect()
 }
 
 fn uncommitted_files(session: &Session, manifests: &[Manifest]) -> Result<Vec<TreePath>, Failure> {

@@ -129,7 +129,9 @@ pub fn plan(
             .changes
             .iter()
             .map(|(language, changes)| session.part(*language).graph().ways(changes));
-        let ways = ways.max().unwrap_or(usize::from(!later.is_empty()));
+        let ways = ways.max().unwrap_or(usize::from(
+            !later.is_empty() || !checked.accessors.is_empty(),
+        ));
         let task = Task {
             session,
             checked: &checked,
@@ -341,6 +343,13 @@ fn proposals(session: &Session, checked: &Checked, options: RewriteOptions) -> V
             options,
         ));
         proposals.push(proposal);
+    }
+    for accessor in &checked.accessors {
+        let graphs = session.graphs();
+        let made = graphs
+            .iter()
+            .map(|graph| graph.access(accessor, &session.tree));
+        proposals.extend(made);
     }
     proposals
 }

@@ -70,6 +70,7 @@ fn proposal(
             rename: entry.rename.clone(),
         },
         shim: None,
+        uses: entry.uses,
     };
     let mut plan = part.rewrite_in(session, &stand_in.operations, &[change], options);
     if !plan.refusals.is_empty() {

@@ -16,6 +16,31 @@ pub struct Change {
     pub kind: ChangeKind,
     /// What stays at the old name; `None`: nothing.
     pub shim: Option<ShimRequest>,
+    /// What imports bind that get another name by it.
+    pub uses: Uses,
+}
+
+/// What a file calls an imported item or module that has another name from now on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Uses {
+    /// The new name, in the import and wherever the file uses it. The old one stays, as an alias, where
+    /// somebody else may read it, or the new name means something else.
+    #[default]
+    Rename,
+    /// The old name, by an alias of the import: `import new as old`, `use new as old`.
+    Alias,
+}
+
+impl Uses {
+    /// As it stands in the manifest.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Rename => "rename",
+            Self::Alias => "alias",
+        }
+    }
 }
 
 /// What gives up its name.
@@ -131,6 +156,7 @@ mod tests {
             subject: Subject::Module,
             kind,
             shim: None,
+            uses: Uses::default(),
         }
     }
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::{
     ByteSpan, Change, CheckSettings, Finding, Import, LanguageKind, LanguagePlan, Mention, Module,
-    Outline, Reference, Rewrite, Root, Texts, TreePath, Unproven,
+    Outline, Reference, Rewrite, Root, Texts, TreePath, Unproven, manifest::Accessor,
 };
 
 /// What `coalesce.toml` says, as far as languages need it.
@@ -293,6 +293,13 @@ pub trait LanguageGraph: Send + Sync {
         options: RewriteOptions,
         texts: &dyn Texts,
     ) -> LanguagePlan;
+
+    /// How guarded imports of a library give way to a function that gives it. Nothing where the language has no
+    /// such imports.
+    fn access(&self, accessor: &Accessor, texts: &dyn Texts) -> LanguagePlan {
+        let _ = (accessor, texts);
+        LanguagePlan::default()
+    }
 
     /// What it takes to remove shims: their files go, and what declares them. `shims` are paths of
     /// modules of [`crate::ModuleKind::Shim`]. Who still uses them is the caller's business.

@@ -27,7 +27,7 @@ pub mod release;
 pub mod span;
 pub mod texts;
 
-pub use change::{Change, ChangeKind, ShimRequest, ShimStyle, Subject};
+pub use change::{Change, ChangeKind, ShimRequest, ShimStyle, Subject, Uses};
 pub use check_settings::{CheckSettings, Layers, ProjectRule, RoleHome, RuleSubject};
 pub use components::components;
 pub use edit::{Edit, EditError, EditSet};

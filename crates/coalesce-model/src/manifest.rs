@@ -16,7 +16,7 @@ use serde::Deserialize;
 pub use tables::EXAMPLES;
 pub use write::{EntryText, toml_key};
 
-use crate::{Allowed, ByteSpan, LanguageKind, ShimStyle, pattern::NamePattern};
+use crate::{Allowed, ByteSpan, LanguageKind, ShimStyle, Uses, pattern::NamePattern};
 
 /// One migration manifest.
 #[derive(Clone, Debug)]
@@ -44,6 +44,8 @@ pub struct Manifest {
     pub entries: Vec<Entry>,
     /// Modules that go, in the order of the file.
     pub removals: Vec<Removal>,
+    /// Guarded imports that give way to functions, in the order of the file.
+    pub accessors: Vec<Accessor>,
     /// What `check` forbids from now on.
     pub forbids: Vec<Forbid>,
     /// How `verify` checks the result.
@@ -116,6 +118,8 @@ pub enum Verb {
     Merge,
     /// `[[remove]]`: the module goes, and nothing takes its place.
     Remove,
+    /// `[[accessor]]`: guarded imports of a library give way to a function.
+    Access,
 }
 
 impl Verb {
@@ -127,6 +131,7 @@ impl Verb {
             Self::Replace => "replace",
             Self::Merge => "merge",
             Self::Remove => "remove",
+            Self::Access => "accessor",
         }
     }
 }
@@ -146,7 +151,7 @@ pub enum NameKind {
 /// One `[[move]]`, `[[replace]]` or `[[merge]]`.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// What it does; never [`Verb::Remove`], which is a [`Removal`].
+    /// What it does; never [`Verb::Remove`] or [`Verb::Access`], which are a [`Removal`] and an [`Accessor`].
     pub verb: Verb,
     /// `kind`, when the entry gives it.
     pub kind: Option<NameKind>,
@@ -156,7 +161,9 @@ pub struct Entry {
     pub to: Name,
     /// Whether a shim stays at the old name.
     pub shim: bool,
-    /// `(old item, new item)` of a replaced or merged module.
+    /// What users call what has another name.
+    pub uses: Uses,
+    /// `(old item, new item)` of a moved, replaced or merged module.
     pub rename: Vec<(String, String)>,
     /// What becomes of things that both modules of a merge have and that are not the same.
     pub decide: Vec<Decision>,
@@ -204,6 +211,19 @@ impl Choice {
 pub struct Removal {
     /// The module that goes.
     pub module: Name,
+}
+
+/// One `[[accessor]]`.
+#[derive(Clone, Debug)]
+pub struct Accessor {
+    /// The library, as it is imported.
+    pub library: Name,
+    /// The function that gives the library, or `None` where it is missing.
+    pub get: Name,
+    /// The function that says whether it is there.
+    pub has: Option<Name>,
+    /// Modules that go on importing it themselves.
+    pub except: Vec<NamePattern>,
 }
 
 /// One `[[forbid]]`.

@@ -2,7 +2,9 @@
 //!
 //! Modules are looked at here; `items` does the same for entries that name an item.
 
+mod accessors;
 mod items;
+mod renames;
 
 use std::collections::BTreeMap;
 
@@ -10,7 +12,9 @@ use coalesce_index::Index;
 use coalesce_model::{
     Allowed, Change, ChangeKind, LanguageKind, Module, ModuleKind, ShimRequest, Subject, Texts,
     TreePath,
-    manifest::{Entry, Manifest, ManifestError, Name, Removal, Verb, applied_line, nearest},
+    manifest::{
+        Accessor, Entry, Manifest, ManifestError, Name, Removal, Verb, applied_line, nearest,
+    },
 };
 
 use crate::names::{meant, unfit};
@@ -48,6 +52,8 @@ pub struct Checked {
     pub changes: BTreeMap<LanguageKind, Vec<Change>>,
     /// The open merges, of which nothing is in `changes` yet.
     pub merges: Vec<OpenMerge>,
+    /// The open accessors.
+    pub accessors: Vec<Accessor>,
     /// What the manifests allow to change when modules are imported.
     pub allowed: Allowed,
 }
@@ -67,7 +73,7 @@ impl Checked {
     /// Whether there is nothing left to do.
     #[must_use]
     pub fn all_done(&self) -> bool {
-        self.changes.is_empty() && self.merges.is_empty()
+        self.changes.is_empty() && self.merges.is_empty() && self.accessors.is_empty()
     }
 }
 
@@ -93,6 +99,9 @@ pub fn check(
         }
         for removal in &manifest.removals {
             checker.removal(manifest, removal, &mut checked);
+        }
+        for accessor in &manifest.accessors {
+            checker.accessor(manifest, accessor, &mut checked);
         }
         let (all, own) = (&mut checked.allowed, &manifest.allow);
         all.requirements.extend(own.requirements.iter().cloned());
@@ -138,7 +147,7 @@ impl<'a> Checker<'a> {
             Verb::Merge => {
                 self.replace_target(manifest, entry, module) && self.stands(manifest, entry)
             }
-            Verb::Remove => false,
+            Verb::Remove | Verb::Access => false,
         };
         if fits && entry.verb == Verb::Merge {
             checked.merges.push(OpenMerge {
@@ -147,11 +156,10 @@ impl<'a> Checker<'a> {
                 language: module.language,
             });
         } else if fits {
-            checked
-                .changes
-                .entry(module.language)
-                .or_default()
-                .push(change(manifest, entry, Subject::Module));
+            let renames = self.names_after(manifest, entry, module);
+            let changes = checked.changes.entry(module.language).or_default();
+            changes.push(change(manifest, entry, Subject::Module));
+            changes.extend(renames);
         }
     }
 
@@ -212,6 +220,7 @@ impl<'a> Checker<'a> {
             subject: Subject::Module,
             kind: ChangeKind::Remove,
             shim: None,
+            uses: coalesce_model::Uses::default(),
         });
     }
 
@@ -400,7 +409,8 @@ impl<'a> Checker<'a> {
             end += segment.len();
             let whole = entry.to.text.get(..end);
             end += separator.len();
-            let kept = entry.from.text.split(separator).any(|old| old == segment);
+            let block = segment.starts_with("impl ");
+            let kept = block || entry.from.text.split(separator).any(|old| old == segment);
             let why = unfit(segment, module.language).filter(|_| !kept)?;
             let is_there = |name| self.index.modules_named(name).next().is_some();
             let raw = module.language == LanguageKind::Rust;
@@ -588,8 +598,9 @@ pub(crate) fn change(manifest: &Manifest, entry: &Entry, subject: Subject) -> Ch
             Verb::Replace | Verb::Merge => ChangeKind::Replace {
                 rename: entry.rename.clone(),
             },
-            Verb::Remove => ChangeKind::Remove,
+            Verb::Remove | Verb::Access => ChangeKind::Remove,
         },
         shim: entry.shim.then_some(shim),
+        uses: entry.uses,
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use coalesce_model::{
     ByteSpan, Change, Edit, Finding, FoundItem, Import, ItemShim, Language, LanguageGraph,
     LanguageKind, LanguagePlan, Mention, Module, Outline, Reference, Rewrite, Root, Settings,
-    Texts, TreePath, Unproven, language::RewriteOptions,
+    Texts, TreePath, Unproven, language::RewriteOptions, manifest::Accessor,
 };
 
 use crate::{
@@ -127,6 +127,10 @@ impl LanguageGraph for PythonGraph {
         texts: &dyn Texts,
     ) -> LanguagePlan {
         rewrite::rewrite(self, changes, options, texts)
+    }
+
+    fn access(&self, accessor: &Accessor, texts: &dyn Texts) -> LanguagePlan {
+        rewrite::access(self, accessor, texts)
     }
 
     fn retire(&self, shims: &[TreePath], texts: &dyn Texts) -> LanguagePlan {

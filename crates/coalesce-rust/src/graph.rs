@@ -141,6 +141,17 @@ impl RustGraph {
     }
 }
 
+impl RustGraph {
+    /// A single `impl` block of a module, by the name that a manifest gives it.
+    fn block(&self, module: usize, name: &str) -> Option<FoundItem> {
+        let (parent, header) = name.rsplit_once("::")?;
+        let home = self.world.modules_named(parent).first().copied()?;
+        let found = rewrite::blocks::named(&self.world, home, header);
+        let place = coalesce_model::ItemPlace::Defined;
+        (!found.is_empty()).then_some(FoundItem { module, place })
+    }
+}
+
 impl LanguageGraph for RustGraph {
     fn language(&self) -> LanguageKind {
         LanguageKind::Rust
@@ -202,6 +213,9 @@ impl LanguageGraph for RustGraph {
         let (parent, _) = name.rsplit_once("::")?;
         let named = |wanted: &str| self.modules.iter().position(|module| module.name == wanted);
         let module = named(parent)?;
+        if rewrite::blocks::is_block(name) {
+            return self.block(module, name);
+        }
         // A name may be that of a module as well.
         let place = match named(name) {
             None => self.world.item_place(name)?,

@@ -37,6 +37,7 @@ fn manifest_after(module: &str, own: &str, other: &str) -> String {
         subject: Subject::Module,
         kind: ChangeKind::Move,
         shim: None,
+        uses: coalesce_model::Uses::default(),
     }];
     let plan = graph.rewrite(&changes, RewriteOptions::default(), &texts);
     assert!(plan.refusals.is_empty(), "{:?}", plan.refusals);

@@ -43,6 +43,7 @@ fn change(from: &str, to: &str, subject: Subject, kind: ChangeKind) -> Change {
         subject,
         kind,
         shim: None,
+        uses: coalesce_model::Uses::default(),
     }
 }
 

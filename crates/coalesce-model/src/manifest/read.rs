@@ -5,9 +5,11 @@ use std::collections::BTreeMap;
 use toml::Spanned;
 
 use super::{
-    Choice, Decision, Entry, Forbid, Manifest, ManifestError, Name, NameKind, Removal, Verb,
-    nearest,
-    tables::{Document, ForbidTable, MergeTable, MoveTable, RemoveTable, ReplaceTable},
+    Accessor, Choice, Decision, Entry, Forbid, Manifest, ManifestError, Name, NameKind, Removal,
+    Verb, nearest,
+    tables::{
+        AccessorTable, Document, ForbidTable, MergeTable, MoveTable, RemoveTable, ReplaceTable,
+    },
 };
 use crate::{ByteSpan, LineIndex, pattern::NamePattern};
 
@@ -74,6 +76,7 @@ impl Manifest {
         entries.extend(reader.replaces(document.replaces));
         entries.extend(reader.merges(document.merges));
         let removals = reader.removals(document.removals, &entries);
+        let accessors = reader.accessors(document.accessors);
         let forbids = reader.forbids(document.forbids);
         entries.sort_by_key(|entry| entry.from.span);
         reader.contradictions(&entries);
@@ -96,6 +99,7 @@ impl Manifest {
             keep_uses: document.shims.keep_uses,
             entries,
             removals,
+            accessors,
             forbids,
             verify: document.verify,
             allow: document.allow,
@@ -157,7 +161,8 @@ impl Reader<'_> {
                 from: self.name(&table.from),
                 to: self.name(&table.to),
                 shim: table.shim,
-                rename: Vec::new(),
+                uses: table.uses,
+                rename: table.rename.into_iter().collect(),
                 decide: Vec::new(),
             })
             .collect()
@@ -172,6 +177,7 @@ impl Reader<'_> {
                 from: self.name(&table.from),
                 to: self.name(&table.to),
                 shim: table.shim,
+                uses: table.uses,
                 rename: table.rename.into_iter().collect(),
                 decide: Vec::new(),
             })
@@ -195,6 +201,7 @@ impl Reader<'_> {
                     from: self.name(&table.from),
                     to: self.name(&table.into),
                     shim: table.shim,
+                    uses: table.uses,
                     rename: table.rename.into_iter().collect(),
                     decide,
                 }
@@ -262,6 +269,39 @@ impl Reader<'_> {
         found
     }
 
+    fn accessors(&mut self, tables: Vec<Spanned<AccessorTable>>) -> Vec<Accessor> {
+        let mut found: Vec<Accessor> = Vec::new();
+        for table in tables.into_iter().map(Spanned::into_inner) {
+            let library = self.name(&table.import);
+            let get = self.name(&table.get);
+            let has = table.has.as_ref().map(|has| self.name(has));
+            for function in std::iter::once(&get).chain(&has) {
+                if function.language() != Some(crate::LanguageKind::Python) {
+                    let message = format!("`{}` is no function of a Python module", function.text);
+                    let help = "write its full name: `pkg.core.gpu.get_cupy`";
+                    self.fail(function.span, message, Some(help));
+                }
+            }
+            if library.text.contains('.') {
+                let message = format!("`{}` is a part of a library", library.text);
+                let help = "guarded imports of whole libraries give way";
+                self.fail(library.span, message, Some(help));
+            }
+            if found.iter().any(|other| other.library.text == library.text) {
+                let message = format!("`{}` stands in two entries", library.text);
+                self.fail(library.span, message, None);
+            }
+            let except = table.except.iter();
+            found.push(Accessor {
+                library,
+                get,
+                has,
+                except: except.map(|pattern| NamePattern::new(pattern)).collect(),
+            });
+        }
+        found
+    }
+
     fn forbids(&mut self, tables: Vec<Spanned<ForbidTable>>) -> Vec<Forbid> {
         let tables = tables.into_iter().map(Spanned::into_inner);
         tables
@@ -306,7 +346,9 @@ impl Reader<'_> {
             self.fail(span, error.to_string(), None);
         }
         let separator = if text.contains("::") { "::" } else { "." };
-        if !text.split(separator).all(is_segment) {
+        let block = separator == "::";
+        let is_part = |part: &str| is_segment(part) || (block && is_block(part));
+        if !text.split(separator).all(is_part) {
             let path_like = text.contains('/') || text.contains('\\');
             let help = path_like.then_some(
                 "write a module name such as `pkg.module` or `krate::module`, not a path",
@@ -429,6 +471,17 @@ fn is_segment(segment: &str) -> bool {
         && segment
             .chars()
             .all(|c| c.is_alphanumeric() || c == '_' || c == '-' || c == '#')
+}
+
+/// Whether a text is how a manifest names an `impl` block: `impl Type` or `impl Trait for Type`, of several of
+/// one name with a number, `impl Type#2`.
+fn is_block(text: &str) -> bool {
+    let words: Vec<&str> = text.split(' ').collect();
+    match words.as_slice() {
+        ["impl", of] => is_segment(of),
+        ["impl", of, "for", what] => is_segment(of) && is_segment(what),
+        _ => false,
+    }
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Entry, Manifest, Removal, Verb};
+use super::{Accessor, Entry, Manifest, Removal, Verb};
 use crate::TreePath;
 
 /// The entries of a manifest that were applied.
@@ -49,6 +49,12 @@ impl AppliedEntries {
         self.journal || self.lines.contains(&removal_line(removal))
     }
 
+    /// Whether an accessor was applied.
+    #[must_use]
+    pub fn has_accessor(&self, accessor: &Accessor) -> bool {
+        self.journal || self.lines.contains(&accessor_line(accessor))
+    }
+
     /// The record of a manifest all of whose entries are applied, those of earlier versions of it
     /// included.
     #[must_use]
@@ -56,6 +62,7 @@ impl AppliedEntries {
         let mut lines = self.lines.clone();
         lines.extend(manifest.entries.iter().map(applied_line));
         lines.extend(manifest.removals.iter().map(removal_line));
+        lines.extend(manifest.accessors.iter().map(accessor_line));
         let mut text = format!(
             "# What `coalesce migrate` has applied of {}.toml. Commit it with the change.\n",
             manifest.id
@@ -77,6 +84,11 @@ pub fn applied_line(entry: &Entry) -> String {
 
 fn removal_line(removal: &Removal) -> String {
     format!("{} {}", Verb::Remove.as_str(), removal.module.text)
+}
+
+fn accessor_line(accessor: &Accessor) -> String {
+    let (library, get) = (&accessor.library.text, &accessor.get.text);
+    format!("{} {library} -> {get}", Verb::Access.as_str())
 }
 
 /// Where the record of a manifest stands: `0001-x.applied` beside `0001-x.toml`.

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::{NameKind, VerifyTable};
-use crate::{Allowed, ShimStyle};
+use crate::{Allowed, ShimStyle, Uses};
 
 /// An example of each table, and of what stands above the first one.
 pub const EXAMPLES: &[(&str, &str)] = &[
@@ -24,7 +24,8 @@ pub const EXAMPLES: &[(&str, &str)] = &[
     ),
     (
         "move",
-        "[[move]]\nfrom = \"pkg.gpu_utils\"\nto = \"pkg.core.gpu\"\nshim = true\n",
+        "[[move]]\nfrom = \"pkg.gpu_utils\"\nto = \"pkg.core.gpu\"\nshim = true\n\
+         rename = { pick_device = \"select_device\" }\n",
     ),
     (
         "replace",
@@ -36,6 +37,10 @@ pub const EXAMPLES: &[(&str, &str)] = &[
          rename = { Store = \"Cache\" }\ndecide = { LIMIT = \"keep-into\", flush = \"rename:flush_all\" }\n",
     ),
     ("remove", "[[remove]]\nmodule = \"pkg.gpu_stub\"\n"),
+    (
+        "accessor",
+        "[[accessor]]\nimport = \"cupy\"\nget = \"pkg.core.gpu.get_cupy\"\nhas = \"pkg.core.gpu.has_cupy\"\n",
+    ),
     (
         "forbid",
         "[[forbid]]\nimport = \"pkg.optimization.**\"\nexcept = [\"tests.**\"]\nmessage = \"use pkg.core\"\n",
@@ -81,6 +86,11 @@ pub struct Document {
     #[serde(default, rename = "remove")]
     #[schemars(with = "Vec<RemoveTable>")]
     pub removals: Vec<Spanned<RemoveTable>>,
+    /// Guarded imports of a library (`try: import … except ImportError: … = None`) give way to a function that
+    /// gives it. Python alone.
+    #[serde(default, rename = "accessor")]
+    #[schemars(with = "Vec<AccessorTable>")]
+    pub accessors: Vec<Spanned<AccessorTable>>,
     /// A name that `coalesce check` forbids from now on.
     #[serde(default, rename = "forbid")]
     #[schemars(with = "Vec<ForbidTable>")]
@@ -119,7 +129,8 @@ pub struct ShimDates {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct MoveTable {
     /// The name before: `pkg.module` in Python, `crate_name::module` in Rust; `dir//name` where two
-    /// packages have one name.
+    /// packages have one name. A single `impl` block is `crate_name::module::impl Type`, or `impl Trait for
+    /// Type`; of several, `impl Type#2`.
     #[schemars(with = "String")]
     pub from: Spanned<String>,
     /// The name after; nothing may stand there yet.
@@ -131,6 +142,13 @@ pub struct MoveTable {
     /// Whether the old name goes on working, with a warning.
     #[serde(default)]
     pub shim: bool,
+    /// Items of a module that get another name while it moves: old name = new name.
+    #[serde(default)]
+    pub rename: BTreeMap<String, String>,
+    /// What files call what they import by a name that changes: `"rename"`, the new name throughout,
+    /// or `"alias"`, the old one by `import new as old` or `use new as old`.
+    #[serde(default)]
+    pub uses: Uses,
 }
 
 /// A module or item gives way to one that is there already and has all of it.
@@ -149,6 +167,10 @@ pub struct ReplaceTable {
     /// Whether the old name goes on working, with a warning.
     #[serde(default)]
     pub shim: bool,
+    /// What files call what they import by a name that changes: `"rename"`, the new name throughout,
+    /// or `"alias"`, the old one by `import new as old` or `use new as old`.
+    #[serde(default)]
+    pub uses: Uses,
     /// Items of `from` that are called otherwise in `to`: old name = new name.
     #[serde(default)]
     pub rename: BTreeMap<String, String>,
@@ -170,6 +192,10 @@ pub struct MergeTable {
     /// Whether the old name goes on working, with a warning.
     #[serde(default)]
     pub shim: bool,
+    /// What files call what they import by a name that changes: `"rename"`, the new name throughout,
+    /// or `"alias"`, the old one by `import new as old` or `use new as old`.
+    #[serde(default)]
+    pub uses: Uses,
     /// Items of `from` that are called otherwise in `into`: old name = new name.
     #[serde(default)]
     pub rename: BTreeMap<String, String>,
@@ -187,6 +213,28 @@ pub struct RemoveTable {
     /// The module.
     #[schemars(with = "String")]
     pub module: Spanned<String>,
+}
+
+/// Guarded imports of a library (`try: import … except ImportError: … = None`) give way to a function that gives
+/// it. Python alone.
+///
+/// The names that such an import binds stay, flags included, with the values that they had. One that does more
+/// than import is refused.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct AccessorTable {
+    /// The library, as it is imported: `cupy`.
+    #[schemars(with = "String")]
+    pub import: Spanned<String>,
+    /// The function that gives it, or `None` where it is missing; it must be there.
+    #[schemars(with = "String")]
+    pub get: Spanned<String>,
+    /// The function that says whether it is there, for flags; without it they become `… is not None`.
+    #[schemars(with = "Option<String>")]
+    pub has: Option<Spanned<String>>,
+    /// Modules that go on importing it themselves, as patterns.
+    #[serde(default)]
+    pub except: Vec<String>,
 }
 
 /// A name that `coalesce check` forbids from now on: in imports, strings and configuration.

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::Verb;
+use crate::Uses;
 
 /// One entry as a command line says it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,6 +22,8 @@ pub struct EntryText {
     pub since: Option<String>,
     /// Release that removes the shim.
     pub remove_in: Option<String>,
+    /// What users call what has another name.
+    pub uses: Uses,
     /// `(old item, new item)`.
     pub rename: Vec<(String, String)>,
     /// `(item, choice)`.
@@ -39,6 +42,7 @@ impl EntryText {
             shim: false,
             since: None,
             remove_in: None,
+            uses: Uses::default(),
             rename: Vec::new(),
             decide: Vec::new(),
         }
@@ -81,6 +85,7 @@ impl EntryText {
         let (from, to) = match self.verb {
             Verb::Remove => ("module", "to"),
             Verb::Merge => ("from", "into"),
+            Verb::Access => ("import", "get"),
             Verb::Move | Verb::Replace => ("from", "to"),
         };
         line(&mut text, from, Some(&self.from));
@@ -88,6 +93,9 @@ impl EntryText {
         line(&mut text, "kind", self.kind.as_deref());
         if self.shim {
             text.push_str("shim = true\n");
+        }
+        if self.uses != Uses::default() {
+            line(&mut text, "uses", Some(self.uses.as_str()));
         }
         table(&mut text, "rename", &self.rename);
         table(&mut text, "decide", &self.decide);

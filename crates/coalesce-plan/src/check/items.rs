@@ -93,7 +93,7 @@ impl<'a> Checker<'a> {
     }
 
     /// The item of a name, below the directory that the name gives, and the graph that has it.
-    fn item(&self, name: &Name) -> Option<(&'a dyn LanguageGraph, FoundItem)> {
+    pub(super) fn item(&self, name: &Name) -> Option<(&'a dyn LanguageGraph, FoundItem)> {
         let below = name
             .within
             .as_deref()
@@ -129,12 +129,13 @@ impl<'a> Checker<'a> {
         let Some(home) = graph.modules().get(item.module) else {
             return;
         };
-        let fits = self.is_definition(manifest, entry, &item)
+        let fits = self.has_no_renames(manifest, entry)
+            && self.is_definition(manifest, entry, &item)
             && match entry.verb {
                 Verb::Move => self.item_target(manifest, entry, home),
                 Verb::Replace => self.item_primary(manifest, entry),
                 Verb::Merge => self.no_merge(manifest, entry),
-                Verb::Remove => false,
+                Verb::Remove | Verb::Access => false,
             };
         if fits {
             let changes = checked.changes.entry(graph.language()).or_default();
@@ -163,6 +164,10 @@ impl<'a> Checker<'a> {
         let Some((graph, _)) = self.item(&entry.to) else {
             return false;
         };
+        // Other blocks of its name may have stayed, or were there.
+        if is_block(&entry.from) && manifest.applied.has(entry) {
+            return true;
+        }
         match from.map(|(_, item)| &item.place) {
             None => manifest.applied.has(entry),
             Some(ItemPlace::Shim(id)) => *id == manifest.id,
@@ -191,13 +196,14 @@ impl<'a> Checker<'a> {
         None
     }
 
-    fn missing_item(&mut self, manifest: &Manifest, name: &Name) {
+    pub(super) fn missing_item(&mut self, manifest: &Manifest, name: &Name) {
         if let Some(item) = self.inside_item(name) {
             let message = format!(
                 "`{}` is a part of `{item}`, which moves as a whole",
                 name.text
             );
-            self.errors.push(manifest.error(name.span, message, None));
+            let help = block_of(name, &item);
+            self.errors.push(manifest.error(name.span, message, help));
             return;
         }
         let graphs = self.index.graphs();
@@ -272,6 +278,9 @@ impl<'a> Checker<'a> {
 
     fn is_free(&mut self, manifest: &Manifest, entry: &Entry) -> bool {
         let name = &entry.to;
+        if is_block(name) {
+            return true;
+        }
         let same = match self.item(name).map(|(_, item)| item.place) {
             None => true,
             Some(ItemPlace::Reexport(of)) => of == entry.from.text,
@@ -340,4 +349,20 @@ impl<'a> Checker<'a> {
         self.errors.push(manifest.error(name.span, message, help));
         false
     }
+}
+
+/// Whether a name is that of a single `impl` block.
+fn is_block(name: &Name) -> bool {
+    let last = name.text.rsplit("::").next();
+    last.is_some_and(|last| last.starts_with("impl "))
+}
+
+/// What moves instead of a method, where the language has blocks.
+fn block_of(name: &Name, item: &str) -> Option<String> {
+    let (home, of) = item.rsplit_once("::")?;
+    let method = name.text.rsplit("::").next()?;
+    Some(format!(
+        "a method cannot move by itself yet: put `{method}` into a block of its own and move that, \
+         `{home}::impl {of}#NUMBER`"
+    ))
 }

@@ -328,6 +328,7 @@ impl<'a> Merge<'a> {
                         subject: Subject::Item,
                         kind,
                         shim: None,
+                        uses: entry.uses,
                     });
                 }
             }
@@ -365,6 +366,7 @@ impl<'a> Merge<'a> {
             subject: Subject::Item,
             kind: ChangeKind::Replace { rename: Vec::new() },
             shim: None,
+            uses: self.open.entry.uses,
         })
     }
 

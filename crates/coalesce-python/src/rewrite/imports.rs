@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::{ByteSpan, Edit, Form, Guard, finding::codes};
+use coalesce_model::{ByteSpan, Edit, Form, Guard, Uses, finding::codes};
 
 use crate::{
     facts::{FromPart, ImportStatement, Leaf},
@@ -98,7 +98,7 @@ fn from_statement(
         return;
     }
     check_items(file, base_module, import, found);
-    let uses = follow_uses(file, import, &mut destinations);
+    let uses = follow_uses(file, import, (&base, base_module), &mut destinations);
     let statement = Statement {
         file,
         import,
@@ -113,12 +113,19 @@ fn from_statement(
 fn follow_uses(
     file: &File<'_>,
     import: &ImportStatement,
+    (base, module): (&str, Option<usize>),
     destinations: &mut [Destination],
 ) -> Vec<Edit> {
     let mut edits = Vec::new();
     for (leaf, destination) in import.leaves.iter().zip(destinations) {
         let renamed = destination.changed && destination.name != leaf.name.text;
         if destination.own || !renamed || is_imported_from_elsewhere(file, destination) {
+            continue;
+        }
+        let known = module.and_then(|module| file.graph().modules.get(module));
+        let base = known.map_or(base, |module| module.name.as_str());
+        let full = format!("{base}.{}", leaf.name.text);
+        if file.mapping.uses_of(&full) == Uses::Alias {
             continue;
         }
         if let Some(uses) = uses::follow(file, import, leaf, &destination.name) {

@@ -5,7 +5,9 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use coalesce_model::{Change, ChangeKind, ImportTarget, Subject, Texts, TreePath, change::renamed};
+use coalesce_model::{
+    Change, ChangeKind, ImportTarget, Subject, Texts, TreePath, Uses, change::renamed,
+};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -223,12 +225,57 @@ impl<'g> Mapping<'g> {
 
     /// Whether a shim is asked for at a name, or at the module around it.
     pub fn has_shim(&self, name: &str) -> bool {
+        let nearest = self.change_of(name);
+        // What gets another name with its module has the module's shim.
+        let with_module =
+            |change: &&Change| change.subject == Subject::Item && self.goes_with_its_module(change);
+        let around = nearest.filter(with_module).and_then(|change| {
+            let (module, _) = change.from.rsplit_once('.')?;
+            self.change_of(module)
+        });
+        around
+            .or(nearest)
+            .is_some_and(|change| change.shim.is_some())
+    }
+
+    /// What files call what they import by this name, once it has another one.
+    pub fn uses_of(&self, name: &str) -> Uses {
+        self.change_of(name)
+            .map(|change| change.uses)
+            .unwrap_or_default()
+    }
+
+    /// The change of a name, or of the nearest module around it.
+    fn change_of(&self, name: &str) -> Option<&Change> {
         let changes = self.all.iter().filter(|change| {
             let rest = name.strip_prefix(change.from.as_str());
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
         });
-        let nearest = changes.max_by_key(|change| change.from.len());
-        nearest.is_some_and(|change| change.shim.is_some())
+        changes.max_by_key(|change| change.from.len())
+    }
+
+    /// Whether an item goes nowhere but where its module goes.
+    fn goes_with_its_module(&self, change: &Change) -> bool {
+        let halves = change.from.rsplit_once('.').zip(change.to.rsplit_once('.'));
+        halves.is_some_and(|((from, _), (to, _))| {
+            let mut modules = self.changes.iter();
+            modules.any(|module| {
+                module.kind == ChangeKind::Move && module.from == from && module.to == to
+            })
+        })
+    }
+
+    /// The items of a module that get another name and go nowhere but with it: old name, new name.
+    pub fn renamed_with(&self, module: usize) -> Vec<(String, String)> {
+        let new = self.new_name(module);
+        let with = self.items.list.iter().filter(|moved| {
+            moved.source == module
+                && Some(moved.parent.as_str()) == new
+                && self.moves(module)
+                && moved.name != moved.item
+        });
+        with.map(|moved| (moved.item.clone(), moved.name.clone()))
+            .collect()
     }
 
     /// Whether a text may name what changes.

@@ -2,6 +2,7 @@
 //!
 //! Each file is judged by itself against one [`mapping::Mapping`]; nothing is written here.
 
+mod accessors;
 mod bare;
 mod chains;
 mod discovery;
@@ -37,6 +38,7 @@ mod tables;
 mod uses;
 mod words;
 
+pub use accessors::rewrite as access;
 pub use items::SHIM_OF_ITEMS;
 pub use mapping::Mapping;
 pub(crate) use places::is_test;

@@ -283,9 +283,10 @@ fn shims(mapping: &Mapping<'_>, change: &Change, texts: &dyn Texts, plan: &mut L
         {
             continue;
         }
-        let renames: &[(String, String)] = match &change.kind {
-            ChangeKind::Replace { rename } if module.name == change.from => rename,
-            _ => &[],
+        let renames = match &change.kind {
+            ChangeKind::Replace { rename } if module.name == change.from => rename.clone(),
+            ChangeKind::Move => mapping.renamed_with(index),
+            _ => Vec::new(),
         };
         let new = mapping.name_after(index);
         let helper = shim::helper::of(mapping.graph, module, request, texts);
@@ -297,7 +298,7 @@ fn shims(mapping: &Mapping<'_>, change: &Change, texts: &dyn Texts, plan: &mut L
             new: &new,
             request,
             exports: &module.exports,
-            renames,
+            renames: &renames,
         });
         if gone {
             // The file stays, with another text.

@@ -17,6 +17,7 @@ pub fn moving(from: &str, to: &str) -> Change {
         subject: Subject::Module,
         kind: ChangeKind::Move,
         shim: None,
+        uses: coalesce_model::Uses::default(),
     }
 }
 
@@ -72,6 +73,7 @@ pub fn replacing(from: &str, to: &str, rename: &[(&str, &str)]) -> Change {
         subject: Subject::Module,
         kind: ChangeKind::Replace { rename },
         shim: None,
+        uses: coalesce_model::Uses::default(),
     }
 }
 

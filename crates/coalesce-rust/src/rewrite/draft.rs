@@ -9,6 +9,7 @@ use coalesce_model::{
 };
 
 use super::{
+    follow::Following,
     lines, links,
     mapping::{Mapping, refusal},
     needs::Need,
@@ -50,15 +51,18 @@ impl FileWork {
     pub fn finish(
         &self,
         (facts, path, text): (&SourceFacts, &TreePath, &str),
+        following: &Following<'_>,
         told: &mut Told,
     ) -> Vec<Edit> {
         let mut edits = self.edits.clone();
+        let mut leaves = self.leaves.clone();
+        following.follow(&mut leaves, &mut edits);
         for (at, declaration) in (0_u32..).zip(&facts.uses) {
             let (first, last) = declaration.leaves;
             let more = self.besides.get(&at).into_iter().flatten();
             let more: Vec<String> = more.cloned().collect();
-            if (first..last).any(|leaf| self.leaves.contains_key(&leaf)) || !more.is_empty() {
-                let edit = use_tree::edit(facts, text, declaration, &self.leaves, &more);
+            if (first..last).any(|leaf| leaves.contains_key(&leaf)) || !more.is_empty() {
+                let edit = use_tree::edit(facts, text, declaration, &leaves, &more);
                 edits.extend(edit);
             }
         }

@@ -6,6 +6,7 @@ use coalesce_model::{Edit, Unproven, UnprovenKind};
 
 use super::{
     draft::{Draft, FileWork, Told, untouchable},
+    follow::Following,
     globs,
     idle_globs::Idle,
     mapping::Mapping,
@@ -58,7 +59,13 @@ pub(super) fn rewrite(
             Idle::Narrows(edit) => work.edits.push(edit.clone()),
         }
     }
-    let edits = work.finish((facts, &source.path, text), &mut told);
+    let following = Following {
+        mapping,
+        file,
+        text,
+        leaves: &|_| false,
+    };
+    let edits = work.finish((facts, &source.path, text), &following, &mut told);
     FileEdits { edits, told }
 }
 

@@ -40,6 +40,7 @@ pub(crate) struct Mapping<'a> {
     crossings_of_tests: OnceLock<Crossings>,
     condition_macros: OnceLock<ConditionMacros>,
     entered: OnceLock<BTreeSet<ItemId>>,
+    macro_words: OnceLock<BTreeSet<String>>,
 }
 
 /// A library that becomes a module of another one, or gives way to it.
@@ -77,6 +78,7 @@ impl<'a> Mapping<'a> {
             crossings_of_tests: OnceLock::new(),
             condition_macros: OnceLock::new(),
             entered: OnceLock::new(),
+            macro_words: OnceLock::new(),
         };
         for (at, change) in changes.iter().enumerate() {
             let root = mapping.root(change);
@@ -88,6 +90,12 @@ impl<'a> Mapping<'a> {
         }
         mapping.places();
         mapping
+    }
+
+    /// The words that bodies of macros begin paths with.
+    pub fn macro_words(&self) -> &BTreeSet<String> {
+        self.macro_words
+            .get_or_init(|| super::follow::macro_words(self.world))
     }
 
     fn root(&mut self, change: &Change) -> Option<(ModuleId, Place)> {

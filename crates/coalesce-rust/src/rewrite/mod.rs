@@ -5,6 +5,7 @@
 //! and methods are not followed: their receivers are not known.
 
 mod between;
+pub(crate) mod blocks;
 mod cargo;
 mod collide;
 mod conditions;
@@ -14,6 +15,7 @@ mod declarations;
 mod draft;
 mod file;
 mod fits;
+mod follow;
 mod fragment;
 mod globs;
 mod idle_globs;

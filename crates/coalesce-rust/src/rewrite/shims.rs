@@ -346,7 +346,12 @@ impl Builder<'_> {
             .at(&self.mapping.after(module))
             .unwrap_or(module);
         let (mut names, mut lost) = self.offered(module);
-        names.extend(self.forwarded(module, &self.mapping.after(module)));
+        let forwarded = self.forwarded(module, &self.mapping.after(module));
+        if !self.mapping.is_replaced(module) {
+            // The name that an item gets on the way is none that its old module ever had.
+            names.retain(|(old, _)| !forwarded.iter().any(|(_, new)| new == old));
+        }
+        names.extend(forwarded);
         let mut result = self.definitions(module, source, &names)?;
         self.elsewhere(module, &mut result)?;
         for child in &world[module].children {

@@ -97,6 +97,7 @@ mod tests {
                 rename: vec![("GpuPool".into(), "memory::Pool".into())],
             },
             shim: None,
+            uses: coalesce_model::Uses::default(),
         }];
         let renames = Renames::of(&changes);
         for (old, new, differ) in [

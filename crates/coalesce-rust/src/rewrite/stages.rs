@@ -9,7 +9,14 @@ use coalesce_model::{
     ByteSpan, Change, ChangeKind, Finding, LanguagePlan, Subject, Texts, TreePath, change::renamed,
 };
 
-use super::{between::Between, cargo, fits, items, mapping::Mapping, merge, modules, removal};
+use super::{
+    between::Between,
+    blocks, cargo, fits,
+    items::{self, moving::is_bound_public},
+    mapping::Mapping,
+    merge, modules, removal,
+    shims::Forward,
+};
 use crate::RustGraph;
 
 /// A tree of more modules is read, and no plan is made for it: the tree as it is and as it would be take
@@ -69,8 +76,12 @@ struct Sorted {
     merges: Vec<Change>,
     /// What is said of items of those, and items that take the place of others.
     leaving: Vec<Change>,
+    /// Items that get another name in a module which moves, as changes in that module.
+    renamed: Vec<Change>,
     modules: Vec<Change>,
     items: Vec<Change>,
+    /// Single `impl` blocks.
+    blocks: Vec<Change>,
     removals: Vec<Change>,
 }
 
@@ -80,13 +91,20 @@ impl Sorted {
         let mut sorted = Self {
             merges,
             leaving: Vec::new(),
+            renamed: Vec::new(),
             modules: Vec::new(),
             items: Vec::new(),
+            blocks: Vec::new(),
             removals: Vec::new(),
         };
         for change in changes {
+            if let Some(there) = renamed_with_its_module(changes, change) {
+                sorted.renamed.push(there);
+                continue;
+            }
             let list = match (change.subject, &change.kind) {
                 (_, ChangeKind::Remove) => &mut sorted.removals,
+                (Subject::Item, _) if blocks::is_block(&change.from) => &mut sorted.blocks,
                 (Subject::Module, _) => &mut sorted.modules,
                 (Subject::Item, ChangeKind::Supersede) => &mut sorted.leaving,
                 (Subject::Item, _) if merge::home_of(&sorted.merges, change).is_some() => {
@@ -117,6 +135,12 @@ impl Sorted {
                 return;
             }
         }
+        if !self.renamed.is_empty() {
+            forwards.extend(renames(run.graph, &self.renamed, &self.modules));
+            if !run.stage(|graph, texts| items::rewrite(graph, &self.renamed, &[], texts)) {
+                return;
+            }
+        }
         if !self.modules.is_empty()
             && !run.stage(|graph, texts| modules(graph, (&self.modules, &forwards), texts))
         {
@@ -127,10 +151,28 @@ impl Sorted {
         {
             return;
         }
+        if !self.blocks(run) {
+            return;
+        }
         let removals: Vec<Change> = self.removals.iter().map(|one| self.after(one)).collect();
         if !removals.is_empty() {
             run.stage(|graph, texts| removal::rewrite(graph, &removals, texts));
         }
+    }
+
+    /// Moves single blocks, by types that stand above them meanwhile; whether the next stage may follow.
+    fn blocks(&self, run: &mut Run<'_>) -> bool {
+        let blocks: Vec<Change> = self.blocks.iter().map(|one| self.after(one)).collect();
+        if blocks.is_empty() {
+            return true;
+        }
+        let moves = blocks::changes(&blocks);
+        let done = run.stage(|graph, texts| blocks::mark(graph, &blocks, texts))
+            && run.stage(|graph, texts| items::rewrite(graph, &moves, &[], texts));
+        if let Some(plan) = &mut run.plan {
+            blocks::unmark(&blocks, plan);
+        }
+        done
     }
 
     /// A change as the tree names it once the modules have moved.
@@ -141,6 +183,45 @@ impl Sorted {
             ..change.clone()
         }
     }
+}
+
+/// The change of an item that goes nowhere but where its module goes, as one in the module before that does: then
+/// the shim of the module has the old name.
+fn renamed_with_its_module(changes: &[Change], change: &Change) -> Option<Change> {
+    let (module, name) = change.from.rsplit_once("::")?;
+    let (place, new) = change.to.rsplit_once("::")?;
+    let goes = changes.iter().find(|other| {
+        other.subject == Subject::Module
+            && other.kind == ChangeKind::Move
+            && other.from == module
+            && other.to == place
+    })?;
+    let here = change.subject == Subject::Item && change.kind == ChangeKind::Move && name != new;
+    here.then(|| Change {
+        to: format!("{module}::{new}"),
+        shim: change.shim.clone().filter(|_| goes.shim.is_none()),
+        ..change.clone()
+    })
+}
+
+/// What the shims of modules keep for items that get another name with them.
+fn renames(graph: &RustGraph, renamed: &[Change], modules: &[Change]) -> Vec<Forward> {
+    let world = &graph.world;
+    let one = |change: &Change| {
+        let (home, old) = change.from.rsplit_once("::")?;
+        let (_, new) = change.to.rsplit_once("::")?;
+        let module = world.modules_named(home).first().copied()?;
+        let mut items = world.items_of(module, old).into_iter();
+        let public = items.any(|item| is_bound_public(world, module, item));
+        let to = modules.iter().find(|other| other.from == home)?.to.clone();
+        public.then(|| Forward {
+            home: home.to_owned(),
+            old: old.to_owned(),
+            to,
+            new: new.to_owned(),
+        })
+    };
+    renamed.iter().filter_map(one).collect()
 }
 
 /// What was worked out so far.

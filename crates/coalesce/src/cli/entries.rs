@@ -3,7 +3,10 @@
 use std::path::PathBuf;
 
 use clap::{ArgAction, Args, builder::PossibleValuesParser};
-use coalesce_model::manifest::{EntryText, Verb};
+use coalesce_model::{
+    Uses,
+    manifest::{EntryText, Verb},
+};
 
 use super::ApplyOptions;
 
@@ -54,6 +57,24 @@ impl ShimOptions {
     }
 }
 
+/// What is said of the names that files use.
+#[derive(Clone, Debug, Default, Args)]
+pub struct UsesOption {
+    /// What files call what they import by a name that changes: the new name throughout, or the old one
+    /// by an alias
+    #[arg(long = "uses", value_name = "HOW", value_parser = PossibleValuesParser::new(["rename", "alias"]))]
+    pub how: Option<String>,
+}
+
+impl UsesOption {
+    fn uses(&self) -> Uses {
+        match self.how.as_deref() {
+            Some("alias") => Uses::Alias,
+            _ => Uses::Rename,
+        }
+    }
+}
+
 /// Arguments of `move`.
 #[derive(Clone, Debug, Args)]
 #[command(
@@ -71,6 +92,12 @@ pub struct Move {
     /// What the names are, where both a module and an item have them
     #[arg(long, value_name = "KIND", value_parser = PossibleValuesParser::new(["module", "item", "crate"]))]
     pub kind: Option<String>,
+    /// An item of the module that gets another name with it
+    #[arg(long, value_name = "OLD=NEW", value_parser = pair)]
+    pub rename: Vec<(String, String)>,
+    /// What files call what they import by a name that changes
+    #[command(flatten)]
+    pub uses: UsesOption,
     /// What stays at the old name.
     #[command(flatten)]
     pub shim: ShimOptions,
@@ -98,6 +125,9 @@ pub struct Replace {
     /// An item that is called otherwise in TO
     #[arg(long, value_name = "OLD=NEW", value_parser = pair)]
     pub rename: Vec<(String, String)>,
+    /// What files call what they import by a name that changes
+    #[command(flatten)]
+    pub uses: UsesOption,
     /// What stays at the old name.
     #[command(flatten)]
     pub shim: ShimOptions,
@@ -125,6 +155,9 @@ pub struct Merge {
     /// What becomes of an item that both have: `keep-into`, `keep-from` or `rename:NAME`
     #[arg(long, value_name = "ITEM=CHOICE", value_parser = pair)]
     pub decide: Vec<(String, String)>,
+    /// What files call what they import by a name that changes
+    #[command(flatten)]
+    pub uses: UsesOption,
     /// What stays at the old name.
     #[command(flatten)]
     pub shim: ShimOptions,
@@ -151,6 +184,8 @@ impl Move {
     pub fn entry(&self) -> EntryText {
         let mut entry = EntryText::new(Verb::Move, &self.from, Some(self.to.clone()));
         entry.kind.clone_from(&self.kind);
+        entry.rename.clone_from(&self.rename);
+        entry.uses = self.uses.uses();
         self.shim.put_into(&mut entry);
         entry
     }
@@ -163,6 +198,7 @@ impl Replace {
         let mut entry = EntryText::new(Verb::Replace, &self.from, Some(self.to.clone()));
         entry.kind.clone_from(&self.kind);
         entry.rename.clone_from(&self.rename);
+        entry.uses = self.uses.uses();
         self.shim.put_into(&mut entry);
         entry
     }
@@ -175,6 +211,7 @@ impl Merge {
         let mut entry = EntryText::new(Verb::Merge, &self.from, Some(self.into.clone()));
         entry.rename.clone_from(&self.rename);
         entry.decide.clone_from(&self.decide);
+        entry.uses = self.uses.uses();
         self.shim.put_into(&mut entry);
         entry
     }

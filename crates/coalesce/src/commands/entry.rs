@@ -3,6 +3,7 @@
 use coalesce_apply::Store;
 use coalesce_engine::{PlanOptions, Session, checks_of, plan};
 use coalesce_model::{
+    Uses,
     envelope::{Body, Command, EntryMigration},
     manifest::{EntryText, Manifest},
 };
@@ -154,6 +155,8 @@ pub fn words(entry: &EntryText) -> Vec<String> {
             option(name, Some(&format!("{left}={right}")));
         }
     }
+    let uses = (entry.uses != Uses::default()).then(|| entry.uses.as_str().to_owned());
+    option("--uses", uses.as_ref());
     option("--since", entry.since.as_ref());
     option("--remove-in", entry.remove_in.as_ref());
     if entry.shim {
@@ -170,6 +173,7 @@ mod tests {
     fn the_words_of_an_entry_are_read_back_as_the_entry() {
         for line in [
             "move a.b a.c --kind item --since 1 --remove-in 2 --shim",
+            "move a.b a.c --kind module --rename x=y --uses alias",
             "replace a::b a::c --rename x=y --rename p=q",
             "merge a.b a.c --rename x=y --decide l=keep-into",
             "remove a.b",

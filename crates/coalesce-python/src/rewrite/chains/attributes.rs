@@ -134,7 +134,7 @@ fn at_home(file: &File<'_>, moved: &Moved, found: &mut FileEdits, at: Place<'_>)
         }
         return true;
     }
-    if file.mapping.name_after(moved.source) == moved.parent {
+    if file.mapping.name_after(moved.source) == moved.parent && !stays_in_its_module(file, moved) {
         if moved.name != moved.item {
             let reference = Reference::resolved(Form::Path, from, to, "the item has another name");
             found.change(Edit::replace(at.span, moved.name.as_str()), reference);
@@ -143,6 +143,20 @@ fn at_home(file: &File<'_>, moved: &Moved, found: &mut FileEdits, at: Place<'_>)
         return file.mapping.new_name(moved.source).is_none();
     }
     false
+}
+
+/// Whether an item goes nowhere but with its module: the way there is the module's.
+fn stays_in_its_module(file: &File<'_>, moved: &Moved) -> bool {
+    file.mapping.moves(moved.source) && file.mapping.name_after(moved.source) == moved.parent
+}
+
+/// The name of an item that goes with its module; the module's is somebody else's to write.
+fn renamed_on_the_way(moved: &Moved, at: Place<'_>, found: &mut FileEdits) {
+    if moved.name != moved.item {
+        let (from, to) = (&moved.change.from, &moved.change.to);
+        let reference = Reference::resolved(Form::Path, from, to, "the item has another name");
+        found.change(Edit::replace(at.span, moved.name.as_str()), reference);
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -177,6 +191,10 @@ pub fn whole(
     };
     if at_home(file, moved, found, at) {
         return true;
+    }
+    if stays_in_its_module(file, moved) {
+        renamed_on_the_way(moved, at, found);
+        return false;
     }
     let old = text_of(&used.chain, length);
     let new = parent_as_spelled(file.graph(), module, &old, &moved.parent);
@@ -234,6 +252,10 @@ pub fn below(
     };
     if at_home(file, moved, found, place) {
         return true;
+    }
+    if stays_in_its_module(file, moved) {
+        renamed_on_the_way(moved, place, found);
+        return false;
     }
     let Some(chain) = span_of(&used.chain, 0, at) else {
         return false;

@@ -94,6 +94,7 @@ fn goes_along(
         subject: Subject::Item,
         kind: ChangeKind::Move,
         shim: None,
+        uses: coalesce_model::Uses::default(),
     };
     let moving = Moved {
         change: change.clone(),

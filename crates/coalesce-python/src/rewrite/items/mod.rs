@@ -50,6 +50,7 @@ use crate::rewrite::mapping::Mapping;
 
 pub use along::along;
 pub(super) use builtins::is_builtin;
+pub use cut::newline;
 pub use exports::{entries_after, is_exported};
 pub use found_by_name::{NamedFunction, is_fixture};
 pub use header::Header;

@@ -37,10 +37,12 @@ use super::{
     add,
     declarations::joined,
     depend,
+    follow::Following,
     mapping::Mapping,
     mentions,
     needs::{Needs, Subject},
     packages,
+    place::Place,
     structure::Structure,
     tell, unproven, widen_needs as widen,
 };
@@ -226,7 +228,21 @@ fn file_edits(set: &Set<'_>, scan: &mut Scan) -> BTreeMap<TreePath, Vec<Edit>> {
         let Some(text) = set.mapping.texts.text(&path) else {
             continue;
         };
-        let edits = work.finish((facts, &path, &text), &mut scan.told);
+        // Imports that arrive would meet those that give up their aliases.
+        let bodies = set.world()[*file].bodies.iter();
+        let own: Vec<Place> = bodies
+            .map(|body| set.mapping.after(set.world()[*body].module))
+            .collect();
+        let arrives = set.moving.iter().any(|moving| {
+            !moving.gives_way() && !set.is_in_place(moving) && own.contains(&moving.to)
+        });
+        let following = Following {
+            mapping: set.mapping,
+            file: *file,
+            text: &text,
+            leaves: &|at| arrives || set.chunk_at(*file, at).is_some(),
+        };
+        let edits = work.finish((facts, &path, &text), &following, &mut scan.told);
         found.insert(path, edits);
     }
     found

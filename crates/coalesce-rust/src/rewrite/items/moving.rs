@@ -6,7 +6,7 @@ use coalesce_model::{ByteSpan, Change, ChangeKind, Finding, Texts, TreePath};
 
 use super::{
     super::{
-        conditions, lines,
+        blocks, conditions, lines,
         mapping::{Mapping, refusal},
         place::Place,
         public::{is_in_program, is_way_for_others},
@@ -370,7 +370,8 @@ impl<'a> Set<'a> {
         let own = self.world().impls().iter();
         let own = own.filter(|one| homes.contains(&one.module));
         let found = own.filter_map(|one| {
-            let named = one.of.and_then(|item| self.of(item));
+            let marked = self.marked(one.file, one.span);
+            let named = marked.or_else(|| self.of(one.of?));
             let foreign = || self.foreign_impl(one.file, &one.fact);
             let whole = || self.any_of(one.module);
             let moving = named.or_else(foreign).or_else(whole)?;
@@ -384,6 +385,20 @@ impl<'a> Set<'a> {
             !calls.any(|call| call.file == one.file && call.span.contains(one.span))
         });
         self.chunks.extend(found);
+    }
+
+    /// The type that stands above a block while that moves by itself.
+    fn marked(&self, file: FileId, block: ByteSpan) -> Option<usize> {
+        self.moving.iter().position(|moving| {
+            let node = &self.world()[moving.item];
+            let mut definitions = node.definitions.iter();
+            definitions.any(|(own, at)| {
+                let end = self.world().facts(*own).item(*at).span.end;
+                let text = || self.mapping.texts.text(&self.path(file));
+                let above = |text: &str| blocks::stands_above(&node.name, text, (end, block));
+                *own == file && text().is_some_and(|text| above(&text))
+            })
+        })
     }
 
     /// What moves and is all that an `impl` of somebody's trait for somebody's type has of this

@@ -109,6 +109,7 @@ fn everything(
                 subject: Subject::Item,
                 kind: ChangeKind::Move,
                 shim: None,
+                uses: merge.uses,
             }
         })
         .collect()

@@ -107,6 +107,7 @@ fn followed(session: &Session, mut manifests: Vec<Manifest>) -> Result<Vec<Manif
             })
         });
         manifest.removals.clear();
+        manifest.accessors.clear();
     }
     manifests.retain(|manifest| !manifest.entries.is_empty());
     Ok(manifests)

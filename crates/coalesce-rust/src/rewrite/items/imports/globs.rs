@@ -2,16 +2,19 @@
 
 use std::collections::BTreeSet;
 
+use coalesce_model::Edit;
+
 use super::{Settler, home_of, leaf_of, visibility_of};
 use crate::{
     facts::{LeafKind, VisibilityKind},
     resolve::{Binding, FileId, ItemId, ModuleId, Res, Sym, is_within},
     rewrite::{
+        follow::Following,
         globs,
         items::{moving::is_bound_public, scan::is_concerned},
         mapping::refusal,
         place::Place,
-        spell::spelled,
+        spell::{spelled, written},
         traits,
         use_tree::LeafChange,
         walk::is_of_module,
@@ -183,6 +186,9 @@ impl<'a> Settler<'_, 'a> {
             self.scan.told.refusals.push(refused);
             return;
         }
+        if private && self.follows_by_glob(leaf, moving) {
+            return;
+        }
         let mut tree = spelled(&self.path_to_moved(moving, &place));
         if *old != moved.name {
             tree = format!("{tree} as {old}");
@@ -192,6 +198,34 @@ impl<'a> Settler<'_, 'a> {
         let list = work.besides.entry(fact.declaration).or_default();
         list.insert(tree);
         self.spend(leaf, here, target);
+    }
+
+    /// Lets uses of what has another name in its module take it: a glob goes on bringing that.
+    fn follows_by_glob(&mut self, leaf: (FileId, u32), moving: usize) -> bool {
+        let world = self.world();
+        let moved = self.set.moving(moving);
+        let path = self.set.path(leaf.0);
+        let text = self.set.mapping.texts.text(&path);
+        let Some(text) = text.filter(|_| self.set.is_in_place(moved)) else {
+            return false;
+        };
+        let following = Following {
+            mapping: self.set.mapping,
+            file: leaf.0,
+            text: &text,
+            leaves: &|at| self.set.chunk_at(leaf.0, at).is_some(),
+        };
+        let old = world[moved.item].name.as_str();
+        let Some(spans) = following.by_glob(leaf.1, (old, &moved.name)) else {
+            return false;
+        };
+        let new = written(&moved.name);
+        let edits = spans
+            .into_iter()
+            .map(|span| Edit::replace(span, new.as_str()));
+        let work = self.scan.files.entry(leaf.0).or_default();
+        work.edits.extend(edits);
+        true
     }
 
     /// Takes a glob out that nobody needs any more, and keeps one to the crate that others see nothing of.

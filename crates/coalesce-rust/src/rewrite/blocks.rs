@@ -1,0 +1,253 @@
+//! Single `impl` blocks that get another place in their crate: `krate::a::impl Pool` goes to
+//! `krate::b::impl Pool`.
+//!
+//! A block has no name. While it moves an empty type stands above it, which takes it along as other types
+//! take theirs, and is gone before anybody sees the plan. So a block is held against its new place like every
+//! text that moves: what it names is imported there, what it must see is widened, its conditions travel.
+
+use std::collections::BTreeMap;
+
+use coalesce_model::{
+    ByteSpan, Change, Edit, Finding, LanguagePlan, Texts, TreePath, finding::codes,
+};
+
+use super::{lines, mapping::refusal};
+use crate::{
+    RustGraph,
+    facts::{Impl, SourceFacts},
+    resolve::{FileId, ModuleId, World},
+};
+
+/// How the types begin that stand above blocks while these move.
+const STAND_IN: &str = "CoalesceMovesThisBlock";
+
+/// Whether a name is that of a block.
+pub(crate) fn is_block(name: &str) -> bool {
+    name.rsplit("::")
+        .next()
+        .is_some_and(|last| last.starts_with("impl "))
+}
+
+/// The blocks of a module that a name may mean: `impl Type` and `impl Trait for Type` by the last names of their
+/// paths; of several, one by its number, `impl Type#2`.
+pub(crate) fn named(world: &World, module: ModuleId, name: &str) -> Vec<(FileId, ByteSpan)> {
+    let (header, number) = match name.rsplit_once('#') {
+        Some((header, number)) => (header, number.parse::<usize>().ok()),
+        None => (name, None),
+    };
+    let own = world.impls().iter().filter(|one| one.module == module);
+    let own = own.filter(|one| said(world.facts(one.file), &one.fact).as_deref() == Some(header));
+    let mut found: Vec<(FileId, ByteSpan)> = own.map(|one| (one.file, one.span)).collect();
+    found.sort();
+    found.dedup();
+    match number {
+        None if name.contains('#') => Vec::new(),
+        None => found,
+        Some(number) => found
+            .into_iter()
+            .skip(number.saturating_sub(1))
+            .take(1)
+            .collect(),
+    }
+}
+
+/// The header of a block without generics; `None` where its type is no path.
+fn said(facts: &SourceFacts, fact: &Impl) -> Option<String> {
+    let last = |path: u32| {
+        let path = facts.paths.get(path as usize)?;
+        let last = facts.segments(path.segments).last()?;
+        Some(facts.name(last.name))
+    };
+    let of = last(fact.self_path?)?;
+    Some(match fact.trait_path {
+        Some(path) => format!("impl {} for {of}", last(path)?),
+        None => format!("impl {of}"),
+    })
+}
+
+/// The stand-in of the block with this number.
+fn stand_in(at: usize) -> String {
+    format!("{STAND_IN}{at}")
+}
+
+/// The changes of the types that stand in for blocks.
+pub(super) fn changes(blocks: &[Change]) -> Vec<Change> {
+    let name = |full: &str, at: usize| {
+        let home = full.rsplit_once("::").map_or("", |(home, _)| home);
+        format!("{home}::{}", stand_in(at))
+    };
+    let blocks = blocks.iter().enumerate();
+    blocks
+        .map(|(at, block)| Change {
+            from: name(&block.from, at),
+            to: name(&block.to, at),
+            shim: None,
+            ..block.clone()
+        })
+        .collect()
+}
+
+/// Puts a type above each block.
+pub(super) fn mark(graph: &RustGraph, blocks: &[Change], texts: &dyn Texts) -> LanguagePlan {
+    let mut plan = LanguagePlan::default();
+    let mut taken = BTreeMap::new();
+    for (at, block) in blocks.iter().enumerate() {
+        match place(graph, block, texts) {
+            Ok((path, start)) => {
+                if let Some(other) = taken.insert((path.clone(), start), &block.from) {
+                    let message = format!("`{other}` and `{}` are one block", block.from);
+                    plan.refusals.push(refusal(path.clone(), message));
+                }
+                let text = format!("struct {};\n\n", stand_in(at));
+                let edits = plan.edits.entry(path).or_default();
+                edits.push(Edit::insert(start, text));
+            }
+            Err(finding) => plan.refusals.push(finding),
+        }
+    }
+    for edits in plan.edits.values_mut() {
+        edits.sort_by_key(|edit| edit.span);
+    }
+    plan
+}
+
+/// Where a block begins, comments above it included; why it cannot move.
+fn place(graph: &RustGraph, block: &Change, texts: &dyn Texts) -> Result<(TreePath, u32), Finding> {
+    let world = &graph.world;
+    let refused = |message: String| refusal(TreePath::root(), message);
+    let parts = block.from.rsplit_once("::").zip(block.to.rsplit_once("::"));
+    let Some(((home, name), (target, new))) = parts else {
+        return Err(refused(format!("`{}` names no block", block.from)));
+    };
+    let module = world.modules_named(home).first().copied();
+    let module = module.ok_or_else(|| refused(format!("there is no module `{home}`")))?;
+    let found = named(world, module, name);
+    let (file, span) = match found.as_slice() {
+        [] => return Err(refused(format!("`{home}` has no block `{name}`"))),
+        [one] => *one,
+        [(file, span), ..] => {
+            let message = format!("`{home}` has {} blocks `{name}`", found.len());
+            let help = format!("say which by its number in the module: `{home}::{name}#1`");
+            let path = world[*file].path.clone();
+            return Err(refusal(path, message).at(*span).with_help(help));
+        }
+    };
+    let path = world[file].path.clone();
+    let refused = |message: String, help: Option<String>| {
+        Err(refusal(path.clone(), message).at(span).with_help(help))
+    };
+    let header = name.split('#').next().unwrap_or(name);
+    if new.split('#').next() != Some(header) {
+        let help = format!("write `{target}::{header}`");
+        return refused(format!("`{name}` cannot become `{new}`"), Some(help));
+    }
+    if block.shim.is_some() {
+        let help = "leave `shim` out: nobody names a block".to_owned();
+        return refused(format!("no shim can stand for `{name}`"), Some(help));
+    }
+    let krate = |name: &str| name.split("::").next().map(str::to_owned);
+    if krate(home) != krate(target) {
+        let message = format!("`{name}` cannot leave its crate by itself");
+        let help = Some("move its type, or its trait".to_owned());
+        return refused(message, help).map_err(|error| error.coded(codes::FORBIDDEN_IN_TARGET));
+    }
+    let text = texts.text(&path);
+    let Some(text) = text.filter(|_| world.facts(file).problem.is_none()) else {
+        return refused(format!("the file of `{name}` does not parse"), None);
+    };
+    Ok((path, lines::with_comments_above(&text, span).start))
+}
+
+/// Whether a type of this name stands right above a block: nothing but space is between them.
+pub(super) fn stands_above(name: &str, text: &str, (end, block): (u32, ByteSpan)) -> bool {
+    let start = lines::with_comments_above(text, block).start;
+    let between = ByteSpan::new(end.min(start), start);
+    name.starts_with(STAND_IN)
+        && end <= start
+        && between
+            .of(text)
+            .is_some_and(|between| between.trim().is_empty())
+}
+
+/// Takes the types out again, and their names out of what is told.
+pub(super) fn unmark(blocks: &[Change], plan: &mut LanguagePlan) {
+    for edit in plan.edits.values_mut().flatten() {
+        edit.text = without(&edit.text);
+    }
+    for file in &mut plan.creates {
+        file.text = without(&file.text);
+    }
+    let names: Vec<(String, String, &Change)> = changes(blocks)
+        .into_iter()
+        .zip(blocks)
+        .map(|(change, block)| (change.from, change.to, block))
+        .collect();
+    let named = |text: &mut String| {
+        if text.contains(STAND_IN) {
+            for (from, to, block) in &names {
+                *text = text.replace(from, &block.from).replace(to, &block.to);
+            }
+        }
+    };
+    plan.rewrites.retain(|one| !one.to.contains(STAND_IN));
+    let findings = plan.refusals.iter_mut().chain(&mut plan.notes);
+    for finding in findings {
+        named(&mut finding.message);
+    }
+    for place in &mut plan.unproven {
+        named(&mut place.name);
+        named(&mut place.why);
+    }
+}
+
+/// A text without the types that stand in for blocks, their attributes and the empty line below them.
+fn without(text: &str) -> String {
+    if !text.contains(STAND_IN) {
+        return text.to_owned();
+    }
+    let mut kept: Vec<&str> = Vec::new();
+    let mut empty = false;
+    for line in text.split_inclusive('\n') {
+        if line.contains(STAND_IN) {
+            while kept
+                .last()
+                .is_some_and(|last| last.trim_start().starts_with("#["))
+            {
+                kept.pop();
+            }
+            empty = true;
+        } else if empty && line.trim().is_empty() {
+            empty = false;
+        } else {
+            empty = false;
+            kept.push(line);
+        }
+    }
+    kept.concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_are_told_by_their_names() {
+        for (name, is) in [
+            ("krate::a::impl Pool", true),
+            ("krate::a::impl Drop for Pool#2", true),
+            ("krate::a::implement", false),
+            ("krate::impl_::Pool", false),
+        ] {
+            assert_eq!(is_block(name), is, "{name}");
+        }
+    }
+
+    #[test]
+    fn what_stands_in_goes_with_its_attributes_and_one_empty_line() {
+        let text = format!(
+            "use a::B;\n\n#[cfg(unix)]\nstruct {STAND_IN}0;\n\n#[cfg(unix)]\nimpl B {{}}\n"
+        );
+        assert_eq!(without(&text), "use a::B;\n\n#[cfg(unix)]\nimpl B {}\n");
+        assert_eq!(without("impl B {}\n"), "impl B {}\n");
+    }
+}

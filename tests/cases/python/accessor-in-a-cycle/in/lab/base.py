@@ -1,0 +1,6 @@
+try:
+    import cupy as cp
+except ImportError:
+    cp = None
+
+LIMIT = 3

@@ -1,0 +1,6 @@
+HAS = False
+try:
+    import cupy as cp
+    HAS = True
+except ImportError:
+    cp = None

@@ -1,0 +1,5 @@
+try:
+    import cupy as cp
+    import cupyx
+except ImportError:
+    cp = None

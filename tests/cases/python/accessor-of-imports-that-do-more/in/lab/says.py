@@ -1,0 +1,7 @@
+import warnings
+
+try:
+    import cupy as cp
+except ImportError:
+    warnings.warn("slow")
+    cp = None

@@ -1,0 +1,5 @@
+try:
+    import cupy as cp
+    HAS = True
+except ImportError:
+    HAS = False

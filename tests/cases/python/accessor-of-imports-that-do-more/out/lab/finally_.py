@@ -1,0 +1,6 @@
+try:
+    import cupy as cp
+except ImportError:
+    cp = None
+finally:
+    DONE = True

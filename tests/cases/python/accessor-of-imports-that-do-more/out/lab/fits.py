@@ -1,0 +1,2 @@
+from lab.core.gpu import get_cupy
+cp = get_cupy()

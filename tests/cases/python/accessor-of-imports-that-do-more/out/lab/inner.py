@@ -1,0 +1,4 @@
+try:
+    from cupy import ndarray
+except ImportError:
+    ndarray = None

@@ -1,0 +1,5 @@
+from lab.shared import *
+
+
+def has_cupy():
+    return AVAILABLE
