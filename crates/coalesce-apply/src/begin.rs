@@ -7,7 +7,9 @@ use coalesce_model::TreePath;
 use coalesce_tree::plain::{self, Links};
 
 use crate::{
-    Error, ErrorKind, FileChange, carry,
+    Error, ErrorKind, FileChange,
+    calls::existing,
+    carry,
     disk::{Disk, MAXIMUM_FILE_BYTES},
     journal::{Contents, DirectoryRecord, FileRecord, Record, Version},
     system,
@@ -56,15 +58,11 @@ fn file_record(
 ) -> Result<FileRecord, Error> {
     let path = &change.path;
     let failed = |error| Error::io(path, &error);
-    let before = match disk.metadata(path).map_err(failed)? {
-        Some(metadata) => {
-            let absolute = disk.absolute(path);
-            let bytes = plain::read(&absolute, MAXIMUM_FILE_BYTES, Links::Refuse);
-            let bytes = bytes.map_err(failed)?;
-            Some(contents.keep(&bytes, system::mode(&metadata), system::owner(&metadata)))
-        }
-        None => None,
-    };
+    let absolute = disk.absolute(path);
+    let read = plain::read_with_metadata(&absolute, MAXIMUM_FILE_BYTES, Links::Refuse);
+    let before = existing(read).map_err(failed)?.map(|(bytes, metadata)| {
+        contents.keep(&bytes, system::mode(&metadata), system::owner(&metadata))
+    });
     let after = match &change.after {
         Some(content) => {
             let mode = before.map_or(mode_of_new, |version: Version| version.mode);
@@ -86,30 +84,26 @@ fn file_record(
 
 /// Directories that new files need, outermost first.
 fn directories_to_make(disk: &Disk, files: &[FileRecord]) -> Vec<TreePath> {
-    let mut made = BTreeSet::new();
-    for file in files.iter().filter(|file| file.after.is_some()) {
-        let mut above = file.path.parent();
-        while let Some(directory) = above.filter(|directory| !disk.is_directory(directory)) {
-            above = directory.parent();
-            made.insert(directory);
-        }
-    }
-    made.into_iter().collect()
+    let wanted = files.iter().filter(|file| file.after.is_some());
+    let missing = disk.missing_directories(wanted.map(|file| &file.path));
+    missing.into_iter().collect()
 }
 
 /// Directories that hold nothing but files that go away, innermost first.
 fn directories_to_remove(disk: &Disk, files: &[FileRecord]) -> Result<Vec<DirectoryRecord>, Error> {
     let (stay, go): (Vec<_>, Vec<_>) = files.iter().partition(|file| file.after.is_some());
     let go = go.into_iter().filter(|file| file.before.is_some());
+    let mut stay: Vec<&str> = stay.iter().map(|file| file.path.as_str()).collect();
+    stay.sort_unstable();
     let mut gone: BTreeSet<TreePath> = go.map(|file| file.path.clone()).collect();
     let mut candidates: BTreeSet<TreePath> = gone.iter().filter_map(TreePath::parent).collect();
     let mut removed = Vec::new();
     // The last one is never above another candidate.
     while let Some(directory) = candidates.pop_last() {
         let failed = |error| Error::io(&directory, &error);
-        let needed = stay
-            .iter()
-            .any(|file| file.path.strip_prefix(&directory).is_some());
+        let inside = format!("{directory}/");
+        let next = stay.partition_point(|path| *path < inside.as_str());
+        let needed = stay.get(next).is_some_and(|path| path.starts_with(&inside));
         if directory.is_root() || needed || !disk.holds_only(&directory, &gone).map_err(failed)? {
             continue;
         }

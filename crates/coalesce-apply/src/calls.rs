@@ -3,7 +3,7 @@
 
 use std::{
     collections::BTreeSet,
-    fs::{self, File},
+    fs::{self, File, Metadata},
     io::{self, Write as _},
     path::{Path, PathBuf},
 };
@@ -77,12 +77,22 @@ impl Calls {
         Ok(file)
     }
 
-    /// A new file with these permission bits that belongs to `owner`.
-    pub fn create_as(&self, path: &Path, bytes: &[u8], mode: u32, owner: Owner) -> io::Result<()> {
+    /// A new file with these permission bits that belongs to `owner`; what the system says of it, but for these.
+    pub fn create_as(
+        &self,
+        path: &Path,
+        bytes: &[u8],
+        mode: u32,
+        owner: Owner,
+    ) -> io::Result<Metadata> {
         let file = self.create(path, bytes)?;
-        system::set_owner(&file, owner)?;
+        let made = file.metadata()?;
+        let given = system::set_owner(&file, &made, owner)?;
         // Last, since a change of owner clears bits.
-        system::set_mode(path, mode)
+        if given || system::mode(&made) != mode {
+            system::set_mode_of(&file, mode)?;
+        }
+        Ok(made)
     }
 
     pub fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
@@ -145,6 +155,17 @@ impl Calls {
             return Ok(());
         }
         paths.iter().try_for_each(|path| system::sync_path(path))
+    }
+
+    /// The same for files that were made in one directory: where the system has such a call, that directory is
+    /// opened alone, and not each of thousands of files.
+    pub fn sync_made(&self, directory: &Path, files: &BTreeSet<PathBuf>) -> io::Result<()> {
+        self.announce(&Call::Sync(files))?;
+        let around = BTreeSet::from([directory.to_owned()]);
+        if files.len() > FEW && system::sync_file_systems(&around)? {
+            return Ok(());
+        }
+        files.iter().try_for_each(|path| system::sync_path(path))
     }
 
     pub fn sync_one(&self, path: &Path) -> io::Result<()> {

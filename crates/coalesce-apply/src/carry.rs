@@ -7,8 +7,9 @@
 //! never needs more room than there is. What somebody writes meanwhile is not lost: see `place`.
 
 use std::{
-    collections::BTreeSet,
-    fs, io,
+    collections::{BTreeMap, BTreeSet},
+    fs::{self, Metadata},
+    io,
     path::{Path, PathBuf},
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
@@ -179,7 +180,7 @@ fn survey<'j>(
     let mut work = Work::default();
     let mut way = Way::new(disk);
     for (number, file) in record.files.iter().enumerate() {
-        way.look(&file.path)?;
+        way.pass_all(&file.path)?;
         let seen = disk
             .seen(&file.path)
             .map_err(|error| Error::io(&file.path, &error))?;
@@ -214,23 +215,31 @@ fn stage_all(disk: &Disk, journal: &Journal, work: &Work<'_>, room: &Room) -> Re
         let file = room.stage.join(job.number.to_string());
         disk.calls
             .create_as(&file, journal.bytes(version), version.mode, version.owner)
-            .and_then(|()| date_apart(&file, &disk.absolute(job.path)))
+            .and_then(|made| date_apart((&file, &made), job, disk))
             .map_err(|error| Error::io(job.path, &error))?;
         staged.insert(file);
     }
     if !staged.is_empty() {
-        sync(disk, &staged)?;
+        let synced = disk.calls.sync_made(&room.stage, &staged);
+        synced.map_err(|error| Error::state("the disk cannot be synced", &error))?;
     }
     room.staged(&disk.calls).map_err(failed)
 }
 
 /// Dates a new file a second after the one that it replaces, where both are as long and of one second: what is
 /// compiled of a source (`__pycache__`) is held for good by length and second, and would be run in its place.
-pub(crate) fn date_apart(new: &Path, there: &Path) -> io::Result<()> {
-    let Ok(old) = fs::symlink_metadata(there) else {
+pub(crate) fn date_apart(
+    (new, made): (&Path, &Metadata),
+    job: &Job<'_>,
+    disk: &Disk,
+) -> io::Result<()> {
+    // What stands there was read, and is as long as that.
+    if job.stands.is_none_or(|stands| stands.bytes != made.len()) {
+        return Ok(());
+    }
+    let Ok(Some(old)) = disk.metadata(job.path) else {
         return Ok(());
     };
-    let made = fs::symlink_metadata(new)?;
     let second = |time: SystemTime| {
         time.duration_since(UNIX_EPOCH)
             .map_or(0, |since| since.as_secs())
@@ -253,24 +262,16 @@ fn make_directories(
     work: &Work<'_>,
     room: &Room,
 ) -> Result<(), Error> {
-    let mut missing = BTreeSet::new();
-    for job in work.writes() {
-        let mut above = job.path.parent();
-        while let Some(directory) = above.filter(|directory| !disk.is_directory(directory)) {
-            above = directory.parent();
-            missing.insert(directory);
-        }
-    }
+    let missing = disk.missing_directories(work.writes().map(|job| job.path));
     if !missing.is_empty() {
         let failed = |error: io::Error| Error::state("directories cannot be prepared", &error);
         room.fresh_stage(&disk.calls).map_err(failed)?;
     }
+    let removed = record.removed.iter();
+    let removed: BTreeMap<&TreePath, _> = removed.map(|removed| (&removed.path, removed)).collect();
     for (number, directory) in missing.into_iter().enumerate() {
         let failed = |error| Error::io(&directory, &error);
-        let known = record
-            .removed
-            .iter()
-            .find(|removed| removed.path == directory);
+        let known = removed.get(&directory);
         let (mode, owner) = match known {
             Some(removed) => {
                 check_owner(disk, &directory, removed.owner)?;
@@ -338,7 +339,10 @@ fn sync_places(disk: &Disk, record: &Record, work: &Work<'_>) -> Result<(), Erro
     let removed = record.removed.iter().map(|directory| &directory.path);
     let directories = record.made.iter().chain(removed);
     let named = record.paths.iter().chain(directories);
-    let above = named.map(|path| disk.nearest_directory(path));
+    // One of each directory: thousands of files are in it.
+    let apart: BTreeMap<Option<TreePath>, &TreePath> =
+        named.map(|path| (path.parent(), path)).collect();
+    let above = apart.into_values().map(|path| disk.nearest_directory(path));
     sync(disk, &modes.chain(above).collect())
 }
 

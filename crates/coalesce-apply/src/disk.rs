@@ -78,6 +78,30 @@ impl Disk {
             .is_ok_and(|metadata| metadata.is_some_and(|metadata| metadata.is_dir()))
     }
 
+    /// Directories above paths that are not there. Each directory is looked at once, and what is above one that is
+    /// there is there.
+    pub fn missing_directories<'p>(
+        &self,
+        paths: impl Iterator<Item = &'p TreePath>,
+    ) -> BTreeSet<TreePath> {
+        let (mut missing, mut there) = (BTreeSet::new(), BTreeSet::new());
+        for path in paths {
+            let mut above = path.parent();
+            while let Some(directory) = above {
+                if there.contains(&directory) || missing.contains(&directory) {
+                    break;
+                }
+                if self.is_directory(&directory) {
+                    there.insert(directory);
+                    break;
+                }
+                above = directory.parent();
+                missing.insert(directory);
+            }
+        }
+        missing
+    }
+
     /// The nearest directory above a path that exists.
     pub fn nearest_directory(&self, path: &TreePath) -> PathBuf {
         let mut above = path.parent();
@@ -135,7 +159,8 @@ impl Disk {
 
     fn make_directory_at(&self, at: &Path, mode: Option<u32>, owner: Owner) -> io::Result<()> {
         self.calls.make_directory(at)?;
-        system::set_owner(&File::open(at)?, owner)?;
+        let made = File::open(at)?;
+        system::set_owner(&made, &made.metadata()?, owner)?;
         mode.map_or(Ok(()), |mode| self.calls.set_mode(at, mode))
     }
 
@@ -183,6 +208,12 @@ pub(crate) fn seen(absolute: &Path) -> io::Result<Seen> {
 /// Whether a file is this version. One that cannot be read is none: nobody knows what it holds.
 pub(crate) fn holds(absolute: &Path, version: Option<Version>) -> bool {
     version.is_some() && seen(absolute).is_ok_and(|seen| seen.is(version))
+}
+
+/// Whether a file is one of these versions; it is read once.
+pub(crate) fn holds_either(absolute: &Path, one: Option<Version>, other: Option<Version>) -> bool {
+    let is = |seen: &Seen, version: Option<Version>| version.is_some() && seen.is(version);
+    seen(absolute).is_ok_and(|seen| is(&seen, one) || is(&seen, other))
 }
 
 /// Somebody else's file keeps a directory alive; that is no trouble.

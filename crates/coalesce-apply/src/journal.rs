@@ -5,7 +5,7 @@
 //! says is done only as far as a migration could have written it (`trust`).
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fs::{self, File},
     io::{self, BufRead as _, BufReader, Read as _},
     path::{Path, PathBuf},
@@ -19,7 +19,7 @@ use coalesce_tree::plain::{self, Links};
 use crate::{
     Error, ErrorKind,
     calls::{Calls, existing},
-    disk::holds,
+    disk::holds_either,
     room::{FOUND, numbered},
     system::Owner,
     trust,
@@ -361,12 +361,12 @@ impl Journal {
     /// somebody else has changed. Gives the files that stay.
     pub fn discard(&self, left: &[TreePath], calls: &Calls) -> Result<Vec<PathBuf>, Error> {
         let failed = |error| Error::state("the journal cannot be removed", &error);
+        let left: BTreeSet<&TreePath> = left.iter().collect();
         let mut stay = Vec::new();
         for (number, at) in numbered(&self.kept()).map_err(failed)? {
             let own = self.record.files.get(number);
             let own = own.filter(|file| !left.contains(&file.path));
-            let recorded =
-                own.is_some_and(|file| holds(&at, file.before) || holds(&at, file.after));
+            let recorded = own.is_some_and(|file| holds_either(&at, file.before, file.after));
             if recorded && !at.to_string_lossy().contains(FOUND) {
                 existing(calls.remove(&at)).map_err(failed)?;
             } else {

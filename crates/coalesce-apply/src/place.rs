@@ -215,7 +215,7 @@ impl<'p> Places<'p> {
         let bytes = job.wanted.map(|version| self.journal.bytes(version));
         let outcome = calls
             .create_as(&part, bytes.unwrap_or_default(), mode, owner)
-            .and_then(|()| date_apart(&part, &self.disk.absolute(job.path)))
+            .and_then(|made| date_apart((&part, &made), job, self.disk))
             .and_then(|()| system::sync_path(&part))
             .and_then(|()| calls.rename(&part, &whole));
         if outcome.is_err() {

@@ -64,9 +64,16 @@ impl<'d> Way<'d> {
         }
     }
 
-    /// What stands at a path, no link followed on the way; refuses what nothing is written to, links,
-    /// directories that are none, and a directory that may not be written.
+    /// What stands at a path, as [`Self::pass_all`] lets it be reached.
     pub fn look(&mut self, path: &TreePath) -> Result<Option<Metadata>, Error> {
+        self.pass_all(path)?;
+        let found = self.disk.metadata(path);
+        found.map_err(|error| Error::io(path, &error))
+    }
+
+    /// Goes the way to a path, no link followed; refuses what nothing is written to, links, directories that are none,
+    /// and a directory that may not be written.
+    pub fn pass_all(&mut self, path: &TreePath) -> Result<(), Error> {
         let refused = |message: String| Error::path(ErrorKind::Unsafe, path, message);
         trust::path(path).map_err(refused)?;
         let mut above = path.parent();
@@ -83,8 +90,7 @@ impl<'d> Way<'d> {
             }
             above = directory.parent();
         }
-        let found = self.disk.metadata(path);
-        found.map_err(|error| Error::io(path, &error))
+        Ok(())
     }
 
     /// Refuses a directory that nothing is written below, with the reason; of the nearest one to a file, also when
@@ -156,6 +162,7 @@ fn look_alikes(disk: &Disk, changes: &[FileChange]) -> Result<(), Error> {
         .map(|change| &change.path)
         .collect();
     let mut made: BTreeMap<(TreePath, String), String> = BTreeMap::new();
+    let mut listed = BTreeMap::new();
     let created = |change: &&FileChange| change.before.is_none() && change.after.is_some();
     for change in changes.iter().filter(created) {
         let mut path = change.path.clone();
@@ -165,7 +172,7 @@ fn look_alikes(disk: &Disk, changes: &[FileChange]) -> Result<(), Error> {
             let other = match made.insert(key, name.clone()) {
                 Some(other) if other == name => break,
                 Some(other) => Some(other),
-                None => twin_on_disk(disk, &directory, &name, &gone)?,
+                None => twin_on_disk(disk, (&directory, &name), &gone, &mut listed)?,
             };
             if let Some(other) = other {
                 let message = format!(
@@ -179,24 +186,33 @@ fn look_alikes(disk: &Disk, changes: &[FileChange]) -> Result<(), Error> {
     Ok(())
 }
 
+/// What a directory holds, by names without case: it is read once for all that comes to it.
+type Listed = BTreeMap<TreePath, BTreeMap<String, Vec<String>>>;
+
 /// The entry of a directory that `name`, which is not one, is about to resemble.
 fn twin_on_disk(
     disk: &Disk,
-    directory: &TreePath,
-    name: &str,
+    (directory, name): (&TreePath, &str),
     gone: &BTreeSet<&TreePath>,
+    listed: &mut Listed,
 ) -> Result<Option<String>, Error> {
-    if !disk.is_directory(directory) {
+    if !listed.contains_key(directory) {
+        let mut names: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        if disk.is_directory(directory) {
+            let entries = disk.entries(directory);
+            for entry in entries.map_err(|error| Error::io(directory, &error))? {
+                names.entry(entry.to_lowercase()).or_default().push(entry);
+            }
+        }
+        listed.insert(directory.clone(), names);
+    }
+    let names = listed
+        .get(directory)
+        .and_then(|names| names.get(&name.to_lowercase()));
+    let alike = names.map_or(&[][..], Vec::as_slice);
+    if alike.iter().any(|entry| entry == name) {
         return Ok(None);
     }
-    let entries = disk
-        .entries(directory)
-        .map_err(|error| Error::io(directory, &error))?;
-    if entries.iter().any(|entry| entry == name) {
-        return Ok(None);
-    }
-    let lower = name.to_lowercase();
-    let stays = |entry: &String| !directory.join(entry).is_ok_and(|path| gone.contains(&path));
-    let twin = |entry: &String| entry.to_lowercase() == lower && stays(entry);
-    Ok(entries.into_iter().find(twin))
+    let stays = |entry: &&String| !directory.join(entry).is_ok_and(|path| gone.contains(&path));
+    Ok(alike.iter().find(stays).cloned())
 }

@@ -3,6 +3,7 @@
 //! the journal is: it is somebody's work.
 
 use std::{
+    collections::BTreeMap,
     fs, io,
     path::{Path, PathBuf},
 };
@@ -12,7 +13,7 @@ use coalesce_model::TreePath;
 use crate::{
     Error,
     calls::existing,
-    disk::{Disk, Seen, holds},
+    disk::{Disk, Seen, holds_either},
     journal::{FileRecord, Journal, Record},
     room::{FOUND, Room, move_aside, numbered},
 };
@@ -114,7 +115,7 @@ fn is_found(at: &Path) -> bool {
 
 /// Whether a file is what the journal has of its path, so that nothing goes with it.
 pub(crate) fn is_recorded(at: &Path, file: &FileRecord) -> bool {
-    holds(at, file.before) || holds(at, file.after)
+    holds_either(at, file.before, file.after)
 }
 
 /// The name of a file that waits beside its place, on a file system of its own.
@@ -126,8 +127,11 @@ pub(crate) fn beside(disk: &Disk, record: &Record, number: usize, path: &TreePat
 /// What a run that was cut off has left beside its place. Files that were being written go.
 fn left_beside(disk: &Disk, record: &Record) -> Vec<(usize, PathBuf)> {
     let mut left = Vec::new();
+    let mut elsewhere: BTreeMap<Option<TreePath>, bool> = BTreeMap::new();
     for (number, file) in record.files.iter().enumerate() {
-        if !disk.is_elsewhere(&file.path) {
+        // Files of one directory are asked for once.
+        let known = elsewhere.entry(file.path.parent());
+        if !*known.or_insert_with(|| disk.is_elsewhere(&file.path)) {
             continue;
         }
         let at = beside(disk, record, number, &file.path);

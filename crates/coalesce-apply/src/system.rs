@@ -104,15 +104,19 @@ mod unix {
         Owner { user, group }
     }
 
-    /// Gives a file to its owner, unless it is theirs already.
-    pub fn set_owner(file: &File, owner: Owner) -> io::Result<()> {
-        let now = self::owner(&file.metadata()?);
+    /// Gives a file of which this is known to its owner, unless it is theirs already; whether it was given.
+    pub fn set_owner(file: &File, known: &Metadata, owner: Owner) -> io::Result<bool> {
+        let now = self::owner(known);
         let user = (now.user != owner.user).then_some(owner.user);
         let group = (now.group != owner.group).then_some(owner.group);
         if user.is_none() && group.is_none() {
-            return Ok(());
+            return Ok(false);
         }
-        fchown(file, user, group)
+        fchown(file, user, group).map(|()| true)
+    }
+
+    pub fn set_mode_of(file: &File, mode: u32) -> io::Result<()> {
+        file.set_permissions(fs::Permissions::from_mode(mode))
     }
 
     /// Whether a file of this owner can be replaced by one that is theirs, too.
@@ -192,7 +196,11 @@ mod other {
         Owner { user: 0, group: 0 }
     }
 
-    pub fn set_owner(_: &File, _: Owner) -> io::Result<()> {
+    pub fn set_owner(_: &File, _: &Metadata, _: Owner) -> io::Result<bool> {
+        Ok(false)
+    }
+
+    pub fn set_mode_of(_: &File, _: u32) -> io::Result<()> {
         Ok(())
     }
 

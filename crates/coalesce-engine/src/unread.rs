@@ -347,12 +347,13 @@ pub fn foreign(session: &Session, checked: &Checked, assembled: &Assembled) -> V
         return Vec::new();
     };
     let mut unproven = Vec::new();
+    let told = assembled.not_rewritten.iter().map(|each| &each.path);
+    let rewritten = assembled.rewrites.iter().map(|each| &each.path);
+    let known: BTreeSet<&TreePath> = told.chain(rewritten).collect();
     for file in session.tree.files() {
         let extension = file.path.extension();
         let may_be_code = extension.is_none_or(|extension| FOREIGN.contains(&extension));
-        let mut told = assembled.not_rewritten.iter().map(|each| &each.path);
-        let known = told.any(|path| *path == file.path)
-            || assembled.rewrites.iter().any(|each| each.path == file.path);
+        let known = known.contains(&file.path);
         if !may_be_code || known || file.kind != FileKind::Plain || file.bytes > MOST_BYTES {
             continue;
         }
