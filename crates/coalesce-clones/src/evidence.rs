@@ -9,7 +9,7 @@ use crate::{
     grams::{self, Pair, Runs},
     lcs::Lcs,
     likelihood::likelihood,
-    likeness::{self, Lines, Stretch},
+    likeness::{self, Lines, Stretch, TextLines},
     opposites,
     verdict::{self, Verdict},
 };
@@ -76,13 +76,45 @@ pub struct Evidence {
     pub lines: Lines,
 }
 
-/// Room for comparing texts that one thread uses again and again.
+/// Room for comparing texts of one corpus that one thread uses again and again.
 #[derive(Default)]
 pub struct Room {
     /// For alignments.
     pub lcs: Lcs,
     /// For what is the same without a break.
     pub stretch: Stretch,
+    left: Left,
+    /// Tokens of the second one.
+    right: Vec<u32>,
+}
+
+/// What was worked out of the first of a pair: pairs are sorted, so the next one often begins with it, too.
+#[derive(Default)]
+struct Left {
+    /// Its file and unit.
+    of: Option<(u32, u32)>,
+    blind: Vec<u32>,
+    lines: Option<TextLines>,
+}
+
+impl Room {
+    /// Makes room for the tokens of two entries.
+    fn enter(&mut self, corpus: &Corpus, a: &Entry, b: &Entry) {
+        let of = Some((a.file, a.unit));
+        if self.left.of != of {
+            self.left.of = of;
+            self.left.lines = None;
+            blind(corpus, a, &mut self.left.blind);
+        }
+        blind(corpus, b, &mut self.right);
+    }
+
+    /// Lines that two entries have in common, of which the first was entered.
+    fn lines(&mut self, corpus: &Corpus, a: &Entry, b: &Entry) -> Lines {
+        let lines = |entry| TextLines::new(corpus.file(entry), corpus.unit(entry));
+        let left = self.left.lines.get_or_insert_with(|| lines(a));
+        Lines::of(left, &lines(b))
+    }
 }
 
 impl Evidence {
@@ -159,7 +191,15 @@ impl Evidence {
         let (Some(a), Some(b)) = (entry(pair.0), entry(pair.1)) else {
             return self;
         };
-        let locals = overlap(&a.locals, &b.locals);
+        // Only what a common name says depends on them.
+        let named = Self {
+            other_cases: a.cases != b.cases,
+            ..if self.same_name {
+                self.with_interface(a, b)
+            } else {
+                self
+            }
+        };
         let (small, large) = if a.size <= b.size {
             (pair.0, b)
         } else {
@@ -168,12 +208,18 @@ impl Evidence {
         let apart = self.sizes.1 * 2 > self.sizes.0 * 3 && verdict::is_long(&self);
         Self {
             runs: runs.shared(pair.0, pair.1),
-            other_cases: a.cases != b.cases,
             gathered: if apart {
                 grams::gathered(runs.of(small), self.sizes.0, corpus.body(large))
             } else {
                 1.0
             },
+            ..named
+        }
+    }
+
+    fn with_interface(self, a: &Entry, b: &Entry) -> Self {
+        let locals = overlap(&a.locals, &b.locals);
+        Self {
             locals: (locals.0, locals.0 + locals.1.min(locals.2)),
             parameters: overlap_count(&a.parameters, &b.parameters),
             ..self
@@ -185,37 +231,40 @@ impl Evidence {
     #[must_use]
     pub fn with_text(self, corpus: &Corpus, a: &Entry, b: &Entry, room: &mut Room) -> Option<Self> {
         let opposite = opposites::are_opposite(name(corpus, a), name(corpus, b));
-        let (left, right) = (blind(corpus, a), blind(corpus, b));
+        room.enter(corpus, a, b);
         let with = |common: usize| Self {
             opposite,
             common: u32::try_from(common).unwrap_or(u32::MAX),
             ..self
         };
         if a.size.min(b.size) >= BOUNDED {
-            let most = with(room.lcs.bound(&left, &right)).at_best();
+            let most = with(room.lcs.bound(&room.left.blind, &room.right)).at_best();
             if verdict::verdict(&most, likelihood(&most, &corpus.fitted)) == Verdict::Unrelated {
                 return None;
             }
         }
-        let aligned = with(room.lcs.length(&left, &right));
+        let aligned = with(room.lcs.length(&room.left.blind, &room.right));
         // What is costly is not asked where no answer makes a difference.
         if !verdict::can_be_told(&aligned.at_best(), &corpus.fitted) {
             return Some(aligned);
         }
-        let with_lines = aligned.with_lines(corpus, a, b);
+        let with_lines = Self {
+            lines: room.lines(corpus, a, b),
+            ..aligned
+        };
         if !verdict::can_be_told(&with_lines.best_stretch(), &corpus.fitted) {
             return Some(with_lines);
         }
         Some(Self {
-            stretch: room.stretch.length(&left, &right),
+            stretch: room.stretch.length(&room.left.blind, &room.right),
             ..with_lines
         })
     }
 
     fn with_lines(self, corpus: &Corpus, a: &Entry, b: &Entry) -> Self {
-        let place = |entry| (corpus.file(entry), corpus.unit(entry));
+        let lines = |entry| TextLines::new(corpus.file(entry), corpus.unit(entry));
         Self {
-            lines: Lines::new(place(a), place(b)),
+            lines: Lines::of(&lines(a), &lines(b)),
             ..self
         }
     }
@@ -229,12 +278,13 @@ impl Evidence {
         if (a.exact, a.size) == (b.exact, b.size) {
             return Self::of_equals(corpus, pair);
         }
-        let known = Self::of_names(corpus, pair)?.with_runs(corpus, runs, pair);
-        let (left, right) = (blind(corpus, a), blind(corpus, b));
-        let common = room.lcs.length(&left, &right);
+        let names = Self::of_names(corpus, pair)?;
+        let known = names.with_runs(corpus, runs, pair).with_interface(a, b);
+        room.enter(corpus, a, b);
+        let common = room.lcs.length(&room.left.blind, &room.right);
         Some(Self {
             common: u32::try_from(common).unwrap_or(u32::MAX),
-            stretch: room.stretch.length(&left, &right),
+            stretch: room.stretch.length(&room.left.blind, &room.right),
             opposite: opposites::are_opposite(name(corpus, a), name(corpus, b)),
             ..known.with_lines(corpus, a, b)
         })
@@ -341,8 +391,9 @@ fn name<'c>(corpus: &'c Corpus, entry: &Entry) -> &'c str {
 }
 
 /// The tokens of a body, local names and messages being equal.
-fn blind(corpus: &Corpus, entry: &Entry) -> Vec<u32> {
-    corpus.body(entry).iter().map(crate::Token::blind).collect()
+fn blind(corpus: &Corpus, entry: &Entry, into: &mut Vec<u32>) {
+    into.clear();
+    into.extend(corpus.body(entry).iter().map(crate::Token::blind));
 }
 
 /// Weights of what is in both, only in the first, only in the second; lists are sorted.

@@ -87,6 +87,17 @@ fn begins(short: &[u32], from: usize, long: &[u32], at: usize) -> bool {
     }
 }
 
+/// The different lines of a unit, without indentation, as hashes, sorted; and which are comments.
+pub struct TextLines(Vec<(u64, bool)>);
+
+impl TextLines {
+    /// Those of this unit.
+    #[must_use]
+    pub fn new(file: &SourceFile, unit: &Unit) -> Self {
+        Self(lines(file, unit))
+    }
+}
+
 /// Lines that two units have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lines {
@@ -108,13 +119,13 @@ impl Lines {
 
     /// Compares the texts of two units, heads and comments included.
     #[must_use]
-    pub fn new(a: (&SourceFile, &Unit), b: (&SourceFile, &Unit)) -> Self {
-        let (left, right) = (lines(a.0, a.1), lines(b.0, b.1));
+    pub fn of(left: &TextLines, right: &TextLines) -> Self {
+        let (left, right) = (&left.0, &right.0);
         let mut shared = Self {
             fewer: u32::try_from(left.len().min(right.len())).unwrap_or(u32::MAX),
             ..Self::NONE
         };
-        for (hash, comment) in &left {
+        for (hash, comment) in left {
             if right.binary_search_by_key(hash, |line| line.0).is_ok() {
                 shared.shared += 1;
                 shared.comment |= comment;
@@ -139,7 +150,6 @@ impl Lines {
     }
 }
 
-/// The different lines of a unit, without indentation, as hashes, sorted; and which are comments.
 fn lines(file: &SourceFile, unit: &Unit) -> Vec<(u64, bool)> {
     let byte = |token: Option<&Token>| token.map_or(0, |token| token.start as usize);
     let first = byte(file.tokens.get(unit.first as usize));

@@ -67,13 +67,30 @@ pub fn are_opposite(a: &str, b: &str) -> bool {
     if a == b {
         return false;
     }
+    // Most names are in lower case, and most pairs of them are over at the first word.
+    let lower = |name: &str| name.is_ascii() && !name.bytes().any(|byte| byte.is_ascii_uppercase());
+    if lower(a) && lower(b) {
+        return are_words_opposite(a.split('_'), b.split('_'));
+    }
     let (a, b) = (words(a), words(b));
+    are_words_opposite(a.iter().map(String::as_str), b.iter().map(String::as_str))
+}
+
+fn are_words_opposite<'w>(
+    a: impl Iterator<Item = &'w str>,
+    b: impl Iterator<Item = &'w str>,
+) -> bool {
+    let is_word = |word: &&str| !word.is_empty();
+    let (mut a, mut b) = (a.filter(is_word), b.filter(is_word));
     let mut differs = false;
-    let fits = |(a, b): (&String, &String)| {
-        differs |= a != b;
-        a == b || opposite(a, b)
-    };
-    a.len() == b.len() && a.iter().zip(&b).all(fits) && differs
+    loop {
+        match (a.next(), b.next()) {
+            (None, None) => return differs,
+            (Some(one), Some(other)) if one == other => {}
+            (Some(one), Some(other)) if opposite(one, other) => differs = true,
+            _ => return false,
+        }
+    }
 }
 
 fn opposite(a: &str, b: &str) -> bool {

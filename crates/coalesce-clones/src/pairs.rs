@@ -161,17 +161,36 @@ pub fn candidates(corpus: &Corpus, runs: &Runs) -> Vec<Pair> {
     pairs
 }
 
-/// Compares what is worth it among representatives; unrelated pairs are left out. Sorted.
+/// Compares what is worth it among representatives; unrelated pairs are left out, and of siblings those whose units
+/// have siblings already: they tie nothing together that is not tied. There may be as many pairs of siblings as units,
+/// two dozen times. Sorted.
 #[must_use]
 pub fn compare(corpus: &Corpus, runs: &Runs) -> Vec<Judged> {
     let mut judged = Vec::new();
+    let mut tied = vec![false; corpus.entries.len()];
     for some in candidates(corpus, runs).chunks(AT_ONCE) {
         let compared = some.par_iter().map_init(Room::default, |room, pair| {
             compare_one(corpus, runs, *pair, room).map(Judged::from)
         });
-        judged.par_extend(compared.flatten());
+        let compared: Vec<Judged> = compared.flatten().collect();
+        judged.extend(
+            compared
+                .into_iter()
+                .filter(|one| one.verdict != Verdict::Sibling || ties(&mut tied, one.pair)),
+        );
     }
     judged
+}
+
+/// Whether one of two units was tied to nothing yet; both are, afterwards.
+fn ties(tied: &mut [bool], pair: Pair) -> bool {
+    let mut ties = false;
+    for at in [pair.0, pair.1] {
+        if let Some(known) = tied.get_mut(at as usize) {
+            ties |= !std::mem::replace(known, true);
+        }
+    }
+    ties
 }
 
 /// The evidence and verdict of one pair; `None` when there is nothing to it.
