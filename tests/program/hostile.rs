@@ -80,6 +80,7 @@ fn nobody_waits_for_a_pipe_wherever_it_is() {
         "plan.json",
         ".coalesce/lock",
         ".coalesce/.gitignore",
+        ".coalesce/gitignore.new",
         ".coalesce/journal",
         ".coalesce/journal/0001.m.started",
         ".coalesce/journal/0001.m.done",
@@ -633,4 +634,37 @@ fn a_module_that_is_outside_of_the_tree_is_told() {
         "pub mod kernels;\n#[path = \"none.rs\"]\npub mod x;\n",
     );
     scratch.run("plan r.toml", 0);
+}
+
+/// Whoever clones a tree may have the names of their files taken in it by links that lead anywhere.
+#[test]
+fn what_is_asked_for_is_not_written_through_a_link_of_the_tree() {
+    for call in [
+        "plan m.toml --out link",
+        "plan m.toml --out linked/plan.json",
+        "check --write-baseline link",
+        "audit --write-baseline link",
+        "audit --html link",
+        "migrate m.toml",
+    ] {
+        let scratch = Scratch::new();
+        let outside = scratch.tree().with_file_name("outside");
+        fs::create_dir(&outside).unwrap();
+        fs::write(outside.join("precious"), "mine").unwrap();
+        let link = |to: &Path, name: &str| {
+            let at = scratch.tree().join(name);
+            fs::create_dir_all(at.parent().unwrap()).unwrap();
+            std::os::unix::fs::symlink(to, at).unwrap();
+        };
+        link(&outside.join("precious"), "link");
+        link(&outside, "linked");
+        link(&outside.join("precious"), ".coalesce/gitignore.new");
+        let output = answers(&scratch, call);
+        let migrates = call.starts_with("migrate");
+        let expected = if migrates { 0 } else { 2 };
+        assert_eq!(output.status.code(), Some(expected), "{call}");
+        let files = fs::read_dir(&outside).unwrap().count();
+        let text = fs::read_to_string(outside.join("precious")).unwrap();
+        assert_eq!((files, text.as_str()), (1, "mine"), "{call}");
+    }
 }

@@ -3,7 +3,7 @@
 
 use std::{
     fs::{self, File},
-    io,
+    io::{self, Write as _},
     path::{Path, PathBuf},
     thread,
     time::{Duration, Instant},
@@ -15,7 +15,7 @@ use crate::{
     Error, ErrorKind,
     calls::existing,
     journal::{self, Entry, Journal, State},
-    room::{Room, remove_stage},
+    room::{Room, move_aside, remove_stage},
     system,
 };
 
@@ -184,7 +184,12 @@ impl StateDirectory {
         let empty = existing(fs::metadata(&ignore))?.is_none_or(|metadata| metadata.len() == 0);
         if empty {
             let new = self.directory.join("gitignore.new");
-            fs::write(&new, "*\n")?;
+            // A tree may have brought a link, or a pipe: nothing is written to what is there.
+            if fs::symlink_metadata(&new).is_ok_and(|metadata| metadata.is_dir()) {
+                move_aside(&new)?;
+            }
+            existing(fs::remove_file(&new))?;
+            File::create_new(&new)?.write_all(b"*\n")?;
             fs::rename(new, ignore)?;
         }
         Ok(())

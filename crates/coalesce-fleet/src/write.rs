@@ -82,7 +82,9 @@ pub fn write(
     let path = into.join(format!("{repository}.parquet"));
     // A reader never sees half of it.
     let beside = into.join(format!(".{repository}.parquet.new"));
-    let file = File::create(&beside).map_err(|error| Error::file(&beside, error))?;
+    // One that a run has left, or a link that leads elsewhere.
+    _ = fs::remove_file(&beside);
+    let file = File::create_new(&beside).map_err(|error| Error::file(&beside, error))?;
     let written = write_to(file, tree, repository, history);
     let written = written.map_err(|error| Error::Parquet(error.to_string()))?;
     fs::rename(&beside, &path).map_err(|error| Error::file(&path, error))?;

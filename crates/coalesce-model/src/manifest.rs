@@ -10,6 +10,7 @@ mod tables;
 mod write;
 
 pub use guard::{GUARD_HEAD, GUARD_PACKAGE, is_guard};
+pub use read::{FURTHER_MISTAKES, MOST_MISTAKES};
 pub use record::{AppliedEntries, applied_line, record_path};
 use schemars::JsonSchema;
 use serde::Deserialize;

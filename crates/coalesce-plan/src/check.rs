@@ -10,10 +10,11 @@ use std::collections::BTreeMap;
 
 use coalesce_index::Index;
 use coalesce_model::{
-    Allowed, Change, ChangeKind, LanguageKind, Module, ModuleKind, ShimRequest, Subject, Texts,
-    TreePath,
+    Allowed, ByteSpan, Change, ChangeKind, LanguageKind, Module, ModuleKind, ShimRequest, Subject,
+    Texts, TreePath,
     manifest::{
-        Accessor, Entry, Manifest, ManifestError, Name, Removal, Verb, applied_line, nearest,
+        Accessor, Entry, FURTHER_MISTAKES, MOST_MISTAKES, Manifest, ManifestError, Name, Removal, Verb,
+        applied_line, nearest,
     },
 };
 
@@ -95,9 +96,11 @@ pub fn check(
     let mut checked = Checked::default();
     for (at, manifest) in manifests.iter().enumerate() {
         for entry in &manifest.entries {
+            checker.refuse_further(manifest, entry.from.span)?;
             checker.entry((at, manifest), entry, &mut checked);
         }
         for removal in &manifest.removals {
+            checker.refuse_further(manifest, removal.module.span)?;
             checker.removal(manifest, removal, &mut checked);
         }
         for accessor in &manifest.accessors {
@@ -124,6 +127,20 @@ struct Checker<'a> {
 }
 
 impl<'a> Checker<'a> {
+    /// Ends the check where there are more mistakes than anybody reads: each is looked for among all names.
+    fn refuse_further(
+        &mut self,
+        manifest: &Manifest,
+        span: ByteSpan,
+    ) -> Result<(), Vec<ManifestError>> {
+        if self.errors.len() < MOST_MISTAKES {
+            return Ok(());
+        }
+        self.errors
+            .push(manifest.error(span, FURTHER_MISTAKES, None));
+        Err(std::mem::take(&mut self.errors))
+    }
+
     fn entry(&mut self, (at, manifest): (usize, &Manifest), entry: &Entry, checked: &mut Checked) {
         let from = self.candidates(&entry.from);
         let Some(subject) = self.subject(manifest, entry, &from) else {

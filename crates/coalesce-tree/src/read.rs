@@ -105,12 +105,16 @@ fn refuse_links_on_the_way(root: &Path, path: &TreePath) -> Result<(), Error> {
 /// takes the square of the depth, for each file.
 #[cfg(target_os = "linux")]
 fn is_way_without_links(root: &Path, directory: &TreePath) -> bool {
-    use rustix::fs::{Mode, OFlags, ResolveFlags, open, openat2};
+    use rustix::{
+        fs::{Mode, OFlags, ResolveFlags, open, openat2},
+        io::Errno,
+    };
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let within = ResolveFlags::NO_SYMLINKS | ResolveFlags::BENEATH;
     let found = open(root, flags, Mode::empty())
         .and_then(|root| openat2(&root, directory.as_str(), flags, Mode::empty(), within));
-    found.is_ok()
+    // What is missing was come to without a link.
+    matches!(found, Ok(_) | Err(Errno::NOENT))
 }
 
 #[cfg(not(target_os = "linux"))]

@@ -49,11 +49,12 @@ pub fn read_or_input(path: &Path) -> Result<String, Failure> {
     Ok(text)
 }
 
-/// Writes a file that the user asked for.
+/// Writes a file that the user asked for. Below the root of a tree it goes through no link, as [`write_new`].
 ///
 /// # Errors
-/// When it cannot be written.
-pub fn write(path: &Path, text: &str) -> Result<(), Failure> {
+/// When it, or a directory of the tree on the way, is a link, or it cannot be written.
+pub fn write(root: &Path, path: &Path, text: &str) -> Result<(), Failure> {
+    refuse_links(root, path, path)?;
     let special =
         fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir());
     // A pipe that nobody reads would be waited for; devices are written to as ever.
@@ -129,11 +130,7 @@ pub fn write_for_now(root: &Path, path: &Path, text: &str) -> Result<Written, Fa
 pub fn write_new(root: &Path, path: &Path, text: &str) -> Result<(), Failure> {
     use std::io::Write as _;
     refuse_existing(path)?;
-    if let Some(link) = link_on_the_way(root, path) {
-        let (path, link) = (path.display(), link.display());
-        let failure = Failure::user(format!("cannot write {path}: {link} is a symbolic link"));
-        return Err(failure.hint("name a file that no link of the tree leads to"));
-    }
+    refuse_links(root, path, path.parent().unwrap_or(path))?;
     let cannot = |error| Failure::user(format!("cannot write {}: {error}", path.display()));
     if let Some(directory) = path.parent() {
         fs::create_dir_all(directory).map_err(cannot)?;
@@ -146,11 +143,20 @@ pub fn write_new(root: &Path, path: &Path, text: &str) -> Result<(), Failure> {
     written.map_err(cannot)
 }
 
-/// The first directory below the root, on the way to a path, that is a link.
+fn refuse_links(root: &Path, path: &Path, up_to: &Path) -> Result<(), Failure> {
+    let Some(link) = link_on_the_way(root, up_to) else {
+        return Ok(());
+    };
+    let (path, link) = (path.display(), link.display());
+    let failure = Failure::user(format!("cannot write {path}: {link} is a symbolic link"));
+    Err(failure.hint("name a file that no link of the tree leads to"))
+}
+
+/// The first link below the root on the way to a path, itself included.
 fn link_on_the_way(root: &Path, path: &Path) -> Option<PathBuf> {
     let root = std::path::absolute(root).ok()?;
     let path = std::path::absolute(path).ok()?;
-    let below = path.parent()?.strip_prefix(&root).ok()?;
+    let below = path.strip_prefix(&root).ok()?;
     let mut at = root.clone();
     below.components().find_map(|component| {
         at.push(component);

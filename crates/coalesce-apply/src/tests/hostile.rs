@@ -220,6 +220,7 @@ fn nobody_waits_for_a_pipe() {
     for name in [
         ".coalesce/lock",
         ".coalesce/.gitignore",
+        ".coalesce/gitignore.new",
         ".coalesce/journal/0001.x.done",
         ".coalesce/journal/0001.x.started",
         ".coalesce/journal",
@@ -266,6 +267,24 @@ fn nothing_is_taken_from_behind_a_link() {
         assert_eq!(seen(root), before, "{name}");
         assert_eq!(snapshot(outside.path()).len(), 2, "{name}");
     }
+}
+
+/// The file that keeps our directory out of a repository is written anew, not through what has its name.
+#[cfg(unix)]
+#[test]
+fn nothing_is_written_through_a_link_in_the_state_directory() {
+    let (directory, outside) = (tree(), tempfile::tempdir().unwrap());
+    let root = directory.path();
+    write(outside.path(), "precious", "mine");
+    fs::create_dir(root.join(".coalesce")).unwrap();
+    let link = root.join(".coalesce/gitignore.new");
+    std::os::unix::fs::symlink(outside.path().join("precious"), link).unwrap();
+    let store = Store::open(root).unwrap();
+    store
+        .apply(&changes(root, AFTER), &Metadata::default())
+        .unwrap();
+    assert_eq!(fs::read(outside.path().join("precious")).unwrap(), b"mine");
+    assert_eq!(fs::read(root.join(".coalesce/.gitignore")).unwrap(), b"*\n");
 }
 
 /// An undo that finds everything as it was needs neither a file nor a directory.

@@ -1,6 +1,6 @@
 //! From the TOML text to a [`Manifest`], every error with its place.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use toml::Spanned;
 
@@ -33,6 +33,14 @@ pub(super) fn error_at(
 
 /// Bytes of a manifest: some forty thousand entries. What TOML is read into takes a hundred times as much.
 const LONGEST: usize = 4 << 20;
+
+/// Mistakes of one manifest that are told: each is looked for in its text, and nobody reads thousands.
+pub const MOST_MISTAKES: usize = 100;
+/// What is said of the others.
+pub const FURTHER_MISTAKES: &str = "further mistakes are told once the first hundred are mended";
+
+/// Parts of a name. Each may become a directory; no system has paths of thousands of them.
+const MOST_PARTS: usize = 100;
 
 fn too_long(path: &str, text: &str) -> ManifestError {
     let message = format!("the manifest is longer than {} MiB", LONGEST >> 20);
@@ -143,11 +151,21 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn fail(&mut self, span: ByteSpan, message: impl Into<String>, help: Option<&str>) {
+        if self.errors.len() > MOST_MISTAKES {
+            return;
+        }
+        let last = self.errors.len() == MOST_MISTAKES;
+        let message = if last {
+            FURTHER_MISTAKES.to_owned()
+        } else {
+            message.into()
+        };
+        let help = help.filter(|_| !last);
         self.errors.push(error_at(
             self.path,
             self.text,
             span,
-            message.into(),
+            message,
             help.map(str::to_owned),
         ));
     }
@@ -250,16 +268,15 @@ impl Reader<'_> {
 
     fn removals(&mut self, tables: Vec<Spanned<RemoveTable>>, entries: &[Entry]) -> Vec<Removal> {
         let mut found: Vec<Removal> = Vec::new();
+        let mut sources: BTreeSet<_> = entries.iter().map(|entry| whole(&entry.from)).collect();
+        let targets: BTreeSet<_> = entries.iter().map(|entry| whole(&entry.to)).collect();
         for table in tables.into_iter().map(Spanned::into_inner) {
             let module = self.name(&table.module);
-            let same = |name: &Name| name.text == module.text && name.within == module.within;
-            if entries.iter().any(|entry| same(&entry.from))
-                || found.iter().any(|other| same(&other.module))
-            {
+            if !sources.insert(whole(&module)) {
                 let message = format!("`{}` stands in two entries", module.text);
                 self.fail(module.span, message, None);
             }
-            if entries.iter().any(|entry| same(&entry.to)) {
+            if targets.contains(&whole(&module)) {
                 let message = format!("`{}` is the target of another entry", module.text);
                 self.fail(module.span, message, None);
             }
@@ -354,6 +371,8 @@ impl Reader<'_> {
                 "write a module name such as `pkg.module` or `krate::module`, not a path",
             );
             self.fail(span, format!("`{text}` is not a module name"), help);
+        } else if text.split(separator).nth(MOST_PARTS).is_some() {
+            self.fail(span, format!("a name has {MOST_PARTS} parts at most"), None);
         }
         Name {
             text: text.to_owned(),
@@ -363,24 +382,23 @@ impl Reader<'_> {
     }
 
     fn contradictions(&mut self, entries: &[Entry]) {
-        for (at, entry) in entries.iter().enumerate() {
-            let earlier = entries.get(..at).unwrap_or_default();
-            if earlier.iter().any(|other| {
-                other.from.text == entry.from.text && other.from.within == entry.from.within
-            }) {
+        let mut sources = BTreeSet::new();
+        // Where the first move to each place comes from.
+        let mut moved: BTreeMap<_, &Entry> = BTreeMap::new();
+        for entry in entries {
+            if !sources.insert(whole(&entry.from)) {
                 self.fail(
                     entry.from.span,
                     format!("`{}` stands in two entries", entry.from.text),
                     None,
                 );
             }
-            let same_target = |other: &&Entry| {
-                other.to.text == entry.to.text
-                    && other.to.within == entry.to.within
-                    && other.verb == Verb::Move
-                    && entry.verb == Verb::Move
-            };
-            if let Some(other) = earlier.iter().find(same_target) {
+            let moves = entry.verb == Verb::Move;
+            let other = moved.get(&whole(&entry.to)).copied();
+            if moves && other.is_none() {
+                moved.insert(whole(&entry.to), entry);
+            }
+            if let Some(other) = other.filter(|_| moves) {
                 let message = format!(
                     "`{}` and `{}` both move to `{}`",
                     other.from.text, entry.from.text, entry.to.text
@@ -438,30 +456,45 @@ impl Reader<'_> {
             .iter()
             .map(|entry| (entry.from.text.as_str(), entry))
             .collect();
+        let mut seen: BTreeSet<&str> = BTreeSet::new();
+        let mut found: Vec<(ByteSpan, String)> = Vec::new();
         for entry in entries {
-            let mut chain = vec![entry.from.text.as_str()];
-            let mut at = entry;
-            while let Some(following) = next.get(at.to.text.as_str()) {
-                if following.from.text == entry.from.text {
-                    chain.push(&entry.from.text);
-                    let least = chain.iter().min() == chain.first();
-                    if least && chain.len() > 2 {
-                        self.fail(
-                            entry.from.span,
-                            format!("a cycle of moves: {}", chain.join(" → ")),
-                            None,
-                        );
-                    }
-                    break;
-                }
-                if chain.contains(&following.from.text.as_str()) {
-                    break;
-                }
-                chain.push(&following.from.text);
-                at = following;
+            let mut chain: Vec<&str> = Vec::new();
+            let mut places: BTreeMap<&str, usize> = BTreeMap::new();
+            let mut at = Some(entry.from.text.as_str());
+            while let Some(name) = at.filter(|name| !seen.contains(name)) {
+                seen.insert(name);
+                places.insert(name, chain.len());
+                chain.push(name);
+                let to = next.get(name).map(|entry| entry.to.text.as_str());
+                at = to.filter(|to| next.contains_key(to));
             }
+            let first = at.and_then(|name| places.get(name).copied());
+            let cycle = first.and_then(|first| chain.get_mut(first..));
+            let Some(cycle) = cycle.filter(|cycle| cycle.len() > 1) else {
+                continue;
+            };
+            // Told from the least name on.
+            let least = cycle.iter().enumerate().min_by_key(|(_, name)| **name);
+            let least = least.map_or(0, |(at, _)| at);
+            cycle.rotate_left(least);
+            let Some(begin) = cycle.first().and_then(|name| next.get(name)) else {
+                continue;
+            };
+            let names = cycle.join(" → ");
+            let message = format!("a cycle of moves: {names} → {}", begin.from.text);
+            found.push((begin.from.span, message));
+        }
+        found.sort_by_key(|(span, _)| *span);
+        for (span, message) in found {
+            self.fail(span, message, None);
         }
     }
+}
+
+/// What tells a name from others: its text, and the package that it is looked for in.
+fn whole(name: &Name) -> (String, Option<String>) {
+    (name.text.clone(), name.within.clone())
 }
 
 /// Whether a text can be one segment of a name. File-derived Python names may start with a digit
@@ -508,6 +541,39 @@ mod tests {
                 })
                 .collect(),
         }
+    }
+
+    #[test]
+    fn thousands_of_entries_are_read_one_by_one() {
+        let moves = |count: usize, last: &str| -> String {
+            let to = |at: usize| match at + 1 {
+                next if next == count => last.to_owned(),
+                next => format!("a.k{next}"),
+            };
+            let entry = |at| format!("[[move]]\nfrom = 'a.k{at}'\nto = '{}'\n", to(at));
+            (0..count).map(entry).collect()
+        };
+        // Each moves to where the next one was; the last one to a free place, or to the first one's.
+        assert_eq!(errors(&moves(20_000, "a.free")), Vec::<String>::new());
+        let cycle = errors(&moves(20_000, "a.k0"));
+        assert_eq!(cycle.len(), 1);
+        let removals = (0..20_000).map(|at| format!("[[remove]]\nmodule = 'a.k{at}'\n"));
+        let removals: String = removals.collect();
+        assert_eq!(errors(&removals), Vec::<String>::new());
+        let twice = errors(&format!("{removals}{removals}"));
+        assert_eq!(twice.len(), MOST_MISTAKES + 1);
+        assert!(twice.last().unwrap().contains(FURTHER_MISTAKES));
+    }
+
+    #[test]
+    fn a_name_has_so_many_parts() {
+        let entry = |parts: usize| {
+            let to = vec!["b"; parts].join(".");
+            format!("[[move]]\nfrom = 'a.b'\nto = '{to}'")
+        };
+        assert_eq!(errors(&entry(100)), Vec::<String>::new());
+        let message = "migrations/0001-x.toml:4:6: a name has 100 parts at most";
+        assert_eq!(errors(&entry(101)), [message]);
     }
 
     /// What a manifest holds after its first line, and its mistakes after the path.

@@ -67,7 +67,7 @@ pub fn run(global: &cli::Global, arguments: &cli::Check) -> anyhow::Result<Outco
     let mut report = prepared.check(&session, baseline.as_ref());
     if let Some(path) = &arguments.write_baseline {
         let known = Baseline::of(&session.index(), &report.findings);
-        named_files::write(path, &known.to_json()?)?;
+        named_files::write(session.tree.root(), path, &known.to_json()?)?;
     }
     let elsewhere = scope.narrow(&session, &mut report.findings)?;
     let clean = !coalesce_lint::fails(&report.findings) || arguments.write_baseline.is_some();
@@ -285,7 +285,7 @@ fn shrink(
     let all = prepared.check(session, None);
     let shrunk = known.shrunk_to(&Baseline::of(&session.index(), &all.findings));
     if shrunk != *known {
-        named_files::write(path, &shrunk.to_json()?)?;
+        named_files::write(session.tree.root(), path, &shrunk.to_json()?)?;
         fixed.baseline = Some(path.display().to_string());
         *known = shrunk;
     }
@@ -301,5 +301,9 @@ pub fn write_baseline(session: &Session, path: &Path) -> anyhow::Result<()> {
     let prepared = Prepared::of(session, &cli::Check::default(), None)?;
     let all = prepared.check(session, None);
     let baseline = Baseline::of(&session.index(), &all.findings);
-    Ok(named_files::write(path, &baseline.to_json()?)?)
+    Ok(named_files::write(
+        session.tree.root(),
+        path,
+        &baseline.to_json()?,
+    )?)
 }

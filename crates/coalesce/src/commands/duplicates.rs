@@ -72,7 +72,7 @@ impl Copies {
                 Some(baseline) => baseline.shrunk_to(&now()),
                 None => now(),
             };
-            named_files::write(path, &written.to_json()?)?;
+            named_files::write(from.tree.root(), path, &written.to_json()?)?;
         }
         let spent = match (&baseline, &arguments.write_baseline) {
             (Some(baseline), None) => baseline.spent(&now()),

@@ -65,7 +65,7 @@ pub fn run(invocation: &Invocation) -> anyhow::Result<Outcome> {
     if let Some(path) = invocation.command.html()
         && let Some(page) = coalesce_report::html(&outcome.envelope)?
     {
-        named_files::write(path, &page)?;
+        named_files::write(&invocation.global.root, path, &page)?;
     }
     Ok(outcome)
 }

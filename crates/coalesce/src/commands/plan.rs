@@ -46,7 +46,7 @@ pub fn run(global: &cli::Global, arguments: &cli::Plan) -> anyhow::Result<Outcom
     let mut page = Page::new(&session, global);
     let mut body = worked.to_entry(&session, &mut page.locator);
     if let Some(path) = arguments.out.as_ref().filter(|_| !worked.refused()) {
-        named_files::write(path, &save_plan(&session, &worked)?)?;
+        named_files::write(session.tree.root(), path, &save_plan(&session, &worked)?)?;
         body.saved = Some(path.display().to_string());
     }
     let short = arguments

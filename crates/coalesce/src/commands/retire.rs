@@ -47,7 +47,7 @@ pub fn run(global: &cli::Global, arguments: &cli::Retire) -> anyhow::Result<Outc
         .as_ref()
         .filter(|_| carried.exit == Exit::Success && !worked.nothing_to_do())
     {
-        named_files::write(path, &save_plan(&session, &worked)?)?;
+        named_files::write(session.tree.root(), path, &save_plan(&session, &worked)?)?;
         carried.body.plan.saved = Some(path.display().to_string());
     }
     let body = Retire {
