@@ -57,6 +57,8 @@ lists! {
     WRAPPING_MACROS = "macros around one definition";
     LOG_MACROS = "macros that log";
     NAMELESS_DERIVES = "derives that show no name";
+    OF_CORE = "names of std that core has";
+    OF_ALLOC = "names of std that alloc has";
     FLOAT_METHODS = "methods of floats in std alone";
 }
 

@@ -439,10 +439,14 @@ impl Check<'_> {
 
 /// Whether others can name an item, or it is re-exported as if they could.
 fn is_open(world: &World, item: ItemId) -> bool {
-    let node = &world[item];
-    let public =
-        world.definition_reach(item) == Some(Reach::Public) && is_open_module(world, node.module);
-    public || world.is_reexported(item)
+    match world.definition_reach(item) {
+        Some(Reach::Public) => {
+            is_open_module(world, world[item].module) || world.is_reexported(item)
+        }
+        // No re-export shows more of it than there is to show.
+        Some(_) => false,
+        None => world.is_reexported(item),
+    }
 }
 
 /// Whether a module and all around it are declared `pub`.

@@ -16,7 +16,9 @@ use super::{Tree, conditions::Conditions, is_changed, is_open, is_public_name};
 use crate::{
     facts::{ItemKind, LeafKind, Origin, SourceFacts, VisibilityKind},
     lexer,
-    resolve::{Binding, CrateId, FileId, ItemId, ModuleId, Res, Site, Sym, Target, UseSite, World},
+    resolve::{
+        Binding, CrateId, FileId, Found, ItemId, ModuleId, Res, Site, Sym, Target, UseSite, World,
+    },
     rewrite::method_names,
 };
 
@@ -289,6 +291,8 @@ impl<'a> Named<'a> {
         let world = self.tree.world;
         let mut globs: BTreeMap<u32, BringingGlob> = BTreeMap::new();
         let mut used: BTreeSet<(u32, Sym)> = BTreeSet::new();
+        // What macros define may be traits: the conditions of imports that lead there, by module.
+        let mut unknown: BTreeMap<ModuleId, Vec<BTreeSet<String>>> = BTreeMap::new();
         for load in &world[file].loads {
             let mut sites = Vec::new();
             world.visit(*load as usize, &mut |facts, site| sites.push((facts, site)));
@@ -297,6 +301,13 @@ impl<'a> Named<'a> {
                     let own = step.import.filter(|(of, _)| *of == file && step.glob);
                     let name = world.names.get(facts.name(segment.name));
                     used.extend(own.zip(name).map(|((_, leaf), name)| (leaf, name)));
+                }
+                let is_leaf = matches!(site.site, UseSite::Leaf(_));
+                let nowhere = site.trace.steps.last().is_none_or(Found::is_empty);
+                if is_leaf && nowhere {
+                    let here = world.module_of(site.space);
+                    let conditions = self.conditions_of(file, &site);
+                    unknown.entry(here).or_default().extend(conditions);
                 }
                 if let Some((at, target)) = private_glob(world, facts, &site)
                     && let Some(own) = self.conditions_of(file, &site)
@@ -328,6 +339,12 @@ impl<'a> Named<'a> {
                         glob.always = Some(conditions.is_subset(&glob.own));
                     }
                 }
+            }
+        }
+        for glob in globs.values_mut().filter(|glob| glob.always.is_none()) {
+            if let Some(unknown) = unknown.get(&glob.target) {
+                let mut unknown = unknown.iter();
+                glob.always = Some(unknown.any(|conditions| conditions.is_subset(&glob.own)));
             }
         }
         let name = |module: ModuleId| world.name_of(&Target::Module(module));
@@ -629,14 +646,16 @@ fn private_import(
         return None;
     };
     let leaf = facts.leaf(leaf);
-    let private = facts.declaration(leaf.declaration).visibility.kind == VisibilityKind::Private;
-    if !private || leaf.kind == LeafKind::Glob {
+    let declaration = facts.declaration(leaf.declaration);
+    let private = declaration.visibility.kind == VisibilityKind::Private;
+    // Nothing warns of what code in documents imports.
+    if !private || leaf.kind == LeafKind::Glob || declaration.origin == Origin::DocCode {
         return None;
     }
     let mut led = site.trace.steps.last()?.all().peekable();
     led.peek()?;
     let known = led.all(|(res, _)| match res {
-        Res::Module(_) => true,
+        Res::Module(_) | Res::Variant(..) => true,
         Res::Item(_) => !is_trait(world, res),
         _ => false,
     });

@@ -327,7 +327,22 @@ impl Lookup<'_> {
                 ..outside
             };
         }
-        self.lexical(sym, wanted, space)
+        let found = self.lexical(sym, wanted, space);
+        match found.import {
+            // `use quote::quote;`, `pub use euclid;`: an import does not begin with what it brings itself.
+            Some(import) if request.import && !found.glob && self.begins_with(import, sym) => {
+                let outside = self.extern_name(sym, here.module, space);
+                if outside.is_empty() { found } else { outside }
+            }
+            _ => found,
+        }
+    }
+
+    /// Whether an import begins with a name.
+    fn begins_with(&self, (file, leaf): (FileId, u32), sym: Sym) -> bool {
+        let facts = self.world.facts(file);
+        let first = facts.segments(facts.leaf(leaf).segments).first();
+        first.is_some_and(|first| facts.name(first.name) == self.world.names.as_str(sym))
     }
 
     /// A name without a path: blocks outwards, the module, macros of the modules around it, then

@@ -216,7 +216,7 @@ impl Implicit {
 }
 
 /// Takes `#[macro_use]`, or `#[macro_use(…)]`, with the space behind it out of a declaration.
-fn without_macro_use(text: &str, declaration: ByteSpan) -> Option<Edit> {
+pub(super) fn without_macro_use(text: &str, declaration: ByteSpan) -> Option<Edit> {
     let own = declaration.of(text)?;
     let start = own.find("#[macro_use")?;
     let close = own.get(start..)?.find(']')? + start + 1;

@@ -5,6 +5,7 @@ use super::{
     needs::{Because, Need, Purpose, Subject},
     place::Place,
     spell::{Respelling, Speller},
+    standard,
     walk::{Goal, Leaving},
 };
 use crate::{
@@ -161,7 +162,14 @@ impl Speller<'_> {
                         .because(Because::Names(said)),
                 );
             }
-            None => needs.extend(self.outside(krate, first, here)),
+            None => {
+                needs.extend(self.outside(krate, first, here));
+                let names: Vec<&str> = path.iter().map(String::as_str).collect();
+                let said = standard::said_in(self.mapping, (krate, here.krate), &names, false);
+                if let (Some(said), Some(first)) = (said, path.first_mut()) {
+                    said.clone_into(first);
+                }
+            }
         }
         if let Some(target) = target {
             self.see_path(target, &path, here, needs);

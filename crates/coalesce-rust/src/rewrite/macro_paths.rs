@@ -65,7 +65,7 @@ impl<'a> Paths<'a> {
         let exported = is_exported(world, item);
         let crosses = home.krate != here.krate;
         if (crosses && !exported)
-            || self.has_name(here, &node.name)
+            || self.has_name(here, &node.name, item)
             || self.calls_by_position(item, here)
         {
             return None;
@@ -108,14 +108,16 @@ impl<'a> Paths<'a> {
         inside.any(|(_, other)| *other != item && !is_seen(mapping, *other, here, &mut None))
     }
 
-    /// Whether the module at a place has a name already.
-    fn has_name(&self, place: &Place, name: &str) -> bool {
+    /// Whether the module at a place has a name already, for something else than the macro: `#[macro_use]` gives
+    /// that to the module around.
+    fn has_name(&self, place: &Place, name: &str, item: ItemId) -> bool {
         let world = self.mapping.world;
         let module = self.mapping.at(place);
         let space = module.map(|module| world.space(module));
         space
             .zip(world.names.get(name))
-            .is_some_and(|(space, sym)| space.names.contains_key(&sym))
+            .and_then(|(space, sym)| space.names.get(&sym))
+            .is_some_and(|known| known.iter().any(|one| one.res != Res::Item(item)))
     }
 
     /// Puts an import behind the definition of a macro, unless it has one.

@@ -11,11 +11,11 @@ use super::{
     macro_scope::{Arriving, is_seen},
     mapping::{Mapping, refusal},
     needs::Need,
-    structure::Structure,
+    structure::{Structure, gives_macros},
 };
 use crate::{
-    facts::{ItemKind, Namespaces},
-    resolve::{FileId, ItemId, ModuleId, Res},
+    facts::{ItemKind, Namespaces, Origin},
+    resolve::{FileId, ItemId, ModuleId, Res, is_within},
 };
 
 /// What macros ask of the places that modules move to.
@@ -78,10 +78,53 @@ pub(super) fn check(mapping: &Mapping<'_>, structure: &Structure) -> Macros {
             }
         });
     }
+    hand_out(mapping, structure, &mut paths, &mut found.refusals);
     found.behind = arriving.map(|arriving| arriving.behind).unwrap_or_default();
     found.edits = paths.edits;
     found.needs = paths.needs;
     found
+}
+
+/// Gives the macros of modules that leave, and that others saw by where they stood, to these by a path.
+fn hand_out(
+    mapping: &Mapping<'_>,
+    structure: &Structure,
+    paths: &mut Paths<'_>,
+    refusals: &mut Vec<Finding>,
+) {
+    let world = mapping.world;
+    for giving in &structure.giving {
+        let inside = |module: ModuleId| is_within(world, module, *giving);
+        let mut all = true;
+        for file in &world.files {
+            world.visit_file(file, &mut |_, site| {
+                let ([_], user) = (site.segments, world.module_of(site.space)) else {
+                    return;
+                };
+                let step = site.trace.steps.first();
+                let Some(step) = step.filter(|step| step.import.is_none() && !inside(user)) else {
+                    return;
+                };
+                for (res, namespaces) in step.all() {
+                    let Res::Item(item) = res else { continue };
+                    let node = &world[item];
+                    let given = node.kind == ItemKind::Macro
+                        && !node.local
+                        && namespaces.meets(Namespaces::MACRO)
+                        && inside(node.module);
+                    if given && !matches!(site.origin, Origin::DocLink | Origin::DocCode) {
+                        // Who calls the macro around it is not known here.
+                        let is_body = site.origin == Origin::MacroBody;
+                        all &= !is_body && paths.give(item, user).is_some();
+                    }
+                }
+            });
+        }
+        if !all {
+            let name = &world[*giving].canonical;
+            refusals.push(refusal(mapping.file_of(*giving), gives_macros(name)));
+        }
+    }
 }
 
 /// A macro that has several definitions, of which the one that is meant depends on the place.
@@ -110,8 +153,12 @@ fn is_in_scope(
     arriving: &mut Option<Arriving<'_>>,
 ) -> bool {
     let node = &mapping.world[item];
+    let world = mapping.world;
+    // Another crate's is reached by a path, or comes from the root (`implicit`): procedural macros among them.
+    let foreign = world[node.module].krate != world[user].krate;
     // Inside what moves, nothing changes its place.
-    node.kind != ItemKind::Macro
+    foreign
+        || node.kind != ItemKind::Macro
         || node.local
         || mapping.owner(node.module) == mapping.owner(user)
         || is_seen(mapping, item, &mapping.after(user), arriving)

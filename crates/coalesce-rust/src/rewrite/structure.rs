@@ -6,6 +6,7 @@ use coalesce_model::{ByteSpan, ChangeKind, Edit, Finding, Texts, TreePath, findi
 
 use super::{
     conditions::is_conditioned,
+    implicit::without_macro_use,
     layout,
     mapping::{Mapping, refusal},
     needs::Needs,
@@ -47,6 +48,8 @@ pub(super) struct Structure {
     pub files: BTreeMap<TreePath, TreePath>,
     pub deletes: BTreeSet<TreePath>,
     pub leaving: Vec<Leaving>,
+    /// Modules whose macros what follows them sees by where they stand (`#[macro_use]`), and that leave that place.
+    pub giving: Vec<ModuleId>,
     pub arrivals: Vec<Arrival>,
     pub made: BTreeMap<Place, Made>,
     pub notes: Vec<Finding>,
@@ -92,7 +95,8 @@ impl Structure {
             packages::arrange(self, mapping, library, place);
             return;
         }
-        if let Err(message) = self.may_leave(mapping, module) {
+        let moves = matches!(kind, ChangeKind::Move);
+        if let Err(message) = self.may_leave(mapping, module, moves) {
             let path = mapping.file_of(module);
             self.refusals.push(refusal(path, message));
             return;
@@ -107,7 +111,12 @@ impl Structure {
     }
 
     /// Notes the declarations that leave.
-    fn may_leave(&mut self, mapping: &Mapping<'_>, module: ModuleId) -> Result<(), String> {
+    fn may_leave(
+        &mut self,
+        mapping: &Mapping<'_>,
+        module: ModuleId,
+        moves: bool,
+    ) -> Result<(), String> {
         let world = mapping.world;
         let name = &world[module].canonical;
         let declarations = world.declarations(module);
@@ -127,10 +136,15 @@ impl Structure {
                     "`{name}` is declared inside a macro call, which may add to the declaration"
                 ));
             }
-            if declaration.macro_use || world.gives_macros(module) {
-                return Err(format!(
-                    "`{name}` gives its macros to what follows it by #[macro_use]; order would change"
-                ));
+            let gives = declaration.macro_use || world.gives_macros(module);
+            if gives && !(moves && Self::is_in_place(mapping, module)) {
+                if !moves
+                    || world.gives_macros(module)
+                    || !is_plainly_given(mapping, file, declaration)
+                {
+                    return Err(gives_macros(name));
+                }
+                self.giving.push(module);
             }
             self.leaving.push(Leaving {
                 module,
@@ -319,6 +333,17 @@ impl Structure {
     }
 }
 
+/// Why a module whose macros others see by where it stands does not leave that place.
+pub(super) fn gives_macros(name: &str) -> String {
+    format!("`{name}` gives its macros to what follows it by #[macro_use]; order would change")
+}
+
+/// Whether the one declaration of a module says `#[macro_use]` in a way that can be taken out.
+fn is_plainly_given(mapping: &Mapping<'_>, file: FileId, declaration: &ModuleDeclaration) -> bool {
+    let text = mapping.texts.text(&mapping.world[file].path);
+    text.is_some_and(|text| without_macro_use(&text, declaration.span).is_some())
+}
+
 /// The edits inside a declaration that leaves: its name, its visibility, its `#[path]`.
 pub(super) fn own_edits(
     mapping: &Mapping<'_>,
@@ -347,6 +372,11 @@ pub(super) fn own_edits(
         } else {
             edits.push(Edit::replace(span, text.trim_end()));
         }
+    }
+    if structure.giving.contains(&leaving.module) {
+        // Who used its macros has them by their paths.
+        let text = mapping.texts.text(&mapping.world[leaving.file].path);
+        edits.extend(text.and_then(|text| without_macro_use(&text, declaration.span)));
     }
     edits.extend(path_edits(mapping, structure, leaving, declaration));
     edits

@@ -117,7 +117,7 @@ pub(super) fn demand(
 }
 
 /// Whether code calls methods that types of the standard library do not have anyway.
-fn calls_unknown(methods: &BTreeSet<String>) -> bool {
+pub(super) fn calls_unknown(methods: &BTreeSet<String>) -> bool {
     let mut methods = methods.iter();
     methods.any(|name| !ORDINARY_METHODS.contains(name))
 }

@@ -14,6 +14,7 @@ mod forward;
 mod handed;
 mod imports;
 mod macros;
+mod made_traits;
 pub(super) mod moving;
 pub(super) mod orphans;
 pub(super) mod replace;
@@ -77,6 +78,7 @@ pub(super) fn rewrite(
     plan.notes.extend(shims.notes.iter().cloned());
     let imports = imports::settle(&set, &mut scan, &shims);
     plan.unproven.extend(guessed(&set, &scan));
+    plan.unproven.extend(made_traits::unknown(&set));
     plan.unproven.extend(taken::macro_words(&set));
     plan.unproven.extend(unseen::places(&set));
     let more = replace::needs(&set, &scan);

@@ -6,12 +6,16 @@ use coalesce_model::Edit;
 
 use super::{Settler, home_of, leaf_of, visibility_of};
 use crate::{
-    facts::{LeafKind, VisibilityKind},
-    resolve::{Binding, FileId, ItemId, ModuleId, Res, Sym, is_within},
+    facts::{LeafKind, Origin, VisibilityKind},
+    resolve::{Binding, FileId, ItemId, ModuleId, Reach, Res, Sym, is_within},
     rewrite::{
         follow::Following,
         globs,
-        items::{moving::is_bound_public, scan::is_concerned},
+        items::{
+            moving::{Set, is_bound_public},
+            scan::is_concerned,
+        },
+        lines,
         mapping::refusal,
         place::Place,
         spell::{spelled, written},
@@ -177,7 +181,15 @@ impl<'a> Settler<'_, 'a> {
             return;
         }
         let private = visibility_of(world, leaf) == Some(VisibilityKind::Private);
+        let own = self.conditions(leaf);
+        let mut cfg = self.conditions_of(Res::Item(moved.item));
+        cfg.retain(|condition| !own.contains(condition));
         if !private && !is_bound_public(world, moved.home, moved.item) {
+            if self.is_of_the_crate(moving)
+                && self.beside_by_itself(leaf, (here, target), moving, ("pub(crate) ", &cfg))
+            {
+                return;
+            }
             let message = format!(
                 "a public glob brings `{}` to a part of its crate: name it in an import of its own",
                 moved.change.from
@@ -187,6 +199,11 @@ impl<'a> Settler<'_, 'a> {
             return;
         }
         if private && self.follows_by_glob(leaf, moving) {
+            return;
+        }
+        let said = visibility_text(self.set, leaf);
+        // The glob brought it under its own condition.
+        if !cfg.is_empty() && self.beside_by_itself(leaf, (here, target), moving, (&said, &cfg)) {
             return;
         }
         let mut tree = spelled(&self.path_to_moved(moving, &place));
@@ -225,6 +242,60 @@ impl<'a> Settler<'_, 'a> {
             .map(|span| Edit::replace(span, new.as_str()));
         let work = self.scan.files.entry(leaf.0).or_default();
         work.edits.extend(edits);
+        true
+    }
+
+    /// Whether the whole crate of what moves sees it, and nobody else, and it stays there.
+    fn is_of_the_crate(&self, moving: usize) -> bool {
+        let world = self.world();
+        let moved = self.set.moving(moving);
+        let krate = world[moved.home].krate;
+        let reach = world.definition_reach(moved.item);
+        let root = world[krate].root;
+        moved.named_at.krate == krate && root.is_some_and(|root| reach == Some(Reach::Within(root)))
+    }
+
+    /// Imports what left in front of a glob that brought it and stays, by a declaration with a visibility and
+    /// conditions of its own; whether that could be.
+    fn beside_by_itself(
+        &mut self,
+        leaf: (FileId, u32),
+        (here, target): (ModuleId, ModuleId),
+        moving: usize,
+        (visibility, cfg): (&str, &BTreeSet<String>),
+    ) -> bool {
+        let world = self.world();
+        let declaration = world.facts(leaf.0).declaration_of(leaf.1);
+        let plain = declaration.attributes.is_none()
+            && declaration.origin == Origin::Code
+            && is_of_module(world, leaf);
+        let goes = self.is_spent(leaf, here, target) || self.shows_what_left(leaf, here);
+        if !plain || goes {
+            return false;
+        }
+        let start = declaration.span.start;
+        let text = self.set.mapping.texts.text(&self.set.path(leaf.0));
+        let Some((text, indent)) = text
+            .as_deref()
+            .and_then(|text| Some((text, lines::prefix(text, start)?)))
+        else {
+            return false;
+        };
+        let moved = self.set.moving(moving);
+        let old = &world[moved.item].name;
+        let mut tree = spelled(&self.path_to_moved(moving, &self.set.mapping.after(here)));
+        if *old != moved.name {
+            tree = format!("{tree} as {old}");
+        }
+        let line = lines::line_break(text);
+        let attributes = cfg.iter().map(|cfg| format!("{cfg}{line}{indent}"));
+        let attributes: String = attributes.collect();
+        let import = format!("{attributes}{visibility}use {tree};{line}{indent}");
+        let edit = Edit::insert(start, import);
+        let work = self.scan.files.entry(leaf.0).or_default();
+        if !work.edits.contains(&edit) {
+            work.edits.push(edit);
+        }
         true
     }
 
@@ -437,4 +508,17 @@ enum Way {
     Defined,
     Glob((FileId, u32)),
     Other,
+}
+
+/// The visibility of the declaration that holds a leaf, with a space behind it where there is one.
+fn visibility_text(set: &Set<'_>, leaf: (FileId, u32)) -> String {
+    let declaration = set.world().facts(leaf.0).declaration_of(leaf.1);
+    let text = set.mapping.texts.text(&set.path(leaf.0));
+    let said = text
+        .as_deref()
+        .and_then(|text| declaration.visibility.span.of(text));
+    match said.map(str::trim) {
+        Some(said) if !said.is_empty() => format!("{said} "),
+        _ => String::new(),
+    }
 }

@@ -68,8 +68,9 @@ impl<'a> Settler<'_, 'a> {
                 let told = self.for_documents_alone(import);
                 self.scan.told.unproven.push(told);
             } else if stays == Demand::No {
+                // Also where it leads through what moves, and was to be spelled anew: `use Kind::{A, B};`.
                 let work = self.scan.files.entry(import.0).or_default();
-                work.leaves.entry(import.1).or_insert(LeafChange::Drop);
+                work.leaves.insert(import.1, LeafChange::Drop);
             } else if stays == Demand::Perhaps || leaves == Some(&Demand::Perhaps) {
                 self.scan.guessed.insert(import);
             }
@@ -117,7 +118,7 @@ impl<'a> Settler<'_, 'a> {
         });
         if known && idle {
             let work = self.scan.files.entry(import.0).or_default();
-            work.leaves.entry(import.1).or_insert(LeafChange::Drop);
+            work.leaves.insert(import.1, LeafChange::Drop);
         }
     }
 
@@ -138,23 +139,28 @@ impl<'a> Settler<'_, 'a> {
         let Some(bound) = fact.alias.or_else(|| segments.last().copied()) else {
             return false;
         };
-        let name = facts.name(bound.name).to_owned();
+        let bound = facts.name(bound.name).to_owned();
         if !private || self.scan.used_imports.contains(&import) {
             return false;
         }
-        if self.own_demand(import, (home, &name), home) != Demand::No {
+        if self.own_demand(import, (home, &bound), home) != Demand::No {
             return false;
         }
-        let Some(users) = self.tests_with(import, (home, &name)) else {
+        let Some(users) = self.tests_with(import, (home, &bound)) else {
             return false;
         };
-        let alias = fact.alias.map(|_| name);
+        let alias = fact.alias.map(|_| bound.clone());
         for user in users {
             let place = self.set.mapping.after(world[user].module);
             let needs = &mut self.scan.told.needs;
             let speller = self.set.mapping.speller();
             let path = speller.said_in(path.clone(), krate, &place, needs);
-            let (alias, cfg) = (alias.clone(), BTreeSet::new());
+            // Whether they call one of its methods is not known where it is no more than possible.
+            let module = world[user].module;
+            if self.own_demand(import, (home, &bound), module) == Demand::Perhaps {
+                self.scan.guessed.insert(import);
+            }
+            let (alias, cfg) = (alias.clone(), self.conditions(import));
             let list = self.imports.left.entry(user).or_default();
             list.insert(Import { path, alias, cfg });
         }
@@ -356,6 +362,11 @@ impl<'a> Settler<'_, 'a> {
         let demands = results.iter().map(|res| {
             traits::demand(world, (name, *res), methods, self.set.mapping.texts, &looks)
         });
-        demands.max().unwrap_or(Demand::Perhaps)
+        // What a macro defines may be a trait; without a call of any method nobody needs it.
+        let unknown = match methods.is_empty() {
+            true => Demand::No,
+            false => Demand::Perhaps,
+        };
+        demands.max().unwrap_or(unknown)
     }
 }
