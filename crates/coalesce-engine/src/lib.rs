@@ -48,7 +48,7 @@ pub use progress::{Overall, Progress, Watcher};
 pub use propose::{PackageReach, ProposalOptions, ProposedManifest, propose, unfit};
 pub use retire::{SelectedShim, ShimSelection, removal, retire};
 pub use session::{
-    LanguagePart, OUTLINERS, Outliner, Part, Session, SourcePaths, Sources, files_of,
+    Extent, LanguagePart, OUTLINERS, Outliner, Part, Session, SourcePaths, Sources, files_of,
 };
 pub use shims::{references, shims};
 pub use verify::{checks_of, checks_of_plan, verify};

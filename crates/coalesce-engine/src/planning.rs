@@ -92,6 +92,7 @@ pub fn plan(
     manifests: &[Manifest],
     options: PlanOptions,
 ) -> Result<MigrationPlan, Failure> {
+    session.may_plan()?;
     let index = session.index();
     let mut checked = coalesce_plan::check(manifests, &index, &session.tree)
         .map_err(|errors| misfit(&errors, manifests, session))?;

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use coalesce_model::{
     Change, ChangeKind, Form, Import, ImportTarget, LanguageKind, LanguagePlan, Module, ModuleKind,
-    Subject, Texts as _, TreePath,
+    ShimRequest, Subject, Texts as _, TreePath,
     language::RewriteOptions,
     manifest::{Entry, Manifest, is_guard},
 };
@@ -38,7 +38,7 @@ pub fn proposals(
             .filter(|entry| is_done(manifest, entry))
         {
             for part in session.parts() {
-                proposals.extend(proposal(session, part, entry, options));
+                proposals.extend(proposal(session, part, (manifest, entry), options));
             }
         }
     }
@@ -48,7 +48,7 @@ pub fn proposals(
 fn proposal(
     session: &Session,
     part: &dyn LanguagePart,
-    entry: &Entry,
+    (manifest, entry): (&Manifest, &Entry),
     options: RewriteOptions,
 ) -> Option<LanguagePlan> {
     let modules = part.graph().modules();
@@ -69,7 +69,8 @@ fn proposal(
         kind: ChangeKind::Replace {
             rename: entry.rename.clone(),
         },
-        shim: None,
+        // The shim that is there stays: what cannot be led on goes on naming it, and stops no other use.
+        shim: shim.map(|_| ShimRequest::of(manifest)),
         uses: entry.uses,
     };
     let mut plan = part.rewrite_in(session, &stand_in.operations, &[change], options);

@@ -53,6 +53,7 @@ pub fn retire(
     manifests: &[Manifest],
     wanted: &ShimSelection,
 ) -> Result<(Vec<SelectedShim>, MigrationPlan), Failure> {
+    session.may_plan()?;
     let selected = selected(session, shims(session, manifests), wanted)?;
     let mut plan = plan_removal(session, &selected, wanted.even_used);
     plan.source = PlanSource::Shims {

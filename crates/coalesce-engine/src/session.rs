@@ -10,7 +10,7 @@ use coalesce_kernels::Kernels;
 use coalesce_model::{
     Change, Language, LanguageGraph, LanguageKind, LanguagePlan, Settings, Texts as _, TreePath,
     envelope::{Files, SkippedFile},
-    language::RewriteOptions,
+    language::{RewriteOptions, Structure, Taken},
 };
 use coalesce_plan::{Operation, Overlay, Proof, planned, prove};
 use coalesce_python::Python;
@@ -30,11 +30,17 @@ pub struct Part<L: Language> {
 }
 
 impl<L: Language> Part<L> {
-    fn read(language: L, tree: &SourceTree, cache: bool, settings: &Settings) -> Self {
-        let cache = cache
-            .then(|| FactsCache::<L>::open(tree, &language))
-            .flatten();
-        let files = tree.facts(&language, cache.as_ref());
+    fn read(
+        language: L,
+        tree: &SourceTree,
+        cache: bool,
+        settings: &Settings,
+        extent: Extent,
+    ) -> Self {
+        let files = match extent {
+            Extent::Whole => taken(&language, tree, cache),
+            Extent::Structure => taken(&Structure(&language), tree, cache),
+        };
         let graph = language.resolve(&files, coalesce_model::Texts::paths(tree), settings);
         Self {
             language,
@@ -42,6 +48,21 @@ impl<L: Language> Part<L> {
             graph,
         }
     }
+}
+
+/// What is taken from each file of a tree, from the cache where it is wanted and has it.
+fn taken<T: Taken>(what: &T, tree: &SourceTree, cache: bool) -> Vec<(TreePath, Arc<T::Of>)> {
+    let cache = cache.then(|| FactsCache::open(tree, what)).flatten();
+    tree.facts(what, cache.as_ref())
+}
+
+/// How much of each file a session knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// All that languages tell.
+    Whole,
+    /// Which modules, imports and names there are. Nothing is planned with it.
+    Structure,
 }
 
 /// One language of a tree, whatever its facts and its graph.
@@ -209,6 +230,7 @@ macro_rules! languages {
             pub tree: SourceTree,
             /// What `coalesce.toml` says.
             pub settings: Settings,
+            extent: Extent,
             $(
                 #[doc = concat!("Files and graph of ", stringify!($language), ".")]
                 pub $field: Part<$language>,
@@ -230,13 +252,26 @@ macro_rules! languages {
             /// # Errors
             /// When the root cannot be read, or its `coalesce.toml` is malformed.
             pub fn open(root: &Path, cache: bool, progress: Progress) -> Result<Self, Failure> {
+                Self::open_for(Extent::Whole, root, cache, progress)
+            }
+
+            /// The same with so much of each file.
+            ///
+            /// # Errors
+            /// When the root cannot be read, or its `coalesce.toml` is malformed.
+            pub fn open_for(
+                extent: Extent,
+                root: &Path,
+                cache: bool,
+                progress: Progress,
+            ) -> Result<Self, Failure> {
                 progress.stage("looking for files");
                 let tree =
                     SourceTree::open(root).map_err(|error| Failure::user(error.to_string()))?;
                 let settings = tree.settings().clone();
                 progress.stage(format_args!("reading {} files", tree.files().len()));
-                $(let $field = Part::read($language, &tree, cache, &settings);)*
-                Ok(Self { progress, tree, settings, $($field),* })
+                $(let $field = Part::read($language, &tree, cache, &settings, extent);)*
+                Ok(Self { progress, tree, settings, extent, $($field),* })
             }
 
             /// Every language that there is, whether the tree has files of it or not.
@@ -292,6 +327,14 @@ impl<'s> Sources<'s> {
 pub struct SourcePaths(pub Vec<(&'static dyn Outliner, Vec<TreePath>)>);
 
 impl Session {
+    /// Refuses to plan with less than all that is known.
+    pub(crate) fn may_plan(&self) -> Result<(), Failure> {
+        match self.extent {
+            Extent::Whole => Ok(()),
+            Extent::Structure => Err(Failure::internal("a plan needs all that files tell")),
+        }
+    }
+
     /// A file as the duplicate finder sees it; `None` where it cannot be read, or is no source file.
     #[must_use]
     pub fn source_file(&self, path: &TreePath) -> Option<SourceFile> {

@@ -39,6 +39,9 @@ pub fn of_sources(subject: &Subject<'_>) -> Vec<Allowance> {
     let finder = memmem::Finder::new(MARK);
     for (language, paths) in subject.sources {
         for path in paths {
+            if !subject.texts.may_have_remarks(path) {
+                continue;
+            }
             let Some(text) = subject.texts.text(path) else {
                 continue;
             };

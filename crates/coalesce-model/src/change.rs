@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use crate::manifest::Manifest;
+
 /// One module or item that gives up its old name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
@@ -100,6 +102,20 @@ pub struct ShimRequest {
     pub trait_bounds: bool,
     /// How much of the shim stands in its own file. Python alone.
     pub style: ShimStyle,
+}
+
+impl ShimRequest {
+    /// What the manifest of an entry asks of its shim.
+    #[must_use]
+    pub fn of(manifest: &Manifest) -> Self {
+        Self {
+            manifest: manifest.id.clone(),
+            since: manifest.since.clone(),
+            remove_in: manifest.remove_in.clone(),
+            trait_bounds: manifest.trait_bounds,
+            style: manifest.shim_style,
+        }
+    }
 }
 
 /// How much of a shim stands in its own file.

@@ -63,6 +63,9 @@ pub trait Language: Sync {
     /// Raise it when `Facts` or what fills it changes: cached facts of another version are dropped.
     const FACTS_VERSION: u32;
 
+    /// Whether [`Language::structure`] gives less than [`Language::facts`], so that the two are kept apart.
+    const STRUCTURE_IS_LESS: bool = false;
+
     /// Which language.
     fn kind(&self) -> LanguageKind;
 
@@ -93,6 +96,12 @@ pub trait Language: Sync {
     /// The facts of one file. Never fails: a file that does not parse gives what its tokens give,
     /// marked so.
     fn facts(&self, path: &TreePath, text: &str) -> Self::Facts;
+
+    /// Of the facts of one file those that say which modules, imports and names there are: enough to look at a tree, not
+    /// to plan what changes it.
+    fn structure(&self, path: &TreePath, text: &str) -> Self::Facts {
+        self.facts(path, text)
+    }
 
     /// The tokens and units of one file, for comparing; `None` for project files. One pass of a
     /// lexer, which never fails: what is not finished ends with the text.
@@ -156,6 +165,31 @@ impl<L: Language> Taken for L {
 
     fn take(&self, path: &TreePath, text: &str) -> L::Facts {
         self.facts(path, text)
+    }
+}
+
+/// What [`Language::structure`] gives, taken from each file of a tree.
+pub struct Structure<'l, L>(pub &'l L);
+
+impl<L: Language> Taken for Structure<'_, L> {
+    type Of = L::Facts;
+
+    const VERSION: u32 = L::FACTS_VERSION;
+
+    fn kept_as(&self) -> String {
+        let whole = self.0.kept_as();
+        match L::STRUCTURE_IS_LESS {
+            true => format!("{whole}-structure"),
+            false => whole,
+        }
+    }
+
+    fn files<'p>(&self, paths: &'p [TreePath]) -> BTreeSet<&'p TreePath> {
+        self.0.claimed(paths)
+    }
+
+    fn take(&self, path: &TreePath, text: &str) -> L::Facts {
+        self.0.structure(path, text)
     }
 }
 

@@ -7,6 +7,8 @@ pub struct NamePattern {
     /// What stands before `//`: the package, where several have one name.
     within: Option<String>,
     segments: Vec<String>,
+    /// No segment has a star.
+    plain: bool,
 }
 
 impl NamePattern {
@@ -19,6 +21,7 @@ impl NamePattern {
             text: text.to_owned(),
             within: within.map(str::to_owned),
             segments: split(name).map(str::to_owned).collect(),
+            plain: !name.contains('*'),
         }
     }
 
@@ -46,6 +49,12 @@ impl NamePattern {
         let Some(name) = self.within(name) else {
             return false;
         };
+        if self.plain {
+            let mut given = split(name);
+            let mut wanted = self.segments.iter();
+            return !self.segments.is_empty()
+                && wanted.all(|segment| given.next() == Some(segment.as_str()));
+        }
         // Most names part in the first segment, which needs no list.
         let begins = |first: &String| {
             let segment = split(name).next();
@@ -136,6 +145,11 @@ mod tests {
             ("a.gpu*", "a.gpu.pool", true),
             ("**.pool", "a.gpu.pool.Block", true),
             ("b.gpu", "a.gpu.pool", false),
+            ("a.gpu", "a.gpu.pool", true),
+            ("a::gpu", "a::gpu", true),
+            ("a.gpu", "a.gpu_pool", false),
+            ("a.gpu.pool", "a.gpu", false),
+            ("", "a", false),
             ("a", "", false),
         ] {
             let pattern = NamePattern::new(pattern);

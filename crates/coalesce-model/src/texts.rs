@@ -14,6 +14,11 @@ pub trait Texts: Sync {
     /// Every path of the tree, sorted, skipped files included.
     fn paths(&self) -> &[TreePath];
 
+    /// Whether a file may have remarks for us (`coalesce: …`), as far as that is known without reading it.
+    fn may_have_remarks(&self, path: &TreePath) -> bool {
+        self.exists(path)
+    }
+
     /// Whether there is such a file.
     fn exists(&self, path: &TreePath) -> bool {
         self.paths().binary_search(path).is_ok()

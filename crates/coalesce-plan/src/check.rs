@@ -599,13 +599,6 @@ fn report(manifest: &Manifest, entry: &Entry, done: bool) -> EntryReport {
 
 /// What an entry asks of the names that it gives.
 pub(crate) fn change(manifest: &Manifest, entry: &Entry, subject: Subject) -> Change {
-    let shim = ShimRequest {
-        manifest: manifest.id.clone(),
-        since: manifest.since.clone(),
-        remove_in: manifest.remove_in.clone(),
-        trait_bounds: manifest.trait_bounds,
-        style: manifest.shim_style,
-    };
     Change {
         from: entry.from.text.clone(),
         to: entry.to.text.clone(),
@@ -617,7 +610,7 @@ pub(crate) fn change(manifest: &Manifest, entry: &Entry, subject: Subject) -> Ch
             },
             Verb::Remove | Verb::Access => ChangeKind::Remove,
         },
-        shim: entry.shim.then_some(shim),
+        shim: entry.shim.then(|| ShimRequest::of(manifest)),
         uses: entry.uses,
     }
 }

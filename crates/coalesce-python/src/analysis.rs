@@ -77,19 +77,29 @@ impl Analysis {
     /// Walks `text`. A byte-order mark at its start is passed over.
     #[must_use]
     pub fn new(text: &str) -> Self {
-        Self::walk(text, true)
+        Self::walk(text, Detail::Annotations)
     }
 
     /// The same without the uses that stand in quoted annotations, for those who need no uses.
     #[must_use]
     pub fn without_annotations(text: &str) -> Self {
-        Self::walk(text, false)
+        Self::walk(text, Detail::Uses)
     }
 
-    fn walk(text: &str, annotations: bool) -> Self {
+    /// What the file imports, defines and names in strings, and nothing of how its names are used: bodies of functions
+    /// that change none of it are not looked into, whatever is wrong there.
+    #[must_use]
+    pub fn structure(text: &str) -> Self {
+        Self::walk(text, Detail::Structure)
+    }
+
+    fn walk(text: &str, detail: Detail) -> Self {
         let start = if text.starts_with('\u{feff}') { 3 } else { 0 };
         let source = text.get(start as usize..).unwrap_or_default();
-        let (parsed, unread) = parser::parse_or_say(source, Mode::Module);
+        let (parsed, unread) = match detail {
+            Detail::Structure => parser::parse_outside_bodies(source),
+            Detail::Uses | Detail::Annotations => parser::parse_or_say(source, Mode::Module),
+        };
         let first = parsed.errors().first();
         let unread = unread.map(|(span, why)| (ByteSpan::empty(span.start + start), why));
         let dynamic = unread.is_some();
@@ -103,7 +113,7 @@ impl Analysis {
             depth: 0,
             guard: Guard::None,
             annotation: false,
-            quoted: annotations,
+            detail,
             branches: 0,
             program: false,
             augments: false,
@@ -209,6 +219,17 @@ pub(crate) fn shift(range: TextRange, start: u32) -> ByteSpan {
     ByteSpan::new(range.start().to_u32() + start, range.end().to_u32() + start)
 }
 
+/// How much of a file is looked at.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Detail {
+    /// No uses of names, and nothing of what executing the file does.
+    Structure,
+    /// Without those in types that stand in quotes.
+    Uses,
+    /// All of it.
+    Annotations,
+}
+
 struct Walker<'t> {
     text: &'t str,
     /// Bytes before what was parsed.
@@ -220,8 +241,7 @@ struct Walker<'t> {
     guard: Guard,
     /// What is walked is a type.
     annotation: bool,
-    /// Types in quotes are walked too.
-    quoted: bool,
+    detail: Detail,
     /// Branches of `if` statements around.
     branches: usize,
     /// Below `if __name__ == "__main__"`: nothing of it happens when the file is imported.
@@ -255,6 +275,9 @@ impl<'t> Walker<'t> {
         }
         self.found.lazy = lazy::find(body, self.text, self.start);
         self.found.dynamic |= self.found.lazy.dynamic;
+        if self.detail == Detail::Structure {
+            return;
+        }
         let module = self.found.scopes.first();
         let (effects, storing_functions) = module.map_or_else(Default::default, |module| {
             (
@@ -493,6 +516,9 @@ impl<'t> Walker<'t> {
     }
 
     fn use_name(&mut self, mut chain: Vec<Spanned>, store: bool) {
+        if self.detail == Detail::Structure {
+            return;
+        }
         if let Some(root) = chain.first_mut()
             && let Cow::Owned(name) = self.mangled(&root.text)
         {

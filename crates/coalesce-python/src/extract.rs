@@ -56,11 +56,37 @@ fn imports_by_value(text: &str) -> bool {
     })
 }
 
+/// The facts of a source file.
 fn source(text: &str) -> PythonFacts {
     let mut analysis = Analysis::without_annotations(text);
+    let mut facts = facts_of(text, &mut analysis);
+    facts.flow = Flow::new(&analysis, &facts.imports);
+    facts.effects = analysis.effects;
+    facts.warning = analysis.warning;
+    facts.storing_functions = analysis.storing_functions;
+    facts
+}
+
+/// The facts of a file without what executing it does: `flow`, `effects`, `warning` and `storing_functions` are empty.
+pub fn structure(path: &TreePath, text: &str) -> PythonFacts {
+    let source = |text| facts_of(text, &mut Analysis::structure(text));
+    match path.file_name() {
+        "pyproject.toml" | "setup.cfg" => project::facts(path, text),
+        _ if project::is_metadata(path) => project::metadata(text),
+        "setup.py" => project::setup_py(text, source(text)),
+        "__init__.py" => PythonFacts {
+            makes_modules: makes_modules(text),
+            ..source(text)
+        },
+        _ => source(text),
+    }
+}
+
+/// The facts that need no uses of names.
+fn facts_of(text: &str, analysis: &mut Analysis) -> PythonFacts {
     let mut imports: Vec<ImportStatement> = Vec::with_capacity(analysis.imports.len());
     let defines = analysis.defines();
-    let names = names(text, &analysis);
+    let names = names(text, analysis);
     let program_names = analysis.program_names();
     // Tables that were read say what such calls import.
     let tables = &analysis.lazy;
@@ -73,41 +99,80 @@ fn source(text: &str) -> PythonFacts {
     imports.extend(analysis.imports.iter().map(|(import, _)| import.clone()));
     imports.extend(analysis.run_time.iter().filter_map(run_time));
     imports.extend(analysis.lazy.imports.iter().map(|each| each.import.clone()));
-    let flow = Flow::new(&analysis, &imports);
-    let lines = LineIndex::new(text);
+    let mut lines = Lines::new(text);
     for leaf in imports.iter_mut().flat_map(|import| &mut import.leaves) {
-        leaf.line = lines.line_number(leaf.name.span.start);
+        leaf.line = lines.number(leaf.name.span.start);
     }
     let names = names
         .into_iter()
-        .map(|name| (lines.line_number(name.span.start), name))
+        .map(|name| (lines.number(name.span.start), name))
         .map(|(line, name)| (name, line))
         .collect();
     PythonFacts {
-        lines: lines.line_count(text),
+        lines: lines.count(),
         shim: shim_marker(text),
         item_shims: item_shims(text),
-        syntax_error: analysis.syntax_error,
+        syntax_error: analysis.syntax_error.take(),
         imports,
         defines,
-        all: analysis.all,
+        all: analysis.all.take(),
         dynamic: analysis.dynamic,
-        makes_modules: false,
         content: analysis.content,
         names,
-        declared_roots: Vec::new(),
         program_names,
         lazy_stub: analysis.lazy.stub,
-        unknown_tables: analysis.lazy.unknown,
-        perhaps_tables: analysis.lazy.perhaps,
+        unknown_tables: std::mem::take(&mut analysis.lazy.unknown),
+        perhaps_tables: std::mem::take(&mut analysis.lazy.perhaps),
         open_imports,
         imports_by_value: imports_by_value(text),
-        requirements: Vec::new(),
-        extensions: Vec::new(),
-        flow,
-        effects: analysis.effects,
-        warning: analysis.warning,
-        storing_functions: analysis.storing_functions,
+        ..PythonFacts::default()
+    }
+}
+
+/// Numbers of lines of a few places that mostly come in the order of the text: the ends of lines between two of them are
+/// counted, and no list of all lines is made.
+struct Lines<'t> {
+    text: &'t str,
+    /// Where ends of lines are not all `\n`.
+    index: Option<LineIndex>,
+    /// The place that was asked for last, and its line.
+    last: (usize, u32),
+}
+
+impl<'t> Lines<'t> {
+    fn new(text: &'t str) -> Self {
+        let others = memchr::memchr(b'\r', text.as_bytes()).is_some();
+        Self {
+            text,
+            index: others.then(|| LineIndex::new(text)),
+            last: (0, 1),
+        }
+    }
+
+    /// The line of a byte, 1-based.
+    fn number(&mut self, offset: u32) -> u32 {
+        if let Some(index) = &self.index {
+            return index.line_number(offset);
+        }
+        let offset = (offset as usize).min(self.text.len());
+        let (from, line) = match self.last {
+            (last, _) if last > offset => (0, 1),
+            last => last,
+        };
+        let between = self.text.as_bytes().get(from..offset).unwrap_or_default();
+        let ends = memchr::memchr_iter(b'\n', between).count();
+        let line = line + u32::try_from(ends).unwrap_or(u32::MAX - line);
+        self.last = (offset, line);
+        line
+    }
+
+    /// How many lines there are: the last one counts when it holds text.
+    fn count(&mut self) -> u32 {
+        if let Some(index) = &self.index {
+            return index.line_count(self.text);
+        }
+        let end = self.number(u32::try_from(self.text.len()).unwrap_or(u32::MAX));
+        end - u32::from(self.text.is_empty() || self.text.ends_with('\n'))
     }
 }
 

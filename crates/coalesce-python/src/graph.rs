@@ -50,6 +50,8 @@ pub struct PythonGraph {
     pub(crate) unchecked: Vec<Import>,
     pub(crate) mentions: Vec<Mention>,
     by_path: FxHashMap<TreePath, usize>,
+    /// Directories with an `__init__.py`.
+    packages: FxHashSet<TreePath>,
     by_name: FxHashMap<String, Vec<usize>>,
     bound: Vec<FxHashMap<String, Bound>>,
     /// Of each module the statements that are star imports, in order.
@@ -110,6 +112,7 @@ impl PythonGraph {
             unchecked: Vec::new(),
             mentions: Vec::new(),
             by_path: FxHashMap::default(),
+            packages: FxHashSet::default(),
             by_name: FxHashMap::default(),
             bound: Vec::with_capacity(rows.len()),
             stars: Vec::with_capacity(rows.len()),
@@ -136,6 +139,9 @@ impl PythonGraph {
             self.by_name.entry(name.clone()).or_default().push(index);
         }
         self.by_path.insert(path.clone(), index);
+        if path.file_name() == "__init__.py" {
+            self.packages.extend(path.parent());
+        }
         let (bound, stars) = bindings(&facts);
         let exports = exports(&facts, &path);
         self.modules.push(Module {
@@ -250,13 +256,16 @@ impl PythonGraph {
         let here = from
             .and_then(|from| self.modules.get(from))
             .map(|module| &module.path);
-        if let Some(directory) = here.and_then(TreePath::parent) {
-            let script = !self.by_path.contains_key(&join(&directory, "__init__.py"));
-            if let Some(beside) = script.then(|| self.at(&directory, name)).flatten() {
+        if let Some(directory) = here.map(directory_of) {
+            let script = !self.packages.contains(directory);
+            if let Some(beside) = script.then(|| self.at(directory, name)).flatten() {
                 return Some(beside);
             }
         }
         let found = self.by_name.get(name)?;
+        if let [only] = found.as_slice() {
+            return Some(*only);
+        }
         let near = |index: &&usize| {
             let module = self.modules.get(**index);
             let path = module.map_or("", |module| module.path.as_str());
@@ -289,17 +298,24 @@ impl PythonGraph {
     }
 
     /// The module at a dotted name below a directory.
-    fn at(&self, directory: &TreePath, name: &str) -> Option<usize> {
-        let base = join(directory, &name.replace('.', "/"));
-        let candidates = [
-            format!("{base}.py"),
-            format!("{base}/__init__.py"),
-            format!("{base}.pyi"),
-            format!("{base}/__init__.pyi"),
-        ];
-        candidates
+    fn at(&self, directory: &str, name: &str) -> Option<usize> {
+        // Asked for every import of a tree: one text for all that are looked for.
+        let mut path = String::with_capacity(directory.len() + name.len() + 16);
+        path.push_str(directory);
+        for segment in name.split('.').filter(|segment| !segment.is_empty()) {
+            if !path.is_empty() {
+                path.push('/');
+            }
+            path.push_str(segment);
+        }
+        let base = path.len();
+        [".py", "/__init__.py", ".pyi", "/__init__.pyi"]
             .iter()
-            .find_map(|path| self.by_path.get(path.as_str()).copied())
+            .find_map(|end| {
+                path.truncate(base);
+                path.push_str(end);
+                self.by_path.get(path.as_str()).copied()
+            })
     }
 
     /// The module that the `from` part of a statement names.
@@ -309,16 +325,21 @@ impl PythonGraph {
         if from.level == 0 {
             return self.find(Some(importer), &from.module);
         }
-        let mut directory = self.modules.get(importer)?.path.parent()?;
+        let mut directory = directory_of(&self.modules.get(importer)?.path);
         for _ in 1..from.level {
-            directory = directory.parent()?;
+            if directory.is_empty() {
+                return None;
+            }
+            directory = above(directory);
         }
         if from.module.is_empty() {
-            return ["__init__.py", "__init__.pyi"]
-                .iter()
-                .find_map(|file| self.by_path.get(&join(&directory, file)).copied());
+            let slash = if directory.is_empty() { "" } else { "/" };
+            return ["__init__.py", "__init__.pyi"].iter().find_map(|file| {
+                let path = format!("{directory}{slash}{file}");
+                self.by_path.get(path.as_str()).copied()
+            });
         }
-        self.at(&directory, &from.module)
+        self.at(directory, &from.module)
     }
 
     /// What a leaf of an import statement means.
@@ -335,6 +356,19 @@ impl PythonGraph {
         leaf: &Leaf,
         look: Look<'_>,
     ) -> Entity {
+        let base = self.base_module(importer, import);
+        self.leaf_entity_of(importer, import, leaf, base, look)
+    }
+
+    /// The same with the module that the `from` part names, which all leaves of a statement have.
+    fn leaf_entity_of(
+        &self,
+        importer: usize,
+        import: &ImportStatement,
+        leaf: &Leaf,
+        base: Option<usize>,
+        look: Look<'_>,
+    ) -> Entity {
         if look.depth > MAXIMUM_CHAIN {
             return Entity::Opaque;
         }
@@ -344,8 +378,7 @@ impl PythonGraph {
                 None => self.absent(importer, &leaf.name.text),
             };
         };
-        let base = import.base(self.package_of(importer));
-        if let Some(module) = self.base_module(importer, import) {
+        if let Some(module) = base {
             // `from . import sub` in the package itself: the binding is its own submodule.
             if module == importer
                 && self
@@ -367,7 +400,7 @@ impl PythonGraph {
             };
         }
         // A namespace package: the name may still be a module.
-        let Some(base) = base else {
+        let Some(base) = import.base(self.package_of(importer)) else {
             return Entity::Missing;
         };
         if let Some(module) = self.find(Some(importer), &format!("{base}.{}", leaf.name.text)) {
@@ -481,7 +514,7 @@ impl PythonGraph {
     #[must_use]
     pub fn submodule(&self, package: usize, name: &str) -> Option<usize> {
         let module = self.modules.get(package).filter(|module| module.package)?;
-        self.at(&module.path.parent()?, name)
+        self.at(directory_of(&module.path), name)
     }
 
     /// What a star import of `source` supplies under `name`.
@@ -516,18 +549,17 @@ impl PythonGraph {
                 continue;
             };
             for import in &facts.imports {
+                let base = self.base_module(importer, import);
+                let package = import.base(self.package_of(importer));
                 for leaf in &import.leaves {
-                    let name = import.full_name(leaf, self.package_of(importer));
-                    let entity = self.leaf_entity(importer, import, leaf);
+                    let known = Known::default();
+                    let look = Look::new(&known);
+                    let entity = self.leaf_entity_of(importer, import, leaf, base, look);
                     let opaque = entity == Entity::Opaque && !is_dunder(&leaf.name.text);
-                    let target = self.target(importer, import, entity);
                     let resolved = Import {
                         importer,
-                        target,
-                        name: name
-                            .unwrap_or_else(|| leaf.name.text.clone())
-                            .trim_end_matches(".*")
-                            .to_owned(),
+                        target: target(import, base, entity),
+                        name: full_name(package.as_deref(), &leaf.name.text),
                         path: module.path.clone(),
                         span: leaf.name.span,
                         line: leaf.line,
@@ -545,29 +577,6 @@ impl PythonGraph {
             list.sort_by(|a: &Import, b| (&a.path, a.span).cmp(&(&b.path, b.span)));
         }
         (self.imports, self.unchecked) = (imports, unchecked);
-    }
-
-    fn target(&self, importer: usize, import: &ImportStatement, entity: Entity) -> ImportTarget {
-        match entity {
-            Entity::Module(module) => ImportTarget::Module(module),
-            Entity::Item(module, _) => {
-                ImportTarget::Module(self.base_module(importer, import).unwrap_or(module))
-            }
-            Entity::External => match self.base_module(importer, import) {
-                // A name that a module of the tree took from outside.
-                Some(module) => ImportTarget::Module(module),
-                None => ImportTarget::External,
-            },
-            // What a table means by a text that is no module of the tree, nobody knows.
-            Entity::Missing if import.lazy && self.base_module(importer, import).is_none() => {
-                ImportTarget::Opaque
-            }
-            Entity::Missing => ImportTarget::Unresolved,
-            Entity::Opaque => match self.base_module(importer, import) {
-                Some(module) => ImportTarget::Module(module),
-                None => ImportTarget::Opaque,
-            },
-        }
     }
 
     fn collect_mentions(&mut self) {
@@ -640,6 +649,39 @@ impl PythonGraph {
     }
 }
 
+/// What a leaf leads to that means `entity`, in a statement whose `from` part names the module `base`.
+fn target(import: &ImportStatement, base: Option<usize>, entity: Entity) -> ImportTarget {
+    match (entity, base) {
+        (Entity::Module(module), _) => ImportTarget::Module(module),
+        (Entity::Item(module, _), base) => ImportTarget::Module(base.unwrap_or(module)),
+        // A name that a module of the tree took from outside.
+        (Entity::External | Entity::Opaque, Some(module)) => ImportTarget::Module(module),
+        (Entity::External, None) => ImportTarget::External,
+        (Entity::Opaque, None) => ImportTarget::Opaque,
+        // What a table means by a text that is no module of the tree, nobody knows.
+        (Entity::Missing, None) if import.lazy => ImportTarget::Opaque,
+        (Entity::Missing, _) => ImportTarget::Unresolved,
+    }
+}
+
+/// The full name of what a leaf imports from a package or by itself; a star means the whole module.
+fn full_name(package: Option<&str>, leaf: &str) -> String {
+    match (package, leaf) {
+        (Some(package), "*") => package.trim_end_matches(".*").to_owned(),
+        (Some(package), leaf) => format!("{package}.{leaf}"),
+        (None, leaf) => leaf.trim_end_matches(".*").to_owned(),
+    }
+}
+
+/// The directory of a file; empty at the root.
+fn directory_of(path: &TreePath) -> &str {
+    above(path.as_str())
+}
+
+fn above(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(above, _)| above)
+}
+
 /// Whether a name is one that Python itself gives to modules, or may.
 fn is_dunder(name: &str) -> bool {
     name.starts_with("__") && name.ends_with("__")
@@ -710,8 +752,4 @@ fn exports(facts: &PythonFacts, path: &TreePath) -> Vec<String> {
 fn shared_directories(here: &str, path: &str) -> usize {
     let (here, path) = (here.split('/'), path.split('/'));
     here.zip(path).take_while(|(a, b)| a == b).count()
-}
-
-fn join(directory: &TreePath, name: &str) -> TreePath {
-    directory.join(name).unwrap_or_else(|_| directory.clone())
 }

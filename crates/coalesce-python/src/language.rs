@@ -23,6 +23,8 @@ impl Language for Python {
 
     const FACTS_VERSION: u32 = 17;
 
+    const STRUCTURE_IS_LESS: bool = true;
+
     fn kind(&self) -> LanguageKind {
         LanguageKind::Python
     }
@@ -35,6 +37,10 @@ impl Language for Python {
 
     fn facts(&self, path: &TreePath, text: &str) -> PythonFacts {
         extract::facts(path, text)
+    }
+
+    fn structure(&self, path: &TreePath, text: &str) -> PythonFacts {
+        extract::structure(path, text)
     }
 
     fn outline(&self, path: &TreePath, text: &str) -> Option<Outline> {

@@ -4,6 +4,9 @@
 //! or a keyword in a row. A text that nests deeper than the interpreter itself takes gives what an
 //! empty one gives, and the reason.
 
+mod bodies;
+
+use bodies::Bodies;
 use coalesce_model::ByteSpan;
 use ruff_python_ast::{Mod, Stmt};
 use ruff_python_parser::{Mode, ParseOptions, Parsed, parse_unchecked};
@@ -51,23 +54,23 @@ pub(crate) fn statements(parsed: &Parsed<Mod>) -> &[Stmt] {
 
 /// The same, with where and why it was not parsed at all.
 pub(crate) fn parse_or_say(text: &str, mode: Mode) -> (Parsed<Mod>, Option<(ByteSpan, String)>) {
-    let problem = too_deep(text);
+    let problem = Scan::new(text, None).too_deep();
     let text = if problem.is_some() { "" } else { text };
     (parse_unchecked(text, ParseOptions::from(mode)), problem)
 }
 
-/// Where and why a text is not parsed.
-fn too_deep(text: &str) -> Option<(ByteSpan, String)> {
-    let mut scan = Scan {
-        bytes: text.as_bytes(),
-        at: 0,
-        chains: vec![0],
-        blocks: Vec::new(),
-        tokens: 0,
+/// The same of a module without the bodies of functions that no import depends on. All other nodes are where they are
+/// in the whole text; what is wrong inside of such a body is not seen.
+pub(crate) fn parse_outside_bodies(text: &str) -> (Parsed<Mod>, Option<(ByteSpan, String)>) {
+    let mut scan = Scan::new(text, Bodies::new(text));
+    let problem = scan.too_deep();
+    let shorter = scan.bodies.take().and_then(|bodies| bodies.left_out(text));
+    let text = match (&problem, &shorter) {
+        (Some(_), _) => "",
+        (None, shorter) => shorter.as_deref().unwrap_or(text),
     };
-    let what = scan.run()?;
-    let at = u32::try_from(scan.at.min(text.len())).unwrap_or(u32::MAX);
-    Some((ByteSpan::empty(at), what))
+    let parsed = parse_unchecked(text, ParseOptions::from(Mode::Module));
+    (parsed, problem)
 }
 
 /// One pass over the bytes of a text.
@@ -80,9 +83,29 @@ struct Scan<'t> {
     blocks: Vec<usize>,
     /// What was passed, but numbers.
     tokens: usize,
+    /// Bodies of functions, where somebody wants to know them.
+    bodies: Option<Bodies>,
 }
 
-impl Scan<'_> {
+impl<'t> Scan<'t> {
+    fn new(text: &'t str, bodies: Option<Bodies>) -> Self {
+        Self {
+            bytes: text.as_bytes(),
+            at: 0,
+            chains: vec![0],
+            blocks: Vec::new(),
+            tokens: 0,
+            bodies,
+        }
+    }
+
+    /// Where and why the text is not parsed.
+    fn too_deep(&mut self) -> Option<(ByteSpan, String)> {
+        let what = self.run()?;
+        let at = u32::try_from(self.at.min(self.bytes.len())).unwrap_or(u32::MAX);
+        Some((ByteSpan::empty(at), what))
+    }
+
     /// What is too deep; `None` at the end of the text.
     ///
     /// Every byte of every text comes by here, so what most bytes are is asked first, and what is
@@ -95,7 +118,10 @@ impl Scan<'_> {
             let grew = match byte {
                 b' ' | b'\t' | b'\r' | b'\x0c' | b'0'..=b'9' => continue,
                 b'a'..=b'z' | b'A'..=b'Z' | b'_' | 0x80.. => self.word(start),
-                b'\n' if self.chains.len() > 1 => continue,
+                b'\n' if self.chains.len() > 1 => {
+                    self.line_in_brackets();
+                    continue;
+                }
                 _ => self.mark(byte, start),
             };
             self.tokens += usize::from(byte != b'\n');
@@ -108,7 +134,29 @@ impl Scan<'_> {
                 return Some(format!("nested too deeply to be parsed: {what}"));
             }
         }
+        self.line_end(self.bytes.len());
+        self.bodies.take_if(|_| self.chains.len() > 1);
         None
+    }
+
+    /// A line that begins no further in than the function around it closes brackets, or nobody has closed them: where
+    /// the parser goes on after that, this pass does not know.
+    fn line_in_brackets(&mut self) {
+        let Some(column) = self.bodies.as_ref().and_then(Bodies::column) else {
+            return;
+        };
+        let rest = self.bytes.get(self.at..).unwrap_or_default();
+        let first = rest.iter().take(column + 1).find(|byte| **byte != b' ');
+        if !matches!(first, None | Some(b')' | b']' | b'}' | b'#' | b'\n')) {
+            self.bodies = None;
+        }
+    }
+
+    /// A line has ended that no bracket holds together with the next one.
+    fn line_end(&mut self, at: usize) {
+        if let Some(bodies) = &mut self.bodies {
+            bodies.line_end(at);
+        }
     }
 
     /// Passes over what begins with a mark or ends a line; whether something grew by it.
@@ -133,11 +181,15 @@ impl Scan<'_> {
                 0
             }
             b'\\' => {
+                // Before anything but the end of a line it is a mistake.
+                let ends = self.bytes.get(self.at) == Some(&b'\n');
+                self.bodies.take_if(|_| !ends);
                 self.at += 1;
                 0
             }
             b'\n' => {
                 self.restart();
+                self.line_end(start);
                 self.indentation();
                 return true;
             }
@@ -185,24 +237,43 @@ impl Scan<'_> {
     fn string(&mut self, quote: u8, start: usize) -> usize {
         let triple = self.bytes.get(self.at..self.at + 2) == Some(&[quote, quote]);
         self.at += if triple { 2 } else { 0 };
+        let first = self.at;
         let prefix = self
             .bytes
             .get(start.saturating_sub(2)..start)
             .unwrap_or_default();
-        let formatted = prefix
-            .iter()
-            .any(|byte| matches!(byte, b'f' | b'F' | b't' | b'T'));
-        if triple && !formatted {
-            self.long_string(quote);
-            return 0;
+        let letter = |byte: &u8| matches!(byte, b'f' | b'F' | b't' | b'T');
+        let formatted = match prefix {
+            [first, b'r' | b'R'] => letter(first),
+            [.., last] => letter(last),
+            [] => false,
+        };
+        let braces = match triple && !formatted {
+            true => self.long_string(quote),
+            false => self.short_string(quote, triple, formatted),
+        };
+        if let Some(bodies) = &mut self.bodies {
+            let quotes = if triple { 3 } else { 1 };
+            let last = self.at.min(self.bytes.len()).saturating_sub(quotes);
+            let text = self.bytes.get(first..last).unwrap_or_default();
+            bodies.string(first, text, formatted);
         }
+        braces
+    }
+
+    /// Passes over the rest of a string of one line, or of one that holds expressions.
+    fn short_string(&mut self, quote: u8, triple: bool, formatted: bool) -> usize {
         let mut braces = 0;
         while let Some(byte) = self.bytes.get(self.at).copied() {
             self.at += 1;
             match byte {
                 b'\\' => self.at += 1,
                 b'{' => braces += usize::from(formatted),
-                b'\n' if !triple => break,
+                b'\n' if !triple => {
+                    // Nobody has closed it.
+                    self.bodies = None;
+                    break;
+                }
                 byte if byte == quote => {
                     let rest = self.bytes.get(self.at..self.at + 2);
                     if !triple {
@@ -219,18 +290,18 @@ impl Scan<'_> {
         braces
     }
 
-    /// Passes over the rest of a string in three quotes that holds no expressions, mostly a docstring.
-    fn long_string(&mut self, quote: u8) {
+    /// Passes over the rest of a string in three quotes that holds no expressions, mostly a docstring. No braces open in it.
+    fn long_string(&mut self, quote: u8) -> usize {
         loop {
             let rest = self.bytes.get(self.at..).unwrap_or_default();
             let Some(next) = memchr::memchr2(quote, b'\\', rest) else {
                 self.at = self.bytes.len();
-                return;
+                return 0;
             };
             match rest.get(next..next + 3) {
                 Some(found) if found == [quote; 3] => {
                     self.at += next + 3;
-                    return;
+                    return 0;
                 }
                 _ if rest.get(next) == Some(&b'\\') => self.at += next + 2,
                 _ => self.at += next + 1,
@@ -271,13 +342,23 @@ impl Scan<'_> {
         let rest = self.bytes.get(self.at..).unwrap_or_default();
         let blank = |byte: &u8| !matches!(byte, b' ' | b'\t' | b'\x0c');
         let column = rest.iter().position(blank).unwrap_or(rest.len());
-        if matches!(rest.get(column), None | Some(b'\n' | b'\r' | b'#')) {
+        let (blanks, code) = rest.split_at_checked(column).unwrap_or_default();
+        if matches!(code.first(), None | Some(b'\n' | b'\r' | b'#')) {
             return;
         }
+        // How wide a tab is depends on what stands before it.
+        self.bodies
+            .take_if(|_| blanks.iter().any(|blank| *blank != b' '));
+        if let Some(bodies) = &mut self.bodies {
+            bodies.line(code, column, self.at + column);
+        }
+        let open = self.blocks.len();
         while self.blocks.last().is_some_and(|block| *block > column) {
             self.blocks.pop();
         }
         if column > self.blocks.last().copied().unwrap_or_default() {
+            // Further out than the last line, and in line with none before: which block goes on, the parser says.
+            self.bodies.take_if(|_| self.blocks.len() < open);
             self.blocks.push(column);
         }
     }
@@ -315,7 +396,7 @@ mod tests {
             format!("x: {}", times("é.", 3_000)),
         ] {
             assert!(
-                too_deep(&text).is_some(),
+                Scan::new(&text, None).too_deep().is_some(),
                 "{}…",
                 text.get(..30).unwrap_or_default()
             );
@@ -337,7 +418,7 @@ mod tests {
             times("x = f'{a}'\n", 5_000),
         ] {
             assert_eq!(
-                too_deep(&text),
+                Scan::new(&text, None).too_deep(),
                 None,
                 "{}…",
                 text.get(..30).unwrap_or_default()

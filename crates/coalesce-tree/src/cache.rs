@@ -71,17 +71,25 @@ impl Stat {
     }
 }
 
+/// The form of the rows, and who has written them.
+const FORM: &str = concat!(env!("CARGO_PKG_VERSION"), " rows 2");
+
 struct Entry<F> {
     stat: Stat,
     settled: bool,
+    remarks: bool,
     hash: ContentHash,
     facts: Arc<F>,
 }
 
 /// What the cache knows of a file.
 pub(crate) enum Found<F> {
-    /// It is the file that these facts were taken from.
-    Same { hash: ContentHash, facts: Arc<F> },
+    /// It is the file that these facts were taken from; whether it has remarks for us is known.
+    Same {
+        hash: ContentHash,
+        facts: Arc<F>,
+        remarks: bool,
+    },
     /// It is, if its bytes have this hash.
     Perhaps { hash: ContentHash, facts: Arc<F> },
 }
@@ -97,8 +105,17 @@ pub(crate) enum Origin {
     Taken,
 }
 
-/// One file, the hash of its bytes, its facts, and where they came from.
-pub(crate) type Row<'r, F> = (&'r FileEntry, ContentHash, &'r F, Origin);
+/// One file, what was seen of its text, its facts, and where they came from.
+pub(crate) type Row<'r, F> = (&'r FileEntry, Seen, &'r F, Origin);
+
+/// What was seen of a text.
+#[derive(Clone, Copy)]
+pub(crate) struct Seen {
+    /// The hash of its bytes.
+    pub hash: ContentHash,
+    /// Whether it has remarks for us.
+    pub remarks: bool,
+}
 
 /// The cached facts of one language and one tree.
 pub struct FactsCache<L: Taken> {
@@ -141,7 +158,12 @@ impl<L: Taken> FactsCache<L> {
         let entry = self.entries.get(&file.path)?;
         let (hash, facts) = (entry.hash, Arc::clone(&entry.facts));
         if entry.settled && entry.stat == Stat::of(file) {
-            return Some(Found::Same { hash, facts });
+            let remarks = entry.remarks;
+            return Some(Found::Same {
+                hash,
+                facts,
+                remarks,
+            });
         }
         let perhaps = entry.stat.bytes == file.bytes;
         perhaps.then_some(Found::Perhaps { hash, facts })
@@ -164,8 +186,9 @@ impl<L: Taken> FactsCache<L> {
     }
 }
 
-/// A file's row: its path, what was known of it, whether that settles it, its hash, its facts.
-type Stored<P, F> = (P, Stat, bool, u128, F);
+/// A file's row: its path, what was known of it, whether that settles it, whether it has remarks for us, its hash, its
+/// facts.
+type Stored<P, F> = (P, Stat, bool, bool, u128, F);
 
 fn load<L: Taken>(file: &Path) -> Option<FxHashMap<TreePath, Entry<L::Of>>> {
     let bytes = own_bytes(file)?;
@@ -174,15 +197,16 @@ fn load<L: Taken>(file: &Path) -> Option<FxHashMap<TreePath, Entry<L::Of>>> {
         return None;
     }
     let (header, rest): (Header, &[u8]) = postcard::take_from_bytes(rest).ok()?;
-    if header.version != env!("CARGO_PKG_VERSION") || header.facts_version != L::VERSION {
+    if header.version != FORM || header.facts_version != L::VERSION {
         return None;
     }
     let rows: Vec<Stored<TreePath, L::Of>> = postcard::from_bytes(rest).ok()?;
-    let entry = |(path, stat, settled, hash, facts)| {
+    let entry = |(path, stat, settled, remarks, hash, facts)| {
         let (hash, facts) = (ContentHash(hash), Arc::new(facts));
         let entry = Entry {
             stat,
             settled,
+            remarks,
             hash,
             facts,
         };
@@ -217,14 +241,15 @@ fn is_own(_: &fs::Metadata) -> bool {
 
 fn write<L: Taken>(file: &Path, walk: i128, rows: &[Row<'_, L::Of>]) -> Option<()> {
     let header = Header {
-        version: env!("CARGO_PKG_VERSION").to_owned(),
+        version: FORM.to_owned(),
         facts_version: L::VERSION,
     };
-    let stored = rows.iter().map(|(file, hash, facts, _)| {
+    let stored = rows.iter().map(|(file, seen, facts, _)| {
         let stat = Stat::of(file);
-        (file.path.clone(), stat, stat.settled(walk), hash.0, *facts)
+        let (settled, hash) = (stat.settled(walk), seen.hash.0);
+        (&file.path, stat, settled, seen.remarks, hash, *facts)
     });
-    let stored: Vec<Stored<TreePath, &L::Of>> = stored.collect();
+    let stored: Vec<Stored<&TreePath, &L::Of>> = stored.collect();
     let body = postcard::to_stdvec(&header).ok()?;
     let body = postcard::to_extend(&stored, body).ok()?;
     let directory = file.parent()?;

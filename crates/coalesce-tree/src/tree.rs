@@ -14,7 +14,7 @@ use rayon::prelude::*;
 
 use crate::{
     Error, ErrorKind, FactsCache, FileEntry, FileKind, Skip, Unread,
-    cache::{Found, Origin},
+    cache::{Found, Origin, Seen},
     parsing::Parsing,
     read, settings, walk,
 };
@@ -42,7 +42,12 @@ pub struct SourceTree {
 struct Slot {
     text: OnceLock<Option<Arc<str>>>,
     hash: OnceLock<ContentHash>,
+    /// Whether the text has remarks for us.
+    remarks: OnceLock<bool>,
 }
+
+/// What remarks for us begin with, behind the sign of a comment.
+const REMARK: &str = "coalesce:";
 
 impl SourceTree {
     /// Walks the tree at `root` and reads its `coalesce.toml`; source files are read when needed.
@@ -170,20 +175,53 @@ impl SourceTree {
                 .is_some_and(|path| claimed.contains(path))
         };
         let claimed: Vec<usize> = (0..self.files.len()).filter(is_claimed).collect();
-        let taken = claimed.into_par_iter().filter_map(|at| {
-            let (facts, origin) = self.facts_at(at, language, cache)?;
-            Some((at, facts, origin))
+        let mut taken: Vec<(usize, Arc<L::Of>, Origin)> = Vec::with_capacity(claimed.len());
+        // What the cache has settled takes less than the start of a thread.
+        let rest = claimed.into_iter().filter(|at| {
+            let known = cache.and_then(|cache| self.known_at(*at, cache));
+            let is_new = known.is_none();
+            taken.extend(known.map(|facts| (*at, facts, Origin::Cached)));
+            is_new
         });
-        let taken: Vec<(usize, Arc<L::Of>, Origin)> = taken.collect();
+        let rest: Vec<usize> = rest.collect();
+        if !rest.is_empty() {
+            let found = rest.into_par_iter().filter_map(|at| {
+                let (facts, origin) = self.facts_at(at, language, cache)?;
+                Some((at, facts, origin))
+            });
+            taken.par_extend(found);
+            taken.sort_unstable_by_key(|(at, ..)| *at);
+        }
         if let Some(cache) = cache {
             let rows = taken.iter().filter_map(|(at, facts, origin)| {
-                let hash = *self.slots.get(*at)?.hash.get()?;
-                Some((self.files.get(*at)?, hash, &**facts, *origin))
+                let slot = self.slots.get(*at)?;
+                let hash = *slot.hash.get()?;
+                let remarks = slot.remarks.get().copied().unwrap_or(true);
+                let seen = Seen { hash, remarks };
+                Some((self.files.get(*at)?, seen, &**facts, *origin))
             });
             cache.store(self.opened, &rows.collect::<Vec<_>>());
         }
         let named = |(at, facts, _)| Some((self.paths.get::<usize>(at)?.clone(), facts));
         taken.into_iter().filter_map(named).collect()
+    }
+
+    /// The facts of a file that the cache has without another look at it.
+    fn known_at<L: Taken>(&self, at: usize, cache: &FactsCache<L>) -> Option<Arc<L::Of>> {
+        let (file, slot) = (self.files.get(at)?, self.slots.get(at)?);
+        let Some(Found::Same {
+            hash,
+            facts,
+            remarks,
+        }) = cache.get(file)
+        else {
+            return None;
+        };
+        if *slot.hash.get_or_init(|| hash) != hash {
+            return None;
+        }
+        slot.remarks.get_or_init(|| remarks);
+        Some(facts)
     }
 
     fn facts_at<L: Taken>(
@@ -194,11 +232,6 @@ impl SourceTree {
     ) -> Option<(Arc<L::Of>, Origin)> {
         let (file, slot) = (self.files.get(at)?, self.slots.get(at)?);
         let found = cache.and_then(|cache| cache.get(file));
-        if let Some(Found::Same { hash, facts }) = &found
-            && *slot.hash.get_or_init(|| *hash) == *hash
-        {
-            return Some((Arc::clone(facts), Origin::Cached));
-        }
         let text = self.text_at(at)?;
         match found {
             Some(Found::Perhaps { hash, facts }) if slot.hash.get() == Some(&hash) => {
@@ -257,6 +290,8 @@ impl SourceTree {
     fn read(&self, file: &FileEntry, slot: &Slot) -> Result<Arc<str>, String> {
         let (text, hash) = read::text(&self.root, file)?;
         if *slot.hash.get_or_init(|| hash) == hash {
+            let has = || memchr::memmem::find(text.as_bytes(), REMARK.as_bytes()).is_some();
+            slot.remarks.get_or_init(has);
             Ok(text)
         } else {
             Err("it changed while the tree was read".to_owned())
@@ -271,6 +306,13 @@ impl Texts for SourceTree {
 
     fn paths(&self) -> &[TreePath] {
         &self.paths
+    }
+
+    fn may_have_remarks(&self, path: &TreePath) -> bool {
+        let at = self.paths.binary_search(path).ok();
+        let slot = at.and_then(|at| self.slots.get(at));
+        let known = slot.and_then(|slot| slot.remarks.get());
+        known.copied().unwrap_or(true)
     }
 }
 

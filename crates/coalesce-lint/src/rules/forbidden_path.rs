@@ -39,6 +39,11 @@ pub fn check(subject: &Subject<'_>) -> Vec<Finding> {
 fn imported(graph: &dyn LanguageGraph, forbids: &[&Forbid]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for import in graph.imports() {
+        // Hardly one is, and every import of a tree is asked.
+        let named = |forbid: &&Forbid| forbid.import.matches_name_or_parent(&import.name);
+        if !forbids.iter().any(named) {
+            continue;
+        }
         let importer = graph.modules().get(import.importer);
         let shim = importer.is_some_and(|module| module.kind == ModuleKind::Shim);
         let importers = importer.map(names).unwrap_or_default();

@@ -11,7 +11,9 @@ use ruff_python_ast::{
 };
 use ruff_python_parser::Mode;
 
-use super::{Analysis, Called, Evaluated, Scope, Use, Walker, predicates::last_name, shift};
+use super::{
+    Analysis, Called, Detail, Evaluated, Scope, Use, Walker, predicates::last_name, shift,
+};
 
 /// Names whose subscripts are types wherever they stand.
 const CONSTRUCTORS: [&str; 34] = [
@@ -60,7 +62,7 @@ impl<'t> Walker<'t> {
         };
         let span = shift(part.content_range(), self.start);
         let code = span.of(self.text).unwrap_or_default();
-        if !self.quoted || !self.annotation || code.contains('\\') {
+        if self.detail != Detail::Annotations || !self.annotation || code.contains('\\') {
             return;
         }
         self.code(span);
@@ -96,7 +98,9 @@ impl<'t> Walker<'t> {
 
     /// Walks `# type: Name` comments, as of module level: a comment has no scope of its own.
     pub(super) fn type_comments(&mut self, tokens: &Tokens) {
-        if !self.quoted || memchr::memmem::find(self.text.as_bytes(), b"# type:").is_none() {
+        if self.detail != Detail::Annotations
+            || memchr::memmem::find(self.text.as_bytes(), b"# type:").is_none()
+        {
             return;
         }
         for token in tokens {

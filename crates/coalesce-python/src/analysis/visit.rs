@@ -5,7 +5,7 @@ use ruff_python_ast::{
     visitor::{self, Visitor},
 };
 
-use super::{Called, Evaluated, Walker};
+use super::{Called, Detail, Evaluated, Walker};
 use crate::facts::Spanned;
 
 impl<'t> Visitor<'t> for Walker<'t> {
@@ -56,13 +56,15 @@ impl<'t> Visitor<'t> for Walker<'t> {
                 if matches!(name.ctx, ExprContext::Store) {
                     self.bind(name.id.as_str(), span, None);
                 }
-                self.use_name(
-                    vec![Spanned {
-                        text: name.id.as_str().to_owned(),
-                        span,
-                    }],
-                    store,
-                );
+                if self.detail != Detail::Structure {
+                    let text = name.id.as_str().to_owned();
+                    self.use_name(vec![Spanned { text, span }], store);
+                }
+            }
+            Expr::Attribute(attribute) if self.detail == Detail::Structure => {
+                if !begins_with_name(attribute) {
+                    visitor::walk_expr(self, expression);
+                }
             }
             Expr::Attribute(attribute) => match self.chain(attribute) {
                 Some(chain) => {
@@ -122,4 +124,13 @@ impl<'t> Visitor<'t> for Walker<'t> {
         }
         visitor::walk_pattern(self, pattern);
     }
+}
+
+/// Whether attributes are those of a name.
+fn begins_with_name(attribute: &ast::ExprAttribute) -> bool {
+    let mut value = &*attribute.value;
+    while let Expr::Attribute(inner) = value {
+        value = &inner.value;
+    }
+    value.is_name_expr()
 }

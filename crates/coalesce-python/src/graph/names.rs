@@ -3,7 +3,7 @@
 use coalesce_model::{FoundItem, ItemPlace};
 
 use super::{
-    Entity, PythonGraph, join,
+    Entity, PythonGraph,
     look::{Known, Look},
 };
 use crate::roots::is_in_stub_tree;
@@ -33,7 +33,7 @@ impl PythonGraph {
             _ => "py",
         };
         let twin = format!("{}.{extension}", path.file_stem());
-        let beside = self.by_path.get(&join(&path.parent()?, &twin)).copied();
+        let beside = self.by_path.get(&path.parent()?.join(&twin).ok()?).copied();
         beside.or_else(|| {
             let mut named = self.by_name.get(&own.name)?.iter().copied();
             named.find(|other| {

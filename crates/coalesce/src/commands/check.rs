@@ -9,7 +9,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use coalesce_engine::{Session, Sources, references, shims};
+use coalesce_engine::{Extent, Session, Sources, references, shims};
 use coalesce_lint::{Baseline, PreparedRule, Report, RoleUse, Subject};
 use coalesce_model::{
     Finding, Import, LanguageKind, Texts as _, TreePath,
@@ -18,7 +18,7 @@ use coalesce_model::{
 };
 
 use self::scope::Scope;
-use super::{Page, duplicates, manifests, open};
+use super::{Page, duplicates, manifests, open, open_for};
 use crate::{
     cli,
     exit::{Exit, Failure, Outcome},
@@ -37,7 +37,11 @@ pub fn run(global: &cli::Global, arguments: &cli::Check) -> anyhow::Result<Outco
         return Err(Failure::user(message).into());
     }
     let mut scope = Scope::of(&global.root, arguments)?;
-    let mut session = open(global)?;
+    // Only what is written has to be planned.
+    let mut session = match arguments.fix {
+        true => open(global)?,
+        false => open_for(Extent::Structure, global)?,
+    };
     // What is asked wrongly is told before anything changes.
     known_codes(&session.settings.check.off)?;
     scope.know_revision(&session)?;
@@ -90,6 +94,9 @@ pub fn run(global: &cli::Global, arguments: &cli::Check) -> anyhow::Result<Outco
         .map(|finding| page.locator.finding_with_line(finding))
         .collect();
     scope.mark_changed(&session, &mut entries);
+    if arguments.fix {
+        say_what_is_left(&mut entries);
+    }
     say_what_dirt_takes(&session, &mut entries);
     let mut envelope = page.envelope(Command::Check, &[], Body::Check(body));
     envelope.findings = entries;
@@ -97,6 +104,17 @@ pub fn run(global: &cli::Global, arguments: &cli::Check) -> anyhow::Result<Outco
         envelope,
         exit: if clean { Exit::Success } else { Exit::Findings },
     })
+}
+
+/// Takes out of the help of what `--fix` has just left that it mends it.
+fn say_what_is_left(entries: &mut [FindingEntry]) {
+    let mended = format!("; {} does it", coalesce_lint::FIX);
+    for entry in entries {
+        if let Some(help) = entry.help.as_mut().filter(|help| help.ends_with(&mended)) {
+            help.truncate(help.len() - mended.len());
+            help.push_str(" by hand: `--fix` cannot lead this one on");
+        }
+    }
 }
 
 /// Puts `--allow-dirty` to what mends a finding where its file has changes that are not committed: without it `--fix`

@@ -27,7 +27,7 @@ mod spoken;
 mod status;
 mod verify;
 
-use coalesce_engine::{Progress, Session};
+use coalesce_engine::{Extent, Progress, Session};
 use coalesce_model::{
     Finding, Root, Severity, TreePath,
     envelope::{Body, Command, Envelope, Locator},
@@ -165,12 +165,17 @@ fn remarks(remarks: &[coalesce_apply::Remark]) -> Vec<Finding> {
 
 /// Opens the tree that the command line names.
 fn open(global: &cli::Global) -> Result<Session, Failure> {
+    open_for(Extent::Whole, global)
+}
+
+/// Opens the tree for a command that needs so much of each file.
+fn open_for(extent: Extent, global: &cli::Global) -> Result<Session, Failure> {
     let progress = if terminal::watched(global.quiet) {
         Progress::watched_by(TerminalLine::default())
     } else {
         Progress::silent()
     };
-    Session::open(&global.root, !global.no_cache, progress)
+    Session::open_for(extent, &global.root, !global.no_cache, progress)
 }
 
 /// Asks whoever is at the terminal, unless told not to.
@@ -245,6 +250,21 @@ fn some_manifests(
         let hint =
             "write `migrations/0001-….toml`, name a manifest, or name another root with `--root`";
         return Err(failure.hint(hint));
+    }
+    let is_empty = |manifest: &Manifest| {
+        let Manifest {
+            entries,
+            removals,
+            forbids,
+            ..
+        } = manifest;
+        entries.is_empty() && removals.is_empty() && forbids.is_empty()
+    };
+    // What asks for nothing would be told as done.
+    if let Some(first) = manifests.first().filter(|_| manifests.iter().all(is_empty)) {
+        let message = format!("{} has no entry: there is nothing to do", first.path);
+        let hint = "take the `# ` away from an entry of it, or write one: `coalesce help manifest`";
+        return Err(Failure::user(message).hint(hint));
     }
     Ok(manifests)
 }

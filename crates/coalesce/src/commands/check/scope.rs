@@ -6,7 +6,7 @@ use std::{
 };
 
 use coalesce_engine::Session;
-use coalesce_model::{Finding, Texts as _, TreePath, envelope::FindingEntry};
+use coalesce_model::{Finding, LanguageKind, Texts as _, TreePath, envelope::FindingEntry};
 
 use crate::{cli, commands::rollback::failure, exit::Failure, named_files};
 
@@ -27,6 +27,7 @@ impl Scope {
     pub fn of(root: &Path, arguments: &cli::Check) -> Result<Self, Failure> {
         let below = arguments.paths.iter().map(|path| existing(root, path));
         let listed = arguments.files.as_deref().map(|path| {
+            no_source(path)?;
             let text = named_files::read_or_input(path)?;
             let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
             lines.map(tree_path).collect::<Result<BTreeSet<_>, _>>()
@@ -135,6 +136,19 @@ fn existing(root: &Path, path: &Path) -> Result<TreePath, Failure> {
         return Err(Failure::user(message).hint("paths are told from the root of the tree on"));
     }
     Ok(known)
+}
+
+/// A source file is no list of files: every line of it would name nothing, and all would seem clean.
+fn no_source(path: &Path) -> Result<(), Failure> {
+    let ending = path.extension().unwrap_or_default().to_string_lossy();
+    if LanguageKind::of_extension(&ending).is_none() {
+        return Ok(());
+    }
+    let path = path.display();
+    let message =
+        format!("`--files` takes a list of files, a path a line, and {path} is a source file");
+    let hint = format!("`coalesce check {path}` tells what is found in it");
+    Err(Failure::user(message).hint(hint))
 }
 
 fn tree_path(text: &str) -> Result<TreePath, Failure> {
