@@ -47,11 +47,11 @@ impl Bodies {
         let bytes = text.as_bytes();
         let has = |word: &&str| memmem::find(bytes, word.as_bytes()).is_some();
         // Other ends of lines are not told apart here.
-        if memchr::memchr(b'\r', bytes).is_some() || TABLES.iter().any(|word| has(&word)) {
+        if memchr::memchr(b'\r', bytes).is_some() || TABLES.iter().any(|word| has(word)) {
             return None;
         }
         let places = |word: &&str| memmem::find_iter(bytes, word.as_bytes()).collect::<Vec<_>>();
-        let mut matters: Vec<usize> = WORDS.iter().flat_map(|word| places(&word)).collect();
+        let mut matters: Vec<usize> = WORDS.iter().flat_map(|word| places(word)).collect();
         matters.sort_unstable();
         Some(Self {
             matters,

@@ -1,0 +1,1 @@
+from .pitch import f as f

@@ -1,0 +1,3 @@
+import pkg.core.pitch
+
+print(pkg.core.pitch.f())

@@ -1,0 +1,3 @@
+import pkg.pitch
+
+print(pkg.pitch.f())
