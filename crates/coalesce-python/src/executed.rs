@@ -7,6 +7,9 @@
 //! (a call, a value set elsewhere, a decorator or a base class that registers), or where it is read as an
 //! attribute of its package.
 
+mod at_import;
+mod conditions;
+mod harmless;
 mod replaced;
 
 use std::{
@@ -66,6 +69,7 @@ pub fn differences(
     let effects = Effects::new(before, texts);
     let mut unproven = lost((before, after), changes, &imports, &now, &effects);
     unproven.extend(gained((before, after), &imports, &now, &effects));
+    unproven.extend(conditions::newly_run(before, after, changes, &now, texts));
     unproven
 }
 

@@ -3,7 +3,8 @@
 Standard input: {"roots": […], "modules": […], "preload": […], "old": "pkg.old" or null, "seconds": 60}
 
 `import a.b.c` is `import a`, then `a.b`, then `a.b.c`. So the process that has imported a package is
-forked for what is below it, and no package is imported once for each of its modules. What is forked
+forked for what is below it, and no package is imported once for each of its modules; where the package
+cannot be imported, nothing below it can, and all of it gets its error. What is forked
 finds each file compiled: else most of the time would go into compiling the same file for each importer.
 """
 import importlib.machinery
@@ -58,20 +59,30 @@ def imported(name, old):
 
 
 def visit(name, below, old, writer):
-    """Imports a module in a child, which goes on with what is below it. Where the import fails, those
-    begin from here: a second try after half of a package was executed is another thing."""
+    """Imports a module in a child, which goes on with what is below it. Where the import fails, whoever
+    imports something below it runs into the same: the package comes first. Where the child ends without an
+    answer, those begin from here."""
     child = os.fork()
     if child == 0:
         answer = imported(name, old)
-        line = json.dumps([name, answer]).encode() + b"\n"
-        while line:
-            line = line[os.write(writer, line):]
+        told = [name] if answer[0] is None else [name, *all_below(name, below)]
+        for each in told:
+            line = json.dumps([each, answer]).encode() + b"\n"
+            while line:
+                line = line[os.write(writer, line):]
         if answer[0] is None:
             visit_all(below.get(name, ()), below, old, writer)
-        os._exit(0 if answer[0] is None else 1)
+        os._exit(0)
     _, status = os.waitpid(child, 0)
     if status != 0:
         visit_all(below.get(name, ()), below, old, writer)
+
+
+def all_below(name, below):
+    """Every module below a package, in the order of their names."""
+    for each in below.get(name, ()):
+        yield each
+        yield from all_below(each, below)
 
 
 def visit_all(names, below, old, writer):

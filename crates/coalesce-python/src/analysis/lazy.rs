@@ -83,6 +83,12 @@ pub fn find(body: &[Stmt], text: &str, start: u32) -> LazyTables {
     let mut search = Search {
         start,
         tables,
+        asked: body.iter().find_map(|statement| match statement {
+            Stmt::FunctionDef(function) if function.name.as_str() == "__getattr__" => {
+                Some(function)
+            }
+            _ => None,
+        }),
         found: LazyTables::default(),
     };
     search.suite(body);
@@ -92,6 +98,8 @@ pub fn find(body: &[Stmt], text: &str, start: u32) -> LazyTables {
 struct Search<'t> {
     start: u32,
     tables: Tables<'t>,
+    /// The module's own `__getattr__`.
+    asked: Option<&'t ast::StmtFunctionDef>,
     found: LazyTables,
 }
 
@@ -119,11 +127,26 @@ impl<'t> Search<'t> {
     fn assign(&mut self, assign: &'t ast::StmtAssign) {
         for target in &assign.targets {
             let takes_over = is_own_module(target);
-            if takes_over || binds_getattr(target) {
+            if takes_over || binds_getattr(target) || self.is_fallback(target, &assign.value) {
                 self.found.dynamic = true;
                 self.made(&assign.value, takes_over);
             }
         }
+    }
+
+    /// `original, … = attach_stub(…)`, which the module's own `__getattr__` calls in the end.
+    fn is_fallback(&self, target: &'t Expr, value: &'t Expr) -> bool {
+        let Expr::Call(call) = value else {
+            return false;
+        };
+        let Expr::Tuple(names) = target else {
+            return false;
+        };
+        let first = names.elts.first().and_then(Expr::as_name_expr);
+        matches!(last_name(&call.func), Some("attach" | "attach_stub"))
+            && first
+                .zip(self.asked)
+                .is_some_and(|(name, function)| getattr::names(function, name.id.as_str()))
     }
 
     /// What takes the place of the module, or looks its names up, is made by a call.

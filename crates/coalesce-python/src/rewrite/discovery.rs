@@ -150,8 +150,10 @@ impl<'a> Looking<'a> {
         let Some(words) = mapping.words(texts).get(module) else {
             return Vec::new();
         };
-        let (walks, lists) = (words.has(Word::Path), words.has(Word::List));
-        let descends = words.has(Word::Descend);
+        let walks = words.has(Word::Path);
+        let lists =
+            words.has(Word::List) && lists_sources(text, &["iterdir(", "listdir(", "scandir("]);
+        let descends = words.has(Word::Descend) && lists_sources(text, &["os.walk("]);
         let by_test = words.has(Word::TestPlace);
         let levels =
             words.has(Word::Logger) && movers.iter().any(|mover| mover.is_named_above(text));
@@ -314,6 +316,30 @@ impl<'a> Looking<'a> {
                 .then(|| self.unproven(string.span, UnprovenKind::OwnPlace, mover, why))
         })
     }
+}
+
+/// Whether a text lists files that may be sources: by a call that lists all (`whole`), or by a pattern that is
+/// not written out or does not end with the extension of something else (`"*.json"`).
+fn lists_sources(text: &str, whole: &[&str]) -> bool {
+    let mut patterns = text.match_indices("glob(").map(|(at, call)| {
+        let rest = text.get(at + call.len()..).unwrap_or_default().trim_start();
+        let quote = rest
+            .chars()
+            .next()
+            .filter(|first| matches!(first, '"' | '\''))?;
+        let (pattern, after) = rest.get(1..)?.split_once(quote)?;
+        let (_, extension) = pattern.rsplit('/').next()?.rsplit_once('.')?;
+        // More may follow the literal: `"*.json" + …`.
+        let ends = after.trim_start().starts_with([')', ',']);
+        let plain = !extension.is_empty() && extension.chars().all(|c| c.is_ascii_alphanumeric());
+        (ends && plain).then_some(extension)
+    });
+    let of_sources = |extension: Option<&str>| {
+        extension.is_none_or(|extension| {
+            extension.starts_with("py") || matches!(extension, "so" | "pxd" | "ipynb")
+        })
+    };
+    whole.iter().any(|call| text.contains(call)) || patterns.any(of_sources)
 }
 
 /// The outermost folder of a path.

@@ -30,6 +30,7 @@ mod paths;
 mod places;
 mod pytest;
 mod removal;
+mod run_time_reach;
 mod shipped;
 mod snippet;
 mod strings;
@@ -40,6 +41,7 @@ mod words;
 
 pub use accessors::rewrite as access;
 pub use items::SHIM_OF_ITEMS;
+pub(crate) use items::{bound_for_certain, is_builtin};
 pub use mapping::Mapping;
 pub(crate) use places::is_test;
 

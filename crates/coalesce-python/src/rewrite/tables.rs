@@ -15,6 +15,7 @@ use crate::{
         items::{entries_after, source_line},
         list,
         mapping::Mapping,
+        run_time_reach,
     },
 };
 
@@ -72,8 +73,11 @@ pub fn unknown(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan
         };
         let why = "what this package loads at run time could not be read; it may name what changes";
         for span in &facts.unknown_tables {
-            plan.unproven
-                .push(doubt(span, UnprovenKind::RuntimeTable, first, why));
+            let reached = |from: &&str| run_time_reach::may_load(graph, at, *span, from, texts);
+            if let Some(name) = changes.clone().find(reached) {
+                plan.unproven
+                    .push(doubt(span, UnprovenKind::RuntimeTable, name, why));
+            }
         }
         let text = texts.text(&module.path).unwrap_or_default();
         let quoted = changes.find(|from| quotes(&text, from));

@@ -110,3 +110,53 @@ fn entry_points_of_what_the_other_module_lacks_are_refused() {
         }
     }
 }
+
+#[test]
+fn a_table_of_another_module_reaches_what_it_spells() {
+    let loads = "from pkg.tables import TABLE\ndef __getattr__(name):\n    if name in TABLE:\n        return getattr(__import__(TABLE[name], fromlist=[name]), name)\n    raise AttributeError(name)\n";
+    let indirectly = "import importlib\nfrom .tables import TABLE\ndef _load(name):\n    path = TABLE.get(name)\n    return getattr(importlib.import_module(path), name)\ndef __getattr__(name):\n    return _load(name)\n";
+    let by_name = "import importlib\nfrom .tables import TABLE\ndef __getattr__(name):\n    return importlib.import_module(TABLE[name] + name)\n";
+    let full = "TABLE = {\"f\": \"pkg.other\"}\n";
+    let ends = "TABLE = {\"f\": (\"other\", \".old\")}\n";
+    let made = "TABLE = {\"f\": \"pkg.other\"}\nTABLE.update(found())\n";
+    for (package, table, told) in [
+        (loads, full, false),
+        (indirectly, full, false),
+        (loads, ends, true),
+        (loads, made, true),
+        (by_name, full, true),
+    ] {
+        let tree = format!(
+            "//- pkg/__init__.py\n{package}//- pkg/tables.py\n{table}//- pkg/other.py\ndef f(): pass\n//- pkg/old.py\nX = 1\n//- pkg/sub/__init__.py\n"
+        );
+        let texts = MemoryTexts::fixture(&tree);
+        let unproven = plan(&texts, &[moving("pkg.old", "pkg.sub.old")], false).unproven;
+        let tables = unproven
+            .iter()
+            .filter(|each| each.kind == UnprovenKind::RuntimeTable);
+        assert_eq!(tables.count() > 0, told, "{tree}: {unproven:?}");
+    }
+}
+
+#[test]
+fn a_list_of_other_files_finds_no_module() {
+    for (list, told) in [
+        ("list(HERE.glob(\"*.json\"))", false),
+        ("list(HERE.glob('data/*.csv'))", false),
+        ("list(HERE.glob(\"*.json\" + MORE))", true),
+        ("list(HERE.glob(\"*.py\"))", true),
+        ("list(HERE.glob(\"*\"))", true),
+        ("list(HERE.glob(PATTERN))", true),
+        ("list(HERE.glob(\"*.json\")) + list(HERE.iterdir())", true),
+    ] {
+        let tree = format!(
+            "//- pkg/__init__.py\n//- pkg/find.py\nfrom pathlib import Path\nHERE = Path(__file__).parent\nFILES = {list}\n//- pkg/old.py\nX = 1\n//- pkg/sub/__init__.py\n"
+        );
+        let texts = MemoryTexts::fixture(&tree);
+        let unproven = plan(&texts, &[moving("pkg.old", "pkg.sub.old")], false).unproven;
+        let found = unproven
+            .iter()
+            .any(|each| each.why.contains("lists the files"));
+        assert_eq!(found, told, "{list}: {unproven:?}");
+    }
+}

@@ -243,6 +243,13 @@ impl<'t> Search<'t> {
     }
 }
 
+/// Whether a function names something.
+pub(super) fn names(function: &ast::StmtFunctionDef, name: &str) -> bool {
+    let mut body = Body::default();
+    body.visit_body(&function.body);
+    body.names.contains(name)
+}
+
 /// A function with those of its module that it names.
 fn reached<'t>(function: &'t ast::StmtFunctionDef, module: &'t [Stmt]) -> Body<'t> {
     let mut body = Body::default();

@@ -49,7 +49,8 @@ use rustc_hash::FxHashMap;
 use crate::rewrite::mapping::Mapping;
 
 pub use along::along;
-pub(super) use builtins::is_builtin;
+pub(crate) use builtins::is_builtin;
+pub(crate) use certain::bound as bound_for_certain;
 pub use cut::newline;
 pub use exports::{entries_after, is_exported};
 pub use found_by_name::{NamedFunction, is_fixture};

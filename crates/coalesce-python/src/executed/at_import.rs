@@ -1,0 +1,550 @@
+//! What a text does when its module is imported, as far as that may fail or reach outside where it was not run
+//! before: names that a condition leaves unbound or `None`, a `raise` below a condition, calls of which nobody
+//! knows that they do nothing (`harmless`).
+
+use std::{cell::RefCell, collections::BTreeSet, rc::Rc};
+
+use coalesce_model::{ByteSpan, Texts};
+use ruff_python_ast::{
+    self as ast, ExceptHandler, Expr, Mod, Stmt,
+    visitor::{self, Visitor},
+};
+use ruff_python_parser::Parsed;
+use ruff_text_size::{Ranged, TextRange};
+use rustc_hash::FxHashMap;
+
+use super::harmless::{Locals, Verdicts};
+use crate::{
+    analysis::predicates::{is_run_as_program, is_type_checking},
+    facts::{ImportStatement, Leaf},
+    graph::PythonGraph,
+    parser,
+    rewrite::bound_for_certain,
+};
+
+/// Longer chains of re-exports are not followed.
+const MAXIMUM_CHAIN: usize = 12;
+
+/// How closely a text is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Strictness {
+    /// Others import it anyway: names that need not be there, and what is raised.
+    Names,
+    /// Nobody imports it: calls besides.
+    Value,
+    /// It was under a condition: what definitions are made with besides.
+    Condition,
+}
+
+/// One parsed module.
+pub(super) struct Source {
+    parsed: Parsed<Mod>,
+    start: u32,
+    /// Names that it has whatever its conditions come to.
+    certain: BTreeSet<String>,
+    /// Names that may be `None`, and something else elsewhere.
+    perhaps_none: BTreeSet<String>,
+}
+
+impl Source {
+    pub fn statements(&self) -> &[Stmt] {
+        parser::statements(&self.parsed)
+    }
+}
+
+/// Reads texts of a graph, each parsed once.
+pub(super) struct AtImport<'g> {
+    pub graph: &'g PythonGraph,
+    texts: &'g dyn Texts,
+    sources: RefCell<FxHashMap<usize, Option<Rc<Source>>>>,
+}
+
+impl<'g> AtImport<'g> {
+    pub fn new(graph: &'g PythonGraph, texts: &'g dyn Texts) -> Self {
+        Self {
+            graph,
+            texts,
+            sources: RefCell::default(),
+        }
+    }
+
+    pub fn source(&self, module: usize) -> Option<Rc<Source>> {
+        if let Some(known) = self.sources.borrow().get(&module) {
+            return known.clone();
+        }
+        let found = self.parse(module).map(Rc::new);
+        self.sources.borrow_mut().insert(module, found.clone());
+        found
+    }
+
+    fn parse(&self, module: usize) -> Option<Source> {
+        let text = self.texts.text(&self.graph.modules.get(module)?.path)?;
+        let (parsed, start) = parser::parse_module(&text);
+        let body = parser::statements(&parsed);
+        Some(Source {
+            certain: bound_for_certain(body).unwrap_or_default(),
+            perhaps_none: perhaps_none(body),
+            parsed,
+            start,
+        })
+    }
+
+    /// The first thing that may fail or reach outside when a module, or an item of it, is executed.
+    pub fn problem(
+        &self,
+        module: usize,
+        item: Option<&str>,
+        strictness: Strictness,
+    ) -> Option<(ByteSpan, String)> {
+        let source = self.source(module)?;
+        let mut walker = Walker {
+            reader: self,
+            verdicts: Verdicts::new(self, strictness == Strictness::Condition),
+            module,
+            strictness,
+            guarded: 0,
+            found: None,
+        };
+        match item {
+            None => walker.suite(source.statements()),
+            Some(item) => {
+                let of_item = |statement: &&Stmt| binds(statement, item);
+                source
+                    .statements()
+                    .iter()
+                    .filter(of_item)
+                    .for_each(|one| walker.statement(one));
+            }
+        }
+        let (range, what) = walker.found?;
+        let (start, end) = (range.start().to_u32(), range.end().to_u32());
+        Some((
+            ByteSpan::new(start + source.start, end + source.start),
+            what,
+        ))
+    }
+
+    /// Whether a name of a module may be `None`.
+    fn may_be_none(&self, module: usize, name: &str, depth: usize) -> bool {
+        let Some(source) = self.source(module) else {
+            return false;
+        };
+        if source.perhaps_none.contains(name) {
+            return true;
+        }
+        let next = self.brought(module, name).filter(|_| depth < MAXIMUM_CHAIN);
+        next.is_some_and(|(from, name)| self.may_be_none(from, &name, depth + 1))
+    }
+
+    /// Whether a module may come to have no such name: only a condition binds it.
+    pub fn may_be_absent(&self, module: usize, name: &str, depth: usize) -> bool {
+        let (Some(source), Some(facts)) = (self.source(module), self.graph.facts.get(module))
+        else {
+            return false;
+        };
+        if source.certain.contains(name) {
+            let next = self.brought(module, name).filter(|_| depth < MAXIMUM_CHAIN);
+            return next.is_some_and(|(from, name)| self.may_be_absent(from, &name, depth + 1));
+        }
+        !facts.dynamic && self.graph.binds(module, name) && !loops_bind(source.statements(), name)
+    }
+
+    /// Where an import that always happens brings a name from: the module of the tree, and the name there.
+    fn brought(&self, module: usize, name: &str) -> Option<(usize, String)> {
+        let facts = self.graph.facts.get(module)?;
+        let plain = |import: &&ImportStatement| {
+            import.top_level && import.eager && !import.guard.hides_failure()
+        };
+        let (import, leaf): (&ImportStatement, &Leaf) =
+            facts.imports.iter().filter(plain).find_map(|import| {
+                Some((
+                    import,
+                    import.leaves.iter().find(|leaf| leaf.bound() == name)?,
+                ))
+            })?;
+        let from = self.graph.base_module(module, import)?;
+        let is_module = self.graph.submodule(from, &leaf.name.text).is_some()
+            && !self.graph.binds(from, &leaf.name.text);
+        (from != module && !is_module).then(|| (from, leaf.name.text.clone()))
+    }
+}
+
+/// Whether a loop or a `match` binds a name, of which `certain` says nothing.
+fn loops_bind(suite: &[Stmt], name: &str) -> bool {
+    suite.iter().any(|statement| {
+        matches!(
+            statement,
+            Stmt::For(_) | Stmt::While(_) | Stmt::With(_) | Stmt::Match(_)
+        ) && binds(statement, name)
+    })
+}
+
+/// Whether a statement of a module binds a name, also in its blocks.
+fn binds(statement: &Stmt, name: &str) -> bool {
+    let block = |suite: &[Stmt]| suite.iter().any(|one| binds(one, name));
+    let is_target = |target: &Expr| {
+        let mut names = Vec::new();
+        named(target, &mut names);
+        names.contains(&name)
+    };
+    match statement {
+        Stmt::FunctionDef(found) => found.name.as_str() == name,
+        Stmt::ClassDef(found) => found.name.as_str() == name,
+        Stmt::Assign(found) => found.targets.iter().any(is_target),
+        Stmt::AnnAssign(found) => is_target(&found.target),
+        Stmt::AugAssign(found) => is_target(&found.target),
+        Stmt::If(found) => {
+            block(&found.body)
+                || found
+                    .elif_else_clauses
+                    .iter()
+                    .any(|clause| block(&clause.body))
+        }
+        Stmt::Try(found) => {
+            let handled = |handler: &ExceptHandler| {
+                let ExceptHandler::ExceptHandler(handler) = handler;
+                block(&handler.body)
+            };
+            block(&found.body)
+                || block(&found.orelse)
+                || block(&found.finalbody)
+                || found.handlers.iter().any(handled)
+        }
+        Stmt::With(found) => {
+            let mut targets = found
+                .items
+                .iter()
+                .filter_map(|item| item.optional_vars.as_deref());
+            targets.any(is_target) || block(&found.body)
+        }
+        Stmt::For(found) => is_target(&found.target) || block(&found.body) || block(&found.orelse),
+        Stmt::While(found) => block(&found.body) || block(&found.orelse),
+        Stmt::Match(found) => found.cases.iter().any(|case| block(&case.body)),
+        Stmt::Import(found) => found.names.iter().any(|alias| {
+            let first = alias.name.split('.').next().unwrap_or_default();
+            alias.asname.as_ref().map_or(first, |bound| bound.as_str()) == name
+        }),
+        Stmt::ImportFrom(found) => found
+            .names
+            .iter()
+            .any(|alias| alias.asname.as_ref().unwrap_or(&alias.name).as_str() == name),
+        _ => false,
+    }
+}
+
+fn named<'e>(target: &'e Expr, names: &mut Vec<&'e str>) {
+    match target {
+        Expr::Name(name) => names.push(name.id.as_str()),
+        Expr::Tuple(all) => all.elts.iter().for_each(|one| named(one, names)),
+        Expr::List(all) => all.elts.iter().for_each(|one| named(one, names)),
+        Expr::Starred(one) => named(&one.value, names),
+        _ => {}
+    }
+}
+
+/// Names that one way through a module leaves at `None`, and another one does not.
+fn perhaps_none(suite: &[Stmt]) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    nothing_bound(suite, &mut names);
+    names.retain(|name| {
+        // The last statement of the module that binds it decides.
+        let last = suite.iter().rfind(|statement| binds(statement, name));
+        let is_plain = last.is_some_and(|last| {
+            !matches!(
+                last,
+                Stmt::If(_) | Stmt::Try(_) | Stmt::With(_) | Stmt::For(_) | Stmt::While(_)
+            )
+        });
+        !is_plain
+    });
+    names
+}
+
+/// Names that are set to `None` or `False`.
+fn nothing_bound(suite: &[Stmt], names: &mut BTreeSet<String>) {
+    let nothing = |value: &Expr| match value {
+        Expr::NoneLiteral(_) => true,
+        Expr::BooleanLiteral(literal) => !literal.value,
+        _ => false,
+    };
+    for statement in suite {
+        match statement {
+            Stmt::Assign(assign) if nothing(&assign.value) => {
+                for target in &assign.targets {
+                    let mut found = Vec::new();
+                    named(target, &mut found);
+                    names.extend(found.into_iter().map(str::to_owned));
+                }
+            }
+            Stmt::AnnAssign(assign) if assign.value.as_deref().is_some_and(nothing) => {
+                let mut found = Vec::new();
+                named(&assign.target, &mut found);
+                names.extend(found.into_iter().map(str::to_owned));
+            }
+            Stmt::If(found) => {
+                nothing_bound(&found.body, names);
+                for clause in &found.elif_else_clauses {
+                    nothing_bound(&clause.body, names);
+                }
+            }
+            Stmt::Try(found) => {
+                nothing_bound(&found.body, names);
+                nothing_bound(&found.orelse, names);
+                for ExceptHandler::ExceptHandler(handler) in &found.handlers {
+                    nothing_bound(&handler.body, names);
+                }
+            }
+            Stmt::With(found) => nothing_bound(&found.body, names),
+            _ => {}
+        }
+    }
+}
+
+/// Goes through what is executed at import.
+struct Walker<'r, 'g> {
+    reader: &'r AtImport<'g>,
+    verdicts: Verdicts<'r, 'g>,
+    module: usize,
+    strictness: Strictness,
+    /// How many conditions and handlers it stands under.
+    guarded: u32,
+    found: Option<(TextRange, String)>,
+}
+
+impl Walker<'_, '_> {
+    fn tell(&mut self, range: TextRange, what: String) {
+        self.found.get_or_insert((range, what));
+    }
+
+    fn suite(&mut self, suite: &[Stmt]) {
+        suite.iter().for_each(|statement| self.statement(statement));
+    }
+
+    fn below(&mut self, suite: &[Stmt]) {
+        self.guarded += 1;
+        self.suite(suite);
+        self.guarded -= 1;
+    }
+
+    fn statement(&mut self, statement: &Stmt) {
+        if self.found.is_some() {
+            return;
+        }
+        match statement {
+            Stmt::FunctionDef(function) => {
+                self.decorators(&function.decorator_list);
+                let defaults = function.parameters.iter_non_variadic_params();
+                defaults
+                    .filter_map(|one| one.default.as_deref())
+                    .for_each(|one| self.visit_expr(one));
+            }
+            Stmt::ClassDef(class) => {
+                self.decorators(&class.decorator_list);
+                for base in class.bases() {
+                    self.used(base, "as a base");
+                    self.visit_expr(base);
+                }
+                self.suite(&class.body);
+            }
+            Stmt::If(found) => self.branches(found),
+            Stmt::Try(found) => self.tried(found),
+            Stmt::Raise(raise) => self.tell(
+                raise.range(),
+                "it raises where a condition does not hold".to_owned(),
+            ),
+            Stmt::Import(_) => {}
+            Stmt::ImportFrom(_) => self.brings(statement.range()),
+            Stmt::AnnAssign(assign) => assign.value.iter().for_each(|value| self.visit_expr(value)),
+            Stmt::Assign(assign) => {
+                self.visit_expr(&assign.value);
+                assign.targets.iter().for_each(|target| self.set(target));
+            }
+            Stmt::With(found) => {
+                found
+                    .items
+                    .iter()
+                    .for_each(|item| self.visit_expr(&item.context_expr));
+                self.suite(&found.body);
+            }
+            Stmt::For(found) => {
+                self.visit_expr(&found.iter);
+                self.below(&found.body);
+            }
+            Stmt::While(found) => {
+                self.visit_expr(&found.test);
+                self.below(&found.body);
+            }
+            _ => visitor::walk_stmt(self, statement),
+        }
+    }
+
+    fn branches(&mut self, found: &ast::StmtIf) {
+        if is_type_checking(&found.test) || is_run_as_program(&found.test) {
+            found
+                .elif_else_clauses
+                .iter()
+                .for_each(|clause| self.suite(&clause.body));
+            return;
+        }
+        self.visit_expr(&found.test);
+        self.below(&found.body);
+        for clause in &found.elif_else_clauses {
+            clause.test.iter().for_each(|test| self.visit_expr(test));
+            self.below(&clause.body);
+        }
+    }
+
+    fn tried(&mut self, found: &ast::StmtTry) {
+        self.below(&found.body);
+        for ExceptHandler::ExceptHandler(handler) in &found.handlers {
+            self.below(&handler.body);
+        }
+        self.below(&found.orelse);
+        self.suite(&found.finalbody);
+    }
+
+    fn decorators(&mut self, decorators: &[ast::Decorator]) {
+        for decorator in decorators {
+            let called = match &decorator.expression {
+                Expr::Call(call) => &call.func,
+                other => other,
+            };
+            self.used(called, "as a decorator");
+            if self.strictness == Strictness::Condition {
+                if !self
+                    .verdicts
+                    .decorates_harmlessly(self.module, &decorator.expression)
+                {
+                    self.tell(
+                        decorator.range(),
+                        "nobody knows what this decorator does there".to_owned(),
+                    );
+                }
+            } else if let Expr::Call(call) = &decorator.expression {
+                call.arguments
+                    .args
+                    .iter()
+                    .for_each(|one| self.visit_expr(one));
+                call.arguments
+                    .keywords
+                    .iter()
+                    .for_each(|one| self.visit_expr(&one.value));
+            }
+        }
+    }
+
+    /// A name that has to be there, and to be something.
+    fn used(&mut self, expression: &Expr, how: &str) {
+        let root = root_of(expression);
+        if self.guarded > 0 || self.found.is_some() {
+            return;
+        }
+        if let Some(root) = root.filter(|root| self.reader.may_be_none(self.module, &root.id, 0)) {
+            self.tell(
+                expression.range(),
+                format!("`{}` is used {how} and may be `None` there", root.id),
+            );
+        }
+    }
+
+    /// Names that an import at module level brings, from where only a condition binds them.
+    fn brings(&mut self, range: TextRange) {
+        if self.guarded > 0 {
+            return;
+        }
+        let (Some(facts), Some(source)) = (
+            self.reader.graph.facts.get(self.module),
+            self.reader.source(self.module),
+        ) else {
+            return;
+        };
+        let at = range.start().to_u32() + source.start;
+        let Some(import) = facts.imports.iter().find(|import| import.span.start == at) else {
+            return;
+        };
+        let Some(from) = self.reader.graph.base_module(self.module, import) else {
+            return;
+        };
+        let absent = import.leaves.iter().find(|leaf| {
+            let name = &leaf.name.text;
+            name != "*" && from != self.module && self.reader.may_be_absent(from, name, 0)
+        });
+        if let Some(leaf) = absent {
+            self.tell(
+                range,
+                format!("`{}` is there under a condition only", leaf.name.text),
+            );
+        }
+    }
+
+    /// `other.name = …`
+    fn set(&mut self, target: &Expr) {
+        let place = match target {
+            Expr::Subscript(subscript) => &subscript.value,
+            Expr::Attribute(attribute) => &attribute.value,
+            _ => return,
+        };
+        let counted = self.strictness >= Strictness::Value;
+        if counted && self.verdicts.is_of_others(self.module, place) {
+            self.tell(target.range(), "it sets what is not its own".to_owned());
+        }
+    }
+}
+
+impl<'a> Visitor<'a> for Walker<'_, '_> {
+    fn visit_stmt(&mut self, statement: &'a Stmt) {
+        self.statement(statement);
+    }
+
+    fn visit_annotation(&mut self, _: &'a Expr) {}
+
+    fn visit_expr(&mut self, expression: &'a Expr) {
+        if self.found.is_some() {
+            return;
+        }
+        match expression {
+            Expr::Lambda(lambda) => {
+                let parameters = lambda.parameters.iter();
+                let defaults = parameters.flat_map(|all| all.iter_non_variadic_params());
+                let defaults = defaults.filter_map(|one| one.default.as_deref());
+                defaults.for_each(|one| self.visit_expr(one));
+                return;
+            }
+            Expr::Call(call) => {
+                self.used(&call.func, "in a call");
+                let counted = self.strictness >= Strictness::Value;
+                if counted
+                    && !self
+                        .verdicts
+                        .is_harmless(self.module, call, &Locals::default())
+                {
+                    self.tell(
+                        call.range(),
+                        "nobody knows that this call does nothing else there".to_owned(),
+                    );
+                }
+            }
+            Expr::Attribute(attribute) => self.used(&attribute.value, "with an attribute"),
+            Expr::Subscript(subscript) => {
+                let counted = self.strictness >= Strictness::Value;
+                if counted && self.verdicts.is_environment(self.module, &subscript.value) {
+                    self.tell(
+                        subscript.range(),
+                        "it needs something of the environment".to_owned(),
+                    );
+                }
+            }
+            _ => {}
+        }
+        visitor::walk_expr(self, expression);
+    }
+}
+
+/// The name that a chain of attributes begins with.
+fn root_of(expression: &Expr) -> Option<&ast::ExprName> {
+    match expression {
+        Expr::Name(name) => Some(name),
+        Expr::Attribute(attribute) => root_of(&attribute.value),
+        _ => None,
+    }
+}

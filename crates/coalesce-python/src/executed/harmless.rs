@@ -1,0 +1,664 @@
+//! Which calls are known to do nothing but give a value: of what this library knows, and of functions of the tree
+//! whose own calls are.
+
+use std::cell::RefCell;
+
+use ruff_python_ast::{
+    self as ast, ExceptHandler, Expr, Stmt,
+    visitor::{self, Visitor},
+};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::at_import::AtImport;
+use crate::graph::Entity;
+
+/// Deeper chains of calls count as unknown.
+const MAXIMUM_DEPTH: usize = 16;
+
+/// Libraries whose functions and classes do nothing but give a value.
+const LIBRARIES: [&str; 52] = [
+    "abc",
+    "argparse",
+    "array",
+    "ast",
+    "attr",
+    "attrs",
+    "base64",
+    "binascii",
+    "bisect",
+    "cmath",
+    "collections",
+    "colorsys",
+    "contextlib",
+    "contextvars",
+    "copy",
+    "dataclasses",
+    "datetime",
+    "decimal",
+    "difflib",
+    "enum",
+    "errno",
+    "fnmatch",
+    "fractions",
+    "functools",
+    "hashlib",
+    "heapq",
+    "html",
+    "inspect",
+    "itertools",
+    "keyword",
+    "math",
+    "numbers",
+    "operator",
+    "packaging",
+    "pathlib",
+    "platform",
+    "pprint",
+    "pydantic",
+    "queue",
+    "re",
+    "shlex",
+    "statistics",
+    "string",
+    "struct",
+    "textwrap",
+    "threading",
+    "time",
+    "traceback",
+    "types",
+    "typing",
+    "typing_extensions",
+    "weakref",
+];
+
+/// Functions of other libraries that do nothing but give a value.
+const FUNCTIONS: [&str; 28] = [
+    "ctypes.CFUNCTYPE",
+    "ctypes.POINTER",
+    "ctypes.Structure",
+    "ctypes.Union",
+    "ctypes.byref",
+    "ctypes.cast",
+    "ctypes.sizeof",
+    "importlib.util.find_spec",
+    "json.dumps",
+    "json.loads",
+    "logging.Formatter",
+    "logging.Logger",
+    "logging.NullHandler",
+    "logging.getLevelName",
+    "logging.getLogger",
+    "numba.njit",
+    "numba.jit",
+    "numba.vectorize",
+    "os.cpu_count",
+    "os.environ.get",
+    "os.fspath",
+    "os.getcwd",
+    "os.getenv",
+    "random.Random",
+    "sys.getsizeof",
+    "sys.intern",
+    "uuid.UUID",
+    "numba.generated_jit",
+];
+
+/// What of NumPy does more than that.
+const NUMPY: [&str; 12] = [
+    "load",
+    "save",
+    "fromfile",
+    "memmap",
+    "genfromtxt",
+    "set",
+    "random",
+    "ctypeslib",
+    "testing",
+    "DataSource",
+    "get_include",
+    "f2py",
+];
+
+/// Built-in functions that do more than give a value.
+const BUILTINS: [&str; 8] = [
+    "__import__",
+    "breakpoint",
+    "compile",
+    "eval",
+    "exec",
+    "input",
+    "open",
+    "print",
+];
+
+/// Methods that change or read nothing but what they belong to, whatever that is.
+const METHODS: [&str; 72] = [
+    "absolute",
+    "add",
+    "addFilter",
+    "addHandler",
+    "add_argument",
+    "add_argument_group",
+    "add_parser",
+    "add_subparsers",
+    "append",
+    "as_posix",
+    "astype",
+    "copy",
+    "count",
+    "decode",
+    "difference",
+    "discard",
+    "encode",
+    "endswith",
+    "expanduser",
+    "extend",
+    "find",
+    "format",
+    "fromkeys",
+    "get",
+    "getLogger",
+    "index",
+    "insert",
+    "intersection",
+    "is_absolute",
+    "isdigit",
+    "isidentifier",
+    "isupper",
+    "items",
+    "join",
+    "joinpath",
+    "keys",
+    "lower",
+    "lstrip",
+    "map",
+    "match",
+    "maketrans",
+    "most_common",
+    "partition",
+    "pop",
+    "ravel",
+    "relative_to",
+    "remove",
+    "removeprefix",
+    "removesuffix",
+    "replace",
+    "reshape",
+    "resolve",
+    "reverse",
+    "rpartition",
+    "rsplit",
+    "rstrip",
+    "search",
+    "setLevel",
+    "set_defaults",
+    "setdefault",
+    "sort",
+    "split",
+    "splitlines",
+    "startswith",
+    "strip",
+    "title",
+    "tobytes",
+    "tolist",
+    "translate",
+    "union",
+    "update",
+    "upper",
+];
+
+/// Methods more of the same.
+const MORE_METHODS: [&str; 10] = [
+    "values",
+    "with_name",
+    "with_suffix",
+    "zfill",
+    "transpose",
+    "sum",
+    "min",
+    "max",
+    "mean",
+    "hexdigest",
+];
+
+/// The names of a function, by whether they are its parameters.
+#[derive(Clone, Default)]
+pub(super) struct Locals {
+    names: FxHashSet<String>,
+    /// The class whose method it is, and where.
+    class: Option<(usize, String)>,
+}
+
+/// What is known of calls.
+pub(super) struct Verdicts<'r, 'g> {
+    reader: &'r AtImport<'g>,
+    /// Whether a `raise` in what is called counts.
+    raises: bool,
+    known: RefCell<FxHashMap<(usize, String), bool>>,
+    depth: std::cell::Cell<usize>,
+}
+
+impl<'r, 'g> Verdicts<'r, 'g> {
+    pub fn new(reader: &'r AtImport<'g>, raises: bool) -> Self {
+        Self {
+            reader,
+            raises,
+            known: RefCell::default(),
+            depth: std::cell::Cell::default(),
+        }
+    }
+
+    /// Whether a call is known to do nothing else.
+    pub fn is_harmless(&self, module: usize, call: &ast::ExprCall, locals: &Locals) -> bool {
+        self.called(module, &call.func, locals)
+    }
+
+    /// Whether a decorator is: made by a call, or not.
+    pub fn decorates_harmlessly(&self, module: usize, decorator: &Expr) -> bool {
+        let called = match decorator {
+            Expr::Call(call) => &call.func,
+            other => other,
+        };
+        // `@name.setter`
+        if let Expr::Attribute(attribute) = called
+            && matches!(attribute.attr.as_str(), "setter" | "getter" | "deleter")
+        {
+            return true;
+        }
+        self.called(module, called, &Locals::default())
+    }
+
+    /// Whether a place belongs to something that the module has not made.
+    pub fn is_of_others(&self, module: usize, place: &Expr) -> bool {
+        let Some(chain) = chain(place) else {
+            return false;
+        };
+        matches!(self.root(module, &chain), Root::Outside(_) | Root::Module)
+    }
+
+    /// Whether it is the table of the environment.
+    pub fn is_environment(&self, module: usize, place: &Expr) -> bool {
+        let outside = chain(place).map(|chain| self.root(module, &chain));
+        matches!(outside, Some(Root::Outside(name)) if name == "os.environ")
+    }
+
+    fn called(&self, module: usize, func: &Expr, locals: &Locals) -> bool {
+        let Some(chain) = chain(func) else {
+            return match func {
+                Expr::Attribute(method) => is_quiet_method(&method.attr),
+                // A decorator that a call makes is what the call gives.
+                Expr::Call(call) => self.called(module, &call.func, locals),
+                _ => false,
+            };
+        };
+        let Some((first, rest)) = chain.split_first() else {
+            return false;
+        };
+        if matches!(first.as_str(), "self" | "cls") || locals.names.contains(first) {
+            let own = locals
+                .class
+                .as_ref()
+                .filter(|_| matches!(first.as_str(), "self" | "cls"));
+            return match (own, rest) {
+                (Some((home, class)), [method]) => self
+                    .method(*home, class, method)
+                    .unwrap_or_else(|| is_quiet_method(method)),
+                (None | Some(_), [.., method]) => is_quiet_method(method),
+                _ => false,
+            };
+        }
+        match self.root(module, &chain) {
+            Root::Builtin => match rest {
+                [] => !BUILTINS.contains(&first.as_str()),
+                [.., method] => is_quiet_method(method),
+            },
+            Root::Outside(name) => is_quiet(&name),
+            Root::Defined(home, name) => self.definition(home, &name),
+            Root::Member(home, class, method) => self
+                .method(home, &class, &method)
+                .unwrap_or_else(|| is_quiet_method(&method)),
+            Root::Module | Root::Unknown => false,
+        }
+    }
+
+    /// What a chain of names leads to.
+    fn root(&self, module: usize, chain: &[String]) -> Root {
+        let graph = self.reader.graph;
+        let Some((first, mut rest)) = chain.split_first() else {
+            return Root::Unknown;
+        };
+        if !graph.binds(module, first) && crate::rewrite::is_builtin(first) {
+            return Root::Builtin;
+        }
+        let mut entity = graph.member(module, first);
+        let mut outside = (module, first.as_str());
+        while let (Entity::Module(target), Some((next, others))) = (&entity, rest.split_first()) {
+            outside = (*target, next);
+            entity = graph.member(*target, next);
+            rest = others;
+        }
+        match entity {
+            Entity::Item(home, name) => match rest {
+                [] => Root::Defined(home, name),
+                [.., method] => Root::Member(home, name, method.clone()),
+            },
+            Entity::External => match self.outside(outside.0, outside.1, 0) {
+                Some(name) => {
+                    let all = std::iter::once(name).chain(rest.iter().cloned());
+                    Root::Outside(all.collect::<Vec<_>>().join("."))
+                }
+                None => Root::Unknown,
+            },
+            Entity::Module(_) => Root::Module,
+            Entity::Missing | Entity::Opaque => Root::Unknown,
+        }
+    }
+
+    /// The full name of what an import brings from outside of the tree.
+    fn outside(&self, module: usize, name: &str, depth: usize) -> Option<String> {
+        let facts = self.reader.graph.facts.get(module)?;
+        let mut found = facts
+            .imports
+            .iter()
+            .filter(|import| import.top_level)
+            .filter_map(|import| {
+                let leaf = import.leaves.iter().find(|leaf| leaf.bound() == name)?;
+                Some((import, leaf))
+            });
+        let (import, leaf) = found.next()?;
+        match &import.from {
+            None if leaf.alias.is_some() => Some(leaf.name.text.clone()),
+            None => Some(name.to_owned()),
+            Some(from) => match self.reader.graph.base_module(module, import) {
+                Some(next) if depth < MAXIMUM_DEPTH => {
+                    self.outside(next, &leaf.name.text, depth + 1)
+                }
+                Some(_) => None,
+                None if from.level == 0 => Some(format!("{}.{}", from.module, leaf.name.text)),
+                None => None,
+            },
+        }
+    }
+
+    /// Whether calling a function or making an object of a class is.
+    fn definition(&self, home: usize, name: &str) -> bool {
+        let key = (home, name.to_owned());
+        if let Some(known) = self.known.borrow().get(&key) {
+            return *known;
+        }
+        if self.depth.get() >= MAXIMUM_DEPTH {
+            return false;
+        }
+        // What calls itself does no more for that.
+        self.known.borrow_mut().insert(key.clone(), true);
+        self.depth.set(self.depth.get() + 1);
+        let verdict = self.read(home, name);
+        self.depth.set(self.depth.get() - 1);
+        self.known.borrow_mut().insert(key, verdict);
+        verdict
+    }
+
+    fn read(&self, home: usize, name: &str) -> bool {
+        let Some(source) = self.reader.source(home) else {
+            return false;
+        };
+        let mut found = Vec::new();
+        collect(source.statements(), name, &mut found);
+        !found.is_empty()
+            && found.iter().all(|statement| match statement {
+                Stmt::FunctionDef(function) => {
+                    function
+                        .decorator_list
+                        .iter()
+                        .all(|one| self.decorates_harmlessly(home, &one.expression))
+                        && self.body(home, function, None)
+                }
+                Stmt::ClassDef(class) => self.class(home, class),
+                _ => false,
+            })
+    }
+
+    fn class(&self, home: usize, class: &ast::StmtClassDef) -> bool {
+        let keywords = class.arguments.iter().flat_map(|all| all.keywords.iter());
+        let mut made = class
+            .bases()
+            .iter()
+            .chain(keywords.map(|keyword| &keyword.value));
+        let bases = made.all(|base| {
+            let base = match base {
+                Expr::Subscript(generic) => &generic.value,
+                other => other,
+            };
+            let named = chain(base);
+            match named.map(|chain| self.root(home, &chain)) {
+                Some(Root::Builtin) => true,
+                Some(Root::Outside(name)) => is_quiet(&name),
+                Some(Root::Defined(module, name)) => self.definition(module, &name),
+                _ => base.is_literal_expr(),
+            }
+        });
+        bases
+            && class
+                .decorator_list
+                .iter()
+                .all(|one| self.decorates_harmlessly(home, &one.expression))
+            && class.body.iter().all(|statement| match statement {
+                Stmt::FunctionDef(method) if is_run_by_making(&method.name) => {
+                    self.body(home, method, Some(&class.name))
+                }
+                _ => true,
+            })
+    }
+
+    /// Whether a method of a class is; nothing where the class has none of that name itself.
+    fn method(&self, home: usize, class: &str, method: &str) -> Option<bool> {
+        let key = (home, format!("{class}.{method}"));
+        if let Some(known) = self.known.borrow().get(&key) {
+            return Some(*known);
+        }
+        if self.depth.get() >= MAXIMUM_DEPTH {
+            return Some(false);
+        }
+        let source = self.reader.source(home)?;
+        let mut found = Vec::new();
+        collect(source.statements(), class, &mut found);
+        let Some(Stmt::ClassDef(found)) = found.into_iter().next() else {
+            return None;
+        };
+        let mut methods = found.body.iter().filter_map(|statement| match statement {
+            Stmt::FunctionDef(function) if function.name.as_str() == method => Some(function),
+            _ => None,
+        });
+        let function = methods.next()?;
+        self.known.borrow_mut().insert(key.clone(), true);
+        self.depth.set(self.depth.get() + 1);
+        let verdict = self.body(home, function, Some(class));
+        self.depth.set(self.depth.get() - 1);
+        self.known.borrow_mut().insert(key, verdict);
+        Some(verdict)
+    }
+
+    fn body(&self, home: usize, function: &ast::StmtFunctionDef, class: Option<&str>) -> bool {
+        let mut names = Names::default();
+        names.visit_body(&function.body);
+        let parameters = function.parameters.iter();
+        names
+            .found
+            .extend(parameters.map(|one| one.name().to_string()));
+        let mut body = Body {
+            verdicts: self,
+            home,
+            locals: Locals {
+                names: names.found,
+                class: class.map(|class| (home, class.to_owned())),
+            },
+            harmless: true,
+        };
+        body.visit_body(&function.body);
+        body.harmless
+    }
+}
+
+/// What a chain of names leads to.
+enum Root {
+    Builtin,
+    /// By its full name.
+    Outside(String),
+    Defined(usize, String),
+    /// An attribute of something that is defined.
+    Member(usize, String, String),
+    Module,
+    Unknown,
+}
+
+/// Methods that making an object runs.
+fn is_run_by_making(name: &str) -> bool {
+    matches!(
+        name,
+        "__init__" | "__new__" | "__post_init__" | "__init_subclass__" | "__call__" | "__enter__"
+    )
+}
+
+fn is_quiet_method(name: &str) -> bool {
+    METHODS.contains(&name) || MORE_METHODS.contains(&name)
+}
+
+/// Whether a function or class outside of the tree does nothing but give a value.
+fn is_quiet(name: &str) -> bool {
+    let (library, rest) = name.split_once('.').unwrap_or((name, ""));
+    let last = name.rsplit('.').next().unwrap_or(name);
+    match library {
+        "numpy" => !NUMPY.iter().any(|start| rest.starts_with(start)),
+        "os" if rest.starts_with("path.") => true,
+        "ctypes" if last.starts_with("c_") => true,
+        "argparse" => last != "parse_args",
+        "time" => last != "sleep",
+        "pathlib" => rest.split('.').count() == 1 || is_quiet_method(last),
+        _ => LIBRARIES.contains(&library) || FUNCTIONS.contains(&name),
+    }
+}
+
+/// Definitions of a name at module level, also in blocks.
+fn collect<'s>(suite: &'s [Stmt], name: &str, found: &mut Vec<&'s Stmt>) {
+    for statement in suite {
+        match statement {
+            Stmt::FunctionDef(function) if function.name.as_str() == name => found.push(statement),
+            Stmt::ClassDef(class) if class.name.as_str() == name => found.push(statement),
+            Stmt::Assign(assign) if assign.targets.iter().any(|one| is_named(one, name)) => {
+                found.push(statement)
+            }
+            Stmt::AnnAssign(assign) if is_named(&assign.target, name) => found.push(statement),
+            Stmt::If(block) => {
+                collect(&block.body, name, found);
+                block
+                    .elif_else_clauses
+                    .iter()
+                    .for_each(|clause| collect(&clause.body, name, found));
+            }
+            Stmt::Try(block) => {
+                collect(&block.body, name, found);
+                collect(&block.orelse, name, found);
+                for ExceptHandler::ExceptHandler(handler) in &block.handlers {
+                    collect(&handler.body, name, found);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn is_named(target: &Expr, name: &str) -> bool {
+    matches!(target, Expr::Name(found) if found.id.as_str() == name)
+}
+
+/// A name and its attributes.
+fn chain(expression: &Expr) -> Option<Vec<String>> {
+    match expression {
+        Expr::Name(name) => Some(vec![name.id.to_string()]),
+        Expr::Attribute(attribute) => {
+            let mut chain = chain(&attribute.value)?;
+            chain.push(attribute.attr.to_string());
+            Some(chain)
+        }
+        _ => None,
+    }
+}
+
+/// Names that a function binds.
+#[derive(Default)]
+struct Names {
+    found: FxHashSet<String>,
+}
+
+impl<'a> Visitor<'a> for Names {
+    fn visit_stmt(&mut self, statement: &'a Stmt) {
+        match statement {
+            Stmt::FunctionDef(function) => drop(self.found.insert(function.name.to_string())),
+            Stmt::ClassDef(class) => drop(self.found.insert(class.name.to_string())),
+            _ => visitor::walk_stmt(self, statement),
+        }
+    }
+
+    fn visit_expr(&mut self, expression: &'a Expr) {
+        if let Expr::Name(name) = expression
+            && name.ctx.is_store()
+        {
+            self.found.insert(name.id.to_string());
+        }
+        visitor::walk_expr(self, expression);
+    }
+}
+
+/// Whether what a function does when it is called is harmless.
+struct Body<'v, 'r, 'g> {
+    verdicts: &'v Verdicts<'r, 'g>,
+    home: usize,
+    locals: Locals,
+    harmless: bool,
+}
+
+impl<'a> Visitor<'a> for Body<'_, '_, '_> {
+    fn visit_stmt(&mut self, statement: &'a Stmt) {
+        match statement {
+            // What is defined inside runs when it is called, which is a call of a local name.
+            Stmt::FunctionDef(_) | Stmt::ClassDef(_) => {}
+            Stmt::Import(_) | Stmt::ImportFrom(_) => self.harmless = false,
+            Stmt::Raise(_) if self.verdicts.raises => self.harmless = false,
+            Stmt::Assign(assign) => {
+                for target in &assign.targets {
+                    let place = match target {
+                        Expr::Subscript(subscript) => &subscript.value,
+                        Expr::Attribute(attribute) => &attribute.value,
+                        _ => continue,
+                    };
+                    let root = chain(place);
+                    let local = root
+                        .as_ref()
+                        .and_then(|chain| chain.first())
+                        .is_some_and(|first| self.locals.names.contains(first));
+                    self.harmless &= local || !self.verdicts.is_of_others(self.home, place);
+                }
+                visitor::walk_stmt(self, statement);
+            }
+            _ => visitor::walk_stmt(self, statement),
+        }
+    }
+
+    fn visit_annotation(&mut self, _: &'a Expr) {}
+
+    fn visit_expr(&mut self, expression: &'a Expr) {
+        match expression {
+            Expr::Lambda(_) => return,
+            Expr::Call(call) => {
+                self.harmless &= self.verdicts.is_harmless(self.home, call, &self.locals);
+            }
+            Expr::Subscript(subscript) => {
+                self.harmless &= !self.verdicts.is_environment(self.home, &subscript.value);
+            }
+            _ => {}
+        }
+        if self.harmless {
+            visitor::walk_expr(self, expression);
+        }
+    }
+}

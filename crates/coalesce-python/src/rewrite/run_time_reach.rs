@@ -1,0 +1,243 @@
+//! How far a module's `__getattr__` can reach that could not be read as a table: where each name that it imports by comes
+//! from literals of another module, it can only come to what those spell.
+
+use std::collections::BTreeSet;
+
+use coalesce_model::{ByteSpan, Texts};
+use ruff_python_ast::{
+    self as ast, Expr, Stmt,
+    visitor::{self, Visitor},
+};
+use ruff_text_size::Ranged;
+
+use crate::{analysis::predicates::last_name, graph::PythonGraph, parser};
+
+/// Whether the function at a place of a module may load what has this full name. Whatever is not followed counts as
+/// reaching everything.
+pub fn may_load(
+    graph: &PythonGraph,
+    module: usize,
+    span: ByteSpan,
+    name: &str,
+    texts: &dyn Texts,
+) -> bool {
+    let sources = sources(graph, module, span, texts);
+    sources.is_none_or(|sources| {
+        sources
+            .iter()
+            .any(|source| spells(graph, *source, name, texts))
+    })
+}
+
+/// The modules of whose literals the function imports; `None` where it imports by something else, too.
+fn sources(
+    graph: &PythonGraph,
+    module: usize,
+    span: ByteSpan,
+    texts: &dyn Texts,
+) -> Option<BTreeSet<usize>> {
+    let text = texts.text(&graph.modules.get(module)?.path)?;
+    let (parsed, start) = parser::parse_module(&text);
+    let suite = parser::statements(&parsed);
+    let function = suite.iter().find_map(|statement| match statement {
+        Stmt::FunctionDef(function) if function.range().start().to_u32() + start == span.start => {
+            Some(function)
+        }
+        _ => None,
+    })?;
+    let mut loader = Loader::default();
+    loader.visit_body(&function.body);
+    let mut seen = BTreeSet::from([function.name.as_str()]);
+    loop {
+        let next = suite.iter().find_map(|statement| match statement {
+            Stmt::FunctionDef(other)
+                if loader.names.contains(other.name.as_str())
+                    && !seen.contains(other.name.as_str()) =>
+            {
+                Some(other)
+            }
+            _ => None,
+        });
+        let Some(next) = next else { break };
+        seen.insert(next.name.as_str());
+        loader.visit_body(&next.body);
+    }
+    if loader.imported.is_empty() {
+        return None;
+    }
+    loader
+        .imported
+        .iter()
+        .map(|argument| {
+            loader
+                .table(argument, 0)
+                .and_then(|table| of_other(graph, module, table))
+        })
+        .collect()
+}
+
+/// The module of the tree that a name is imported from, where it is a literal table that nothing changes.
+fn of_other(graph: &PythonGraph, module: usize, table: &str) -> Option<usize> {
+    let facts = graph.facts.get(module)?;
+    let mut found = facts
+        .imports
+        .iter()
+        .filter(|import| import.top_level && !import.conditional);
+    let import = found.find(|import| import.leaves.iter().any(|leaf| leaf.bound() == table))?;
+    let leaf = import.leaves.iter().find(|leaf| leaf.bound() == table)?;
+    let source = graph.base_module(module, import)?;
+    graph.binds(source, &leaf.name.text).then_some(source)
+}
+
+/// Whether a module may spell what loads a thing of this name: as the end of a text that is no full name, which
+/// follows as such, or in a way that is no literal at all.
+fn spells(graph: &PythonGraph, source: usize, name: &str, texts: &dyn Texts) -> bool {
+    let text = graph
+        .modules
+        .get(source)
+        .and_then(|module| texts.text(&module.path));
+    let Some(text) = text else { return true };
+    let (parsed, _) = parser::parse_module(&text);
+    let mut literals = Literals {
+        name,
+        last: name.rsplit('.').next().unwrap_or(name),
+        found: false,
+    };
+    for statement in parser::statements(&parsed) {
+        literals.found |= match statement {
+            Stmt::Assign(assign) => !is_literal(&assign.value),
+            Stmt::AnnAssign(assign) => assign
+                .value
+                .as_deref()
+                .is_some_and(|value| !is_literal(value)),
+            Stmt::Expr(expression) => !expression.value.is_string_literal_expr(),
+            Stmt::Import(_) | Stmt::ImportFrom(_) | Stmt::Pass(_) => false,
+            _ => true,
+        };
+        literals.visit_stmt(statement);
+    }
+    literals.found
+}
+
+/// Whether an expression is made of literals alone.
+fn is_literal(expression: &Expr) -> bool {
+    match expression {
+        Expr::Dict(dict) => dict
+            .items
+            .iter()
+            .all(|item| item.key.as_ref().is_some_and(is_literal) && is_literal(&item.value)),
+        Expr::List(list) => list.elts.iter().all(is_literal),
+        Expr::Tuple(tuple) => tuple.elts.iter().all(is_literal),
+        Expr::Set(set) => set.elts.iter().all(is_literal),
+        other => other.is_literal_expr(),
+    }
+}
+
+struct Literals<'n> {
+    name: &'n str,
+    last: &'n str,
+    found: bool,
+}
+
+impl<'a> Visitor<'a> for Literals<'_> {
+    fn visit_expr(&mut self, expression: &'a Expr) {
+        if let Expr::StringLiteral(literal) = expression {
+            let text = literal.value.to_str();
+            let ends = text.strip_suffix(self.last);
+            let ends = ends.is_some_and(|before| before.is_empty() || before.ends_with(['.', ':']));
+            self.found |= ends && text != self.name;
+        }
+        visitor::walk_expr(self, expression);
+    }
+}
+
+/// What a function imports by.
+#[derive(Default)]
+struct Loader<'t> {
+    names: BTreeSet<&'t str>,
+    /// What local names are given, with `None` for what is no plain value.
+    values: Vec<(&'t str, Option<&'t Expr>)>,
+    imported: Vec<&'t Expr>,
+}
+
+impl<'t> Loader<'t> {
+    /// The table that an argument is looked up in.
+    fn table(&self, argument: &'t Expr, depth: usize) -> Option<&'t str> {
+        match argument {
+            Expr::Subscript(subscript) => match &*subscript.value {
+                Expr::Name(table) if !self.is_local(&table.id) => Some(table.id.as_str()),
+                other => self.table(other, depth),
+            },
+            Expr::Call(call) => match &*call.func {
+                Expr::Attribute(get)
+                    if get.attr.as_str() == "get" && call.arguments.args.len() == 1 =>
+                {
+                    match &*get.value {
+                        Expr::Name(table) if !self.is_local(&table.id) => Some(table.id.as_str()),
+                        _ => None,
+                    }
+                }
+                _ => None,
+            },
+            Expr::Name(name) if depth < 4 => {
+                let mut values = self
+                    .values
+                    .iter()
+                    .filter(|(local, _)| *local == name.id.as_str());
+                match (values.next(), values.next()) {
+                    (Some((_, Some(value))), None) => self.table(value, depth + 1),
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
+    }
+
+    fn is_local(&self, name: &str) -> bool {
+        self.values.iter().any(|(local, _)| *local == name)
+    }
+
+    fn bind(&mut self, target: &'t Expr, value: Option<&'t Expr>) {
+        match target {
+            Expr::Name(name) => self.values.push((name.id.as_str(), value)),
+            Expr::Tuple(ast::ExprTuple { elts, .. }) | Expr::List(ast::ExprList { elts, .. }) => {
+                // Each of them is a part of what is looked up.
+                let looked_up = value.filter(|value| value.is_subscript_expr());
+                elts.iter().for_each(|one| self.bind(one, looked_up));
+            }
+            _ => {}
+        }
+    }
+}
+
+impl<'t> Visitor<'t> for Loader<'t> {
+    fn visit_stmt(&mut self, statement: &'t Stmt) {
+        match statement {
+            Stmt::Assign(assign) => {
+                assign
+                    .targets
+                    .iter()
+                    .for_each(|target| self.bind(target, Some(&assign.value)));
+            }
+            Stmt::AnnAssign(assign) => self.bind(&assign.target, assign.value.as_deref()),
+            Stmt::AugAssign(assign) => self.bind(&assign.target, None),
+            Stmt::For(found) => self.bind(&found.target, None),
+            _ => {}
+        }
+        visitor::walk_stmt(self, statement);
+    }
+
+    fn visit_expr(&mut self, expression: &'t Expr) {
+        match expression {
+            Expr::Name(name) => drop(self.names.insert(name.id.as_str())),
+            Expr::Named(named) => self.bind(&named.target, Some(&named.value)),
+            Expr::Call(call)
+                if matches!(last_name(&call.func), Some("import_module" | "__import__")) =>
+            {
+                self.imported.extend(call.arguments.args.first());
+            }
+            _ => {}
+        }
+        visitor::walk_expr(self, expression);
+    }
+}
