@@ -119,7 +119,15 @@ def test_dlpack_shares_the_memory(gpu, dtype):
     buffer = gpu.upload(values)
     assert buffer.__dlpack_device__() == (1, 0)
     before = core_gpu.dlpack_exports()
-    seen = numpy.from_dlpack(buffer)
+    try:
+        seen = numpy.from_dlpack(buffer)
+    except RuntimeError as error:
+        # What it does not take leaves nothing behind.
+        old = dtype == "bool" and numpy.__version__.startswith("1.") and "dtype" in str(error)
+        del buffer, error
+        gc.collect()
+        assert old and core_gpu.dlpack_exports() == before
+        pytest.skip("this NumPy takes no bool by DLPack")
     assert core_gpu.dlpack_exports() == before + 1
     assert seen.dtype == dtype and numpy.array_equal(seen, values)
     # One memory: what the buffer is given is seen at once.

@@ -171,24 +171,10 @@ fn deepest(bytes: &[u8]) -> Result<usize, usize> {
         column: Some(0),
         ..Levels::default()
     };
-    let mut at = 0;
-    while let Some(byte) = bytes.get(at) {
-        if !levels.take(*byte) {
-            return Err(at);
-        }
-        at += 1;
-        // Letters after a word's first say nothing more, nor do spaces behind the first word of a line.
-        let class = CLASSES[usize::from(*byte)];
-        let says_nothing =
-            class == Class::Word || (class == Class::Space && levels.column.is_none());
-        if says_nothing {
-            let rest = bytes.get(at..).unwrap_or_default().iter();
-            at += rest
-                .take_while(|next| CLASSES[usize::from(**next)] == class)
-                .count();
-        }
+    match bytes.iter().position(|byte| !levels.take(*byte)) {
+        Some(at) => Err(at),
+        None => Ok(levels.most),
     }
-    Ok(levels.most)
 }
 
 /// Something to do on a large stack.
