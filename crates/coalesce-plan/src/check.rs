@@ -13,8 +13,8 @@ use coalesce_model::{
     Allowed, ByteSpan, Change, ChangeKind, LanguageKind, Module, ModuleKind, ShimRequest, Subject,
     Texts, TreePath,
     manifest::{
-        Accessor, Entry, FURTHER_MISTAKES, MOST_MISTAKES, Manifest, ManifestError, Name, Removal, Verb,
-        applied_line, nearest,
+        Accessor, Entry, FURTHER_MISTAKES, MOST_MISTAKES, Manifest, ManifestError, Name, Removal,
+        Verb, applied_line, nearest,
     },
 };
 

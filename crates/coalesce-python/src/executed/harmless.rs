@@ -72,7 +72,7 @@ const LIBRARIES: [&str; 52] = [
 ];
 
 /// Functions of other libraries that do nothing but give a value.
-const FUNCTIONS: [&str; 28] = [
+const FUNCTIONS: [&str; 31] = [
     "ctypes.CFUNCTYPE",
     "ctypes.POINTER",
     "ctypes.Structure",
@@ -83,6 +83,9 @@ const FUNCTIONS: [&str; 28] = [
     "importlib.util.find_spec",
     "json.dumps",
     "json.loads",
+    "lazy_loader.attach",
+    "lazy_loader.attach_stub",
+    "lazy_loader.load",
     "logging.Formatter",
     "logging.Logger",
     "logging.NullHandler",

@@ -256,9 +256,10 @@ fn some_manifests(
             entries,
             removals,
             forbids,
+            accessors,
             ..
         } = manifest;
-        entries.is_empty() && removals.is_empty() && forbids.is_empty()
+        entries.is_empty() && removals.is_empty() && forbids.is_empty() && accessors.is_empty()
     };
     // What asks for nothing would be told as done.
     if let Some(first) = manifests.first().filter(|_| manifests.iter().all(is_empty)) {
