@@ -24,7 +24,7 @@
 //!
 //! The parsers are those that the toolkit uses: ruff's for Python, syn for Rust. What is within a macro's
 //! brackets is tokens to syn, and so it is here: they count for the macro's node. Most of the time is the parser's: of 150,000
-//! lines of Rust syn alone takes 0.19 s on two cores, so that arrays of so many take longer than 0.2 s; of Python they take 0.07 s
+//! lines of Rust syn alone takes 0.19 s on two cores, which leaves next to nothing of 0.2 s for the arrays; of Python they take 0.07 s
 //! (`docs/evidence/runtime.md`). A text is parsed on a thread with
 //! 512 MiB of stack, of which up to 16 are kept: addresses, not memory, but where those are limited (`RLIMIT_AS`) a
 //! text may find no thread ([`AstError::NoThread`]).

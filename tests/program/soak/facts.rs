@@ -199,6 +199,7 @@ fn ask<L: Language>(language: &L, texts: &MemoryTexts, moves: &[(&str, &str, Sub
             subject: *subject,
             kind: ChangeKind::Move,
             shim: None,
+            uses: coalesce_model::Uses::default(),
         };
         let plan = graph.rewrite(&[change], RewriteOptions::default(), texts);
         for (path, edits) in plan.edits {
