@@ -5,6 +5,7 @@
 
 mod annotations;
 mod assignments;
+mod detail;
 mod effects;
 mod imports;
 mod lazy;
@@ -23,6 +24,7 @@ use ruff_python_ast::{
 use ruff_python_parser::Mode;
 use ruff_text_size::{Ranged, TextRange};
 
+use self::detail::Detail;
 use crate::{
     facts::{Content, Effect, FromPart, ImportStatement, Spanned},
     parser,
@@ -217,17 +219,6 @@ impl Analysis {
 
 pub(crate) fn shift(range: TextRange, start: u32) -> ByteSpan {
     ByteSpan::new(range.start().to_u32() + start, range.end().to_u32() + start)
-}
-
-/// How much of a file is looked at.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Detail {
-    /// No uses of names, and nothing of what executing the file does.
-    Structure,
-    /// Without those in types that stand in quotes.
-    Uses,
-    /// All of it.
-    Annotations,
 }
 
 struct Walker<'t> {

@@ -5,7 +5,7 @@ use crate::build::Token;
 
 /// What may begin with a byte.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Class {
+enum ByteClass {
     Space,
     /// Also of numbers, where they do not begin one.
     Word,
@@ -18,19 +18,19 @@ enum Class {
     Punctuation,
 }
 
-const CLASSES: [Class; 256] = {
-    let mut classes = [Class::Punctuation; 256];
+const CLASSES: [ByteClass; 256] = {
+    let mut classes = [ByteClass::Punctuation; 256];
     let mut byte = 0;
     while byte < 256 {
         classes[byte] = match byte as u8 {
-            b' ' | 0x09..=0x0d => Class::Space,
-            b'a'..=b'z' | b'A'..=b'Z' | b'_' => Class::Word,
-            b'0'..=b'9' => Class::Digit,
-            b'"' => Class::Quote,
-            b'\'' => Class::Apostrophe,
-            b'/' => Class::Slash,
-            0x80.. => Class::Beyond,
-            _ => Class::Punctuation,
+            b' ' | 0x09..=0x0d => ByteClass::Space,
+            b'a'..=b'z' | b'A'..=b'Z' | b'_' => ByteClass::Word,
+            b'0'..=b'9' => ByteClass::Digit,
+            b'"' => ByteClass::Quote,
+            b'\'' => ByteClass::Apostrophe,
+            b'/' => ByteClass::Slash,
+            0x80.. => ByteClass::Beyond,
+            _ => ByteClass::Punctuation,
         };
         byte += 1;
     }
@@ -57,7 +57,7 @@ impl<'t> Tokens<'t> {
         self.bytes.get(self.at + ahead).copied().unwrap_or(0)
     }
 
-    fn class(&self) -> Option<Class> {
+    fn class(&self) -> Option<ByteClass> {
         let byte = *self.bytes.get(self.at)?;
         Some(CLASSES[usize::from(byte)])
     }
@@ -70,24 +70,24 @@ impl<'t> Tokens<'t> {
     }
 
     /// Goes to the next token. Its class, if there is one.
-    fn skip(&mut self) -> Option<Class> {
+    fn skip(&mut self) -> Option<ByteClass> {
         loop {
             match self.class()? {
-                Class::Space => self.at += 1,
-                Class::Slash => match (self.peek(1), self.peek(2), self.peek(3)) {
-                    (b'/', b'!', _) => return Some(Class::Slash),
-                    (b'/', b'/', next) if next != b'/' => return Some(Class::Slash),
+                ByteClass::Space => self.at += 1,
+                ByteClass::Slash => match (self.peek(1), self.peek(2), self.peek(3)) {
+                    (b'/', b'!', _) => return Some(ByteClass::Slash),
+                    (b'/', b'/', next) if next != b'/' => return Some(ByteClass::Slash),
                     (b'/', ..) => self.line(),
-                    (b'*', b'!', _) => return Some(Class::Slash),
+                    (b'*', b'!', _) => return Some(ByteClass::Slash),
                     (b'*', b'*', next) if next != b'*' && next != b'/' => {
-                        return Some(Class::Slash);
+                        return Some(ByteClass::Slash);
                     }
                     (b'*', ..) => self.block(),
-                    _ => return Some(Class::Punctuation),
+                    _ => return Some(ByteClass::Punctuation),
                 },
-                Class::Beyond => match self.wide_space() {
+                ByteClass::Beyond => match self.wide_space() {
                     Some(bytes) => self.at += bytes,
-                    None => return Some(Class::Word),
+                    None => return Some(ByteClass::Word),
                 },
                 class => return Some(class),
             }
@@ -122,8 +122,8 @@ impl<'t> Tokens<'t> {
     fn word(&mut self) {
         loop {
             match self.class() {
-                Some(Class::Word | Class::Digit) => self.at += 1,
-                Some(Class::Beyond) if self.wide_space().is_none() => self.at += 1,
+                Some(ByteClass::Word | ByteClass::Digit) => self.at += 1,
+                Some(ByteClass::Beyond) if self.wide_space().is_none() => self.at += 1,
                 _ => return,
             }
             // Within a character.
@@ -262,13 +262,13 @@ impl Iterator for Tokens<'_> {
         let class = self.skip()?;
         let start = self.at;
         match class {
-            Class::Word | Class::Beyond => self.word_or_literal(),
-            Class::Digit => self.number(),
-            Class::Quote => self.past(1, b'"'),
-            Class::Apostrophe => self.apostrophe(),
-            Class::Slash if self.peek(1) == b'/' => self.line(),
-            Class::Slash => self.block(),
-            Class::Punctuation | Class::Space => self.at += 1,
+            ByteClass::Word | ByteClass::Beyond => self.word_or_literal(),
+            ByteClass::Digit => self.number(),
+            ByteClass::Quote => self.past(1, b'"'),
+            ByteClass::Apostrophe => self.apostrophe(),
+            ByteClass::Slash if self.peek(1) == b'/' => self.line(),
+            ByteClass::Slash => self.block(),
+            ByteClass::Punctuation | ByteClass::Space => self.at += 1,
         }
         let place = |at: usize| u32::try_from(at.min(self.bytes.len())).unwrap_or(u32::MAX);
         Some(Token {

@@ -41,7 +41,7 @@ pub(super) fn newly_run(
 ) -> Vec<Unproven> {
     let was = earlier(before, after, now);
     let (old, new) = (Edges::new(before), Edges::new(after));
-    let mut comparison = Comparison {
+    let mut comparison = ImportComparison {
         before,
         after,
         was: &was,
@@ -338,7 +338,7 @@ fn enclosing(suite: &[Stmt], at: u32, source: &str, parts: &mut Vec<String>) {
     enclosing(inner, at, source, parts);
 }
 
-struct Comparison<'g> {
+struct ImportComparison<'g> {
     before: &'g PythonGraph,
     after: &'g PythonGraph,
     was: &'g [Option<usize>],
@@ -350,7 +350,7 @@ struct Comparison<'g> {
     told: BTreeMap<(usize, String), Unproven>,
 }
 
-impl Comparison<'_> {
+impl ImportComparison<'_> {
     fn was(&self, module: usize) -> Option<usize> {
         self.was.get(module).copied().flatten()
     }

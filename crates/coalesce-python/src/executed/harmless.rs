@@ -276,13 +276,16 @@ impl<'r, 'g> Verdicts<'r, 'g> {
         let Some(chain) = chain(place) else {
             return false;
         };
-        matches!(self.root(module, &chain), Root::Outside(_) | Root::Module)
+        matches!(
+            self.root(module, &chain),
+            ChainRoot::Outside(_) | ChainRoot::Module
+        )
     }
 
     /// Whether it is the table of the environment.
     pub fn is_environment(&self, module: usize, place: &Expr) -> bool {
         let outside = chain(place).map(|chain| self.root(module, &chain));
-        matches!(outside, Some(Root::Outside(name)) if name == "os.environ")
+        matches!(outside, Some(ChainRoot::Outside(name)) if name == "os.environ")
     }
 
     fn called(&self, module: usize, func: &Expr, locals: &Locals) -> bool {
@@ -311,27 +314,27 @@ impl<'r, 'g> Verdicts<'r, 'g> {
             };
         }
         match self.root(module, &chain) {
-            Root::Builtin => match rest {
+            ChainRoot::Builtin => match rest {
                 [] => !BUILTINS.contains(&first.as_str()),
                 [.., method] => is_quiet_method(method),
             },
-            Root::Outside(name) => is_quiet(&name),
-            Root::Defined(home, name) => self.definition(home, &name),
-            Root::Member(home, class, method) => self
+            ChainRoot::Outside(name) => is_quiet(&name),
+            ChainRoot::Defined(home, name) => self.definition(home, &name),
+            ChainRoot::Member(home, class, method) => self
                 .method(home, &class, &method)
                 .unwrap_or_else(|| is_quiet_method(&method)),
-            Root::Module | Root::Unknown => false,
+            ChainRoot::Module | ChainRoot::Unknown => false,
         }
     }
 
     /// What a chain of names leads to.
-    fn root(&self, module: usize, chain: &[String]) -> Root {
+    fn root(&self, module: usize, chain: &[String]) -> ChainRoot {
         let graph = self.reader.graph;
         let Some((first, mut rest)) = chain.split_first() else {
-            return Root::Unknown;
+            return ChainRoot::Unknown;
         };
         if !graph.binds(module, first) && crate::rewrite::is_builtin(first) {
-            return Root::Builtin;
+            return ChainRoot::Builtin;
         }
         let mut entity = graph.member(module, first);
         let mut outside = (module, first.as_str());
@@ -342,18 +345,18 @@ impl<'r, 'g> Verdicts<'r, 'g> {
         }
         match entity {
             Entity::Item(home, name) => match rest {
-                [] => Root::Defined(home, name),
-                [.., method] => Root::Member(home, name, method.clone()),
+                [] => ChainRoot::Defined(home, name),
+                [.., method] => ChainRoot::Member(home, name, method.clone()),
             },
             Entity::External => match self.outside(outside.0, outside.1, 0) {
                 Some(name) => {
                     let all = std::iter::once(name).chain(rest.iter().cloned());
-                    Root::Outside(all.collect::<Vec<_>>().join("."))
+                    ChainRoot::Outside(all.collect::<Vec<_>>().join("."))
                 }
-                None => Root::Unknown,
+                None => ChainRoot::Unknown,
             },
-            Entity::Module(_) => Root::Module,
-            Entity::Missing | Entity::Opaque => Root::Unknown,
+            Entity::Module(_) => ChainRoot::Module,
+            Entity::Missing | Entity::Opaque => ChainRoot::Unknown,
         }
     }
 
@@ -434,9 +437,9 @@ impl<'r, 'g> Verdicts<'r, 'g> {
             };
             let named = chain(base);
             match named.map(|chain| self.root(home, &chain)) {
-                Some(Root::Builtin) => true,
-                Some(Root::Outside(name)) => is_quiet(&name),
-                Some(Root::Defined(module, name)) => self.definition(module, &name),
+                Some(ChainRoot::Builtin) => true,
+                Some(ChainRoot::Outside(name)) => is_quiet(&name),
+                Some(ChainRoot::Defined(module, name)) => self.definition(module, &name),
                 _ => base.is_literal_expr(),
             }
         });
@@ -482,7 +485,7 @@ impl<'r, 'g> Verdicts<'r, 'g> {
     }
 
     fn body(&self, home: usize, function: &ast::StmtFunctionDef, class: Option<&str>) -> bool {
-        let mut names = Names::default();
+        let mut names = CalledNames::default();
         names.visit_body(&function.body);
         let parameters = function.parameters.iter();
         names
@@ -503,7 +506,7 @@ impl<'r, 'g> Verdicts<'r, 'g> {
 }
 
 /// What a chain of names leads to.
-enum Root {
+enum ChainRoot {
     Builtin,
     /// By its full name.
     Outside(String),
@@ -589,11 +592,11 @@ fn chain(expression: &Expr) -> Option<Vec<String>> {
 
 /// Names that a function binds.
 #[derive(Default)]
-struct Names {
+struct CalledNames {
     found: FxHashSet<String>,
 }
 
-impl<'a> Visitor<'a> for Names {
+impl<'a> Visitor<'a> for CalledNames {
     fn visit_stmt(&mut self, statement: &'a Stmt) {
         match statement {
             Stmt::FunctionDef(function) => drop(self.found.insert(function.name.to_string())),

@@ -28,14 +28,14 @@ pub(super) struct Bodies {
     /// The same, of strings.
     strings: Vec<usize>,
     /// Functions around the line that is read.
-    open: Vec<Open>,
+    open: Vec<OpenBody>,
     /// Where the last line of code ended.
     through: usize,
     /// Bodies in which nothing matters, in order, none in another.
     found: Vec<(usize, usize)>,
 }
 
-struct Open {
+struct OpenBody {
     column: usize,
     /// The first byte of its body, once there is one.
     body: Option<usize>,
@@ -47,11 +47,11 @@ impl Bodies {
         let bytes = text.as_bytes();
         let has = |word: &&str| memmem::find(bytes, word.as_bytes()).is_some();
         // Other ends of lines are not told apart here.
-        if memchr::memchr(b'\r', bytes).is_some() || TABLES.iter().any(|word| has(word)) {
+        if memchr::memchr(b'\r', bytes).is_some() || TABLES.iter().any(has) {
             return None;
         }
         let places = |word: &&str| memmem::find_iter(bytes, word.as_bytes()).collect::<Vec<_>>();
-        let mut matters: Vec<usize> = WORDS.iter().flat_map(|word| places(word)).collect();
+        let mut matters: Vec<usize> = WORDS.iter().flat_map(places).collect();
         matters.sort_unstable();
         Some(Self {
             matters,
@@ -76,7 +76,7 @@ impl Bodies {
             open.body.get_or_insert(at);
         }
         if rest.starts_with(b"def ") || rest.starts_with(b"async def ") {
-            self.open.push(Open { column, body: None });
+            self.open.push(OpenBody { column, body: None });
         }
     }
 

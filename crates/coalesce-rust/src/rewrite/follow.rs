@@ -151,7 +151,7 @@ impl Following<'_> {
             if !token.is_ident() || (word != old && word != new) {
                 continue;
             }
-            let place = Around::of(&tokens, at);
+            let place = UseAround::of(&tokens, at);
             let fits = if word == new {
                 place.member || (place.below && (place.leads_on || !self.is_imported(token.span)))
             } else if spans.contains(&token.span) {
@@ -286,7 +286,7 @@ fn is_in_format(literal: &str, name: &str) -> bool {
 }
 
 /// What stands around a word.
-struct Around {
+struct UseAround {
     /// It is behind a dot: a field or a method.
     member: bool,
     /// It is behind `::`.
@@ -297,7 +297,7 @@ struct Around {
     alone: bool,
 }
 
-impl Around {
+impl UseAround {
     fn of(tokens: &[Token], at: usize) -> Self {
         let before = |back: usize| at.checked_sub(back).and_then(|at| tokens.get(at));
         let behind = |on: usize| tokens.get(at + on);

@@ -30,12 +30,7 @@ use crate::{
 /// # Errors
 /// When the tree, a manifest or a baseline cannot be read, or what can be mended cannot be written.
 pub fn run(global: &cli::Global, arguments: &cli::Check) -> anyhow::Result<Outcome> {
-    let applying = &arguments.applying;
-    let asked = applying.verify || applying.allow_unproven || applying.allow_dirty;
-    if !arguments.fix && (asked || applying.require.is_some()) {
-        let message = "`--verify`, `--require`, `--allow-unproven` and `--allow-dirty` say how `--fix` applies";
-        return Err(Failure::user(message).into());
-    }
+    fits_together(arguments)?;
     let mut scope = Scope::of(&global.root, arguments)?;
     // Only what is written has to be planned.
     let mut session = match arguments.fix {
@@ -104,6 +99,18 @@ pub fn run(global: &cli::Global, arguments: &cli::Check) -> anyhow::Result<Outco
         envelope,
         exit: if clean { Exit::Success } else { Exit::Findings },
     })
+}
+
+/// Refuses options that say how `--fix` applies, where there is no `--fix`.
+fn fits_together(arguments: &cli::Check) -> Result<(), Failure> {
+    let applying = &arguments.applying;
+    let asked = applying.verify || applying.allow_unproven || applying.allow_dirty;
+    if arguments.fix || !(asked || applying.require.is_some()) {
+        return Ok(());
+    }
+    let message =
+        "`--verify`, `--require`, `--allow-unproven` and `--allow-dirty` say how `--fix` applies";
+    Err(Failure::user(message))
 }
 
 /// Takes out of the help of what `--fix` has just left that it mends it.

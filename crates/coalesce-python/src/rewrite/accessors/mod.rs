@@ -15,7 +15,7 @@ use coalesce_model::{
 use ruff_python_ast::{Stmt, StmtFunctionDef, token::TokenKind};
 use ruff_text_size::Ranged;
 
-use self::read::{GuardedImport, Known, Reader};
+use self::read::{GuardedImport, ImportReader, Known};
 use crate::{analysis::Analysis, graph::PythonGraph, parser, rewrite::items::newline};
 
 /// Works out how guarded imports give way to an accessor.
@@ -75,10 +75,10 @@ impl Functions {
         plan: &mut LanguagePlan,
     ) -> Option<Self> {
         let library = accessor.library.text.as_str();
-        let get = Function::of(graph, &accessor.get.text, texts)?;
+        let get = AccessorFunction::of(graph, &accessor.get.text, texts)?;
         let wanted = accessor.has.as_ref();
         let has = match wanted {
-            Some(name) => Some(Function::of(graph, &name.text, texts)?),
+            Some(name) => Some(AccessorFunction::of(graph, &name.text, texts)?),
             None => None,
         };
         for function in std::iter::once(&get).chain(&has) {
@@ -112,7 +112,7 @@ impl Functions {
 }
 
 /// A function of the tree.
-struct Function {
+struct AccessorFunction {
     module: usize,
     /// The full name of its module.
     home: String,
@@ -121,7 +121,7 @@ struct Function {
     text: std::sync::Arc<str>,
 }
 
-impl Function {
+impl AccessorFunction {
     fn of(graph: &PythonGraph, full: &str, texts: &dyn Texts) -> Option<Self> {
         let (home, name) = full.rsplit_once('.')?;
         let module = graph.find(None, home)?;
@@ -140,10 +140,10 @@ impl Function {
     fn read<T>(
         &self,
         library: &str,
-        ask: impl FnOnce(Reader<'_>, &StmtFunctionDef, Option<&GuardedImport>) -> Option<T>,
+        ask: impl FnOnce(ImportReader<'_>, &StmtFunctionDef, Option<&GuardedImport>) -> Option<T>,
     ) -> Option<T> {
         let (parsed, start) = parser::parse_module(&self.text);
-        let reader = Reader { start, library };
+        let reader = ImportReader { start, library };
         let analysis = Analysis::new(&self.text);
         let statements = parser::statements(&parsed);
         let mut imports = statements
@@ -218,7 +218,7 @@ impl Site<'_> {
     fn rewrite(&self, plan: &mut LanguagePlan) {
         let library = self.accessor.library.text.as_str();
         let (parsed, start) = parser::parse_module(self.text);
-        let reader = Reader { start, library };
+        let reader = ImportReader { start, library };
         let mut seen = Vec::new();
         let mut imported = false;
         for statement in parser::statements(&parsed) {

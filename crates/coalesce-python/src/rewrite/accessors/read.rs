@@ -31,13 +31,13 @@ pub struct Known {
 
 /// Where a text begins: its offsets count from behind a byte-order mark.
 #[derive(Clone, Copy)]
-pub struct Reader<'l> {
+pub struct ImportReader<'l> {
     pub start: u32,
     /// The library, as it is imported.
     pub library: &'l str,
 }
 
-impl Reader<'_> {
+impl ImportReader<'_> {
     fn span(self, range: TextRange) -> ByteSpan {
         ByteSpan::new(
             u32::from(range.start()) + self.start,
