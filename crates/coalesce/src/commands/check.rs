@@ -55,10 +55,9 @@ pub fn run(global: &cli::Global, arguments: &cli::Check) -> anyhow::Result<Outco
         }
         fixed = Some(done);
     }
-    let known = arguments.duplicates.clone();
     let told = session.settings.check.duplicates.as_ref();
-    let known = known.or_else(|| told.map(|path| session.tree.root().join(path)));
-    let prepared = Prepared::of(&session, arguments, known)?;
+    let told = told.map(|path| session.tree.root().join(path));
+    let prepared = Prepared::of(&session, arguments, arguments.duplicates.clone().or(told))?;
     if let (Some(path), Some(known), Some(fixed)) = (&arguments.baseline, &mut baseline, &mut fixed)
     {
         shrink(&session, &prepared, (path, known), fixed)?;
