@@ -1,5 +1,7 @@
 //! What is there without being installed, and what distributions are called.
 
+use std::{collections::BTreeSet, sync::LazyLock};
+
 /// Top-level modules of the standard library, of all versions from 3.8 on
 /// (`sys.stdlib_module_names`, and those that were removed since).
 const STANDARD: &str = " __future__ _thread abc aifc annotationlib antigravity argparse array ast \
@@ -24,10 +26,9 @@ wsgiref xdrlib xml xmlrpc zipapp zipfile zipimport zlib zoneinfo ";
 
 /// Whether a top-level module is part of the language, private ones of its implementation included.
 pub fn is_standard(top: &str) -> bool {
-    let known = STANDARD
-        .find(top)
-        .is_some_and(|_| STANDARD.contains(&format!(" {top} ")));
-    known
+    static KNOWN: LazyLock<BTreeSet<&str>> =
+        LazyLock::new(|| STANDARD.split_whitespace().collect());
+    KNOWN.contains(top)
         || matches!(
             top,
             "_typeshed"

@@ -4,11 +4,12 @@
 use std::cell::LazyCell;
 
 use coalesce_model::{ByteSpan, Form, UnprovenKind};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     analysis::Use,
     graph::Entity,
-    names::occurrences,
+    names::{is_word, occurrences},
     rewrite::{
         chains::module_of,
         file::{File, FileEdits},
@@ -17,11 +18,23 @@ use crate::{
 
 /// Reports what may name the changed modules by part of their names.
 pub fn report(file: &File<'_>, found: &mut FileEdits) {
+    let words = LazyCell::new(|| -> FxHashSet<&str> {
+        let words = file.text.split(|c| !is_word(c));
+        words.filter(|word| !word.is_empty()).collect()
+    });
+    let mut prefixes: FxHashMap<&str, bool> = FxHashMap::default();
     for change in &file.mapping.changes {
         let mut segments = change.from.rsplit('.');
         let (Some(leaf), Some(parent)) = (segments.next(), segments.next()) else {
             continue;
         };
+        // All of these have the last part of the name as a word of its own, but for a package that is completed: of
+        // thousands of changes a file has few.
+        let package = change.from.strip_suffix(leaf).unwrap_or_default();
+        let begins = || occurrences(file.text, package).next().is_some();
+        if !words.contains(leaf) && !*prefixes.entry(package).or_insert_with(begins) {
+            continue;
+        }
         mentions(file, &format!("{leaf}.py"), Form::FilePath, found);
         completed(file, &change.from, leaf, found);
         begun(file, &change.from, found);

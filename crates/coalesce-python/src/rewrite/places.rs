@@ -1,7 +1,10 @@
 //! What is special about the places that things go to: packages that raise when they are imported, names that the
 //! standard library has, packages that make up attributes, and files that pytest finds by their names.
 
-use std::collections::BTreeSet;
+use std::{
+    cell::LazyCell,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use coalesce_model::{
     ByteSpan, Change, ChangeKind, LanguagePlan, Subject, Texts, TreePath, Unproven, UnprovenKind,
@@ -26,6 +29,7 @@ use crate::{
 pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) {
     let changes = mapping.all.iter();
     let mut looked_at = BTreeSet::new();
+    let importers = LazyCell::new(|| importers(mapping));
     for change in changes.filter(|change| change.kind != ChangeKind::Remove) {
         if looked_at.insert(parents(change)) {
             raising(mapping, change, texts, plan);
@@ -34,7 +38,7 @@ pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) 
             standard_name(mapping, change, texts, plan);
             made_up(mapping, change, texts, plan);
             collected(mapping, change, texts, plan);
-            left_by_programs(mapping, change, texts, plan);
+            left_by_programs(mapping, change, texts, (&importers, plan));
         }
     }
 }
@@ -242,13 +246,35 @@ fn imported_as<'g>(
     name: &str,
 ) -> Option<&'g ImportStatement> {
     let facts = mapping.graph.facts.get(module)?;
-    facts.imports.iter().find(|import| match &import.from {
-        Some(from) => from.level == 0 && from.module.split('.').next() == Some(name),
-        None => {
-            let mut leaves = import.leaves.iter();
-            leaves.any(|each| each.name.text.split('.').next() == Some(name))
+    facts
+        .imports
+        .iter()
+        .find(|import| tops(import).any(|top| top == name))
+}
+
+/// The first parts of the absolute names that a statement imports.
+fn tops(import: &ImportStatement) -> impl Iterator<Item = &str> {
+    let from = import.from.as_ref();
+    let of = from
+        .filter(|from| from.level == 0)
+        .map(|from| &*from.module);
+    let leaves = import.leaves.iter().filter(move |_| from.is_none());
+    of.into_iter()
+        .chain(leaves.map(|each| &*each.name.text))
+        .filter_map(|name| name.split('.').next())
+}
+
+/// For each such name the modules that import it or what is below it, in order: asked for each module that moves, and
+/// there may be thousands.
+fn importers<'g>(mapping: &Mapping<'g>) -> BTreeMap<&'g str, Vec<usize>> {
+    let mut importers: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (index, facts) in mapping.graph.facts.iter().enumerate() {
+        let own: BTreeSet<&str> = facts.imports.iter().flat_map(tops).collect();
+        for top in own {
+            importers.entry(top).or_default().push(index);
         }
-    })
+    }
+    importers
 }
 
 /// Files beside the old one that import it by its last name alone: run by their paths they find it in their folder.
@@ -256,7 +282,7 @@ fn left_by_programs(
     mapping: &Mapping<'_>,
     change: &Change,
     texts: &dyn Texts,
-    plan: &mut LanguagePlan,
+    (importers, plan): (&BTreeMap<&str, Vec<usize>>, &mut LanguagePlan),
 ) {
     let Some((_, leaf)) = change.from.rsplit_once('.') else {
         return;
@@ -269,13 +295,27 @@ fn left_by_programs(
         return;
     }
     let package = folder.join("__init__.py").ok();
-    let package = package.is_some_and(|init| texts.paths().contains(&init));
+    let package = package.is_some_and(|init| texts.paths().binary_search(&init).is_ok());
     let program = |path: &TreePath| {
         let text = texts.text(path).unwrap_or_default();
         !package || text.starts_with("#!") || text.contains("__main__")
     };
     let own = mapping.graph.find(None, &change.from);
-    for (index, module) in mapping.graph.modules.iter().enumerate() {
+    // Files that it imports by a last name alone, and those that import it so.
+    let facts = own.and_then(|own| mapping.graph.facts.get(own));
+    let imports = facts.into_iter().flat_map(|facts| facts.imports.iter());
+    let files = imports
+        .flat_map(tops)
+        .filter_map(|top| folder.join(&format!("{top}.py")).ok());
+    let files = files.filter_map(|file| mapping.graph.module_of(&file));
+    let mut near: Vec<usize> = importers.get(leaf).into_iter().flatten().copied().collect();
+    near.extend(files);
+    near.sort_unstable();
+    near.dedup();
+    for index in near {
+        let Some(module) = mapping.graph.modules.get(index) else {
+            continue;
+        };
         if module.path.parent().as_ref() != Some(&folder) {
             continue;
         }
