@@ -12,6 +12,7 @@ mod moves;
 mod names;
 mod rename;
 mod server;
+mod transport;
 mod workspace;
 
 use std::path::Path;

@@ -38,6 +38,7 @@ use crate::{
     moves::{self, Done, MOVE, MOVE_HERE, MoveArguments, ROLLBACK, Refused, RollbackArguments},
     names::{language_of, named_at, word_at},
     rename::{self, Abilities},
+    transport::connect_to_stdio,
     workspace::{Workspace, file_path},
 };
 
@@ -64,7 +65,7 @@ pub enum ServeError {
 /// # Errors
 /// When the client does not keep to the protocol, or goes away without a word.
 pub fn serve_stdio(root: PathBuf, checker: &dyn Checker) -> Result<(), ServeError> {
-    let (connection, threads) = Connection::stdio();
+    let (connection, threads) = connect_to_stdio();
     let served = serve(&connection, root, checker);
     // The thread that writes ends when nobody can send any more.
     drop(connection);
