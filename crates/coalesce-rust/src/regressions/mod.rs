@@ -254,10 +254,10 @@ impl Check<'_> {
                 let named = bindings.iter().filter(own);
                 let named: Vec<&Binding> = named.filter(|one| self.is_always(one)).collect();
                 let meets = named.iter().enumerate().any(|(at, one)| {
-                    named
-                        .iter()
-                        .skip(at + 1)
-                        .any(|other| one.namespaces.meets(other.namespaces) && one.res != other.res)
+                    named.iter().skip(at + 1).any(|other| {
+                        one.namespaces.meets(other.namespaces)
+                            && (one.res != other.res || are_two_imports(one, other))
+                    })
                 });
                 // What is imported as `_` has no name.
                 let name = world.names.text(*sym).to_string();
@@ -474,4 +474,10 @@ fn is_public_name(facts: &SourceFacts, site: &Site<'_>) -> bool {
 fn package_of(world: &World, module: ModuleId) -> Option<usize> {
     let krate = world[module].krate;
     Some(world[krate].package)
+}
+
+/// Whether a name is imported by two leaves: an error also where both lead to one thing.
+fn are_two_imports(one: &Binding, other: &Binding) -> bool {
+    let imports = one.import.zip(other.import);
+    imports.is_some_and(|(one, other)| one != other)
 }

@@ -8,7 +8,7 @@ use super::{
     conditions::{Conditions, inside},
 };
 use crate::{
-    facts::{Namespaces, SourceFacts},
+    facts::{Namespaces, ScopeKind, SourceFacts},
     resolve::{CrateId, Res, Site, UseSite},
     rewrite::condition_of_no_std,
 };
@@ -70,7 +70,7 @@ impl Standard {
                 matches!(res, Res::External(full) if tree.world.names.as_str(full) == name)
             })
         };
-        let named = first.import.is_none() && outside();
+        let named = first.import.is_none() && outside() && !is_declared_here(facts, site, name);
         let Some(has) = has.as_ref() else {
             // `std` is there without a word, `alloc` never is.
             let declared = || {
@@ -103,6 +103,22 @@ impl Standard {
         }
         None
     }
+}
+
+/// Whether an `extern crate` of the site's own module brings the name, or one of a block around the site. What stands in
+/// the file's own scope is asked for at the root of the crate alone, with its conditions: what another file's brings
+/// is there for that file.
+fn is_declared_here(facts: &SourceFacts, site: &Site<'_>, name: &str) -> bool {
+    let around = std::iter::successors(Some(site.scope), |at| match facts.scope(*at).kind {
+        ScopeKind::Block => facts.scope(*at).parent,
+        _ => None,
+    });
+    let scopes: Vec<_> = around.collect();
+    let mut declared = facts.extern_crates.iter();
+    declared.any(|one| {
+        let bound = one.alias.unwrap_or(one.name);
+        scopes.contains(&one.scope) && facts.name(bound.name) == name
+    })
 }
 
 fn is_macro(facts: &SourceFacts, site: &Site<'_>) -> bool {

@@ -466,7 +466,10 @@ impl Stepping<'_, '_, '_> {
             self.item_of_replaced(outer, walk);
             return;
         }
-        match (self.import(), self.moved, module) {
+        let import = self
+            .import()
+            .or_else(|| self.import_beside(outer, self.moved?));
+        match (import, self.moved, module) {
             (None, Some(moved), _) if self.is_another_too(moved) => {
                 self.in_variants(moved, outer, walk);
             }
@@ -488,13 +491,14 @@ impl Stepping<'_, '_, '_> {
 
     /// The import that brings the name, unless it goes with what it brings.
     fn import(&self) -> Option<(FileId, u32)> {
-        let goes = |import: (FileId, u32)| {
-            self.leaving.is_some_and(|leaving| {
-                let set = leaving.set;
-                set.path_giver(import).is_some() || set.facades.contains_key(&import)
-            })
-        };
-        self.step.import.filter(|import| !goes(*import))
+        self.step.import.filter(|import| !self.goes(*import))
+    }
+
+    fn goes(&self, import: (FileId, u32)) -> bool {
+        self.leaving.is_some_and(|leaving| {
+            let set = leaving.set;
+            set.path_giver(import).is_some() || set.facades.contains_key(&import)
+        })
     }
 
     /// `self` or `super` behind a start; behind a name there is none: a start that is spelled anew
@@ -595,6 +599,18 @@ impl Stepping<'_, '_, '_> {
                 self.need(Subject::Item(item), walk);
             }
         }
+    }
+
+    /// The import by which a module has what moves, where it declares something else of that name: a module beside
+    /// the function that is re-exported from it.
+    fn import_beside(&self, outer: ModuleId, moved: usize) -> Option<(FileId, u32)> {
+        let item = self.leaving?.set.moving(moved).item;
+        let bindings = self.world().bindings(outer, self.name);
+        let mut of_item = bindings
+            .iter()
+            .filter(|binding| binding.res == Res::Item(item));
+        let import = of_item.next().and_then(|binding| binding.import);
+        import.filter(|import| !self.goes(*import))
     }
 
     /// Whether a name leads to something that stays as well: the module has variants, each under a
