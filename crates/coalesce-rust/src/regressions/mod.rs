@@ -250,7 +250,11 @@ impl Check<'_> {
             let module = world[body].module;
             for (sym, bindings) in world.space(module).names.iter() {
                 // Of what is outside, the namespaces are not known: a derive may share a trait's name.
-                let own = |one: &&Binding| !one.glob && matches!(one.res, Res::Item(_));
+                let own = |one: &&Binding| match one.res {
+                    Res::Item(_) => !one.glob,
+                    Res::Module(_) => !one.glob && one.import.is_some(),
+                    _ => false,
+                };
                 let named = bindings.iter().filter(own);
                 let named: Vec<&Binding> = named.filter(|one| self.is_always(one)).collect();
                 let meets = named.iter().enumerate().any(|(at, one)| {

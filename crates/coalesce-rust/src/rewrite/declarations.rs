@@ -436,7 +436,8 @@ impl<'a> Placing<'a> {
     }
 }
 
-/// What becomes of the old declaration when a shim stays: it warns, and has its body in a file.
+/// What becomes of the old declaration when a shim stays: it warns, where there is an attribute for it, and has its
+/// body in a file.
 fn shim_edits(
     facts: &SourceFacts,
     declaration: &ModuleDeclaration,
@@ -449,8 +450,11 @@ fn shim_edits(
     // With the visibility: what arrives here is declared before it.
     let visibility = declaration.visibility.span;
     let said = visibility.of(text).unwrap_or_default();
-    let said = format!("{attribute}{line}{indent}{said}");
-    let mut edits = vec![Edit::replace(visibility, said)];
+    let mut edits = Vec::new();
+    if !attribute.is_empty() {
+        let said = format!("{attribute}{line}{indent}{said}");
+        edits.push(Edit::replace(visibility, said));
+    }
     let body = declaration.body.map(|body| facts.scope(body));
     if let Some(body) = body {
         let start = declaration.name.span.end;

@@ -102,6 +102,18 @@ impl Reader<'_> {
             .any(|bound| self.given.by(self.home, bound, 0).contains(method))
     }
 
+    /// Whether the module has a trait of this tree by that name: `Trait::method` names its trait, and another one
+    /// that has such a method, too, is not asked.
+    fn is_trait(&self, name: &str) -> bool {
+        let world = self.given.world;
+        let bindings = world.bindings(self.home, name);
+        let mut all = bindings.iter();
+        all.any(|binding| match binding.res {
+            Res::Item(item) => world[item].kind == ItemKind::Trait,
+            _ => false,
+        })
+    }
+
     fn generics(&mut self, generics: &syn::Generics) {
         for parameter in generics.type_params() {
             let traits = traits_of(&parameter.bounds);
@@ -203,7 +215,9 @@ impl<'ast> Visit<'ast> for Reader<'_> {
         let counts = match names.as_slice() {
             [] => false,
             [_] => qself.is_some() && named.is_none(),
-            [before, last] if qself.is_none() => !self.is_given(before, last),
+            [before, last] if qself.is_none() => {
+                !self.is_trait(before) && !self.is_given(before, last)
+            }
             _ => true,
         };
         self.called.extend(names.last().filter(|_| counts).cloned());

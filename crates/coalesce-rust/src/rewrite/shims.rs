@@ -162,7 +162,21 @@ impl Shims {
         if node.parent.is_none() {
             return packages::of_shim(mapping, module);
         }
-        let attribute = builder.attribute(module);
+        let shares = shares_name(mapping.world, module);
+        let attribute = match shares {
+            true => String::new(),
+            false => builder.attribute(module),
+        };
+        if shares {
+            let message = format!(
+                "the shim of the module `{}` does not warn by itself: something else is imported by its name, too",
+                node.name
+            );
+            let path = mapping.file_of(module);
+            self.notes.push(Finding::note(path, message).with_help(
+                "functions, constants and types that it forwards warn one by one; what it re-exports does not".to_owned(),
+            ));
+        }
         self.declarations.insert(module, attribute);
         (String::new(), String::new())
     }
@@ -195,6 +209,19 @@ impl Shims {
             }
         }
     }
+}
+
+/// Whether the module around has something else by the name of a module, as a function that is re-exported from it:
+/// an import of that brings the module as well, and must not warn of it. The items of the shim warn by themselves.
+fn shares_name(world: &World, module: ModuleId) -> bool {
+    let node = &world[module];
+    let name = world.names.get(&node.name);
+    let Some((parent, name)) = node.parent.zip(name) else {
+        return false;
+    };
+    let named = world.space(parent).names.get(&name);
+    let mut named = named.into_iter().flatten();
+    named.any(|binding| binding.res != Res::Module(module))
 }
 
 /// Says which names a shim goes without.
