@@ -301,17 +301,14 @@ fn left_by_programs(
         !package || text.starts_with("#!") || text.contains("__main__")
     };
     let own = mapping.graph.find(None, &change.from);
-    // Files that it imports by a last name alone, and those that import it so.
-    let facts = own.and_then(|own| mapping.graph.facts.get(own));
-    let imports = facts.into_iter().flat_map(|facts| facts.imports.iter());
-    let files = imports
-        .flat_map(tops)
-        .filter_map(|top| folder.join(&format!("{top}.py")).ok());
-    let files = files.filter_map(|file| mapping.graph.module_of(&file));
-    let mut near: Vec<usize> = importers.get(leaf).into_iter().flatten().copied().collect();
-    near.extend(files);
-    near.sort_unstable();
-    near.dedup();
+    let near = imported_by_last_names(mapping, (own, leaf), &folder, importers);
+    let doubt = |path: &TreePath, span: ByteSpan, why: String| Unproven {
+        path: path.clone(),
+        span: Some(span),
+        kind: UnprovenKind::Condition,
+        name: change.from.clone(),
+        why,
+    };
     for index in near {
         let Some(module) = mapping.graph.modules.get(index) else {
             continue;
@@ -327,28 +324,40 @@ fn left_by_programs(
             && program(path)
         {
             let import = imported_as(mapping, own, stem);
-            plan.unproven.extend(import.map(|import| Unproven {
-                path: path.clone(),
-                span: Some(import.span),
-                kind: UnprovenKind::Condition,
-                name: change.from.clone(),
-                why: format!(
-                    "run by its path, it finds `{stem}` beside it, and not after the move"
-                ),
+            plan.unproven.extend(import.map(|import| {
+                let why =
+                    format!("run by its path, it finds `{stem}` beside it, and not after the move");
+                doubt(path, import.span, why)
             }));
         }
         let beside = module.path != *path && !is_standard(leaf) && program(&module.path);
         let import = imported_as(mapping, index, leaf).filter(|_| beside);
-        plan.unproven.extend(import.map(|import| Unproven {
-            path: module.path.clone(),
-            span: Some(import.span),
-            kind: UnprovenKind::Condition,
-            name: change.from.clone(),
-            why: format!(
+        plan.unproven.extend(import.map(|import| {
+            let why = format!(
                 "run by its path, this file finds `{leaf}` beside it, and not after the move"
-            ),
+            );
+            doubt(&module.path, import.span, why)
         }));
     }
+}
+
+/// Files that a module imports by a last name alone, and those that import it so.
+fn imported_by_last_names(
+    mapping: &Mapping<'_>,
+    (own, leaf): (Option<usize>, &str),
+    folder: &TreePath,
+    importers: &BTreeMap<&str, Vec<usize>>,
+) -> BTreeSet<usize> {
+    let facts = own.and_then(|own| mapping.graph.facts.get(own));
+    let imports = facts.into_iter().flat_map(|facts| facts.imports.iter());
+    let files = imports
+        .flat_map(tops)
+        .filter_map(|top| folder.join(&format!("{top}.py")).ok());
+    let mut near: BTreeSet<usize> = files
+        .filter_map(|file| mapping.graph.module_of(&file))
+        .collect();
+    near.extend(importers.get(leaf).into_iter().flatten());
+    near
 }
 
 /// A package whose `__getattr__` answers to the name that the module gets: the module hides the answer.
