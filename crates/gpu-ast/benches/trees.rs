@@ -100,18 +100,7 @@ fn main() {
             SourceLanguage::Rust => best_round(files.len(), |at| lexer_alone(&files[at].1)).0,
         };
         let parse = |at: usize| AstTensors::parse(&files[at].1, language);
-        let (one_by_one, _) = best_round(files.len(), parse);
-        let texts: Vec<_> = files
-            .iter()
-            .map(|file| (file.1.as_str(), language))
-            .collect();
-        let (mut best, mut trees) = (f64::INFINITY, Vec::new());
-        for _ in 0..ROUNDS {
-            drop(std::mem::take(&mut trees));
-            let begun = Instant::now();
-            trees = AstTensors::parse_all(&texts);
-            best = best.min(begun.elapsed().as_secs_f64());
-        }
+        let (best, trees) = best_round(files.len(), parse);
         let failed = trees.iter().filter(|tree| tree.is_err()).count();
         let trees: Vec<_> = trees.into_iter().flatten().collect();
         let nodes: usize = trees.iter().map(AstTensors::len).sum();
@@ -121,11 +110,10 @@ fn main() {
         let of = |seconds: f64| seconds * 150_000.0 / lines.max(1) as f64;
         println!(
             "{language:?}: {} files ({failed} not parsed), {lines} lines, {nodes} nodes: {best:.3} s, {:.3} s for \
-             150,000 lines (file by file {:.3} s); the parser alone {alone:.3} s, {:.3} s (its lexer {lexed:.3} s); {hashes} hashes \
+             150,000 lines; the parser alone {alone:.3} s, {:.3} s (its lexer {lexed:.3} s); {hashes} hashes \
              {hashed:.3} s on one thread",
             files.len(),
             of(best),
-            of(one_by_one),
             of(alone),
         );
     }

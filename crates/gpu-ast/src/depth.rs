@@ -6,15 +6,11 @@
 //! a comma or a semicolon is refused as well.
 
 use std::{
-    io,
-    num::NonZero,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
         Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicUsize, Ordering::Relaxed},
         mpsc::{self, Sender},
     },
-    thread::{self, Builder},
 };
 
 use crate::error::{AstError, line_of};
@@ -217,61 +213,13 @@ fn idle() -> MutexGuard<'static, Vec<Sender<Job>>> {
 }
 
 /// A thread that runs what it is sent, until nobody can send it anything.
-fn start() -> io::Result<Sender<Job>> {
+fn start() -> Result<Sender<Job>, std::io::Error> {
     let (thread, jobs) = mpsc::channel::<Job>();
-    parser_thread().spawn(move || jobs.into_iter().for_each(|job| job()))?;
+    std::thread::Builder::new()
+        .name("gpu-ast-parser".to_owned())
+        .stack_size(STACK)
+        .spawn(move || jobs.into_iter().for_each(|job| job()))?;
     Ok(thread)
-}
-
-fn parser_thread() -> Builder {
-    let named = Builder::new().name("gpu-ast-parser".to_owned());
-    named.stack_size(STACK)
-}
-
-/// What becomes of each number below `count`, in order, on a thread for each processor with a stack as large as
-/// those of [`on_a_large_stack`]. Nothing is handed from thread to thread for each of them: of many short texts
-/// that takes as long as a third of the parsing.
-pub fn all_on_large_stacks<T: Send>(
-    count: usize,
-    job: impl Fn(usize) -> Result<T, AstError> + Sync,
-) -> Vec<Result<T, AstError>> {
-    let next = AtomicUsize::new(0);
-    let work = || {
-        let numbers = std::iter::repeat_with(|| next.fetch_add(1, Relaxed));
-        let answers = numbers.take_while(|number| *number < count).map(|number| {
-            let answer = catch_unwind(AssertUnwindSafe(|| job(number)));
-            (number, answer.unwrap_or(Err(AstError::GaveUp)))
-        });
-        answers.collect::<Vec<_>>()
-    };
-    let processors = thread::available_parallelism().map_or(1, NonZero::get);
-    let mut answers: Vec<Option<Result<T, AstError>>> = Vec::new();
-    answers.resize_with(count, || None);
-    let mut refusal = None;
-    thread::scope(|scope| {
-        let mut threads = Vec::new();
-        for _ in 0..processors.min(count) {
-            match parser_thread().spawn_scoped(scope, work) {
-                Ok(thread) => threads.push(thread),
-                Err(error) => refusal = Some(error.kind()),
-            }
-        }
-        for (number, answer) in threads
-            .into_iter()
-            .flat_map(|one| one.join().into_iter().flatten())
-        {
-            if let Some(place) = answers.get_mut(number) {
-                *place = Some(answer);
-            }
-        }
-    });
-    let missing = || match refusal {
-        Some(kind) => AstError::NoThread(kind.into()),
-        None => AstError::GaveUp,
-    };
-    let told = answers.into_iter();
-    told.map(|answer| answer.unwrap_or_else(|| Err(missing())))
-        .collect()
 }
 
 #[cfg(test)]
@@ -303,32 +251,12 @@ mod tests {
 
     #[test]
     fn threads_are_used_again_unless_they_went_deep() {
-        let name = || thread::current().id();
+        let name = || std::thread::current().id();
         let first = on_a_large_stack(3, name).unwrap();
         // Other tests take and leave threads as well: some time it comes round.
         assert!((0..100).any(|_| on_a_large_stack(3, name).unwrap() == first));
         let deep = on_a_large_stack(USUAL + 1, name).unwrap();
         assert!((0..100).all(|_| on_a_large_stack(3, name).unwrap() != deep));
-    }
-
-    #[test]
-    fn of_many_each_has_its_own_answer_and_a_panic_costs_one() {
-        let told = all_on_large_stacks(1_000, |number| match number {
-            500 => std::panic::resume_unwind(Box::new(())),
-            number if number % 7 == 0 => Err(AstError::TooLong(number)),
-            number => Ok(number),
-        });
-        assert_eq!(told.len(), 1_000);
-        for (number, told) in told.into_iter().enumerate() {
-            let is_right = match told {
-                Ok(told) => told == number && number % 7 != 0,
-                Err(AstError::TooLong(told)) => told == number && number % 7 == 0,
-                Err(AstError::GaveUp) => number == 500,
-                Err(_) => false,
-            };
-            assert!(is_right, "{number}");
-        }
-        assert!(all_on_large_stacks(0, |_| Ok(())).is_empty());
     }
 
     #[test]

@@ -4,7 +4,6 @@
 //! | you want | take |
 //! | --- | --- |
 //! | a file's tree as arrays | [`AstTensors::parse`] |
-//! | those of all files of a project | [`AstTensors::parse_all`] |
 //! | a tree of nodes, to arrays and back | [`AstNode`], [`AstTensors::from_tree`], [`AstTensors::to_tree`] |
 //! | trees in device memory, each file once, the least recently used first to go | [`GpuAstManager`], [`LoadAst`] |
 //! | how many nodes of which kind, equal subtrees | [`kind_histogram`], [`subtree_hashes`]; on a device [`kernels`] |

@@ -33,22 +33,6 @@ pub struct AstTensors {
     pub ends: Vec<u32>,
 }
 
-/// How deep a text may go, if it may be parsed.
-fn check(text: &str) -> Result<usize, AstError> {
-    if u32::try_from(text.len()).is_err() {
-        return Err(AstError::TooLong(text.len()));
-    }
-    crate::depth::check(text)
-}
-
-/// On a stack that is large enough, on a thread that keeps no spans.
-fn parse_here(text: &str, language: SourceLanguage) -> Result<AstTensors, AstError> {
-    match language {
-        SourceLanguage::Python => python::parse(text),
-        SourceLanguage::Rust => rust::parse(text),
-    }
-}
-
 impl AstTensors {
     /// Bytes that the arrays have for each node.
     pub const BYTES_PER_NODE: usize = 36;
@@ -59,33 +43,15 @@ impl AstTensors {
     /// [`AstError::Syntax`], [`AstError::TooDeep`], [`AstError::TooLong`]; [`AstError::NoThread`] and
     /// [`AstError::GaveUp`], which say nothing of the text.
     pub fn parse(text: &str, language: SourceLanguage) -> Result<AstTensors, AstError> {
-        let depth = check(text)?;
+        if u32::try_from(text.len()).is_err() {
+            return Err(AstError::TooLong(text.len()));
+        }
+        let depth = crate::depth::check(text)?;
         let own: Box<str> = text.into();
-        crate::depth::on_a_large_stack(depth, move || parse_here(&own, language))?
-    }
-
-    /// The trees of many texts, in their order: on a thread for each processor, and without a copy of any text.
-    /// Of a project this takes less than [`parse`](AstTensors::parse) of each file.
-    ///
-    /// # Errors
-    /// Those of [`parse`](AstTensors::parse), for each text by itself.
-    ///
-    /// ```
-    /// use gpu_ast::{AstTensors, SourceLanguage::{Python, Rust}};
-    ///
-    /// let texts = [("x = 1\n", Python), ("fn f() {}\n", Rust), ("fn {\n", Rust)];
-    /// let trees = AstTensors::parse_all(&texts);
-    /// assert!(trees[0].is_ok() && trees[1].is_ok() && trees[2].is_err());
-    /// ```
-    #[must_use]
-    pub fn parse_all(texts: &[(&str, SourceLanguage)]) -> Vec<Result<AstTensors, AstError>> {
-        crate::depth::all_on_large_stacks(texts.len(), |number| match texts.get(number) {
-            Some((text, language)) => {
-                check(text)?;
-                parse_here(text, *language)
-            }
-            None => Err(AstError::GaveUp),
-        })
+        crate::depth::on_a_large_stack(depth, move || match language {
+            SourceLanguage::Python => python::parse(&own),
+            SourceLanguage::Rust => rust::parse(&own),
+        })?
     }
 
     /// How many nodes there are.
