@@ -70,17 +70,22 @@ impl Standard {
                 matches!(res, Res::External(full) if tree.world.names.as_str(full) == name)
             })
         };
-        let named = first.import.is_none() && outside() && !is_declared_here(facts, site, name);
+        let named = first.import.is_none() && outside();
+        let around = match named {
+            true => declared_around(tree, conditions, (facts, site), name),
+            false => Alternatives::new(),
+        };
         let Some(has) = has.as_ref() else {
             // `std` is there without a word, `alloc` never is.
             let declared = || {
                 let mut of_root = tree.world.declared_crates(krate).into_iter();
                 of_root.any(|(_, bound)| bound == name)
             };
-            return (name == "alloc" && named && !declared()).then(Alternatives::new);
+            return (name == "alloc" && named && !declared()).then_some(around);
         };
         if matches!(name, "std" | "alloc") && named {
             let mut when = has.crates.get(name).cloned().unwrap_or_default();
+            when.extend(around);
             if name == "std" {
                 when.extend(has.prelude.iter().cloned());
             }
@@ -105,20 +110,26 @@ impl Standard {
     }
 }
 
-/// Whether an `extern crate` of the site's own module brings the name, or one of a block around the site. What stands in
-/// the file's own scope is asked for at the root of the crate alone, with its conditions: what another file's brings
-/// is there for that file.
-fn is_declared_here(facts: &SourceFacts, site: &Site<'_>, name: &str) -> bool {
+/// When an `extern crate` in the module of the site, or in a block around it, brings the name.
+fn declared_around(
+    tree: Tree<'_>,
+    conditions: &mut Conditions<'_>,
+    (facts, site): (&SourceFacts, &Site<'_>),
+    name: &str,
+) -> Alternatives {
+    let body = tree.world.body_of(site);
+    let file = tree.world[body].file;
     let around = std::iter::successors(Some(site.scope), |at| match facts.scope(*at).kind {
         ScopeKind::Block => facts.scope(*at).parent,
         _ => None,
     });
     let scopes: Vec<_> = around.collect();
-    let mut declared = facts.extern_crates.iter();
-    declared.any(|one| {
+    let declared = facts.extern_crates.iter().filter(|one| {
         let bound = one.alias.unwrap_or(one.name);
         scopes.contains(&one.scope) && facts.name(bound.name) == name
-    })
+    });
+    let conditions = declared.map(|one| conditions.at_place(file, body, one.name.span.start));
+    conditions.collect()
 }
 
 fn is_macro(facts: &SourceFacts, site: &Site<'_>) -> bool {
