@@ -2,6 +2,7 @@
 
 use coalesce_model::{ByteSpan, Guard, LineIndex, TreePath};
 
+use self::made::{Made, made};
 use crate::{
     analysis::{Analysis, RunTimeImport},
     facts::{FromPart, ImportStatement, Leaf, PythonFacts, Spanned},
@@ -9,39 +10,17 @@ use crate::{
     project,
 };
 
+mod made;
+
 /// The facts of a file, by its kind.
 pub fn facts(path: &TreePath, text: &str) -> PythonFacts {
     match path.file_name() {
         "pyproject.toml" | "setup.cfg" => project::facts(path, text),
         _ if project::is_metadata(path) => project::metadata(text),
         "setup.py" => project::setup_py(text, source(text)),
-        "__init__.py" => PythonFacts {
-            makes_modules: makes_modules(text),
-            ..source(text)
-        },
+        "__init__.py" => package(text, source(text)),
         _ => source(text),
     }
-}
-
-/// Whether a text may change where modules are looked for or which are loaded. To take the place of the
-/// module itself, as lazy loaders do, is neither.
-fn makes_modules(text: &str) -> bool {
-    const WAYS: [&str; 7] = [
-        "__path__",
-        "meta_path",
-        "path_hooks",
-        "extend_path",
-        "exec(",
-        "import modules",
-        "ModuleType(",
-    ];
-    let has = |way: &&str| memchr::memmem::find(text.as_bytes(), way.as_bytes()).is_some();
-    let loaded = "sys.modules";
-    WAYS.iter().any(has)
-        || text
-            .match_indices(loaded)
-            .filter_map(|(at, _)| text.get(at + loaded.len()..))
-            .any(|rest| !rest.starts_with("[__name__]"))
 }
 
 /// Whether a text has a call that imports by a value: `import_module(name)`, `__import__(f"{package}.{name}")`.
@@ -54,6 +33,16 @@ fn imports_by_value(text: &str) -> bool {
             literal.is_none_or(|literal| literal.starts_with(['{', '%']))
         })
     })
+}
+
+/// The facts of the file of a package.
+fn package(text: &str, source: PythonFacts) -> PythonFacts {
+    let Made { any, names } = made(text);
+    PythonFacts {
+        makes_modules: any,
+        made_modules: names,
+        ..source
+    }
 }
 
 /// The facts of a source file.
@@ -74,10 +63,7 @@ pub fn structure(path: &TreePath, text: &str) -> PythonFacts {
         "pyproject.toml" | "setup.cfg" => project::facts(path, text),
         _ if project::is_metadata(path) => project::metadata(text),
         "setup.py" => project::setup_py(text, source(text)),
-        "__init__.py" => PythonFacts {
-            makes_modules: makes_modules(text),
-            ..source(text)
-        },
+        "__init__.py" => package(text, source(text)),
         _ => source(text),
     }
 }

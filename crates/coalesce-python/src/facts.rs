@@ -36,6 +36,8 @@ pub struct PythonFacts {
     /// A package that may have modules of which no file of the tree tells: it changes where its modules
     /// are looked for, or which ones are loaded.
     pub makes_modules: bool,
+    /// Modules that a package may have so by their full names, and what is below them.
+    pub made_modules: Vec<String>,
     /// What the module consists of besides imports.
     pub content: Content,
     /// String literals that are dotted names of two and more segments and nothing else, with their

@@ -39,6 +39,7 @@ pub fn name_files(files: &[File], settings: &Settings) -> Naming {
             .filter(|path| path.file_stem() == "__init__" && is_source(path))
             .filter_map(|path| path.parent())
             .collect(),
+        projects: projects(&sources),
         declared: declared(files, settings),
         fixed: settings.python_roots.is_some(),
         support: support(files),
@@ -77,6 +78,8 @@ pub fn is_source(path: &TreePath) -> bool {
 struct Namer {
     /// Directories with an `__init__`.
     packages: BTreeSet<TreePath>,
+    /// Directories with a project file.
+    projects: BTreeSet<TreePath>,
     declared: BTreeMap<TreePath, String>,
     /// The settings name the roots: no other one is tried.
     fixed: bool,
@@ -85,6 +88,18 @@ struct Namer {
     /// Directories that hold a topmost package which the tree imports by its bare name.
     beside: BTreeSet<TreePath>,
     used: BTreeMap<TreePath, String>,
+}
+
+fn is_project_file(path: &TreePath) -> bool {
+    matches!(
+        path.file_name(),
+        "pyproject.toml" | "setup.cfg" | "setup.py"
+    )
+}
+
+fn projects(paths: &[&TreePath]) -> BTreeSet<TreePath> {
+    let files = paths.iter().filter(|path| is_project_file(path));
+    files.filter_map(|path| path.parent()).collect()
 }
 
 fn declared(files: &[File], settings: &Settings) -> BTreeMap<TreePath, String> {
@@ -98,10 +113,7 @@ fn declared(files: &[File], settings: &Settings) -> BTreeMap<TreePath, String> {
     for (path, _) in files {
         // What build backends look for without being told.
         let beside = path.parent().unwrap_or_else(TreePath::root);
-        let named = matches!(
-            path.file_name(),
-            "pyproject.toml" | "setup.cfg" | "setup.py"
-        );
+        let named = is_project_file(path);
         for name in ["src", "stubs", "typings"] {
             if let Ok(root) = beside.join(name)
                 && (named || name != "src" && beside.is_root())
@@ -204,6 +216,14 @@ impl Namer {
             // package it is what the package calls it.
             let beside = root == directory && self.beside.contains(&root);
             let telling = segments > 1 || top.is_some() || beside;
+            if let Some(project) = self.project_named_as_its_package(path, &root) {
+                if candidates.is_empty() {
+                    let name = dotted(path, &project);
+                    candidates.push((false, 0, false, segments, project, name));
+                }
+                above = root.parent();
+                continue;
+            }
             if is_declared || (!self.fixed && (is_nearest || (telling && supported > 0))) {
                 let supported = if telling || is_declared { supported } else { 0 };
                 candidates.push((
@@ -218,6 +238,22 @@ impl Namer {
             above = root.parent();
         }
         self.choose(path, candidates)
+    }
+
+    /// The folder between a root and a file, if it is that of a project called like its package:
+    /// `gpu/pyproject.toml` beside `gpu/gpu/__init__.py`. The import system takes the package for that name, and never
+    /// the folder, wherever it looks first.
+    fn project_named_as_its_package(&self, path: &TreePath, root: &TreePath) -> Option<TreePath> {
+        let first = path.strip_prefix(root)?.split('/').next()?;
+        let folder = root.join(first).ok()?;
+        let holds = |package: &str| {
+            let package = folder.join(package);
+            package.is_ok_and(|package| self.packages.contains(&package))
+        };
+        let shadowed = self.projects.contains(&folder)
+            && !self.packages.contains(&folder)
+            && (holds(first) || holds(&format!("src/{first}")));
+        shadowed.then_some(folder)
     }
 
     /// How often the tree imports what a topmost package would be called. One that nobody imports,

@@ -29,7 +29,7 @@ impl PythonGraph {
             .and_then(|rest| rest.split('.').next())
             .unwrap_or_default();
         // What is imported as a module has to be one: names that a package makes at run time do not help.
-        let regular = module.package && !self.makes_modules(known);
+        let regular = module.package && !self.may_be_made(known, name);
         // The standard library has a package `test`, and any installed package may be called so.
         let top = known.split('.').next().unwrap_or(known);
         let own_top = self.by_name.get(top).is_some_and(|found| !found.is_empty());
@@ -52,15 +52,19 @@ impl PythonGraph {
             || self.built.contains(&format!("{}.{name}", module.name))
     }
 
-    /// Whether a package, or one that it is in, may have modules that are no files.
-    fn makes_modules(&self, package: &str) -> bool {
+    /// Whether a package, or one that it is in, may have a module of this name that is no file.
+    fn may_be_made(&self, package: &str, name: &str) -> bool {
         let above = std::iter::successors(Some(package), |name| {
             name.rsplit_once('.').map(|(above, _)| above)
         });
+        let is_it = |made: &String| {
+            name.strip_prefix(made.as_str())
+                .is_some_and(|below| below.is_empty() || below.starts_with('.'))
+        };
         let modules = above.filter_map(|name| self.find(None, name));
         modules
             .filter_map(|module| self.facts.get(module))
-            .any(|facts| facts.makes_modules)
+            .any(|facts| facts.makes_modules || facts.made_modules.iter().any(is_it))
     }
 
     /// Whether a package may have a submodule that the tree does not show: a compiled extension, or

@@ -8,6 +8,9 @@ import loader.gone
 import spread.elsewhere
 import six.moves
 from six.moves import range
+import six.old.below
+import six.older
+import many.gone
 
 
 def late():

@@ -1,0 +1,1 @@
+def card(): return 0

@@ -1,0 +1,2 @@
+import gpu.scripts
+from gpu.test.utils import card

@@ -1,0 +1,2 @@
+from gpu.test.utils import card
+from gpu.test.utils import gone

@@ -1,0 +1,2 @@
+"""Called `test.utils`: what its folder is called is no package."""
+import gpu.test.utils

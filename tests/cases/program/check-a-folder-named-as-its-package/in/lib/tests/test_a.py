@@ -1,0 +1,2 @@
+import lib.a
+import lib.tests
