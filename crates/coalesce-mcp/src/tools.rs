@@ -1,7 +1,7 @@
 //! The tools: what each takes, what it gives, and what it may do to the tree.
 
 use coalesce_model::envelope::{self, Grade};
-use schemars::{JsonSchema, generate::SchemaSettings};
+use schemars::{JsonSchema, generate::SchemaSettings, transform::RestrictFormats};
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Map, Value, json};
 
@@ -365,17 +365,22 @@ fn tools() -> [Tool; 7] {
 }
 
 fn schema<T: JsonSchema>() -> Value {
-    let generator = SchemaSettings::draft2020_12().into_generator();
-    generator.into_root_schema_for::<T>().to_value()
+    let settings = SchemaSettings::draft2020_12().with_transform(RestrictFormats::default());
+    settings
+        .into_generator()
+        .into_root_schema_for::<T>()
+        .to_value()
 }
 
 /// The body of a command within what every command says, as it is written: a field that is left out
 /// where it is empty is not required.
 fn output<B: JsonSchema>() -> Value {
-    let generator = SchemaSettings::draft2020_12()
-        .for_serialize()
-        .into_generator();
-    generator.into_root_schema_for::<Output<B>>().to_value()
+    let settings = SchemaSettings::draft2020_12().for_serialize();
+    let settings = settings.with_transform(RestrictFormats::default());
+    settings
+        .into_generator()
+        .into_root_schema_for::<Output<B>>()
+        .to_value()
 }
 
 /// What a tool gives, for its schema.

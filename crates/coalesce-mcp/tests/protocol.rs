@@ -87,6 +87,8 @@ fn a_session_of_each_revision() {
         assert_eq!(answers[0]["result"]["protocolVersion"], agreed);
         assert!(answers[0]["result"]["capabilities"]["tools"].is_object());
         let tools = answers[1]["result"]["tools"].as_array().unwrap();
+        // A format that JSON Schema does not have stops strict validators, and patient ones warn of each.
+        assert!(!answers[1].to_string().contains("\"uint"));
         let names: Vec<_> = tools
             .iter()
             .map(|tool| tool["name"].as_str().unwrap())

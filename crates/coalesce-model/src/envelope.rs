@@ -15,7 +15,7 @@ mod locate;
 mod proposal;
 mod upkeep;
 
-use schemars::{JsonSchema, generate::SchemaSettings};
+use schemars::{JsonSchema, generate::SchemaSettings, transform::RestrictFormats};
 use serde::Serialize;
 
 pub use self::{
@@ -310,12 +310,19 @@ pub struct SkippedFile {
 pub fn schema() -> schemars::Schema {
     // As it is written: a field that is left out where it is empty is not required.
     let settings = SchemaSettings::draft2020_12().for_serialize();
+    let settings = settings.with_transform(RestrictFormats::default());
     settings.into_generator().into_root_schema_for::<Envelope>()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn formats_are_those_that_json_schema_has() {
+        // A validator in strict mode stops at any other, and a patient one warns of each.
+        assert!(!schema().to_value().to_string().contains("\"uint"));
+    }
 
     #[test]
     fn the_schema_ties_each_command_to_its_fields() {

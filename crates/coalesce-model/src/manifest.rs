@@ -12,7 +12,7 @@ mod write;
 pub use guard::{GUARD_HEAD, GUARD_PACKAGE, is_guard};
 pub use read::{FURTHER_MISTAKES, MOST_MISTAKES};
 pub use record::{AppliedEntries, applied_line, record_path};
-use schemars::JsonSchema;
+use schemars::{JsonSchema, generate::SchemaSettings, transform::RestrictFormats};
 use serde::Deserialize;
 pub use tables::EXAMPLES;
 pub use write::{EntryText, toml_key};
@@ -274,7 +274,10 @@ impl Manifest {
 /// The JSON schema of a manifest (draft 2020-12), as editors take it by `#:schema`.
 #[must_use]
 pub fn schema() -> schemars::Schema {
-    schemars::schema_for!(tables::Document)
+    let settings = SchemaSettings::draft2020_12().with_transform(RestrictFormats::default());
+    settings
+        .into_generator()
+        .into_root_schema_for::<tables::Document>()
 }
 
 /// The candidate nearest to `name`, close enough to be a slip of the pen: at most a third of its

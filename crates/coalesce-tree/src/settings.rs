@@ -8,7 +8,7 @@ use coalesce_model::{
 };
 use ignore::overrides::{Override, OverrideBuilder};
 use regex::Regex;
-use schemars::JsonSchema;
+use schemars::{JsonSchema, generate::SchemaSettings, transform::RestrictFormats};
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -176,7 +176,8 @@ const fn error() -> Severity {
 /// The JSON schema of `coalesce.toml`.
 #[must_use]
 pub fn schema() -> schemars::Schema {
-    schemars::schema_for!(Document)
+    let settings = SchemaSettings::draft2020_12().with_transform(RestrictFormats::default());
+    settings.into_generator().into_root_schema_for::<Document>()
 }
 
 /// Settings of the walk and of the languages.

@@ -148,7 +148,18 @@ fn manual(arguments: &cli::Man) -> Result<String, Failure> {
     clap_mangen::Man::new(page)
         .render(&mut text)
         .map_err(|error| Failure::internal(error.to_string()))?;
-    Ok(String::from_utf8_lossy(&text).into_owned())
+    Ok(unfilled(&String::from_utf8_lossy(&text)))
+}
+
+/// A manual page with the lines of its examples as they are: what stands behind the options is laid out already.
+fn unfilled(page: &str) -> String {
+    const EXTRA: &str = ".SH EXTRA\n";
+    let Some((before, examples)) = page.split_once(EXTRA) else {
+        return page.to_owned();
+    };
+    let end = examples.find("\n.SH ").map_or(examples.len(), |at| at + 1);
+    let (examples, after) = examples.split_at(end);
+    format!("{before}.SH NOTES\n.nf\n{examples}.fi\n{after}")
 }
 
 #[cfg(test)]
@@ -191,6 +202,8 @@ mod tests {
             let invocation = Invocation::of(line.split(' ')).unwrap();
             let told = text(&invocation.command).unwrap().unwrap();
             assert!(told.contains(held), "{told}");
+            let laid_out = told.contains(".SH NOTES\n.nf\n") && told.contains("\n.fi\n.SH VERSION");
+            assert!(laid_out, "{told}");
         }
         let wrong = Invocation::of(["help", "manifst"]).unwrap();
         let failure = text(&wrong.command).unwrap().unwrap_err();
