@@ -261,12 +261,17 @@ pub fn refuse_unsaved(
     save_first(&unsaved)
 }
 
+/// What to do about buffers that are not what their files say: changed here, or there.
+pub(crate) fn save_or_read(names: &str) -> String {
+    format!("save {names} first, or read it again: the buffer differs from the file")
+}
+
 fn save_first(unsaved: &[&TreePath]) -> Result<(), Refused> {
     if unsaved.is_empty() {
         return Ok(());
     }
     let names: Vec<_> = unsaved.iter().map(ToString::to_string).collect();
-    let message = format!("save {} first: it has unsaved changes", names.join(", "));
+    let message = save_or_read(&names.join(", "));
     Err(Refused::Impossible(message))
 }
 

@@ -328,8 +328,7 @@ impl Server<'_> {
         if let Some(document) = self.documents.get(&path)
             && !document.is_saved_as(text.as_deref())
         {
-            let message = format!("save {path} first: it has unsaved changes");
-            return Err(Refused::Impossible(message));
+            return Err(Refused::Impossible(moves::save_or_read(path.as_str())));
         }
         let unread = || Refused::Impossible(format!("{path} cannot be read"));
         Ok((path.clone(), text.ok_or_else(unread)?))

@@ -380,8 +380,8 @@ function planSection(parent) {
   if (data.cycles_before) add(parent, [el('p', { class: 'faint' }, cycles('before', data.cycles_before), '; ', cycles('after', data.cycles_after))]);
   (data.findings || []).forEach(finding => add(parent, [findingLine(finding)]));
   const left = [
-    ['Not proven', data.unproven, one => [place(one.path, one.range && one.range.line), ' ', code(one.name), ' ', one.why]],
-    ['References that stay as they are', data.not_rewritten, one => [place(one.path, one.range && one.range.line), ' ', code(one.name), ' ', one.why]],
+    ['Not proven', data.unproven, one => [place(one.path, one.range && one.range.line), ' ', code(one.name), ' ', prose(one.why)]],
+    ['References that stay as they are', data.not_rewritten, one => [place(one.path, one.range && one.range.line), ' ', code(one.name), ' ', prose(one.why)]],
     ['Public names that nobody can write any more', data.lost_names, one => [code(one.name), one.instead ? [' now ', code(one.instead)] : null]],
   ];
   left.forEach(([title, list, line]) => {
@@ -390,7 +390,7 @@ function planSection(parent) {
   const side = (title, files) => el('div', null, el('h3', null, title),
     tree(made => folderRows(made, folderTree(files, file => file.path), 1, (file, depth) => row(depth,
       [el('code', { class: file.gone ? 'gone' : '' }, file.path.split('/').pop()), el('span', { class: 'tag' }, file.what), file.other ? faint(file.other) : null],
-      group => add(group, [file.reason ? el('p', null, file.reason) : null, place(file.path)])))));
+      group => add(group, [file.reason ? el('p', null, prose(file.reason)) : null, place(file.path)])))));
   const before = [], after = [];
   operations.forEach(one => {
     const { operation, path, to, reason } = one;
@@ -402,7 +402,7 @@ function planSection(parent) {
 function rewritesSection(parent, query) {
   const wanted = words(query);
   const all = (data.rewrites || []).filter(one => has((one.path + ' ' + one.from + ' ' + one.to).toLowerCase(), wanted));
-  parent.append(table(['place', 'from', 'to', 'why'], all.map(one => [place(one.path, one.range && one.range.line), code(one.from), code(one.to), one.reason])));
+  parent.append(table(['place', 'from', 'to', 'why'], all.map(one => [place(one.path, one.range && one.range.line), code(one.from), code(one.to), el('td', null, prose(one.reason))])));
 }
 function diffSection(parent, query) {
   const wanted = words(query);
@@ -461,6 +461,11 @@ document.addEventListener('keydown', event => {
   if (event.key === 'Escape' && typing) { search.value = ''; queries[current] = ''; render(); event.target.blur(); return; }
   if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.key === '/') { search.focus(); search.select(); event.preventDefault(); return; }
+  // Nothing is focused when a section was just chosen: the tree begins at its first row.
+  if ((event.key === 'ArrowDown' || event.key === 'j') && !event.target.closest('[role=tree]')) {
+    const first = main.querySelector('[role=treeitem][tabindex="0"]');
+    if (first) { focusRow(first); event.preventDefault(); return; }
+  }
   const number = Number(event.key);
   if (number >= 1 && number <= sections.length) show(sections[number - 1][0]);
 });
