@@ -203,6 +203,10 @@ impl PythonGraph {
         if facts.shim.is_some() {
             return ModuleKind::Shim;
         }
+        // pytest looks for it by its name: it may be empty, or import fixtures for those beside it.
+        if module.path.file_name() == "conftest.py" {
+            return ModuleKind::Module;
+        }
         let holds_others = module.package && {
             let below = format!("{}.", module.name);
             let next = self.modules.get(index + 1);

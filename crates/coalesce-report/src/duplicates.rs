@@ -223,7 +223,9 @@ fn write_class(page: &mut Page, class: &DuplicateEntry) {
             PLACE,
             format_args!("{}:{}-{}", member.path, member.lines[0], member.lines[1]),
         );
-        page.put(PLAIN, format_args!("  {}", member.item));
+        if !member.item.is_empty() {
+            page.put(PLAIN, format_args!("  {}", member.item));
+        }
         if member.uncommitted {
             page.put(DIM, "  changed, and not committed");
         } else if let Some(changed) = member.changed.filter(|_| differ) {

@@ -349,7 +349,9 @@ fn stubs(modules: &[ModuleEntry], forwarders: &[TreePath]) -> Vec<StubEntry> {
         ModuleKind::Redirect => (!module.holds_others()).then_some(StubKind::Redirect),
         ModuleKind::Shim => Some(StubKind::Shim),
         ModuleKind::Module => {
-            let forwards = forwarders.binary_search(&module.path).is_ok();
+            // What pytest looks for by its name is wanted, whatever is in it.
+            let by_name = module.path.file_name() == "conftest.py";
+            let forwards = !by_name && forwarders.binary_search(&module.path).is_ok();
             forwards.then_some(StubKind::Forwarder)
         }
     };

@@ -1,0 +1,1 @@
+"""Marks the root for pytest."""

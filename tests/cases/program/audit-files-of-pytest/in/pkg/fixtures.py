@@ -1,0 +1,1 @@
+def fixture(): return 1

@@ -1,0 +1,2 @@
+"""Fixtures for all tests."""
+from pkg.fixtures import fixture
