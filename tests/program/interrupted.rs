@@ -316,3 +316,57 @@ fn a_disk_that_is_full_leaves_the_tree_as_it_was() {
     let places: Vec<_> = seen.into_keys().collect();
     assert_eq!(places, ["enough", "files", "journal"]);
 }
+
+/// A crate whose plan starts `rustfmt`, which is given a file of settings.
+#[cfg(unix)]
+fn fill_with_rust(tree: &Path) {
+    let mut library = String::from("pub mod kernels;\n");
+    for number in 0..USERS {
+        library.push_str(&format!("pub mod user_{number};\n"));
+        let text = "use crate::kernels::f;\n\npub fn g() {\n    f();\n}\n";
+        let file = tree.join(format!("src/user_{number}.rs"));
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, text).unwrap();
+    }
+    let package = "[package]\nname = \"p\"\nversion = \"0.1.0\"\nedition = \"2021\"\n";
+    let manifest = "schema = 1\n[[move]]\nfrom = \"p::kernels\"\nto = \"p::core::kernels\"\n";
+    for (name, text) in [
+        ("Cargo.toml", package),
+        ("src/lib.rs", &library),
+        ("src/kernels.rs", "pub fn f() {}\n"),
+        ("m.toml", manifest),
+    ] {
+        fs::write(tree.join(name), text).unwrap();
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_plan_that_is_stopped_leaves_no_files_behind() {
+    let directory = tempfile::tempdir().unwrap();
+    let (tree, temporary) = (directory.path().join("tree"), directory.path().join("tmp"));
+    fs::create_dir(&temporary).unwrap();
+    fill_with_rust(&tree);
+    let before = read_tree(&tree).unwrap();
+    let mut stopped = 0;
+    for millis in (0..200).step_by(20) {
+        let mut child = Command::new(super::soak::program())
+            .args(["plan", "m.toml"])
+            .current_dir(&tree)
+            .env("COALESCE_CACHE_DIR", "off")
+            .env("TMPDIR", &temporary)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(Duration::from_millis(millis));
+        let pid = child.id().to_string();
+        let sent = Command::new("kill").args(["-INT", &pid]).status().unwrap();
+        stopped += usize::from(child.wait().unwrap().code().is_none() && sent.success());
+        let left: Vec<_> = fs::read_dir(&temporary).unwrap().collect();
+        assert!(left.is_empty(), "after {millis} ms: {left:?}");
+        assert_eq!(read_tree(&tree).unwrap(), before);
+    }
+    assert!(stopped > 0, "each was faster than its signal");
+}

@@ -14,7 +14,7 @@ Runs the soaking tests whose name has one of these parts, all of them without on
 
   --minutes N     for so long each; 5 unless told
   --rounds N      so many rounds each instead: edits 200, kills 250 (four kills each), hostile trees 500,
-                  manifests, plans and journals 10,000, sources 2,000, scaling 190 are what
+                  manifests, plans and journals 10,000, sources 2,000, scaling 190, many 20 are what
                   docs/evidence/attacks.md is about
   --from N        the number of the first round; a failure names its own
   --program PATH  tries this build of coalesce, instead of one that is made here
@@ -22,8 +22,9 @@ Runs the soaking tests whose name has one of these parts, all of them without on
 
 Names of the toolkit's: kills, kills_at_every_call, a_full_disk_at_every_call, edits, hostile_trees,
 manifests, sources, journals, plans, caches, facts (fuzzing of both languages without a program around
-them), scaling (whether twice the file takes twice the time), power. `put-back` alone puts errors that the runtime once had back into a copy of the sources,
-and sees that its tests find each.
+them), scaling and many (whether twice the file, twice the modules take twice the time), power. `put-back`
+alone puts errors that the runtime once had back into a copy of the sources, and sees that its tests find
+each.
 ";
 
 /// Test binaries with tests that soak: the names of those have `soak` in them. What is written to a

@@ -13,6 +13,8 @@ mod facts;
 #[cfg(unix)]
 mod large;
 #[cfg(unix)]
+mod many;
+#[cfg(unix)]
 mod scaling;
 mod texts;
 #[cfg(unix)]

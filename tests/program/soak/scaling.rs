@@ -292,12 +292,57 @@ const RUST_FILES: &[(&str, &str)] = &[
     ),
 ];
 
+/// Whether somebody has asked for all of it.
+pub(super) fn is_whole() -> bool {
+    let asked = ["COALESCE_SOAK_ROUNDS", "COALESCE_SOAK_SECONDS"];
+    asked.iter().any(|name| told::<f64>(name) > Some(30.0))
+}
+
+/// What grew faster than what it was given, and what was not answered.
+#[derive(Default)]
+pub(super) struct Growth {
+    steep: Vec<String>,
+}
+
+impl Growth {
+    /// Tries something of a size, of twice and of four times that.
+    pub(super) fn of(&mut self, at: &str, needed: impl Fn(usize) -> Needed) {
+        let mut seconds = Vec::new();
+        for times in [1, 2, 4] {
+            let needed = needed(times);
+            let answered = needed.code.is_some_and(|code| code < 3);
+            let fine = answered && !needed.said.contains("panicked");
+            let said = format!("{at}: {:?} {}", needed.code, needed.said);
+            assert!(fine || is_whole(), "{said}");
+            seconds.push(needed.processor.as_secs_f64());
+            if !fine {
+                self.steep.push(said);
+                break;
+            }
+        }
+        let [.., before, last] = seconds.as_slice() else {
+            return;
+        };
+        let exponent = (last / before).log2();
+        if *last > COUNTED_SECONDS && exponent > HIGHEST_EXPONENT {
+            let line = format!("{at}: {seconds:.2?} s, exponent {exponent:.2}");
+            println!("{line}");
+            self.steep.push(line);
+        }
+    }
+
+    /// Fails where something was steep, and somebody has asked for all of it.
+    pub(super) fn hold(&self) {
+        let Self { steep } = self;
+        assert!(steep.is_empty() || !is_whole(), "{}", steep.join("\n"));
+    }
+}
+
 #[test]
 fn soak_scaling() {
-    let whole = ["COALESCE_SOAK_ROUNDS", "COALESCE_SOAK_SECONDS"];
-    let whole = whole.iter().any(|name| told::<f64>(name) > Some(30.0));
+    let whole = is_whole();
     let lines = told("COALESCE_SOAK_LINES").unwrap_or(if whole { LINES } else { LINES / 40 });
-    let mut steep = Vec::new();
+    let mut growth = Growth::default();
     soak(|round| {
         let number = usize::try_from(round).unwrap() - 1;
         // In CI, others each time that something is added to the lists.
@@ -308,35 +353,12 @@ fn soak_scaling() {
         };
         let series = Series::of(series);
         for call in CALLS {
-            let mut seconds = Vec::new();
-            for times in [1, 2, 4] {
-                let needed = series.needed(call, lines * times);
-                let answered = needed.code.is_some_and(|code| code < 3);
-                let fine = answered && !needed.said.contains("panicked");
-                let at = format!(
-                    "round {round}: {call}, {:?} in {}",
-                    series.line, series.place
-                );
-                assert!(fine || whole, "{at}: {:?} {}", needed.code, needed.said);
-                seconds.push(needed.processor.as_secs_f64());
-                if !fine {
-                    steep.push(format!("{at}: {:?} {}", needed.code, needed.said));
-                    break;
-                }
-            }
-            let [.., before, last] = seconds.as_slice() else {
-                continue;
-            };
-            let exponent = (last / before).log2();
-            if *last > COUNTED_SECONDS && exponent > HIGHEST_EXPONENT {
-                let line = format!(
-                    "round {round}: {call}, {:?} in {}: {seconds:.2?} s, exponent {exponent:.2}",
-                    series.line, series.place
-                );
-                println!("{line}");
-                steep.push(line);
-            }
+            let at = format!(
+                "round {round}: {call}, {:?} in {}",
+                series.line, series.place
+            );
+            growth.of(&at, |times| series.needed(call, lines * times));
         }
     });
-    assert!(steep.is_empty() || !whole, "{}", steep.join("\n"));
+    growth.hold();
 }
