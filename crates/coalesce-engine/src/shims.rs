@@ -1,6 +1,6 @@
 //! The shims of a tree: where they are, when they go, and who still names them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use coalesce_index::importers;
 use coalesce_model::{
@@ -68,37 +68,44 @@ fn item_shims(
     texts: &dyn Texts,
     manifests: &[Manifest],
 ) -> Vec<ShimEntry> {
+    let shims = graph.item_shims();
+    if shims.is_empty() {
+        return Vec::new();
+    }
+    let mut users: HashMap<&str, BTreeSet<&str>> = HashMap::new();
+    for import in graph.imports() {
+        if let Some(user) = graph.modules().get(import.importer) {
+            users.entry(&import.name).or_default().insert(&user.name);
+        }
+    }
     let entry = |shim: ItemShim| {
         let text = texts.text(&shim.path).unwrap_or_default();
         let own = text.split_once(&format!("coalesce: item shim {} ", shim.manifest));
         let known = manifests.iter().find(|other| other.id == shim.manifest);
-        let imports = graph.imports().iter();
-        let users = imports.filter(|import| import.name == shim.name);
-        let users = users.filter_map(|import| graph.modules().get(import.importer));
-        let users: BTreeSet<&str> = users.map(|user| user.name.as_str()).collect();
+        let users = users.get(shim.name.as_str()).into_iter().flatten();
         ShimEntry {
             remove_in: known
                 .and_then(|manifest| manifest.remove_in.clone())
                 .or_else(|| removal(own?.1)),
             users: users
-                .into_iter()
-                .filter(|user| *user != shim.module)
-                .map(str::to_owned)
+                .filter(|user| **user != shim.module)
+                .map(|user| (*user).to_owned())
                 .collect(),
             name: shim.name,
             path: shim.path,
             manifest: Some(shim.manifest),
         }
     };
-    graph.item_shims().into_iter().map(entry).collect()
+    shims.into_iter().map(entry).collect()
 }
 
 /// The names of `shims` that are those of single items.
 pub fn of_items(session: &Session, shims: &[ShimEntry]) -> BTreeSet<String> {
+    let wanted: BTreeSet<&str> = shims.iter().map(|shim| shim.name.as_str()).collect();
     let graphs = session.graphs();
     let all = graphs.iter().flat_map(|graph| graph.item_shims());
     all.map(|shim| shim.name)
-        .filter(|name| shims.iter().any(|shim| shim.name == *name))
+        .filter(|name| wanted.contains(name.as_str()))
         .collect()
 }
 
@@ -123,51 +130,61 @@ pub fn references(session: &Session, shims: &[ShimEntry]) -> Vec<Vec<Reference>>
     let items = of_items(session, shims);
     let modules = shims.iter().filter(|shim| !items.contains(&shim.name));
     let own: BTreeSet<&TreePath> = modules.map(|shim| &shim.path).collect();
-    shims
-        .iter()
-        .map(|shim| {
-            let mut all = if items.contains(&shim.name) {
-                item_named(session, &shim.name)
-            } else {
-                named(session, &shim.name)
-            };
-            all.retain(|reference| {
-                let written = !matches!(reference.form, Form::Prose | Form::Declaration);
-                let history = reference.path.as_str().starts_with("migrations/");
-                written && !history && !own.contains(&reference.path)
-            });
-            all
-        })
-        .collect()
-}
-
-fn item_named(session: &Session, name: &str) -> Vec<Reference> {
-    let mut all = Vec::new();
-    for graph in session.graphs() {
-        if graph.item_shims().iter().any(|shim| shim.name == name) {
-            all.extend(graph.item_shim_references(name, &session.tree));
-            let language = graph.language();
-            all.extend(coalesce_text::references(name, language, &session.tree));
-        }
+    let mut all = named(session, shims, &items);
+    for found in &mut all {
+        found.sort();
+        found.dedup_by(|a, b| a.path == b.path && a.span == b.span);
+        found.retain(|reference| {
+            let written = !matches!(reference.form, Form::Prose | Form::Declaration);
+            let history = reference.path.as_str().starts_with("migrations/");
+            written && !history && !own.contains(&reference.path)
+        });
     }
-    all.sort();
-    all.dedup_by(|a, b| a.path == b.path && a.span == b.span);
     all
 }
 
-fn named(session: &Session, name: &str) -> Vec<Reference> {
-    let wanted = LanguageKind::of_name(name);
-    let mut all = Vec::new();
+/// What names each shim, in code and in text files; each language goes through its files once.
+fn named(session: &Session, shims: &[ShimEntry], items: &BTreeSet<String>) -> Vec<Vec<Reference>> {
+    let mut all = vec![Vec::new(); shims.len()];
     for graph in session.graphs() {
         let language = graph.language();
-        if wanted.is_some_and(|wanted| wanted != language) || !graph.knows(name) {
-            continue;
+        let own_items: BTreeSet<String> = graph
+            .item_shims()
+            .into_iter()
+            .map(|shim| shim.name)
+            .collect();
+        let is_module = |name: &str| {
+            let wanted = LanguageKind::of_name(name);
+            wanted.is_none_or(|wanted| wanted == language) && graph.knows(name)
+        };
+        let (mut of_items, mut of_modules) = (Vec::new(), Vec::new());
+        for (at, shim) in shims.iter().enumerate() {
+            if !items.contains(&shim.name) {
+                of_modules.extend(is_module(&shim.name).then_some((at, shim.name.as_str())));
+            } else if own_items.contains(&shim.name) {
+                of_items.push((at, shim.name.as_str()));
+            }
         }
-        all.extend(graph.references(name, &session.tree));
-        all.extend(coalesce_text::references(name, language, &session.tree));
+        let mut add = |places: &[usize], found: Vec<Vec<Reference>>| {
+            for (at, found) in places.iter().zip(found) {
+                if let Some(own) = all.get_mut(*at) {
+                    own.extend(found);
+                }
+            }
+        };
+        let (places, names): (Vec<usize>, Vec<&str>) = of_items.into_iter().unzip();
+        add(&places, graph.item_shim_references(&names, &session.tree));
+        add(
+            &places,
+            coalesce_text::references(&names, language, &session.tree),
+        );
+        let (places, names): (Vec<usize>, Vec<&str>) = of_modules.into_iter().unzip();
+        add(&places, graph.references_of(&names, &session.tree));
+        add(
+            &places,
+            coalesce_text::references(&names, language, &session.tree),
+        );
     }
-    all.sort();
-    all.dedup_by(|a, b| a.path == b.path && a.span == b.span);
     all
 }
 

@@ -85,8 +85,8 @@ fn candidates(graph: &dyn LanguageGraph, path: &TreePath, word: &str) -> Vec<(St
 
 fn references(session: &Session, graph: &dyn LanguageGraph, name: &str) -> Vec<Reference> {
     let mut references = graph.references(name, &session.tree);
-    let texts = coalesce_text::references(name, graph.language(), &session.tree);
-    references.extend(texts);
+    let texts = coalesce_text::references(&[name], graph.language(), &session.tree);
+    references.extend(texts.into_iter().flatten());
     references.sort();
     references.dedup_by(|a, b| a.path == b.path && a.span == b.span);
     references

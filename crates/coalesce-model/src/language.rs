@@ -311,6 +311,13 @@ pub trait LanguageGraph: Send + Sync {
     /// Every reference of the module or item `name`, its own definition left out, sorted.
     fn references(&self, name: &str, texts: &dyn Texts) -> Vec<Reference>;
 
+    /// The same of several names, in their order. A language that goes through its tree for an answer
+    /// goes through it once for all of them.
+    fn references_of(&self, names: &[&str], texts: &dyn Texts) -> Vec<Vec<Reference>> {
+        let names = names.iter();
+        names.map(|name| self.references(name, texts)).collect()
+    }
+
     /// In how many ways the changes could be worked out: where the first one would break something,
     /// the next may not.
     fn ways(&self, changes: &[Change]) -> usize {
@@ -345,10 +352,11 @@ pub trait LanguageGraph: Send + Sync {
         Vec::new()
     }
 
-    /// Who names an item by the name that its shim keeps, outside of the module with the shim.
-    fn item_shim_references(&self, name: &str, texts: &dyn Texts) -> Vec<Reference> {
-        let _ = (name, texts);
-        Vec::new()
+    /// For each of `names` who names an item by it, a name that a shim keeps, outside of the module with
+    /// the shim.
+    fn item_shim_references(&self, names: &[&str], texts: &dyn Texts) -> Vec<Vec<Reference>> {
+        let _ = texts;
+        vec![Vec::new(); names.len()]
     }
 
     /// What it takes to remove the shims of the items of these names. Who still uses them is the

@@ -119,7 +119,12 @@ impl LanguageGraph for PythonGraph {
     }
 
     fn references(&self, name: &str, texts: &dyn Texts) -> Vec<Reference> {
-        references::references(self, name, texts)
+        let mut found = self.references_of(&[name], texts);
+        found.pop().unwrap_or_default()
+    }
+
+    fn references_of(&self, names: &[&str], texts: &dyn Texts) -> Vec<Vec<Reference>> {
+        references::references(self, names, texts)
     }
 
     fn ways(&self, changes: &[Change]) -> usize {
@@ -147,8 +152,8 @@ impl LanguageGraph for PythonGraph {
         retire_items::all(self)
     }
 
-    fn item_shim_references(&self, name: &str, texts: &dyn Texts) -> Vec<Reference> {
-        retire_items::references(self, name, texts)
+    fn item_shim_references(&self, names: &[&str], texts: &dyn Texts) -> Vec<Vec<Reference>> {
+        retire_items::references(self, names, texts)
     }
 
     fn retire_items(&self, names: &[String], texts: &dyn Texts) -> LanguagePlan {

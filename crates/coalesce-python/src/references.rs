@@ -2,8 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use aho_corasick::AhoCorasick;
 use coalesce_model::{ByteSpan, Certainty, Form, Reference, Texts, TreePath};
 use rayon::prelude::*;
+use rustc_hash::FxHashMap;
 
 use crate::{
     analysis::Analysis,
@@ -13,64 +15,148 @@ use crate::{
     names::Names,
 };
 
-/// The references of `name`, its own definition left out, sorted.
-pub fn references(graph: &PythonGraph, name: &str, texts: &dyn Texts) -> Vec<Reference> {
-    let targets = graph.lookup_all(name);
-    if targets.is_empty() {
-        return Vec::new();
-    }
-    let spellings = spellings(graph, name, &targets);
+/// The references of each of `names`, its own definition left out, sorted. Each file is read once, however many
+/// they are.
+pub fn references(graph: &PythonGraph, names: &[&str], texts: &dyn Texts) -> Vec<Vec<Reference>> {
+    let aliases = aliases(graph);
+    let sought = names.iter().map(|name| {
+        let targets = graph.lookup_all(name);
+        let spellings = spellings(graph, &aliases, name, &targets);
+        (targets, spellings)
+    });
+    let (targets, spellings): (Vec<_>, Vec<_>) = sought.unzip();
+    let mentions = Mentions::new(&spellings);
     let per_file = graph.modules.par_iter().enumerate().map(|(module, found)| {
         let Some(text) = texts.text(&found.path) else {
             return Vec::new();
         };
-        let mentioned = spellings
-            .iter()
-            .any(|spelling| memchr::memmem::find(text.as_bytes(), spelling.as_bytes()).is_some());
-        if mentioned {
-            in_file(graph, module, &found.path, &text, &targets)
-        } else {
-            Vec::new()
+        let mentioned = mentions.of(&text);
+        if mentioned.is_empty() {
+            return Vec::new();
         }
+        let analysis = Analysis::new(&text);
+        let file = File {
+            graph,
+            module,
+            path: &found.path,
+            text: &text,
+            names: Names::new(graph, Some(module), &analysis),
+            analysis: &analysis,
+        };
+        let found = mentioned.into_iter().filter_map(|at| {
+            let targets = targets.get(at)?;
+            Some((at, in_file(&file, targets)))
+        });
+        found.collect()
     });
-    let mut references: Vec<Reference> = per_file.flatten().collect();
-    references.sort();
-    references.dedup_by(|a, b| a.path == b.path && a.span == b.span);
-    references
+    let mut by_name = vec![Vec::new(); names.len()];
+    for (at, found) in per_file.flatten().collect::<Vec<_>>() {
+        if let Some(own) = by_name.get_mut(at) {
+            own.extend(found);
+        }
+    }
+    for found in &mut by_name {
+        found.sort();
+        found.dedup_by(|a, b| a.path == b.path && a.span == b.span);
+    }
+    by_name
 }
 
-/// The last segment of the name, and every alias that some import gives it.
-fn spellings(graph: &PythonGraph, name: &str, targets: &[Entity]) -> BTreeSet<String> {
-    let last = |name: &str| name.rsplit('.').next().unwrap_or(name).to_owned();
-    let mut spellings = BTreeSet::from([last(name)]);
-    let full = targets.iter().filter_map(|target| graph.full_name(target));
-    spellings.extend(full.map(|name| last(&name)));
-    loop {
-        let before = spellings.len();
-        for import in graph.facts.iter().flat_map(|facts| &facts.imports) {
-            for leaf in &import.leaves {
-                if let Some(alias) = leaf.alias.as_ref().filter(|alias| !alias.text.is_empty())
-                    && spellings.contains(last(&leaf.name.text).as_str())
-                {
-                    spellings.insert(alias.text.clone());
-                }
-            }
-        }
-        if spellings.len() == before {
-            return spellings;
-        }
+/// Which of several names a text may mention.
+pub(crate) struct Mentions {
+    /// `None` where nothing is sought.
+    finder: Option<AhoCorasick>,
+    /// For each pattern the number of its name.
+    owners: Vec<usize>,
+}
+
+impl Mentions {
+    /// For each name the words it may be written as; without a word it is mentioned nowhere.
+    pub(crate) fn new<'s, W>(words: &'s [W]) -> Self
+    where
+        &'s W: IntoIterator<Item = &'s String>,
+    {
+        let all = words.iter().enumerate();
+        let all = all.flat_map(|(at, words)| words.into_iter().map(move |word| (at, word)));
+        let (owners, patterns): (Vec<usize>, Vec<&String>) = all.unzip();
+        let finder = (!patterns.is_empty()).then(|| {
+            AhoCorasick::new(&patterns)
+                .expect("invariant: names of a tree that was read are fewer than 2³¹ states")
+        });
+        Self { finder, owners }
+    }
+
+    /// The numbers of names that this text mentions, sorted.
+    pub(crate) fn of(&self, text: &str) -> Vec<usize> {
+        let found = self.finder.iter();
+        let found = found.flat_map(|finder| finder.find_overlapping_iter(text));
+        let found = found.filter_map(|found| self.owners.get(found.pattern().as_usize()));
+        let found: BTreeSet<usize> = found.copied().collect();
+        found.into_iter().collect()
     }
 }
 
-fn in_file(
+fn last_of(name: &str) -> &str {
+    name.rsplit('.').next().unwrap_or(name)
+}
+
+/// For the last part of each name that some import renames, what it is called then.
+fn aliases(graph: &PythonGraph) -> FxHashMap<&str, BTreeSet<&str>> {
+    let mut aliases: FxHashMap<&str, BTreeSet<&str>> = FxHashMap::default();
+    let imports = graph.facts.iter().flat_map(|facts| &facts.imports);
+    for leaf in imports.flat_map(|import| &import.leaves) {
+        if let Some(alias) = leaf.alias.as_ref().filter(|alias| !alias.text.is_empty()) {
+            let of = aliases.entry(last_of(&leaf.name.text)).or_default();
+            of.insert(&alias.text);
+        }
+    }
+    aliases
+}
+
+/// The last segment of the name, and every alias that some import gives it. Nothing for what is not there.
+fn spellings(
     graph: &PythonGraph,
-    module: usize,
-    path: &TreePath,
-    text: &str,
+    aliases: &FxHashMap<&str, BTreeSet<&str>>,
+    name: &str,
     targets: &[Entity],
-) -> Vec<Reference> {
-    let analysis = Analysis::new(text);
-    let names = Names::new(graph, Some(module), &analysis);
+) -> BTreeSet<String> {
+    if targets.is_empty() {
+        return BTreeSet::new();
+    }
+    let full = targets.iter().filter_map(|target| graph.full_name(target));
+    let full = full.map(|name| last_of(&name).to_owned());
+    let mut open: Vec<String> = full.chain([last_of(name).to_owned()]).collect();
+    let mut spellings = BTreeSet::new();
+    while let Some(spelling) = open.pop() {
+        if spellings.contains(&spelling) {
+            continue;
+        }
+        let renamed = aliases.get(spelling.as_str()).into_iter().flatten();
+        open.extend(renamed.map(|alias| (*alias).to_owned()));
+        spellings.insert(spelling);
+    }
+    spellings
+}
+
+/// A file that is looked through for one name after the other.
+struct File<'a> {
+    graph: &'a PythonGraph,
+    module: usize,
+    path: &'a TreePath,
+    text: &'a str,
+    analysis: &'a Analysis,
+    names: Names<'a>,
+}
+
+fn in_file(file: &File<'_>, targets: &[Entity]) -> Vec<Reference> {
+    let File {
+        graph,
+        module,
+        path,
+        text,
+        analysis,
+        ref names,
+    } = *file;
     let mut finder = Finder {
         graph,
         module,
@@ -87,7 +173,7 @@ fn in_file(
     for (found, ..) in &analysis.run_time {
         finder.run_time(&found.from);
     }
-    let definitions = own_definitions(&analysis, module, targets);
+    let definitions = own_definitions(analysis, module, targets);
     let definition = match definitions.as_slice() {
         [only] => Some(*only),
         several => {
@@ -124,7 +210,7 @@ fn in_file(
             finder.push(entry.span, vec![entry.span], Form::ExportList);
         }
     }
-    finder.strings(&analysis, text);
+    finder.strings(analysis, text);
     finder.found
 }
 

@@ -17,6 +17,7 @@ use crate::{
     extract::ITEM_SHIM,
     graph::{Entity, PythonGraph},
     names::Names,
+    references::Mentions,
     rewrite::export_list::ExportList,
 };
 
@@ -42,35 +43,67 @@ pub fn all(graph: &PythonGraph) -> Vec<ItemShim> {
     shims
 }
 
-/// Who reads an item by the name that a shim keeps, outside of the module that has the shim.
-pub fn references(graph: &PythonGraph, name: &str, texts: &dyn Texts) -> Vec<Reference> {
-    let Some((parent, item)) = name.rsplit_once('.') else {
-        return Vec::new();
-    };
-    let Some(home) = graph.find(None, parent) else {
-        return Vec::new();
-    };
-    let own = [Some(home), graph.twin(home)];
-    let users = graph.modules.par_iter().enumerate();
-    let users = users.filter(|(module, _)| !own.contains(&Some(*module)));
-    let found = users.flat_map_iter(|(module, found)| {
-        let text = texts.text(&found.path).filter(|text| text.contains(item));
-        text.map(|text| in_file(graph, module, &text, (home, item, name)))
-            .unwrap_or_default()
+/// An item whose old name a shim keeps.
+struct Kept<'n> {
+    home: usize,
+    item: &'n str,
+    name: &'n str,
+}
+
+/// For each name who reads an item by it, which a shim keeps, outside of the module that has the shim. Each file
+/// is read once.
+pub fn references(graph: &PythonGraph, names: &[&str], texts: &dyn Texts) -> Vec<Vec<Reference>> {
+    let kept = names.iter().map(|name| {
+        let (parent, item) = name.rsplit_once('.')?;
+        let home = graph.find(None, parent)?;
+        Some(Kept { home, item, name })
     });
-    let mut found: Vec<Reference> = found.collect();
-    found.sort();
-    found
+    let kept: Vec<Option<Kept<'_>>> = kept.collect();
+    let words = kept
+        .iter()
+        .map(|kept| kept.as_ref().map(|kept| kept.item.to_owned()));
+    let mentions = Mentions::new(&words.collect::<Vec<_>>());
+    let per_file = graph.modules.par_iter().enumerate().map(|(module, file)| {
+        let Some(text) = texts.text(&file.path) else {
+            return Vec::new();
+        };
+        let mentioned = mentions.of(&text).into_iter();
+        let elsewhere = mentioned.filter_map(|at| {
+            let kept = kept.get(at)?.as_ref()?;
+            let own = [Some(kept.home), graph.twin(kept.home)];
+            (!own.contains(&Some(module))).then_some((at, kept))
+        });
+        let elsewhere: Vec<(usize, &Kept<'_>)> = elsewhere.collect();
+        if elsewhere.is_empty() {
+            return Vec::new();
+        }
+        let analysis = Analysis::new(&text);
+        let names = Names::new(graph, Some(module), &analysis);
+        let found = elsewhere
+            .into_iter()
+            .map(|(at, kept)| (at, in_file((graph, module), &text, &names, kept)));
+        found.collect()
+    });
+    let mut by_name = vec![Vec::new(); names.len()];
+    for (at, found) in per_file.flatten().collect::<Vec<_>>() {
+        if let Some(own) = by_name.get_mut(at) {
+            own.extend(found);
+        }
+    }
+    for found in &mut by_name {
+        found.sort();
+    }
+    by_name
 }
 
 fn in_file(
-    graph: &PythonGraph,
-    module: usize,
+    (graph, module): (&PythonGraph, usize),
     text: &str,
-    (home, item, name): (usize, &str, &str),
+    names: &Names<'_>,
+    kept: &Kept<'_>,
 ) -> Vec<Reference> {
-    let analysis = Analysis::new(text);
-    let names = Names::new(graph, Some(module), &analysis);
+    let Kept { home, item, name } = *kept;
+    let analysis = names.analysis;
     let mut found: Vec<(ByteSpan, Form)> = Vec::new();
     let mut star = false;
     for (import, _) in &analysis.imports {

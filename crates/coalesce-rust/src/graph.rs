@@ -240,7 +240,12 @@ impl LanguageGraph for RustGraph {
     }
 
     fn references(&self, name: &str, texts: &dyn Texts) -> Vec<Reference> {
-        references::references(&self.world, name, texts)
+        let mut found = self.references_of(&[name], texts);
+        found.pop().unwrap_or_default()
+    }
+
+    fn references_of(&self, names: &[&str], texts: &dyn Texts) -> Vec<Vec<Reference>> {
+        references::references(&self.world, names, texts)
     }
 
     fn rewrite(
@@ -260,8 +265,8 @@ impl LanguageGraph for RustGraph {
         retire_items::all(&self.world)
     }
 
-    fn item_shim_references(&self, name: &str, _texts: &dyn Texts) -> Vec<Reference> {
-        retire_items::references(&self.world, name)
+    fn item_shim_references(&self, names: &[&str], _texts: &dyn Texts) -> Vec<Vec<Reference>> {
+        retire_items::references(&self.world, names)
     }
 
     fn retire_items(&self, names: &[String], texts: &dyn Texts) -> LanguagePlan {

@@ -2,6 +2,7 @@
 
 use coalesce_model::{ByteSpan, Certainty, Form, Reference, Texts};
 use rayon::prelude::*;
+use rustc_hash::FxHashMap;
 
 use crate::{
     facts::{LeafKind, SourceFacts},
@@ -87,20 +88,6 @@ impl Wanted {
     pub fn is_empty(&self) -> bool {
         self.modules.is_empty() && self.items.is_empty() && self.variants.is_empty()
     }
-
-    fn holds(&self, world: &World, res: Res) -> bool {
-        match res {
-            Res::Module(module) => self.modules.contains(&module),
-            Res::Item(item) => self.items.contains(&item),
-            Res::Variant(item, name) => {
-                let name = world.symbol(name);
-                self.variants
-                    .iter()
-                    .any(|(of, variant)| *of == item && **variant == *name)
-            }
-            Res::Member(..) | Res::External(_) => false,
-        }
-    }
 }
 
 /// Whether the module that a name stands in has several bodies, each under a condition.
@@ -111,89 +98,164 @@ fn has_variants(world: &World, name: &str) -> bool {
     nodes.any(|node| node.bodies.len() > 1)
 }
 
-/// Every reference of `name`, sorted.
-pub(crate) fn references(world: &World, name: &str, texts: &dyn Texts) -> Vec<Reference> {
-    let wanted = Wanted::of(world, name);
-    let mut found: Vec<Reference> = (0..world.load_count())
+/// Every reference of each of `names`, sorted: the tree is gone through once, however many there are.
+pub(crate) fn references(world: &World, names: &[&str], texts: &dyn Texts) -> Vec<Vec<Reference>> {
+    let sought = Sought::of(world, names);
+    let found: Vec<(usize, Reference)> = (0..world.load_count())
         .into_par_iter()
         .flat_map_iter(|load| {
             let mut found = Vec::new();
             world.visit(load, &mut |facts, site| {
-                collect(world, &wanted, facts, &site, &mut found)
+                sought.collect(world, facts, &site, &mut found)
             });
             found
         })
         .collect();
-    declarations(world, &wanted, &mut found);
-    put_together(world, &wanted, texts, &mut found);
-    found.sort();
-    found.dedup_by(|second, first| {
-        second.path == first.path && second.span == first.span && second.form == first.form
-    });
-    found
+    let mut by_name = vec![Vec::new(); names.len()];
+    for (of, reference) in found {
+        if let Some(own) = by_name.get_mut(of) {
+            own.push(reference);
+        }
+    }
+    for (wanted, found) in sought.wanted.iter().zip(&mut by_name) {
+        declarations(world, wanted, found);
+    }
+    put_together(world, &sought.wanted, texts, &mut by_name);
+    for found in &mut by_name {
+        found.sort();
+        found.dedup_by(|second, first| {
+            second.path == first.path && second.span == first.span && second.form == first.form
+        });
+    }
+    by_name
+}
+
+/// What several names stand for, and which of them something stands for.
+#[derive(Default)]
+struct Sought {
+    /// By number of the name.
+    wanted: Vec<Wanted>,
+    modules: FxHashMap<ModuleId, Vec<usize>>,
+    items: FxHashMap<ItemId, Vec<usize>>,
+    variants: FxHashMap<ItemId, Vec<(String, usize)>>,
+    external: FxHashMap<String, Vec<usize>>,
+}
+
+impl Sought {
+    fn of(world: &World, names: &[&str]) -> Self {
+        let mut sought = Self::default();
+        for (at, name) in names.iter().enumerate() {
+            let wanted = Wanted::of(world, name);
+            for module in &wanted.modules {
+                sought.modules.entry(*module).or_default().push(at);
+            }
+            for item in &wanted.items {
+                sought.items.entry(*item).or_default().push(at);
+            }
+            for (item, variant) in &wanted.variants {
+                let of = sought.variants.entry(*item).or_default();
+                of.push((variant.clone(), at));
+            }
+            if let Some(name) = &wanted.external {
+                sought.external.entry(name.clone()).or_default().push(at);
+            }
+            sought.wanted.push(wanted);
+        }
+        sought
+    }
+
+    /// Adds the numbers of the names that stand for this.
+    fn add(&self, world: &World, res: Res, to: &mut Vec<usize>) {
+        match res {
+            Res::Module(module) => to.extend(self.modules.get(&module).into_iter().flatten()),
+            Res::Item(item) => to.extend(self.items.get(&item).into_iter().flatten()),
+            Res::Variant(item, name) => {
+                let name = world.symbol(name);
+                let variants = self.variants.get(&item).into_iter().flatten();
+                let same = variants.filter(|(variant, _)| **variant == *name);
+                to.extend(same.map(|(_, at)| *at));
+            }
+            Res::Member(..) | Res::External(_) => {}
+        }
+    }
+
+    /// Adds a reference for each name that a step of this site leads to.
+    fn collect(
+        &self,
+        world: &World,
+        facts: &SourceFacts,
+        site: &Site<'_>,
+        found: &mut Vec<(usize, Reference)>,
+    ) {
+        let (mut named, mut references) = (Vec::new(), Vec::new());
+        for (at, step) in site.trace.steps.iter().enumerate() {
+            named.clear();
+            for (res, _) in step.all() {
+                self.add(world, res, &mut named);
+            }
+            if !self.external.is_empty()
+                && let Some(name) = world.external_name(facts, site, at)
+            {
+                named.extend(self.external.get(&name).into_iter().flatten());
+            }
+            if named.is_empty() {
+                continue;
+            }
+            named.sort_unstable();
+            named.dedup();
+            references.clear();
+            push(world, facts, site, at, &mut references);
+            for of in &named {
+                found.extend(references.iter().map(|one| (*of, one.clone())));
+            }
+        }
+    }
 }
 
 /// Words in calls of macros that put together a path of them: nobody sees it whole.
-fn put_together(world: &World, wanted: &Wanted, texts: &dyn Texts, found: &mut Vec<Reference>) {
-    let items = wanted.items.iter();
-    let sought: Vec<(ModuleId, &str)> = items
-        .map(|item| &world[item])
-        .map(|item| (item.module, item.name.as_str()))
-        .collect();
-    let known = found.len();
+fn put_together(
+    world: &World,
+    wanted: &[Wanted],
+    texts: &dyn Texts,
+    by_name: &mut [Vec<Reference>],
+) {
+    let mut owners = Vec::new();
+    let mut sought: Vec<(ModuleId, &str)> = Vec::new();
+    for (at, wanted) in wanted.iter().enumerate() {
+        for item in wanted.items.iter().map(|item| &world[item]) {
+            owners.push(at);
+            sought.push((item.module, item.name.as_str()));
+        }
+    }
+    let known: Vec<usize> = by_name.iter().map(Vec::len).collect();
     for part in parts(world, texts, &sought) {
         let path = &world[part.file].path;
-        let resolved = found
+        let mut owners: Vec<usize> = part
+            .of
             .iter()
-            .take(known)
-            .any(|one| one.path == *path && one.span.contains(part.span));
-        if !resolved {
-            found.push(Reference {
-                path: path.clone(),
-                span: part.span,
-                segments: vec![part.span],
-                form: Form::Macro,
-                certainty: Certainty::Ambiguous,
-            });
+            .filter_map(|of| owners.get(*of))
+            .copied()
+            .collect();
+        owners.dedup();
+        for owner in owners {
+            let (Some(found), Some(known)) = (by_name.get_mut(owner), known.get(owner)) else {
+                continue;
+            };
+            let resolved = found
+                .iter()
+                .take(*known)
+                .any(|one| one.path == *path && one.span.contains(part.span));
+            if !resolved {
+                found.push(Reference {
+                    path: path.clone(),
+                    span: part.span,
+                    segments: vec![part.span],
+                    form: Form::Macro,
+                    certainty: Certainty::Ambiguous,
+                });
+            }
         }
     }
-}
-
-fn collect(
-    world: &World,
-    wanted: &Wanted,
-    facts: &SourceFacts,
-    site: &Site<'_>,
-    found: &mut Vec<Reference>,
-) {
-    for (at, step) in site.trace.steps.iter().enumerate() {
-        let named = if step.tail > 0 || wanted.external.is_some() {
-            is_external(world, wanted, facts, site, at)
-        } else {
-            step.all().any(|(res, _)| wanted.holds(world, res))
-        };
-        if named {
-            push(world, facts, site, at, found);
-        }
-    }
-}
-
-fn is_external(
-    world: &World,
-    wanted: &Wanted,
-    facts: &SourceFacts,
-    site: &Site<'_>,
-    at: usize,
-) -> bool {
-    let tree = site
-        .trace
-        .steps
-        .get(at)
-        .is_some_and(|step| step.all().any(|(res, _)| wanted.holds(world, res)));
-    tree || wanted
-        .external
-        .as_ref()
-        .is_some_and(|name| world.external_name(facts, site, at).as_ref() == Some(name))
 }
 
 pub(crate) fn push(

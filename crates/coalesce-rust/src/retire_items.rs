@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_model::{ByteSpan, Edit, Finding, ItemShim, LanguagePlan, Reference, Texts, TreePath};
+use rustc_hash::FxHashMap;
 
 use crate::{
     facts::{LeafKind, SourceFacts, VisibilityKind},
@@ -38,38 +39,77 @@ pub(crate) fn all(world: &World) -> Vec<ItemShim> {
     shims
 }
 
-/// Who names an item by the name that a shim keeps, outside of the file of the shim.
-pub(crate) fn references(world: &World, name: &str) -> Vec<Reference> {
-    let Some((file, facts, last)) = shim_of(world, name) else {
-        return Vec::new();
-    };
-    let leaf = leaf_of(facts, last).map(|leaf| (file, leaf));
-    let home = home_of(world, file, facts, last);
-    let mut found = Vec::new();
+/// A shim whose old name is looked for.
+struct Kept<'w> {
+    name: &'w str,
+    file: FileId,
+    home: Option<ModuleId>,
+    /// The import that keeps the name, where one does.
+    leaf: Option<(FileId, u32)>,
+}
+
+/// For each name who names an item by it, which a shim keeps, outside of the file of the shim. The tree is
+/// gone through once for all of them.
+pub(crate) fn references(world: &World, names: &[&str]) -> Vec<Vec<Reference>> {
+    let shims = shims_by_name(world);
+    let kept = names.iter().map(|name| {
+        let (file, facts, last) = *shims.get(*name)?;
+        Some(Kept {
+            name: last,
+            file,
+            home: home_of(world, file, facts, last),
+            leaf: leaf_of(facts, last).map(|leaf| (file, leaf)),
+        })
+    });
+    let kept: Vec<Option<Kept<'_>>> = kept.collect();
+    let mut by_item: FxHashMap<(ModuleId, &str), Vec<usize>> = FxHashMap::default();
+    let mut by_leaf: FxHashMap<(FileId, u32), Vec<usize>> = FxHashMap::default();
+    for (at, one) in kept.iter().enumerate() {
+        let Some(one) = one else {
+            continue;
+        };
+        if let Some(home) = one.home {
+            by_item.entry((home, one.name)).or_default().push(at);
+        }
+        if let Some(leaf) = one.leaf {
+            by_leaf.entry(leaf).or_default().push(at);
+        }
+    }
+    let mut found = vec![Vec::new(); names.len()];
     for load in 0..world.load_count() {
+        let path = world.path_of_load(load);
+        let here = path.and_then(|path| world.file_at(path));
         world.visit(load, &mut |facts, site| {
-            let here = world
-                .path_of_load(load)
-                .and_then(|path| world.file_at(path));
-            if here == Some(file) {
-                return;
-            }
             for (at, step) in site.trace.steps.iter().enumerate() {
-                let defined = step.all().any(|(res, _)| match res {
-                    Res::Item(item) => {
-                        let node = &world[item];
-                        Some(node.module) == home && node.name == last && !node.local
+                let mut named: Vec<usize> = Vec::new();
+                for (res, _) in step.all() {
+                    if let Res::Item(item) = res
+                        && let node = &world[item]
+                        && !node.local
+                    {
+                        let key = (node.module, node.name.as_str());
+                        named.extend(by_item.get(&key).into_iter().flatten());
                     }
-                    _ => false,
-                });
-                if defined || (leaf.is_some() && step.import == leaf) {
-                    references::push(world, facts, &site, at, &mut found);
+                }
+                let leaf = step.import.and_then(|leaf| by_leaf.get(&leaf));
+                named.extend(leaf.into_iter().flatten());
+                named.sort_unstable();
+                named.dedup();
+                for of in named {
+                    let outside = kept
+                        .get(of)
+                        .is_some_and(|one| one.as_ref().is_some_and(|one| here != Some(one.file)));
+                    if let Some(found) = found.get_mut(of).filter(|_| outside) {
+                        references::push(world, facts, &site, at, found);
+                    }
                 }
             }
         });
     }
-    found.sort();
-    found.dedup();
+    for found in &mut found {
+        found.sort();
+        found.dedup();
+    }
     found
 }
 
@@ -77,8 +117,9 @@ pub(crate) fn references(world: &World, name: &str) -> Vec<Reference> {
 pub(crate) fn retire(world: &World, names: &[String], texts: &dyn Texts) -> LanguagePlan {
     let mut plan = LanguagePlan::default();
     let mut gone: BTreeMap<FileId, Vec<ByteSpan>> = BTreeMap::new();
+    let shims = shims_by_name(world);
     for name in names {
-        let Some((file, facts, last)) = shim_of(world, name) else {
+        let Some(&(file, facts, last)) = shims.get(name) else {
             continue;
         };
         let path = path_of(world, file);
@@ -209,15 +250,19 @@ fn path_of(world: &World, file: FileId) -> TreePath {
     file.path.clone()
 }
 
-/// The file and the last name of a shim.
-fn shim_of<'w, 'n>(world: &'w World, name: &'n str) -> Option<(FileId, &'w SourceFacts, &'n str)> {
-    let (module, last) = name.rsplit_once("::")?;
-    files(world).find_map(|(file, facts)| {
-        let own = facts.item_shims.iter().any(|(_, known)| **known == *last);
-        let home = home_of(world, file, facts, last).filter(|_| own)?;
-        let same = world[home].canonical == module;
-        same.then_some((file, facts, last))
-    })
+/// The file of each shim and the last part of its name, by its name.
+fn shims_by_name(world: &World) -> FxHashMap<String, (FileId, &SourceFacts, &str)> {
+    let mut by_name = FxHashMap::default();
+    for (file, facts) in files(world) {
+        for (_, last) in &facts.item_shims {
+            let Some(home) = home_of(world, file, facts, last) else {
+                continue;
+            };
+            let name = format!("{}::{last}", world[home].canonical);
+            by_name.entry(name).or_insert((file, facts, &**last));
+        }
+    }
+    by_name
 }
 
 /// The module of a file that has a name.

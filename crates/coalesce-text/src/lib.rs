@@ -13,6 +13,7 @@ mod places;
 
 use std::collections::{BTreeMap, HashSet};
 
+use aho_corasick::AhoCorasick;
 use coalesce_model::{
     ByteSpan, Certainty, Change, Edit, Evidence, FileMove, Form, LanguageGraph, LanguageKind,
     LanguagePlan, LineIndex, Mention, NotRewritten, Reference, Rewrite, Safety, Texts, TreePath,
@@ -22,7 +23,7 @@ use rayon::prelude::*;
 
 use crate::{
     kind::{FileKind, kind},
-    names::{dotted, occurrences},
+    names::{dotted, occurrences, stands_alone},
     places::Places,
 };
 
@@ -134,12 +135,20 @@ fn may_match(patterns: &[NamePattern], text: &str) -> bool {
     })
 }
 
-/// Places in text files that name a module or item in full.
+/// For each of `names` the places in text files that name it, a module or item, in full.
 #[must_use]
-pub fn references(name: &str, language: LanguageKind, texts: &dyn Texts) -> Vec<Reference> {
-    if !name.contains(language.separator()) {
-        return Vec::new();
-    }
+pub fn references(
+    names: &[&str],
+    language: LanguageKind,
+    texts: &dyn Texts,
+) -> Vec<Vec<Reference>> {
+    let dotted = names.iter().enumerate();
+    let dotted = dotted.filter(|(_, name)| name.contains(language.separator()));
+    let (owners, patterns): (Vec<usize>, Vec<&str>) = dotted.unzip();
+    let mut by_name = vec![Vec::new(); names.len()];
+    let Some(finder) = finder(&patterns) else {
+        return by_name;
+    };
     let files = text_files(texts).filter_map(|(path, kind)| Some((path, kind, texts.text(path)?)));
     let files = files.filter(|(path, _, text)| !is_manifest(path, text));
     let found = files.flat_map_iter(|(path, kind, text)| {
@@ -148,19 +157,40 @@ pub fn references(name: &str, language: LanguageKind, texts: &dyn Texts) -> Vec<
         } else {
             Form::Prose
         };
-        let spans: Vec<ByteSpan> = occurrences(&text, name).collect();
+        let places = finder.find_overlapping_iter(&*text).filter_map(|place| {
+            let owner = *owners.get(place.pattern().as_usize())?;
+            stands_alone(&text, place.range()).then(|| (owner, ByteSpan::from_range(place.range())))
+        });
+        let places: Vec<(usize, ByteSpan)> = places.collect();
         let path = path.clone();
-        spans.into_iter().map(move |span| Reference {
-            path: path.clone(),
-            span,
-            segments: vec![span],
-            form,
-            certainty: Certainty::Exact,
+        places.into_iter().map(move |(owner, span)| {
+            let reference = Reference {
+                path: path.clone(),
+                span,
+                segments: vec![span],
+                form,
+                certainty: Certainty::Exact,
+            };
+            (owner, reference)
         })
     });
-    let mut found: Vec<Reference> = found.collect();
-    found.sort();
-    found
+    for (owner, reference) in found.collect::<Vec<_>>() {
+        if let Some(own) = by_name.get_mut(owner) {
+            own.push(reference);
+        }
+    }
+    for found in &mut by_name {
+        found.sort();
+    }
+    by_name
+}
+
+/// Finds any of several names; `None` where there are none.
+fn finder(names: &[&str]) -> Option<AhoCorasick> {
+    (!names.is_empty()).then(|| {
+        AhoCorasick::new(names)
+            .expect("invariant: names of a tree that was read are fewer than 2³¹ states")
+    })
 }
 
 /// Whether a file is a migration manifest or a saved plan: it names what moves because it says so,

@@ -1,5 +1,7 @@
 //! Full names in plain text.
 
+use std::ops::Range;
+
 use coalesce_model::ByteSpan;
 
 fn joins(c: char) -> bool {
@@ -9,15 +11,30 @@ fn joins(c: char) -> bool {
 /// Where `name` stands as a whole: nothing that could belong to a longer name or path touches its
 /// start, and no identifier goes on at its end.
 pub fn occurrences<'t>(text: &'t str, name: &'t str) -> impl Iterator<Item = ByteSpan> + 't {
-    memchr::memmem::find_iter(text.as_bytes(), name.as_bytes()).filter_map(move |at| {
-        let before = text.get(..at)?.chars().next_back();
-        let after = text.get(at + name.len()..)?.chars().next();
-        let starts = !before.is_some_and(|c| {
-            joins(c) || matches!(c, '.' | '/' | '-' | ':') && !is_punctuation(text, at, (c, name))
-        });
-        let ends = !after.is_some_and(|c| joins(c) || c == '-');
-        (starts && ends).then(|| ByteSpan::from_range(at..at + name.len()))
-    })
+    let found = memchr::memmem::find_iter(text.as_bytes(), name.as_bytes());
+    let found = found.map(|at| at..at + name.len());
+    found
+        .filter(|place| stands_alone(text, place.clone()))
+        .map(ByteSpan::from_range)
+}
+
+/// Whether the name at this place is a whole one: nothing that could belong to a longer name or path touches
+/// its start, and no identifier goes on at its end.
+pub fn stands_alone(text: &str, place: Range<usize>) -> bool {
+    let parts = (
+        text.get(..place.start),
+        text.get(place.clone()),
+        text.get(place.end..),
+    );
+    let (Some(before), Some(name), Some(after)) = parts else {
+        return false;
+    };
+    let starts = !before.chars().next_back().is_some_and(|c| {
+        joins(c)
+            || matches!(c, '.' | '/' | '-' | ':') && !is_punctuation(text, place.start, (c, name))
+    });
+    let ends = !after.chars().next().is_some_and(|c| joins(c) || c == '-');
+    starts && ends
 }
 
 /// Whether what stands before a name is punctuation of the file, not a part of the name: `./path`, a

@@ -43,7 +43,8 @@ fn who_says_the_old_name() {
         .collect();
     assert_eq!(names, ["pkg.old.f", "pkg.old.g", "pkg.old.X"]);
     let users = |name: &str| -> Vec<String> {
-        let references = graph.item_shim_references(name, &texts).into_iter();
+        let references = graph.item_shim_references(&[name], &texts);
+        let references = references.into_iter().flatten();
         references
             .map(|reference| format!("{}:{}", reference.path, reference.span.start))
             .collect()

@@ -18,13 +18,16 @@ use crate::{
 pub(crate) struct Part {
     pub file: FileId,
     pub span: ByteSpan,
-    /// Index into what was sought.
-    pub of: usize,
+    /// Indexes into what was sought; one at least.
+    pub of: Vec<usize>,
 }
 
 /// Words that become parts of paths to what modules have by these names.
 pub(crate) fn parts(world: &World, texts: &dyn Texts, sought: &[(ModuleId, &str)]) -> Vec<Part> {
     let mut found = Vec::new();
+    if sought.is_empty() {
+        return found;
+    }
     let open = open_paths(world, texts);
     if open.is_empty() {
         return found;
@@ -46,15 +49,20 @@ pub(crate) fn parts(world: &World, texts: &dyn Texts, sought: &[(ModuleId, &str)
                     return;
                 };
                 let module = site.trace.steps.last().and_then(Found::module);
-                let meant = sought.iter().position(|(home, wanted)| {
+                let is_meant = |(home, wanted): &(ModuleId, &str)| {
                     (open.behind.contains(home) && name == *wanted)
                         || (open.names.contains(*wanted) && module == Some(*home))
-                });
-                found.extend(meant.map(|of| Part {
-                    file,
-                    span: first.span,
-                    of,
-                }));
+                };
+                let meant = sought.iter().enumerate();
+                let meant = meant.filter(|(_, one)| is_meant(one));
+                let of: Vec<usize> = meant.map(|(at, _)| at).collect();
+                if !of.is_empty() {
+                    found.push(Part {
+                        file,
+                        span: first.span,
+                        of,
+                    });
+                }
             });
         }
     }

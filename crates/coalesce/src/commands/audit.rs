@@ -1,7 +1,7 @@
 //! `audit`: what the tree consists of, and what is wrong with its structure.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeSet, HashMap},
     path::Path,
     sync::{
         Arc, OnceLock,
@@ -209,47 +209,67 @@ impl Structure {
 }
 
 fn modules(graph: &dyn LanguageGraph, users: &[Vec<usize>], texts: &dyn Texts) -> Vec<ModuleEntry> {
-    let name = |module: &usize| {
-        graph
-            .modules()
-            .get(*module)
-            .map(|module| module.name.clone())
-    };
-    graph
-        .modules()
-        .iter()
+    let all = graph.modules();
+    let name = |module: &usize| all.get(*module).map(|module| module.name.clone());
+    let is_idle =
+        |module: &Module, users: &[usize]| users.is_empty() && module.kind == ModuleKind::Redirect;
+    let idle = all.iter().zip(users);
+    let idle = idle.filter(|(module, users)| is_idle(module, users));
+    let named = named_by(graph, idle.map(|(module, _)| module).collect(), texts);
+    all.iter()
         .zip(users)
         .map(|(module, users)| {
-            let mut users: Vec<_> = users.iter().filter_map(name).collect();
-            if users.is_empty() && module.kind == ModuleKind::Redirect {
-                users = named_by(graph, module, texts);
+            let mut names: Vec<_> = users.iter().filter_map(name).collect();
+            if is_idle(module, users) {
+                let named = named.get(module.name.as_str()).into_iter().flatten();
+                names.extend(named.cloned());
             }
-            users.sort();
-            users.dedup();
-            ModuleEntry::new(module, users)
+            names.sort();
+            names.dedup();
+            ModuleEntry::new(module, names)
         })
         .collect()
 }
 
-/// The modules that name what a redirect offers: by a path, or by an import that leads further at once.
-fn named_by(graph: &dyn LanguageGraph, redirect: &Module, texts: &dyn Texts) -> Vec<String> {
+/// For each redirect, by name, the modules that name what it offers: by a path, or by an import that leads
+/// further at once.
+fn named_by<'g>(
+    graph: &'g dyn LanguageGraph,
+    redirects: Vec<&'g Module>,
+    texts: &dyn Texts,
+) -> HashMap<&'g str, Vec<String>> {
+    if redirects.is_empty() {
+        return HashMap::new();
+    }
     let in_code = |form: Form| {
         !matches!(
             form,
             Form::Declaration | Form::Prose | Form::DocLink | Form::DocCode
         )
     };
-    let references = graph.references(&redirect.name, texts).into_iter();
-    let paths: BTreeSet<TreePath> = references
-        .filter(|reference| in_code(reference.form) && reference.path != redirect.path)
-        .map(|reference| reference.path)
-        .collect();
-    let modules = graph
+    let mut by_path: HashMap<&TreePath, Vec<&Module>> = HashMap::new();
+    for module in graph
         .modules()
         .iter()
-        .filter(|module| module.inline.is_none());
-    let named = modules.filter(|module| paths.contains(&module.path));
-    named.map(|module| module.name.clone()).collect()
+        .filter(|module| module.inline.is_none())
+    {
+        by_path.entry(&module.path).or_default().push(module);
+    }
+    let names: Vec<&str> = redirects
+        .iter()
+        .map(|redirect| redirect.name.as_str())
+        .collect();
+    let references = graph.references_of(&names, texts);
+    let users = |(redirect, references): (&&'g Module, Vec<coalesce_model::Reference>)| {
+        let references = references.into_iter();
+        let outside = references
+            .filter(|reference| in_code(reference.form) && reference.path != redirect.path);
+        let paths: BTreeSet<TreePath> = outside.map(|reference| reference.path).collect();
+        let modules = paths.iter().filter_map(|path| by_path.get(path)).flatten();
+        let names = modules.map(|module| module.name.clone()).collect();
+        (redirect.name.as_str(), names)
+    };
+    redirects.iter().zip(references).map(users).collect()
 }
 
 fn guarded_imports(graph: &dyn LanguageGraph, locator: &mut Locator<'_>) -> Vec<GuardedImport> {

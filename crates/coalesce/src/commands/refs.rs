@@ -55,11 +55,8 @@ fn refs(session: &Session, global: &cli::Global, name: &str) -> Result<Envelope,
     let mut references: Vec<Reference> = Vec::new();
     for graph in graphs.iter().filter(|graph| known(**graph, name)) {
         references.extend(graph.references(name, &session.tree));
-        references.extend(coalesce_text::references(
-            name,
-            graph.language(),
-            &session.tree,
-        ));
+        let in_texts = coalesce_text::references(&[name], graph.language(), &session.tree);
+        references.extend(in_texts.into_iter().flatten());
     }
     references.sort();
     references.dedup_by(|a, b| a.path == b.path && a.span == b.span);

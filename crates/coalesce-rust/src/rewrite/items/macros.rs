@@ -55,11 +55,11 @@ pub(super) fn fragments(set: &Set<'_>) -> Vec<Finding> {
         .collect();
     let found = parts(world, set.mapping.texts, &sought).into_iter();
     found
-        .map(|part| {
-            let from = &set.moving(part.of).change.from;
+        .filter_map(|part| {
+            let from = &set.moving(*part.of.first()?).change.from;
             let message =
                 format!("a macro puts a path to `{from}` together from this and parts of its own");
-            refusal(set.path(part.file), message).at(part.span)
+            Some(refusal(set.path(part.file), message).at(part.span))
         })
         .collect()
 }
