@@ -5,8 +5,9 @@
 
 use std::{
     ffi::OsString,
+    fs,
     io::{BufRead, BufReader},
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::{Command, ExitCode, Stdio},
 };
 
@@ -19,6 +20,8 @@ pub struct Program {
     profile: &'static str,
     /// What selects it for cargo.
     selection: Vec<&'static str>,
+    /// The features that it has besides, as cargo takes them.
+    features: &'static str,
 }
 
 impl Program {
@@ -29,32 +32,48 @@ impl Program {
             binary: "xtask-tools",
             profile,
             selection: vec!["--bin", "xtask-tools"],
+            features: "",
         }
     }
 
     /// `coalesce` with the features that `command` needs, and no others: each of them has crates
     /// that nothing else uses.
     pub fn coalesce(command: &str) -> Self {
-        let mut selection = vec!["--package", "coalesce", "--no-default-features"];
-        selection.extend(match command {
-            "audit" | "refs" | "diff" | "plan" | "status" | "explain" | "find" => [].as_slice(),
-            "devices" => &["--features", "devices"],
-            "lsp" => &["--features", "lsp"],
-            "mcp" => &["--features", "git,mcp"],
+        let features = match command {
+            "audit" | "refs" | "diff" | "plan" | "status" | "explain" | "find" => "",
+            "devices" => "devices",
+            "lsp" => "lsp",
+            "mcp" => "git,mcp",
             // Whatever may change a tree, or asks what has changed, has to know what is committed.
-            _ => &["--features", "git"],
-        });
+            _ => "git",
+        };
+        let mut selection = vec!["--package", "coalesce", "--no-default-features"];
+        if !features.is_empty() {
+            selection.extend(["--features", features]);
+        }
         Self {
             binary: "coalesce",
             profile: "quick",
             selection,
+            features,
         }
     }
 
+    /// A file beside the program that says that it was built with these features.
+    fn mark(&self, path: &Path) -> PathBuf {
+        path.with_file_name(format!(".{}-{}", self.binary, self.features))
+    }
+
     /// What is said before a first build, so that nobody wonders whether it hangs.
-    fn announcement(&self) -> String {
+    fn announcement(&self, others_are_built: bool) -> String {
+        if others_are_built {
+            let features = self.features;
+            return format!(
+                "building what this command needs besides ({features}): one to three minutes on two cores; after that it starts at once"
+            );
+        }
         let takes = match self.profile {
-            "quick" => "some 170 crates, two to three minutes on two cores",
+            "quick" => "some 170 crates, one to two minutes on two cores",
             "release" => "optimised, ten minutes and more on two cores",
             _ => "some minutes on two cores",
         };
@@ -82,7 +101,7 @@ pub fn start(
     arguments: impl IntoIterator<Item = OsString>,
 ) -> Outcome<ExitCode> {
     let path = program.path()?;
-    build(program, path.exists())?;
+    build(program, &path)?;
     let mut command = Command::new(&path);
     command.args(arguments);
     become_program(command).map_err(|error| format!("failed to start {}: {error}", path.display()))
@@ -102,7 +121,9 @@ fn become_program(mut command: Command) -> std::io::Result<ExitCode> {
     Ok(code.map_or(ExitCode::FAILURE, ExitCode::from))
 }
 
-fn build(program: &Program, was_built: bool) -> Outcome {
+fn build(program: &Program, path: &Path) -> Outcome {
+    let mark = program.mark(path);
+    let was_built = path.exists() && (program.features.is_empty() || mark.exists());
     let mut cargo = cargo();
     cargo
         .args(["build", "--profile", program.profile])
@@ -110,9 +131,12 @@ fn build(program: &Program, was_built: bool) -> Outcome {
         // What is built is no part of what the program prints.
         .stdout(Stdio::null());
     if !was_built {
-        eprintln!("{}", program.announcement());
+        eprintln!("{}", program.announcement(path.exists()));
         let status = cargo.status();
-        return succeeded(status.map(|status| status.success()), program);
+        succeeded(status.map(|status| status.success()), program)?;
+        // Without it the same is said once more, and nothing else is lost.
+        let _ = fs::write(mark, "");
+        return Ok(());
     }
     let colored = std::io::IsTerminal::is_terminal(&std::io::stderr());
     cargo.args(["--color", if colored { "always" } else { "never" }]);

@@ -100,7 +100,7 @@ impl Samples {
                 && module.kind == ModuleKind::Module
                 && !module.package
                 && module.name.contains(separator)
-                && !is_test(&module.name, separator)
+                && !is_aside(&module.name, separator)
         };
         let mut modules: Vec<(&Module, usize)> =
             counted.clone().filter(|(module, _)| own(module)).collect();
@@ -117,16 +117,33 @@ impl Samples {
         if self.hollow.is_none() {
             let mut hollow = counted.filter(|(module, users)| {
                 let bare = matches!(module.kind, ModuleKind::Stub | ModuleKind::Redirect);
-                bare && !module.package && module.inline.is_none() && *users == 0
+                let aside = is_aside(&module.name, separator);
+                bare && !aside && !module.package && module.inline.is_none() && *users == 0
             });
             self.hollow = hollow.next().map(|(module, _)| module.name.clone());
         }
     }
 }
 
-fn is_test(name: &str, separator: &str) -> bool {
+/// Whether it is a test or a program beside the product, such as an example: its name may be none that
+/// anybody can import.
+fn is_aside(name: &str, separator: &str) -> bool {
+    const ASIDE: [&str; 9] = [
+        "conftest",
+        "example",
+        "examples",
+        "doc",
+        "docs",
+        "bench",
+        "benchmarks",
+        "scripts",
+        "tools",
+    ];
     name.split(separator).any(|segment| {
-        segment.starts_with("test") || segment.ends_with("_test") || segment == "conftest"
+        segment.starts_with("test")
+            || segment.ends_with("_test")
+            || ASIDE.contains(&segment)
+            || segment.contains('-')
     })
 }
 

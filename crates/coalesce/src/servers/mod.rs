@@ -6,13 +6,17 @@ mod lsp;
 #[cfg(feature = "mcp")]
 mod mcp;
 
-use coalesce_model::envelope::ErrorEntry;
-
-use crate::{
-    cli::{self, Command, Global, Invocation},
-    commands,
-    exit::{Outcome, describe},
+#[cfg(any(feature = "lsp", feature = "mcp"))]
+use {
+    crate::{
+        cli::{self, Command, Global},
+        commands,
+        exit::{Outcome, describe},
+    },
+    coalesce_model::envelope::ErrorEntry,
 };
+
+use crate::cli::Invocation;
 
 /// Serves, where the command is a server; `None` where it is none.
 pub fn run(invocation: &Invocation) -> Option<std::io::Result<()>> {
