@@ -1,6 +1,7 @@
 //! Trees as large as companies have them: a hundred thousand files, ten million lines. What each command
 //! needs is printed, for as many lines as `COALESCE_SOAK_LINES` says and for half of them: twice the tree may
-//! take twice the time and the memory.
+//! take twice the time and the memory. `COALESCE_SOAK_VOCABULARY` gives both as many names and numbers as a tree of
+//! so many lines has.
 
 use std::{fmt::Write as _, fs, path::Path, process::Command, time::Duration};
 
@@ -31,15 +32,36 @@ const WORDS: [&str; 24] = [
     "layer", "split", "rank",
 ];
 
-fn name(luck: &mut Luck) -> String {
-    let (one, other) = (*luck.pick(&WORDS), *luck.pick(&WORDS));
-    format!("{one}_{other}_{}", luck.below(1_000))
+/// How many names and numbers there are to choose from. They are more in a larger tree: were they as many, its
+/// functions would be more and more alike, and all pairs of those that share a rare run of tokens would be
+/// compared.
+#[derive(Clone, Copy)]
+struct Vocabulary {
+    /// For each two words.
+    names: usize,
+    numbers: usize,
 }
 
-/// A function of eight lines that is like no other.
-fn function(luck: &mut Luck, text: &mut String) {
-    let [own, a, b, c, called] = [(); 5].map(|()| name(luck));
-    let (operator, number) = (*luck.pick(&["+", "-", "*", "//"]), luck.below(10_000));
+impl Vocabulary {
+    /// A thousand names for two words, and ten thousand numbers, for a million lines.
+    fn of(lines: usize) -> Self {
+        Self {
+            names: (lines / 1_000).max(10),
+            numbers: (lines / 100).max(100),
+        }
+    }
+}
+
+fn name(luck: &mut Luck, vocabulary: Vocabulary) -> String {
+    let (one, other) = (*luck.pick(&WORDS), *luck.pick(&WORDS));
+    format!("{one}_{other}_{}", luck.below(vocabulary.names))
+}
+
+/// A function of eight lines that is like few others.
+fn function(luck: &mut Luck, vocabulary: Vocabulary, text: &mut String) {
+    let [own, a, b, c, called] = [(); 5].map(|()| name(luck, vocabulary));
+    let operator = *luck.pick(&["+", "-", "*", "//"]);
+    let number = luck.below(vocabulary.numbers);
     let body = match luck.below(3) {
         0 => format!(
             "    if {a} > {number}:\n        {b} = {called}({a} {operator} {number})\n        return {b}\n"
@@ -65,7 +87,7 @@ fn write(root: &Path, name: &str, text: &str) {
 }
 
 /// A package of so many lines; one file of ten uses what moves.
-fn make(root: &Path, lines: usize, lines_a_file: usize) -> usize {
+fn make(root: &Path, lines: usize, lines_a_file: usize, vocabulary: Vocabulary) -> usize {
     write(root, "pyproject.toml", "[project]\nname = \"p\"\n");
     write(root, "p/__init__.py", "");
     write(root, "p/kernels.py", "def launch(x):\n    return x\n");
@@ -83,7 +105,7 @@ fn make(root: &Path, lines: usize, lines_a_file: usize) -> usize {
             text.push_str("from p.kernels import launch\n\nlaunch(1)\n");
         }
         while text.len() < lines_a_file * 33 {
-            function(&mut luck, &mut text);
+            function(&mut luck, vocabulary, &mut text);
         }
         write(root, &format!("p/d{}/f{file}.py", file / 200), &text);
     }
@@ -106,7 +128,8 @@ fn soak_large() {
     for lines in [lines / 2, lines] {
         let directory = tempfile::tempdir().unwrap();
         let root = directory.path().join("tree");
-        let files = make(&root, lines, a_file);
+        let vocabulary = Vocabulary::of(told("COALESCE_SOAK_VOCABULARY").unwrap_or(lines));
+        let files = make(&root, lines, a_file, vocabulary);
         for call in CALLS {
             let needed = run(&root, call, PATIENCE);
             println!("{}", told_of(call, lines, files, &needed));
