@@ -1,5 +1,7 @@
 //! From manifests to a proven plan: what `plan` shows and `migrate` applies.
 
+mod later;
+
 use std::{collections::BTreeSet, sync::Arc};
 
 use coalesce_model::{
@@ -153,7 +155,13 @@ pub fn plan(
                 break;
             }
         }
-        if worked.refused() && ways > 1 && options.depth == Depth::Advice {
+        let later = match options.depth {
+            Depth::Advice if worked.refused() => later::in_some_way(&task, ways),
+            _ => None,
+        };
+        if let Some(later) = later {
+            worked.take(session, later);
+        } else if worked.refused() && ways > 1 && options.depth == Depth::Advice {
             worked.take(session, task.try_way(0, true));
         }
     }

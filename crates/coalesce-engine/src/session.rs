@@ -8,7 +8,8 @@ use coalesce_clones::SourceFile;
 use coalesce_index::Index;
 use coalesce_kernels::Kernels;
 use coalesce_model::{
-    Change, Language, LanguageGraph, LanguageKind, LanguagePlan, Settings, Texts as _, TreePath,
+    Change, Deferral, Language, LanguageGraph, LanguageKind, LanguagePlan, Settings, Texts as _,
+    TreePath,
     envelope::{Files, SkippedFile},
     language::{RewriteOptions, Structure, Taken},
 };
@@ -100,6 +101,14 @@ pub trait LanguagePart: Sync {
         operations: &[Operation],
         changes: &[Change],
     ) -> Proof;
+
+    /// What has to wait in the tree as the operations leave it so that everything is bound in time.
+    fn deferrals(
+        &self,
+        session: &Session,
+        operations: &[Operation],
+        changes: &[Change],
+    ) -> Vec<Deferral>;
 }
 
 impl<L: Language + Registered> LanguagePart for Part<L>
@@ -162,6 +171,18 @@ where
             settings,
             &session.tree,
         )
+    }
+
+    fn deferrals(
+        &self,
+        session: &Session,
+        operations: &[Operation],
+        changes: &[Change],
+    ) -> Vec<Deferral> {
+        let (language, tree) = (&self.language, &session.tree);
+        let after = planned(language, &self.files, operations, &session.settings, tree);
+        let overlay = Overlay::new(tree, operations);
+        self.graph.deferrals(&after, changes, &overlay)
     }
 }
 

@@ -7,8 +7,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::{
-    ByteSpan, Change, CheckSettings, Finding, Import, LanguageKind, LanguagePlan, Mention, Module,
-    Outline, Reference, Rewrite, Root, Texts, TreePath, Unproven, manifest::Accessor,
+    ByteSpan, Change, CheckSettings, Deferral, Finding, Import, LanguageKind, LanguagePlan,
+    Mention, Module, Outline, Reference, Rewrite, Root, Texts, TreePath, Unproven,
+    manifest::Accessor,
 };
 
 /// What `coalesce.toml` says, as far as languages need it.
@@ -401,6 +402,17 @@ pub trait LanguageGraph: Send + Sync {
         Self: Sized,
     {
         let _ = (after, changes, before_texts);
+        Vec::new()
+    }
+
+    /// Imports of `after` that have to wait until something is called so that none of
+    /// [`Self::order_regressions`] is left that is about the order of imports. Empty where that does not
+    /// help, or order is no issue.
+    fn deferrals(&self, after: &Self, changes: &[Change], after_texts: &dyn Texts) -> Vec<Deferral>
+    where
+        Self: Sized,
+    {
+        let _ = (after, changes, after_texts);
         Vec::new()
     }
 

@@ -40,7 +40,8 @@ pub use module::{Guard, Import, ImportTarget, LanguageKind, Mention, Module, Mod
 pub use outline::{Outline, OutlineToken, OutlineUnit, TokenClass, UnitKind};
 pub use path::{PathError, TreePath};
 pub use plan::{
-    FileMove, LanguagePlan, NewFile, NotRewritten, Rewrite, Safety, Unproven, UnprovenKind,
+    Deferral, FileMove, LanguagePlan, NewFile, NotRewritten, Rewrite, Safety, Unproven,
+    UnprovenKind,
 };
 pub use reference::{Certainty, Evidence, Form, Reference};
 pub use refusal::Refusal;

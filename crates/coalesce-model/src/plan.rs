@@ -42,6 +42,17 @@ pub struct Rewrite {
     pub safety: Safety,
 }
 
+/// An import that waits until something is called, in a file of the tree as it would be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Deferral {
+    /// File, by its path after the migration.
+    pub path: TreePath,
+    /// Edits of its text after the migration.
+    pub edits: Vec<Edit>,
+    /// What is told of it.
+    pub note: Finding,
+}
+
 /// A reference that stays as it is, and why: printed, never silent.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct NotRewritten {

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use coalesce_model::{
-    ByteSpan, Change, Edit, Finding, FoundItem, Import, ItemShim, Language, LanguageGraph,
-    LanguageKind, LanguagePlan, Mention, Module, Outline, Reference, Rewrite, Root, Settings,
-    Texts, TreePath, Unproven, language::RewriteOptions, manifest::Accessor,
+    ByteSpan, Change, Deferral, Edit, Finding, FoundItem, Import, ItemShim, Language,
+    LanguageGraph, LanguageKind, LanguagePlan, Mention, Module, Outline, Reference, Rewrite, Root,
+    Settings, Texts, TreePath, Unproven, language::RewriteOptions, manifest::Accessor,
 };
 
 use crate::{
@@ -178,14 +178,23 @@ impl LanguageGraph for PythonGraph {
         executed::differences(self, after, changes, before_texts)
     }
 
+    fn deferrals(
+        &self,
+        after: &Self,
+        changes: &[Change],
+        after_texts: &dyn Texts,
+    ) -> Vec<Deferral> {
+        order::deferrals(self, after, changes, after_texts)
+    }
+
     fn order_regressions(
         &self,
         after: &Self,
         changes: &[Change],
         _before_texts: &dyn Texts,
-        _after_texts: &dyn Texts,
+        after_texts: &dyn Texts,
     ) -> Vec<Finding> {
-        let mut findings = order::order_regressions(self, after, changes);
+        let mut findings = order::order_regressions(self, after, changes, after_texts);
         findings.extend(requirements::regressions(self, after, changes));
         findings
     }

@@ -12,17 +12,19 @@
 mod advice;
 mod bound;
 mod calls;
+mod later;
 mod program;
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use coalesce_model::{Change, Finding, Severity, change::renamed, finding::codes};
+use coalesce_model::{Change, Finding, Severity, Texts, change::renamed, finding::codes};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::graph::PythonGraph;
 use advice::Adviser;
 use program::{Program, Read, State};
 
+pub use later::deferrals;
 pub(crate) use program::{leading, loads, parents};
 
 /// A read that fails: the module imported first, the reader, the half-executed module, the name,
@@ -34,6 +36,7 @@ pub fn order_regressions(
     before: &PythonGraph,
     after: &PythonGraph,
     changes: &[Change],
+    texts: &dyn Texts,
 ) -> Vec<Finding> {
     let new_name = |name: &str| renamed(changes, ".", name).unwrap_or_else(|| name.to_owned());
     let mut told: BTreeSet<(String, String, String)> = BTreeSet::new();
@@ -51,7 +54,7 @@ pub fn order_regressions(
         if new.iter().any(|(.., certain)| *certain) {
             new.retain(|(.., certain)| *certain);
         }
-        let mut adviser = Adviser::new(after, &touched_after, branches, (&known, &new));
+        let mut adviser = Adviser::new((after, texts), &touched_after, branches, (&known, &new));
         for failure in &new {
             let (_, reader, target, name, _) = failure;
             if told.insert((reader.clone(), target.clone(), name.clone())) {

@@ -141,7 +141,8 @@ pub fn is_metadata(path: &TreePath) -> bool {
 /// What is installed along, as a build says it: `Requires-Dist` that no extra asks for. Unlike a
 /// project file it knows what was worked out when it was built.
 pub fn metadata(text: &str) -> PythonFacts {
-    let headers = text.lines().take_while(|line| !line.trim().is_empty());
+    // A line of blanks goes on with the header above it, as a licence does.
+    let headers = text.lines().take_while(|line| !line.is_empty());
     let listed = headers.filter_map(|line| line.strip_prefix("Requires-Dist:"));
     let always = listed.filter(|line| {
         let marker = line.split_once(';').map_or("", |(_, marker)| marker);

@@ -146,12 +146,21 @@ impl<'g> Needs<'g> {
                 let top = name.split('.').next().unwrap_or_default();
                 return (
                     targets,
-                    (!standard::is_standard(top)).then(|| top.to_owned()),
+                    (!standard::is_standard(top)).then(|| self.library(name, top).to_owned()),
                 );
             }
             Entity::External | Entity::Missing | Entity::Opaque => {}
         }
         (targets, None)
+    }
+
+    /// What a name is taken from: all below `top`, or one of several distributions that share it
+    /// (`diffpy.structure`), where that is always there.
+    fn library<'n>(&self, name: &'n str, top: &'n str) -> &'n str {
+        let ends = name.match_indices('.').map(|(at, _)| at);
+        let parts = ends.chain([name.len()]).filter_map(|end| name.get(..end));
+        let mut shared = parts.skip(1).filter(|part| self.is_always_there(part));
+        shared.next().unwrap_or(top)
     }
 
     /// Hands what each module needs to those that execute it.
@@ -202,7 +211,8 @@ impl<'g> Needs<'g> {
     fn is_always_there(&self, library: &str) -> bool {
         let requirements = &self.graph.requirements;
         let known = standard::distribution(library);
-        requirements.contains(&library.to_lowercase()) || requirements.contains(known)
+        let name = library.to_lowercase().replace('.', "_");
+        requirements.contains(&name) || requirements.contains(known)
     }
 
     fn is_allowed(&self, library: &str) -> bool {

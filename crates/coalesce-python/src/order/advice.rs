@@ -4,10 +4,14 @@
 use std::collections::BTreeSet;
 
 use super::{
-    Failure, played,
+    Failure,
+    later::can_wait,
+    played,
     program::{Program, Read, State, Statement},
     regressions,
 };
+use coalesce_model::Texts;
+
 use crate::{
     facts::ImportStatement,
     flow::{Calls, Event, Flow, What},
@@ -27,6 +31,7 @@ const SAMPLE: usize = 16;
 /// Tries what would help.
 pub struct Adviser<'g> {
     after: &'g PythonGraph,
+    texts: &'g dyn Texts,
     program: Program<'g>,
     /// What failed before the changes, too.
     known: &'g BTreeSet<Failure>,
@@ -38,13 +43,14 @@ pub struct Adviser<'g> {
 
 impl<'g> Adviser<'g> {
     pub fn new(
-        after: &'g PythonGraph,
+        (after, texts): (&'g PythonGraph, &'g dyn Texts),
         touched: &'g [bool],
         branches: bool,
         (known, new): (&'g BTreeSet<Failure>, &'g [&'g Failure]),
     ) -> Self {
         Self {
             after,
+            texts,
             program: Program::new(after, touched, branches),
             known,
             new,
@@ -59,31 +65,12 @@ impl<'g> Adviser<'g> {
         if !certain || self.is_spent() {
             return None;
         }
-        let state = self.play(failure, Some(Vec::new()))?;
+        let state = play(&self.program, self.after, failure, Some(Vec::new()))?;
         let mut trails = state.trails.into_iter();
-        let (_, trail) = trails.find(|(read, _)| self.is_read_of(read, failure))?;
+        let (_, trail) = trails.find(|(read, _)| is_read_of(self.after, read, failure))?;
         // The nearest one first: it is where the name is used.
         let mut trail = trail.into_iter().rev();
         trail.find_map(|statement| self.try_without(statement))
-    }
-
-    /// Plays the import of the module that a failure begins with.
-    fn play(&self, (first, ..): &Failure, trail: Option<Vec<Statement>>) -> Option<State> {
-        let mut modules = self.after.modules.iter();
-        let first = modules.position(|module| module.name == *first)?;
-        let mut state = self.program.fresh();
-        state.trail = trail;
-        self.program.execute(self.program.top(first), &mut state, 0);
-        self.program.execute(first, &mut state, 0);
-        Some(state)
-    }
-
-    fn is_read_of(&self, (by, of, item, _): &Read, failure: &Failure) -> bool {
-        let (_, reader, target, name, _) = failure;
-        let module = |index: usize| self.after.modules.get(index);
-        module(*by).is_some_and(|by| by.name == *reader)
-            && module(*of)
-                .is_some_and(|of| format!("{}.{item}", of.name) == format!("{target}.{name}"))
     }
 
     fn is_spent(&self) -> bool {
@@ -97,29 +84,29 @@ impl<'g> Adviser<'g> {
 
     /// Whether what fails by itself still does: one import, where a trial is all of them.
     fn still_fails(&self, failure: &Failure) -> bool {
-        let state = self.play(failure, None);
+        let state = play(&self.program, self.after, failure, None);
         state.is_some_and(|state| {
             state
                 .failed
                 .iter()
-                .any(|read| self.is_read_of(read, failure))
+                .any(|read| is_read_of(self.after, read, failure))
         })
     }
 
     /// The advice to let one import wait, when that helps.
     fn try_without(&mut self, statement: Statement) -> Option<String> {
         let names = waits(self.after, statement)?;
-        if self.is_spent() {
+        if self.is_spent() || !can_wait(self.after, self.texts, statement) {
             return None;
         }
         self.trials += 1;
-        self.program.without = Some(statement);
+        self.program.without = vec![statement];
         let helps = !self.sample().any(|failure| self.still_fails(failure)) && {
             self.whole_trials += 1;
             let failing = played(&self.program, self.after, &str::to_owned);
             regressions(&failing, self.known).next().is_none()
         };
-        self.program.without = None;
+        self.program.without.clear();
         let module = self.after.modules.get(statement.0).filter(|_| helps)?;
         let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
         Some(format!(
@@ -130,8 +117,32 @@ impl<'g> Adviser<'g> {
     }
 }
 
+/// Plays the import of the module that a failure begins with.
+pub(super) fn play(
+    program: &Program<'_>,
+    graph: &PythonGraph,
+    (first, ..): &Failure,
+    trail: Option<Vec<Statement>>,
+) -> Option<State> {
+    let mut modules = graph.modules.iter();
+    let first = modules.position(|module| module.name == *first)?;
+    let mut state = program.fresh();
+    state.trail = trail;
+    program.execute(program.top(first), &mut state, 0);
+    program.execute(first, &mut state, 0);
+    Some(state)
+}
+
+/// Whether a failed read is the one of a failure.
+pub(super) fn is_read_of(graph: &PythonGraph, (by, of, item, _): &Read, failure: &Failure) -> bool {
+    let (_, reader, target, name, _) = failure;
+    let module = |index: usize| graph.modules.get(index);
+    module(*by).is_some_and(|by| by.name == *reader)
+        && module(*of).is_some_and(|of| format!("{}.{item}", of.name) == format!("{target}.{name}"))
+}
+
 /// The names of a statement that only functions of its module use, which nothing calls at once.
-fn waits(graph: &PythonGraph, (module, statement): Statement) -> Option<Vec<String>> {
+pub(super) fn waits(graph: &PythonGraph, (module, statement): Statement) -> Option<Vec<String>> {
     let facts = graph.facts.get(module)?;
     let import: &ImportStatement = facts.imports.get(statement as usize)?;
     let own = graph.modules.get(module).filter(|own| !own.package)?;

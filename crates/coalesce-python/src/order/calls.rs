@@ -11,6 +11,7 @@ use super::program::{MAXIMUM_DEPTH, Meaning, Program, State, Supposed};
 use crate::{
     flow::{Body, Calls, Event, Flow, What},
     graph::Entity,
+    rewrite::is_builtin,
 };
 
 /// What runs when a class is called.
@@ -93,7 +94,10 @@ impl<'g> Program<'g> {
         let mut meaning = match local {
             Some((statement, leaf)) => self.local(module, statement, leaf),
             None => {
-                if self.running(module, state) && !self.bound_by_now(module, root, state) {
+                if self.running(module, state)
+                    && !self.bound_by_now(module, root, state)
+                    && !self.is_built_in(module, root)
+                {
                     state.fail(module, module, root);
                 }
                 self.member(module, root)
@@ -132,6 +136,12 @@ impl<'g> Program<'g> {
             }),
             _ => None,
         }
+    }
+
+    /// Whether a name is there before a module binds anything, and no more than a star import may bind another one.
+    fn is_built_in(&self, module: usize, name: &'g str) -> bool {
+        let sources = self.sources(module, name);
+        is_builtin(name) && sources.iter().all(|source| source.opaque)
     }
 
     fn member(&self, module: usize, name: &'g str) -> Meaning {

@@ -85,8 +85,8 @@ pub struct Program<'g> {
     pub(super) graph: &'g PythonGraph,
     /// Whether branches of `if` are executed.
     branches: bool,
-    /// A statement that is not executed, as if it stood inside of functions.
-    pub(super) without: Option<Statement>,
+    /// Statements that are not executed, as if they stood inside of functions.
+    pub(super) without: Vec<Statement>,
     /// Modules that the changes touch: only what leads to them is executed for a call that need
     /// not happen.
     pub(super) touched: &'g [bool],
@@ -120,7 +120,7 @@ impl<'g> Program<'g> {
         Self {
             graph,
             branches,
-            without: None,
+            without: Vec::new(),
             touched,
             leading: leading(touched, &loads, &parents),
             loads,
@@ -195,7 +195,7 @@ impl<'g> Program<'g> {
         let Some(import) = facts.and_then(|facts| facts.imports.get(statement as usize)) else {
             return;
         };
-        if import.conditional && !self.branches || self.without == Some((module, statement)) {
+        if import.conditional && !self.branches || self.without.contains(&(module, statement)) {
             return;
         }
         if let Some(trail) = &mut state.trail {

@@ -64,7 +64,8 @@ pub fn distribution(library: &str) -> &str {
         "zmq" => "pyzmq",
         "pkg_resources" => "setuptools",
         "dotenv" => "python_dotenv",
-        "lazy_loader" => "lazy_loader",
+        "mpl_toolkits" => "matplotlib",
+        "CifFile" => "pycifrw",
         other => other,
     }
 }

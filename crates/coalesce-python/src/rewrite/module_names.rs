@@ -79,7 +79,9 @@ impl<'m> Readers<'m> {
                 .mapping
                 .all
                 .iter()
-                .filter(|change| tells_apart(before, after, change))
+                .filter(|change| {
+                    tells_apart(before, after, change) && !first_part_alone(text, at, change)
+                })
                 .peekable();
             told.peek()?;
             let asked = match self.is_affordable() {
@@ -441,6 +443,87 @@ fn tells_apart(before: &str, after: &str, change: &Change) -> bool {
         | "removeprefix" | "removesuffix" => from != to,
         _ => false,
     }
+}
+
+/// Whether the parts of a name are kept in a variable of a function that asks for the first one alone, which stays what
+/// it is: `path = cls.__module__.split(".")`, `if path[0] == "concurrent":`. What stands under such a condition on
+/// another first part is not come to.
+fn first_part_alone(text: &str, at: usize, change: &Change) -> bool {
+    let top = |name: &str| name.split('.').next().unwrap_or_default().to_owned();
+    let (first, kept) = (top(&change.from), top(&change.from) == top(&change.to));
+    let before = text.get(..at).unwrap_or_default();
+    let head = before.rsplit('\n').next().unwrap_or_default();
+    let after = text.get(at + NAME.len()..).unwrap_or_default();
+    let tail = after.lines().next().unwrap_or_default().trim_end();
+    let Some((variable, asked)) = head.split_once('=') else {
+        return false;
+    };
+    let variable = variable.trim();
+    let plain = |c: char| is_word(c) || matches!(c, '.' | ' ' | '(' | ')');
+    let taken = [".split(\".\")", ".split('.')"].contains(&tail);
+    if !kept || !taken || !variable.chars().all(is_word) || !asked.chars().all(plain) {
+        return false;
+    }
+    let analysis = Analysis::new(text);
+    let place = ByteSpan::from_range(at..at + 1);
+    let mut functions: Vec<&Definition> = analysis
+        .definitions
+        .iter()
+        .filter(|each| each.kind == DefinitionKind::Function && each.span.contains(place))
+        .collect();
+    functions.sort_by_key(|each| each.span.end - each.span.start);
+    let code = functions.first().and_then(|each| each.span.of(text));
+    let Some(code) = code else {
+        return false;
+    };
+    let assigned = format!("{head}{NAME}{tail}");
+    let mut lines = code.lines().filter(|line| {
+        let line = line.trim_start();
+        !line.is_empty() && !line.starts_with('#')
+    });
+    let indentation = |line: &str| line.len() - line.trim_start().len();
+    let mut not_come_to: Option<usize> = None;
+    lines.all(|line| {
+        if not_come_to.is_some_and(|outer| indentation(line) > outer) {
+            return true;
+        }
+        let condition = is_of_another_first_part(line, variable, &first);
+        not_come_to = condition.then(|| indentation(line));
+        line.trim_end() == assigned || reads_first_part(line, variable)
+    })
+}
+
+/// Whether a line is nothing but a condition on another first part.
+fn is_of_another_first_part(line: &str, variable: &str, first: &str) -> bool {
+    let line = line.trim();
+    let condition = line.strip_prefix("if ").or(line.strip_prefix("elif "));
+    let compared = condition
+        .and_then(|rest| rest.strip_prefix(variable)?.strip_prefix("[0] == "))
+        .and_then(|rest| rest.strip_suffix(':'));
+    compared.is_some_and(|text| {
+        let part = text.trim_matches(['"', '\'']);
+        text.len() == part.len() + 2 && part.chars().all(is_word) && part != first
+    })
+}
+
+/// Whether a line has a variable as `variable[0]` alone, if at all, and sets it nowhere.
+fn reads_first_part(line: &str, variable: &str) -> bool {
+    let mut places = line.match_indices(variable);
+    places.all(|(at, found)| {
+        let before = line.get(..at).unwrap_or_default();
+        let after = line.get(at + found.len()..).unwrap_or_default();
+        if before.ends_with(is_word) || after.starts_with(is_word) {
+            return true;
+        }
+        let rest = after.strip_prefix("[0]").map(str::trim_start);
+        let sets = |rest: &str| {
+            let rest = rest.trim_start_matches(['+', '-', '*', '/', '%', '|', '&', '^']);
+            rest.starts_with('=') && !rest.starts_with("==")
+        };
+        rest.is_some_and(|rest| !sets(rest))
+            && !before.ends_with('.')
+            && !before.trim_end().ends_with("del")
+    })
 }
 
 /// Whether a name that stands here is looked up as that of a module: `sys.modules[f.__module__]`. A module that moves as

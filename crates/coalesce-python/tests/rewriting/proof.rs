@@ -264,7 +264,7 @@ fn advice_is_followed_and_helps() {
     };
     let change = [moving("app.core.mem", "app.memt")];
     let found = proven(
-        &tree("from app.core.mem import W\ndef stack(): return W()\n"),
+        &tree("from app.core.mem import W\ndef stack():\n    return W()\n"),
         &change,
         Allowed::default(),
     );

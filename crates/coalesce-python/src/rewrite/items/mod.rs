@@ -37,6 +37,7 @@ mod source;
 mod surroundings;
 mod told_apart;
 mod unlike;
+mod waiting;
 mod way;
 mod written;
 
@@ -56,6 +57,7 @@ pub use exports::{entries_after, is_exported};
 pub use found_by_name::{NamedFunction, is_fixture};
 pub use header::Header;
 pub use shims::TEMPLATE as SHIM_OF_ITEMS;
+pub use waiting::inside_functions;
 pub use way::Way;
 
 /// An item that gives up its name.

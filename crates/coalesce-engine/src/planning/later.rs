@@ -1,0 +1,73 @@
+//! Plans in which an import waits until something is called: the last resort where every way of a plan reads a name
+//! before it is bound, and that alone.
+
+use coalesce_model::{EditSet, Finding, Texts, TreePath, finding::codes};
+use coalesce_plan::Operation;
+
+use super::{MigrationPlan, Task};
+use crate::session::LanguagePart;
+
+/// How many ways are tried: those beyond differ in what goes along, and are asked for by nobody.
+const MAXIMUM_WAYS: usize = 4;
+
+/// The first way that can be proven so.
+pub(super) fn in_some_way(task: &Task<'_>, ways: usize) -> Option<MigrationPlan> {
+    (0..ways.min(MAXIMUM_WAYS)).find_map(|way| in_way(task, way))
+}
+
+fn in_way(task: &Task<'_>, way: usize) -> Option<MigrationPlan> {
+    let refused = task.try_way(way, false);
+    let mut refusals = refused.assembled.refusals.iter();
+    if !refusals.all(|finding| finding.code == codes::READ_BEFORE_BOUND) {
+        return None;
+    }
+    let mut plan = task.take_way(way);
+    let notes = defer(task, &mut plan)?;
+    plan.prove_all(task.session, task.checked, false);
+    plan.assembled.notes.extend(notes);
+    (!plan.refused()).then_some(plan)
+}
+
+/// Lets wait what has to, and says so.
+fn defer(task: &Task<'_>, plan: &mut MigrationPlan) -> Option<Vec<Finding>> {
+    let mut notes = Vec::new();
+    for (kind, changes) in &task.checked.changes {
+        let part: &dyn LanguagePart = task.session.part(*kind);
+        let operations = &plan.assembled.operations;
+        for deferral in part.deferrals(task.session, operations, changes) {
+            let mut operations = plan.assembled.operations.iter_mut();
+            let text = operations
+                .find_map(|operation| text_at(operation, &deferral.path, &task.session.tree))?;
+            let edits = EditSet::from_edits(text, deferral.edits).ok()?;
+            *text = edits.apply(text).ok()?;
+            notes.push(deferral.note);
+        }
+    }
+    (!notes.is_empty()).then_some(notes)
+}
+
+/// The text that an operation gives to a file.
+fn text_at<'o>(
+    operation: &'o mut Operation,
+    path: &TreePath,
+    tree: &dyn Texts,
+) -> Option<&'o mut String> {
+    match operation {
+        Operation::Move { from, to, text } if to == path => {
+            let kept = || tree.text(from).map(|text| text.to_string());
+            match text {
+                Some(text) => Some(text),
+                None => Some(text.insert(kept()?)),
+            }
+        }
+        Operation::Create {
+            path: own, text, ..
+        }
+        | Operation::Edit { path: own, text }
+            if own == path =>
+        {
+            Some(text)
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,274 @@
+//! Imports that wait until something is called: what a plan does where none of its ways binds everything in time.
+//!
+//! Only statements of files that the plan touches anyway, whose names nobody but functions of the module use. The
+//! import of every module is played without them; as few as possible are taken.
+
+use std::collections::BTreeSet;
+
+use coalesce_model::{
+    Change, Deferral, Edit, Finding, Guard, Severity, Texts, change::renamed, finding::codes,
+};
+
+use super::{
+    Failure, advice, failures, played,
+    program::{Program, Statement},
+    regressions, touched,
+};
+use crate::{
+    graph::{Entity, PythonGraph},
+    names::{is_word, occurrences_of_word},
+    rewrite::{inside_functions, is_test},
+};
+
+/// More is another change than the one that was asked for.
+const MAXIMUM: usize = 4;
+
+/// How many sets of statements are played.
+const MAXIMUM_TRIALS: usize = 48;
+
+/// What is known before statements are tried.
+struct Search<'g> {
+    after: &'g PythonGraph,
+    texts: &'g dyn Texts,
+    touched: &'g [bool],
+    /// The play of all imports, with the branches of `if` and without, and what failed before in each.
+    plays: Vec<(Program<'g>, BTreeSet<Failure>)>,
+    trials: usize,
+}
+
+/// What has to wait so that no name is read before it is bound that was bound before; nothing where that does not help.
+pub fn deferrals(
+    before: &PythonGraph,
+    after: &PythonGraph,
+    changes: &[Change],
+    texts: &dyn Texts,
+) -> Vec<Deferral> {
+    let new_name = |name: &str| renamed(changes, ".", name).unwrap_or_else(|| name.to_owned());
+    let (touched_before, touched_after) = (touched(before, after), touched(after, before));
+    let plays = [true, false].map(|branches| {
+        let known = failures(before, &touched_before, branches, &new_name);
+        (Program::new(after, &touched_after, branches), known)
+    });
+    let mut search = Search {
+        after,
+        texts,
+        touched: &touched_after,
+        plays: plays.into(),
+        trials: 0,
+    };
+    let found = search.found().unwrap_or_default();
+    let told = found.iter().map(|statement| search.deferral(*statement));
+    told.collect::<Option<Vec<Deferral>>>().unwrap_or_default()
+}
+
+impl Search<'_> {
+    /// The statements that have to wait.
+    fn found(&mut self) -> Option<Vec<Statement>> {
+        let mut chosen: Vec<Statement> = Vec::new();
+        let mut left = self.failing(&chosen);
+        while !left.is_empty() {
+            if chosen.len() == MAXIMUM {
+                return None;
+            }
+            let (next, remaining) = self.next(&chosen, &left)?;
+            chosen.push(next);
+            left = remaining;
+        }
+        // What was taken first may not be needed with what came after.
+        for statement in chosen.clone() {
+            let fewer: Vec<Statement> = chosen
+                .iter()
+                .copied()
+                .filter(|each| *each != statement)
+                .collect();
+            if !fewer.is_empty() && self.failing(&fewer).is_empty() {
+                chosen = fewer;
+            }
+        }
+        Some(chosen)
+    }
+
+    /// What fails without some statements and did not before, by the play that it fails in.
+    fn failing(&mut self, without: &[Statement]) -> Vec<(usize, Failure)> {
+        self.trials += 1;
+        let mut failing = Vec::new();
+        for (play, (program, known)) in self.plays.iter_mut().enumerate() {
+            program.without = without.to_vec();
+            let found = played(program, self.after, &str::to_owned);
+            let new = regressions(&found, known).cloned();
+            failing.extend(new.map(|failure| (play, failure)));
+        }
+        failing
+    }
+
+    /// One more statement, the one that leaves the least to fail; of equal ones the nearest to the read.
+    fn next(
+        &mut self,
+        chosen: &[Statement],
+        left: &[(usize, Failure)],
+    ) -> Option<(Statement, Vec<(usize, Failure)>)> {
+        let (play, failure) = left.iter().find(|(_, (.., certain))| *certain)?;
+        let trail = self.trail(*play, failure, chosen)?;
+        let mut best: Option<(Statement, Vec<(usize, Failure)>)> = None;
+        for statement in trail.into_iter().rev() {
+            if self.trials >= MAXIMUM_TRIALS {
+                break;
+            }
+            if chosen.contains(&statement) || !self.may_wait(statement) {
+                continue;
+            }
+            let without: Vec<Statement> = chosen.iter().copied().chain([statement]).collect();
+            let remaining = self.failing(&without);
+            let less = best
+                .as_ref()
+                .map_or(left.len(), |(_, remaining)| remaining.len());
+            if remaining.len() < less {
+                let done = remaining.is_empty();
+                best = Some((statement, remaining));
+                if done {
+                    break;
+                }
+            }
+        }
+        best
+    }
+
+    /// The import statements that are being executed when a read fails.
+    fn trail(
+        &mut self,
+        play: usize,
+        failure: &Failure,
+        without: &[Statement],
+    ) -> Option<Vec<Statement>> {
+        let (program, _) = self.plays.get_mut(play)?;
+        program.without = without.to_vec();
+        let state = advice::play(program, self.after, failure, Some(Vec::new()))?;
+        let mut trails = state.trails.into_iter();
+        let found = trails.find(|(read, _)| advice::is_read_of(self.after, read, failure));
+        found.map(|(_, trail)| trail)
+    }
+
+    /// Whether a statement is of a file that the plan touches, and can wait.
+    fn may_wait(&self, statement: Statement) -> bool {
+        self.touched.get(statement.0) == Some(&true) && can_wait(self.after, self.texts, statement)
+    }
+
+    fn deferral(&self, statement: Statement) -> Option<Deferral> {
+        let (module, at) = statement;
+        let own = self.after.modules.get(module)?;
+        let import = self.after.facts.get(module)?.imports.get(at as usize)?;
+        let bound = import
+            .leaves
+            .iter()
+            .map(|leaf| format!("`{}`", leaf.bound()));
+        let names: Vec<String> = bound.collect();
+        let message = format!(
+            "`{}` imports {} inside of the functions that use it, when they are called: at its head a name would be read before it is bound",
+            own.name,
+            names.join(", "),
+        );
+        Some(Deferral {
+            path: own.path.clone(),
+            edits: edits(self.after, self.texts, statement)?,
+            note: Finding {
+                code: codes::READ_BEFORE_BOUND,
+                severity: Severity::Note,
+                path: own.path.clone(),
+                span: None,
+                message,
+                help: None,
+            },
+        })
+    }
+}
+
+/// Whether a statement can wait, and nobody else asks its module for what it binds.
+pub(super) fn can_wait(graph: &PythonGraph, texts: &dyn Texts, statement: Statement) -> bool {
+    let (module, at) = statement;
+    let (Some(own), Some(facts)) = (graph.modules.get(module), graph.facts.get(module)) else {
+        return false;
+    };
+    let test = is_test(own.path.file_name()) || own.path.file_name() == "conftest.py";
+    let ours = !facts.dynamic && !test && own.path.extension() == Some("py");
+    let (true, Some(names), Some(import)) = (
+        ours,
+        advice::waits(graph, statement),
+        facts.imports.get(at as usize),
+    ) else {
+        return false;
+    };
+    import.guard == Guard::None
+        && !import.conditional
+        && !import.lazy
+        && edits(graph, texts, statement).is_some()
+        && !is_asked_for(graph, texts, module, &names)
+}
+
+/// Whether a text of another module may mean a name of this one, or takes all of them.
+fn is_asked_for(graph: &PythonGraph, texts: &dyn Texts, module: usize, names: &[String]) -> bool {
+    let Some(own) = graph.modules.get(module) else {
+        return true;
+    };
+    let last = own.name.rsplit('.').next().unwrap_or_default();
+    let others = graph.modules.iter().enumerate();
+    let mut others = others.filter(|(other, _)| *other != module);
+    others.any(|(other, found)| {
+        let facts = graph.facts.get(other);
+        let mut imports = facts.into_iter().flat_map(|facts| &facts.imports);
+        let star = imports.any(|import| {
+            import.leaves.iter().any(|leaf| leaf.name.text == "*")
+                && graph.base_module(other, import) == Some(module)
+        });
+        let text = texts.text(&found.path).unwrap_or_default();
+        let asks = |name: &String| {
+            let forms = [format!("\"{name}\""), format!("'{name}'")];
+            forms.iter().any(|form| text.contains(form.as_str()))
+                || has_attribute(graph, (other, &text), module, name)
+        };
+        star || (occurrences_of_word(&text, last) && names.iter().any(asks))
+    })
+}
+
+/// Whether a text of another module has a name as an attribute of what may be this module.
+fn has_attribute(
+    graph: &PythonGraph,
+    (other, text): (usize, &str),
+    module: usize,
+    name: &str,
+) -> bool {
+    let own = graph.modules.get(module).map(|own| own.name.as_str());
+    let last = own.and_then(|own| own.rsplit('.').next());
+    let imports = graph.facts.get(other).map(|facts| &facts.imports);
+    let is_another = |root: &str| {
+        let imports = imports.into_iter().flatten();
+        let leaves = imports
+            .flat_map(|import| import.leaves.iter().map(move |leaf| (import, leaf)))
+            .filter(|(_, leaf)| leaf.bound() == root);
+        let mut found = leaves.map(|(import, leaf)| graph.leaf_entity(other, import, leaf));
+        let mut any = false;
+        let others = found.all(|entity| {
+            any = true;
+            !matches!(entity, Entity::Module(found) if found == module)
+        });
+        any && others
+    };
+    let attribute = format!(".{name}");
+    let mut places = text.match_indices(attribute.as_str());
+    places.any(|(at, found)| {
+        let after = text.get(at + found.len()..).unwrap_or_default();
+        let before = text.get(..at).unwrap_or_default();
+        let kept = before.trim_end_matches(|c: char| is_word(c) || c == '.');
+        let chain = before.get(kept.len()..).unwrap_or_default();
+        let (root, rest) = chain.split_once('.').unwrap_or((chain, ""));
+        let held = matches!(root, "" | "self" | "cls");
+        let another =
+            chain.rsplit('.').next() != last && !held && (!rest.is_empty() || is_another(root));
+        !after.starts_with(is_word) && !another
+    })
+}
+
+fn edits(graph: &PythonGraph, texts: &dyn Texts, (module, at): Statement) -> Option<Vec<Edit>> {
+    let path = &graph.modules.get(module)?.path;
+    let import = graph.facts.get(module)?.imports.get(at as usize)?;
+    inside_functions(&texts.text(path)?, import.span)
+}

@@ -1,0 +1,175 @@
+//! An import at the head of a module that goes into the functions that use it.
+//!
+//! Only where that is no more than a question of when: all names of the statement are read in plain functions alone, and
+//! nobody asks the module for them. A function that something else translates (`@numba.njit`), a type, a doctest or a look
+//! at the module's names keeps the import where it is.
+
+use std::collections::BTreeMap;
+
+use coalesce_model::{ByteSpan, Edit};
+
+use super::{
+    cut,
+    outline::{Function, Kind, Outline},
+};
+use crate::{
+    analysis::Analysis,
+    facts::{ImportStatement, Leaf},
+    names::occurrences_of_word,
+};
+
+/// Longer lines are laid out one name below the other.
+const LINE: usize = 88;
+
+/// Decorators that leave the body of a function to Python.
+const PLAIN: [&str; 8] = [
+    "@staticmethod",
+    "@classmethod",
+    "@property",
+    "@abstractmethod",
+    "@abc.abstractmethod",
+    "@contextmanager",
+    "@contextlib.contextmanager",
+    "@override",
+];
+
+/// Words of modules whose functions may be translated, or whose names may be looked up by their text.
+const LOOKED_AT: [&str; 15] = [
+    "jit",
+    "njit",
+    "numba",
+    "triton",
+    "vectorize",
+    "guvectorize",
+    "stencil",
+    "eval",
+    "exec",
+    "globals",
+    "locals",
+    "vars",
+    "inspect",
+    "getsource",
+    "get_type_hints",
+];
+
+/// The edits of a text, when it can be done.
+pub fn inside_functions(text: &str, span: ByteSpan) -> Option<Vec<Edit>> {
+    let analysis = Analysis::new(text);
+    let mut imports = analysis.imports.iter().map(|(import, _)| import);
+    let import = imports.find(|import| import.span == span)?;
+    if LOOKED_AT.iter().any(|word| occurrences_of_word(text, word)) {
+        return None;
+    }
+    let outline = Outline::new(text);
+    let mut inserted: BTreeMap<(u32, String), Vec<&Leaf>> = BTreeMap::new();
+    for leaf in &import.leaves {
+        for (at, indentation) in entries(text, (&analysis, &outline), leaf)? {
+            let leaves = inserted.entry((at, indentation)).or_default();
+            leaves.push(leaf);
+        }
+    }
+    let newline = cut::newline(text);
+    let mut edits = vec![Edit::delete(own_lines(text, &outline, import)?)];
+    edits.extend(inserted.into_iter().map(|((at, indentation), leaves)| {
+        let statement = spelled(text, import, (&indentation, &leaves));
+        let rest = text.get(at as usize..).unwrap_or_default().trim_start();
+        let apart = ["def ", "async def ", "class ", "@"];
+        let blank = match apart.iter().any(|head| rest.starts_with(head)) {
+            true => "\n",
+            false => "",
+        };
+        let lines = format!("{indentation}{statement}\n{blank}");
+        Edit::insert(at, lines.replace('\n', newline))
+    }));
+    Some(edits)
+}
+
+/// Where the functions begin that use what a leaf binds.
+fn entries(
+    text: &str,
+    (analysis, outline): (&Analysis, &Outline),
+    leaf: &Leaf,
+) -> Option<Vec<(u32, String)>> {
+    let name = leaf.bound();
+    let declared = outline.globals.iter().any(|(_, global)| global == name);
+    let bound = analysis.bindings(0, name).len();
+    let mut strings = analysis.strings.iter();
+    let quoted = strings.any(|string| {
+        let text = string.span.of(text).unwrap_or_default();
+        text.trim_matches(['"', '\'']) == name
+            || (text.contains(">>>") && occurrences_of_word(text, name))
+    });
+    if declared || bound != 1 || quoted {
+        return None;
+    }
+    let mut entries: Vec<(u32, String)> = Vec::new();
+    for used in &analysis.uses {
+        let Some(root) = used.chain.first().filter(|root| root.text == name) else {
+            continue;
+        };
+        if analysis.binding_scope(used.scope, name) != Some(0) {
+            continue;
+        }
+        let mut functions = outline.functions.iter();
+        let function = functions.find(|function| function.span.contains(root.span))?;
+        let (at, indentation) = function.entry.clone()?;
+        // Decorators and defaults stand before the body.
+        if used.annotation || used.store || root.span.start < at || !is_plain(text, function) {
+            return None;
+        }
+        if !entries.contains(&(at, indentation.clone())) {
+            entries.push((at, indentation));
+        }
+    }
+    (!entries.is_empty()).then_some(entries)
+}
+
+/// Whether nothing but Python itself reads the body of a function.
+fn is_plain(text: &str, function: &Function) -> bool {
+    let lines = function.span.of(text).unwrap_or_default().lines();
+    let above = lines.map(str::trim).take_while(|line| {
+        let heads = ["def ", "async def "];
+        !heads.iter().any(|head| line.starts_with(head))
+    });
+    let mut decorators = above.filter(|line| !line.is_empty() && !line.starts_with('#'));
+    decorators.all(|line| PLAIN.contains(&line))
+}
+
+/// The lines of a statement that shares them with nothing else.
+fn own_lines(text: &str, outline: &Outline, import: &ImportStatement) -> Option<ByteSpan> {
+    let mut statements = outline.statements.iter();
+    let statement = statements.find(|each| each.span.contains(import.span))?;
+    let start = cut::line_start(text, statement.span.start);
+    let before = text.get(start as usize..statement.span.start as usize)?;
+    let end = cut::line_end(text, statement.span.end);
+    let tail = text.get(statement.span.end as usize..end as usize)?.trim();
+    let alone = before.is_empty() && (tail.is_empty() || tail.starts_with('#'));
+    (statement.kind == Kind::Import && alone)
+        .then(|| cut::with_blanks(text, ByteSpan::new(start, end)))
+}
+
+/// The statement with these of its names.
+fn spelled(
+    text: &str,
+    import: &ImportStatement,
+    (indentation, leaves): (&str, &[&Leaf]),
+) -> String {
+    let names: Vec<&str> = leaves
+        .iter()
+        .map(|leaf| leaf.span.of(text).unwrap_or_default())
+        .collect();
+    let listed = names.join(", ");
+    let Some(from) = &import.from else {
+        return format!("import {listed}");
+    };
+    let module = from.span.of(text).unwrap_or_default();
+    let line = format!("from {module} import {listed}");
+    if indentation.len() + line.len() <= LINE || names.len() == 1 {
+        return line;
+    }
+    let entries: Vec<String> = names
+        .iter()
+        .map(|name| format!("{indentation}    {name},\n"))
+        .collect();
+    format!("from {module} import (\n{}{indentation})", entries.concat())
+}

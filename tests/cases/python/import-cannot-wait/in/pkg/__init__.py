@@ -1,0 +1,1 @@
+"""Each view needs `pkg.ui` at its head for another reason."""

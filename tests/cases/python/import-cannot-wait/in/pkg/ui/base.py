@@ -1,0 +1,5 @@
+from pkg.ui.draw import Shape
+
+
+class Square(Shape):
+    pass

@@ -1,0 +1,9 @@
+COLOUR = "red"
+
+
+class Shape:
+    pass
+
+
+def kernel(value):
+    return value

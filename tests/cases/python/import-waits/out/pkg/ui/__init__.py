@@ -1,0 +1,2 @@
+"""Offers what is drawn."""
+from pkg.back.view import show, size

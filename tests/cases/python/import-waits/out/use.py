@@ -1,0 +1,1 @@
+from pkg.back.view import show

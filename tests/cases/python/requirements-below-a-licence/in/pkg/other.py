@@ -1,0 +1,2 @@
+import notalibrary
+from diffpy.utils import tools
