@@ -278,7 +278,7 @@ fn hollow_modules(page: &mut Page, modules: &[ModuleEntry]) -> usize {
     if hollow.is_empty() {
         return 0;
     }
-    let why = "Nobody needs them once their importers name the real home.";
+    let why = "An empty one can go; the users of a redirect can name what it leads to.";
     page.section(WARN, "Modules that define nothing", hollow.len(), why);
     page.some(&hollow, |page, module| {
         page.put(PLAIN, "  ")

@@ -1,6 +1,6 @@
 //! The pages of `move`, `replace`, `merge`, `remove` and `init`.
 
-use coalesce_model::envelope::{EntryMigration, Envelope, Init};
+use coalesce_model::envelope::{EntryMigration, Envelope, Grade, Init};
 
 use crate::{
     migration,
@@ -21,9 +21,12 @@ pub fn write(page: &mut Page, envelope: &Envelope, entry: &EntryMigration) {
         plan::write(page, envelope, &entry.migrate.plan);
     }
     if let Some(next) = entry.next.as_ref().filter(|_| !page.quiet()) {
-        page.put(PLAIN, "to change the tree: ")
-            .put(BOLD, next)
-            .end();
+        let what_for = if entry.migrate.plan.answer.grade == Some(Grade::NotProven) {
+            "to try it on a copy, then change the tree: "
+        } else {
+            "to change the tree: "
+        };
+        page.put(PLAIN, what_for).put(BOLD, next).end();
     }
 }
 

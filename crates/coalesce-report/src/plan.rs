@@ -45,9 +45,13 @@ pub fn write(page: &mut Page, envelope: &Envelope, plan: &Plan) {
     findings(page, envelope);
     if is_long {
         page.gap();
+        // What has no manifest yet is no other command's.
+        let by = match envelope.command {
+            Command::Plan | Command::Migrate => page.command(&["plan", "--diff"]),
+            _ => "--all".to_owned(),
+        };
         page.line(format_args!(
-            "the diff has {lines} lines: `{}` shows it, with each reference and why",
-            page.command(&["plan", "--diff"])
+            "the diff has {lines} lines: `{by}` shows it, with each reference and why"
         ));
     } else {
         summary(page, plan);

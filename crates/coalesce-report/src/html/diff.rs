@@ -9,6 +9,10 @@ use crate::coverage::{
     ASPECTS, RELATIONS, comparable, counts, flat, heading, lines, name, note, of_aspect, relation,
 };
 
+/// A table that a small screen shows a part of, and the rest when it is pushed aside.
+const WIDE: &str = "<div class=\"wide\"><table>";
+const WIDE_END: &str = "</table></div>\n";
+
 /// The page of `diff` for a browser.
 #[must_use]
 pub fn html(diff: &Diff) -> String {
@@ -44,7 +48,7 @@ fn aspects(out: &mut String, entries: &[&CoverageEntry]) -> fmt::Result {
         if found.is_empty() {
             continue;
         }
-        writeln!(out, "<h2>{}</h2>\n<table>", heading(aspect))?;
+        writeln!(out, "<h2>{}</h2>\n{WIDE}", heading(aspect))?;
         writeln!(out, "<tr><th>definition<th>A<th>B")?;
         for (entry, difference) in found {
             write!(out, "<tr><td>{}", Text(name(entry)))?;
@@ -65,13 +69,13 @@ fn aspects(out: &mut String, entries: &[&CoverageEntry]) -> fmt::Result {
             }
             out.push('\n');
         }
-        out.push_str("</table>\n");
+        out.push_str(WIDE_END);
     }
     Ok(())
 }
 
 fn coverage(out: &mut String, entries: &[&CoverageEntry]) -> fmt::Result {
-    writeln!(out, "<h2>Coverage</h2>\n<table>")?;
+    writeln!(out, "<h2>Coverage</h2>\n{WIDE}")?;
     writeln!(out, "<tr><th>relation<th>kind<th>definition<th>A<th>B<th>")?;
     for wanted in RELATIONS {
         for entry in entries.iter().filter(|entry| entry.relation == wanted) {
@@ -93,7 +97,7 @@ fn coverage(out: &mut String, entries: &[&CoverageEntry]) -> fmt::Result {
             )?;
         }
     }
-    out.push_str("</table>\n");
+    out.push_str(WIDE_END);
     Ok(())
 }
 

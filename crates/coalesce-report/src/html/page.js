@@ -337,7 +337,7 @@ function rolesSection(parent, query) {
   add(parent, [el('p', { class: 'faint' }, 'Calls of GPU libraries by file, and what for.'),
     table(['module', 'libraries', ...columns], left.map(entry => {
       const counts = new Map(entry.roles.map(role => [role.role, role]));
-      return [[code(entry.module), el('br'), faint(entry.path)], entry.packages.join(', '), ...columns.map(column => {
+      return [el('td', { class: 'name' }, code(entry.module), el('br'), faint(entry.path)), entry.packages.join(', '), ...columns.map(column => {
         const role = counts.get(column);
         return el('td', { class: 'count', title: role ? 'first at line ' + role.line : null }, role ? role.count : '');
       })];

@@ -4,7 +4,7 @@ use coalesce_apply::Store;
 use coalesce_engine::{PlanOptions, Session, checks_of, plan};
 use coalesce_model::{
     Uses,
-    envelope::{Body, Command, EntryMigration},
+    envelope::{Body, Command, EntryMigration, Grade},
     manifest::{EntryText, Manifest},
 };
 
@@ -100,8 +100,10 @@ pub fn run(global: &cli::Global, command: &EntryCommand<'_>) -> anyhow::Result<O
         Some(options.save.as_ref()?.display().to_string())
     });
     let open_still = carried.exit == Exit::Success && !carried.body.applied;
-    let next = (open_still && !worked.nothing_to_do())
-        .then(|| next(global, command, manifest_saved.as_deref()));
+    let next = (open_still && !worked.nothing_to_do()).then(|| {
+        let proven = carried.body.plan.answer.grade != Some(Grade::NotProven);
+        next(global, command, manifest_saved.as_deref(), proven)
+    });
     let body = EntryMigration {
         manifest: text,
         manifest_saved,
@@ -125,9 +127,14 @@ fn unsaved(
     coalesce_engine::manifests(session, vec![(label, text.to_owned())])
 }
 
-/// What to type to have the plan applied.
-fn next(global: &cli::Global, command: &EntryCommand<'_>, saved: Option<&str>) -> String {
-    let words = match saved {
+/// What to type to have the plan applied. One that is not proven is refused, unless it is tried first.
+fn next(
+    global: &cli::Global,
+    command: &EntryCommand<'_>,
+    saved: Option<&str>,
+    proven: bool,
+) -> String {
+    let mut words = match saved {
         Some(path) => vec!["migrate".to_owned(), path.to_owned()],
         None => {
             let mut words = words(&command.entry);
@@ -135,6 +142,9 @@ fn next(global: &cli::Global, command: &EntryCommand<'_>, saved: Option<&str>) -
             words
         }
     };
+    if !proven {
+        words.push("--verify".to_owned());
+    }
     typed::command(&label(global), &words)
 }
 
@@ -182,8 +192,12 @@ mod tests {
             let invocation = cli::Invocation::of(typed.split(' ')).unwrap();
             let command = EntryCommand::of(&invocation.command).unwrap();
             assert_eq!(
-                next(&invocation.global, &command, None),
+                next(&invocation.global, &command, None, true),
                 format!("coalesce {typed}")
+            );
+            assert_eq!(
+                next(&invocation.global, &command, None, false),
+                format!("coalesce {typed} --verify")
             );
         }
     }

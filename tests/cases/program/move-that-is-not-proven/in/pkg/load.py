@@ -1,0 +1,6 @@
+"""Loads what it is told."""
+import importlib
+
+
+def load(name):
+    return importlib.import_module("pkg." + name)
