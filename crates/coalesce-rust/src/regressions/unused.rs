@@ -20,6 +20,7 @@ use crate::{
         Binding, CrateId, FileId, Found, ItemId, ModuleId, Res, Site, Sym, Target, UseSite, World,
     },
     rewrite::method_names,
+    words::{STANDARD_TRAITS, words_of},
 };
 
 /// What the compiler may say of what is left.
@@ -253,8 +254,8 @@ impl<'a> Named<'a> {
         for (file, was) in self.changed_files(before) {
             let served = before.imports(was);
             let below = OnceCell::new();
-            for (name, import) in self.imports(file) {
-                let more = served.get(&name).is_some_and(Import::serves);
+            for (key, import) in self.imports(file) {
+                let more = served.get(&key).is_some_and(Import::serves);
                 let idle = import.uses.0.is_empty();
                 let warning = if idle { &IDLE_IMPORT } else { &UNUSED_IMPORT };
                 let world = self.tree.world;
@@ -262,8 +263,10 @@ impl<'a> Named<'a> {
                     let below = below.get_or_init(|| world.leaves_used_below(file));
                     below.contains(&import.leaf)
                 };
-                if more && !import.serves() && !(idle && serves_below()) {
-                    found.extend(self.unused((file, import.span), &name, warning));
+                // Of what is outside, nobody knows whether it is a trait: one that no path names is settled elsewhere.
+                let settled = idle && (import.outside || serves_below());
+                if more && !settled && !import.serves() {
+                    found.extend(self.unused((file, import.span), &key.1, warning));
                 }
             }
         }
@@ -375,25 +378,30 @@ impl<'a> Named<'a> {
         found
     }
 
-    /// The private imports of a file that are no traits, which methods need unseen, by their names.
-    fn imports(&mut self, file: FileId) -> BTreeMap<String, Import> {
+    /// The private imports of a file that are no traits, which methods need unseen, by the module that has
+    /// them and their names.
+    fn imports(&mut self, file: FileId) -> BTreeMap<(String, String), Import> {
         let world = self.tree.world;
-        let mut found: BTreeMap<String, Import> = BTreeMap::new();
-        let source = &world[file];
-        for load in &source.loads {
+        let mut found: BTreeMap<(String, String), Import> = BTreeMap::new();
+        let mut by_leaf: BTreeMap<u32, (String, String)> = BTreeMap::new();
+        for load in &world[file].loads {
             let mut sites = Vec::new();
             world.visit(*load as usize, &mut |facts, site| sites.push((facts, site)));
             for (facts, site) in &sites {
                 if let Some((name, span)) = private_import(world, facts, site)
                     && let Some(own) = self.conditions_of(file, site)
+                    && let UseSite::Leaf(leaf) = site.site
                 {
+                    let here = Target::Module(world.module_of(site.space));
+                    let key = (world.name_of(&here), name);
+                    let mut led = site.trace.steps.last().into_iter().flat_map(Found::all);
+                    let outside = led.any(|(res, _)| matches!(res, Res::External(_)));
                     let uses = ConditionedUses::default();
-                    let UseSite::Leaf(leaf) = site.site else {
-                        continue;
-                    };
-                    found.entry(name).or_insert(Import {
+                    by_leaf.insert(leaf, key.clone());
+                    found.entry(key).or_insert(Import {
                         leaf,
                         span,
+                        outside,
                         own,
                         uses,
                     });
@@ -407,8 +415,18 @@ impl<'a> Named<'a> {
                 if matches!(site.origin, Origin::DocLink | Origin::DocCode) {
                     continue;
                 }
-                let import = found.get_mut(facts.name(first.name));
-                if let (Some(import), Some(_)) = (import, step.import) {
+                let leaf = step.import.filter(|(of, _)| *of == file);
+                let mut used: Vec<&mut Import> = Vec::new();
+                if step.glob {
+                    // Which module of the file its glob has it from is not asked.
+                    let name = facts.name(first.name);
+                    let alike = found.iter_mut().filter(|((_, own), _)| own == name);
+                    used.extend(alike.map(|(_, import)| import));
+                } else if let Some((_, leaf)) = leaf {
+                    let key = by_leaf.get(&leaf);
+                    used.extend(key.and_then(|key| found.get_mut(key)));
+                }
+                for import in used {
                     import.uses.0.extend(self.conditions_of(file, site));
                 }
             }
@@ -596,6 +614,8 @@ fn items_of_changed_files(own: &World, other: &World) -> Vec<ItemId> {
 struct Import {
     leaf: u32,
     span: ByteSpan,
+    /// Whether it leads out of the tree.
+    outside: bool,
     own: BTreeSet<String>,
     uses: ConditionedUses,
 }
@@ -636,7 +656,7 @@ fn private_glob(world: &World, facts: &SourceFacts, site: &Site<'_>) -> Option<(
     (!world.space(target).opaque).then_some((at, target))
 }
 
-/// The name of a private import that leads to a module or an item of the tree, but to no trait.
+/// The name of a private import that leads to a module or an item, but to no trait that is known as one.
 fn private_import(
     world: &World,
     facts: &SourceFacts,
@@ -657,10 +677,19 @@ fn private_import(
     let known = led.all(|(res, _)| match res {
         Res::Module(_) | Res::Variant(..) => true,
         Res::Item(_) => !is_trait(world, res),
-        _ => false,
+        Res::Member(..) => false,
+        Res::External(name) => !is_standard_trait(world.names.text(name).as_ref()),
     });
     let bound = leaf.alias.or_else(|| site.segments.last().copied())?;
     known.then(|| (facts.name(bound.name).to_owned(), leaf.span))
+}
+
+/// Whether a full name is that of a trait of the standard library, whose methods need it unseen.
+fn is_standard_trait(name: &str) -> bool {
+    let (first, last) = (name.split("::").next(), name.rsplit("::").next());
+    let standard = first.is_some_and(|first| matches!(first, "std" | "core" | "alloc"));
+    let known = |last: &str| last.ends_with("Ext") || words_of(STANDARD_TRAITS, last).is_some();
+    standard && last.is_some_and(known)
 }
 
 fn is_trait(world: &World, res: Res) -> bool {
