@@ -5,7 +5,10 @@
 
 use coalesce_model::{TokenClass, UnitKind};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
-use std::{collections::BTreeMap, hash::Hasher as _};
+use std::{
+    collections::{BTreeMap, hash_map::Entry},
+    hash::Hasher as _,
+};
 
 use crate::{
     containers::Container,
@@ -39,11 +42,12 @@ pub fn pairs(corpus: &Corpus) -> FxHashSet<(Container, Container)> {
         }
     }
     let mut found = FxHashSet::default();
+    let mut names = FxHashMap::default();
     for ((is_module, _, _), members) in groups {
         for (index, left) in members.iter().take(PAIRED).enumerate() {
             for right in members.iter().skip(index + 1) {
                 let apart = left.0 != right.0;
-                if apart && (is_module || means_alike(corpus, *left, *right)) {
+                if apart && (is_module || means_alike(corpus, &mut names, *left, *right)) {
                     found.insert((*left.min(right), *left.max(right)));
                 }
             }
@@ -97,22 +101,34 @@ fn hash(file: &SourceFile, unit: &Unit) -> u64 {
 }
 
 /// Whether the words of two equal classes mean the same: what their files define under these names is
-/// the same, and their imports are, where they bring one of these.
-fn means_alike(corpus: &Corpus, left: Container, right: Container) -> bool {
-    let place = |(file, unit): Container| {
+/// the same, and their imports are, where they bring one of these. What is known of a file is kept in `known`.
+fn means_alike(
+    corpus: &Corpus,
+    known: &mut FxHashMap<u32, Names>,
+    left: Container,
+    right: Container,
+) -> bool {
+    for (at, _) in [left, right] {
+        if let (Some(file), Entry::Vacant(names)) = (corpus.files.get(at as usize), known.entry(at))
+        {
+            names.insert(Names::of(file));
+        }
+    }
+    let unit = |(file, unit): Container| {
         let file = corpus.files.get(file as usize)?;
         Some((file, file.units.get(unit as usize)?))
     };
-    let (Some((a, unit)), Some((b, _))) = (place(left), place(right)) else {
+    let (Some((file, unit)), Some(here), Some(there)) =
+        (unit(left), known.get(&left.0), known.get(&right.0))
+    else {
         return false;
     };
-    let words: FxHashSet<u32> = a
+    let words: FxHashSet<u32> = file
         .tokens_of(unit)
         .iter()
         .filter(|token| token.class == TokenClass::Word && token.id != unit.name)
         .map(|token| token.id)
         .collect();
-    let (here, there) = (Names::of(a), Names::of(b));
     words.iter().all(|word| {
         let defined = here.defined.get(word) == there.defined.get(word);
         let imported = here.imported.contains(word) || there.imported.contains(word);
