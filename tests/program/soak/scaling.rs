@@ -295,7 +295,7 @@ const RUST_FILES: &[(&str, &str)] = &[
 /// Whether somebody has asked for all of it.
 pub(super) fn is_whole() -> bool {
     let asked = ["COALESCE_SOAK_ROUNDS", "COALESCE_SOAK_SECONDS"];
-    asked.iter().any(|name| told::<f64>(name) > Some(30.0))
+    asked.iter().any(|name| told::<f64>(name) >= Some(20.0))
 }
 
 /// What grew faster than what it was given, and what was not answered.
