@@ -35,7 +35,7 @@ pub fn references(graph: &PythonGraph, names: &[&str], texts: &dyn Texts) -> Vec
             return Vec::new();
         }
         let analysis = Analysis::new(&text);
-        let file = File {
+        let file = SearchedFile {
             graph,
             module,
             path: &found.path,
@@ -139,7 +139,7 @@ fn spellings(
 }
 
 /// A file that is looked through for one name after the other.
-struct File<'a> {
+struct SearchedFile<'a> {
     graph: &'a PythonGraph,
     module: usize,
     path: &'a TreePath,
@@ -148,8 +148,8 @@ struct File<'a> {
     names: Names<'a>,
 }
 
-fn in_file(file: &File<'_>, targets: &[Entity]) -> Vec<Reference> {
-    let File {
+fn in_file(file: &SearchedFile<'_>, targets: &[Entity]) -> Vec<Reference> {
+    let SearchedFile {
         graph,
         module,
         path,

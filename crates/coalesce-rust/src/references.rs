@@ -100,7 +100,7 @@ fn has_variants(world: &World, name: &str) -> bool {
 
 /// Every reference of each of `names`, sorted: the tree is gone through once, however many there are.
 pub(crate) fn references(world: &World, names: &[&str], texts: &dyn Texts) -> Vec<Vec<Reference>> {
-    let sought = Sought::of(world, names);
+    let sought = SoughtNames::of(world, names);
     let found: Vec<(usize, Reference)> = (0..world.load_count())
         .into_par_iter()
         .flat_map_iter(|load| {
@@ -132,7 +132,7 @@ pub(crate) fn references(world: &World, names: &[&str], texts: &dyn Texts) -> Ve
 
 /// What several names stand for, and which of them something stands for.
 #[derive(Default)]
-struct Sought {
+struct SoughtNames {
     /// By number of the name.
     wanted: Vec<Wanted>,
     modules: FxHashMap<ModuleId, Vec<usize>>,
@@ -141,7 +141,7 @@ struct Sought {
     external: FxHashMap<String, Vec<usize>>,
 }
 
-impl Sought {
+impl SoughtNames {
     fn of(world: &World, names: &[&str]) -> Self {
         let mut sought = Self::default();
         for (at, name) in names.iter().enumerate() {
