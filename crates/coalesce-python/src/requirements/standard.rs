@@ -66,6 +66,15 @@ pub fn distribution(library: &str) -> &str {
         "dotenv" => "python_dotenv",
         "mpl_toolkits" => "matplotlib",
         "CifFile" => "pycifrw",
+        "rsciio" => "rosettasciio",
+        "OpenGL" => "pyopengl",
+        "OpenSSL" => "pyopenssl",
+        "nacl" => "pynacl",
+        "usb" => "pyusb",
+        "fitz" => "pymupdf",
+        "docx" => "python_docx",
+        "umap" => "umap_learn",
+        "osgeo" => "gdal",
         other => other,
     }
 }

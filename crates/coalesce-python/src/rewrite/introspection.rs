@@ -225,7 +225,13 @@ fn modules_made_up<'m>(
     text: &str,
 ) -> Option<(&'m Change, ByteSpan, &'static str)> {
     let change = mapping.changes.first()?;
-    let at = text.find("sys.meta_path")?;
+    let mut places = text.match_indices("sys.meta_path").map(|(at, _)| at);
+    let at = places.find(|at| {
+        let before = text.get(..*at).unwrap_or_default();
+        let line = before.rsplit('\n').next().unwrap_or_default();
+        // A line that is a comment finds nothing.
+        !line.trim_start().starts_with('#')
+    })?;
     let span = ByteSpan::from_range(at..at + "sys.meta_path".len());
     Some((
         change,

@@ -80,7 +80,9 @@ impl<'m> Readers<'m> {
                 .all
                 .iter()
                 .filter(|change| {
-                    tells_apart(before, after, change) && !first_part_alone(text, at, change)
+                    tells_apart(before, after, change)
+                        && !first_part_alone(text, at, change)
+                        && !meets_nothing(before, after, change)
                 })
                 .peekable();
             told.peek()?;
@@ -443,6 +445,67 @@ fn tells_apart(before: &str, after: &str, change: &Change) -> bool {
         | "removeprefix" | "removesuffix" => from != to,
         _ => false,
     }
+}
+
+/// Whether the first parts of a name are joined again and held against texts that neither name meets:
+/// `".".join(cls.__module__.split(".")[:2]) in ["a.b", "c.d"]`.
+fn meets_nothing(before: &str, after: &str, change: &Change) -> bool {
+    let head = before.trim_end_matches(|c: char| is_word(c) || c == '.');
+    let joined = ["\".\".join(", "'.'.join("];
+    let taken = [".split(\".\")[:", ".split('.')[:"];
+    let counted = taken.iter().find_map(|form| after.strip_prefix(form));
+    let Some((count, rest)) = counted.and_then(|rest| rest.split_once("])")) else {
+        return false;
+    };
+    let (true, Ok(count)) = (
+        joined.iter().any(|form| head.ends_with(form)),
+        count.trim().parse::<usize>(),
+    ) else {
+        return false;
+    };
+    let rest = rest.trim_start();
+    let asked = ["not in ", "in ", "== ", "!= "];
+    let Some((form, rest)) = asked
+        .iter()
+        .find_map(|form| Some((form, rest.strip_prefix(form)?)))
+    else {
+        return false;
+    };
+    let rest = rest.trim_start();
+    let listed = match form.ends_with("in ") {
+        true => rest
+            .strip_prefix(['[', '(', '{'])
+            .and_then(|rest| rest.split_once([']', ')', '}']))
+            .map(|(listed, _)| listed),
+        false => rest.lines().next().map(|line| line.trim_end_matches(':')),
+    };
+    let Some(listed) = listed else {
+        return false;
+    };
+    let mut between = listed.split(['"', '\'']).step_by(2);
+    if !between.all(|part| part.chars().all(|c| c == ',' || c.is_whitespace())) {
+        return false;
+    }
+    let module = |name: &str| match change.subject {
+        Subject::Item => name
+            .rsplit_once('.')
+            .map_or("", |(module, _)| module)
+            .to_owned(),
+        _ => name.to_owned(),
+    };
+    // A module below one that moves has more parts.
+    let meets = |name: &str, text: &str| {
+        let parts: Vec<&str> = name.split('.').collect();
+        let first = parts.get(..count.min(parts.len())).unwrap_or_default();
+        let below = format!("{name}.");
+        first.join(".") == text || (parts.len() < count && text.starts_with(&below))
+    };
+    let (from, to) = (module(&change.from), module(&change.to));
+    let texts = literals(listed);
+    !texts.is_empty()
+        && !texts
+            .iter()
+            .any(|text| meets(&from, text) || meets(&to, text))
 }
 
 /// Whether the parts of a name are kept in a variable of a function that asks for the first one alone, which stays what

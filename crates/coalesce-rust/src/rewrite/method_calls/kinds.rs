@@ -31,11 +31,11 @@ pub(super) type Bound = (ModuleId, String);
 
 /// What is known of a type.
 #[derive(Clone, Debug)]
-pub(super) enum Kind {
+pub(super) enum ReceiverKind {
     /// It has what these traits give: a type parameter, `impl` and `dyn`, `Self` of a trait.
     Bounded(Vec<Bound>),
     /// A type of the tree, with its type arguments as far as they are known.
-    Type(ItemId, Vec<Option<Kind>>),
+    Type(ItemId, Vec<Option<ReceiverKind>>),
     /// What writes a `Debug` or `Display`: `fmt::Formatter`.
     Formatter,
     /// What a formatter makes for lists, structs and the like.
@@ -49,7 +49,7 @@ const OF_FORMATTERS: [&str; 2] = ["write_fmt", "write_str"];
 type Results = BTreeMap<String, Option<(ModuleId, syn::Type)>>;
 
 /// What names of types stand for at a place: type parameters and `Self`.
-pub(super) type Scope = BTreeMap<String, Kind>;
+pub(super) type Scope = BTreeMap<String, ReceiverKind>;
 
 /// What a trait of the tree says of itself.
 #[derive(Default)]
@@ -126,14 +126,14 @@ impl<'g> Given<'g> {
     pub fn generics(&self, home: ModuleId, generics: &syn::Generics, scope: &mut Scope) {
         for parameter in generics.type_params() {
             let own = self.bounds(home, &parameter.bounds);
-            scope.insert(parameter.ident.to_string(), Kind::Bounded(own));
+            scope.insert(parameter.ident.to_string(), ReceiverKind::Bounded(own));
         }
         let clauses = generics.where_clause.iter();
         for predicate in clauses.flat_map(|clause| &clause.predicates) {
             // What a clause says of any other type gives it nothing.
             if let syn::WherePredicate::Type(predicate) = predicate
                 && let Some(name) = name_of(&predicate.bounded_ty)
-                && let Some(Kind::Bounded(known)) = scope.get_mut(&name)
+                && let Some(ReceiverKind::Bounded(known)) = scope.get_mut(&name)
             {
                 known.extend(self.bounds(home, &predicate.bounds));
             }
@@ -141,12 +141,14 @@ impl<'g> Given<'g> {
     }
 
     /// What is known of a type that is said in a module.
-    pub fn kind(&self, home: ModuleId, scope: &Scope, ty: &syn::Type) -> Option<Kind> {
+    pub fn kind(&self, home: ModuleId, scope: &Scope, ty: &syn::Type) -> Option<ReceiverKind> {
         match ty {
             syn::Type::Reference(reference) => self.kind(home, scope, &reference.elem),
             syn::Type::Paren(inner) => self.kind(home, scope, &inner.elem),
             syn::Type::Group(inner) => self.kind(home, scope, &inner.elem),
-            syn::Type::TraitObject(shown) => Some(Kind::Bounded(self.bounds(home, &shown.bounds))),
+            syn::Type::TraitObject(shown) => {
+                Some(ReceiverKind::Bounded(self.bounds(home, &shown.bounds)))
+            }
             syn::Type::Path(path) => self.kind_of_path(home, scope, path),
             _ => None,
         }
@@ -154,15 +156,22 @@ impl<'g> Given<'g> {
 
     /// The same of a parameter: `impl Trait` is a type parameter there, and elsewhere one has to have the trait in
     /// scope.
-    pub fn parameter(&self, home: ModuleId, scope: &Scope, ty: &syn::Type) -> Option<Kind> {
+    pub fn parameter(&self, home: ModuleId, scope: &Scope, ty: &syn::Type) -> Option<ReceiverKind> {
         match ty {
             syn::Type::Reference(reference) => self.parameter(home, scope, &reference.elem),
-            syn::Type::ImplTrait(shown) => Some(Kind::Bounded(self.bounds(home, &shown.bounds))),
+            syn::Type::ImplTrait(shown) => {
+                Some(ReceiverKind::Bounded(self.bounds(home, &shown.bounds)))
+            }
             other => self.kind(home, scope, other),
         }
     }
 
-    fn kind_of_path(&self, home: ModuleId, scope: &Scope, path: &syn::TypePath) -> Option<Kind> {
+    fn kind_of_path(
+        &self,
+        home: ModuleId,
+        scope: &Scope,
+        path: &syn::TypePath,
+    ) -> Option<ReceiverKind> {
         // Bounds of an associated type give it nothing: its traits have to be in scope.
         if path.qself.is_some() {
             return None;
@@ -199,7 +208,7 @@ impl<'g> Given<'g> {
                     _ => false,
                 });
             if name == "Formatter" && formats {
-                return Some(Kind::Formatter);
+                return Some(ReceiverKind::Formatter);
             }
             let pointed = arguments
                 .first()
@@ -211,16 +220,16 @@ impl<'g> Given<'g> {
             return None;
         }
         let arguments = arguments.iter().map(|ty| self.kind(home, scope, ty));
-        Some(Kind::Type(item, arguments.collect()))
+        Some(ReceiverKind::Type(item, arguments.collect()))
     }
 
     /// Whether what is known of a type gives it a method without any import.
-    pub fn gives(&mut self, kind: &Kind, method: &str) -> bool {
+    pub fn gives(&mut self, kind: &ReceiverKind, method: &str) -> bool {
         match kind {
-            Kind::Bounded(bounds) => self.by(bounds, method, 0),
-            Kind::Type(item, _) => self.own(*item).contains_key(method),
-            Kind::Formatter => OF_FORMATTERS.contains(&method),
-            Kind::DebugBuilder => true,
+            ReceiverKind::Bounded(bounds) => self.by(bounds, method, 0),
+            ReceiverKind::Type(item, _) => self.own(*item).contains_key(method),
+            ReceiverKind::Formatter => OF_FORMATTERS.contains(&method),
+            ReceiverKind::DebugBuilder => true,
         }
     }
 
@@ -238,9 +247,9 @@ impl<'g> Given<'g> {
     }
 
     /// What a method of a type gives, called on it or by its name.
-    pub fn result(&mut self, kind: &Kind, method: &str) -> Option<Kind> {
+    pub fn result(&mut self, kind: &ReceiverKind, method: &str) -> Option<ReceiverKind> {
         match kind {
-            Kind::Bounded(bounds) => {
+            ReceiverKind::Bounded(bounds) => {
                 let found = self.result_by(bounds, method, 0);
                 let Some((home, result)) = found else {
                     let known = GIVE_THEMSELVES.contains(&method) && !bounds.is_empty();
@@ -249,14 +258,18 @@ impl<'g> Given<'g> {
                 let scope = Scope::from([("Self".to_owned(), kind.clone())]);
                 self.kind(home, &scope, &result)
             }
-            Kind::Type(item, _) => {
+            ReceiverKind::Type(item, _) => {
                 let own = self.own(*item);
                 let (home, result) = own.get(method)?.clone()?;
                 let scope = Scope::from([("Self".to_owned(), kind.clone())]);
                 self.kind(home, &scope, &result)
             }
-            Kind::Formatter => method.starts_with("debug_").then_some(Kind::DebugBuilder),
-            Kind::DebugBuilder => (!method.starts_with("finish")).then_some(Kind::DebugBuilder),
+            ReceiverKind::Formatter => method
+                .starts_with("debug_")
+                .then_some(ReceiverKind::DebugBuilder),
+            ReceiverKind::DebugBuilder => {
+                (!method.starts_with("finish")).then_some(ReceiverKind::DebugBuilder)
+            }
         }
     }
 
@@ -281,8 +294,8 @@ impl<'g> Given<'g> {
     }
 
     /// What a field of a type is.
-    pub fn field(&self, kind: &Kind, member: &syn::Member) -> Option<Kind> {
-        let Kind::Type(item, arguments) = kind else {
+    pub fn field(&self, kind: &ReceiverKind, member: &syn::Member) -> Option<ReceiverKind> {
+        let ReceiverKind::Type(item, arguments) = kind else {
             return None;
         };
         let (home, text) = self.text_of(*item)?;
@@ -309,7 +322,7 @@ impl<'g> Given<'g> {
     }
 
     /// What a function of a module gives, or the type that a name makes by itself.
-    pub fn called(&self, home: ModuleId, path: &syn::Path) -> Option<Kind> {
+    pub fn called(&self, home: ModuleId, path: &syn::Path) -> Option<ReceiverKind> {
         let (module, name) = self.bound(home, path)?;
         let bindings = self.world.bindings(module, &name);
         let item = bindings.iter().find_map(|binding| match binding.res {
@@ -317,7 +330,7 @@ impl<'g> Given<'g> {
             _ => None,
         })?;
         match self.world[item].kind {
-            ItemKind::Struct => Some(Kind::Type(item, Vec::new())),
+            ItemKind::Struct => Some(ReceiverKind::Type(item, Vec::new())),
             ItemKind::Function => {
                 let (home, text) = self.text_of(item)?;
                 let function: syn::ItemFn = syntax::parse(&text).ok()?;
@@ -330,7 +343,7 @@ impl<'g> Given<'g> {
                 let kind = self.kind(home, &scope, result)?;
                 // Which types its parameters stand for, the caller decides.
                 let generic = function.sig.generics.type_params().next().is_some();
-                (!generic || !matches!(kind, Kind::Bounded(_))).then_some(kind)
+                (!generic || !matches!(kind, ReceiverKind::Bounded(_))).then_some(kind)
             }
             _ => None,
         }
@@ -382,9 +395,9 @@ impl<'g> Given<'g> {
             return Some(shape);
         };
         shape.above = self.bounds(home, &parsed.supertraits);
-        let mut scope = Scope::from([("Self".to_owned(), Kind::Bounded(Vec::new()))]);
+        let mut scope = Scope::from([("Self".to_owned(), ReceiverKind::Bounded(Vec::new()))]);
         self.generics(home, &parsed.generics, &mut scope);
-        if let Some(Kind::Bounded(own)) = scope.remove("Self") {
+        if let Some(ReceiverKind::Bounded(own)) = scope.remove("Self") {
             shape.above.extend(own);
         }
         for member in &parsed.items {

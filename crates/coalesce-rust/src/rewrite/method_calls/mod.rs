@@ -15,7 +15,7 @@ use syn::{
     visit::{self, Visit},
 };
 
-use self::kinds::{Given, Kind, Scope};
+use self::kinds::{Given, ReceiverKind, Scope};
 use super::traits;
 use crate::{
     facts::ItemKind,
@@ -99,12 +99,12 @@ impl Reader<'_> {
         })
     }
 
-    fn kind_of_type(&self, ty: &syn::Type) -> Option<Kind> {
+    fn kind_of_type(&self, ty: &syn::Type) -> Option<ReceiverKind> {
         self.given.kind(self.home, &self.types, ty)
     }
 
     /// What the path of a type before a function's name stands for.
-    fn kind_of_names(&self, path: &syn::ExprPath) -> Option<Kind> {
+    fn kind_of_names(&self, path: &syn::ExprPath) -> Option<ReceiverKind> {
         let mut path = syn::TypePath {
             attrs: Vec::new(),
             qself: path.qself.clone(),
@@ -120,7 +120,7 @@ impl Reader<'_> {
     }
 
     /// What is known of the type of an expression.
-    fn kind(&mut self, expression: &syn::Expr) -> Option<Kind> {
+    fn kind(&mut self, expression: &syn::Expr) -> Option<ReceiverKind> {
         match expression {
             syn::Expr::Paren(inner) => self.kind(&inner.expr),
             syn::Expr::Group(inner) => self.kind(&inner.expr),
@@ -178,7 +178,7 @@ impl Reader<'_> {
     }
 
     /// Takes a pattern's name for what is known of it.
-    fn bind(&mut self, pattern: &syn::Pat, kind: Option<Kind>) {
+    fn bind(&mut self, pattern: &syn::Pat, kind: Option<ReceiverKind>) {
         self.visit_pat(pattern);
         let mut pattern = pattern;
         while let syn::Pat::Type(typed) = pattern {
@@ -260,7 +260,9 @@ impl<'ast> Visit<'ast> for Reader<'_> {
             let home = reader.home;
             let mut own = reader.given.bounds(home, &item.supertraits);
             own.push((home, item.ident.to_string()));
-            reader.types.insert("Self".to_owned(), Kind::Bounded(own));
+            reader
+                .types
+                .insert("Self".to_owned(), ReceiverKind::Bounded(own));
             reader.generics(&item.generics);
             visit::visit_item_trait(reader, item);
         });
