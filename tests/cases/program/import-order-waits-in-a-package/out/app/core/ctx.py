@@ -1,0 +1,5 @@
+from app.memt.stack import stack
+
+
+def run():
+    return stack()

@@ -1,0 +1,3 @@
+def stack():
+    from app.memt import W
+    return W()

@@ -1,0 +1,3 @@
+def run():
+    from ..fast.common import X
+    return X
