@@ -16,9 +16,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let settings = Configuration::from_environment()?;
     let manager = DeviceManager::new(Platforms::system(), settings.preference);
     let (device, driver) = manager.open_device("auto", Fallback::Cpu)?;
+    // All who share a device have to say the same number; this is what `Gpu` says where there is one device.
+    let slots = settings.max_pipelines.unwrap_or_else(|| settings.workers());
     let store: Arc<dyn SlotStore> = Arc::new(FileSlots::new(settings.slot_directory));
     let wait = Deadline::after(Duration::from_secs(60));
-    let slot = SlotGuard::acquire(&store, &Request::on(device.info.id, 4), wait)?;
+    let slot = SlotGuard::acquire(&store, &Request::on(device.info.id, slots), wait)?;
     println!("{}, slot {}", device.name, slot.slot());
     profiler().enable();
     let stream = Stream::new(&driver, StreamKind::NonBlocking)?;
