@@ -143,24 +143,43 @@ impl Baseline {
         }
     }
 
-    /// The members of a class that are in no class of this baseline together with the others: those
-    /// that the likest class here lacks.
+    /// The members of a class that are in no class of this baseline together with another one of it. A class may have
+    /// fallen apart into several that share members.
     fn gone(&self, known: &Known) -> Vec<(TreePath, String)> {
-        let missing = |other: &Known| {
-            let mut left = other.members.clone();
-            let mut gone = Vec::new();
-            for member in &known.members {
-                match left.iter().position(|one| one == member) {
-                    Some(at) => _ = left.swap_remove(at),
-                    None => gone.push(member.clone()),
-                }
-            }
-            gone
-        };
         let same_kind = self.classes.iter().filter(|other| other.kind == known.kind);
-        let likest = same_kind.map(missing).min_by_key(Vec::len);
-        likest.unwrap_or_else(|| known.members.clone())
+        let shared = same_kind.map(|other| common(&known.members, &other.members));
+        let mut still: BTreeMap<&(TreePath, String), usize> = BTreeMap::new();
+        for shared in shared.filter(|shared| shared.values().sum::<usize>() > 1) {
+            for (member, count) in shared {
+                let most = still.entry(member).or_default();
+                *most = count.max(*most);
+            }
+        }
+        let is_gone = |member: &&(TreePath, String)| match still.get_mut(*member) {
+            Some(left) if *left > 0 => {
+                *left -= 1;
+                false
+            }
+            _ => true,
+        };
+        known.members.iter().filter(is_gone).cloned().collect()
     }
+}
+
+/// What two lists have in common, and how often.
+fn common<'a, T: Ord>(one: &'a [T], other: &[T]) -> BTreeMap<&'a T, usize> {
+    let mut counts: BTreeMap<&T, usize> = BTreeMap::new();
+    for member in other {
+        *counts.entry(member).or_default() += 1;
+    }
+    let mut shared: BTreeMap<&T, usize> = BTreeMap::new();
+    for member in one {
+        if let Some(left) = counts.get_mut(member).filter(|left| **left > 0) {
+            *left -= 1;
+            *shared.entry(member).or_default() += 1;
+        }
+    }
+    shared
 }
 
 /// A class of a baseline that is not there any more, or has lost members.
@@ -200,6 +219,50 @@ impl Kind {
             Self::Function => "function",
             Self::Block => "block",
             Self::Idiom => "idiom",
+        }
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+mod tests {
+    use super::*;
+
+    /// Classes of functions, a letter a member.
+    fn baseline(classes: &[&str]) -> Baseline {
+        let class = |members: &&str| Known {
+            kind: "function".to_owned(),
+            members: members
+                .chars()
+                .map(|name| (TreePath::new("a.py").unwrap(), name.to_string()))
+                .collect(),
+        };
+        Baseline {
+            duplicates_baseline: VERSION,
+            classes: classes.iter().map(class).collect(),
+        }
+    }
+
+    #[test]
+    fn a_member_is_gone_when_it_is_alike_to_no_other_one_of_its_class() {
+        for (before, now, after) in [
+            (["abc"].as_slice(), ["abc"].as_slice(), ["abc"].as_slice()),
+            (&["abc"], &["ab"], &["ab"]),
+            // It fell apart, and each of its members is in one of the parts.
+            (&["abc"], &["ab", "bc"], &["abc"]),
+            (&["abcd"], &["ab", "cd"], &["abcd"]),
+            (&["abc"], &["abx", "cx"], &["ab"]),
+            (&["abc"], &["ax", "bx", "cx"], &[]),
+            // Without a name, twice in a file.
+            (&["aab"], &["aa"], &["aa"]),
+            (&["aab"], &["ab"], &["ab"]),
+            (&["ab"], &[], &[]),
+        ] {
+            let (before, now) = (baseline(before), baseline(now));
+            let shrunk = before.shrunk_to(&now);
+            assert_eq!(shrunk, baseline(after));
+            assert_eq!(before.spent(&now).is_empty(), shrunk == before);
+            assert!(shrunk.spent(&now).is_empty());
         }
     }
 }

@@ -1,7 +1,10 @@
 //! The tools: what each takes, what it gives, and what it may do to the tree.
 
-use coalesce_model::envelope::{self, Grade};
-use schemars::{JsonSchema, generate::SchemaSettings, transform::RestrictFormats};
+use coalesce_model::{
+    envelope::{self, Grade},
+    json_schema,
+};
+use schemars::JsonSchema;
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Map, Value, json};
 
@@ -365,22 +368,12 @@ fn tools() -> [Tool; 7] {
 }
 
 fn schema<T: JsonSchema>() -> Value {
-    let settings = SchemaSettings::draft2020_12().with_transform(RestrictFormats::default());
-    settings
-        .into_generator()
-        .into_root_schema_for::<T>()
-        .to_value()
+    json_schema::as_read::<T>().to_value()
 }
 
-/// The body of a command within what every command says, as it is written: a field that is left out
-/// where it is empty is not required.
+/// The body of a command within what every command says.
 fn output<B: JsonSchema>() -> Value {
-    let settings = SchemaSettings::draft2020_12().for_serialize();
-    let settings = settings.with_transform(RestrictFormats::default());
-    settings
-        .into_generator()
-        .into_root_schema_for::<Output<B>>()
-        .to_value()
+    json_schema::as_written::<Output<B>>().to_value()
 }
 
 /// What a tool gives, for its schema.

@@ -15,14 +15,14 @@ mod locate;
 mod proposal;
 mod upkeep;
 
-use schemars::{JsonSchema, generate::SchemaSettings, transform::RestrictFormats};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use self::{
     answer::*, bodies::*, coverage::*, devices::*, duplicates::*, existing::*, fleet::*, locate::*,
     proposal::*, upkeep::*,
 };
-use crate::{Code, Root, Severity};
+use crate::{Code, Root, Severity, json_schema};
 
 /// Version of the envelope. It is raised when a field goes away or changes its meaning; new
 /// fields may come without.
@@ -308,10 +308,7 @@ pub struct SkippedFile {
 /// The JSON schema of [`Envelope`], with line ends as the file in the repository has them.
 #[must_use]
 pub fn schema() -> schemars::Schema {
-    // As it is written: a field that is left out where it is empty is not required.
-    let settings = SchemaSettings::draft2020_12().for_serialize();
-    let settings = settings.with_transform(RestrictFormats::default());
-    settings.into_generator().into_root_schema_for::<Envelope>()
+    json_schema::as_written::<Envelope>()
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ pub mod edit;
 pub mod envelope;
 pub mod finding;
 pub mod hash;
+pub mod json_schema;
 pub mod language;
 pub mod lines;
 pub mod manifest;

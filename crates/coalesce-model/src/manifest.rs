@@ -12,12 +12,12 @@ mod write;
 pub use guard::{GUARD_HEAD, GUARD_PACKAGE, is_guard};
 pub use read::{FURTHER_MISTAKES, MOST_MISTAKES};
 pub use record::{AppliedEntries, applied_line, record_path};
-use schemars::{JsonSchema, generate::SchemaSettings, transform::RestrictFormats};
+use schemars::JsonSchema;
 use serde::Deserialize;
 pub use tables::EXAMPLES;
 pub use write::{EntryText, toml_key};
 
-use crate::{Allowed, ByteSpan, LanguageKind, ShimStyle, Uses, pattern::NamePattern};
+use crate::{Allowed, ByteSpan, LanguageKind, ShimStyle, Uses, json_schema, pattern::NamePattern};
 
 /// One migration manifest.
 #[derive(Clone, Debug)]
@@ -274,10 +274,7 @@ impl Manifest {
 /// The JSON schema of a manifest (draft 2020-12), as editors take it by `#:schema`.
 #[must_use]
 pub fn schema() -> schemars::Schema {
-    let settings = SchemaSettings::draft2020_12().with_transform(RestrictFormats::default());
-    settings
-        .into_generator()
-        .into_root_schema_for::<tables::Document>()
+    json_schema::as_read::<tables::Document>()
 }
 
 /// The candidate nearest to `name`, close enough to be a slip of the pen: at most a third of its

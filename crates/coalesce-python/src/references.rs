@@ -25,41 +25,9 @@ pub fn references(graph: &PythonGraph, names: &[&str], texts: &dyn Texts) -> Vec
         (targets, spellings)
     });
     let (targets, spellings): (Vec<_>, Vec<_>) = sought.unzip();
-    let mentions = Mentions::new(&spellings);
-    let per_file = graph.modules.par_iter().enumerate().map(|(module, found)| {
-        let Some(text) = texts.text(&found.path) else {
-            return Vec::new();
-        };
-        let mentioned = mentions.of(&text);
-        if mentioned.is_empty() {
-            return Vec::new();
-        }
-        let analysis = Analysis::new(&text);
-        let file = SearchedFile {
-            graph,
-            module,
-            path: &found.path,
-            text: &text,
-            names: Names::new(graph, Some(module), &analysis),
-            analysis: &analysis,
-        };
-        let found = mentioned.into_iter().filter_map(|at| {
-            let targets = targets.get(at)?;
-            Some((at, in_file(&file, targets)))
-        });
-        found.collect()
-    });
-    let mut by_name = vec![Vec::new(); names.len()];
-    for (at, found) in per_file.flatten().collect::<Vec<_>>() {
-        if let Some(own) = by_name.get_mut(at) {
-            own.extend(found);
-        }
-    }
-    for found in &mut by_name {
-        found.sort();
-        found.dedup_by(|a, b| a.path == b.path && a.span == b.span);
-    }
-    by_name
+    Mentions::new(&spellings).references(graph, texts, |file, at| {
+        targets.get(at).map(|targets| in_file(file, targets))
+    })
 }
 
 /// Which of several names a text may mention.
@@ -68,6 +36,8 @@ pub(crate) struct Mentions {
     finder: Option<AhoCorasick>,
     /// For each pattern the number of its name.
     owners: Vec<usize>,
+    /// How many names there are.
+    count: usize,
 }
 
 impl Mentions {
@@ -83,11 +53,57 @@ impl Mentions {
             AhoCorasick::new(&patterns)
                 .expect("invariant: names of a tree that was read are fewer than 2³¹ states")
         });
-        Self { finder, owners }
+        Self {
+            finder,
+            owners,
+            count: words.len(),
+        }
+    }
+
+    /// For each name what `find` finds of it in the files that mention it, sorted. Each file is read once; `find` gives
+    /// `None` where the file is not to be looked through for the name.
+    pub(crate) fn references(
+        &self,
+        graph: &PythonGraph,
+        texts: &dyn Texts,
+        find: impl Fn(&SearchedFile<'_>, usize) -> Option<Vec<Reference>> + Sync,
+    ) -> Vec<Vec<Reference>> {
+        let per_file = graph.modules.par_iter().enumerate().map(|(module, found)| {
+            let Some(text) = texts.text(&found.path) else {
+                return Vec::new();
+            };
+            let mentioned = self.of(&text);
+            if mentioned.is_empty() {
+                return Vec::new();
+            }
+            let analysis = Analysis::new(&text);
+            let file = SearchedFile {
+                graph,
+                module,
+                path: &found.path,
+                text: &text,
+                names: Names::new(graph, Some(module), &analysis),
+                analysis: &analysis,
+            };
+            let found = mentioned.into_iter();
+            let found = found.filter_map(|at| Some((at, find(&file, at)?)));
+            found.collect()
+        });
+        let mut by_name = vec![Vec::new(); self.count];
+        for (at, found) in per_file.flatten().collect::<Vec<_>>() {
+            if let Some(own) = by_name.get_mut(at) {
+                own.extend(found);
+            }
+        }
+        for found in &mut by_name {
+            found.sort();
+            found.dedup_by(|a, b| a.path == b.path && a.span == b.span);
+        }
+        by_name
     }
 
     /// The numbers of names that this text mentions, sorted.
-    pub(crate) fn of(&self, text: &str) -> Vec<usize> {
+    fn of(&self, text: &str) -> Vec<usize> {
         let found = self.finder.iter();
         let found = found.flat_map(|finder| finder.find_overlapping_iter(text));
         let found = found.filter_map(|found| self.owners.get(found.pattern().as_usize()));
@@ -139,13 +155,13 @@ fn spellings(
 }
 
 /// A file that is looked through for one name after the other.
-struct SearchedFile<'a> {
-    graph: &'a PythonGraph,
-    module: usize,
-    path: &'a TreePath,
-    text: &'a str,
-    analysis: &'a Analysis,
-    names: Names<'a>,
+pub(crate) struct SearchedFile<'a> {
+    pub(crate) graph: &'a PythonGraph,
+    pub(crate) module: usize,
+    pub(crate) path: &'a TreePath,
+    pub(crate) text: &'a str,
+    pub(crate) analysis: &'a Analysis,
+    pub(crate) names: Names<'a>,
 }
 
 fn in_file(file: &SearchedFile<'_>, targets: &[Entity]) -> Vec<Reference> {

@@ -10,14 +10,12 @@ use coalesce_model::{
     ByteSpan, Certainty, Edit, Finding, Form, ItemShim, LanguagePlan, Reference, Severity, Texts,
     TreePath, finding::codes,
 };
-use rayon::prelude::*;
 
 use crate::{
     analysis::Analysis,
     extract::ITEM_SHIM,
     graph::{Entity, PythonGraph},
-    names::Names,
-    references::Mentions,
+    references::{Mentions, SearchedFile},
     rewrite::export_list::ExportList,
 };
 
@@ -62,48 +60,23 @@ pub fn references(graph: &PythonGraph, names: &[&str], texts: &dyn Texts) -> Vec
     let words = kept
         .iter()
         .map(|kept| kept.as_ref().map(|kept| kept.item.to_owned()));
-    let mentions = Mentions::new(&words.collect::<Vec<_>>());
-    let per_file = graph.modules.par_iter().enumerate().map(|(module, file)| {
-        let Some(text) = texts.text(&file.path) else {
-            return Vec::new();
-        };
-        let mentioned = mentions.of(&text).into_iter();
-        let elsewhere = mentioned.filter_map(|at| {
-            let kept = kept.get(at)?.as_ref()?;
-            let own = [Some(kept.home), graph.twin(kept.home)];
-            (!own.contains(&Some(module))).then_some((at, kept))
-        });
-        let elsewhere: Vec<(usize, &Kept<'_>)> = elsewhere.collect();
-        if elsewhere.is_empty() {
-            return Vec::new();
-        }
-        let analysis = Analysis::new(&text);
-        let names = Names::new(graph, Some(module), &analysis);
-        let found = elsewhere
-            .into_iter()
-            .map(|(at, kept)| (at, in_file((graph, module), &text, &names, kept)));
-        found.collect()
-    });
-    let mut by_name = vec![Vec::new(); names.len()];
-    for (at, found) in per_file.flatten().collect::<Vec<_>>() {
-        if let Some(own) = by_name.get_mut(at) {
-            own.extend(found);
-        }
-    }
-    for found in &mut by_name {
-        found.sort();
-    }
-    by_name
+    Mentions::new(&words.collect::<Vec<_>>()).references(graph, texts, |file, at| {
+        let kept = kept.get(at)?.as_ref()?;
+        let own = [Some(kept.home), graph.twin(kept.home)];
+        (!own.contains(&Some(file.module))).then(|| readers_of(kept, file))
+    })
 }
 
-fn in_file(
-    (graph, module): (&PythonGraph, usize),
-    text: &str,
-    names: &Names<'_>,
-    kept: &Kept<'_>,
-) -> Vec<Reference> {
+fn readers_of(kept: &Kept<'_>, file: &SearchedFile<'_>) -> Vec<Reference> {
     let Kept { home, item, name } = *kept;
-    let analysis = names.analysis;
+    let SearchedFile {
+        graph,
+        module,
+        path,
+        text,
+        analysis,
+        ref names,
+    } = *file;
     let mut found: Vec<(ByteSpan, Form)> = Vec::new();
     let mut star = false;
     for (import, _) in &analysis.imports {
@@ -145,17 +118,14 @@ fn in_file(
             found.push((string.span, Form::String));
         }
     }
-    let path = graph.modules.get(module).map(|module| module.path.clone());
-    let reference = |(span, form)| {
-        Some(Reference {
-            path: path.clone()?,
-            span,
-            segments: vec![span],
-            form,
-            certainty: Certainty::Exact,
-        })
+    let reference = |(span, form)| Reference {
+        path: path.clone(),
+        span,
+        segments: vec![span],
+        form,
+        certainty: Certainty::Exact,
     };
-    found.into_iter().filter_map(reference).collect()
+    found.into_iter().map(reference).collect()
 }
 
 /// Takes the shims of these items out.

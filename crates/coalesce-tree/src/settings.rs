@@ -4,11 +4,11 @@ use std::{io::ErrorKind as IoErrorKind, path::Path};
 
 use coalesce_model::{
     CheckSettings, DuplicateSettings, Layers, LineIndex, ProjectRule, RoleHome, RuleSubject,
-    Settings, Severity, TreePath, pattern::NamePattern,
+    Settings, Severity, TreePath, json_schema, pattern::NamePattern,
 };
 use ignore::overrides::{Override, OverrideBuilder};
 use regex::Regex;
-use schemars::{JsonSchema, generate::SchemaSettings, transform::RestrictFormats};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -176,8 +176,7 @@ const fn error() -> Severity {
 /// The JSON schema of `coalesce.toml`.
 #[must_use]
 pub fn schema() -> schemars::Schema {
-    let settings = SchemaSettings::draft2020_12().with_transform(RestrictFormats::default());
-    settings.into_generator().into_root_schema_for::<Document>()
+    json_schema::as_read::<Document>()
 }
 
 /// Settings of the walk and of the languages.

@@ -80,7 +80,8 @@ fn function(luck: &mut Luck, vocabulary: Vocabulary, text: &mut String) {
     );
 }
 
-fn write(root: &Path, name: &str, text: &str) {
+/// Writes a file of a tree that is made.
+pub(super) fn write(root: &Path, name: &str, text: &str) {
     let file = root.join(name);
     fs::create_dir_all(file.parent().unwrap()).unwrap();
     fs::write(file, text).unwrap();

@@ -1,9 +1,10 @@
 //! How time grows with the number of modules of one kind: redirects, shims, stubs, modules that import what moves.
 //! Twice as many may take about twice as long. Told and held as in [`super::scaling`].
 
-use std::{fs, path::Path};
+use std::path::Path;
 
 use super::{
+    large::write,
     scaling::{Growth, is_whole},
     soak, told,
     trees::{PATIENCE, run},
@@ -92,12 +93,6 @@ const SERIES: [Series; 20] = [
     ),
     rust("pub fn f#() {}\n", "pub fn g() { crate::kernels::X; }\n"),
 ];
-
-fn write(root: &Path, name: &str, text: &str) {
-    let file = root.join(name);
-    fs::create_dir_all(file.parent().unwrap()).unwrap();
-    fs::write(file, text).unwrap();
-}
 
 impl Series {
     fn make(&self, root: &Path, modules: usize) {
