@@ -454,6 +454,19 @@ fn what_leads_round_in_circles_comes_to_an_end() {
     }
 }
 
+/// Each name was looked for through all ways that lead to it.
+#[test]
+fn hundreds_of_star_imports_of_each_other_are_followed_once() {
+    let stars = |other: &str| format!("from p.{other} import *\n").repeat(1_800);
+    let scratch = Scratch::new();
+    scratch.write("p/a.py", &(stars("b") + "X\nZ\n"));
+    scratch.write("p/b.py", &(stars("a") + "X\nZ\n"));
+    for call in ["check", "audit", "refs p.kernels", "plan m.toml"] {
+        let output = answers(&scratch, call);
+        assert!(output.status.code() < Some(2), "{call}");
+    }
+}
+
 /// One statement any number of times: no look at one of them goes through all of them.
 #[test]
 fn many_references_of_one_file_are_planned_one_by_one() {

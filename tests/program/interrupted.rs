@@ -38,6 +38,13 @@ impl Scratch {
         self.directory.path().join("tree")
     }
 
+    /// Writes a file of the tree.
+    pub(super) fn write(&self, name: &str, text: &str) {
+        let file = self.tree().join(name);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, text).unwrap();
+    }
+
     pub(super) fn files(&self) -> Files {
         read_tree(&self.tree()).unwrap()
     }

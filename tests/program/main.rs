@@ -11,6 +11,7 @@ mod guide;
 mod hostile;
 mod interrupted;
 mod laws;
+mod limits;
 mod meaning;
 mod meaning_rust;
 mod soak;

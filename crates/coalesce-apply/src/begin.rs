@@ -28,6 +28,8 @@ pub(crate) fn record(
     let mut changed = Vec::new();
     for change in changes {
         let file = file_record(disk, change, mode_of_new, &mut contents)?;
+        // Before all of it is in memory.
+        contents.refuse_too_many()?;
         let found = file.before.map(|version| version.hash);
         if found != change.before.map(|stamp| stamp.hash) {
             changed.push(change.path.clone());

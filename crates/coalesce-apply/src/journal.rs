@@ -112,6 +112,27 @@ pub(crate) struct Contents {
 }
 
 impl Contents {
+    /// Bytes that no version is known of.
+    #[cfg(test)]
+    pub fn of(bytes: Vec<u8>) -> Self {
+        Self {
+            bytes,
+            known: BTreeMap::new(),
+        }
+    }
+
+    /// Refuses more than a journal may keep.
+    pub fn refuse_too_many(&self) -> Result<(), Error> {
+        if self.bytes.len() as u64 <= MAXIMUM_CONTENT_BYTES {
+            return Ok(());
+        }
+        let message = format!(
+            "a migration keeps {} MiB of what it changes, before and after, and this one has more: split it",
+            MAXIMUM_CONTENT_BYTES >> 20
+        );
+        Err(Error::new(ErrorKind::Io, message))
+    }
+
     /// Keeps a file's bytes.
     pub fn keep(&mut self, bytes: &[u8], mode: u32, owner: Owner) -> Version {
         let hash = ContentHash::of(bytes);
@@ -297,15 +318,14 @@ impl Journal {
         contents: Contents,
         calls: &Calls,
     ) -> Result<Self, Error> {
+        contents.refuse_too_many()?;
         let (number, id) = (record.number, &record.id);
         let file = directory.join(format!("{number:04}.{id}.{}", State::Started.extension()));
         let new = file.with_extension(NEW);
         let contents = contents.bytes;
         let write = || -> io::Result<()> {
             let text = serde_json::to_vec(&record).map_err(io::Error::other)?;
-            if text.len() as u64 > MAXIMUM_RECORD_BYTES
-                || contents.len() as u64 > MAXIMUM_CONTENT_BYTES
-            {
+            if text.len() as u64 > MAXIMUM_RECORD_BYTES {
                 return Err(io::ErrorKind::FileTooLarge.into());
             }
             let hash = ContentHash::of(&text);

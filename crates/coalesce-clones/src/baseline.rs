@@ -224,7 +224,6 @@ impl Kind {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 mod tests {
     use super::*;
 

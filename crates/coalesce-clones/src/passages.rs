@@ -244,6 +244,15 @@ impl Searched {
             }
             apart
         });
+        // Of those that are left none may go on like all others: they are a longer run.
+        let behind = |place: &Place| self.id((place.0, place.1 + u32::try_from(length).ok()?));
+        let later = places
+            .first()
+            .and_then(behind)
+            .filter(|_| length < FOLLOWED);
+        if later.is_some() && places.iter().all(|place| behind(place) == later) {
+            return None;
+        }
         places.truncate(PLACES);
         Some(Run { length, places })
     }

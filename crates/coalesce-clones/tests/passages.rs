@@ -48,10 +48,15 @@ fn indented(text: &str) -> String {
 }
 
 fn function(name: &str, passage: &str) -> String {
+    function_of(name, passage, 20)
+}
+
+/// A function with so many statements of its own on each side of a passage.
+fn function_of(name: &str, passage: &str, count: usize) -> String {
     let body = format!(
         "{}{passage}{}",
-        own(name, 20),
-        own(&format!("{name}_more"), 20)
+        own(name, count),
+        own(&format!("{name}_more"), count)
     );
     format!("def {name}(cloud):\n{}", indented(&body))
 }
@@ -162,4 +167,42 @@ fn a_copied_function_is_told_once() {
     let classes = told(&files);
     assert_eq!(classes.len(), 1, "{classes:#?}");
     assert_ne!(classes[0].kind, Kind::Block);
+}
+
+#[test]
+fn of_a_long_passage_its_first_statements_are_told_and_of_many_places_some() {
+    let long = own("shared", 140);
+    let files = [
+        ("a.py", function_of("first", &long, 200)),
+        ("b.py", function_of("second", &long, 200)),
+    ];
+    let classes = told(&files);
+    let told_places: Vec<_> = classes.iter().map(places).collect();
+    let first = |path: &str| (path.to_owned(), (202, 329));
+    assert_eq!(told_places, [[first("a.py"), first("b.py")]]);
+    let names: Vec<String> = (0..70).map(|number| format!("f{number:02}.py")).collect();
+    let files: Vec<(&str, String)> = names
+        .iter()
+        .map(|name| {
+            (
+                name.as_str(),
+                function(name.trim_end_matches(".py"), PASSAGE),
+            )
+        })
+        .collect();
+    let most = told(&files).iter().map(|class| class.members.len()).max();
+    assert_eq!(most, Some(64));
+}
+
+#[test]
+fn what_repeats_itself_is_no_passage() {
+    let table = |rows: usize| "table.add(1, 'row', 'of', 'a', 'table', rows)\n".repeat(rows);
+    let blocks = |rows: usize| {
+        let files = [
+            ("a.py", function("first", &table(rows))),
+            ("b.py", function("second", &table(rows))),
+        ];
+        !told(&files).is_empty()
+    };
+    assert_eq!([16, 17].map(blocks), [true, false]);
 }

@@ -115,3 +115,46 @@ fn where_there_is_no_repository_nothing_is_told() {
     let told = history(folder.path(), &paths(&["a.py"])).unwrap();
     assert_eq!(told, coalesce_engine::History::default());
 }
+
+/// Commits of one branch, of which each but the first changes one file alone.
+fn commit_often(root: &Path, commits: i64) {
+    let mut stream = String::new();
+    for number in 0..commits {
+        let seconds = FIRST + number;
+        let files = match number {
+            0 => "M 644 inline a.py\ndata 1\n1\nM 644 inline b.py\ndata 1\n1\n".to_owned(),
+            _ => {
+                let text = number.to_string();
+                format!("M 644 inline b.py\ndata {}\n{text}\n", text.len())
+            }
+        };
+        stream +=
+            &format!("commit refs/heads/main\ncommitter n <e> {seconds} +0000\ndata 1\nc\n{files}");
+    }
+    let mut import = Command::new("git")
+        .args(["fast-import", "--quiet"])
+        .current_dir(root)
+        .stdin(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::io::Write::write_all(&mut import.stdin.take().unwrap(), stream.as_bytes()).unwrap();
+    assert!(import.wait().unwrap().success());
+    git(root, &["reset", "-q", "--hard"], FIRST);
+}
+
+#[test]
+fn so_many_commits_are_looked_back() {
+    for (commits, told_of_the_first) in [(4_000, true), (4_001, false)] {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        git(root, &["init", "-q"], FIRST);
+        commit_often(root, commits);
+        let told = history(root, &paths(&["a.py", "b.py"])).unwrap();
+        let newest = told.changed.get(&paths(&["b.py"])[0]);
+        assert_eq!(newest, Some(&(FIRST + commits - 1)));
+        assert_eq!(
+            told.changed.contains_key(&paths(&["a.py"])[0]),
+            told_of_the_first
+        );
+    }
+}

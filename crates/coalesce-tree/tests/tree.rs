@@ -257,6 +257,22 @@ fn a_damaged_cache_is_dropped_wherever_the_damage_is() {
     }
 }
 
+#[test]
+fn a_cache_of_any_length_is_not_read() {
+    let (directory, cache) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    write(directory.path(), "a.py", "one two");
+    let facts = vec![("a.py".to_owned(), 2)];
+    run(directory.path(), cache.path());
+    let mut entries = fs::read_dir(cache.path()).unwrap();
+    let file = entries.next().unwrap().unwrap().path();
+    let opened = fs::File::options().write(true).open(&file).unwrap();
+    // Nothing of it is on the disk.
+    opened.set_len((4 << 30) + 1).unwrap();
+    assert_eq!(run(directory.path(), cache.path()), (facts.clone(), 1));
+    assert_eq!(run(directory.path(), cache.path()), (facts, 0));
+    assert!(fs::metadata(&file).unwrap().len() < 4_096);
+}
+
 /// What others may have written says what they like.
 #[cfg(unix)]
 #[test]

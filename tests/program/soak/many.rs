@@ -13,13 +13,14 @@ use super::{
 /// Modules of the smallest tree of a series; two others have twice and four times as many.
 const MODULES: usize = 1_000;
 
-const CALLS: [&str; 6] = [
+const CALLS: [&str; 7] = [
     "audit",
     "check",
     "status",
     "retire --unused",
     "refs p.kernels",
     "plan m.toml",
+    "plan all.toml",
 ];
 
 /// `#` is the number of the module.
@@ -112,9 +113,17 @@ impl Series {
                 }
             }
         }
-        let manifest = |from: &str, to: &str| {
-            format!("schema = 1\n[[move]]\nfrom = \"{from}\"\nto = \"{to}\"\n")
-        };
+        let entry = |from: &str, to: &str| format!("[[move]]\nfrom = \"{from}\"\nto = \"{to}\"\n");
+        let manifest = |from: &str, to: &str| format!("schema = 1\n{}", entry(from, to));
+        let separator = if self.rust { "::" } else { "." };
+        let moves = (0..modules).map(|number| {
+            let named = |package: &str| format!("{package}{separator}m{number}");
+            entry(&named("p"), &named(&format!("p{separator}core")))
+        });
+        let all: String = std::iter::once("schema = 1\n".to_owned())
+            .chain(moves)
+            .collect();
+        write(root, "all.toml", &all);
         if self.rust {
             let package = "[package]\nname = \"p\"\nversion = \"0.1.0\"\nedition = \"2021\"\n";
             write(root, "Cargo.toml", package);

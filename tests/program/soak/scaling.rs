@@ -77,6 +77,9 @@ const PYTHON: &[&str] = &[
     "m# = __import__('p.kernels.%s' % x).kernels\n",
     "x# = import_module(f'{p}.x'), 'kernels.X'\n",
     "X = X, f#(), next(g#)\n",
+    "class C#(B): x = 1\n",
+    "x = for for for for\n",
+    "x = lambda lambda lambda lambda\n",
 ];
 
 const RUST: &[&str] = &[

@@ -653,7 +653,8 @@ fn soak_hostile_trees() {
     // A build without optimisation is many times slower.
     let bounded = std::env::var_os("COALESCE_SOAK_PROGRAM").is_some() || !cfg!(debug_assertions);
     let mut wrong = Vec::new();
-    let mut most = (Duration::ZERO, 0_u64);
+    let mut longest = (Duration::ZERO, String::new());
+    let mut largest = (0_u64, String::new());
     soak(|round| {
         let mut luck = Luck::of(round);
         let shape = usize::try_from(round).unwrap() % SHAPES.len();
@@ -674,7 +675,13 @@ fn soak_hostile_trees() {
         add_odd_entries(&mut luck, &root);
         for call in CALLS {
             let needed = run(&root, call, PATIENCE);
-            most = (most.0.max(needed.processor), most.1.max(needed.resident));
+            let at = || format!("round {round}, {call}");
+            if needed.processor > longest.0 {
+                longest = (needed.processor, at());
+            }
+            if needed.resident > largest.0 {
+                largest = (needed.resident, at());
+            }
             let fine = needed.code.is_some_and(|code| code < 4)
                 && !needed.said.contains("panicked")
                 && !needed.said.contains("internal error")
@@ -708,9 +715,11 @@ fn soak_hostile_trees() {
         }
     });
     println!(
-        "at most {:.1} s of a processor and {} MiB",
-        most.0.as_secs_f64(),
-        most.1 >> 20
+        "at most {:.1} s of a processor ({}) and {} MiB ({})",
+        longest.0.as_secs_f64(),
+        longest.1,
+        largest.0 >> 20,
+        largest.1
     );
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -43,6 +43,29 @@ fn forged(root: &Path, name: &str, mode: u32, edit: impl FnOnce(&mut Record)) {
     journal.mark(State::Done, &calls).unwrap();
 }
 
+#[test]
+fn a_migration_that_changes_too_many_bytes_is_refused() {
+    let directory = tree();
+    let journals = directory.path().join(".coalesce/journal");
+    fs::create_dir_all(&journals).unwrap();
+    // Memory that nobody writes to is not taken.
+    let contents = Contents::of(vec![0; (1 << 30) + 1]);
+    let record = Record {
+        id: "0001-x".to_owned(),
+        number: 1,
+        paths: Vec::new(),
+        files: Vec::new(),
+        made: Vec::new(),
+        removed: Vec::new(),
+    };
+    let calls = Calls::new(Box::new(|_| Ok(())));
+    let error = Journal::create(&journals, record, contents, &calls)
+        .err()
+        .unwrap();
+    assert!(error.to_string().contains("1024 MiB"), "{error}");
+    assert_eq!(fs::read_dir(&journals).unwrap().count(), 0);
+}
+
 /// Nothing of the journal is done, neither as one that is finished nor as one that was cut off.
 fn refused(name: &str, mode: u32, edit: impl FnOnce(&mut Record), message: &str) {
     let directory = tree();
