@@ -13,13 +13,24 @@ use coalesce_model::{Import, ImportTarget, LanguageGraph, LanguageKind, Module};
 /// All languages of one tree.
 pub struct Index<'g> {
     graphs: Vec<&'g dyn LanguageGraph>,
+    /// Modules by all of their names, sorted.
+    by_name: Vec<(&'g str, &'g Module)>,
 }
 
 impl<'g> Index<'g> {
     /// Joins the graphs of a tree; their order is the order of everything that is listed.
     #[must_use]
     pub fn new(graphs: Vec<&'g dyn LanguageGraph>) -> Self {
-        Self { graphs }
+        let modules = graphs.iter().flat_map(|graph| graph.modules());
+        let names = modules.flat_map(|module| {
+            let also = module.also.iter().filter(|name| **name != module.name);
+            let names = std::iter::once(&module.name).chain(also);
+            names.map(move |name| (name.as_str(), module))
+        });
+        let mut by_name: Vec<(&str, &Module)> = names.collect();
+        // Of one name in the order of the graphs.
+        by_name.sort_by_key(|(name, _)| *name);
+        Self { graphs, by_name }
     }
 
     /// The graphs.
@@ -39,11 +50,11 @@ impl<'g> Index<'g> {
 
     /// Every module whose name, or another name of the same file, is `name`, in any language.
     pub fn modules_named(&self, name: &str) -> impl Iterator<Item = &'g Module> {
-        let name = name.to_owned();
-        self.graphs
-            .iter()
-            .flat_map(|graph| graph.modules())
-            .filter(move |module| module.name == name || module.also.contains(&name))
+        let first = self.by_name.partition_point(|(own, _)| *own < name);
+        let from = self.by_name.get(first..).unwrap_or_default();
+        let count = from.partition_point(|(own, _)| *own == name);
+        let found = from.get(..count).unwrap_or_default();
+        found.iter().map(|(_, module)| *module)
     }
 
     /// Import cycles of every language, eager ones first, larger ones first.

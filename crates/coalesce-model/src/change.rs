@@ -1,5 +1,7 @@
 //! What a manifest asks of one language, after the entries were checked against the index.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -129,36 +131,67 @@ pub enum ShimStyle {
     Helper,
 }
 
-/// The name that `name` has after `changes`; the longest `from` that is the name or a parent of it
-/// wins. `None` when no change concerns it. Items of replaced modules follow `rename`.
-#[must_use]
-pub fn renamed(changes: &[Change], separator: &str, name: &str) -> Option<String> {
-    let below = |change: &Change| -> Option<String> {
-        let rest = name.strip_prefix(change.from.as_str())?;
+/// Changes, asked what a name is called after them; looked up, since a manifest may have thousands.
+#[derive(Clone, Debug)]
+pub struct Renames<'c> {
+    by_name: BTreeMap<&'c str, &'c Change>,
+    separator: &'static str,
+}
+
+impl<'c> Renames<'c> {
+    /// Of several changes of one name the last counts.
+    pub fn new(changes: impl IntoIterator<Item = &'c Change>, separator: &'static str) -> Self {
+        let changes = changes.into_iter();
+        Self {
+            by_name: changes
+                .map(|change| (change.from.as_str(), change))
+                .collect(),
+            separator,
+        }
+    }
+
+    /// The change of the name itself, or of the nearest parent of it that has one, and what of the name is below that.
+    #[must_use]
+    pub fn nearest<'n>(&self, name: &'n str) -> Option<(&'c Change, &'n str)> {
+        let parents = name.rmatch_indices(self.separator);
+        let parents = parents.map(|(at, separator)| (at, at + separator.len()));
+        let mut ends = std::iter::once((name.len(), name.len())).chain(parents);
+        ends.find_map(|(end, rest)| {
+            let change = self.by_name.get(name.get(..end)?)?;
+            Some((*change, name.get(rest..)?))
+        })
+    }
+
+    /// The name that `name` has afterwards. `None` when no change concerns it, or it goes. Items of replaced modules
+    /// follow `rename`.
+    #[must_use]
+    pub fn renamed(&self, name: &str) -> Option<String> {
+        let separator = self.separator;
+        let (change, rest) = self.nearest(name)?;
+        if change.kind == ChangeKind::Remove {
+            return None;
+        }
         if rest.is_empty() {
-            Some(String::new())
-        } else {
-            rest.strip_prefix(separator).map(str::to_owned)
+            return Some(change.to.clone());
         }
-    };
-    let (change, rest) = changes
-        .iter()
-        .filter_map(|change| Some((change, below(change)?)))
-        .max_by_key(|(change, _)| change.from.len())
-        .filter(|(change, _)| change.kind != ChangeKind::Remove)?;
-    if rest.is_empty() {
-        return Some(change.to.clone());
-    }
-    let mut rest = rest;
-    if let ChangeKind::Replace { rename } = &change.kind {
-        let (first, tail) = rest
-            .split_once(separator)
-            .map_or((rest.as_str(), None), |(a, b)| (a, Some(b)));
-        if let Some((_, new)) = rename.iter().find(|(old, _)| old == first) {
-            rest = tail.map_or_else(|| new.clone(), |tail| format!("{new}{separator}{tail}"));
+        if let ChangeKind::Replace { rename } = &change.kind {
+            let (first, tail) = match rest.split_once(separator) {
+                Some((first, tail)) => (first, Some(tail)),
+                None => (rest, None),
+            };
+            if let Some((_, new)) = rename.iter().find(|(old, _)| old == first) {
+                let tail = tail.map(|tail| format!("{separator}{tail}"));
+                return Some([&change.to, separator, new, &tail.unwrap_or_default()].concat());
+            }
         }
+        Some([&change.to, separator, rest].concat())
     }
-    Some(format!("{}{separator}{rest}", change.to))
+
+    /// The same, or the name as it is.
+    #[must_use]
+    pub fn name_after(&self, name: &str) -> String {
+        self.renamed(name).unwrap_or_else(|| name.to_owned())
+    }
 }
 
 #[cfg(test)]
@@ -193,6 +226,7 @@ mod tests {
                 },
             ),
         ];
+        let renames = Renames::new(&changes, ".");
         for (name, after) in [
             ("p.gpu.pool.X", Some("q.pool.X")),
             ("p.gpu.cache", Some("q.gpu.cache")),
@@ -202,7 +236,7 @@ mod tests {
             ("p.old.f", Some("p.new.g")),
             ("p.old", Some("p.new")),
         ] {
-            assert_eq!(renamed(&changes, ".", name).as_deref(), after, "{name}");
+            assert_eq!(renames.renamed(name).as_deref(), after, "{name}");
         }
     }
 }

@@ -87,10 +87,16 @@ pub fn check(
     index: &Index<'_>,
     texts: &dyn Texts,
 ) -> Result<Checked, Vec<ManifestError>> {
+    let all = manifests.iter().flat_map(|manifest| &manifest.entries);
+    let mut entries: BTreeMap<&str, &Entry> = BTreeMap::new();
+    for entry in all {
+        entries.entry(&entry.from.text).or_insert(entry);
+    }
     let mut checker = Checker {
         manifests,
         index,
         texts,
+        entries,
         errors: Vec::new(),
     };
     let mut checked = Checked::default();
@@ -123,6 +129,8 @@ struct Checker<'a> {
     manifests: &'a [Manifest],
     index: &'a Index<'a>,
     texts: &'a dyn Texts,
+    /// The first entry of each name that leaves.
+    entries: BTreeMap<&'a str, &'a Entry>,
     errors: Vec<ManifestError>,
 }
 
@@ -273,10 +281,7 @@ impl<'a> Checker<'a> {
 
     /// The manifest, the entry whose `from` is exactly this name.
     fn entry_from(&self, name: &str) -> Option<&'a Entry> {
-        self.manifests
-            .iter()
-            .flat_map(|manifest| &manifest.entries)
-            .find(|entry| entry.from.text == name)
+        self.entries.get(name).copied()
     }
 
     fn is_removed(&self, name: &str) -> bool {

@@ -8,7 +8,7 @@ use std::{
 use coalesce_index::{Cycle, cycles};
 use coalesce_model::{
     Change, Finding, Import, ImportTarget, Language, LanguageGraph, Refusal, Settings, Severity,
-    Texts, TreePath, Unproven, UnprovenKind, change::renamed, finding::codes,
+    Texts, TreePath, Unproven, UnprovenKind, change::Renames, finding::codes,
 };
 
 use rayon::prelude::*;
@@ -91,8 +91,9 @@ fn lost_names<G: LanguageGraph>(
         }
         false
     };
+    let renames = Renames::new(changes, separator);
     let instead = |name: &str| {
-        let renamed = renamed(changes, separator, name);
+        let renamed = renames.renamed(name);
         renamed.filter(|renamed| new.contains(renamed))
     };
     lost.iter()
@@ -236,12 +237,11 @@ impl<'a, G: LanguageGraph> Comparison<'a, G> {
         for import in self.before.imports().iter().filter(unresolved) {
             known.entry(&import.path).or_default().push(&import.name);
         }
-        let separator = self.before.language().separator();
+        let renames = Renames::new(self.changes, self.before.language().separator());
         let known_after = |import: &Import| {
             let names = known.get(self.path_before(&import.path));
             names.into_iter().flatten().any(|name| {
-                *name == import.name
-                    || renamed(self.changes, separator, name).as_deref() == Some(&import.name)
+                *name == import.name || renames.renamed(name).as_deref() == Some(&import.name)
             })
         };
         for import in self.after.imports() {
@@ -303,9 +303,8 @@ impl<'a, G: LanguageGraph> Comparison<'a, G> {
     }
 
     fn cycles(&self, proof: &mut Proof) {
-        let separator = self.before.language().separator();
-        let name_after =
-            |name: &String| renamed(self.changes, separator, name).unwrap_or_else(|| name.clone());
+        let renames = Renames::new(self.changes, self.before.language().separator());
+        let name_after = |name: &String| renames.name_after(name);
         let eager = |list: &[Cycle]| {
             list.iter()
                 .filter(|cycle| cycle.eager)

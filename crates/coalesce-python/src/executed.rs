@@ -19,7 +19,7 @@ use std::{
 };
 
 use coalesce_model::{
-    ByteSpan, Change, ImportTarget, Module, Subject, Texts, Unproven, UnprovenKind, change::renamed,
+    ByteSpan, Change, ImportTarget, Module, Subject, Texts, Unproven, UnprovenKind, change::Renames,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -173,10 +173,8 @@ fn counterparts(
     changes: &[Change],
 ) -> Vec<Option<usize>> {
     let modules = before.modules.iter();
-    let counterpart = |name: &str| {
-        let name = renamed(changes, ".", name).unwrap_or_else(|| name.to_owned());
-        after.find(None, &name)
-    };
+    let renames = Renames::new(changes, ".");
+    let counterpart = |name: &str| after.find(None, &renames.name_after(name));
     let executed = |module: &&Module| !module.path.as_str().ends_with(".pyi");
     modules
         .map(|module| {

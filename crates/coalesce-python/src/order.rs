@@ -17,7 +17,7 @@ mod program;
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use coalesce_model::{Change, Finding, Severity, Texts, change::renamed, finding::codes};
+use coalesce_model::{Change, Finding, Severity, Texts, change::Renames, finding::codes};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::graph::PythonGraph;
@@ -38,7 +38,8 @@ pub fn order_regressions(
     changes: &[Change],
     texts: &dyn Texts,
 ) -> Vec<Finding> {
-    let new_name = |name: &str| renamed(changes, ".", name).unwrap_or_else(|| name.to_owned());
+    let renames = Renames::new(changes, ".");
+    let new_name = |name: &str| renames.name_after(name);
     let mut told: BTreeSet<(String, String, String)> = BTreeSet::new();
     let mut findings = Vec::new();
     // A condition may hold or not: what is safe has to be so either way.

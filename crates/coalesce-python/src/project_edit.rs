@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_model::{
-    ByteSpan, ChangeKind, Edit, Finding, LanguagePlan, Severity, Texts, TreePath, change::renamed,
+    ByteSpan, ChangeKind, Edit, Finding, LanguagePlan, Severity, Texts, TreePath, change::Renames,
     finding::codes,
 };
 
@@ -209,9 +209,8 @@ fn add(
     name: &str,
     plan: &mut LanguagePlan,
 ) {
-    let after = |entry: &Entry| {
-        renamed(&mapping.changes, ".", &entry.name).unwrap_or_else(|| entry.name.clone())
-    };
+    let renames = Renames::new(&mapping.changes, ".");
+    let after = |entry: &Entry| renames.name_after(&entry.name);
     let top = |name: &str| name.split('.').next().unwrap_or_default().to_owned();
     let known = list.iter().any(|entry| after(entry) == name);
     let neighbours = list.iter().any(|entry| top(&entry.name) == top(name));

@@ -31,6 +31,7 @@ pub fn references(graph: &PythonGraph, names: &[&str], texts: &dyn Texts) -> Vec
 }
 
 /// Which of several names a text may mention.
+#[derive(Default)]
 pub(crate) struct Mentions {
     /// `None` where nothing is sought.
     finder: Option<AhoCorasick>,
@@ -102,8 +103,31 @@ impl Mentions {
         by_name
     }
 
+    /// Whether a text may mention one of them.
+    pub(crate) fn any(&self, text: &str) -> bool {
+        let mut finder = self.finder.iter();
+        finder.any(|finder| finder.is_match(text))
+    }
+
+    /// For each name the modules that may mention it.
+    pub(crate) fn modules(&self, graph: &PythonGraph, texts: &dyn Texts) -> Vec<Vec<usize>> {
+        let of_each = graph.modules.par_iter().map(|module| {
+            let text = texts.text(&module.path);
+            text.map(|text| self.of(&text)).unwrap_or_default()
+        });
+        let mut by_name = vec![Vec::new(); self.count];
+        for (module, mentioned) in of_each.collect::<Vec<_>>().into_iter().enumerate() {
+            for at in mentioned {
+                if let Some(own) = by_name.get_mut(at) {
+                    own.push(module);
+                }
+            }
+        }
+        by_name
+    }
+
     /// The numbers of names that this text mentions, sorted.
-    fn of(&self, text: &str) -> Vec<usize> {
+    pub(crate) fn of(&self, text: &str) -> Vec<usize> {
         let found = self.finder.iter();
         let found = found.flat_map(|finder| finder.find_overlapping_iter(text));
         let found = found.filter_map(|found| self.owners.get(found.pattern().as_usize()));

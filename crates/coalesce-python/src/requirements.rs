@@ -11,7 +11,7 @@ pub(crate) mod standard;
 use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_model::{
-    ByteSpan, Change, Finding, Guard, Module, Severity, TreePath, change::renamed, finding::codes,
+    ByteSpan, Change, Finding, Guard, Module, Severity, TreePath, change::Renames, finding::codes,
 };
 use rustc_hash::FxHashMap;
 
@@ -59,9 +59,10 @@ fn pairs(before: &PythonGraph, after: &PythonGraph, changes: &[Change]) -> Vec<P
         .iter()
         .enumerate()
         .filter(|(_, module)| is_source(module));
+    let renames = Renames::new(changes, ".");
     let mut pairs = Vec::new();
     for (at, module) in named {
-        let new = renamed(changes, ".", &module.name);
+        let new = renames.renamed(&module.name);
         // A shim stands where the module was: who imports that may need no more either.
         let names = [Some(module.name.as_str()), new.as_deref()];
         let found = names

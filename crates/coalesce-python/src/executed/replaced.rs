@@ -1,6 +1,6 @@
 //! What a module that gives way to another one does when it is imported, and the other does not do.
 
-use coalesce_model::{Change, ChangeKind, Subject, Unproven, UnprovenKind, change::renamed};
+use coalesce_model::{Change, ChangeKind, Subject, Unproven, UnprovenKind, change::Renames};
 
 use super::Effects;
 use crate::{facts::Effect, graph::PythonGraph};
@@ -15,17 +15,16 @@ pub(super) fn lost(
     let replaces = |change: &&Change| {
         change.subject == Subject::Module && matches!(change.kind, ChangeKind::Replace { .. })
     };
-    let replaced: Vec<&Change> = changes.iter().filter(replaces).collect();
+    let (replaced, renames) = (
+        Renames::new(changes.iter().filter(replaces), "."),
+        Renames::new(changes, "."),
+    );
     let mut unproven = Vec::new();
     for (index, module) in before.modules.iter().enumerate() {
-        let is_replaced = |change: &&Change| {
-            let rest = module.name.strip_prefix(change.from.as_str());
-            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-        };
-        if !replaced.iter().any(is_replaced) {
+        if replaced.nearest(&module.name).is_none() {
             continue;
         }
-        let Some(new) = renamed(changes, ".", &module.name) else {
+        let Some(new) = renames.renamed(&module.name) else {
             continue;
         };
         let now = after.find(None, &new);
@@ -33,7 +32,7 @@ pub(super) fn lost(
             continue;
         };
         let item_after = |item: &str| {
-            let full = renamed(changes, ".", &format!("{}.{item}", module.name));
+            let full = renames.renamed(&format!("{}.{item}", module.name));
             full.and_then(|full| Some(full.rsplit_once('.')?.1.to_owned()))
         };
         let is_kept = |effect: &Effect| {

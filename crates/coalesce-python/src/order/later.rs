@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use coalesce_model::{
-    Change, Deferral, Edit, Finding, Guard, Severity, Texts, change::renamed, finding::codes,
+    Change, Deferral, Edit, Finding, Guard, Severity, Texts, change::Renames, finding::codes,
 };
 
 use super::{
@@ -43,7 +43,8 @@ pub fn deferrals(
     changes: &[Change],
     texts: &dyn Texts,
 ) -> Vec<Deferral> {
-    let new_name = |name: &str| renamed(changes, ".", name).unwrap_or_else(|| name.to_owned());
+    let renames = Renames::new(changes, ".");
+    let new_name = |name: &str| renames.name_after(name);
     let (touched_before, touched_after) = (touched(before, after), touched(after, before));
     let plays = [true, false].map(|branches| {
         let known = failures(before, &touched_before, branches, &new_name);

@@ -23,7 +23,7 @@ pub fn report(file: &File<'_>, found: &mut FileEdits) {
         words.filter(|word| !word.is_empty()).collect()
     });
     let mut prefixes: FxHashMap<&str, bool> = FxHashMap::default();
-    for change in &file.mapping.changes {
+    for change in file.mapping.named_in_parts(file.text) {
         let mut segments = change.from.rsplit('.');
         let (Some(leaf), Some(parent)) = (segments.next(), segments.next()) else {
             continue;

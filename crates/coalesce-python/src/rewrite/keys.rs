@@ -96,7 +96,7 @@ pub fn expressions(file: &File<'_>, within: ByteSpan, found: &mut FileEdits) {
     if !content.contains("\\.") {
         return;
     }
-    for change in file.mapping.all {
+    for change in file.mapping.named_in(content) {
         for dot in ["\\\\.", "\\."] {
             let from = change.from.replace('.', dot);
             if from == change.from {

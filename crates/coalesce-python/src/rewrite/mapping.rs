@@ -6,14 +6,15 @@ use std::{
 };
 
 use coalesce_model::{
-    Change, ChangeKind, ImportTarget, Subject, Texts, TreePath, Uses, change::renamed,
+    Change, ChangeKind, ImportTarget, Subject, Texts, TreePath, Uses, change::Renames,
 };
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     graph::{Entity, PythonGraph},
-    names::occurrences_of_word,
+    names::{occurrences, occurrences_of_word},
+    references::Mentions,
     rewrite::{items::Items, lost, offers, words::Words},
 };
 
@@ -24,6 +25,8 @@ pub struct Mapping<'g> {
     pub changes: Vec<Change>,
     /// All changes, those of items too.
     pub all: &'g [Change],
+    /// The same, to be looked up.
+    pub renames: Renames<'g>,
     /// The items that change their name.
     pub items: Items,
     /// New names of the modules that change theirs.
@@ -38,9 +41,16 @@ pub struct Mapping<'g> {
     pub file_names: FxHashSet<String>,
     /// Texts that every file with a reference contains: the last segments of the changed names, and
     /// of packages that need an import of their own.
-    needles: Vec<memchr::memmem::Finder<'static>>,
+    needles: Mentions,
+    /// The same of each change, without those packages.
+    named: Mentions,
+    /// The packages of modules that change, each with the changes in it.
+    packages: (Mentions, Vec<Vec<usize>>),
     /// For the last segment of each name that gets another one: the modules whose texts mention it.
     mentioning: BTreeMap<String, Vec<(usize, Arc<str>)>>,
+    /// For each file, and for each directory of a package, that changes the length of the longest name that does.
+    held_files: FxHashMap<TreePath, usize>,
+    held_directories: FxHashMap<TreePath, usize>,
     /// Packages that nothing loads any more where something did.
     pub lost: BTreeSet<String>,
     /// Modules that each module imports when it is executed.
@@ -49,46 +59,77 @@ pub struct Mapping<'g> {
     words: OnceLock<Vec<Words>>,
 }
 
+/// The packages of modules that change, as a text has them that goes on: `pkg.`, and which changes each has.
+fn packages_of(all: &[Change]) -> (Mentions, Vec<Vec<usize>>) {
+    let mut packages: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (at, change) in all.iter().enumerate() {
+        let dot = change.from.rfind('.');
+        if let Some(package) = dot.and_then(|dot| change.from.get(..=dot))
+            && change.subject == Subject::Module
+        {
+            packages.entry(package).or_default().push(at);
+        }
+    }
+    let words = packages.keys().map(|package| [(*package).to_owned()]);
+    let mentions = Mentions::new(&words.collect::<Vec<_>>());
+    (mentions, packages.into_values().collect())
+}
+
+/// Whether a text has the package of a name where no identifier follows: `"pkg." + name`.
+fn is_open_in(text: &str, name: &str) -> bool {
+    let dot = name.rfind('.');
+    let package = dot.and_then(|dot| name.get(..=dot)).unwrap_or_default();
+    occurrences(text, package).next().is_some()
+}
+
+/// What a text has that names what changes, or the module of an item: the last segments of both.
+fn words_of(change: &Change) -> Vec<String> {
+    let segments = match change.subject {
+        Subject::Module => 1,
+        Subject::Item => 2,
+    };
+    let words = change.from.rsplit('.').take(segments);
+    words.map(str::to_owned).collect()
+}
+
 impl<'g> Mapping<'g> {
     pub fn new(graph: &'g PythonGraph, all: &'g [Change], texts: &dyn Texts) -> Self {
         let (changes, items): (Vec<Change>, Vec<Change>) = all
             .iter()
             .cloned()
             .partition(|change| change.subject == Subject::Module);
-        let needles: BTreeSet<&str> = changes
-            .iter()
-            .filter_map(|change| change.from.rsplit('.').next())
-            .chain(
-                items
-                    .iter()
-                    .flat_map(|change| change.from.rsplit('.').take(2)),
-            )
-            .collect();
+        let words = all.iter().map(words_of);
+        let words: Vec<Vec<String>> = words.collect();
+        let mut needles: BTreeSet<String> = words.iter().flatten().cloned().collect();
         let mut mapping = Self {
             graph,
             changes: changes.clone(),
             all,
+            renames: Renames::new(all, "."),
             items: Items::default(),
             names: FxHashMap::default(),
             files: BTreeMap::new(),
             gone: BTreeSet::new(),
             paths: FxHashMap::default(),
             file_names: FxHashSet::default(),
-            needles: needles
-                .into_iter()
-                .map(|needle| memchr::memmem::Finder::new(needle).into_owned())
-                .collect(),
+            needles: Mentions::default(),
+            named: Mentions::new(&words),
+            packages: packages_of(all),
             mentioning: mentioning(graph, all, texts),
+            held_files: FxHashMap::default(),
+            held_directories: FxHashMap::default(),
             lost: BTreeSet::new(),
             eager: OnceLock::new(),
             words: OnceLock::new(),
         };
+        let renames = Renames::new(&changes, ".");
         for (index, module) in graph.modules.iter().enumerate() {
             let own = std::iter::once(&module.name).chain(&module.also);
-            if let Some(name) = own.filter_map(|name| renamed(&changes, ".", name)).next() {
+            if let Some(name) = own.filter_map(|name| renames.renamed(name)).next() {
                 mapping.names.insert(index, name);
             }
         }
+        mapping.hold(&changes);
         for change in &changes {
             mapping.place(change, texts);
         }
@@ -101,9 +142,8 @@ impl<'g> Mapping<'g> {
             .filter_map(|name| name.rsplit('.').next());
         let behind = offers::behind_shims(&mapping);
         let leaves = leaves.chain(behind.iter().map(String::as_str));
-        let finders = leaves.map(|leaf| memchr::memmem::Finder::new(leaf).into_owned());
-        let finders: Vec<_> = finders.collect();
-        mapping.needles.extend(finders);
+        needles.extend(leaves.map(str::to_owned));
+        mapping.needles = Mentions::new(&[needles]);
         mapping
     }
 
@@ -122,6 +162,24 @@ impl<'g> Mapping<'g> {
                 .map(|module| words(texts.text(&module.path)).unwrap_or_default())
                 .collect()
         })
+    }
+
+    /// Notes what belongs to each change.
+    fn hold(&mut self, changes: &[Change]) {
+        let graph = self.graph;
+        for change in changes {
+            let found = graph.find(None, &change.from);
+            let Some(module) = found.and_then(|index| graph.modules.get(index)) else {
+                continue;
+            };
+            let directory = module.path.parent().filter(|_| module.package);
+            let held = directory.map(|directory| self.held_directories.entry(directory));
+            let file = self.held_files.entry(module.path.clone());
+            for longest in held.into_iter().chain([file]) {
+                let longest = longest.or_default();
+                *longest = change.from.len().max(*longest);
+            }
+        }
     }
 
     fn place(&mut self, change: &Change, texts: &dyn Texts) {
@@ -163,10 +221,7 @@ impl<'g> Mapping<'g> {
                 .collect()
         };
         for path in own {
-            let nearer = self.changes.iter().any(|other| {
-                other.from.len() > change.from.len() && self.holds(&other.from, &path)
-            });
-            if nearer {
+            if self.is_held_nearer(&path, change) {
                 continue;
             }
             match change.kind {
@@ -247,11 +302,7 @@ impl<'g> Mapping<'g> {
 
     /// The change of a name, or of the nearest module around it.
     fn change_of(&self, name: &str) -> Option<&Change> {
-        let changes = self.all.iter().filter(|change| {
-            let rest = name.strip_prefix(change.from.as_str());
-            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-        });
-        changes.max_by_key(|change| change.from.len())
+        self.renames.nearest(name).map(|(change, _)| change)
     }
 
     /// Whether an item goes nowhere but where its module goes.
@@ -280,9 +331,31 @@ impl<'g> Mapping<'g> {
 
     /// Whether a text may name what changes.
     pub fn mentioned(&self, text: &str) -> bool {
-        self.needles
-            .iter()
-            .any(|needle| needle.find(text.as_bytes()).is_some())
+        self.needles.any(text)
+    }
+
+    /// The changes of modules that a text may name, by their last segments or by what it adds to their packages.
+    pub fn named_in_parts(&self, text: &str) -> impl Iterator<Item = &'g Change> {
+        let (mentions, changes) = &self.packages;
+        let mut packages = mentions.of(text);
+        packages.retain(|package| {
+            let change = changes.get(*package).and_then(|own| own.first());
+            let change = change.and_then(|at| self.all.get(*at));
+            change.is_some_and(|change| is_open_in(text, &change.from))
+        });
+        let begun = packages.into_iter().filter_map(|at| changes.get(at));
+        let mut found: BTreeSet<usize> = begun.flatten().copied().collect();
+        found.extend(self.named.of(text));
+        let all = self.all;
+        let changes = found.into_iter().filter_map(move |at| all.get(at));
+        changes.filter(|change| change.subject == Subject::Module)
+    }
+
+    /// The changes that a text may name in any way, or the module of an item that changes.
+    pub fn named_in(&self, text: &str) -> impl Iterator<Item = &'g Change> {
+        let all = self.all;
+        let named = self.named.of(text).into_iter();
+        named.filter_map(move |at| all.get(at))
     }
 
     /// Whether the file of a module moves, and not the whole package around it.
@@ -299,20 +372,13 @@ impl<'g> Mapping<'g> {
     }
 
     /// Whether a change of `from` speaks for this file.
-    fn holds(&self, from: &str, path: &TreePath) -> bool {
-        let Some(module) = self
-            .graph
-            .find(None, from)
-            .and_then(|index| self.graph.modules.get(index))
-        else {
-            return false;
-        };
-        let inside = module.package
-            && module
-                .path
-                .parent()
-                .is_some_and(|directory| path.strip_prefix(&directory).is_some());
-        inside || module.path == *path
+    /// Whether a path belongs to what changes below a change.
+    fn is_held_nearer(&self, path: &TreePath, change: &Change) -> bool {
+        let above = std::iter::successors(path.parent(), TreePath::parent);
+        let directories = above.filter_map(|directory| self.held_directories.get(&directory));
+        let files = self.held_files.get(path);
+        let mut held = files.into_iter().chain(directories);
+        held.any(|longest| *longest > change.from.len())
     }
 
     /// The path, without extension, that a module called `to` has: below its own root where that

@@ -3,7 +3,7 @@
 //! Where a module is not followed by an attribute, what is read of it is read elsewhere, through a variable.
 
 use coalesce_model::{
-    ByteSpan, ChangeKind, LanguagePlan, Subject, Texts, TreePath, Unproven, UnprovenKind,
+    ByteSpan, Change, ChangeKind, LanguagePlan, Subject, Texts, TreePath, Unproven, UnprovenKind,
 };
 use rayon::prelude::*;
 
@@ -15,6 +15,7 @@ use crate::{
     analysis::{Analysis, Use},
     graph::Entity,
     names::{Names, is_word, last_word, occurrences_of_word},
+    references::Mentions,
 };
 
 /// Calls that are told the attribute beside the module; those are looked at by name.
@@ -67,19 +68,20 @@ pub fn packages(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePla
             && change.kind != ChangeKind::Remove
             && change.shim.is_none()
     });
-    for change in changes {
-        let Some((above, leaf)) = change.from.rsplit_once('.') else {
-            continue;
-        };
-        let Some(package) = mapping.graph.find(None, above) else {
-            continue;
-        };
-        let attribute = format!(".{leaf}");
-        let modules = mapping.graph.modules.par_iter().enumerate();
-        let reading = modules.find_map_first(|(index, module)| {
+    let left = changes.filter_map(|change| {
+        let (above, leaf) = change.from.rsplit_once('.')?;
+        Some((change, mapping.graph.find(None, above)?, leaf))
+    });
+    let left: Vec<(&Change, usize, &str)> = left.collect();
+    let attributes = left.iter().map(|(.., leaf)| [format!(".{leaf}")]);
+    let mentions = Mentions::new(&attributes.collect::<Vec<_>>());
+    let mentioning = mentions.modules(mapping.graph, texts);
+    for ((change, package, leaf), mentioning) in left.into_iter().zip(mentioning) {
+        let modules = mapping.graph.modules.as_slice();
+        let reading = mentioning.par_iter().find_map_first(|index| {
+            let module = modules.get(*index)?;
             let text = texts.text(&module.path)?;
-            let read = text.contains(&attribute) && reads_of_value(mapping, index, &text, leaf);
-            read.then_some(&module.path)
+            reads_of_value(mapping, *index, &text, leaf).then_some(&module.path)
         });
         let Some(reader) = reading else { continue };
         let why =

@@ -16,7 +16,7 @@ pub fn doubt(file: &File<'_>, found: &mut FileEdits) {
     let runs = ["exec(", "eval(", "compile("]
         .iter()
         .any(|word| file.text.contains(word));
-    for change in file.mapping.all {
+    for change in file.mapping.named_in(file.text) {
         let Some((above, last)) = change.from.rsplit_once('.') else {
             continue;
         };

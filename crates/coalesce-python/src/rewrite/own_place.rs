@@ -122,7 +122,7 @@ pub fn in_bytes(file: &File<'_>, found: &mut FileEdits) {
     if !file.text.contains("loads(") && !file.text.contains("Unpickler") {
         return;
     }
-    for change in file.mapping.all {
+    for change in file.mapping.named_in(file.text) {
         let name = match change.subject {
             Subject::Item => change.from.rsplit_once('.').map(|(above, _)| above),
             _ => None,

@@ -319,7 +319,7 @@ fn indented(text: &str, line: ByteSpan) -> Option<snippet::Line> {
 pub fn full_names(file: &File<'_>, within: ByteSpan) -> Vec<(ByteSpan, String, String)> {
     let content = within.of(file.text).unwrap_or_default();
     let mut result: Vec<(ByteSpan, String, String)> = Vec::new();
-    for change in file.mapping.all {
+    for change in file.mapping.named_in(content) {
         for at in occurrences(content, &change.from) {
             let rest = content.get(at.start as usize..).unwrap_or_default();
             let end = rest

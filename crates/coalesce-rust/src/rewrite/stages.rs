@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use coalesce_model::{
-    ByteSpan, Change, ChangeKind, Finding, LanguagePlan, Subject, Texts, TreePath, change::renamed,
+    ByteSpan, Change, ChangeKind, Finding, LanguagePlan, Subject, Texts, TreePath, change::Renames,
 };
 
 use super::{
@@ -177,9 +177,9 @@ impl Sorted {
 
     /// A change as the tree names it once the modules have moved.
     fn after(&self, change: &Change) -> Change {
-        let from = renamed(&self.modules, "::", &change.from);
+        let from = Renames::new(&self.modules, "::").name_after(&change.from);
         Change {
-            from: from.unwrap_or_else(|| change.from.clone()),
+            from,
             ..change.clone()
         }
     }

@@ -5,9 +5,7 @@
 
 use std::{cell::RefCell, rc::Rc};
 
-use coalesce_model::{
-    ByteSpan, ChangeKind, Finding, Texts, TreePath, change::renamed, finding::codes,
-};
+use coalesce_model::{ByteSpan, ChangeKind, Finding, Texts, TreePath, finding::codes};
 use ruff_python_ast::{self as ast, Expr, Stmt, comparable::ComparableStmt};
 use ruff_python_parser::Mode;
 use ruff_text_size::Ranged;
@@ -354,7 +352,7 @@ impl Definition {
                 if imported {
                     return self.imported(mapping, &root.text);
                 }
-                Some(renamed(mapping.all, ".", &name).unwrap_or(name))
+                Some(mapping.renames.name_after(&name))
             }
             _ => self.imported(mapping, &root.text),
         }
