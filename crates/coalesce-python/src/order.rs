@@ -10,6 +10,7 @@
 //! Calls of what is held in variables are not followed.
 
 mod advice;
+mod asked;
 mod bound;
 mod calls;
 mod later;

@@ -35,15 +35,37 @@ fn defer(task: &Task<'_>, plan: &mut MigrationPlan) -> Option<Vec<Finding>> {
         let part: &dyn LanguagePart = task.session.part(*kind);
         let operations = &plan.assembled.operations;
         for deferral in part.deferrals(task.session, operations, changes) {
-            let mut operations = plan.assembled.operations.iter_mut();
-            let text = operations
-                .find_map(|operation| text_at(operation, &deferral.path, &task.session.tree))?;
+            let text = text_in(
+                &mut plan.assembled.operations,
+                &deferral.path,
+                &task.session.tree,
+            )?;
             let edits = EditSet::from_edits(text, deferral.edits).ok()?;
             *text = edits.apply(text).ok()?;
             notes.push(deferral.note);
         }
     }
     (!notes.is_empty()).then_some(notes)
+}
+
+/// The text that a plan gives to a file, also to one that it has left alone so far.
+fn text_in<'o>(
+    operations: &'o mut Vec<Operation>,
+    path: &TreePath,
+    tree: &dyn Texts,
+) -> Option<&'o mut String> {
+    let has = |operation: &mut Operation| text_at(operation, path, tree).is_some();
+    let at = match operations.iter_mut().position(has) {
+        Some(at) => at,
+        None => {
+            operations.push(Operation::Edit {
+                path: path.clone(),
+                text: tree.text(path)?.to_string(),
+            });
+            operations.len() - 1
+        }
+    };
+    text_at(operations.get_mut(at)?, path, tree)
 }
 
 /// The text that an operation gives to a file.

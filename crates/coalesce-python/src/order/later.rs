@@ -1,7 +1,7 @@
 //! Imports that wait until something is called: what a plan does where none of its ways binds everything in time.
 //!
-//! Only statements of files that the plan touches anyway, whose names nobody but functions of the module use. The
-//! import of every module is played without them; as few as possible are taken.
+//! Only statements whose names nobody but functions of the module use, those of files that the plan touches anyway first.
+//! The import of every module is played without them; as few as possible are taken.
 
 use std::collections::BTreeSet;
 
@@ -10,18 +10,22 @@ use coalesce_model::{
 };
 
 use super::{
-    Failure, advice, failures, played,
+    Failure, advice,
+    asked::is_asked_for,
+    failures, played,
     program::{Program, Statement},
     regressions, touched,
 };
 use crate::{
-    graph::{Entity, PythonGraph},
-    names::{is_word, occurrences_of_word},
+    graph::PythonGraph,
     rewrite::{inside_functions, is_test},
 };
 
 /// More is another change than the one that was asked for.
 const MAXIMUM: usize = 4;
+
+/// How many of them in files that the plan leaves alone otherwise.
+const MAXIMUM_MORE: usize = 1;
 
 /// How many sets of statements are played.
 const MAXIMUM_TRIALS: usize = 48;
@@ -111,11 +115,13 @@ impl Search<'_> {
         let (play, failure) = left.iter().find(|(_, (.., certain))| *certain)?;
         let trail = self.trail(*play, failure, chosen)?;
         let mut best: Option<(Statement, Vec<(usize, Failure)>)> = None;
-        for statement in trail.into_iter().rev() {
+        let (own, others): (Vec<Statement>, Vec<Statement>) =
+            (trail.into_iter().rev()).partition(|statement| self.is_touched(*statement));
+        for statement in own.into_iter().chain(others) {
             if self.trials >= MAXIMUM_TRIALS {
                 break;
             }
-            if chosen.contains(&statement) || !self.may_wait(statement) {
+            if chosen.contains(&statement) || !self.may_wait(statement, chosen) {
                 continue;
             }
             let without: Vec<Statement> = chosen.iter().copied().chain([statement]).collect();
@@ -149,9 +155,16 @@ impl Search<'_> {
         found.map(|(_, trail)| trail)
     }
 
-    /// Whether a statement is of a file that the plan touches, and can wait.
-    fn may_wait(&self, statement: Statement) -> bool {
-        self.touched.get(statement.0) == Some(&true) && can_wait(self.after, self.texts, statement)
+    /// Whether the plan changes the file of a statement anyway.
+    fn is_touched(&self, statement: Statement) -> bool {
+        self.touched.get(statement.0) == Some(&true)
+    }
+
+    /// Whether a statement can wait, and is not one too many of files that the plan leaves alone otherwise.
+    fn may_wait(&self, statement: Statement, chosen: &[Statement]) -> bool {
+        let more = chosen.iter().filter(|each| !self.is_touched(**each));
+        (self.is_touched(statement) || more.count() < MAXIMUM_MORE)
+            && can_wait(self.after, self.texts, statement)
     }
 
     fn deferral(&self, statement: Statement) -> Option<Deferral> {
@@ -203,69 +216,6 @@ pub(super) fn can_wait(graph: &PythonGraph, texts: &dyn Texts, statement: Statem
         && !import.lazy
         && edits(graph, texts, statement).is_some()
         && !is_asked_for(graph, texts, module, &names)
-}
-
-/// Whether a text of another module may mean a name of this one, or takes all of them.
-fn is_asked_for(graph: &PythonGraph, texts: &dyn Texts, module: usize, names: &[String]) -> bool {
-    let Some(own) = graph.modules.get(module) else {
-        return true;
-    };
-    let last = own.name.rsplit('.').next().unwrap_or_default();
-    let others = graph.modules.iter().enumerate();
-    let mut others = others.filter(|(other, _)| *other != module);
-    others.any(|(other, found)| {
-        let facts = graph.facts.get(other);
-        let mut imports = facts.into_iter().flat_map(|facts| &facts.imports);
-        let star = imports.any(|import| {
-            import.leaves.iter().any(|leaf| leaf.name.text == "*")
-                && graph.base_module(other, import) == Some(module)
-        });
-        let text = texts.text(&found.path).unwrap_or_default();
-        let asks = |name: &String| {
-            let forms = [format!("\"{name}\""), format!("'{name}'")];
-            forms.iter().any(|form| text.contains(form.as_str()))
-                || has_attribute(graph, (other, &text), module, name)
-        };
-        star || (occurrences_of_word(&text, last) && names.iter().any(asks))
-    })
-}
-
-/// Whether a text of another module has a name as an attribute of what may be this module.
-fn has_attribute(
-    graph: &PythonGraph,
-    (other, text): (usize, &str),
-    module: usize,
-    name: &str,
-) -> bool {
-    let own = graph.modules.get(module).map(|own| own.name.as_str());
-    let last = own.and_then(|own| own.rsplit('.').next());
-    let imports = graph.facts.get(other).map(|facts| &facts.imports);
-    let is_another = |root: &str| {
-        let imports = imports.into_iter().flatten();
-        let leaves = imports
-            .flat_map(|import| import.leaves.iter().map(move |leaf| (import, leaf)))
-            .filter(|(_, leaf)| leaf.bound() == root);
-        let mut found = leaves.map(|(import, leaf)| graph.leaf_entity(other, import, leaf));
-        let mut any = false;
-        let others = found.all(|entity| {
-            any = true;
-            !matches!(entity, Entity::Module(found) if found == module)
-        });
-        any && others
-    };
-    let attribute = format!(".{name}");
-    let mut places = text.match_indices(attribute.as_str());
-    places.any(|(at, found)| {
-        let after = text.get(at + found.len()..).unwrap_or_default();
-        let before = text.get(..at).unwrap_or_default();
-        let kept = before.trim_end_matches(|c: char| is_word(c) || c == '.');
-        let chain = before.get(kept.len()..).unwrap_or_default();
-        let (root, rest) = chain.split_once('.').unwrap_or((chain, ""));
-        let held = matches!(root, "" | "self" | "cls");
-        let another =
-            chain.rsplit('.').next() != last && !held && (!rest.is_empty() || is_another(root));
-        !after.starts_with(is_word) && !another
-    })
 }
 
 fn edits(graph: &PythonGraph, texts: &dyn Texts, (module, at): Statement) -> Option<Vec<Edit>> {
