@@ -86,10 +86,16 @@ impl Asker<'_> {
         let mut leaves = self.imports().flat_map(|import| &import.leaves);
         let mut uses = analysis.uses.iter().flat_map(|used| &used.chain);
         let mut strings = analysis.strings.iter();
+        let in_import = |at: usize| {
+            let mut imports = analysis.imports.iter();
+            imports.any(|(import, _)| {
+                (import.span.start as usize..import.span.end as usize).contains(&at)
+            })
+        };
         analysis.dynamic
             || leaves.any(|leaf| leaf.name.text.rsplit('.').next() == Some(self.last))
             || uses.any(|link| link.text == self.last)
-            || attributes(text, self.last).next().is_some()
+            || attributes(text, self.last).any(|(at, _)| !in_import(at))
             || strings.any(|string| {
                 let quoted = string.span.of(text).unwrap_or_default();
                 !string.documentation && occurrences_of_word(quoted, self.last)

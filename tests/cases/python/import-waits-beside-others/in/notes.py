@@ -1,0 +1,1 @@
+"""As a guide: `draw.kernel(0)` gives nothing."""

@@ -1,0 +1,1 @@
+"""Each view needs `pkg.ui` when it is called."""

@@ -1,0 +1,6 @@
+def nothing():
+    """
+    >>> import pkg.ui.doctest as tools
+    >>> tools.kernel(1)
+    1
+    """
