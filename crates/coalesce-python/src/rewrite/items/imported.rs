@@ -112,7 +112,7 @@ pub fn resolve(
     if let Some(message) = goes_away(mapping, source, need) {
         return Err((place, message));
     }
-    if line.parent.as_deref() == Some(&target.parent) {
+    if line.parent.as_deref() == Some(&target.parent) && !is_to_be_loaded(mapping, target, &line) {
         return own_name(need, &text, place, line);
     }
     if perhaps {
@@ -196,6 +196,12 @@ fn logger(
         made: Some(made),
         ..Resolved::default()
     })
+}
+
+/// Whether a name of a package is that of a module in it, which nobody may have imported when it is read.
+fn is_to_be_loaded(mapping: &Mapping<'_>, target: &Target, line: &Line) -> bool {
+    let names = |module| mapping.name_after(module) == format!("{}.{}", target.parent, line.name);
+    line.module.is_some_and(names) && target.analysis.bindings(0, &line.name).is_empty()
 }
 
 /// The name is one of the target's own.

@@ -1,0 +1,9 @@
+from pkg.io import layout, writer
+
+
+def title():
+    return writer.Writer.suffix
+
+
+def spaced(text):
+    return text.ljust(layout.WIDTH)
