@@ -31,6 +31,8 @@ const DEVICES: u8 = 4;
 const SLOTS: u32 = 3;
 /// Set in the processes of the soak: where they work.
 const FOLDER: &str = "CORE_GPU_SOAK_FOLDER";
+/// Which of all processes one is: the system gives the number of one that has ended to another.
+const PROCESS: &str = "CORE_GPU_SOAK_PROCESS";
 
 fn device(number: u8) -> DeviceId {
     DeviceId {
@@ -75,7 +77,8 @@ fn a_process_of_the_soak() {
 
 fn hold_and_release(folder: &Path, number: usize) {
     let store: Arc<dyn SlotStore> = Arc::new(FileSlots::new(folder.join("slots")));
-    let name = format!("log-{}-{number}", std::process::id());
+    let process = env::var(PROCESS).unwrap();
+    let name = format!("log-{process}-{number}");
     let mut log = OpenOptions::new()
         .create(true)
         .append(true)
@@ -110,10 +113,11 @@ fn hold_and_release(folder: &Path, number: usize) {
     }
 }
 
-fn start(folder: &Path) -> Child {
+fn start(folder: &Path, process: usize) -> Child {
     Command::new(env::current_exe().unwrap())
         .args(["a_process_of_the_soak", "--exact", "--nocapture"])
         .env(FOLDER, folder)
+        .env(PROCESS, process.to_string())
         .stdout(Stdio::null())
         .spawn()
         .unwrap()
@@ -192,7 +196,7 @@ fn most_at_a_time(intervals: &[Interval]) -> BTreeMap<Held, i64> {
 
 /// Kills a process at random every now and then and starts another, until time is up. Returns when
 /// each was about to be killed.
-fn disturb(children: &Mutex<Vec<Child>>, folder: &Path) -> BTreeMap<u32, u64> {
+fn disturb(children: &Mutex<Vec<(usize, Child)>>, folder: &Path) -> BTreeMap<usize, u64> {
     let end = Instant::now() + Duration::from_secs_f64(seconds());
     let mut killed = BTreeMap::new();
     let mut turn = 0_u64;
@@ -203,11 +207,12 @@ fn disturb(children: &Mutex<Vec<Child>>, folder: &Path) -> BTreeMap<u32, u64> {
         thread::sleep(Duration::from_millis(20 + turn % 100));
         let mut children = children.lock().unwrap();
         let place = (turn >> 32) as usize % children.len();
-        let child = children.get_mut(place).unwrap();
-        killed.insert(child.id(), now());
+        let (process, child) = children.get_mut(place).unwrap();
+        killed.insert(*process, now());
         child.kill().unwrap();
         child.wait().unwrap();
-        *child = start(folder);
+        *process = PROCESSES + killed.len();
+        *child = start(folder, *process);
     }
     killed
 }
@@ -216,10 +221,11 @@ fn disturb(children: &Mutex<Vec<Child>>, folder: &Path) -> BTreeMap<u32, u64> {
 fn soak_slots_across_processes_that_die() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
-    let children = Mutex::new((0..PROCESSES).map(|_| start(folder)).collect::<Vec<_>>());
+    let children = (0..PROCESSES).map(|process| (process, start(folder, process)));
+    let children = Mutex::new(children.collect::<Vec<_>>());
     let killed = disturb(&children, folder);
     File::create(folder.join("stop")).unwrap();
-    for mut child in children.into_inner().unwrap() {
+    for (_, mut child) in children.into_inner().unwrap() {
         assert!(child.wait().unwrap().success());
     }
     let mut all = Vec::new();
@@ -227,7 +233,7 @@ fn soak_slots_across_processes_that_die() {
         let entry = entry.unwrap();
         let name = entry.file_name().into_string().unwrap();
         if let Some(rest) = name.strip_prefix("log-") {
-            let process: u32 = rest.split('-').next().unwrap().parse().unwrap();
+            let process: usize = rest.split('-').next().unwrap().parse().unwrap();
             let text = fs::read_to_string(entry.path()).unwrap();
             all.extend(intervals(&text, killed.get(&process).copied()));
         }

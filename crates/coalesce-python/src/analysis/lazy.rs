@@ -12,8 +12,12 @@ mod tables;
 use coalesce_model::{ByteSpan, Guard};
 use ruff_python_ast::{self as ast, Expr, Stmt};
 use ruff_text_size::Ranged;
+use rustc_hash::FxHashMap;
 
-use super::{predicates::last_name, shift};
+use super::{
+    predicates::{blocks, last_name},
+    shift,
+};
 use crate::{
     extract::is_identifier,
     facts::{FromPart, ImportStatement, Leaf, Spanned},
@@ -95,6 +99,20 @@ pub fn find(body: &[Stmt], text: &str, start: u32) -> LazyTables {
     search.found
 }
 
+/// Functions of a suite by their names.
+type Functions<'t> = FxHashMap<&'t str, Vec<&'t ast::StmtFunctionDef>>;
+
+fn functions_of(body: &[Stmt]) -> Functions<'_> {
+    let mut functions = Functions::default();
+    for function in body.iter().filter_map(Stmt::as_function_def_stmt) {
+        functions
+            .entry(function.name.as_str())
+            .or_default()
+            .push(function);
+    }
+    functions
+}
+
 struct Search<'t> {
     start: u32,
     tables: Tables<'t>,
@@ -110,14 +128,19 @@ impl<'t> Search<'t> {
 
     /// Statements that executing the module comes to.
     fn suite(&mut self, body: &'t [Stmt]) {
+        let is_asked = |statement: &Stmt| matches!(statement, Stmt::FunctionDef(function) if function.name.as_str() == "__getattr__");
+        let functions = match body.iter().any(is_asked) {
+            true => functions_of(body),
+            false => Functions::default(),
+        };
         for statement in body {
             match statement {
                 Stmt::FunctionDef(function) if function.name.as_str() == "__getattr__" => {
                     self.found.dynamic = true;
-                    self.getattr(function, body);
+                    self.getattr(function, &functions);
                 }
                 Stmt::Assign(assign) => self.assign(assign),
-                other => tables::suites(other)
+                other => blocks(other)
                     .into_iter()
                     .for_each(|suite| self.suite(suite)),
             }

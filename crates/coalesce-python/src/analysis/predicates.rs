@@ -1,7 +1,7 @@
 //! What single expressions are, told by their spelling alone.
 
 use coalesce_model::Guard;
-use ruff_python_ast::{CmpOp, Expr};
+use ruff_python_ast::{CmpOp, ExceptHandler, Expr, Stmt};
 
 /// The guard inside of another one: what hides a failure prevails.
 pub(super) fn stronger(outer: Guard, inner: Guard) -> Guard {
@@ -85,4 +85,27 @@ pub(super) fn is_warning(expression: &Expr) -> bool {
 
 pub(super) fn is_logger(expression: &Expr) -> bool {
     matches!(expression, Expr::Call(call) if last_name(&call.func) == Some("getLogger"))
+}
+
+/// The blocks of a statement that run with its module.
+pub(crate) fn blocks(statement: &Stmt) -> Vec<&[Stmt]> {
+    match statement {
+        Stmt::If(block) => {
+            let others = block.elif_else_clauses.iter().map(|clause| &*clause.body);
+            std::iter::once(&*block.body).chain(others).collect()
+        }
+        Stmt::Try(block) => {
+            let handlers = block.handlers.iter();
+            let handlers = handlers.map(|ExceptHandler::ExceptHandler(handler)| &*handler.body);
+            let mut all = vec![&*block.body];
+            all.extend(handlers);
+            all.extend([&*block.orelse, &*block.finalbody]);
+            all
+        }
+        Stmt::With(block) => vec![&*block.body],
+        Stmt::For(block) => vec![&*block.body, &*block.orelse],
+        Stmt::While(block) => vec![&*block.body, &*block.orelse],
+        Stmt::Match(block) => block.cases.iter().map(|case| &*case.body).collect(),
+        _ => Vec::new(),
+    }
 }

@@ -2,7 +2,11 @@
 //! before: names that a condition leaves unbound or `None`, a `raise` below a condition, calls of which nobody
 //! knows that they do nothing (`harmless`).
 
-use std::{cell::RefCell, collections::BTreeSet, rc::Rc};
+use std::{
+    cell::RefCell,
+    collections::{BTreeMap, BTreeSet},
+    rc::Rc,
+};
 
 use coalesce_model::{ByteSpan, Texts};
 use ruff_python_ast::{
@@ -15,7 +19,7 @@ use rustc_hash::FxHashMap;
 
 use super::harmless::{Locals, Verdicts};
 use crate::{
-    analysis::predicates::{is_run_as_program, is_type_checking},
+    analysis::predicates::{blocks, is_run_as_program, is_type_checking},
     facts::{ImportStatement, Leaf},
     graph::PythonGraph,
     parser,
@@ -181,54 +185,37 @@ fn loops_bind(suite: &[Stmt], name: &str) -> bool {
 
 /// Whether a statement of a module binds a name, also in its blocks.
 fn binds(statement: &Stmt, name: &str) -> bool {
-    let block = |suite: &[Stmt]| suite.iter().any(|one| binds(one, name));
-    let is_target = |target: &Expr| {
-        let mut names = Vec::new();
-        named(target, &mut names);
-        names.contains(&name)
-    };
+    let mut names = Vec::new();
+    bound_by(statement, &mut names);
+    names.contains(&name)
+}
+
+/// The names that a statement of a module binds, also in its blocks.
+fn bound_by<'s>(statement: &'s Stmt, names: &mut Vec<&'s str>) {
     match statement {
-        Stmt::FunctionDef(found) => found.name.as_str() == name,
-        Stmt::ClassDef(found) => found.name.as_str() == name,
-        Stmt::Assign(found) => found.targets.iter().any(is_target),
-        Stmt::AnnAssign(found) => is_target(&found.target),
-        Stmt::AugAssign(found) => is_target(&found.target),
-        Stmt::If(found) => {
-            block(&found.body)
-                || found
-                    .elif_else_clauses
-                    .iter()
-                    .any(|clause| block(&clause.body))
-        }
-        Stmt::Try(found) => {
-            let handled = |handler: &ExceptHandler| {
-                let ExceptHandler::ExceptHandler(handler) = handler;
-                block(&handler.body)
-            };
-            block(&found.body)
-                || block(&found.orelse)
-                || block(&found.finalbody)
-                || found.handlers.iter().any(handled)
-        }
+        Stmt::FunctionDef(found) => names.push(found.name.as_str()),
+        Stmt::ClassDef(found) => names.push(found.name.as_str()),
+        Stmt::Assign(found) => found.targets.iter().for_each(|target| named(target, names)),
+        Stmt::AnnAssign(found) => named(&found.target, names),
+        Stmt::AugAssign(found) => named(&found.target, names),
         Stmt::With(found) => {
-            let mut targets = found
-                .items
-                .iter()
-                .filter_map(|item| item.optional_vars.as_deref());
-            targets.any(is_target) || block(&found.body)
+            let targets = found.items.iter();
+            let targets = targets.filter_map(|item| item.optional_vars.as_deref());
+            targets.for_each(|target| named(target, names));
         }
-        Stmt::For(found) => is_target(&found.target) || block(&found.body) || block(&found.orelse),
-        Stmt::While(found) => block(&found.body) || block(&found.orelse),
-        Stmt::Match(found) => found.cases.iter().any(|case| block(&case.body)),
-        Stmt::Import(found) => found.names.iter().any(|alias| {
+        Stmt::For(found) => named(&found.target, names),
+        Stmt::Import(found) => names.extend(found.names.iter().map(|alias| {
             let first = alias.name.split('.').next().unwrap_or_default();
-            alias.asname.as_ref().map_or(first, |bound| bound.as_str()) == name
-        }),
-        Stmt::ImportFrom(found) => found
-            .names
-            .iter()
-            .any(|alias| alias.asname.as_ref().unwrap_or(&alias.name).as_str() == name),
-        _ => false,
+            alias.asname.as_ref().map_or(first, |bound| bound.as_str())
+        })),
+        Stmt::ImportFrom(found) => names.extend(found.names.iter().map(|alias| {
+            let bound = alias.asname.as_ref().unwrap_or(&alias.name);
+            bound.as_str()
+        })),
+        _ => {}
+    }
+    for suite in blocks(statement) {
+        suite.iter().for_each(|one| bound_by(one, names));
     }
 }
 
@@ -246,17 +233,21 @@ fn named<'e>(target: &'e Expr, names: &mut Vec<&'e str>) {
 fn perhaps_none(suite: &[Stmt]) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     nothing_bound(suite, &mut names);
-    names.retain(|name| {
-        // The last statement of the module that binds it decides.
-        let last = suite.iter().rfind(|statement| binds(statement, name));
-        let is_plain = last.is_some_and(|last| {
-            !matches!(
-                last,
-                Stmt::If(_) | Stmt::Try(_) | Stmt::With(_) | Stmt::For(_) | Stmt::While(_)
-            )
-        });
-        !is_plain
-    });
+    if names.is_empty() {
+        return names;
+    }
+    // The last statement of the module that binds a name decides.
+    let mut by_block: BTreeMap<&str, bool> = BTreeMap::new();
+    let mut bound = Vec::new();
+    for statement in suite {
+        let is_block = matches!(
+            statement,
+            Stmt::If(_) | Stmt::Try(_) | Stmt::With(_) | Stmt::For(_) | Stmt::While(_)
+        );
+        bound_by(statement, &mut bound);
+        by_block.extend(bound.drain(..).map(|name| (name, is_block)));
+    }
+    names.retain(|name| by_block.get(name.as_str()).copied().unwrap_or(true));
     names
 }
 

@@ -286,11 +286,8 @@ fn check_star(file: &File<'_>, module: usize, leaf: &Leaf, found: &mut FileEdits
         .module
         .and_then(|module| file.graph().modules.get(module))
         .is_some_and(|module| module.package);
-    let analysis = file.analysis();
     for name in exports {
-        let mut uses = file.index().uses(file, name);
-        let used = uses.any(|found| analysis.binding_scope(found.scope, name).is_none());
-        if used || passes_on {
+        if passes_on || file.index().is_unbound(name) {
             check_item(file, module, name, leaf.name.span, found);
         }
     }

@@ -7,7 +7,9 @@ use ruff_python_ast::{
     visitor::{self, Visitor},
 };
 
-use super::{LazyForm, LazyImport, Piece, Prefix, Search, leaf, pieces, prefix, statement, tables};
+use super::{
+    Functions, LazyForm, LazyImport, Piece, Prefix, Search, leaf, pieces, prefix, statement, tables,
+};
 use crate::{
     analysis::predicates::last_name,
     facts::{FromPart, ImportStatement, Spanned},
@@ -60,8 +62,12 @@ impl<'t> Body<'t> {
 
 impl<'t> Search<'t> {
     /// Reads a `__getattr__` among the statements of its module.
-    pub(super) fn getattr(&mut self, function: &'t ast::StmtFunctionDef, module: &'t [Stmt]) {
-        let body = reached(function, module);
+    pub(super) fn getattr(
+        &mut self,
+        function: &'t ast::StmtFunctionDef,
+        functions: &Functions<'t>,
+    ) {
+        let body = reached(function, functions);
         let prefixes: Vec<Prefix> = body
             .imported
             .iter()
@@ -251,7 +257,7 @@ pub(super) fn names(function: &ast::StmtFunctionDef, name: &str) -> bool {
 }
 
 /// A function with those of its module that it names.
-fn reached<'t>(function: &'t ast::StmtFunctionDef, module: &'t [Stmt]) -> Body<'t> {
+fn reached<'t>(function: &'t ast::StmtFunctionDef, functions: &Functions<'t>) -> Body<'t> {
     let mut body = Body::default();
     let mut open = vec![function];
     let mut seen: BTreeSet<&str> = BTreeSet::new();
@@ -260,10 +266,10 @@ fn reached<'t>(function: &'t ast::StmtFunctionDef, module: &'t [Stmt]) -> Body<'
             continue;
         }
         body.visit_body(&function.body);
-        let named = module.iter().filter_map(|statement| match statement {
-            Stmt::FunctionDef(other) if body.names.contains(other.name.as_str()) => Some(other),
-            _ => None,
-        });
+        let named = body.names.iter().filter(|name| !seen.contains(*name));
+        let named = named.filter_map(|name| functions.get(name)).flatten();
+        let mut named: Vec<_> = named.copied().collect();
+        named.sort_unstable_by_key(|function| function.range.start());
         open.extend(named);
     }
     body

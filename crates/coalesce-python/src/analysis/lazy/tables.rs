@@ -3,11 +3,14 @@
 use std::collections::BTreeMap;
 
 use coalesce_model::ByteSpan;
-use ruff_python_ast::{self as ast, ExceptHandler, Expr, Operator, Stmt};
+use ruff_python_ast::{self as ast, Expr, Operator, Stmt};
 use ruff_text_size::Ranged;
 
 use super::Written;
-use crate::{analysis::shift, facts::Spanned};
+use crate::{
+    analysis::{predicates::blocks, shift},
+    facts::Spanned,
+};
 
 /// A table of texts.
 #[derive(Clone, Debug, Default)]
@@ -123,7 +126,7 @@ impl<'t> Tables<'t> {
                         self.call(call, self.span(statement));
                     }
                 }
-                other => suites(other)
+                other => blocks(other)
                     .into_iter()
                     .for_each(|suite| self.suite(suite)),
             }
@@ -374,29 +377,5 @@ fn comprehended(value: &Expr) -> Option<&str> {
     match of {
         Expr::Name(name) => Some(name.id.as_str()),
         _ => None,
-    }
-}
-
-/// The blocks of a statement that run with its module.
-pub fn suites(statement: &Stmt) -> Vec<&[Stmt]> {
-    match statement {
-        Stmt::If(block) => {
-            let others = block.elif_else_clauses.iter().map(|clause| &*clause.body);
-            std::iter::once(&*block.body).chain(others).collect()
-        }
-        Stmt::Try(block) => {
-            let mut all = vec![&*block.body];
-            all.extend(
-                block
-                    .handlers
-                    .iter()
-                    .map(|ExceptHandler::ExceptHandler(handler)| &*handler.body),
-            );
-            all.extend([&*block.orelse, &*block.finalbody]);
-            all
-        }
-        Stmt::With(block) => vec![&*block.body],
-        Stmt::For(block) => vec![&*block.body, &*block.orelse],
-        _ => Vec::new(),
     }
 }

@@ -81,7 +81,7 @@ fn spent(file: &File<'_>, leaf: &Leaf) -> Spent {
         {
             return None;
         }
-        let through = file.index().uses(file, leaf.bound());
+        let through = file.index().uses_through(file, leaf);
         let through = through.filter(|used| is_through(file, used, leaf));
         let parents = through.map(|used| Some(leads_to(file, used)?.parent.clone()));
         Some(Arc::new(parents.collect::<Option<BTreeSet<String>>>()?))
@@ -104,8 +104,8 @@ fn is_through(file: &File<'_>, used: &Use, leaf: &Leaf) -> bool {
 fn may_go(file: &File<'_>, leaf: &Leaf, imports: Whole<'_>, new: &str) -> bool {
     let top = |name: &str| name.split('.').next().map(str::to_owned);
     let needed = || {
-        let mut uses = file.index().uses(file, leaf.bound());
-        uses.any(|used| file.index().binds(file, leaf, used) && !is_through(file, used, leaf))
+        let mut uses = file.index().uses_through(file, leaf);
+        uses.any(|used| !is_through(file, used, leaf))
     };
     top(&leaf.name.text) == top(new) || imports.several() || !needed()
 }

@@ -44,6 +44,8 @@ pub struct Index {
     bindings: FxHashMap<String, usize>,
     /// The uses that begin with a name.
     uses: FxHashMap<String, Vec<usize>>,
+    /// Names that some use takes from no scope of the file.
+    unbound: FxHashSet<String>,
     /// Those that mean what a scope binds to it.
     uses_of: FxHashMap<Bound, Vec<usize>>,
     /// The first import of a name that is a module's, and the module, as far as somebody has asked.
@@ -160,6 +162,7 @@ impl Index {
             };
             self.uses.entry(root.text.clone()).or_default().push(number);
             let Some(scope) = analysis.binding_scope(used.scope, &root.text) else {
+                self.unbound.insert(root.text.clone());
                 continue;
             };
             let bound = (scope, root.text.clone());
@@ -244,9 +247,25 @@ impl Index {
         numbers.filter_map(|number| all.get(*number))
     }
 
+    /// The uses that go through what a leaf binds.
+    pub fn uses_through<'f>(
+        &'f self,
+        file: &File<'f>,
+        leaf: &Leaf,
+    ) -> impl Iterator<Item = &'f Use> {
+        let scope = self.scopes.get(&leaf.span.start).copied();
+        let uses = scope.map(|scope| self.uses_of(file, scope, leaf.bound()));
+        uses.into_iter().flatten()
+    }
+
     /// Whether some scope declares a name to be another one's.
     pub fn declares(&self, name: &str) -> bool {
         self.declared.contains(name)
+    }
+
+    /// Whether a name is used where no scope of the file binds it.
+    pub fn is_unbound(&self, name: &str) -> bool {
+        self.unbound.contains(name)
     }
 
     /// Whether a name is used.

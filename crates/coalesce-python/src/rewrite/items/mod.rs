@@ -167,18 +167,6 @@ pub fn source_line(text: &str, span: ByteSpan) -> Option<Edit> {
     source::whole(text, span)
 }
 
-/// Whether any module has a star import of this one.
-fn is_star_imported(mapping: &Mapping<'_>, module: usize) -> bool {
-    let graph = mapping.graph;
-    graph.facts.iter().enumerate().any(|(user, facts)| {
-        let mut stars = facts
-            .imports
-            .iter()
-            .filter(|import| import.leaves.iter().any(|leaf| leaf.name.text == "*"));
-        stars.any(|import| graph.base_module(user, import) == Some(module))
-    })
-}
-
 /// A refusal at a place.
 pub fn refusal(
     path: &TreePath,

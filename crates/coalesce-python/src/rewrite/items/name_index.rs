@@ -10,7 +10,11 @@ use coalesce_model::Texts;
 use rustc_hash::{FxBuildHasher, FxHashSet};
 
 use super::{patches::sources, set_by_parts::sets};
-use crate::names::{is_word, last_word};
+use crate::{
+    facts::ImportStatement,
+    graph::PythonGraph,
+    names::{is_word, last_word},
+};
 
 /// Names for which all texts may be looked through; before more of them it is worked out which stand anywhere.
 const LOOKED_FOR: usize = 16;
@@ -21,6 +25,8 @@ pub struct NameIndex<'t> {
     asked: Cell<usize>,
     /// Hashes of the words that stand behind a dot or a quote, and of all words of the files that set names.
     known: OnceCell<FxHashSet<u64>>,
+    /// Full names that the tree imports, and modules of which it has star imports.
+    imported: OnceCell<(FxHashSet<String>, FxHashSet<usize>)>,
 }
 
 impl<'t> NameIndex<'t> {
@@ -29,7 +35,33 @@ impl<'t> NameIndex<'t> {
             texts,
             asked: Cell::default(),
             known: OnceCell::default(),
+            imported: OnceCell::default(),
         }
+    }
+
+    /// Whether an import names this in full.
+    pub fn is_imported(&self, graph: &PythonGraph, full: &str) -> bool {
+        self.imports(graph).0.contains(full)
+    }
+
+    /// Whether any module has a star import of this one.
+    pub fn is_star_imported(&self, graph: &PythonGraph, module: usize) -> bool {
+        self.imports(graph).1.contains(&module)
+    }
+
+    fn imports(&self, graph: &PythonGraph) -> &(FxHashSet<String>, FxHashSet<usize>) {
+        self.imported.get_or_init(|| {
+            let names = graph.imports.iter().map(|import| import.name.clone());
+            let facts = graph.facts.iter().enumerate();
+            let stars = facts.flat_map(|(user, facts)| {
+                let star = |import: &&ImportStatement| {
+                    import.leaves.iter().any(|leaf| leaf.name.text == "*")
+                };
+                let stars = facts.imports.iter().filter(star);
+                stars.filter_map(move |import| graph.base_module(user, import))
+            });
+            (names.collect(), stars.collect())
+        })
     }
 
     /// Whether it is worth looking for what names a thing behind a dot or in quotes, or sets it; of a full

@@ -617,13 +617,13 @@ pub fn is_wanted(
         .flatten()
         .any(|entry| entry.text == name);
     let full = format!("{}.{name}", module.name);
-    let imported = graph.imports.iter().any(|import| import.name == full);
+    let imported = names.is_imported(graph, &full);
     let last = module.name.rsplit('.').next().unwrap_or_default();
     let chain = format!("{last}.{name}");
     let pair = format!("{last}, \"{name}\"");
     let star = source.analysis.all.is_none()
         && !name.starts_with('_')
-        && super::is_star_imported(mapping, source.module);
+        && names.is_star_imported(graph, source.module);
     let mut texts = sources(names.texts).map(|(_, text)| text);
     exported
         || imported
