@@ -1,5 +1,7 @@
 //! All places that name a module or an item.
 
+use std::collections::BTreeSet;
+
 use coalesce_model::{ByteSpan, Certainty, Form, Reference, Texts};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -98,8 +100,20 @@ fn has_variants(world: &World, name: &str) -> bool {
     nodes.any(|node| node.bodies.len() > 1)
 }
 
-/// Every reference of each of `names`, sorted: the tree is gone through once, however many there are.
+/// Every reference of each of `names`, sorted: the tree is gone through once, however many there are. A name that is
+/// there several times is looked for once.
 pub(crate) fn references(world: &World, names: &[&str], texts: &dyn Texts) -> Vec<Vec<Reference>> {
+    let distinct: BTreeSet<&str> = names.iter().copied().collect();
+    let distinct: Vec<&str> = distinct.into_iter().collect();
+    let found = references_of_distinct(world, &distinct, texts);
+    let of = |name: &&str| {
+        let at = distinct.binary_search(name).ok();
+        at.and_then(|at| found.get(at)).cloned().unwrap_or_default()
+    };
+    names.iter().map(of).collect()
+}
+
+fn references_of_distinct(world: &World, names: &[&str], texts: &dyn Texts) -> Vec<Vec<Reference>> {
     let sought = SoughtNames::of(world, names);
     let found: Vec<(usize, Reference)> = (0..world.load_count())
         .into_par_iter()

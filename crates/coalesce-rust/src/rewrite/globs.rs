@@ -258,7 +258,15 @@ fn methods(
         usage.looks_like_trait(name)
     };
     let mut kept = false;
-    let mut bound: Vec<_> = space.names.iter().collect();
+    // A module may have thousands of names, and thousands of globs of them below it.
+    let may_be_trait = |binding: &Binding| match binding.res {
+        Res::Item(item) => world[item].kind == ItemKind::Trait,
+        Res::External(_) => true,
+        _ => false,
+    };
+    let bound = space.names.iter();
+    let bound = bound.filter(|(_, bindings)| bindings.iter().any(may_be_trait));
+    let mut bound: Vec<_> = bound.collect();
     bound.sort_by_key(|(sym, _)| **sym);
     for (sym, bindings) in bound {
         let name = world.names.text(*sym).to_string();

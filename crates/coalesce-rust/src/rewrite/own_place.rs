@@ -41,6 +41,7 @@ pub(super) fn places(relocation: &Relocation<'_>) -> Vec<Unproven> {
             false => macros(world, texts),
         },
         found: BTreeSet::new(),
+        without_includes: BTreeSet::new(),
         used: OnceCell::new(),
     };
     for piece in &relocation.pieces {
@@ -131,6 +132,8 @@ struct Reader<'r> {
     texts: &'r dyn Texts,
     macros: BTreeMap<String, BTreeSet<String>>,
     found: BTreeSet<Unproven>,
+    /// Files that include no code.
+    without_includes: BTreeSet<FileId>,
     /// Items that something names outside of their own definitions; worked out when one asks.
     used: OnceCell<BTreeSet<ItemId>>,
 }
@@ -250,17 +253,26 @@ impl Reader<'_> {
 
     /// Code that is included where a definition was, and may name it.
     fn included_beside(&mut self, piece: &Piece) {
+        let homes = self.world.bodies_of(piece.from);
+        let homes = homes.filter(|body| !self.without_includes.contains(&body.file));
+        let homes: Vec<_> = homes.cloned().collect();
+        if homes.is_empty() {
+            return;
+        }
         let facts = self.world.facts(piece.file);
         let own = facts.items.iter();
         let own = own.filter(|item| piece.span.contains(item.span));
         let named: BTreeSet<String> = own
             .map(|item| facts.name(item.name.name).to_owned())
             .collect();
-        let homes: Vec<_> = self.world.bodies_of(piece.from).cloned().collect();
         for body in homes {
             let Some(text) = self.texts.text(&self.world[body.file].path) else {
                 continue;
             };
+            if memchr::memmem::find(text.as_bytes(), b"include").is_none() {
+                self.without_includes.insert(body.file);
+                continue;
+            }
             let scope = self.world.facts(body.file).scope(body.scope).span;
             let own = calls(&text, scope).filter(|call| call.name == "include");
             let other: Vec<Call<'_>> = own

@@ -1,6 +1,9 @@
 //! Which definitions leave their module, with the `impl`s that go with them, and where they go.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    cell::RefCell,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use coalesce_model::{ByteSpan, Change, ChangeKind, Finding, Texts, TreePath};
 
@@ -21,6 +24,9 @@ use crate::{
     resolve::{Binding, FileId, ItemId, ModuleId, Reach, Res, World},
     syntax,
 };
+
+/// Where paths of a file begin that lead to items, sorted, with those.
+type ItemSites = Vec<(u32, ItemId)>;
 
 /// An item that gives up its name.
 pub(in super::super) struct Moving<'a> {
@@ -369,10 +375,11 @@ impl<'a> Set<'a> {
         let homes: BTreeSet<ModuleId> = self.moving.iter().map(|moving| moving.home).collect();
         let own = self.world().impls().iter();
         let own = own.filter(|one| homes.contains(&one.module));
+        let sites = RefCell::default();
         let found = own.filter_map(|one| {
             let marked = self.marked(one.file, one.span);
             let named = marked.or_else(|| self.of(one.of?));
-            let foreign = || self.foreign_impl(one.file, &one.fact);
+            let foreign = || self.foreign_impl(one.file, &one.fact, &sites);
             let whole = || self.any_of(one.module);
             let moving = named.or_else(foreign).or_else(whole)?;
             let here = self.moving(moving).home == one.module;
@@ -403,28 +410,45 @@ impl<'a> Set<'a> {
 
     /// What moves and is all that an `impl` of somebody's trait for somebody's type has of this
     /// crate: `impl From<Error> for std::io::Error`.
-    fn foreign_impl(&self, file: FileId, fact: &Impl) -> Option<usize> {
+    fn foreign_impl(
+        &self,
+        file: FileId,
+        fact: &Impl,
+        sites: &RefCell<BTreeMap<FileId, ItemSites>>,
+    ) -> Option<usize> {
         let text = self.mapping.texts.text(&self.path(file))?;
         let open = fact.span.of(&text)?.find('{')?;
         let head = ByteSpan::new(fact.span.start, fact.span.start + u32::try_from(open).ok()?);
         let (mut moving, mut other) = (None, fact.trait_path.is_none());
-        self.world()
-            .visit_file(&self.world()[file], &mut |_, site| {
-                let inside = site
-                    .segments
-                    .first()
-                    .is_some_and(|first| head.contains(first.span));
-                let last = site.trace.steps.last().filter(|_| inside);
-                for (res, _) in last.into_iter().flat_map(|last| last.all()) {
-                    if let Res::Item(item) = res {
-                        match self.of(item) {
-                            Some(at) => moving = moving.or(Some(at)),
-                            None => other = true,
-                        }
-                    }
-                }
-            });
+        let mut sites = sites.borrow_mut();
+        let sites = sites.entry(file).or_insert_with(|| self.item_sites(file));
+        let first = sites.partition_point(|(at, _)| *at < head.start);
+        let inside = sites.get(first..).unwrap_or_default().iter();
+        for (_, item) in inside.take_while(|(at, _)| *at < head.end) {
+            match self.of(*item) {
+                Some(at) => moving = moving.or(Some(at)),
+                None => other = true,
+            }
+        }
         moving.filter(|_| !other)
+    }
+
+    /// The items that paths of a file lead to.
+    fn item_sites(&self, file: FileId) -> ItemSites {
+        let mut sites = Vec::new();
+        let world = self.world();
+        world.visit_file(&world[file], &mut |_, site| {
+            let first = site.segments.first().map(|first| first.span.start);
+            let last = site.trace.steps.last();
+            for (res, _) in last.into_iter().flat_map(|last| last.all()) {
+                if let (Some(at), Res::Item(item)) = (first, res) {
+                    sites.push((at, item));
+                }
+            }
+        });
+        // Of one place in the order of what it may mean.
+        sites.sort_by_key(|(at, _)| *at);
+        sites
     }
 
     /// Whoever takes along what belongs to no item of a module of which nothing stays.
