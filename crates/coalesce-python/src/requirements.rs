@@ -2,7 +2,8 @@
 //!
 //! A module needs what it imports when it is executed, outside of every guard and condition, and what
 //! the modules that it imports so need, packages around them included. That may not grow: where the
-//! library is missing, a module that could be imported could be no more. The same is compared for
+//! library is missing, a module that could be imported could be no more. A name that the tree should have and has not
+//! is such a library, too: what imports it fails wherever it is. The same is compared for
 //! what stands under a guard, which would take another way without a word.
 
 mod guarded;
@@ -31,6 +32,8 @@ pub struct Needs<'g> {
     /// The modules that each module executes for certain.
     loads: Vec<Vec<usize>>,
     own: Vec<Libraries>,
+    /// What is imported by the name of something of the tree that is not there.
+    absent: Libraries,
 }
 
 /// What changes for the worse, or without a word, when modules are imported.
@@ -89,11 +92,18 @@ impl<'g> Needs<'g> {
             of: Vec::new(),
             loads: vec![Vec::new(); count],
             own: vec![Libraries::new(); count],
+            absent: Libraries::new(),
         };
         for (module, facts) in graph.facts.iter().enumerate() {
             for import in facts.imports.iter().filter(|import| is_certain(import)) {
                 for leaf in &import.leaves {
-                    let (targets, library) = needs.reaches(module, import, leaf);
+                    let (targets, library) = match needs.absent_name(module, import, leaf) {
+                        Some(name) => {
+                            needs.absent.insert(name.clone());
+                            (Vec::new(), Some(name))
+                        }
+                        None => needs.reaches(module, import, leaf),
+                    };
                     if let (Some(loads), Some(own)) =
                         (needs.loads.get_mut(module), needs.own.get_mut(module))
                     {
@@ -121,6 +131,20 @@ impl<'g> Needs<'g> {
         let mut above =
             std::iter::successors(name.rsplit_once('.'), |(above, _)| above.rsplit_once('.'));
         above.find_map(|(above, _)| self.graph.find(Some(module), above))
+    }
+
+    /// The full name of a leaf that the tree should have and has not.
+    fn absent_name(&self, module: usize, import: &ImportStatement, leaf: &Leaf) -> Option<String> {
+        let is_source = self.graph.modules.get(module)?.path.extension() == Some("py");
+        let is_absent = is_source
+            && matches!(
+                self.graph.leaf_entity(module, import, leaf),
+                Entity::Missing
+            );
+        let base = import
+            .base(self.graph.package_of(module))
+            .filter(|_| is_absent)?;
+        Some(format!("{base}.{}", leaf.name.text))
     }
 
     /// The modules that a leaf executes, and the library that it is from.
@@ -261,8 +285,12 @@ fn grown(old: &Needs<'_>, new: &Needs<'_>, pairs: &[Pair]) -> Vec<Finding> {
             let file = module.path.file_name();
             is_test(file) || file == "conftest.py"
         });
+        // What could not be imported for one name that is nowhere cannot be for another.
+        let failed = had.iter().any(|library| old.absent.contains(library));
         for library in has.difference(had) {
-            let given = (tests && library == "pytest") || new.is_always_there(library);
+            let given = (tests && library == "pytest")
+                || (failed && new.absent.contains(library))
+                || new.is_always_there(library);
             if !given && !new.is_allowed(library) {
                 by_library
                     .entry(library.clone())
@@ -273,21 +301,36 @@ fn grown(old: &Needs<'_>, new: &Needs<'_>, pairs: &[Pair]) -> Vec<Finding> {
     }
     let findings = by_library.into_iter().filter_map(|(library, modules)| {
         // The package that most programs import says it best.
-        let depth = |pair: &&Pair| (new.name(pair.1).matches('.').count(), new.name(pair.1).to_owned());
+        let depth = |pair: &&Pair| {
+            (
+                new.name(pair.1).matches('.').count(),
+                new.name(pair.1).to_owned(),
+            )
+        };
         let (before, after) = *modules.iter().min_by_key(depth)?;
         let path = old.graph.modules.get(before)?.path.clone();
-        let way: Vec<String> = new.way(after, &library).iter().map(|at| format!("`{}`", new.name(*at))).collect();
+        let way: Vec<String> = new
+            .way(after, &library)
+            .iter()
+            .map(|at| format!("`{}`", new.name(*at)))
+            .collect();
         let others = match modules.len() - 1 {
             0 => String::new(),
             1 => " (and one more module)".to_owned(),
             more => format!(" (and {more} more modules)"),
         };
+        let why = match new.absent.contains(&library) {
+            true => "which is not there",
+            false => "which it does not need now",
+        };
         let message = format!(
-            "after the migration, importing `{}`{others} would need `{library}`, which it does not need now: {}",
+            "after the migration, importing `{}`{others} would need `{library}`, {why}: {}",
             new.name(after),
             way.join(" imports "),
         );
-        let help = format!("to allow it, write at the top of the manifest: allow.requirements = [\"{library}\"]");
+        let help = format!(
+            "to allow it, write at the top of the manifest: allow.requirements = [\"{library}\"]"
+        );
         Some(refusal(path, None, message, Some(help)).coded(codes::NEW_REQUIREMENT))
     });
     findings.collect()

@@ -21,7 +21,7 @@ use super::harmless::{Locals, Verdicts};
 use crate::{
     analysis::predicates::{blocks, is_run_as_program, is_type_checking},
     facts::{ImportStatement, Leaf},
-    graph::PythonGraph,
+    graph::{Entity, PythonGraph},
     parser,
     rewrite::bound_for_certain,
 };
@@ -465,7 +465,30 @@ impl Walker<'_, '_> {
                 range,
                 format!("`{}` is there under a condition only", leaf.name.text),
             );
+        } else if let Some(leaf) = self.unknown_leaf(import, from) {
+            self.tell(
+                range,
+                format!(
+                    "nobody imports this yet, and whether `{}` is there cannot be read",
+                    leaf.name.text
+                ),
+            );
         }
+    }
+
+    /// Of a module that nobody imports, a name that another one of the tree may make at run time, or not.
+    fn unknown_leaf<'i>(&self, import: &'i ImportStatement, from: usize) -> Option<&'i Leaf> {
+        let graph = self.reader.graph;
+        let mut leaves = import.leaves.iter();
+        let is_unknown = |leaf: &&Leaf| {
+            let name = leaf.name.text.as_str();
+            !matches!(name, "*")
+                && !name.starts_with("__")
+                && !graph.is_compiled(from, name)
+                && graph.leaf_entity(self.module, import, leaf) == Entity::Opaque
+        };
+        let nobody = self.strictness >= Strictness::Value && from != self.module;
+        leaves.find(is_unknown).filter(|_| nobody)
     }
 
     /// `other.name = …`

@@ -1,0 +1,1 @@
+"""Some of it has been left behind."""

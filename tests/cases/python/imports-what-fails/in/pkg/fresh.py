@@ -1,0 +1,2 @@
+def short(value):
+    return value

@@ -1,0 +1,1 @@
+from pkg.ops import gone
