@@ -10,6 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use coalesce_model::{ByteSpan, Unproven, UnprovenKind};
 
 use super::{Tree, conditions::Conditions, is_changed, is_open, is_open_module};
+use rustc_hash::FxHashMap;
+
 use crate::{
     facts::{Item, ItemKind, SourceFacts, VisibilityKind},
     lexer,
@@ -192,10 +194,19 @@ fn modules(world: &World, (file, body): (FileId, BodyId)) -> impl Iterator<Item 
     let (facts, scope) = (world.facts(file), world[body].scope);
     let own = (0..).zip(&facts.modules);
     let own = own.filter(move |(_, declared)| declared.scope == scope);
+    let children = world[world[body].module].children.iter().rev();
+    // Of one name the first.
+    let children: FxHashMap<&str, ModuleId> = children
+        .map(|child| (world[*child].name.as_str(), *child))
+        .collect();
+    let mut open: FxHashMap<ModuleId, bool> = FxHashMap::default();
     own.map(move |(at, declared)| {
         let name = facts.name(declared.name.name);
-        let mut children = world[world[body].module].children.iter();
-        let child = children.find(|child| world[*child].name == name).copied();
+        let child = children.get(name).copied();
+        let mut is_open = |child| {
+            let known = open.entry(child);
+            *known.or_insert_with(|| is_open_module(world, child))
+        };
         Definition {
             file,
             body,
@@ -203,7 +214,7 @@ fn modules(world: &World, (file, body): (FileId, BodyId)) -> impl Iterator<Item 
             name: format!("mod {name}"),
             at: declared.name.span,
             span: declared.span,
-            is_open: child.is_none_or(|child| is_open_module(world, child)),
+            is_open: child.is_none_or(&mut is_open),
         }
     })
 }

@@ -258,12 +258,8 @@ fn methods(
         usage.looks_like_trait(name)
     };
     let mut kept = false;
+    let may_be_trait = |binding: &Binding| may_be_trait(world, binding.res);
     // A module may have thousands of names, and thousands of globs of them below it.
-    let may_be_trait = |binding: &Binding| match binding.res {
-        Res::Item(item) => world[item].kind == ItemKind::Trait,
-        Res::External(_) => true,
-        _ => false,
-    };
     let bound = space.names.iter();
     let bound = bound.filter(|(_, bindings)| bindings.iter().any(may_be_trait));
     let mut bound: Vec<_> = bound.collect();
@@ -296,6 +292,14 @@ fn methods(
         }
     }
     kept
+}
+
+fn may_be_trait(world: &World, res: Res) -> bool {
+    match res {
+        Res::Item(item) => world[item].kind == ItemKind::Trait,
+        Res::External(_) => true,
+        _ => false,
+    }
 }
 
 fn is_macro(world: &World, item: ItemId) -> bool {
