@@ -288,7 +288,14 @@ fn grown(old: &Needs<'_>, new: &Needs<'_>, pairs: &[Pair]) -> Vec<Finding> {
         // What could not be imported for one name that is nowhere cannot be for another.
         let failed = had.iter().any(|library| old.absent.contains(library));
         for library in has.difference(had) {
-            let given = (tests && library == "pytest")
+            // A name that the migration takes away is told where it is imported.
+            let taken_away = new.absent.contains(library)
+                && !matches!(
+                    old.graph.lookup(library),
+                    Entity::Missing | Entity::External
+                );
+            let given = taken_away
+                || (tests && library == "pytest")
                 || (failed && new.absent.contains(library))
                 || new.is_always_there(library);
             if !given && !new.is_allowed(library) {
