@@ -233,16 +233,17 @@ impl<'a, G: LanguageGraph> Comparison<'a, G> {
     /// Every import that is unresolved after must have been so before, by the same name.
     fn imports(&self, proof: &mut Proof) {
         let unresolved = |import: &&Import| import.target == ImportTarget::Unresolved;
-        let mut known: BTreeMap<&TreePath, Vec<&str>> = BTreeMap::new();
-        for import in self.before.imports().iter().filter(unresolved) {
-            known.entry(&import.path).or_default().push(&import.name);
-        }
         let renames = Renames::new(self.changes, self.before.language().separator());
+        // By their names before and after: a file may have thousands.
+        let mut known: BTreeMap<&TreePath, BTreeSet<String>> = BTreeMap::new();
+        for import in self.before.imports().iter().filter(unresolved) {
+            let names = known.entry(&import.path).or_default();
+            names.insert(import.name.clone());
+            names.extend(renames.renamed(&import.name));
+        }
         let known_after = |import: &Import| {
             let names = known.get(self.path_before(&import.path));
-            names.into_iter().flatten().any(|name| {
-                *name == import.name || renames.renamed(name).as_deref() == Some(&import.name)
-            })
+            names.is_some_and(|names| names.contains(&import.name))
         };
         for import in self.after.imports() {
             proof.resolved_imports += usize::from(matches!(import.target, ImportTarget::Module(_)));
