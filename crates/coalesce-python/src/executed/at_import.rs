@@ -482,7 +482,7 @@ impl Walker<'_, '_> {
         let mut leaves = import.leaves.iter();
         let is_unknown = |leaf: &&Leaf| {
             let name = leaf.name.text.as_str();
-            !matches!(name, "*")
+            name != "*"
                 && !name.starts_with("__")
                 && !graph.is_compiled(from, name)
                 && graph.leaf_entity(self.module, import, leaf) == Entity::Opaque

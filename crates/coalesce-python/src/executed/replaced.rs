@@ -15,10 +15,8 @@ pub(super) fn lost(
     let replaces = |change: &&Change| {
         change.subject == Subject::Module && matches!(change.kind, ChangeKind::Replace { .. })
     };
-    let (replaced, renames) = (
-        Renames::new(changes.iter().filter(replaces), "."),
-        Renames::new(changes, "."),
-    );
+    let replaced = Renames::new(changes.iter().filter(replaces), ".");
+    let renames = Renames::new(changes, ".");
     let mut unproven = Vec::new();
     for (index, module) in before.modules.iter().enumerate() {
         if replaced.nearest(&module.name).is_none() {

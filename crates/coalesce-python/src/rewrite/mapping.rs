@@ -44,8 +44,7 @@ pub struct Mapping<'g> {
     needles: Mentions,
     /// The same of each change, without those packages.
     named: Mentions,
-    /// The packages of modules that change, each with the changes in it.
-    packages: (Mentions, Vec<Vec<usize>>),
+    packages: ChangedPackages,
     /// For the last segment of each name that gets another one: the modules whose texts mention it.
     mentioning: BTreeMap<String, Vec<(usize, Arc<str>)>>,
     /// For each file, and for each directory of a package, that changes the length of the longest name that does.
@@ -59,8 +58,15 @@ pub struct Mapping<'g> {
     words: OnceLock<Vec<Words>>,
 }
 
-/// The packages of modules that change, as a text has them that goes on: `pkg.`, and which changes each has.
-fn packages_of(all: &[Change]) -> (Mentions, Vec<Vec<usize>>) {
+/// The packages of modules that change.
+struct ChangedPackages {
+    /// As a text has them that goes on: `pkg.`.
+    mentions: Mentions,
+    /// For each package the changes in it.
+    changes: Vec<Vec<usize>>,
+}
+
+fn packages_of(all: &[Change]) -> ChangedPackages {
     let mut packages: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (at, change) in all.iter().enumerate() {
         let dot = change.from.rfind('.');
@@ -72,7 +78,10 @@ fn packages_of(all: &[Change]) -> (Mentions, Vec<Vec<usize>>) {
     }
     let words = packages.keys().map(|package| [(*package).to_owned()]);
     let mentions = Mentions::new(&words.collect::<Vec<_>>());
-    (mentions, packages.into_values().collect())
+    ChangedPackages {
+        mentions,
+        changes: packages.into_values().collect(),
+    }
 }
 
 /// Whether a text has the package of a name where no identifier follows: `"pkg." + name`.
@@ -336,7 +345,7 @@ impl<'g> Mapping<'g> {
 
     /// The changes of modules that a text may name, by their last segments or by what it adds to their packages.
     pub fn named_in_parts(&self, text: &str) -> impl Iterator<Item = &'g Change> {
-        let (mentions, changes) = &self.packages;
+        let ChangedPackages { mentions, changes } = &self.packages;
         let mut packages = mentions.of(text);
         packages.retain(|package| {
             let change = changes.get(*package).and_then(|own| own.first());

@@ -19,14 +19,20 @@ use crate::{
 /// Names for which all texts may be looked through; before more of them it is worked out which stand anywhere.
 const LOOKED_FOR: usize = 16;
 
+/// What the imports of a tree name.
+struct ImportedNames {
+    full: FxHashSet<String>,
+    /// Modules of which there are star imports.
+    starred: FxHashSet<usize>,
+}
+
 /// The words of a tree's sources.
 pub struct NameIndex<'t> {
     pub texts: &'t dyn Texts,
     asked: Cell<usize>,
     /// Hashes of the words that stand behind a dot or a quote, and of all words of the files that set names.
     known: OnceCell<FxHashSet<u64>>,
-    /// Full names that the tree imports, and modules of which it has star imports.
-    imported: OnceCell<(FxHashSet<String>, FxHashSet<usize>)>,
+    imported: OnceCell<ImportedNames>,
 }
 
 impl<'t> NameIndex<'t> {
@@ -41,15 +47,15 @@ impl<'t> NameIndex<'t> {
 
     /// Whether an import names this in full.
     pub fn is_imported(&self, graph: &PythonGraph, full: &str) -> bool {
-        self.imports(graph).0.contains(full)
+        self.imports(graph).full.contains(full)
     }
 
     /// Whether any module has a star import of this one.
     pub fn is_star_imported(&self, graph: &PythonGraph, module: usize) -> bool {
-        self.imports(graph).1.contains(&module)
+        self.imports(graph).starred.contains(&module)
     }
 
-    fn imports(&self, graph: &PythonGraph) -> &(FxHashSet<String>, FxHashSet<usize>) {
+    fn imports(&self, graph: &PythonGraph) -> &ImportedNames {
         self.imported.get_or_init(|| {
             let names = graph.imports.iter().map(|import| import.name.clone());
             let facts = graph.facts.iter().enumerate();
@@ -60,7 +66,10 @@ impl<'t> NameIndex<'t> {
                 let stars = facts.imports.iter().filter(star);
                 stars.filter_map(move |import| graph.base_module(user, import))
             });
-            (names.collect(), stars.collect())
+            ImportedNames {
+                full: names.collect(),
+                starred: stars.collect(),
+            }
         })
     }
 
