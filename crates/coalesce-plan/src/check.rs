@@ -4,6 +4,7 @@
 
 mod accessors;
 mod items;
+mod names;
 mod renames;
 
 use std::collections::BTreeMap;
@@ -18,6 +19,7 @@ use coalesce_model::{
     },
 };
 
+use self::names::Names;
 use crate::names::{meant, unfit};
 
 /// How far an entry is.
@@ -87,16 +89,11 @@ pub fn check(
     index: &Index<'_>,
     texts: &dyn Texts,
 ) -> Result<Checked, Vec<ManifestError>> {
-    let all = manifests.iter().flat_map(|manifest| &manifest.entries);
-    let mut entries: BTreeMap<&str, &Entry> = BTreeMap::new();
-    for entry in all {
-        entries.entry(&entry.from.text).or_insert(entry);
-    }
     let mut checker = Checker {
         manifests,
         index,
         texts,
-        entries,
+        names: Names::of(manifests),
         errors: Vec::new(),
     };
     let mut checked = Checked::default();
@@ -129,8 +126,7 @@ struct Checker<'a> {
     manifests: &'a [Manifest],
     index: &'a Index<'a>,
     texts: &'a dyn Texts,
-    /// The first entry of each name that leaves.
-    entries: BTreeMap<&'a str, &'a Entry>,
+    names: Names<'a>,
     errors: Vec<ManifestError>,
 }
 
@@ -228,7 +224,7 @@ impl<'a> Checker<'a> {
         let below = graphs
             .flat_map(|graph| graph.modules())
             .filter(|other| other.name.starts_with(&inside) && other.path != module.path)
-            .filter(|other| !self.goes(&other.name))
+            .filter(|other| !self.names.goes(&other.name))
             .map(|other| other.name.clone())
             .next();
         if let Some(below) = below {
@@ -249,23 +245,6 @@ impl<'a> Checker<'a> {
         });
     }
 
-    /// Whether an entry takes this module, or one around it, away from where it is.
-    fn goes(&self, module: &str) -> bool {
-        let at_or_above = |name: &str| {
-            module
-                .strip_prefix(name)
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', ':']))
-        };
-        self.manifests.iter().any(|manifest| {
-            let entries = manifest.entries.iter();
-            let mut removals = manifest.removals.iter();
-            entries
-                .filter(|entry| !entry.shim)
-                .any(|entry| at_or_above(&entry.from.text))
-                || removals.any(|removal| removal.module.text == module)
-        })
-    }
-
     fn candidates(&self, name: &Name) -> Vec<&'a Module> {
         let below = name
             .within
@@ -277,19 +256,6 @@ impl<'a> Checker<'a> {
                 .is_none_or(|below| module.path.strip_prefix(below).is_some())
         };
         self.index.modules_named(&name.text).filter(fits).collect()
-    }
-
-    /// The manifest, the entry whose `from` is exactly this name.
-    fn entry_from(&self, name: &str) -> Option<&'a Entry> {
-        self.entries.get(name).copied()
-    }
-
-    fn is_removed(&self, name: &str) -> bool {
-        let mut removals = self
-            .manifests
-            .iter()
-            .flat_map(|manifest| &manifest.removals);
-        removals.any(|removal| removal.module.text == name)
     }
 
     fn done(&self, manifest: &Manifest, entry: &Entry, from: &[&Module]) -> bool {
@@ -403,7 +369,7 @@ impl<'a> Checker<'a> {
 
     fn move_target(&mut self, manifest: &Manifest, entry: &Entry, module: &Module) -> bool {
         let name = &entry.to;
-        let leaves = self.entry_from(&name.text).is_some();
+        let leaves = self.names.entry_from(&name.text).is_some();
         let item = self
             .index
             .graphs()
@@ -480,11 +446,9 @@ impl<'a> Checker<'a> {
 
     fn replace_target(&mut self, manifest: &Manifest, entry: &Entry, module: &Module) -> bool {
         let name = &entry.to;
-        let arrives = self.manifests.iter().flat_map(|manifest| &manifest.entries);
-        let arrives = arrives
-            .filter(|other| other.verb == Verb::Move)
-            .any(|other| other.to.text == name.text);
-        let leaves = self.entry_from(&name.text).is_some() || self.is_removed(&name.text);
+        let arrives = self.names.arrives(&name.text);
+        let leaves =
+            self.names.entry_from(&name.text).is_some() || self.names.is_removed(&name.text);
         let targets = self.candidates(name);
         if (targets.is_empty() || leaves) && !arrives {
             let names = self

@@ -9,6 +9,7 @@
 
 #[cfg(target_os = "linux")]
 mod calls;
+mod entries;
 mod facts;
 #[cfg(unix)]
 mod large;

@@ -56,9 +56,9 @@ impl Checker<'_> {
             return false;
         };
         let home = name.text.rsplit_once('.').map(|(home, _)| home);
-        let leaves = home.is_some_and(|home| self.goes(home));
+        let leaves = home.is_some_and(|home| self.names.goes(home));
         let (message, help) = match item.place {
-            _ if leaves || self.entry_from(&name.text).is_some() => {
+            _ if leaves || self.names.entry_from(&name.text).is_some() => {
                 let help = "give imports up in a migration of their own, after this one";
                 let message = format!("`{}` goes away in this migration itself", name.text);
                 (message, Some(help.to_owned()))

@@ -7,7 +7,7 @@ use coalesce_model::{
 
 use crate::names::meant;
 
-use super::{Checked, Checker, change, report};
+use super::{Checked, Checker, change, names::around, report};
 
 impl<'a> Checker<'a> {
     /// What the names of an entry are names of: what it says, else what the tree has. `None` when
@@ -259,9 +259,8 @@ impl<'a> Checker<'a> {
     }
 
     fn is_module(&mut self, manifest: &Manifest, parent: &Name) -> bool {
-        let entries = || self.manifests.iter().flat_map(|manifest| &manifest.entries);
-        let leaves = entries().any(|entry| entry.from.text == parent.text);
-        let arrives = entries().any(|entry| entry.to.text == parent.text);
+        let leaves = self.names.entry_from(&parent.text).is_some();
+        let arrives = self.names.is_target(&parent.text);
         let item = self.candidates(parent).is_empty()
             && matches!(self.item(parent), Some((_, item)) if item.place == ItemPlace::Defined);
         let why = if leaves && !arrives {
@@ -286,7 +285,7 @@ impl<'a> Checker<'a> {
             Some(ItemPlace::Reexport(of)) => of == entry.from.text,
             Some(ItemPlace::Defined | ItemPlace::Shim(_)) => false,
         };
-        let leaves = self.entry_from(&name.text).is_some();
+        let leaves = self.names.entry_from(&name.text).is_some();
         if leaves || (same && self.candidates(name).is_empty()) {
             return true;
         }
@@ -299,41 +298,30 @@ impl<'a> Checker<'a> {
 
     /// Whether a module that moves brings the item to this name.
     fn arrives_with_module(&self, name: &Name) -> bool {
-        self.moves().any(|entry| {
-            let rest = name.text.strip_prefix(&entry.to.text);
-            let old = Name {
-                text: format!("{}{}", entry.from.text, rest.unwrap_or_default()),
-                within: entry.from.within.clone(),
-                span: name.span,
-            };
-            let below = rest.is_some_and(|rest| rest.starts_with(['.', ':']));
-            below && self.item(&old).is_some()
+        around(&name.text).any(|(above, rest)| {
+            self.names.moves_to(above).any(|entry| {
+                let old = Name {
+                    text: format!("{}{rest}", entry.from.text),
+                    within: entry.from.within.clone(),
+                    span: name.span,
+                };
+                self.item(&old).is_some()
+            })
         })
     }
 
     /// The name that an item gets with a module that moves from this one.
     fn name_with_module(&self, name: &Name) -> Option<String> {
-        let mut moves = self.moves().filter(|entry| !entry.shim);
-        moves.find_map(|entry| {
-            let rest = name.text.strip_prefix(&entry.from.text)?;
-            let below = rest.starts_with(['.', ':']);
-            below.then(|| format!("{}{rest}", entry.to.text))
-        })
-    }
-
-    fn moves(&self) -> impl Iterator<Item = &'a Entry> + '_ {
-        let entries = self.manifests.iter().flat_map(|manifest| &manifest.entries);
-        entries.filter(|entry| entry.verb == Verb::Move)
+        let (entry, rest) = self.names.moves_around(&name.text)?;
+        Some(format!("{}{rest}", entry.to.text))
     }
 
     /// The primary of a replaced item must be there, or arrive, and be another one.
     fn item_primary(&mut self, manifest: &Manifest, entry: &Entry) -> bool {
         let name = &entry.to;
         let place = self.item(name).map(|(_, item)| item.place);
-        let mut entries = self.manifests.iter().flat_map(|manifest| &manifest.entries);
-        let arrives = entries.any(|other| other.verb == Verb::Move && other.to.text == name.text)
-            || self.arrives_with_module(name);
-        let leaves = self.entry_from(&name.text).is_some();
+        let arrives = self.names.arrives(&name.text) || self.arrives_with_module(name);
+        let leaves = self.names.entry_from(&name.text).is_some();
         let after = self.name_with_module(name);
         let why = match &place {
             _ if arrives => return true,

@@ -72,7 +72,7 @@ impl Checker<'_> {
             }
             _ => return Err((format!("there is no item `{}`", from.text), None)),
         }
-        if self.entry_from(&from.text).is_some() {
+        if self.names.entry_from(&from.text).is_some() {
             return Err((format!("`{}` stands in two entries", from.text), None));
         }
         if let Some(why) = unfit(new, module.language) {

@@ -17,7 +17,7 @@ use crate::{
 /// The conditions of a tree, each file read once.
 pub(super) struct Conditions<'a> {
     tree: Tree<'a>,
-    files: BTreeMap<FileId, Vec<(ByteSpan, String)>>,
+    files: BTreeMap<FileId, Extents>,
     macros: OnceCell<ConditionMacros>,
 }
 
@@ -111,15 +111,57 @@ impl<'a> Conditions<'a> {
             let mut found = text.map(|text| extents(&text)).unwrap_or_default();
             let macros = macros.get_or_init(|| ConditionMacros::new(tree.world, tree.texts));
             found.extend(calls(tree, file, macros));
-            found
+            Extents::new(found)
         });
         let mut found = BTreeSet::new();
-        for (span, condition) in extents {
-            if span.start <= at && at < span.end {
-                split(condition, &mut found);
-            }
+        for condition in extents.around(at) {
+            split(condition, &mut found);
         }
         found
+    }
+}
+
+/// The conditions of a file by what they hold, so that those around a byte are found without looking at all.
+struct Extents {
+    /// By their starts, what is around others before those.
+    all: Vec<Extent>,
+}
+
+struct Extent {
+    span: ByteSpan,
+    condition: String,
+    /// The last one before it that ends behind its start.
+    outer: Option<usize>,
+}
+
+impl Extents {
+    fn new(mut found: Vec<(ByteSpan, String)>) -> Self {
+        found.sort_by_key(|(span, _)| (span.start, std::cmp::Reverse(span.end)));
+        let mut all: Vec<Extent> = Vec::with_capacity(found.len());
+        let mut open: Vec<usize> = Vec::new();
+        for (span, condition) in found {
+            let ended = |at: &usize| all.get(*at).is_none_or(|one| one.span.end <= span.start);
+            while open.last().is_some_and(ended) {
+                open.pop();
+            }
+            let outer = open.last().copied();
+            open.push(all.len());
+            all.push(Extent {
+                span,
+                condition,
+                outer,
+            });
+        }
+        Self { all }
+    }
+
+    /// The conditions around a byte: whatever holds it was open where the last one before it began.
+    fn around(&self, at: u32) -> impl Iterator<Item = &str> {
+        let before = self.all.partition_point(|one| one.span.start <= at);
+        let last = before.checked_sub(1).and_then(|last| self.all.get(last));
+        let open = std::iter::successors(last, |one| self.all.get(one.outer?));
+        let around = open.filter(move |one| at < one.span.end);
+        around.map(|one| one.condition.as_str())
     }
 }
 

@@ -10,7 +10,7 @@ use std::{
 };
 
 use coalesce_model::{ByteSpan, Unproven, UnprovenKind};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Tree, conditions::Conditions, is_changed, is_open, is_public_name};
 use crate::{
@@ -123,6 +123,8 @@ struct Named<'a> {
     crates: BTreeSet<String>,
     /// The files that have a name, made when one is asked for.
     files: OnceCell<FxHashMap<&'a str, Vec<FileId>>>,
+    /// The paths of a file that name the types of `impl`s, made when the file is asked for.
+    types_of_impls: BTreeMap<FileId, FxHashSet<u32>>,
     /// The uses of items in a file, each with its place and conditions, made when the file is asked for.
     uses: BTreeMap<FileId, UsesByItem>,
 }
@@ -136,6 +138,7 @@ impl<'a> Named<'a> {
             methods: BTreeSet::new(),
             crates: BTreeSet::new(),
             files: OnceCell::new(),
+            types_of_impls: BTreeMap::new(),
             uses: BTreeMap::new(),
         }
     }
@@ -200,9 +203,11 @@ impl<'a> Named<'a> {
         let said = match site.site {
             UseSite::Leaf(_) => is_public_name(facts, site),
             UseSite::Path(path) => {
-                let mut impls = facts.impls.iter();
-                !impls.any(|found| found.self_path == Some(path))
-                    && !matches!(site.origin, Origin::DocLink | Origin::DocCode)
+                let types = self.types_of_impls.entry(file).or_insert_with(|| {
+                    let impls = facts.impls.iter();
+                    impls.filter_map(|found| found.self_path).collect()
+                });
+                !types.contains(&path) && !matches!(site.origin, Origin::DocLink | Origin::DocCode)
             }
             UseSite::ExternCrate(_) => false,
         };

@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_model::ByteSpan;
+use rustc_hash::FxHashMap;
 
 use super::{
     uses::UseSite,
     world::{FileId, ItemId, ModuleId, Res, World},
 };
-use crate::facts::Impl;
+use crate::facts::{Impl, SourceFacts};
 
 /// An `impl`, once for each place of its text.
 #[derive(Debug)]
@@ -29,6 +30,23 @@ impl ImplSite {
     pub fn is_inherent(&self) -> bool {
         self.fact.trait_path.is_none()
     }
+}
+
+/// The places of blocks by their modules and headers.
+pub(super) type ImplsByHeader = FxHashMap<ModuleId, FxHashMap<String, Vec<(FileId, ByteSpan)>>>;
+
+/// The header of a block without generics; `None` where its type is no path.
+fn header_of(facts: &SourceFacts, fact: &Impl) -> Option<String> {
+    let last = |path: u32| {
+        let path = facts.paths.get(path as usize)?;
+        let last = facts.segments(path.segments).last()?;
+        Some(facts.name(last.name))
+    };
+    let of = last(fact.self_path?)?;
+    Some(match fact.trait_path {
+        Some(path) => format!("impl {} for {of}", last(path)?),
+        None => format!("impl {of}"),
+    })
 }
 
 impl World {
@@ -62,6 +80,32 @@ impl World {
             }));
         }
         found
+    }
+
+    /// The blocks of a module with such a header, without generics: `impl Type` or `impl Trait for Type` by the
+    /// last names of their paths.
+    pub(crate) fn impls_headed(&self, module: ModuleId, header: &str) -> &[(FileId, ByteSpan)] {
+        let by_header = self.impls_by_header.get_or_init(|| {
+            let mut found: ImplsByHeader = FxHashMap::default();
+            for one in self.impls() {
+                if let Some(header) = header_of(self.facts(one.file), &one.fact) {
+                    let of_module = found.entry(one.module).or_default();
+                    let places = of_module.entry(header).or_default();
+                    places.push((one.file, one.span));
+                }
+            }
+            for places in found
+                .values_mut()
+                .flat_map(|of_module| of_module.values_mut())
+            {
+                places.sort();
+                places.dedup();
+            }
+            found
+        });
+        let of_module = by_header.get(&module);
+        let found = of_module.and_then(|of_module| of_module.get(header));
+        found.map(Vec::as_slice).unwrap_or_default()
     }
 
     /// The items that paths of a file lead to, by path.

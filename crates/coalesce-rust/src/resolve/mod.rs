@@ -2,6 +2,7 @@
 
 mod bindings;
 mod crates;
+mod declarations;
 mod files;
 mod impls;
 mod imports;

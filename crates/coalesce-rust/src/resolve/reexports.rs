@@ -5,9 +5,11 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use rustc_hash::FxHashMap;
+
 use super::{
     ItemId, ModuleId, World,
-    world::{Binding, Reach, Res},
+    world::{Binding, Reach, Res, SpaceKind},
 };
 
 /// Modules in modules are followed no further when public paths are looked for.
@@ -27,6 +29,30 @@ impl World {
             items.collect()
         });
         reexported.contains(&item)
+    }
+
+    /// The modules that show another one by a `pub use`, with the name that it has there.
+    pub(crate) fn reexporters(&self, module: ModuleId) -> &[(ModuleId, Binding)] {
+        let reexporters = self.reexporters.get_or_init(|| {
+            let mut found: FxHashMap<ModuleId, Vec<(ModuleId, Binding)>> = FxHashMap::default();
+            let spaces = self.spaces.iter();
+            for space in spaces.filter(|space| space.kind == SpaceKind::Module) {
+                for binding in space.names.values().flatten() {
+                    if let Res::Module(shown) = binding.res
+                        && binding.import.is_some()
+                        && binding.reach == Reach::Public
+                    {
+                        found
+                            .entry(shown)
+                            .or_default()
+                            .push((space.module, *binding));
+                    }
+                }
+            }
+            found
+        });
+        let found = reexporters.get(&module);
+        found.map(Vec::as_slice).unwrap_or_default()
     }
 
     /// What a path below a module leads to, in every namespace: its modules, what it imports, and the

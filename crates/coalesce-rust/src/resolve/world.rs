@@ -341,12 +341,18 @@ pub struct World {
     pub(crate) by_name: FxHashMap<String, ModuleId>,
     /// What names of libraries lead to wherever they are said; worked out when it is first asked for.
     pub(crate) libraries: OnceLock<FxHashMap<Sym, ModuleId>>,
+    /// Declarations of modules by the bodies around them and their names; read when one is first asked for.
+    pub(super) declared: OnceLock<FxHashMap<(BodyId, Sym), Vec<u32>>>,
     /// Filled when it is first asked for.
     pub(super) impls: OnceLock<Vec<super::impls::ImplSite>>,
+    /// Filled when one is first asked for.
+    pub(super) impls_by_header: OnceLock<super::impls::ImplsByHeader>,
     /// The items by their modules and names, sorted when one is first asked for.
     pub(super) items_by_name: OnceLock<Vec<ItemId>>,
     /// Items that a `pub use` brings somewhere; worked out when it is first asked for.
     pub(super) reexported: OnceLock<FxHashSet<ItemId>>,
+    /// Modules that a `pub use` shows, with those that do; worked out when it is first asked for.
+    pub(super) reexporters: OnceLock<FxHashMap<ModuleId, Vec<(ModuleId, Binding)>>>,
 }
 
 macro_rules! table {
@@ -535,18 +541,6 @@ impl World {
                 facts.gives_macros(body.scope)
             }
         })
-    }
-
-    /// Whether a declaration of that name declares the module, and not one of a block.
-    fn declares(&self, (file, at): (FileId, u32), module: ModuleId) -> bool {
-        let loads = &self[file].loads;
-        let local = loads
-            .iter()
-            .find_map(|load| self.local_modules.get(&(*load as usize, at)));
-        match local {
-            Some(local) => *local == module,
-            None => !self[module].local,
-        }
     }
 
     /// What a module itself calls by a name where types and modules are named; what globs bring does
@@ -758,32 +752,6 @@ impl World {
     pub(crate) fn path_of_load(&self, load: usize) -> Option<&TreePath> {
         let load = self.loads.get(load)?;
         Some(&self[load.file].path)
-    }
-
-    /// Every `mod` declaration of a module: file and index into the file's `modules`. All `cfg`
-    /// variants are there, also those that share a file.
-    #[must_use]
-    pub fn declarations(&self, module: ModuleId) -> Vec<(FileId, u32)> {
-        let node = &self[module];
-        let Some(parent) = node.parent.map(|parent| &self[parent]) else {
-            return Vec::new();
-        };
-        let mut found = Vec::new();
-        for body in parent.bodies.iter().map(|body| &self[body]) {
-            let facts = self.facts(body.file);
-            for (at, declaration) in (0..).zip(&facts.modules) {
-                let here = facts.module_scope(declaration.scope) == body.scope;
-                if here
-                    && facts.name(declaration.name.name) == node.name
-                    && self.declares((body.file, at), module)
-                {
-                    found.push((body.file, at));
-                }
-            }
-        }
-        found.sort();
-        found.dedup();
-        found
     }
 
     pub(crate) fn target(&self, res: Res) -> Target {

@@ -19,8 +19,8 @@ pub(super) struct Between<'a> {
     changed: BTreeMap<TreePath, Arc<str>>,
     /// Paths before of files that moved.
     before: BTreeMap<TreePath, TreePath>,
-    /// The edits that led here, by path now.
-    edits: BTreeMap<TreePath, Vec<Edit>>,
+    /// What the edits that led here moved, by path now.
+    shifts: BTreeMap<TreePath, Shifts>,
     /// Files that came into being.
     made: BTreeSet<TreePath>,
 }
@@ -46,7 +46,7 @@ impl<'a> Between<'a> {
                 .iter()
                 .map(|(from, to)| ((*to).clone(), (*from).clone()))
                 .collect(),
-            edits: BTreeMap::new(),
+            shifts: BTreeMap::new(),
             made: plan.creates.iter().map(|file| file.path.clone()).collect(),
         };
         for (path, edits) in &plan.edits {
@@ -56,7 +56,7 @@ impl<'a> Between<'a> {
                 .and_then(|set| set.apply(&text))
                 .map_err(|error| refusal(path.clone(), error.to_string()))?;
             between.changed.insert(now.clone(), Arc::from(new));
-            between.edits.insert(now, edits.clone());
+            between.shifts.insert(now, Shifts::of(edits));
         }
         for file in &plan.creates {
             between
@@ -180,24 +180,47 @@ impl<'a> Between<'a> {
 
     /// Where something is in the tree as it is.
     fn told(&self, path: &TreePath, span: ByteSpan) -> (TreePath, ByteSpan) {
-        let none = Vec::new();
-        let mut edits = self.edits.get(path).unwrap_or(&none).clone();
-        edits.sort();
         let old = self.before.get(path).unwrap_or(path).clone();
-        let at = |at: u32| {
-            let mut shift = 0_i64;
-            for edit in &edits {
-                let start = i64::from(edit.span.start) + shift;
-                let length = i64::try_from(edit.text.len()).unwrap_or(0);
-                if i64::from(at) < start + length {
-                    return u32::try_from(i64::from(at).min(start) - shift).unwrap_or(at);
-                }
-                shift += length - i64::from(edit.span.len());
-            }
-            u32::try_from(i64::from(at) - shift).unwrap_or(at)
+        let Some(shifts) = self.shifts.get(path) else {
+            return (old, span);
         };
-        let (start, end) = (at(span.start), at(span.end));
+        let (start, end) = (shifts.before(span.start), shifts.before(span.end));
         (old, ByteSpan::new(start, end.max(start)))
+    }
+}
+
+/// Where the bytes of a file were before its edits.
+struct Shifts {
+    /// Of each edit, in order: the end of its text in the new file, its start in the old one, and how much later
+    /// what follows stands in the new one.
+    edits: Vec<(i64, u32, i64)>,
+}
+
+impl Shifts {
+    fn of(edits: &[Edit]) -> Self {
+        let mut edits: Vec<&Edit> = edits.iter().collect();
+        edits.sort();
+        let mut shift = 0_i64;
+        let passed = edits.into_iter().map(|edit| {
+            let length = i64::try_from(edit.text.len()).unwrap_or(0);
+            let end = i64::from(edit.span.start) + shift + length;
+            shift += length - i64::from(edit.span.len());
+            (end, edit.span.start, shift)
+        });
+        Self {
+            edits: passed.collect(),
+        }
+    }
+
+    /// Where a byte was; one of a new text where that came in.
+    fn before(&self, at: u32) -> u32 {
+        let new = i64::from(at);
+        let passed = self.edits.partition_point(|(end, ..)| *end <= new);
+        let last = passed.checked_sub(1).and_then(|last| self.edits.get(last));
+        let shift = last.map_or(0, |(.., shift)| *shift);
+        let old = u32::try_from(new - shift).unwrap_or(at);
+        let next = self.edits.get(passed);
+        next.map_or(old, |(_, start, _)| old.min(*start))
     }
 }
 
@@ -214,5 +237,22 @@ impl Texts for Between<'_> {
 
     fn paths(&self) -> &[TreePath] {
         &self.paths
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_are_told_where_they_were() {
+        // "abcdef" became "XYabdef!!": two bytes came, `c` went, two more came at the end.
+        let shifts = Shifts::of(&[
+            Edit::insert(0, "XY"),
+            Edit::delete(ByteSpan::new(2, 3)),
+            Edit::insert(6, "!!"),
+        ]);
+        let told: Vec<u32> = (0..=9).map(|at| shifts.before(at)).collect();
+        assert_eq!(told, [0, 0, 0, 1, 3, 4, 5, 6, 6, 6]);
     }
 }

@@ -14,7 +14,6 @@ use coalesce_model::{
 use super::{lines, mapping::refusal};
 use crate::{
     RustGraph,
-    facts::{Impl, SourceFacts},
     resolve::{FileId, ModuleId, World},
 };
 
@@ -35,34 +34,15 @@ pub(crate) fn named(world: &World, module: ModuleId, name: &str) -> Vec<(FileId,
         Some((header, number)) => (header, number.parse::<usize>().ok()),
         None => (name, None),
     };
-    let own = world.impls().iter().filter(|one| one.module == module);
-    let own = own.filter(|one| said(world.facts(one.file), &one.fact).as_deref() == Some(header));
-    let mut found: Vec<(FileId, ByteSpan)> = own.map(|one| (one.file, one.span)).collect();
-    found.sort();
-    found.dedup();
+    let found = world.impls_headed(module, header);
     match number {
         None if name.contains('#') => Vec::new(),
-        None => found,
-        Some(number) => found
-            .into_iter()
-            .skip(number.saturating_sub(1))
-            .take(1)
-            .collect(),
+        None => found.to_vec(),
+        Some(number) => {
+            let one = found.get(number.saturating_sub(1));
+            one.copied().into_iter().collect()
+        }
     }
-}
-
-/// The header of a block without generics; `None` where its type is no path.
-fn said(facts: &SourceFacts, fact: &Impl) -> Option<String> {
-    let last = |path: u32| {
-        let path = facts.paths.get(path as usize)?;
-        let last = facts.segments(path.segments).last()?;
-        Some(facts.name(last.name))
-    };
-    let of = last(fact.self_path?)?;
-    Some(match fact.trait_path {
-        Some(path) => format!("impl {} for {of}", last(path)?),
-        None => format!("impl {of}"),
-    })
 }
 
 /// The stand-in of the block with this number.
@@ -158,15 +138,9 @@ fn place(graph: &RustGraph, block: &Change, texts: &dyn Texts) -> Result<(TreePa
     Ok((path, lines::with_comments_above(&text, span).start))
 }
 
-/// Whether a type of this name stands right above a block: nothing but space is between them.
-pub(super) fn stands_above(name: &str, text: &str, (end, block): (u32, ByteSpan)) -> bool {
-    let start = lines::with_comments_above(text, block).start;
-    let between = ByteSpan::new(end.min(start), start);
+/// Whether a type of this name stands above a block while that moves.
+pub(super) fn is_stand_in(name: &str) -> bool {
     name.starts_with(STAND_IN)
-        && end <= start
-        && between
-            .of(text)
-            .is_some_and(|between| between.trim().is_empty())
 }
 
 /// Takes the types out again, and their names out of what is told.
@@ -183,8 +157,8 @@ pub(super) fn unmark(blocks: &[Change], plan: &mut LanguagePlan) {
         .map(|(change, block)| (change.from, change.to, block))
         .collect();
     let named = |text: &mut String| {
-        if text.contains(STAND_IN) {
-            for (from, to, block) in &names {
+        for at in stand_ins_in(text) {
+            if let Some((from, to, block)) = names.get(at) {
                 *text = text.replace(from, &block.from).replace(to, &block.to);
             }
         }
@@ -198,6 +172,20 @@ pub(super) fn unmark(blocks: &[Change], plan: &mut LanguagePlan) {
         named(&mut place.name);
         named(&mut place.why);
     }
+}
+
+/// The numbers of the stand-ins that a text names, the largest first: the name of the first begins those of
+/// the eleventh and more.
+fn stand_ins_in(text: &str) -> Vec<usize> {
+    let after = text.split(STAND_IN).skip(1);
+    let numbers = after.filter_map(|rest| {
+        let end = rest.find(|letter: char| !letter.is_ascii_digit());
+        rest.get(..end.unwrap_or(rest.len()))?.parse().ok()
+    });
+    let mut found: Vec<usize> = numbers.collect();
+    found.sort_unstable_by(|one, other| other.cmp(one));
+    found.dedup();
+    found
 }
 
 /// A text without the types that stand in for blocks, their attributes and the empty line below them.
@@ -240,6 +228,13 @@ mod tests {
         ] {
             assert_eq!(is_block(name), is, "{name}");
         }
+    }
+
+    #[test]
+    fn stand_ins_are_told_by_their_whole_numbers() {
+        let text = format!("`a::{STAND_IN}1` and `a::{STAND_IN}11`, `a::{STAND_IN}1`");
+        assert_eq!(stand_ins_in(&text), [11, 1]);
+        assert!(stand_ins_in("a::B1").is_empty());
     }
 
     #[test]

@@ -3,7 +3,9 @@
 //! A module hides what globs bring by the same name, and competes with a crate of that name. Code
 //! in its new parent that means the other one would mean it from then on.
 
-use coalesce_model::{Finding, finding::codes};
+use std::collections::BTreeMap;
+
+use coalesce_model::{ByteSpan, Finding, finding::codes};
 
 use super::{
     mapping::{Mapping, refusal},
@@ -12,62 +14,56 @@ use super::{
 };
 use crate::{
     facts::Namespaces,
-    resolve::{FileId, Found, ModuleId, Res, Site, World, leading_colons},
+    resolve::{FileId, Found, ModuleId, Res, Site, leading_colons},
 };
 
 /// Code that would mean a module that arrives, and means something else now.
 pub(super) fn check(mapping: &Mapping<'_>, structure: &Structure) -> Vec<Finding> {
     let world = mapping.world;
-    let mut found = Vec::new();
     let arriving = mapping.roots.iter().flatten().map(|(module, _)| *module);
     let arriving = arriving.filter(|module| !mapping.is_replaced(*module));
     let mut places: Vec<Place> = arriving.map(|module| mapping.after(module)).collect();
     places.extend(structure.made.keys().cloned());
     places.sort();
     places.dedup();
-    for place in places {
+    let mut by_name: BTreeMap<&str, Vec<(ModuleId, &Place)>> = BTreeMap::new();
+    for place in &places {
         let home = place.parent().and_then(|home| mapping.at(&home));
-        let Some(home) = home else { continue };
-        found.extend(taken(mapping, world, home, &place));
+        if let Some(home) = home {
+            by_name.entry(place.name()).or_default().push((home, place));
+        }
     }
-    found
-}
-
-fn taken(mapping: &Mapping<'_>, world: &World, home: ModuleId, place: &Place) -> Option<Finding> {
-    let name = place.name();
-    for (index, file) in world.files.iter().enumerate() {
-        let facts = u32::try_from(index).ok().map(|at| world.facts(FileId(at)));
-        if !facts.is_some_and(|facts| facts.names.iter().any(|known| **known == *name)) {
+    let mut taken: BTreeMap<&Place, (FileId, ByteSpan)> = BTreeMap::new();
+    for (file, source) in world.sources() {
+        let mut names = world.facts(file).names.iter();
+        if !names.any(|known| by_name.contains_key(&**known)) {
             continue;
         }
-        for load in &file.loads {
-            let mut other = None;
-            world.visit(*load as usize, &mut |facts, site| {
-                let at = site
-                    .segments
-                    .iter()
-                    .position(|segment| facts.name(segment.name) == name);
+        world.visit_file(source, &mut |facts, site| {
+            for (at, segment) in site.segments.iter().enumerate() {
                 // `::name` means a crate and nothing else.
-                let at = at.filter(|at| *at > 0 || !leading_colons(facts, site.site));
-                if let Some(at) = at.filter(|at| is_another(mapping, &site, *at, home)) {
-                    other = site.segments.get(at).map(|segment| segment.span);
+                let arriving = by_name.get(facts.name(segment.name));
+                let arriving = arriving.filter(|_| at > 0 || !leading_colons(facts, site.site));
+                for (home, place) in arriving.into_iter().flatten() {
+                    if !taken.contains_key(place) && is_another(mapping, &site, at, *home) {
+                        taken.insert(*place, (file, segment.span));
+                    }
                 }
-            });
-            if let Some(span) = other {
-                let message = format!(
-                    "`{name}` means something else here, and would mean `{}`",
-                    mapping.name_of(place)
-                );
-                return Some(
-                    refusal(file.path.clone(), message)
-                        .coded(codes::NAME_TAKEN)
-                        .at(span)
-                        .with_help("give the module another name".to_owned()),
-                );
             }
-        }
+        });
     }
-    None
+    let told = taken.into_iter().map(|(place, (file, span))| {
+        let message = format!(
+            "`{}` means something else here, and would mean `{}`",
+            place.name(),
+            mapping.name_of(place)
+        );
+        refusal(world[file].path.clone(), message)
+            .coded(codes::NAME_TAKEN)
+            .at(span)
+            .with_help("give the module another name".to_owned())
+    });
+    told.collect()
 }
 
 /// Whether a segment is looked up in `home`, and found as a crate or by a glob.

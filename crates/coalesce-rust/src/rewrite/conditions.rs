@@ -24,7 +24,7 @@ use crate::{
     facts::{MacroCall, ModuleDeclaration, SourceFacts, VisibilityKind},
     lints,
     regressions::{Features, Tree, is_file_documented},
-    resolve::{Body, CrateId, FileId, ModuleId, World, is_within},
+    resolve::{Body, BodyId, CrateId, FileId, ModuleId, World, is_within},
     syntax,
 };
 
@@ -111,13 +111,12 @@ pub(super) fn attributes(
     let mut found: Vec<String> = Vec::new();
     let mut at = body_around(world, leaving);
     found.extend(of_macros(mapping, leaving.file, leaving.declaration));
-    while let Some(body) = at.filter(|body| !is_around(mapping, body, &place)) {
-        let mut own = of_body(world, body, mapping.texts);
-        own.extend(of_macros_around(mapping, body));
-        own.retain(|attribute| !found.contains(attribute));
+    while let Some(body) = at.filter(|body| !is_around(mapping, *body, &place)) {
+        let own = said_of(mapping, body).iter();
+        let mut own: Vec<String> = own.filter(|own| !found.contains(own)).cloned().collect();
         own.append(&mut found);
         found = own;
-        at = body.declared.map(|(outer, _)| &world[outer]);
+        at = world[body].declared.map(|(outer, _)| outer);
     }
     if serves_tests(mapping, leaving.module) && !found.iter().any(|one| one == FOR_TESTS) {
         found.insert(0, FOR_TESTS.to_owned());
@@ -198,15 +197,16 @@ pub(super) fn around_item(
 ) -> Vec<String> {
     let world = mapping.world;
     let known: BTreeSet<String> = around_place(mapping, place);
-    let mut at = world.bodies_of(home).find(|body| body.file == file);
+    let mut bodies = world[home].bodies.iter();
+    let mut at = bodies.find(|body| world[**body].file == file).copied();
     let mut found: Vec<String> = Vec::new();
-    while let Some(body) = at.filter(|body| !is_around(mapping, body, place)) {
-        let mut own = of_body(world, body, mapping.texts);
-        own.extend(of_macros_around(mapping, body));
-        own.retain(|attribute| !found.contains(attribute) && !known.contains(&plain(attribute)));
+    while let Some(body) = at.filter(|body| !is_around(mapping, *body, place)) {
+        let is_new = |own: &&String| !found.contains(own) && !known.contains(&plain(own));
+        let own = said_of(mapping, body).iter();
+        let mut own: Vec<String> = own.filter(is_new).cloned().collect();
         own.append(&mut found);
         found = own;
-        at = body.declared.map(|(outer, _)| &world[outer]);
+        at = world[body].declared.map(|(outer, _)| outer);
     }
     let from = mapping.krate(home);
     found.retain(|attribute| means_something(mapping, (from, place), attribute));
@@ -396,11 +396,10 @@ fn around_place(mapping: &Mapping<'_>, place: &Place) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut at = Some(place.clone());
     while let Some(here) = at {
-        let bodies = mapping.at(&here).into_iter();
-        for body in bodies.flat_map(|module| world.bodies_of(module)) {
-            let mut own = of_body(world, body, mapping.texts);
-            own.extend(of_macros_around(mapping, body));
-            found.extend(own.iter().map(|attribute| plain(attribute)));
+        let modules = mapping.at(&here).into_iter();
+        for body in modules.flat_map(|module| &world[module].bodies) {
+            let own = said_of(mapping, *body).iter();
+            found.extend(own.map(|attribute| plain(attribute)));
         }
         at = here.parent();
     }
@@ -445,7 +444,7 @@ pub(super) fn plain(condition: &str) -> String {
 }
 
 /// The body that a declaration stands in.
-fn body_around<'w>(world: &'w World, leaving: &Leaving) -> Option<&'w Body> {
+fn body_around(world: &World, leaving: &Leaving) -> Option<BodyId> {
     let declared = |body: &&Body| {
         body.declared.is_some_and(|(outer, at)| {
             let outer = &world[outer];
@@ -455,12 +454,25 @@ fn body_around<'w>(world: &'w World, leaving: &Leaving) -> Option<&'w Body> {
     let node = &world[leaving.module];
     let mut own = node.bodies.iter().map(|body| &world[body]);
     let (outer, _) = own.find(declared)?.declared?;
-    Some(&world[outer])
+    Some(outer)
 }
 
 /// Whether the new place is below the module of a body, so that it still has all from it.
-fn is_around(mapping: &Mapping<'_>, body: &Body, place: &Place) -> bool {
-    place.is_within(&mapping.after(body.module))
+fn is_around(mapping: &Mapping<'_>, body: BodyId, place: &Place) -> bool {
+    let module = mapping.world[body].module;
+    place.is_within(&mapping.after(module))
+}
+
+/// What the declaration of a body says, the head of its file, and the macros around the declaration. Each
+/// body is read once: all that leaves a file asks for it.
+fn said_of<'m>(mapping: &'m Mapping<'_>, body: BodyId) -> &'m [String] {
+    mapping.said_of_body(body, || {
+        let world = mapping.world;
+        let body = &world[body];
+        let mut own = of_body(world, body, mapping.texts);
+        own.extend(of_macros_around(mapping, body));
+        own
+    })
 }
 
 /// What the declaration of a body says, and the head of its file.
@@ -586,8 +598,7 @@ fn calls_around<'f>(facts: &'f SourceFacts, declared: &ModuleDeclaration) -> Vec
 pub(super) fn is_conditioned(mapping: &Mapping<'_>, file: FileId, declaration: u32) -> bool {
     let world = mapping.world;
     let facts = world.facts(file);
-    let mut bodies = world.bodies.iter().filter(|body| body.file == file);
-    let Some(krate) = bodies.next().map(|body| world[body.module].krate) else {
+    let Some(krate) = mapping.crate_of(file) else {
         return false;
     };
     let calls = calls_around(facts, facts.module(declaration));
@@ -602,8 +613,7 @@ pub(super) fn is_conditioned(mapping: &Mapping<'_>, file: FileId, declaration: u
 fn of_macros(mapping: &Mapping<'_>, file: FileId, declaration: u32) -> Vec<String> {
     let world = mapping.world;
     let facts = world.facts(file);
-    let mut bodies = world.bodies.iter().filter(|body| body.file == file);
-    let Some(krate) = bodies.next().map(|body| world[body.module].krate) else {
+    let Some(krate) = mapping.crate_of(file) else {
         return Vec::new();
     };
     let calls = calls_around(facts, facts.module(declaration)).into_iter();

@@ -11,7 +11,7 @@ use coalesce_model::{ByteSpan, ChangeKind, Edit, Uses};
 
 use super::{mapping::Mapping, spell::written, use_tree::LeafChange};
 use crate::{
-    facts::{LeafKind, Origin, SourceFacts, UseLeaf, VisibilityKind},
+    facts::{LeafKind, Origin, ScopeId, SourceFacts, UseLeaf, VisibilityKind},
     lexer::{self, Token, TokenKind},
     resolve::{FileId, Found, UseSite, World, is_within},
 };
@@ -68,6 +68,13 @@ impl Following<'_> {
             LeafChange::Path { path, .. } => path.last().cloned(),
             LeafChange::Drop => None,
         };
+        let scope = |leaf: u32| facts.declaration(facts.leaf(leaf).declaration).scope;
+        let mut named: BTreeMap<(ScopeId, String), usize> = BTreeMap::new();
+        for (leaf, change) in leaves {
+            if let Some(name) = last(change) {
+                *named.entry((scope(*leaf), name)).or_default() += 1;
+            }
+        }
         let mut found = Vec::new();
         for (leaf, change) in leaves {
             let fact = facts.leaf(*leaf);
@@ -81,15 +88,12 @@ impl Following<'_> {
                 continue;
             };
             let word = matches!(new.as_str(), "crate" | "self" | "super" | "Self");
-            let scope = |leaf: u32| facts.declaration(facts.leaf(leaf).declaration).scope;
-            let twice = leaves.iter().filter(|(other, change)| {
-                last(change).as_ref() == Some(&new) && scope(**other) == scope(*leaf)
-            });
+            let once = named.get(&(scope(*leaf), new.clone())) == Some(&1);
             let private =
                 facts.declaration(fact.declaration).visibility.kind == VisibilityKind::Private;
             let plain = fact.alias.is_none() && fact.kind != LeafKind::Glob;
             let asked = !self.keeps_alias(alias, &new);
-            if private && plain && !word && asked && twice.count() == 1 {
+            if private && plain && !word && asked && once {
                 found.push((*leaf, new));
             }
         }
@@ -106,7 +110,9 @@ impl Following<'_> {
     /// Whether the manifest wants the old name kept where it becomes the new one.
     fn keeps_alias(&self, old: &str, new: &str) -> bool {
         let last = |name: &str| name.rsplit("::").next().map(str::to_owned);
-        self.mapping.changes.iter().any(|change| {
+        let changes = self.mapping.changes.iter();
+        let mut aliased = changes.filter(|change| change.uses == Uses::Alias);
+        aliased.any(|change| {
             let own = last(&change.from).as_deref() == Some(old)
                 && last(&change.to).as_deref() == Some(new);
             let item = match &change.kind {
@@ -115,7 +121,7 @@ impl Following<'_> {
                     .any(|(from, to)| from == old && last(to).as_deref() == Some(new)),
                 _ => false,
             };
-            change.uses == Uses::Alias && (own || item)
+            own || item
         })
     }
 

@@ -258,7 +258,7 @@ fn methods(
         usage.looks_like_trait(name)
     };
     let mut kept = false;
-    let may_be_trait = |binding: &Binding| may_be_trait(world, binding.res);
+    let may_be_trait = |binding: &Binding| traits::may_be_trait(world, binding.res);
     // A module may have thousands of names, and thousands of globs of them below it.
     let bound = space.names.iter();
     let bound = bound.filter(|(_, bindings)| bindings.iter().any(may_be_trait));
@@ -292,14 +292,6 @@ fn methods(
         }
     }
     kept
-}
-
-fn may_be_trait(world: &World, res: Res) -> bool {
-    match res {
-        Res::Item(item) => world[item].kind == ItemKind::Trait,
-        Res::External(_) => true,
-        _ => false,
-    }
 }
 
 fn is_macro(world: &World, item: ItemId) -> bool {

@@ -10,11 +10,12 @@ use coalesce_model::{Edit, Finding, Unproven};
 use super::{
     globs,
     mapping::{Mapping, refusal},
+    traits,
     walk::is_of_module,
 };
 use crate::{
-    facts::{ItemKind, VisibilityKind},
-    resolve::{Binding, FileId, ModuleId, Res, Sym},
+    facts::VisibilityKind,
+    resolve::{Binding, FileId, ModuleId, Res, SpaceKind, Sym},
 };
 
 /// What becomes of globs that stay in their files.
@@ -74,19 +75,21 @@ pub(super) fn find(mapping: &Mapping<'_>) -> IdleGlobs {
 /// The globs by which modules that stay have modules that leave.
 fn globs_of_leaving(mapping: &Mapping<'_>) -> BTreeSet<Glob> {
     let world = mapping.world;
+    let roots = mapping.roots.iter().flatten().map(|(root, _)| *root);
+    let leaving: BTreeSet<ModuleId> = roots.filter(|root| leaves(mapping, *root)).collect();
     let mut globs = BTreeSet::new();
-    for (root, _) in mapping.roots.iter().flatten() {
-        if !leaves(mapping, *root) {
-            continue;
-        }
-        for at in 0..world.modules.len() {
-            let Ok(at) = u32::try_from(at) else { break };
-            let here = ModuleId(at);
-            let bindings = world.bindings(here, &world[*root].name).iter();
-            let bindings = bindings.filter(|one| one.glob && one.res == Res::Module(*root));
-            let imports = bindings.filter_map(|one| one.import);
-            globs.extend(imports.map(|import| Glob { import, here }));
-        }
+    for space in world
+        .spaces
+        .iter()
+        .filter(|space| space.kind == SpaceKind::Module)
+    {
+        let bindings = space.names.values().flatten();
+        let bindings = bindings.filter(
+            |one| matches!(one.res, Res::Module(module) if one.glob && leaving.contains(&module)),
+        );
+        let imports = bindings.filter_map(|one| one.import);
+        let here = space.module;
+        globs.extend(imports.map(|import| Glob { import, here }));
     }
     globs.retain(|glob| {
         let module = world[glob.import.0].bodies.iter();
@@ -139,7 +142,10 @@ impl Rest {
             return Self::Something;
         }
         let is_needed = !rest.is_empty()
-            && (rest.iter().any(|(_, one)| is_trait(mapping, one)) || is_used(mapping, glob));
+            && (rest
+                .iter()
+                .any(|(_, one)| traits::may_be_trait(world, one.res))
+                || is_used(mapping, glob));
         let target = speller.glob_target(glob.import);
         let is_opaque = target.is_none_or(|target| world.space(target).opaque);
         match (is_needed, is_public) {
@@ -148,18 +154,6 @@ impl Rest {
             (true, true) => Self::Hidden,
             (true, false) => Self::Something,
         }
-    }
-}
-
-/// Whether calls of methods may need it, which name nothing.
-fn is_trait(mapping: &Mapping<'_>, one: &Binding) -> bool {
-    match one.res {
-        Res::Item(item) => {
-            let node = &mapping.world[item];
-            node.kind == ItemKind::Trait
-        }
-        Res::External(_) => true,
-        _ => false,
     }
 }
 

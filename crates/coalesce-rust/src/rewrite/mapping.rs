@@ -19,7 +19,7 @@ use super::{
 use crate::{
     condition_macros::ConditionMacros,
     discover::TargetKind,
-    resolve::{CrateId, ItemId, ModuleId, World, id},
+    resolve::{BodyId, CrateId, FileId, ItemId, ModuleId, World, id},
 };
 
 /// The changes, resolved against the tree.
@@ -39,6 +39,7 @@ pub(crate) struct Mapping<'a> {
     pub refusals: Vec<Finding>,
     crossings_of_tests: OnceLock<Crossings>,
     condition_macros: OnceLock<ConditionMacros>,
+    said_of_bodies: Vec<OnceLock<Vec<String>>>,
     entered: OnceLock<BTreeSet<ItemId>>,
     macro_words: OnceLock<BTreeSet<String>>,
 }
@@ -77,6 +78,7 @@ impl<'a> Mapping<'a> {
             refusals: Vec::new(),
             crossings_of_tests: OnceLock::new(),
             condition_macros: OnceLock::new(),
+            said_of_bodies: world.bodies.iter().map(|_| OnceLock::new()).collect(),
             entered: OnceLock::new(),
             macro_words: OnceLock::new(),
         };
@@ -261,6 +263,19 @@ impl<'a> Mapping<'a> {
         self.condition_macros.get_or_init(read)
     }
 
+    /// The conditions and lints that a body has from its declaration and its head, read once.
+    pub fn said_of_body(&self, body: BodyId, read: impl FnOnce() -> Vec<String>) -> &[String] {
+        let slot = self.said_of_bodies.get(body.index());
+        slot.expect("invariant: there is a slot for each body")
+            .get_or_init(read)
+    }
+
+    /// The crate of a file; the first of several.
+    pub fn crate_of(&self, file: FileId) -> Option<CrateId> {
+        let first = self.world[file].bodies.first()?;
+        Some(self.krate(self.world[*first].module))
+    }
+
     /// The change that speaks for a module: the nearest around it.
     pub fn owner(&self, module: ModuleId) -> Option<usize> {
         self.owner.get(module.index()).copied().flatten()
@@ -272,10 +287,10 @@ impl<'a> Mapping<'a> {
 
     /// Whether it is the very module that a change names.
     pub fn is_root(&self, module: ModuleId) -> bool {
-        self.roots
-            .iter()
-            .flatten()
-            .any(|(changed, _)| *changed == module)
+        let own = self
+            .owner(module)
+            .and_then(|at| self.roots.get(at)?.as_ref());
+        own.is_some_and(|(changed, _)| *changed == module)
     }
 
     pub fn change_of(&self, module: ModuleId) -> Option<&'a Change> {

@@ -12,7 +12,7 @@ use coalesce_model::{ByteSpan, ChangeKind, Subject, Texts, TreePath, Unproven, U
 
 use super::relocation::{Piece, Relocation};
 use crate::{
-    facts::{ItemKind, QUOTES},
+    facts::{Item, ItemKind, QUOTES},
     lexer::{self, Token, TokenKind},
     resolve::{FileId, Found, ItemId, Res, Target, World},
     words::{LOG_MACROS, NAMELESS_DERIVES},
@@ -374,21 +374,33 @@ impl Reader<'_> {
         }
     }
 
+    /// The items that pieces take along.
+    fn moved_items(&self) -> BTreeSet<ItemId> {
+        let world = self.world;
+        let mut by_start: BTreeMap<FileId, Vec<&Item>> = BTreeMap::new();
+        let mut moved = BTreeSet::new();
+        for piece in &self.relocation.pieces {
+            let facts = world.facts(piece.file);
+            let items = by_start.entry(piece.file).or_insert_with(|| {
+                let mut items: Vec<&Item> = facts.items.iter().collect();
+                items.sort_by_key(|item| item.span.start);
+                items
+            });
+            let first = items.partition_point(|item| item.span.start < piece.span.start);
+            let own = items.get(first..).unwrap_or_default().iter();
+            let own = own.take_while(|item| item.span.start < piece.span.end);
+            for item in own.filter(|item| piece.span.contains(item.span)) {
+                moved.extend(world.items_of(piece.from, facts.name(item.name.name)));
+            }
+        }
+        moved
+    }
+
     /// Paths to what moves that a macro of the tree shows as text.
     fn shown_paths(&mut self) {
         let world = self.world;
         let mapping = self.relocation.mapping;
-        let mut moved = BTreeSet::new();
-        for piece in &self.relocation.pieces {
-            let facts = world.facts(piece.file);
-            let own = facts
-                .items
-                .iter()
-                .filter(|item| piece.span.contains(item.span));
-            for item in own {
-                moved.extend(world.items_of(piece.from, facts.name(item.name.name)));
-            }
-        }
+        let moved = self.moved_items();
         for (file, source) in world.sources() {
             let facts = world.facts(file);
             let calls = facts.macro_calls.iter().filter_map(|call| {

@@ -6,7 +6,7 @@ use super::{mapping::Mapping, place::Place};
 use crate::{
     discover::TargetKind,
     facts::VisibilityKind,
-    resolve::{Binding, ModuleId, Reach, Res, SpaceKind},
+    resolve::{Binding, ModuleId},
 };
 
 /// Whether another crate can name the module by its own path.
@@ -44,16 +44,10 @@ fn reexporters<'m>(
     module: ModuleId,
     such: impl Fn(&Binding) -> bool + 'm,
 ) -> impl Iterator<Item = ModuleId> + 'm {
-    let spaces = mapping.world.spaces.iter();
-    let spaces = spaces.filter(|space| space.kind == SpaceKind::Module);
-    let shows = move |binding: &Binding| {
-        binding.import.is_some()
-            && binding.reach == Reach::Public
-            && binding.res == Res::Module(module)
-            && such(binding)
-    };
-    let shown = spaces.filter(move |space| space.names.values().flatten().any(&shows));
-    shown.map(|space| space.module)
+    let shown = mapping.world.reexporters(module).iter();
+    shown
+        .filter(move |(_, by)| such(by))
+        .map(|(shows, _)| *shows)
 }
 
 /// Whether the module says `pub` all the way up, or a re-export does. The compiler takes what is

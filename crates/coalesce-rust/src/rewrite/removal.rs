@@ -6,7 +6,10 @@
 
 mod contents;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    cell::OnceCell,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use coalesce_model::{
     ByteSpan, Change, Code, Edit, Evidence, Form, LanguagePlan, Rewrite, Safety, Texts, TreePath,
@@ -21,7 +24,7 @@ use super::{
 use crate::{
     RustGraph,
     facts::{LeafKind, Origin, SourceFacts, VisibilityKind},
-    resolve::{FileId, ItemId, ModuleId, Res, Site, UseSite, World, is_within},
+    resolve::{FileId, ItemId, ModuleId, Res, Site, UseSite, World},
 };
 
 /// Works the changes out.
@@ -31,6 +34,7 @@ pub(super) fn rewrite(graph: &RustGraph, changes: &[Change], texts: &dyn Texts) 
         world,
         texts,
         going: BTreeMap::new(),
+        used: OnceCell::new(),
         plan: LanguagePlan::default(),
     };
     for change in changes {
@@ -60,6 +64,7 @@ struct Removal<'a> {
     world: &'a World,
     texts: &'a dyn Texts,
     going: BTreeMap<ModuleId, String>,
+    used: OnceCell<BTreeSet<(FileId, u32)>>,
     plan: LanguagePlan,
 }
 
@@ -135,15 +140,15 @@ impl Removal<'_> {
             add(&mut self.plan.edits, BTreeMap::from([(path, vec![edit])]));
         }
         for body in bodies.iter().map(|body| &self.world[body]) {
+            if layout::is_inline(self.world, body) {
+                continue;
+            }
             let path = self.path(body.file);
             let shared = {
                 let file = &self.world[body.file];
                 let mut owners = file.bodies.iter().map(|body| &self.world[body]);
                 owners.any(|other| !self.is_within_going(other.module))
             };
-            if layout::is_inline(self.world, body) {
-                continue;
-            }
             if shared {
                 let message = format!("`{name}` shares this file with a module that stays");
                 self.refuse(codes::TIED_TO_PLACE, path, None, message);
@@ -154,9 +159,7 @@ impl Removal<'_> {
     }
 
     fn is_within_going(&self, module: ModuleId) -> bool {
-        self.going
-            .keys()
-            .any(|going| is_within(self.world, module, *going))
+        self.going_around(module).is_some()
     }
 
     /// The name of what goes that something stands in.
@@ -168,6 +171,11 @@ impl Removal<'_> {
             }
             Res::External(_) => return None,
         };
+        self.going_around(module)
+    }
+
+    /// The name of what goes that is a module, or around it.
+    fn going_around(&self, module: ModuleId) -> Option<&String> {
         let mut above = std::iter::successors(Some(module), |at| self.world[*at].parent);
         above.find_map(|module| self.going.get(&module))
     }
@@ -180,7 +188,8 @@ impl Removal<'_> {
             let mut spent: BTreeMap<u32, LeafChange> = BTreeMap::new();
             let mut told = BTreeSet::new();
             for name in named {
-                match name.leaf.filter(|leaf| self.is_spent(file, facts, *leaf)) {
+                let leaf = name.leaf.filter(|_| name.leads);
+                match leaf.filter(|leaf| self.is_spent(file, facts, *leaf)) {
                     Some(leaf) => {
                         let path = self.path(file);
                         self.plan
@@ -226,15 +235,16 @@ impl Removal<'_> {
     /// The places in a file that name what goes, from outside of it.
     fn named(&self, file: FileId) -> Vec<Named> {
         let mut found = Vec::new();
-        self.world.visit_file(&self.world[file], &mut |_, site| {
-            if !self.is_within_going(self.world.module_of(site.space)) {
-                found.extend(self.named_by(&site));
-            }
-        });
+        self.world
+            .visit_file(&self.world[file], &mut |facts, site| {
+                if !self.is_within_going(self.world.module_of(site.space)) {
+                    found.extend(self.named_by(facts, &site));
+                }
+            });
         found
     }
 
-    fn named_by(&self, site: &Site<'_>) -> Option<Named> {
+    fn named_by(&self, facts: &SourceFacts, site: &Site<'_>) -> Option<Named> {
         let steps = site.trace.steps.iter().zip(site.segments);
         let (of, span) = steps.into_iter().find_map(|(step, segment)| {
             let of = step.all().find_map(|(res, _)| self.going_with(res));
@@ -244,54 +254,52 @@ impl Removal<'_> {
             UseSite::Leaf(leaf) => Some(leaf),
             _ => None,
         };
-        Some(Named { of, span, leaf })
+        let leads = leaf.is_some_and(|leaf| self.leads_to_going(site, facts.leaf(leaf).kind));
+        Some(Named {
+            of,
+            span,
+            leaf,
+            leads,
+        })
     }
 
     /// Whether an import of such a module, or of everything in it, is used for nothing.
     fn is_spent(&self, file: FileId, facts: &SourceFacts, leaf: u32) -> bool {
-        let fact = facts.leaf(leaf);
-        let declaration = facts.declaration(fact.declaration);
+        let declaration = facts.declaration_of(leaf);
         let private = declaration.visibility.kind == VisibilityKind::Private;
-        private
-            && (declaration.origin == Origin::Code)
-            && self.leads_to_going(file, leaf, fact.kind)
-            && !self.is_used(file, leaf)
+        private && declaration.origin == Origin::Code && !self.used().contains(&(file, leaf))
     }
 
-    /// Whether the leaf names the module itself, or is a glob of one that shows nothing.
-    fn leads_to_going(&self, file: FileId, leaf: u32, kind: LeafKind) -> bool {
-        let mut leads = false;
-        self.world.visit_file(&self.world[file], &mut |_, site| {
-            if site.site != UseSite::Leaf(leaf) {
-                return;
-            }
-            let last = site.trace.steps.last();
-            leads |= last.is_some_and(|last| {
-                last.all().any(|(res, _)| match res {
-                    Res::Module(module) => {
-                        let shows = self.world.space(module);
-                        let shows = !shows.names.is_empty();
-                        self.going.contains_key(&module) && (kind != LeafKind::Glob || !shows)
-                    }
-                    _ => false,
-                })
-            });
-        });
-        leads
-    }
-
-    /// Whether a path starts with what a leaf brings.
-    fn is_used(&self, file: FileId, leaf: u32) -> bool {
-        let mut used = false;
-        for source in &self.world.files {
-            self.world.visit_file(source, &mut |_, site| {
-                if site.site != UseSite::Leaf(leaf) {
-                    let mut steps = site.trace.steps.iter();
-                    used |= steps.any(|step| step.import == Some((file, leaf)));
+    /// Whether a leaf names the module itself, or is a glob of one that shows nothing.
+    fn leads_to_going(&self, site: &Site<'_>, kind: LeafKind) -> bool {
+        let last = site.trace.steps.last();
+        last.is_some_and(|last| {
+            last.all().any(|(res, _)| match res {
+                Res::Module(module) => {
+                    let shows = !self.world.space(module).names.is_empty();
+                    self.going.contains_key(&module) && (kind != LeafKind::Glob || !shows)
                 }
-            });
-        }
-        used
+                _ => false,
+            })
+        })
+    }
+
+    /// The imports that other places find what they name by. Read once, for many modules may go.
+    fn used(&self) -> &BTreeSet<(FileId, u32)> {
+        self.used.get_or_init(|| {
+            let mut used = BTreeSet::new();
+            for (file, source) in self.world.sources() {
+                self.world.visit_file(source, &mut |_, site| {
+                    let steps = site.trace.steps.iter();
+                    let imports = steps.filter_map(|step| step.import);
+                    used.extend(
+                        imports
+                            .filter(|(of, leaf)| *of != file || site.site != UseSite::Leaf(*leaf)),
+                    );
+                });
+            }
+            used
+        })
     }
 }
 
@@ -300,6 +308,8 @@ struct Named {
     of: String,
     span: ByteSpan,
     leaf: Option<u32>,
+    /// Whether it is an import of the module itself, or of nothing.
+    leads: bool,
 }
 
 fn rewrite_of(path: TreePath, span: ByteSpan, name: &str) -> Rewrite {

@@ -3,7 +3,7 @@
 //!
 //! Every stage is told as one change of the tree as it is (`between`).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_model::{
     ByteSpan, Change, ChangeKind, Finding, LanguagePlan, Subject, Texts, TreePath, change::Renames,
@@ -97,8 +97,13 @@ impl Sorted {
             blocks: Vec::new(),
             removals: Vec::new(),
         };
+        let moves = changes
+            .iter()
+            .filter(|one| one.subject == Subject::Module && one.kind == ChangeKind::Move);
+        let moves: BTreeMap<(&str, &str), &Change> =
+            moves.map(|one| ((&*one.from, &*one.to), one)).collect();
         for change in changes {
-            if let Some(there) = renamed_with_its_module(changes, change) {
+            if let Some(there) = renamed_with_its_module(&moves, change) {
                 sorted.renamed.push(there);
                 continue;
             }
@@ -146,7 +151,7 @@ impl Sorted {
         {
             return;
         }
-        let items: Vec<Change> = self.items.iter().map(|one| self.after(one)).collect();
+        let items = self.after(&self.items);
         if !items.is_empty() && !run.stage(|graph, texts| items::rewrite(graph, &items, &[], texts))
         {
             return;
@@ -154,7 +159,7 @@ impl Sorted {
         if !self.blocks(run) {
             return;
         }
-        let removals: Vec<Change> = self.removals.iter().map(|one| self.after(one)).collect();
+        let removals = self.after(&self.removals);
         if !removals.is_empty() {
             run.stage(|graph, texts| removal::rewrite(graph, &removals, texts));
         }
@@ -162,7 +167,7 @@ impl Sorted {
 
     /// Moves single blocks, by types that stand above them meanwhile; whether the next stage may follow.
     fn blocks(&self, run: &mut Run<'_>) -> bool {
-        let blocks: Vec<Change> = self.blocks.iter().map(|one| self.after(one)).collect();
+        let blocks = self.after(&self.blocks);
         if blocks.is_empty() {
             return true;
         }
@@ -175,28 +180,27 @@ impl Sorted {
         done
     }
 
-    /// A change as the tree names it once the modules have moved.
-    fn after(&self, change: &Change) -> Change {
-        let from = Renames::new(&self.modules, "::").name_after(&change.from);
-        Change {
-            from,
+    /// Changes as the tree names them once the modules have moved.
+    fn after(&self, changes: &[Change]) -> Vec<Change> {
+        let renames = Renames::new(&self.modules, "::");
+        let after = |change: &Change| Change {
+            from: renames.name_after(&change.from),
             ..change.clone()
-        }
+        };
+        changes.iter().map(after).collect()
     }
 }
 
 /// The change of an item that goes nowhere but where its module goes, as one in the module before that does: then
 /// the shim of the module has the old name.
-fn renamed_with_its_module(changes: &[Change], change: &Change) -> Option<Change> {
+fn renamed_with_its_module(
+    moves: &BTreeMap<(&str, &str), &Change>,
+    change: &Change,
+) -> Option<Change> {
     let (module, name) = change.from.rsplit_once("::")?;
     let (place, new) = change.to.rsplit_once("::")?;
-    let goes = changes.iter().find(|other| {
-        other.subject == Subject::Module
-            && other.kind == ChangeKind::Move
-            && other.from == module
-            && other.to == place
-    })?;
     let here = change.subject == Subject::Item && change.kind == ChangeKind::Move && name != new;
+    let goes = moves.get(&(module, place))?;
     here.then(|| Change {
         to: format!("{module}::{new}"),
         shim: change.shim.clone().filter(|_| goes.shim.is_none()),

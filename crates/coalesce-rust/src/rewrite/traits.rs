@@ -5,15 +5,16 @@
 //! known by their methods. Of other crates nothing is known; there a name counts as a trait where
 //! the old parent uses it as a bound or does not name it at all.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, sync::Arc};
 
 use coalesce_model::{ByteSpan, Texts};
+use rustc_hash::FxHashMap;
 use syn::visit::Visit;
 
 use crate::{
     facts::{ItemKind, PathFact},
     lexer::{self, Token, TokenKind},
-    resolve::{ItemId, ModuleId, Res, World},
+    resolve::{Binding, ItemId, ModuleId, Res, World},
     syntax,
     words::{self, INHERENT_METHODS, KNOWN_TRAITS, ORDINARY_METHODS, STANDARD_TRAITS},
 };
@@ -87,10 +88,7 @@ pub(super) fn demand(
             if world[item].kind != ItemKind::Trait {
                 return Demand::No;
             }
-            let own = world
-                .trait_members
-                .of(item, || methods_of(world, item, texts));
-            own.map_or(Demand::Perhaps, |own| {
+            known_methods(world, item, texts).map_or(Demand::Perhaps, |own| {
                 Demand::of(own.iter().map(String::as_str), methods)
             })
         }
@@ -142,10 +140,81 @@ fn standard_demand(name: &str, methods: &BTreeSet<String>) -> Demand {
     words::words_of(STANDARD_TRAITS, name).map_or(Demand::No, |own| Demand::of(own, methods))
 }
 
-/// The names of the functions of a trait; `None` where its text does not tell.
-fn methods_of(world: &World, item: ItemId, texts: &dyn Texts) -> Option<Vec<String>> {
+/// The names of the functions and constants of a trait; `None` where its text does not tell.
+fn known_methods(world: &World, item: ItemId, texts: &dyn Texts) -> Option<Arc<[String]>> {
     // Methods of traits above come with the traits' own names in scope.
-    read(world, item, texts).map(|(methods, _)| methods)
+    let read = || read(world, item, texts).map(|(methods, _)| methods);
+    world.trait_members.of(item, read)
+}
+
+/// What a module names that may be a trait, found by the methods that code calls: of thousands of traits
+/// few have one of these.
+pub(super) struct TraitsByMethod<'w> {
+    /// By the names of the world.
+    bindings: Vec<(String, &'w Binding)>,
+    /// Those of this tree whose methods are known.
+    by_method: FxHashMap<String, Vec<usize>>,
+    /// All others.
+    others: Vec<usize>,
+}
+
+impl<'w> TraitsByMethod<'w> {
+    /// Reads the names of a module.
+    pub fn of(world: &'w World, module: ModuleId, texts: &dyn Texts) -> Self {
+        let mut found = Self {
+            bindings: Vec::new(),
+            by_method: FxHashMap::default(),
+            others: Vec::new(),
+        };
+        let mut names: Vec<_> = world.space(module).names.iter().collect();
+        names.sort_by_key(|(sym, _)| **sym);
+        for (sym, bindings) in names {
+            for binding in bindings.iter().filter(|one| may_be_trait(world, one.res)) {
+                let at = found.bindings.len();
+                let name = world.names.text(*sym).to_string();
+                found.bindings.push((name, binding));
+                let known = match binding.res {
+                    Res::Item(item) => known_methods(world, item, texts),
+                    _ => None,
+                };
+                match known {
+                    None => found.others.push(at),
+                    Some(methods) => {
+                        for method in &*methods {
+                            let have = found.by_method.entry(method.clone());
+                            have.or_default().push(at);
+                        }
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    /// Those that may have one of these methods, in the order of their names.
+    pub fn with_one_of<'m>(
+        &self,
+        methods: impl Iterator<Item = &'m str>,
+    ) -> impl Iterator<Item = (&str, &'w Binding)> {
+        let mut found: BTreeSet<usize> = self.others.iter().copied().collect();
+        for method in methods {
+            found.extend(self.by_method.get(method).into_iter().flatten());
+        }
+        let found = found.into_iter();
+        found.filter_map(|at| {
+            let (name, binding) = self.bindings.get(at)?;
+            Some((name.as_str(), *binding))
+        })
+    }
+}
+
+/// Whether it is a trait of this tree, or something from elsewhere.
+pub(super) fn may_be_trait(world: &World, res: Res) -> bool {
+    match res {
+        Res::Item(item) => world[item].kind == ItemKind::Trait,
+        Res::External(_) => true,
+        _ => false,
+    }
 }
 
 /// The names of the functions and constants of a trait, and of the traits above it.

@@ -103,11 +103,11 @@ impl Sides<'_> {
     /// Whether a byte of a file goes with a replaced module.
     fn goes(&self, file: FileId, at: u32) -> bool {
         let world = self.mapping.world;
-        world.bodies.iter().any(|body| {
-            let scopes = &world.facts(body.file).scopes;
+        let scopes = &world.facts(file).scopes;
+        let mut bodies = world[file].bodies.iter().map(|body| &world[*body]);
+        bodies.any(|body| {
             let scope = scopes.get(body.scope.0 as usize);
-            body.file == file
-                && self.mapping.is_replaced(body.module)
+            self.mapping.is_replaced(body.module)
                 && scope.is_some_and(|scope| scope.span.start <= at && at < scope.span.end)
         })
     }

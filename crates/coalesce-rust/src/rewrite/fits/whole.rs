@@ -242,7 +242,7 @@ impl<'g, 'm> Gone<'g, 'm> {
     /// Whether a byte of a file goes, whatever module it is of.
     fn has_byte(&self, file: FileId, at: u32) -> bool {
         let world = self.mapping.world;
-        let bodies = world.bodies.iter().filter(|body| body.file == file);
+        let bodies = world[file].bodies.iter().map(|body| &world[*body]);
         let mut around: Vec<(u32, ModuleId)> = Vec::new();
         for body in bodies {
             let facts = world.facts(file);

@@ -1,6 +1,6 @@
 //! Conditions of the new place that users of an item do not have.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_model::{ByteSpan, Finding, finding::codes};
 
@@ -8,6 +8,7 @@ use super::{
     super::{
         conditions::{self, Arrival, Asks, conditions_of},
         mapping::refusal,
+        place::Place,
         public::is_reachable_after,
     },
     moving::{Chunk, Moving, Set},
@@ -17,10 +18,18 @@ use crate::{facts::VisibilityKind, regressions::has_all_docs, resolve::FileId};
 
 /// What would be gone under some condition, and is used without.
 pub(super) fn check(set: &Set<'_>, scan: &Scan) -> Vec<Finding> {
+    let mut chunks: BTreeMap<usize, Vec<&Chunk>> = BTreeMap::new();
+    for chunk in &set.chunks {
+        chunks.entry(chunk.moving).or_default().push(chunk);
+    }
     let moving = set.moving.iter().enumerate();
+    let moving = moving.filter(|(_, moving)| !moving.gives_way());
     moving
-        .filter(|(_, moving)| !moving.gives_way())
-        .filter_map(|(at, moving)| one(set, scan, at, moving))
+        .filter_map(|(at, moving)| {
+            let own = chunks.get(&at).map(Vec::as_slice);
+            let users = scan.users.get(&at).into_iter().flatten().collect();
+            one(set, moving, own.unwrap_or_default(), users)
+        })
         .collect()
 }
 
@@ -71,11 +80,15 @@ fn is_documented(set: &Set<'_>, chunk: &Chunk) -> bool {
     own.is_some_and(has_all_docs)
 }
 
-fn one(set: &Set<'_>, scan: &Scan, at: usize, moving: &Moving<'_>) -> Option<Finding> {
-    let chunks = set.chunks.iter().filter(|chunk| chunk.moving == at);
+fn one(
+    set: &Set<'_>,
+    moving: &Moving<'_>,
+    chunks: &[&Chunk],
+    users: Vec<&Place>,
+) -> Option<Finding> {
     let mut known = conditions_of(set.mapping, moving.home);
     // What stands on every piece of it already is nothing new.
-    let said = chunks.clone().map(|chunk| {
+    let said = chunks.iter().map(|chunk| {
         let own = chunk.cfg.iter();
         let own = own.filter_map(|one| one.strip_prefix("#[cfg(")?.strip_suffix(")]"));
         own.map(conditions::plain).collect::<BTreeSet<String>>()
@@ -88,8 +101,8 @@ fn one(set: &Set<'_>, scan: &Scan, at: usize, moving: &Moving<'_>) -> Option<Fin
         from: set.mapping.krate(moving.home),
         to: moving.to.clone(),
         has_shim: moving.shim,
-        has_impls: chunks.clone().any(|chunk| chunk.definition.is_none()),
-        users: scan.users.get(&at).into_iter().flatten().collect(),
+        has_impls: chunks.iter().any(|chunk| chunk.definition.is_none()),
+        users,
     };
     let message = conditions::refused(set.mapping, &arrival)?;
     let refused = refusal(set.mapping.file_of(moving.home), message);

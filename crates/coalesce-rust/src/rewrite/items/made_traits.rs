@@ -1,11 +1,13 @@
 //! Imports that lead to what a macro makes: that may be a trait, whose methods are called without its name.
 
+use std::collections::BTreeSet;
+
 use coalesce_model::{Unproven, UnprovenKind};
 
-use super::moving::Set;
+use super::moving::{Moving, Set};
 use crate::{
     facts::{LeafKind, Origin, UseLeaf, VisibilityKind},
-    resolve::{BodyId, FileId},
+    resolve::{BodyId, FileId, ModuleId},
     rewrite::traits,
 };
 
@@ -14,11 +16,15 @@ use crate::{
 pub(super) fn unknown(set: &Set<'_>) -> Vec<Unproven> {
     let world = set.world();
     let mut found = Vec::new();
-    for moved in &set.moving {
-        if moved.to == set.mapping.after(moved.home) {
-            continue;
-        }
-        for id in &world[moved.home].bodies {
+    let leaves = |moved: &&Moving<'_>| moved.to != set.mapping.after(moved.home);
+    let homes: BTreeSet<ModuleId> = set
+        .moving
+        .iter()
+        .filter(leaves)
+        .map(|one| one.home)
+        .collect();
+    for home in homes {
+        for id in &world[home].bodies {
             let file = world[id].file;
             let path = set.path(file);
             let Some(text) = set.mapping.texts.text(&path) else {
@@ -26,7 +32,7 @@ pub(super) fn unknown(set: &Set<'_>) -> Vec<Unproven> {
             };
             let mut chunks = set.chunks.iter().filter(|chunk| chunk.file == file);
             let calls = chunks.any(|chunk| {
-                let same = set.moving(chunk.moving).home == moved.home;
+                let same = set.moving(chunk.moving).home == home;
                 same && traits::calls_unknown(&traits::method_names(&text, chunk.span))
             });
             if !calls {
@@ -59,10 +65,8 @@ fn leading_nowhere<'s>(set: &'s Set<'_>, id: BodyId) -> impl Iterator<Item = &'s
     let world = set.world();
     let body = &world[id];
     let (file, facts) = (body.file, world.facts(body.file));
-    let brings = move |import: (FileId, u32)| {
-        let mut names = world.space(body.module).names.values().flatten();
-        names.any(|one| one.import == Some(import))
-    };
+    let names = world.space(body.module).names.values().flatten();
+    let bringing: BTreeSet<(FileId, u32)> = names.filter_map(|one| one.import).collect();
     let leaves = (0_u32..).zip(&facts.leaves);
     leaves
         .filter(move |(at, leaf)| {
@@ -71,7 +75,7 @@ fn leading_nowhere<'s>(set: &'s Set<'_>, id: BodyId) -> impl Iterator<Item = &'s
                 && declaration.scope == body.scope
                 && declaration.origin == Origin::Code
                 && declaration.visibility.kind == VisibilityKind::Private
-                && !brings((file, *at))
+                && !bringing.contains(&(file, *at))
         })
         .map(|(_, leaf)| leaf)
 }

@@ -92,6 +92,14 @@ pub(in super::super) struct Set<'a> {
     /// Modules of which nothing stays.
     whole: BTreeSet<ModuleId>,
     by_item: BTreeMap<ItemId, usize>,
+    /// The modules that something leaves.
+    homes: BTreeSet<ModuleId>,
+    /// What it is named before.
+    old_names: BTreeSet<String>,
+    /// What gives way, by the names of what takes its place.
+    giving_way: BTreeMap<String, Vec<usize>>,
+    /// What is named after at a place by a name, but for what gives way.
+    arriving: BTreeMap<Place, BTreeMap<String, usize>>,
 }
 
 impl<'a> Set<'a> {
@@ -107,6 +115,10 @@ impl<'a> Set<'a> {
             facades: BTreeMap::new(),
             whole: whole.collect(),
             by_item: BTreeMap::new(),
+            homes: BTreeSet::new(),
+            old_names: BTreeSet::new(),
+            giving_way: BTreeMap::new(),
+            arriving: BTreeMap::new(),
         };
         for change in mapping.changes {
             if let Err(finding) = set.change(change) {
@@ -133,6 +145,28 @@ impl<'a> Set<'a> {
     /// What becomes of an item; `None` when it stays.
     pub fn of(&self, item: ItemId) -> Option<usize> {
         self.by_item.get(&item).copied()
+    }
+
+    /// What has a name at a place after because it comes there.
+    pub fn arriving_at(&self, place: &Place, name: &str) -> Option<usize> {
+        self.arriving.get(place)?.get(name).copied()
+    }
+
+    /// What gives way to something of such a name.
+    pub fn giving_way_to(&self, name: &str) -> impl Iterator<Item = &Moving<'a>> {
+        let found = self.giving_way.get(name).into_iter().flatten();
+        found.map(|at| self.moving(*at))
+    }
+
+    /// Whether something leaves a module, or one around it.
+    pub fn leaves_around(&self, module: ModuleId) -> bool {
+        let mut around = std::iter::successors(Some(module), |at| self.world()[*at].parent);
+        around.any(|module| self.homes.contains(&module))
+    }
+
+    /// Whether something that leaves has such a name before.
+    pub fn is_old_name(&self, name: &str) -> bool {
+        self.old_names.contains(name)
     }
 
     pub fn moving(&self, at: usize) -> &Moving<'a> {
@@ -253,10 +287,25 @@ impl<'a> Set<'a> {
         for item in items {
             let moving = self.one(change, (item, home), (&to, &name));
             let moving = moving.map_err(refused)?;
-            self.by_item.insert(item, self.moving.len());
+            self.note(item, &moving);
             self.moving.push(moving);
         }
         Ok(())
+    }
+
+    /// Notes by what names something is found that is the next to leave.
+    fn note(&mut self, item: ItemId, moving: &Moving<'_>) {
+        let at = self.moving.len();
+        self.by_item.insert(item, at);
+        self.homes.insert(moving.home);
+        self.old_names.insert(self.world()[item].name.clone());
+        if moving.gives_way() {
+            let named = self.giving_way.entry(moving.name.clone()).or_default();
+            named.push(at);
+        } else {
+            let named = self.arriving.entry(moving.named_at.clone()).or_default();
+            named.entry(moving.name.clone()).or_insert(at);
+        }
     }
 
     /// An item that leaves `home`; why it cannot.
@@ -372,12 +421,12 @@ impl<'a> Set<'a> {
 
     /// The `impl` blocks of the module for what moves.
     fn implementations(&mut self) {
-        let homes: BTreeSet<ModuleId> = self.moving.iter().map(|moving| moving.home).collect();
         let own = self.world().impls().iter();
-        let own = own.filter(|one| homes.contains(&one.module));
+        let own = own.filter(|one| self.homes.contains(&one.module));
         let sites = RefCell::default();
+        let stand_ins = self.stand_ins();
         let found = own.filter_map(|one| {
-            let marked = self.marked(one.file, one.span);
+            let marked = self.marked(&stand_ins, one.file, one.span);
             let named = marked.or_else(|| self.of(one.of?));
             let foreign = || self.foreign_impl(one.file, &one.fact, &sites);
             let whole = || self.any_of(one.module);
@@ -387,25 +436,43 @@ impl<'a> Set<'a> {
         });
         let mut found: Vec<Chunk> = found.collect();
         // What stands in a call that moves goes with it.
+        let calls: Vec<&Chunk> = self.chunks.iter().filter(|chunk| chunk.is_call).collect();
         found.retain(|one| {
-            let mut calls = self.chunks.iter().filter(|chunk| chunk.is_call);
+            let mut calls = calls.iter();
             !calls.any(|call| call.file == one.file && call.span.contains(one.span))
         });
         self.chunks.extend(found);
     }
 
-    /// The type that stands above a block while that moves by itself.
-    fn marked(&self, file: FileId, block: ByteSpan) -> Option<usize> {
-        self.moving.iter().position(|moving| {
-            let node = &self.world()[moving.item];
-            let mut definitions = node.definitions.iter();
-            definitions.any(|(own, at)| {
-                let end = self.world().facts(*own).item(*at).span.end;
-                let text = || self.mapping.texts.text(&self.path(file));
-                let above = |text: &str| blocks::stands_above(&node.name, text, (end, block));
-                *own == file && text().is_some_and(|text| above(&text))
-            })
-        })
+    /// The types that stand above blocks while these move: by the files and ends of their definitions.
+    fn stand_ins(&self) -> BTreeMap<(FileId, u32), usize> {
+        let mut found = BTreeMap::new();
+        for (moving, one) in self.moving.iter().enumerate() {
+            let node = &self.world()[one.item];
+            if !blocks::is_stand_in(&node.name) {
+                continue;
+            }
+            for (file, at) in &node.definitions {
+                let end = self.world().facts(*file).item(*at).span.end;
+                found.insert((*file, end), moving);
+            }
+        }
+        found
+    }
+
+    /// The type that stands above a block while that moves by itself: nothing but space is between them.
+    fn marked(
+        &self,
+        stand_ins: &BTreeMap<(FileId, u32), usize>,
+        file: FileId,
+        block: ByteSpan,
+    ) -> Option<usize> {
+        let before = stand_ins.range(..=(file, block.start)).next_back();
+        let ((own, end), moving) = before.filter(|((own, _), _)| *own == file)?;
+        let text = self.mapping.texts.text(&self.path(*own))?;
+        let start = lines::with_comments_above(&text, block).start;
+        let between = ByteSpan::new((*end).min(start), start).of(&text)?;
+        (*end <= start && between.trim().is_empty()).then_some(*moving)
     }
 
     /// What moves and is all that an `impl` of somebody's trait for somebody's type has of this
@@ -542,10 +609,7 @@ fn is_imported_too(world: &World, home: ModuleId, name: &str, items: &[ItemId]) 
 
 /// Whether a module shows an item that it defines to everybody.
 pub(in super::super) fn is_bound_public(world: &World, home: ModuleId, item: ItemId) -> bool {
-    let bindings = Some(&world.space(home).names);
-    let mut all = bindings
-        .into_iter()
-        .flat_map(|names| names.values().flatten());
+    let mut all = world.bindings(home, &world[item].name).iter();
     all.any(|binding| {
         binding.import.is_none() && binding.res == Res::Item(item) && binding.reach == Reach::Public
     })

@@ -22,7 +22,7 @@ use super::{
 };
 use crate::{
     facts::{LeafKind, Namespaces, Origin, Segment, SourceFacts, VisibilityKind},
-    resolve::{BodyId, CrateId, FileId, Found, ItemId, ModuleId, Res, Site, UseSite, is_within},
+    resolve::{BodyId, CrateId, FileId, Found, ItemId, ModuleId, Res, Site, UseSite},
 };
 
 /// A name that moved text says and its new module may not have.
@@ -126,15 +126,9 @@ pub(super) fn scan(set: &Set<'_>) -> Scan {
 pub(super) fn is_concerned(set: &Set<'_>, file: FileId) -> bool {
     let world = set.world();
     let (source, facts) = (&world[file], world.facts(file));
-    let names = |name: &str| facts.names.iter().any(|known| **known == *name);
-    set.moving.iter().any(|moving| {
-        let item = &world[moving.item];
-        let below = source.bodies.iter().any(|body| {
-            let body = &world[body];
-            is_within(world, body.module, moving.home)
-        });
-        below || names(&item.name)
-    })
+    let mut bodies = source.bodies.iter();
+    bodies.any(|body| set.leaves_around(world[body].module))
+        || facts.names.iter().any(|name| set.is_old_name(name))
 }
 
 pub(super) struct Pass<'p, 'a> {
@@ -454,9 +448,7 @@ impl<'p> Pass<'p, '_> {
         bound: Option<&str>,
     ) -> bool {
         let last = last.map(String::as_str);
-        let arriving = self.set.moving.iter().position(|moving| {
-            moving.named_at == *here && Some(moving.name.as_str()) == last && !moving.gives_way()
-        });
+        let arriving = last.and_then(|last| self.set.arriving_at(here, last));
         let Some(arriving) = arriving.filter(|_| bound == last) else {
             return false;
         };
@@ -489,10 +481,8 @@ impl<'p> Pass<'p, '_> {
         let Some(home) = home_of(world, import).filter(|_| bound == Some(name)) else {
             return false;
         };
-        let primary = self.set.moving.iter().find_map(|moving| {
-            let way = moving.gives_way() && moving.name == *name;
-            way.then(|| replace::primary(self.set, moving)).flatten()
-        });
+        let mut giving_way = self.set.giving_way_to(name);
+        let primary = giving_way.find_map(|moving| replace::primary(self.set, moving));
         let bindings = world.bindings(home, name);
         let Some(primary) = primary else { return false };
         bindings.iter().any(|binding| {

@@ -4,7 +4,7 @@
 //! that by a glob; where two globs bring it, it is ambiguous. Code there that means another one would
 //! mean it from then on, or nothing.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_model::{ByteSpan, Finding, Unproven, UnprovenKind, finding::codes};
 
@@ -13,23 +13,71 @@ use super::{
     moving::{Moving, Set},
 };
 use crate::{
-    facts::{LeafKind, Namespaces, Origin, SourceFacts},
+    facts::{LeafKind, Namespaces, Origin, ScopeId, SourceFacts},
     lexer,
     resolve::{FileId, ModuleId, Res, Site, UseSite},
     rewrite::{mapping::refusal, walk::is_of_module},
     words::PRELUDE,
 };
 
-/// Code that would mean an item that arrives, and means something else now.
+/// Code that would mean an item that arrives, and means something else now: the first place for each item.
 pub(super) fn check(set: &Set<'_>) -> Vec<Finding> {
-    let mut found = Vec::new();
-    for moving in &set.moving {
-        let home = set.mapping.at(&moving.to);
-        if let Some(home) = home.filter(|_| arrives(set, moving)) {
-            found.extend(taken(set, moving, home));
+    let arrivals = Arrivals::of(set);
+    let world = set.world();
+    let mut found: BTreeMap<usize, (FileId, ByteSpan)> = BTreeMap::new();
+    for (file, source) in world.sources() {
+        let mut names = world.facts(file).names.iter();
+        if !names.any(|known| arrivals.by_name.contains_key(&**known)) {
+            continue;
         }
+        world.visit_file(source, &mut |facts, site| {
+            let Some(first) = site.segments.first() else {
+                return;
+            };
+            let arriving = arrivals.by_name.get(facts.name(first.name));
+            for (at, home) in arriving.into_iter().flatten() {
+                let means_it = || {
+                    arrivals.may_name(*home, world.module_of(site.space))
+                        && set.chunk_at(file, first.span.start).is_none()
+                        && means_another(set, set.moving(*at), *home, (facts, &site))
+                };
+                if !found.contains_key(at) && means_it() {
+                    found.insert(*at, (file, first.span));
+                }
+            }
+        });
     }
-    found
+    let told = found.into_iter();
+    told.map(|(at, place)| taken(set, set.moving(at), place))
+        .collect()
+}
+
+/// What arrives in modules that are there before.
+struct Arrivals<'s> {
+    /// The index of each into what moves and the module that it comes to, by its name there.
+    by_name: BTreeMap<&'s str, Vec<(usize, ModuleId)>>,
+    globs: GlobUsers,
+}
+
+impl<'s> Arrivals<'s> {
+    fn of(set: &'s Set<'_>) -> Self {
+        let mut found = Self {
+            by_name: BTreeMap::new(),
+            globs: GlobUsers::of(set),
+        };
+        for (at, moving) in set.moving.iter().enumerate() {
+            let home = set.mapping.at(&moving.to);
+            if let Some(home) = home.filter(|_| arrives(set, moving)) {
+                let named = found.by_name.entry(moving.name.as_str()).or_default();
+                named.push((at, home));
+            }
+        }
+        found
+    }
+
+    fn may_name(&self, home: ModuleId, user: ModuleId) -> bool {
+        user == home || self.globs.has_all_of(user, home)
+    }
 }
 
 /// Whether a definition comes to a module, or gets another name there.
@@ -38,59 +86,55 @@ fn arrives(set: &Set<'_>, moving: &Moving<'_>) -> bool {
     !moving.gives_way() && (renamed || !set.is_in_place(moving))
 }
 
-/// The modules that have all of another one by a glob, and that one.
-pub(super) fn with_all_of(set: &Set<'_>, home: ModuleId) -> BTreeSet<ModuleId> {
-    let world = set.world();
-    let speller = set.mapping.speller();
-    let mut found = BTreeSet::from([home]);
-    for (file, _) in world.sources() {
-        for (at, leaf) in (0..).zip(&world.facts(file).leaves) {
-            let leaf_at = (file, at);
-            let glob = leaf.kind == LeafKind::Glob && is_of_module(world, leaf_at);
-            if glob && speller.glob_target(leaf_at) == Some(home) {
-                found.extend(home_of(world, leaf_at));
+/// The modules that have all of another one by a glob.
+pub(super) struct GlobUsers(BTreeMap<ModuleId, BTreeSet<ModuleId>>);
+
+impl GlobUsers {
+    /// Reads the imports of the whole tree.
+    pub fn of(set: &Set<'_>) -> Self {
+        let world = set.world();
+        let speller = set.mapping.speller();
+        let mut found: BTreeMap<ModuleId, BTreeSet<ModuleId>> = BTreeMap::new();
+        for (file, _) in world.sources() {
+            for (at, leaf) in (0..).zip(&world.facts(file).leaves) {
+                let leaf_at = (file, at);
+                if leaf.kind != LeafKind::Glob || !is_of_module(world, leaf_at) {
+                    continue;
+                }
+                if let Some(target) = speller.glob_target(leaf_at) {
+                    found
+                        .entry(target)
+                        .or_default()
+                        .extend(home_of(world, leaf_at));
+                }
             }
         }
+        Self(found)
     }
-    found
+
+    fn has_all_of(&self, user: ModuleId, home: ModuleId) -> bool {
+        self.0.get(&home).is_some_and(|users| users.contains(&user))
+    }
+
+    /// Those that have all of a module, and that one.
+    pub fn with_all_of(&self, home: ModuleId) -> BTreeSet<ModuleId> {
+        let mut found = self.0.get(&home).cloned().unwrap_or_default();
+        found.insert(home);
+        found
+    }
 }
 
-fn taken(set: &Set<'_>, moving: &Moving<'_>, home: ModuleId) -> Option<Finding> {
-    let world = set.world();
-    let users = with_all_of(set, home);
-    for (file, source) in world.sources() {
-        let mut names = world.facts(file).names.iter();
-        if !names.any(|known| **known == *moving.name) {
-            continue;
-        }
-        let mut other: Option<ByteSpan> = None;
-        world.visit_file(source, &mut |facts, site| {
-            let Some(first) = site.segments.first() else {
-                return;
-            };
-            let own = facts.name(first.name) == moving.name
-                && users.contains(&world.module_of(site.space))
-                && set.chunk_at(file, first.span.start).is_none();
-            if own && means_another(set, moving, home, (facts, &site)) {
-                other = other.or(Some(first.span));
-            }
-        });
-        if let Some(span) = other {
-            let message = format!(
-                "`{}` means something else here, and would mean `{}`, or be ambiguous",
-                moving.name,
-                set.name_after(moving)
-            );
-            let help = "give it another name, or import by name what is meant here".to_owned();
-            return Some(
-                refusal(source.path.clone(), message)
-                    .coded(codes::NAME_TAKEN)
-                    .at(span)
-                    .with_help(help),
-            );
-        }
-    }
-    None
+fn taken(set: &Set<'_>, moving: &Moving<'_>, (file, span): (FileId, ByteSpan)) -> Finding {
+    let message = format!(
+        "`{}` means something else here, and would mean `{}`, or be ambiguous",
+        moving.name,
+        set.name_after(moving)
+    );
+    let help = "give it another name, or import by name what is meant here".to_owned();
+    refusal(set.path(file), message)
+        .coded(codes::NAME_TAKEN)
+        .at(span)
+        .with_help(help)
 }
 
 /// Whether the first name of a site is brought by a glob or a prelude, and is not the item that moves.
@@ -152,49 +196,57 @@ fn is_of_prelude(set: &Set<'_>, mut led: impl Iterator<Item = (Res, Namespaces)>
 
 /// Calls of macros among the items of a module that name what arrives there: they may define it as well.
 pub(super) fn macro_words(set: &Set<'_>) -> Vec<Unproven> {
-    let world = set.world();
-    let mut found = Vec::new();
+    let mut homes: BTreeMap<ModuleId, BTreeMap<&str, &Moving<'_>>> = BTreeMap::new();
     for moving in set.moving.iter().filter(|moving| arrives(set, moving)) {
-        let Some(home) = set.mapping.at(&moving.to) else {
-            continue;
-        };
-        for body in world.bodies_of(home) {
-            found.extend(words_in(set, moving, (body.file, body.scope)));
+        if let Some(home) = set.mapping.at(&moving.to) {
+            let named = homes.entry(home).or_default();
+            named.entry(moving.name.as_str()).or_insert(moving);
         }
     }
-    found
+    let homes = homes.iter();
+    homes
+        .flat_map(|(home, arriving)| {
+            let bodies = set.world().bodies_of(*home);
+            bodies.flat_map(|body| words_in(set, arriving, (body.file, body.scope)))
+        })
+        .collect()
 }
 
+/// The first place of each name that a call in a scope is given.
 fn words_in(
     set: &Set<'_>,
-    moving: &Moving<'_>,
-    (file, scope): (FileId, crate::facts::ScopeId),
-) -> Option<Unproven> {
-    let world = set.world();
-    let facts = world.facts(file);
-    let path = &world[file].path;
-    let text = set.mapping.texts.text(path)?;
-    let mut calls = facts.macro_calls.iter();
-    let word = calls.find_map(|call| {
+    arriving: &BTreeMap<&str, &Moving<'_>>,
+    (file, scope): (FileId, ScopeId),
+) -> Vec<Unproven> {
+    let facts = set.world().facts(file);
+    let path = set.path(file);
+    let Some(text) = set.mapping.texts.text(&path) else {
+        return Vec::new();
+    };
+    let mut found: BTreeMap<&str, Unproven> = BTreeMap::new();
+    for call in &facts.macro_calls {
         let own = call.item_position && call.scope == scope;
-        let stays = own && set.chunk_at(file, call.body.start).is_none();
-        let tokens = stays.then(|| lexer::tokens(&text, call.body))?;
-        let mut before = None;
-        tokens.into_iter().find(|token| {
-            let path = before
-                .replace(*token)
-                .is_some_and(|one| one.is(b':') || one.is(b'.'));
-            !path && token.is_ident() && token.span.of(&text) == Some(moving.name.as_str())
-        })
-    })?;
-    Some(Unproven {
-        path: path.clone(),
-        span: Some(word.span),
-        kind: UnprovenKind::MacroArgument,
-        name: moving.name.clone(),
-        why: format!(
-            "a macro is given this name where `{}` arrives, and may define it too",
-            set.name_after(moving)
-        ),
-    })
+        if !own || set.chunk_at(file, call.body.start).is_some() {
+            continue;
+        }
+        let mut follows_path = false;
+        for token in lexer::tokens(&text, call.body) {
+            let word = token.span.of(&text).unwrap_or_default();
+            let named = arriving.get_key_value(word);
+            if let Some((name, moving)) = named.filter(|_| !follows_path && token.is_ident()) {
+                found.entry(name).or_insert_with(|| Unproven {
+                    path: path.clone(),
+                    span: Some(token.span),
+                    kind: UnprovenKind::MacroArgument,
+                    name: moving.name.clone(),
+                    why: format!(
+                        "a macro is given this name where `{}` arrives, and may define it too",
+                        set.name_after(moving)
+                    ),
+                });
+            }
+            follows_path = token.is(b':') || token.is(b'.');
+        }
+    }
+    found.into_values().collect()
 }

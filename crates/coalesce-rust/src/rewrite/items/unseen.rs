@@ -7,25 +7,20 @@ use coalesce_model::{ByteSpan, Unproven, UnprovenKind};
 
 use super::{
     moving::{Moving, Set},
-    taken::with_all_of,
+    taken::GlobUsers,
 };
 use crate::{
     facts::{ItemKind, LeafKind, Origin},
     lexer,
     resolve::{FileId, ItemId, ModuleId, Res},
-    rewrite::traits,
+    rewrite::{fits::dotted, traits},
 };
 
 /// All such places.
 pub(super) fn places(set: &Set<'_>) -> Vec<Unproven> {
-    let mut found = Vec::new();
-    for moving in &set.moving {
-        found.extend(macro_calls(set, moving));
-        found.extend(documents(set, moving));
-        if moving.kind == ItemKind::Trait {
-            found.extend(methods(set, moving));
-        }
-    }
+    let mut found = macro_calls(set);
+    found.extend(documents(set));
+    found.extend(methods(set));
     found
 }
 
@@ -45,11 +40,10 @@ fn unproven(
 }
 
 /// Calls of macros whose texts say the plain name of what moves, where a glob brings it.
-fn macro_calls(set: &Set<'_>, moving: &Moving<'_>) -> Vec<Unproven> {
+fn macro_calls(set: &Set<'_>) -> Vec<Unproven> {
     let world = set.world();
-    let old = &world[moving.item].name;
-    let saying = macros_that_say(set, old);
     let mut found = Vec::new();
+    let saying = macros_that_say(set);
     if saying.is_empty() {
         return found;
     }
@@ -59,16 +53,18 @@ fn macro_calls(set: &Set<'_>, moving: &Moving<'_>) -> Vec<Unproven> {
             let path = facts.segments(facts.path(call.path).segments);
             let Some(last) = path.last() else { continue };
             let name = facts.name(last.name);
-            if !saying.contains(name) || set.chunk_at(file, last.span.start).is_some() {
-                continue;
-            }
+            let said = saying
+                .get(name)
+                .filter(|_| set.chunk_at(file, last.span.start).is_none());
+            let Some(said) = said else { continue };
             for load in &source.loads {
                 let spaces = &world.load(*load as usize).spaces;
                 let Some(space) = spaces.get(call.scope.0 as usize) else {
                     continue;
                 };
-                if has_by_glob(set, moving, world.module_of(*space)) {
-                    let from = &moving.change.from;
+                let module = world.module_of(*space);
+                for moving in said.iter().flat_map(|said| by_glob(set, said, module)) {
+                    let (old, from) = (&world[moving.item].name, &moving.change.from);
                     let why = format!(
                         "`{name}!` says `{old}`, and a glob brings `{from}` here, which it will not"
                     );
@@ -81,19 +77,31 @@ fn macro_calls(set: &Set<'_>, moving: &Moving<'_>) -> Vec<Unproven> {
     found
 }
 
-fn has_by_glob(set: &Set<'_>, moving: &Moving<'_>, module: ModuleId) -> bool {
-    let old = &set.world()[moving.item].name;
-    let mut bindings = set.world().bindings(module, old).iter();
-    bindings.any(|one| one.glob && one.res == Res::Item(moving.item))
+/// What moves and a glob brings to a module by its old name.
+fn by_glob<'s>(
+    set: &'s Set<'_>,
+    old: &str,
+    module: ModuleId,
+) -> impl Iterator<Item = &'s Moving<'s>> {
+    let bindings = set.world().bindings(module, old).iter();
+    let items = bindings
+        .filter(|one| one.glob)
+        .filter_map(|one| match one.res {
+            Res::Item(item) => set.of(item),
+            _ => None,
+        });
+    items.map(|at| set.moving(at))
 }
 
-/// The macros whose texts say a name by itself.
-fn macros_that_say(set: &Set<'_>, name: &str) -> BTreeSet<String> {
+/// The macros whose texts say the name of something that moves by itself, with those names.
+fn macros_that_say(set: &Set<'_>) -> BTreeMap<String, BTreeSet<String>> {
     let world = set.world();
-    let mut found = BTreeSet::new();
+    let moving = set.moving.iter();
+    let old: BTreeSet<&str> = moving.map(|moving| &*world[moving.item].name).collect();
+    let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for (file, source) in world.sources() {
         let facts = world.facts(file);
-        if !facts.names.iter().any(|known| **known == *name) {
+        if !facts.names.iter().any(|known| old.contains(&**known)) {
             continue;
         }
         let macros = facts.items.iter();
@@ -108,15 +116,14 @@ fn macros_that_say(set: &Set<'_>, name: &str) -> BTreeSet<String> {
         };
         for item in macros {
             let body = ByteSpan::new(item.signature.end, item.span.end);
-            let mut before = None;
-            let said = lexer::tokens(&text, body).into_iter().any(|token| {
-                let part = before
-                    .replace(token)
-                    .is_some_and(|one: lexer::Token| one.is(b':') || one.is(b'.') || one.is(b'$'));
-                !part && token.is_ident() && token.span.of(&text) == Some(name)
-            });
-            if said {
-                found.insert(facts.name(item.name.name).to_owned());
+            let mut follows_path = false;
+            for token in lexer::tokens(&text, body) {
+                let word = token.span.of(&text).unwrap_or_default();
+                if !follows_path && token.is_ident() && old.contains(word) {
+                    let name = facts.name(item.name.name).to_owned();
+                    found.entry(name).or_default().insert(word.to_owned());
+                }
+                follows_path = token.is(b':') || token.is(b'.') || token.is(b'$');
             }
         }
     }
@@ -124,9 +131,8 @@ fn macros_that_say(set: &Set<'_>, name: &str) -> BTreeSet<String> {
 }
 
 /// Code in documents that has what moves by a glob of its old module.
-fn documents(set: &Set<'_>, moving: &Moving<'_>) -> Vec<Unproven> {
+fn documents(set: &Set<'_>) -> Vec<Unproven> {
     let world = set.world();
-    let old = &world[moving.item].name;
     let mut found = Vec::new();
     for (file, source) in world.sources() {
         let facts = world.facts(file);
@@ -142,12 +148,21 @@ fn documents(set: &Set<'_>, moving: &Moving<'_>) -> Vec<Unproven> {
             else {
                 return;
             };
-            let meant = step.all().any(|(res, _)| res == Res::Item(moving.item));
-            let glob = step.glob && site.origin == Origin::DocCode;
-            if glob && meant && facts.name(first.name) == old {
-                let from = &moving.change.from;
+            if !step.glob || site.origin != Origin::DocCode {
+                return;
+            }
+            let name = facts.name(first.name);
+            let meant: BTreeSet<ItemId> = step
+                .all()
+                .filter_map(|(res, _)| match res {
+                    Res::Item(item) if world[item].name == name => Some(item),
+                    _ => None,
+                })
+                .collect();
+            for at in meant.into_iter().filter_map(|item| set.of(item)) {
+                let from = &set.moving(at).change.from;
                 let why = format!("a glob brings `{from}` to this code, and will not");
-                let kind = (UnprovenKind::MacroBuiltPath, old.as_str());
+                let kind = (UnprovenKind::MacroBuiltPath, name);
                 found.push(unproven(set, (file, first.span), kind, why));
             }
         });
@@ -155,51 +170,92 @@ fn documents(set: &Set<'_>, moving: &Moving<'_>) -> Vec<Unproven> {
     found
 }
 
-/// Calls of methods that the trait has as well, where it comes into scope by a glob or by arriving.
-fn methods(set: &Set<'_>, moving: &Moving<'_>) -> Vec<Unproven> {
-    let world = set.world();
-    let texts = set.mapping.texts;
-    let Some(home) = set.mapping.at(&moving.to) else {
-        return Vec::new();
-    };
-    let members = |item: ItemId| -> BTreeSet<String> {
-        let read = traits::read(world, item, texts);
-        read.into_iter().flat_map(|(own, _)| own).collect()
-    };
-    let own = members(moving.item);
-    let mut others: BTreeMap<ItemId, BTreeSet<String>> = BTreeMap::new();
+/// Calls of methods that a trait has as well, where it comes into scope by a glob or by arriving.
+fn methods(set: &Set<'_>) -> Vec<Unproven> {
+    let traits = set.moving.iter().filter(|one| one.kind == ItemKind::Trait);
+    let traits: Vec<&Moving<'_>> = traits.collect();
     let mut found = Vec::new();
-    for user in with_all_of(set, home) {
+    if traits.is_empty() {
+        return found;
+    }
+    let globs = GlobUsers::of(set);
+    let mut scopes: BTreeMap<ModuleId, TraitsInScope> = BTreeMap::new();
+    for moving in traits {
+        let Some(home) = set.mapping.at(&moving.to) else {
+            continue;
+        };
+        let own = members(set, moving.item);
+        for user in globs.with_all_of(home) {
+            let scope = scopes
+                .entry(user)
+                .or_insert_with(|| TraitsInScope::of(set, user));
+            if !scope.traits.contains(&moving.item) {
+                found.extend(scope.calls(set, moving, &own));
+            }
+        }
+    }
+    found
+}
+
+/// The names of the functions and constants of a trait.
+fn members(set: &Set<'_>, item: ItemId) -> BTreeSet<String> {
+    let read = traits::read(set.world(), item, set.mapping.texts);
+    read.into_iter().flat_map(|(own, _)| own).collect()
+}
+
+/// The traits that a module names before, and the calls in it that may be of their methods.
+struct TraitsInScope {
+    traits: BTreeSet<ItemId>,
+    /// The first call of each method of one of them, in each file.
+    calls: BTreeMap<String, Vec<(FileId, ByteSpan)>>,
+}
+
+impl TraitsInScope {
+    fn of(set: &Set<'_>, user: ModuleId) -> Self {
+        let world = set.world();
         let bound = world.space(user).names.values().flatten();
-        let in_scope: BTreeSet<ItemId> = bound
+        let traits: BTreeSet<ItemId> = bound
             .filter_map(|one| match one.res {
                 Res::Item(item) if world[item].kind == ItemKind::Trait => Some(item),
                 _ => None,
             })
             .collect();
-        if in_scope.contains(&moving.item) {
-            continue;
-        }
-        let mut both = BTreeSet::new();
-        for other in in_scope {
-            let known = others.entry(other).or_insert_with(|| members(other));
-            both.extend(known.intersection(&own).cloned());
-        }
-        for body in world.bodies_of(user).filter(|_| !both.is_empty()) {
-            let Some(text) = texts.text(&world[body.file].path) else {
+        let names = traits.iter().flat_map(|item| members(set, *item));
+        let names: BTreeSet<String> = names.collect();
+        let mut calls: BTreeMap<String, Vec<(FileId, ByteSpan)>> = BTreeMap::new();
+        for body in world.bodies_of(user).filter(|_| !names.is_empty()) {
+            let Some(text) = set.mapping.texts.text(&world[body.file].path) else {
                 continue;
             };
             let scope = world.facts(body.file).scope(body.scope).span;
-            let called = super::super::fits::dotted(&text).into_iter();
-            let mut called =
-                called.filter(|(span, name)| scope.contains(*span) && both.contains(*name));
-            if let Some((span, name)) = called.next() {
-                let after = set.name_after(moving);
-                let why = format!("`{after}` has it too, and comes into scope here");
-                let kind = (UnprovenKind::UnknownType, name);
-                found.push(unproven(set, (body.file, span), kind, why));
+            let mut told = BTreeSet::new();
+            for (span, name) in dotted(&text) {
+                if scope.contains(span) && names.contains(name) && told.insert(name) {
+                    let places = calls.entry(name.to_owned()).or_default();
+                    places.push((body.file, span));
+                }
             }
         }
+        Self { traits, calls }
     }
-    found
+
+    /// In each file the first call that may be of what a trait brings.
+    fn calls(&self, set: &Set<'_>, moving: &Moving<'_>, own: &BTreeSet<String>) -> Vec<Unproven> {
+        let mut first: BTreeMap<FileId, (ByteSpan, &str)> = BTreeMap::new();
+        for name in own {
+            for (file, span) in self.calls.get(name).into_iter().flatten() {
+                let known = first.entry(*file).or_insert((*span, name));
+                *known = (*known).min((*span, name));
+            }
+        }
+        let why = format!(
+            "`{}` has it too, and comes into scope here",
+            set.name_after(moving)
+        );
+        let told = first.into_iter().map(|(file, (span, name))| {
+            let kind = (UnprovenKind::UnknownType, name);
+            unproven(set, (file, span), kind, why.clone())
+        });
+        told.collect()
+    }
 }

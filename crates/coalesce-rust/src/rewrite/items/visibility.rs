@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     facts::{ItemKind, Visibility, VisibilityKind},
-    resolve::{FileId, ModuleId, Reach, Res},
+    resolve::{FileId, ModuleId},
 };
 
 /// What widening takes.
@@ -188,18 +188,6 @@ fn shows(set: &Set<'_>, moving: &Moving<'_>) -> bool {
 /// Whether other crates could name what moves, or it is re-exported as if they could.
 pub(super) fn is_reachable(set: &Set<'_>, moving: &Moving<'_>) -> bool {
     let home = set.mapping.after(moving.home);
-    let reexported = || {
-        let mut all = set
-            .world()
-            .spaces
-            .iter()
-            .flat_map(|space| space.names.values().flatten());
-        all.any(|binding| {
-            binding.import.is_some()
-                && binding.reach == Reach::Public
-                && binding.res == Res::Item(moving.item)
-        })
-    };
     is_bound_public(set.world(), moving.home, moving.item)
-        && (is_reachable_after(set.mapping, &home, &[]) || reexported())
+        && (is_reachable_after(set.mapping, &home, &[]) || set.world().is_reexported(moving.item))
 }

@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     facts::ScopeKind,
-    resolve::{Body, FileId, ItemId, ModuleId, World, is_within},
+    resolve::{Body, CrateId, FileId, ItemId, ModuleId, World, is_within},
     rewrite::{
         mapping::{Mapping, refusal},
         needs::{Need, Subject},
@@ -104,6 +104,7 @@ pub(in super::super) fn widen(relocation: &Relocation<'_>) -> MemberWidenings {
         within,
         old_reach: BTreeMap::new(),
         restricted: BTreeMap::new(),
+        homes: Homes::of(relocation),
         made: MemberWidenings::default(),
     };
     work.read_replaced();
@@ -227,7 +228,63 @@ struct Work<'w, 'a> {
     /// Whether a file says that something is seen by a part of the crate alone; read once, whatever
     /// the number of its modules.
     restricted: BTreeMap<FileId, bool>,
+    homes: Homes,
     made: MemberWidenings,
+}
+
+/// Where what leaves comes from.
+struct Homes {
+    /// The pieces of each module and file, by their starts.
+    pieces: BTreeMap<(ModuleId, FileId), Vec<usize>>,
+    /// The modules that pieces leave.
+    modules: BTreeSet<ModuleId>,
+    /// Those, and the modules around them.
+    around: BTreeSet<ModuleId>,
+    /// Their crates.
+    crates: BTreeSet<CrateId>,
+    /// The crates of what gives way.
+    replaced: BTreeSet<CrateId>,
+}
+
+impl Homes {
+    fn of(relocation: &Relocation<'_>) -> Self {
+        let (mapping, world) = (relocation.mapping, relocation.mapping.world);
+        let mut pieces: BTreeMap<(ModuleId, FileId), Vec<usize>> = BTreeMap::new();
+        for (at, piece) in relocation.pieces.iter().enumerate() {
+            let own = pieces.entry((piece.from, piece.file));
+            own.or_default().push(at);
+        }
+        for own in pieces.values_mut() {
+            own.sort_by_key(|at| relocation.pieces.get(*at).map(|piece| piece.span));
+        }
+        let modules: BTreeSet<ModuleId> = pieces.keys().map(|(module, _)| *module).collect();
+        let mut around = BTreeSet::new();
+        for module in &modules {
+            let mut at = Some(*module);
+            while let Some(module) = at.filter(|module| around.insert(*module)) {
+                at = world[module].parent;
+            }
+        }
+        let replaced = relocation.replaced.values();
+        Self {
+            crates: modules
+                .iter()
+                .map(|module| mapping.krate(*module))
+                .collect(),
+            replaced: replaced
+                .map(|item| mapping.krate(world[item].module))
+                .collect(),
+            pieces,
+            modules,
+            around,
+        }
+    }
+
+    /// Whether a module is in or around one that a piece leaves.
+    fn are_near(&self, world: &World, module: ModuleId) -> bool {
+        let mut outer = std::iter::successors(Some(module), |at| world[*at].parent);
+        self.around.contains(&module) || outer.any(|outer| self.modules.contains(&outer))
+    }
 }
 
 impl<'a> Work<'_, 'a> {
@@ -257,22 +314,10 @@ impl<'a> Work<'_, 'a> {
     fn may_matter(&mut self, body: &Body) -> bool {
         let world = self.mapping().world;
         let home = body.module;
-        let takes_over = self.relocation.replaced.values().any(|item| {
-            let node = &world[item];
-            self.mapping().krate(node.module) == self.mapping().krate(home)
-        });
-        if takes_over {
-            return true;
-        }
         let own = self.mapping().krate(home);
-        let mut pieces = self.relocation.pieces.iter();
-        let near = pieces.any(|piece| {
-            self.mapping().krate(piece.from) == own
-                && (is_within(world, piece.from, home) || is_within(world, home, piece.from))
-        });
-        let mut pieces = self.relocation.pieces.iter();
-        near || (pieces.any(|piece| self.mapping().krate(piece.from) == own)
-            && self.is_restricted(body.file))
+        self.homes.replaced.contains(&own)
+            || self.homes.are_near(world, home)
+            || (self.homes.crates.contains(&own) && self.is_restricted(body.file))
     }
 
     fn is_restricted(&mut self, file: FileId) -> bool {
@@ -286,13 +331,12 @@ impl<'a> Work<'_, 'a> {
 
     /// The piece that a byte of a module stands in.
     fn piece_at(&self, file: FileId, module: ModuleId, at: u32) -> Option<&Piece> {
-        let mut pieces = self.relocation.pieces.iter();
-        pieces.find(|piece| {
-            piece.file == file
-                && piece.from == module
-                && piece.span.start <= at
-                && at < piece.span.end
-        })
+        let pieces = &self.relocation.pieces;
+        let own = self.homes.pieces.get(&(module, file))?;
+        let starts = |piece: &usize| pieces.get(*piece).is_some_and(|one| one.span.start <= at);
+        let before = own.partition_point(starts);
+        let last = own.get(before.checked_sub(1)?)?;
+        pieces.get(*last).filter(|piece| at < piece.span.end)
     }
 
     fn member(&mut self, member: &Member) {

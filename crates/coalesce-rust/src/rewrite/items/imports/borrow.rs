@@ -12,7 +12,7 @@ use crate::{
         items::scan::Borrow,
         method_calls,
         place::Place,
-        traits::{self, Demand},
+        traits::{self, Demand, TraitsByMethod},
         walk::Source,
     },
 };
@@ -29,55 +29,47 @@ impl<'a> Settler<'_, 'a> {
     pub(super) fn traits(&mut self) {
         let world = self.world();
         let mut found: Vec<Borrow> = Vec::new();
-        let mut usages: BTreeMap<ModuleId, traits::Usage> = BTreeMap::new();
+        let texts = self.set.mapping.texts;
+        let mut homes: BTreeMap<ModuleId, (traits::Usage, TraitsByMethod<'_>)> = BTreeMap::new();
         for chunk in &self.set.chunks {
             let moving = self.set.moving(chunk.moving);
             if self.set.is_dropped(chunk) || moving.rules.is_some() {
                 // What a macro calls is called where it is called.
                 continue;
             }
-            let path = self.set.path(chunk.file);
-            let space = world.space(moving.home);
-            let Some(text) = self.set.mapping.texts.text(&path) else {
+            let Some(text) = texts.text(&self.set.path(chunk.file)) else {
                 continue;
             };
-            let called = (&*text, chunk.span);
-            let methods = method_calls::called(world, moving.home, called, self.set.mapping.texts);
-            let usage = usages
-                .entry(moving.home)
-                .or_insert_with(|| traits::Usage::of(world, moving.home, self.set.mapping.texts));
-            let mut names: Vec<_> = space.names.iter().collect();
-            names.sort_by_key(|(sym, _)| **sym);
-            for (sym, bindings) in names {
-                let name = world.names.text(*sym).to_string();
-                for binding in bindings {
-                    let looks = |name: &str| usage.looks_like_trait(name);
-                    let trait_of = (&*name, binding.res);
-                    let demand =
-                        traits::demand(world, trait_of, &methods, self.set.mapping.texts, &looks);
-                    let Some(source) = self.source_of(binding) else {
-                        continue;
-                    };
-                    if demand == Demand::No || self.is_defined_there(&source, &moving.to) {
-                        continue;
-                    }
-                    if let Some(import) = binding.import {
-                        self.scan.freed_imports.insert(import);
-                        let known = self.scan.for_methods.entry(import).or_insert(demand);
-                        *known = demand.max(*known);
-                    }
-                    found.push(Borrow {
-                        name: name.clone(),
-                        source,
-                        to: moving.to.clone(),
-                        results: vec![(binding.res, binding.namespaces)],
-                        file: chunk.file,
-                        site: UseSite::ExternCrate(u32::MAX),
-                        span: chunk.span,
-                        origin: Origin::Code,
-                        cfg: chunk.cfg.clone(),
-                    });
+            let methods = method_calls::called(world, moving.home, (&text, chunk.span), texts);
+            let (usage, known) = homes.entry(moving.home).or_insert_with(|| {
+                let usage = traits::Usage::of(world, moving.home, texts);
+                (usage, TraitsByMethod::of(world, moving.home, texts))
+            });
+            for (name, binding) in known.with_one_of(methods.iter().map(String::as_str)) {
+                let looks = |name: &str| usage.looks_like_trait(name);
+                let demand = traits::demand(world, (name, binding.res), &methods, texts, &looks);
+                let Some(source) = self.source_of(binding) else {
+                    continue;
+                };
+                if demand == Demand::No || self.is_defined_there(&source, &moving.to) {
+                    continue;
                 }
+                if let Some(import) = binding.import {
+                    self.scan.freed_imports.insert(import);
+                    let known = self.scan.for_methods.entry(import).or_insert(demand);
+                    *known = demand.max(*known);
+                }
+                found.push(Borrow {
+                    name: name.to_owned(),
+                    source,
+                    to: moving.to.clone(),
+                    results: vec![(binding.res, binding.namespaces)],
+                    file: chunk.file,
+                    site: UseSite::ExternCrate(u32::MAX),
+                    span: chunk.span,
+                    origin: Origin::Code,
+                    cfg: chunk.cfg.clone(),
+                });
             }
         }
         self.scan.borrows.extend(found);
@@ -114,11 +106,8 @@ impl<'a> Settler<'_, 'a> {
         let wanted = results
             .iter()
             .fold(Namespaces(0), |all, (_, namespaces)| all.or(*namespaces));
-        let arriving =
-            self.set.moving.iter().find(|moving| {
-                moving.named_at == *place && moving.name == name && !moving.gives_way()
-            });
-        if let Some(arriving) = arriving {
+        if let Some(arriving) = self.set.arriving_at(place, name) {
+            let arriving = self.set.moving(arriving);
             let same = results
                 .iter()
                 .any(|(res, _)| *res == Res::Item(arriving.item));

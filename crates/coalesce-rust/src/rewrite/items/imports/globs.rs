@@ -1,6 +1,6 @@
 //! Globs that brought what left, and globs inside what left.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_model::Edit;
 
@@ -71,22 +71,27 @@ impl<'a> Settler<'_, 'a> {
     /// Globs that others see bring what they brought, used here or not.
     pub(super) fn public_globs(&mut self) {
         let world = self.world();
-        for (index, moved) in self.set.moving.iter().enumerate() {
-            let res = Res::Item(moved.item);
-            let bindings = world
-                .spaces
-                .iter()
-                .flat_map(|space| space.names.values().flatten())
-                .filter(|binding| binding.glob && binding.res == res);
-            for binding in bindings {
-                let Some(import) = binding.import else {
-                    continue;
-                };
-                let public = visibility_of(world, import) != Some(VisibilityKind::Private)
-                    && is_bound_public(world, moved.home, moved.item);
-                if public || self.needs_trait(import, moved.item) {
-                    self.scan.globs.insert((import, index));
-                }
+        let mut called: BTreeMap<(FileId, u32), BTreeSet<String>> = BTreeMap::new();
+        let spaces = world.spaces.iter();
+        for binding in spaces.flat_map(|space| space.names.values().flatten()) {
+            let (true, Some(import), Res::Item(item)) = (binding.glob, binding.import, binding.res)
+            else {
+                continue;
+            };
+            let Some(index) = self.set.of(item) else {
+                continue;
+            };
+            let moved = self.set.moving(index);
+            let public = visibility_of(world, import) != Some(VisibilityKind::Private)
+                && is_bound_public(world, moved.home, item);
+            let may_give_methods = !public && traits::may_be_trait(world, binding.res);
+            let gives_methods = may_give_methods && {
+                let methods = called.entry(import);
+                let methods = methods.or_insert_with(|| self.methods_served(import));
+                self.is_trait_with(item, methods)
+            };
+            if public || gives_methods {
+                self.scan.globs.insert((import, index));
             }
         }
     }
@@ -94,20 +99,20 @@ impl<'a> Settler<'_, 'a> {
     /// Globs inside moved text: what only their old place let them bring is imported besides.
     pub(super) fn inner_globs(&mut self) {
         let world = self.world();
-        for chunk in &self.set.chunks {
-            let facts = world.facts(chunk.file);
-            let moving = self.set.moving(chunk.moving);
-            let text = self.set.mapping.texts.text(&self.set.path(chunk.file));
-            let Some(text) = text.filter(|_| !self.set.is_dropped(chunk)) else {
+        let files: BTreeSet<FileId> = self.set.chunks.iter().map(|chunk| chunk.file).collect();
+        for file in files {
+            let Some(text) = self.set.mapping.texts.text(&self.set.path(file)) else {
                 continue;
             };
-            let leaves = (0_u32..).zip(&facts.leaves);
-            for (at, leaf) in leaves {
-                if leaf.kind == LeafKind::Glob && chunk.span.contains(leaf.span) {
-                    let leaf = (chunk.file, at);
-                    let methods = traits::method_names(&text, chunk.span);
-                    self.inner_glob(leaf, &moving.to, &methods);
-                }
+            let leaves = (0_u32..).zip(&world.facts(file).leaves);
+            for (at, leaf) in leaves.filter(|(_, leaf)| leaf.kind == LeafKind::Glob) {
+                let chunk = self.set.chunk_at(file, leaf.span.start);
+                let Some(chunk) = chunk.filter(|chunk| !self.set.is_dropped(chunk)) else {
+                    continue;
+                };
+                let to = &self.set.moving(chunk.moving).to;
+                let methods = traits::method_names(&text, chunk.span);
+                self.inner_glob((file, at), to, &methods);
             }
         }
     }

@@ -98,10 +98,9 @@ impl<'a> Settler<'_, 'a> {
 
     /// Notes that an item which `home` defines has to be seen from a place, unless it is anyway.
     fn see_item(&mut self, home: ModuleId, item: ItemId, by: &Place) {
-        let names = Some(&self.world().space(home).names);
-        let mut own = names
-            .into_iter()
-            .flat_map(|names| names.values().flatten())
+        let bindings = self.world().bindings(home, &self.world()[item].name);
+        let mut own = bindings
+            .iter()
             .filter(|binding| binding.import.is_none() && binding.res == Res::Item(item));
         if own.any(|binding| self.speller().sees(by, binding.reach, home)) {
             return;
@@ -159,16 +158,20 @@ impl<'a> Settler<'_, 'a> {
         work.leaves.extend(change.map(|change| (leaf, change)));
     }
 
-    /// Whether the code that a glob serves may call methods of a trait that it brings.
-    fn needs_trait(&self, leaf: (FileId, u32), item: ItemId) -> bool {
+    /// The methods that the code which a glob serves may call.
+    fn methods_served(&self, leaf: (FileId, u32)) -> BTreeSet<String> {
         let world = self.world();
         let facts = world.facts(leaf.0);
         let scope = facts.scope(facts.declaration_of(leaf.1).scope);
-        let Some(text) = self.set.mapping.texts.text(&self.set.path(leaf.0)) else {
-            return false;
-        };
-        let methods = traits::method_names(&text, scope.span);
-        self.is_trait_with(item, &methods)
+        let text = self.set.mapping.texts.text(&self.set.path(leaf.0));
+        let called = text.map(|text| traits::method_names(&text, scope.span));
+        called.unwrap_or_default()
+    }
+
+    /// Whether the code that a glob serves may call methods of a trait that it brings.
+    fn needs_trait(&self, leaf: (FileId, u32), item: ItemId) -> bool {
+        traits::may_be_trait(self.world(), Res::Item(item))
+            && self.is_trait_with(item, &self.methods_served(leaf))
     }
 
     fn is_trait_with(&self, item: ItemId, methods: &BTreeSet<String>) -> bool {
@@ -215,8 +218,10 @@ impl<'a> Settler<'_, 'a> {
         };
         let fact = Some(world.facts(*file).item(*at));
         let text = self.set.mapping.texts.text(&self.set.path(*file));
-        let mut chunks = self.set.chunks.iter().filter(|chunk| chunk.is_call);
-        let call = chunks.find(|chunk| chunk.file == *file && chunk.definition == Some(*at));
+        let chunk = self
+            .set
+            .chunk_at(*file, world.facts(*file).item(*at).span.start);
+        let call = chunk.filter(|chunk| chunk.is_call && chunk.definition == Some(*at));
         if let Some((call, text)) = call.zip(text.as_deref()) {
             return conditions(call.span.of(text).unwrap_or_default());
         }
