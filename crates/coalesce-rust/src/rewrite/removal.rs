@@ -6,10 +6,7 @@
 
 mod contents;
 
-use std::{
-    cell::OnceCell,
-    collections::{BTreeMap, BTreeSet},
-};
+use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_model::{
     ByteSpan, Change, Code, Edit, Evidence, Form, LanguagePlan, Rewrite, Safety, Texts, TreePath,
@@ -34,7 +31,6 @@ pub(super) fn rewrite(graph: &RustGraph, changes: &[Change], texts: &dyn Texts) 
         world,
         texts,
         going: BTreeMap::new(),
-        used: OnceCell::new(),
         plan: LanguagePlan::default(),
     };
     for change in changes {
@@ -64,7 +60,6 @@ struct Removal<'a> {
     world: &'a World,
     texts: &'a dyn Texts,
     going: BTreeMap<ModuleId, String>,
-    used: OnceCell<BTreeSet<(FileId, u32)>>,
     plan: LanguagePlan,
 }
 
@@ -182,32 +177,82 @@ impl Removal<'_> {
 
     /// Whoever names one of them: imports that are used for nothing go, everything else is refused.
     fn users(&mut self) {
-        for (file, _) in self.world.sources() {
-            let facts = self.world.facts(file);
-            let named = self.named(file);
-            let mut spent: BTreeMap<u32, LeafChange> = BTreeMap::new();
+        let files = self
+            .world
+            .sources()
+            .map(|(file, _)| (file, self.named(file)));
+        let named: Vec<(FileId, Vec<Named>)> = files.filter(|(_, all)| !all.is_empty()).collect();
+        let spent = self.spent(&named);
+        for (file, named) in named {
+            let path = self.path(file);
+            let mut dropped: BTreeMap<u32, LeafChange> = BTreeMap::new();
             let mut told = BTreeSet::new();
             for name in named {
-                let leaf = name.leaf.filter(|_| name.leads);
-                match leaf.filter(|leaf| self.is_spent(file, facts, *leaf)) {
+                match name.leaf.filter(|leaf| spent.contains(&(file, *leaf))) {
                     Some(leaf) => {
-                        let path = self.path(file);
-                        self.plan
-                            .rewrites
-                            .push(rewrite_of(path, name.span, &name.of));
-                        spent.insert(leaf, LeafChange::Drop);
+                        let rewrite = rewrite_of(path.clone(), name.span, &name.of);
+                        self.plan.rewrites.push(rewrite);
+                        dropped.insert(leaf, LeafChange::Drop);
                     }
                     None if told.insert(name.span) => {
                         let message =
                             format!("`{}` is named here, so it cannot be removed", name.of);
-                        let path = self.path(file);
-                        self.refuse(codes::REMOVED_IN_USE, path, Some(name.span), message);
+                        self.refuse(
+                            codes::REMOVED_IN_USE,
+                            path.clone(),
+                            Some(name.span),
+                            message,
+                        );
                     }
                     None => {}
                 }
             }
-            self.drop_leaves(file, facts, &spent);
+            self.drop_leaves(file, self.world.facts(file), &dropped);
         }
+    }
+
+    /// The private imports of modules that go, or of everything in one that shows nothing, which nothing but
+    /// such imports finds what it names by.
+    fn spent(&self, named: &[(FileId, Vec<Named>)]) -> BTreeSet<(FileId, u32)> {
+        let mut spent = BTreeSet::new();
+        for (file, named) in named {
+            let facts = self.world.facts(*file);
+            let leaves = named.iter().filter(|name| name.leads);
+            let leaves = leaves.filter_map(|name| name.leaf);
+            let private = leaves.filter(|leaf| {
+                let declaration = facts.declaration_of(*leaf);
+                declaration.visibility.kind == VisibilityKind::Private
+                    && declaration.origin == Origin::Code
+            });
+            spent.extend(private.map(|leaf| (*file, leaf)));
+        }
+        if spent.is_empty() {
+            return spent;
+        }
+        // What each import is found by, and what that is found by in turn.
+        let mut found_by: BTreeMap<(FileId, u32), Vec<(FileId, u32)>> = BTreeMap::new();
+        let mut used: Vec<(FileId, u32)> = Vec::new();
+        for (file, source) in self.world.sources() {
+            self.world.visit_file(source, &mut |_, site| {
+                let user = match site.site {
+                    UseSite::Leaf(leaf) => Some((file, leaf)),
+                    _ => None,
+                };
+                let imports = site.trace.steps.iter().filter_map(|step| step.import);
+                for import in imports.filter(|import| Some(*import) != user) {
+                    match user.filter(|user| spent.contains(user)) {
+                        Some(by) => found_by.entry(by).or_default().push(import),
+                        None => used.push(import),
+                    }
+                }
+            });
+        }
+        while let Some(import) = used.pop() {
+            if spent.remove(&import) {
+                used.extend(found_by.remove(&import).into_iter().flatten());
+            }
+        }
+        spent
     }
 
     fn drop_leaves(
@@ -263,13 +308,6 @@ impl Removal<'_> {
         })
     }
 
-    /// Whether an import of such a module, or of everything in it, is used for nothing.
-    fn is_spent(&self, file: FileId, facts: &SourceFacts, leaf: u32) -> bool {
-        let declaration = facts.declaration_of(leaf);
-        let private = declaration.visibility.kind == VisibilityKind::Private;
-        private && declaration.origin == Origin::Code && !self.used().contains(&(file, leaf))
-    }
-
     /// Whether a leaf names the module itself, or is a glob of one that shows nothing.
     fn leads_to_going(&self, site: &Site<'_>, kind: LeafKind) -> bool {
         let last = site.trace.steps.last();
@@ -281,24 +319,6 @@ impl Removal<'_> {
                 }
                 _ => false,
             })
-        })
-    }
-
-    /// The imports that other places find what they name by. Read once, for many modules may go.
-    fn used(&self) -> &BTreeSet<(FileId, u32)> {
-        self.used.get_or_init(|| {
-            let mut used = BTreeSet::new();
-            for (file, source) in self.world.sources() {
-                self.world.visit_file(source, &mut |_, site| {
-                    let steps = site.trace.steps.iter();
-                    let imports = steps.filter_map(|step| step.import);
-                    used.extend(
-                        imports
-                            .filter(|(of, leaf)| *of != file || site.site != UseSite::Leaf(*leaf)),
-                    );
-                });
-            }
-            used
         })
     }
 }
