@@ -53,6 +53,7 @@ lists! {
     LOUD_TOOL_LINTS = "loud lints of tools";
     BODY_LINTS = "lints of bodies";
     INHERENT_METHODS = "methods that types have by themselves";
+    NUMBER_METHODS = "methods that numbers have by themselves";
     ORDINARY_METHODS = "methods that no trait gives";
     WRAPPING_MACROS = "macros around one definition";
     LOG_MACROS = "macros that log";

@@ -6,6 +6,7 @@ use coalesce_model::ByteSpan;
 use rustc_hash::FxHashMap;
 
 use super::{
+    tree::id,
     uses::UseSite,
     world::{FileId, ItemId, ModuleId, Res, World},
 };
@@ -55,6 +56,21 @@ impl World {
         self.impls.get_or_init(|| self.read_impls())
     }
 
+    /// Those of a type of the tree.
+    pub(crate) fn impls_of(&self, of: ItemId) -> impl Iterator<Item = &ImplSite> {
+        let all = self.impls();
+        let by_type = self.impls_by_type.get_or_init(|| {
+            let mut found: FxHashMap<ItemId, Vec<u32>> = FxHashMap::default();
+            for (at, one) in all.iter().enumerate() {
+                let known = one.of.map(|of| found.entry(of).or_default());
+                known.into_iter().for_each(|known| known.push(id(at)));
+            }
+            found
+        });
+        let own = by_type.get(&of).into_iter().flatten();
+        own.filter_map(|at| all.get(*at as usize))
+    }
+
     fn read_impls(&self) -> Vec<ImplSite> {
         let mut found = Vec::new();
         let mut seen = BTreeSet::new();
@@ -72,7 +88,6 @@ impl World {
             found.extend(own.map(|fact| ImplSite {
                 module: body.module,
                 file: body.file,
-
                 span: fact.span,
                 of: item(fact.self_path),
                 by: item(fact.trait_path),

@@ -32,7 +32,7 @@ pub(crate) use names::is_within;
 pub(crate) use parts::parts;
 pub(crate) use tree::id;
 pub(crate) use uses::{Site, form, leading_colons};
-pub(crate) use world::{Binding, Reach, Res, SpaceKind, Sym};
+pub(crate) use world::{Binding, MethodHomes, Reach, Res, SpaceKind, Sym};
 
 /// Resolves all facts, sorted by path, of a tree with these paths.
 #[must_use]

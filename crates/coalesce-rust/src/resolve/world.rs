@@ -306,6 +306,19 @@ impl TraitMembers {
     }
 }
 
+/// Who has a method by its name.
+#[derive(Debug, Default)]
+pub(crate) struct MethodHomes {
+    /// Functions that types of the tree have by themselves, or may have by what macros write.
+    pub inherent: FxHashSet<String>,
+    /// Traits of the tree by the names of their functions.
+    pub traits: FxHashMap<String, Vec<ItemId>>,
+    /// Names of traits that objects are of, with those of the traits above them.
+    pub shown: FxHashSet<String>,
+    /// Traits of the tree with an `impl` for what is no type of it: a type parameter, an alias, a text.
+    pub open: FxHashSet<ItemId>,
+}
+
 /// The resolved tree.
 #[derive(Debug, Default)]
 pub struct World {
@@ -347,8 +360,12 @@ pub struct World {
     pub(super) impls: OnceLock<Vec<super::impls::ImplSite>>,
     /// Filled when one is first asked for.
     pub(super) impls_by_header: OnceLock<super::impls::ImplsByHeader>,
+    /// Of all, those of a type, by their places in the list.
+    pub(super) impls_by_type: OnceLock<FxHashMap<ItemId, Vec<u32>>>,
     /// The items by their modules and names, sorted when one is first asked for.
     pub(super) items_by_name: OnceLock<Vec<ItemId>>,
+    /// Who has a method by its name; read when it is first asked for.
+    pub(crate) method_homes: OnceLock<MethodHomes>,
     /// Items that a `pub use` brings somewhere; worked out when it is first asked for.
     pub(super) reexported: OnceLock<FxHashSet<ItemId>>,
     /// Modules that a `pub use` shows, with those that do; worked out when it is first asked for.

@@ -12,6 +12,7 @@ use std::{
 use coalesce_model::{ByteSpan, Edit, TreePath, Unproven, UnprovenKind};
 
 use super::{
+    method_calls::{self, calls::Called},
     needs::{Need, Subject},
     place::Place,
     spell::{Speller, written},
@@ -110,7 +111,7 @@ pub(super) fn globs(speller: &Speller<'_>, file: FileId, needs: &mut Vec<Need>) 
         .filter_map(|(at, _)| Some((at, speller.glob_target((file, at))?)))
         .collect();
     let mut loads = brought(speller, file, &targets);
-    let called = Called::default();
+    let called = CalledIn::default();
     for (at, target) in targets {
         let place = (file, at);
         let (mut gone, mut kept) = (false, false);
@@ -203,7 +204,7 @@ fn used_glob(site: &Site<'_>, file: FileId) -> Option<u32> {
 }
 
 /// The names that the code of a scope calls as methods, as far as somebody has asked.
-type Called = RefCell<BTreeMap<(usize, ScopeId), Rc<BTreeSet<String>>>>;
+type CalledIn = RefCell<BTreeMap<(usize, ScopeId), Rc<Called>>>;
 
 /// The binding of a name in the module of the glob that is seen before and not after.
 fn hidden(speller: &Speller<'_>, site: &Site<'_>, target: ModuleId, name: &str) -> Option<Binding> {
@@ -225,31 +226,14 @@ fn hidden(speller: &Speller<'_>, site: &Site<'_>, target: ModuleId, name: &str) 
 /// glob goes on bringing such a trait.
 fn methods(
     speller: &Speller<'_>,
-    (load, place, called): (usize, (FileId, u32), &Called),
+    (load, place, called): (usize, (FileId, u32), &CalledIn),
     target: ModuleId,
     (names, guessed): (&mut BTreeMap<String, Binding>, &mut BTreeSet<String>),
 ) -> bool {
     let world = speller.mapping.world;
-    let found = world.loads.get(load).and_then(|loaded| {
-        let facts = world.facts(loaded.file);
-        let leaf = facts.leaf(place.1);
-        let declaration = facts.declaration(leaf.declaration);
-        let space = *loaded.spaces.get(declaration.scope.0 as usize)?;
-        let key = (load, declaration.scope);
-        let known = called.borrow().get(&key).cloned();
-        if let Some(known) = known {
-            return Some((space, known));
-        }
-        let span = facts.scope(declaration.scope).span;
-        let text = speller.mapping.texts.text(&world[loaded.file].path)?;
-        let methods = Rc::new(traits::method_names(&text, span));
-        called.borrow_mut().insert(key, Rc::clone(&methods));
-        Some((space, methods))
-    });
-    let Some((space, methods)) = found else {
+    let Some((before, methods)) = called_by_name(speller, load, place, called) else {
         return true;
     };
-    let before = world.module_of(space);
     let here = speller.mapping.after(before);
     let space = world.space(target);
     let usage = OnceCell::new();
@@ -257,6 +241,7 @@ fn methods(
         let usage = usage.get_or_init(|| traits::Usage::of(world, target, speller.mapping.texts));
         usage.looks_like_trait(name)
     };
+    let followed = OnceCell::new();
     let mut kept = false;
     let may_be_trait = |binding: &Binding| traits::may_be_trait(world, binding.res);
     // A module may have thousands of names, and thousands of globs of them below it.
@@ -271,27 +256,64 @@ fn methods(
                 continue;
             }
             let trait_of = (&*name, binding.res);
-            let demand = traits::demand(
+            let asked = traits::Asked {
                 world,
-                trait_of,
-                &methods,
-                speller.mapping.texts,
-                &looks_like_trait,
-            );
-            if demand == Demand::No {
+                texts: speller.mapping.texts,
+                looks: &looks_like_trait,
+            };
+            if !asked.is_needed(trait_of, &methods) {
                 continue;
-            }
-            if demand == Demand::Perhaps {
-                guessed.insert(name.clone());
             }
             if speller.sees(&here, binding.reach, target) {
                 kept = true;
-            } else {
-                names.insert(name.clone(), *binding);
+                continue;
             }
+            let called = || called_in(speller, load, place).unwrap_or_else(|| (*methods).clone());
+            match asked.demand(trait_of, followed.get_or_init(called)) {
+                Demand::No => continue,
+                Demand::Perhaps => _ = guessed.insert(name.clone()),
+                Demand::Yes => {}
+            }
+            names.insert(name.clone(), *binding);
         }
     }
     kept
+}
+
+/// The module that a glob stands in, and what its code calls as methods, by names alone.
+fn called_by_name(
+    speller: &Speller<'_>,
+    load: usize,
+    place: (FileId, u32),
+    called: &CalledIn,
+) -> Option<(ModuleId, Rc<Called>)> {
+    let world = speller.mapping.world;
+    let loaded = world.loads.get(load)?;
+    let facts = world.facts(loaded.file);
+    let scope = facts.declaration_of(place.1).scope;
+    let space = *loaded.spaces.get(scope.0 as usize)?;
+    let key = (load, scope);
+    if let Some(known) = called.borrow().get(&key) {
+        return Some((world.module_of(space), Rc::clone(known)));
+    }
+    let text = speller.mapping.texts.text(&world[loaded.file].path)?;
+    let methods = traits::method_names(&text, facts.scope(scope).span);
+    let methods = Rc::new(Called::on_unknown(methods));
+    called.borrow_mut().insert(key, Rc::clone(&methods));
+    Some((world.module_of(space), methods))
+}
+
+/// The methods that the code of a glob calls, with what is known of what they are called on.
+fn called_in(speller: &Speller<'_>, load: usize, place: (FileId, u32)) -> Option<Called> {
+    let world = speller.mapping.world;
+    let loaded = world.loads.get(load)?;
+    let facts = world.facts(loaded.file);
+    let scope = facts.declaration_of(place.1).scope;
+    let home = world.module_of(*loaded.spaces.get(scope.0 as usize)?);
+    let texts = speller.mapping.texts;
+    let text = texts.text(&world[loaded.file].path)?;
+    let called = (&*text, facts.scope(scope).span);
+    Some(method_calls::called(world, home, called, texts))
 }
 
 fn is_macro(world: &World, item: ItemId) -> bool {

@@ -15,8 +15,14 @@ use crate::{
     facts::{ItemKind, PathFact},
     lexer::{self, Token, TokenKind},
     resolve::{Binding, ItemId, ModuleId, Res, World},
+    rewrite::method_calls::{
+        calls::{Called, CalledOn},
+        homes,
+    },
     syntax,
-    words::{self, INHERENT_METHODS, KNOWN_TRAITS, ORDINARY_METHODS, STANDARD_TRAITS},
+    words::{
+        self, INHERENT_METHODS, KNOWN_TRAITS, NUMBER_METHODS, ORDINARY_METHODS, STANDARD_TRAITS,
+    },
 };
 
 /// Names that code says where a method may be named.
@@ -51,72 +57,106 @@ pub(super) enum Demand {
     Yes,
 }
 
-impl Demand {
-    fn of<'m>(own: impl IntoIterator<Item = &'m str>, methods: &BTreeSet<String>) -> Self {
-        let called = own.into_iter().filter(|own| methods.contains(*own));
-        let demand = called.map(|own| match INHERENT_METHODS.contains(own) {
-            true => Self::Perhaps,
-            false => Self::Yes,
-        });
-        demand.max().unwrap_or(Self::No)
+/// A tree with its texts, and how a module uses names that it has from elsewhere.
+#[derive(Clone, Copy)]
+pub(super) struct Asked<'a> {
+    pub world: &'a World,
+    pub texts: &'a dyn Texts,
+    /// Whether a name from elsewhere is used as traits are.
+    pub looks: &'a dyn Fn(&str) -> bool,
+}
+
+impl Asked<'_> {
+    /// Whether methods that are called may be of the trait that `res` is, if it is one.
+    pub fn is_needed(&self, trait_of: (&str, Res), called: &Called) -> bool {
+        self.demand(trait_of, called) != Demand::No
     }
-}
 
-/// Whether methods with these names may be of the trait that `res` is, if it is one; `usage` says
-/// whether a name from elsewhere is used as traits are.
-pub(super) fn is_needed(
-    world: &World,
-    name: &str,
-    res: Res,
-    methods: &BTreeSet<String>,
-    texts: &dyn Texts,
-    usage: &dyn Fn(&str) -> bool,
-) -> bool {
-    demand(world, (name, res), methods, texts, usage) != Demand::No
-}
+    /// How much speaks for it that methods that are called are of the trait that `res` is.
+    pub fn demand(&self, (name, res): (&str, Res), called: &Called) -> Demand {
+        let world = self.world;
+        match res {
+            Res::Item(item) => {
+                if world[item].kind != ItemKind::Trait {
+                    return Demand::No;
+                }
+                known_methods(world, item, self.texts).map_or(Demand::Perhaps, |own| {
+                    self.by_methods(own.iter().map(String::as_str), Some(item), called)
+                })
+            }
+            Res::External(full) => {
+                let full = world.names.text(full).to_string();
+                let mut parts = full.split("::");
+                let first = parts.next().unwrap_or_default();
+                let last = parts.last().unwrap_or_default();
+                if matches!(first, "std" | "core" | "alloc") {
+                    self.standard(last, called)
+                } else if let Some(own) = words::words_of(KNOWN_TRAITS, &full) {
+                    self.by_methods(own, None, called)
+                } else if (calls_unknown(called.names()) && (self.looks)(name))
+                    // `Zero::zero`: a trait is often called like its one method.
+                    || called.contains(&snake(last))
+                {
+                    Demand::Perhaps
+                } else {
+                    Demand::No
+                }
+            }
+            _ => Demand::No,
+        }
+    }
 
-/// How much speaks for it that methods with these names are of the trait that `res` is.
-pub(super) fn demand(
-    world: &World,
-    (name, res): (&str, Res),
-    methods: &BTreeSet<String>,
-    texts: &dyn Texts,
-    usage: &dyn Fn(&str) -> bool,
-) -> Demand {
-    match res {
-        Res::Item(item) => {
-            if world[item].kind != ItemKind::Trait {
+    fn standard(&self, name: &str, called: &Called) -> Demand {
+        // Extension traits of systems: `MetadataExt`, `OsStrExt`.
+        if name.ends_with("Ext") {
+            return Demand::Perhaps;
+        }
+        words::words_of(STANDARD_TRAITS, name)
+            .map_or(Demand::No, |own| self.by_methods(own, None, called))
+    }
+
+    /// The same by the names of a trait's methods.
+    fn by_methods<'m>(
+        &self,
+        own: impl IntoIterator<Item = &'m str>,
+        of: Option<ItemId>,
+        called: &Called,
+    ) -> Demand {
+        let mut demand = Demand::No;
+        for name in own {
+            for on in called.on(name) {
+                demand = demand.max(self.by_call((name, of), on));
+            }
+        }
+        demand
+    }
+
+    fn by_call(&self, (name, of): (&str, Option<ItemId>), on: CalledOn) -> Demand {
+        let (world, texts) = (self.world, self.texts);
+        let homes = || homes::homes(world, texts);
+        if let CalledOn::Type(item, home) = on {
+            if of.is_some_and(|of| homes::implements(world, item, of)) {
+                return Demand::Yes;
+            }
+            // Two that are in scope and have it would leave it open which of them is called.
+            if homes().has_by_another(world, (name, of), (item, home)) {
                 return Demand::No;
             }
-            known_methods(world, item, texts).map_or(Demand::Perhaps, |own| {
-                Demand::of(own.iter().map(String::as_str), methods)
-            })
         }
-        Res::External(full) => {
-            let full = world.names.text(full).to_string();
-            let mut parts = full.split("::");
-            let first = parts.next().unwrap_or_default();
-            let last = parts.last().unwrap_or_default();
-            if matches!(first, "std" | "core" | "alloc") {
-                standard_demand(last, methods)
-            } else if let Some(own) = words::words_of(KNOWN_TRAITS, &full) {
-                Demand::of(own, methods)
-            } else if (calls_unknown(methods) && usage(name))
-                // `Zero::zero`: a trait is often called like its one method.
-                || methods.contains(&snake(last))
-            {
-                Demand::Perhaps
-            } else {
-                Demand::No
-            }
+        let outside = match on {
+            CalledOn::Type(..) => false,
+            CalledOn::Number(_) => NUMBER_METHODS.contains(name),
+            _ => INHERENT_METHODS.contains(name),
+        };
+        match outside || homes().may_be_others(world, (name, of), on) {
+            true => Demand::Perhaps,
+            false => Demand::Yes,
         }
-        _ => Demand::No,
     }
 }
 
 /// Whether code calls methods that types of the standard library do not have anyway.
-pub(super) fn calls_unknown(methods: &BTreeSet<String>) -> bool {
-    let mut methods = methods.iter();
+pub(super) fn calls_unknown<'m>(mut methods: impl Iterator<Item = &'m str>) -> bool {
     methods.any(|name| !ORDINARY_METHODS.contains(name))
 }
 
@@ -130,14 +170,6 @@ fn snake(name: &str) -> String {
         found.extend(letter.to_lowercase());
     }
     found
-}
-
-fn standard_demand(name: &str, methods: &BTreeSet<String>) -> Demand {
-    // Extension traits of systems: `MetadataExt`, `OsStrExt`.
-    if name.ends_with("Ext") {
-        return Demand::Perhaps;
-    }
-    words::words_of(STANDARD_TRAITS, name).map_or(Demand::No, |own| Demand::of(own, methods))
 }
 
 /// The names of the functions and constants of a trait; `None` where its text does not tell.

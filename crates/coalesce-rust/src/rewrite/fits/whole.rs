@@ -507,7 +507,7 @@ impl Fitting<'_, '_> {
     fn traits_of(&self, item: ItemId, shape: &Shape) -> BTreeSet<String> {
         let world = self.mapping.world;
         let mut found = shape.derives.clone();
-        for one in world.impls().iter().filter(|one| one.of == Some(item)) {
+        for one in world.impls_of(item) {
             let facts = world.facts(one.file);
             let path = one.fact.trait_path.map(|path| facts.path(path).segments);
             let last = path.and_then(|path| facts.segments(path).last());

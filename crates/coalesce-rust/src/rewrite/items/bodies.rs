@@ -20,7 +20,7 @@ use super::{
 use crate::{
     facts::{ItemKind, Origin},
     resolve::{FileId, Res, Site},
-    rewrite::{needs::Because, place::Place},
+    rewrite::{needs::Because, place::Place, traits::Demand},
 };
 
 /// A name in the body of a macro that moves, which users of the macro in its new module may need.
@@ -246,6 +246,7 @@ impl Pass<'_, '_> {
                 span: first.span,
                 origin: Origin::MacroBody,
                 cfg: chunk.cfg.clone(),
+                demand: Demand::Yes,
             },
         });
     }

@@ -33,7 +33,8 @@ pub(super) fn unknown(set: &Set<'_>) -> Vec<Unproven> {
             let mut chunks = set.chunks.iter().filter(|chunk| chunk.file == file);
             let calls = chunks.any(|chunk| {
                 let same = set.moving(chunk.moving).home == home;
-                same && traits::calls_unknown(&traits::method_names(&text, chunk.span))
+                let called = traits::method_names(&text, chunk.span);
+                same && traits::calls_unknown(called.iter().map(String::as_str))
             });
             if !calls {
                 continue;

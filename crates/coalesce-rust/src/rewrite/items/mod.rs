@@ -30,7 +30,7 @@ pub(super) use rules::{imports, is_attribute, is_exported, is_redefined};
 use std::collections::BTreeMap;
 
 use coalesce_model::{
-    Change, Edit, Finding, LanguagePlan, Texts, TreePath, Unproven, UnprovenKind,
+    ByteSpan, Change, Edit, Finding, LanguagePlan, Texts, TreePath, Unproven, UnprovenKind,
 };
 
 use self::{moving::Set, scan::Scan};
@@ -170,7 +170,18 @@ fn guessed(set: &Set<'_>, scan: &Scan) -> Vec<Unproven> {
             ),
         })
     };
-    scan.guessed.iter().filter_map(place).collect()
+    let call = |(file, span, name): &(FileId, ByteSpan, String)| Unproven {
+        path: set.path(*file),
+        span: Some(*span),
+        kind: UnprovenKind::UnknownType,
+        name: name.clone(),
+        why: format!(
+            "methods are called here on what nobody can follow, and whether one of them is of `{name}`, \
+             which is imported for them, is not known"
+        ),
+    };
+    let imports = scan.guessed.iter().filter_map(place);
+    imports.chain(scan.guessed_calls.iter().map(call)).collect()
 }
 
 fn disjoint(edits: BTreeMap<TreePath, Vec<Edit>>) -> BTreeMap<TreePath, Vec<Edit>> {

@@ -225,7 +225,7 @@ impl Members {
                     .unwrap_or_default(),
             );
         }
-        for one in world.impls().iter().filter(|one| one.of == Some(item)) {
+        for one in world.impls_of(item) {
             if let Some(text) = set.mapping.texts.text(&set.path(one.file)) {
                 members.read(one.span.of(&text).unwrap_or_default());
                 members.impls.push((one.file, one.span));

@@ -40,6 +40,8 @@ pub(super) struct Borrow {
     pub origin: Origin,
     /// The conditions of the text that says it.
     pub cfg: BTreeSet<String>,
+    /// How much speaks for it that the name is needed: of a trait, methods may be somebody else's.
+    pub demand: Demand,
 }
 
 /// A plain name in the old module of what left it.
@@ -85,6 +87,8 @@ pub(super) struct Scan {
     pub for_methods: BTreeMap<(FileId, u32), Demand>,
     /// Imports on both sides of which method calls alone do not tell who needs them.
     pub guessed: BTreeSet<(FileId, u32)>,
+    /// Traits that are imported where methods are called which others may have, with the code that calls them.
+    pub guessed_calls: BTreeSet<(FileId, ByteSpan, String)>,
     pub told: Told,
     /// Macros that are named by path, or through an import, and from where.
     pub by_path: BTreeMap<usize, BTreeSet<Place>>,
@@ -337,6 +341,7 @@ impl<'p> Pass<'p, '_> {
                 span: first.span,
                 origin: site.origin,
                 cfg: chunk.cfg.clone(),
+                demand: Demand::Yes,
             });
         }
         if let Some(moving) = walk.left {

@@ -17,6 +17,7 @@ use crate::{
         items::arrive,
         layout, lines,
         mapping::{Mapping, refusal},
+        method_calls::calls::Called,
         spell::{Speller, written},
         traits,
     },
@@ -387,7 +388,7 @@ impl Carrying<'_, '_> {
     fn traits(&self, body: &Body, text: &str) -> BTreeSet<String> {
         let world = self.home.world;
         let span = world.facts(body.file).scope(body.scope).span;
-        let methods = traits::method_names(text, span);
+        let methods = Called::on_unknown(traits::method_names(text, span));
         let usage = traits::Usage::of(world, self.home.module, self.home.texts);
         let looks = |name: &str| usage.looks_like_trait(name);
         let space = Some(world.space(self.home.module));
@@ -399,7 +400,12 @@ impl Carrying<'_, '_> {
                     .iter()
                     .filter(|one| one.import.is_some())
                     .any(|one| {
-                        traits::is_needed(world, &name, one.res, &methods, self.home.texts, &looks)
+                        let asked = traits::Asked {
+                            world,
+                            texts: self.home.texts,
+                            looks: &looks,
+                        };
+                        asked.is_needed((&name, one.res), &methods)
                     });
                 needed.then_some(name)
             })

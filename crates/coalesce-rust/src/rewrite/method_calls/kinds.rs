@@ -4,38 +4,67 @@
 //! the field that holds it. Everything else is unknown.
 
 use std::{
+    cell::Cell,
     collections::{BTreeMap, BTreeSet},
     rc::Rc,
 };
 
 use coalesce_model::Texts;
+use syn::visit::Visit;
 
+use super::{
+    calls::CalledOn,
+    homes::hands_on,
+    members::{Functions, TraitShape},
+    outside::{self, POINTERS, outside},
+};
 use crate::{
     facts::ItemKind,
-    resolve::{ItemId, ModuleId, Res, World},
+    resolve::{Binding, ItemId, ModuleId, Res, World},
     rewrite::traits,
     syntax,
+    words::{PRELUDE, PRIMITIVES},
 };
 
 /// How many traits above traits are followed.
 const DEEPEST: usize = 8;
 
-/// Types that hand method calls on to what they hold.
-const POINTERS: [&str; 3] = ["Arc", "Box", "Rc"];
+/// The libraries that come with the language.
+const STANDARD: [&str; 3] = ["alloc", "core", "std"];
 
 /// Functions of traits of other crates that give the type that they are of.
 const GIVE_THEMSELVES: [&str; 6] = ["clone", "default", "from", "into_owned", "one", "zero"];
 
+/// A number as it is written.
+pub(super) const NUMBER: &str = "number";
+
+/// The name of what `*const` and `*mut` make.
+const POINTER: &str = "*";
+
 /// A trait as a bound says it: the module that has the name, and the name.
 pub(super) type Bound = (ModuleId, String);
+
+/// The bounds of a type.
+#[derive(Clone, Debug, Default)]
+pub(super) struct KnownBounds {
+    pub traits: Vec<Bound>,
+    /// Whether they say what an associated type is: `Iterator<Item = u8>`.
+    pub assigned: bool,
+}
 
 /// What is known of a type.
 #[derive(Clone, Debug)]
 pub(super) enum ReceiverKind {
     /// It has what these traits give: a type parameter, `impl` and `dyn`, `Self` of a trait.
-    Bounded(Vec<Bound>),
+    Bounded(KnownBounds),
     /// A type of the tree, with its type arguments as far as they are known.
     Type(ItemId, Vec<Option<ReceiverKind>>),
+    /// A type of another library, by its name, with its type arguments as far as they are known.
+    Outside(String, Vec<Option<ReceiverKind>>),
+    /// What a parameter's trait, or a function, hides: its bounds give nothing to who has not imported them.
+    Opaque,
+    /// A type parameter that stands for what nobody said.
+    Hidden,
     /// What writes a `Debug` or `Display`: `fmt::Formatter`.
     Formatter,
     /// What a formatter makes for lists, structs and the like.
@@ -45,26 +74,17 @@ pub(super) enum ReceiverKind {
 /// The methods that a formatter has by itself and a trait by the same name.
 const OF_FORMATTERS: [&str; 2] = ["write_fmt", "write_str"];
 
-/// The functions of a type, with what they give and the module that says it.
-type Results = BTreeMap<String, Option<(ModuleId, syn::Type)>>;
-
 /// What names of types stand for at a place: type parameters and `Self`.
 pub(super) type Scope = BTreeMap<String, ReceiverKind>;
 
-/// What a trait of the tree says of itself.
-#[derive(Default)]
-struct TraitShape {
-    members: BTreeSet<String>,
-    results: BTreeMap<String, syn::Type>,
-    above: Vec<Bound>,
-}
-
 /// Traits and types of a tree, read once each.
 pub(super) struct Given<'g> {
-    world: &'g World,
-    texts: &'g dyn Texts,
-    shapes: BTreeMap<Bound, Rc<TraitShape>>,
-    own: BTreeMap<ItemId, Rc<Results>>,
+    pub(super) world: &'g World,
+    pub(super) texts: &'g dyn Texts,
+    pub(super) shapes: BTreeMap<Bound, Rc<TraitShape>>,
+    pub(super) own: BTreeMap<ItemId, Rc<Functions>>,
+    /// How many aliases of types are being followed.
+    aliases: Cell<usize>,
 }
 
 impl<'g> Given<'g> {
@@ -75,6 +95,7 @@ impl<'g> Given<'g> {
             texts,
             shapes,
             own,
+            aliases: Cell::new(0),
         }
     }
 
@@ -114,12 +135,30 @@ impl<'g> Given<'g> {
         &self,
         home: ModuleId,
         bounds: impl IntoIterator<Item = &'b syn::TypeParamBound>,
-    ) -> Vec<Bound> {
-        let bounds = bounds.into_iter().filter_map(|bound| match bound {
-            syn::TypeParamBound::Trait(bound) => self.bound(home, &bound.path),
-            _ => None,
-        });
-        bounds.collect()
+    ) -> KnownBounds {
+        let mut found = KnownBounds::default();
+        for bound in bounds {
+            let syn::TypeParamBound::Trait(bound) = bound else {
+                continue;
+            };
+            let names = bound.path.segments.iter();
+            let names: Vec<String> = names.map(|one| one.ident.to_string()).collect();
+            let first = names.first().map(String::as_str);
+            let standard = first.is_some_and(|name| STANDARD.contains(&name));
+            // A path that leads nowhere is a bound of which nothing is known.
+            let elsewhere = || (!standard).then(|| (home, names.join("::")));
+            let known = self.bound(home, &bound.path).or_else(elsewhere);
+            found.traits.extend(known);
+            let last = bound.path.segments.last();
+            found.assigned |= last.is_some_and(|last| match &last.arguments {
+                syn::PathArguments::AngleBracketed(list) => {
+                    let mut all = list.args.iter();
+                    all.any(|one| matches!(one, syn::GenericArgument::AssocType(_)))
+                }
+                _ => false,
+            });
+        }
+        found
     }
 
     /// Adds type parameters and the clauses behind them to what is in scope.
@@ -135,7 +174,9 @@ impl<'g> Given<'g> {
                 && let Some(name) = name_of(&predicate.bounded_ty)
                 && let Some(ReceiverKind::Bounded(known)) = scope.get_mut(&name)
             {
-                known.extend(self.bounds(home, &predicate.bounds));
+                let more = self.bounds(home, &predicate.bounds);
+                known.traits.extend(more.traits);
+                known.assigned |= more.assigned;
             }
         }
     }
@@ -150,6 +191,22 @@ impl<'g> Given<'g> {
                 Some(ReceiverKind::Bounded(self.bounds(home, &shown.bounds)))
             }
             syn::Type::Path(path) => self.kind_of_path(home, scope, path),
+            syn::Type::Slice(slice) => {
+                Some(outside("[]", vec![self.kind(home, scope, &slice.elem)]))
+            }
+            syn::Type::Array(array) => {
+                Some(outside("[]", vec![self.kind(home, scope, &array.elem)]))
+            }
+            syn::Type::Ptr(pointer) => Some(outside(
+                POINTER,
+                vec![self.kind(home, scope, &pointer.elem)],
+            )),
+            syn::Type::Tuple(tuple) => {
+                let all = tuple.elems.iter().map(|one| self.kind(home, scope, one));
+                Some(outside("()", all.collect()))
+            }
+            syn::Type::ImplTrait(_) => Some(ReceiverKind::Opaque),
+            syn::Type::FnPtr(_) => Some(outside("fn", Vec::new())),
             _ => None,
         }
     }
@@ -162,7 +219,13 @@ impl<'g> Given<'g> {
             syn::Type::ImplTrait(shown) => {
                 Some(ReceiverKind::Bounded(self.bounds(home, &shown.bounds)))
             }
-            other => self.kind(home, scope, other),
+            other => {
+                // Inside of another type it is a parameter, too.
+                let mut hidden = Hidden(false);
+                hidden.visit_type(other);
+                let kind = || self.kind(home, scope, other);
+                (!hidden.0).then(kind).flatten()
+            }
         }
     }
 
@@ -172,27 +235,25 @@ impl<'g> Given<'g> {
         scope: &Scope,
         path: &syn::TypePath,
     ) -> Option<ReceiverKind> {
-        // Bounds of an associated type give it nothing: its traits have to be in scope.
+        // KnownBounds of an associated type give it nothing: its traits have to be in scope.
         if path.qself.is_some() {
             return None;
         }
         if let Some(name) = path.path.get_ident()
             && let Some(known) = scope.get(&name.to_string())
         {
-            return Some(known.clone());
+            return match known {
+                ReceiverKind::Hidden => None,
+                known => Some(known.clone()),
+            };
         }
         let last = path.path.segments.last()?;
-        let arguments: Vec<&syn::Type> = match &last.arguments {
-            syn::PathArguments::AngleBracketed(list) => {
-                let types = list.args.iter().filter_map(|one| match one {
-                    syn::GenericArgument::Type(ty) => Some(ty),
-                    _ => None,
-                });
-                types.collect()
-            }
-            _ => Vec::new(),
-        };
-        let name = last.ident.to_string();
+        if let Some(of) = associated(&path.path)
+            && let Some(ReceiverKind::Bounded(bounds)) = scope.get(&of)
+        {
+            return (!bounds.assigned).then_some(ReceiverKind::Opaque);
+        }
+        let arguments = arguments_of(&last.arguments);
         let bound = self.bound(home, &path.path);
         let bindings = bound.map_or(&[][..], |(module, name)| self.world.bindings(module, &name));
         let item = bindings.iter().find_map(|binding| match binding.res {
@@ -200,34 +261,150 @@ impl<'g> Given<'g> {
             _ => None,
         });
         let Some(item) = item else {
-            // What leads out of the tree is nothing that a module has: `fmt::Formatter`.
-            let said = path.path.segments.iter().rev().nth(1);
-            let formats = said.is_some_and(|said| said.ident == "fmt")
-                || bindings.iter().any(|one| match one.res {
-                    Res::External(full) => self.world.names.text(full).ends_with("fmt::Formatter"),
-                    _ => false,
-                });
-            if name == "Formatter" && formats {
-                return Some(ReceiverKind::Formatter);
-            }
-            let pointed = arguments
-                .first()
-                .filter(|_| POINTERS.contains(&name.as_str()));
-            return pointed.and_then(|ty| self.kind(home, scope, ty));
+            let kinds = arguments.iter().map(|ty| self.kind(home, scope, ty));
+            return self.kind_outside(&path.path, bindings, kinds.collect());
         };
-        let kinds = [ItemKind::Struct, ItemKind::Enum, ItemKind::Union];
-        if !kinds.contains(&self.world[item].kind) {
+        match self.world[item].kind {
+            ItemKind::Struct | ItemKind::Enum | ItemKind::Union => {
+                let arguments = arguments.iter().map(|ty| self.kind(home, scope, ty));
+                Some(ReceiverKind::Type(item, arguments.collect()))
+            }
+            ItemKind::TypeAlias => self.alias(item, (home, scope), &arguments),
+            _ => None,
+        }
+    }
+
+    /// The same of a path that leads out of the tree.
+    fn kind_outside(
+        &self,
+        path: &syn::Path,
+        bindings: &[Binding],
+        arguments: Vec<Option<ReceiverKind>>,
+    ) -> Option<ReceiverKind> {
+        let mut names = path.segments.iter().map(|one| one.ident.to_string());
+        let (first, name) = (names.next()?, path.segments.last()?.ident.to_string());
+        let said = path.segments.iter().rev().nth(1);
+        let formats = said.is_some_and(|said| said.ident == "fmt")
+            || bindings.iter().any(|one| match one.res {
+                Res::External(full) => self.world.names.text(full).ends_with("fmt::Formatter"),
+                _ => false,
+            });
+        if name == "Formatter" && formats {
+            return Some(ReceiverKind::Formatter);
+        }
+        let known = match bindings {
+            [] if path.segments.len() == 1 => PRELUDE.contains(&name),
+            [] => STANDARD.contains(&first.as_str()),
+            all => all.iter().any(|one| self.is_standard(one.res)),
+        };
+        let external = |one: &Binding| matches!(one.res, Res::External(_));
+        match known {
+            // Behind what it holds may stand the type of an allocator.
+            true if POINTERS.contains(&name.as_str()) => arguments.into_iter().next().flatten(),
+            true => Some(outside(&name, arguments)),
+            // Whatever it holds it may hand calls on to.
+            false => (bindings.iter().any(external) && arguments.is_empty())
+                .then(|| outside("value", Vec::new())),
+        }
+    }
+
+    /// What an alias of a type stands for.
+    fn alias(
+        &self,
+        item: ItemId,
+        (home, scope): (ModuleId, &Scope),
+        arguments: &[&syn::Type],
+    ) -> Option<ReceiverKind> {
+        let (own, text) = self.text_of(item)?;
+        let alias: syn::ItemType = syntax::parse(&text).ok()?;
+        // One that leads to itself is no program, and ends here.
+        if self.aliases.get() > DEEPEST {
             return None;
         }
-        let arguments = arguments.iter().map(|ty| self.kind(home, scope, ty));
-        Some(ReceiverKind::Type(item, arguments.collect()))
+        self.aliases.set(self.aliases.get() + 1);
+        let mut inner = Scope::new();
+        for (at, parameter) in alias.generics.type_params().enumerate() {
+            let argument = arguments.get(at).and_then(|ty| self.kind(home, scope, ty));
+            let argument = argument.unwrap_or(ReceiverKind::Hidden);
+            inner.insert(parameter.ident.to_string(), argument);
+        }
+        let found = self.kind(own, &inner, &alias.ty);
+        self.aliases.set(self.aliases.get() - 1);
+        found
+    }
+
+    fn is_standard(&self, res: Res) -> bool {
+        let Res::External(full) = res else {
+            return false;
+        };
+        let full = self.world.names.text(full).to_string();
+        let first = full.split("::").next().unwrap_or_default();
+        STANDARD.contains(&first)
+    }
+
+    /// What `*` gives of a value.
+    pub fn pointed(&self, kind: ReceiverKind) -> Option<ReceiverKind> {
+        match kind {
+            ReceiverKind::Outside(name, mut of) if name == POINTER => of.pop().flatten(),
+            ReceiverKind::Type(item, _) if hands_on(self.world, self.texts, item) => None,
+            other => Some(other),
+        }
+    }
+
+    /// What a method is called on; `None` where it is no call of a trait that has to be imported.
+    pub fn receiver(
+        &mut self,
+        home: ModuleId,
+        kind: &ReceiverKind,
+        method: &str,
+    ) -> Option<CalledOn> {
+        if self.gives(kind, method) {
+            return None;
+        }
+        let known = match kind {
+            ReceiverKind::Type(item, _) => {
+                let some = self.own(*item).contains_key(method);
+                match some || hands_on(self.world, self.texts, *item) {
+                    true => CalledOn::Unknown(Some(home)),
+                    false => CalledOn::Type(*item, home),
+                }
+            }
+            ReceiverKind::Bounded(bounds) if !self.are_known(&bounds.traits, 0) => {
+                CalledOn::Bounded
+            }
+            ReceiverKind::Outside(name, _) if is_number(name) => CalledOn::Number(home),
+            _ => CalledOn::Other(home),
+        };
+        Some(known)
+    }
+
+    /// Whether all methods of bounds are known.
+    fn are_known(&mut self, bounds: &[Bound], depth: usize) -> bool {
+        bounds.iter().all(|bound| {
+            if self.trait_of(bound).is_some() {
+                let above = self.shape(bound);
+                return depth >= DEEPEST || self.are_known(&above.above, depth + 1);
+            }
+            let mut bindings = self.world.bindings(bound.0, &bound.1).iter();
+            match bindings.len() {
+                0 => PRELUDE.contains(&bound.1),
+                _ => bindings.all(|one| {
+                    let own = traits::outside_methods(self.world, one.res);
+                    self.is_standard(one.res) || !own.is_empty()
+                }),
+            }
+        })
     }
 
     /// Whether what is known of a type gives it a method without any import.
     pub fn gives(&mut self, kind: &ReceiverKind, method: &str) -> bool {
         match kind {
-            ReceiverKind::Bounded(bounds) => self.by(bounds, method, 0),
-            ReceiverKind::Type(item, _) => self.own(*item).contains_key(method),
+            ReceiverKind::Bounded(bounds) => self.by(&bounds.traits, method, 0),
+            ReceiverKind::Type(item, _) => {
+                let own = self.own(*item);
+                own.get(method).is_some_and(|function| function.general)
+            }
+            ReceiverKind::Outside(..) | ReceiverKind::Opaque | ReceiverKind::Hidden => false,
             ReceiverKind::Formatter => OF_FORMATTERS.contains(&method),
             ReceiverKind::DebugBuilder => true,
         }
@@ -250,20 +427,30 @@ impl<'g> Given<'g> {
     pub fn result(&mut self, kind: &ReceiverKind, method: &str) -> Option<ReceiverKind> {
         match kind {
             ReceiverKind::Bounded(bounds) => {
-                let found = self.result_by(bounds, method, 0);
+                let found = self.result_by(&bounds.traits, method, 0);
                 let Some((home, result)) = found else {
-                    let known = GIVE_THEMSELVES.contains(&method) && !bounds.is_empty();
+                    let known = GIVE_THEMSELVES.contains(&method) && !bounds.traits.is_empty();
                     return known.then(|| kind.clone());
                 };
                 let scope = Scope::from([("Self".to_owned(), kind.clone())]);
                 self.kind(home, &scope, &result)
             }
-            ReceiverKind::Type(item, _) => {
+            ReceiverKind::Type(item, arguments) => {
                 let own = self.own(*item);
-                let (home, result) = own.get(method)?.clone()?;
-                let scope = Scope::from([("Self".to_owned(), kind.clone())]);
+                let Some(function) = own.get(method) else {
+                    return self.result_of_traits(kind, *item, method);
+                };
+                let (home, result) = function.result.clone()?;
+                let mut scope = Scope::from([("Self".to_owned(), kind.clone())]);
+                for (at, parameter) in function.parameters.iter().enumerate() {
+                    let argument = arguments.get(at).cloned().flatten();
+                    let argument = argument.unwrap_or(ReceiverKind::Hidden);
+                    scope.extend(parameter.clone().map(|name| (name, argument)));
+                }
                 self.kind(home, &scope, &result)
             }
+            ReceiverKind::Outside(name, of) => outside::result((name, of), method),
+            ReceiverKind::Opaque | ReceiverKind::Hidden => None,
             ReceiverKind::Formatter => method
                 .starts_with("debug_")
                 .then_some(ReceiverKind::DebugBuilder),
@@ -287,70 +474,100 @@ impl<'g> Given<'g> {
             let own = shape.results.get(method).cloned();
             match own {
                 Some(own) => Some((home, own)),
-                None if depth < DEEPEST => self.result_by(&shape.above, method, depth + 1),
+                // What is said of an associated type is not looked up.
+                None if depth < DEEPEST && !shape.assigned => {
+                    self.result_by(&shape.above, method, depth + 1)
+                }
                 None => None,
             }
         })
     }
 
-    /// What a field of a type is.
-    pub fn field(&self, kind: &ReceiverKind, member: &syn::Member) -> Option<ReceiverKind> {
-        let ReceiverKind::Type(item, arguments) = kind else {
-            return None;
-        };
-        let (home, text) = self.text_of(*item)?;
-        let parsed: syn::ItemStruct = syntax::parse(&text).ok()?;
-        let field = parsed
-            .fields
-            .iter()
-            .enumerate()
-            .find(|(at, field)| match member {
-                syn::Member::Named(name) => field.ident.as_ref() == Some(name),
-                syn::Member::Unnamed(index) => usize::try_from(index.index).ok() == Some(*at),
-            });
-        let mut scope = Scope::from([("Self".to_owned(), kind.clone())]);
-        self.generics(home, &parsed.generics, &mut scope);
-        for (parameter, argument) in parsed.generics.type_params().zip(arguments) {
-            let name = parameter.ident.to_string();
-            match argument {
-                Some(argument) => drop(scope.insert(name, argument.clone())),
-                None => drop(scope.remove(&name)),
+    /// What a method gives that a type has by a trait of the tree, or by one of the language.
+    fn result_of_traits(
+        &mut self,
+        kind: &ReceiverKind,
+        item: ItemId,
+        method: &str,
+    ) -> Option<ReceiverKind> {
+        let world = self.world;
+        let traits: BTreeSet<ItemId> = world.impls_of(item).filter_map(|one| one.by).collect();
+        for one in traits {
+            let bound = (world[one].module, world[one].name.clone());
+            let shape = self.shape(&bound);
+            if let Some(result) = shape.results.get(method) {
+                let scope = Scope::from([("Self".to_owned(), kind.clone())]);
+                return self.kind(bound.0, &scope, result);
             }
         }
-        let (_, field) = field?;
-        self.kind(home, &scope, &field.ty)
+        matches!(method, "clone" | "default").then(|| kind.clone())
     }
 
-    /// What a function of a module gives, or the type that a name makes by itself.
-    pub fn called(&self, home: ModuleId, path: &syn::Path) -> Option<ReceiverKind> {
+    /// Whether an enum has a variant of that name.
+    pub fn has_variant(&self, kind: &ReceiverKind, name: &str) -> bool {
+        let ReceiverKind::Type(item, _) = kind else {
+            return false;
+        };
+        let variants = self.world.variants.get(item).into_iter().flatten();
+        let mut names = variants.map(|one| self.world.names.text(*one));
+        names.any(|one| one.to_string() == name)
+    }
+
+    pub(super) fn kind_of_item(&self, item: ItemId) -> ItemKind {
+        self.world[item].kind
+    }
+
+    /// The item that a path names.
+    fn item(&self, home: ModuleId, path: &syn::Path) -> Option<ItemId> {
         let (module, name) = self.bound(home, path)?;
-        let bindings = self.world.bindings(module, &name);
-        let item = bindings.iter().find_map(|binding| match binding.res {
+        let bindings = self.world.bindings(module, &name).iter();
+        let mut items = bindings.filter_map(|binding| match binding.res {
             Res::Item(item) => Some(item),
             _ => None,
-        })?;
-        match self.world[item].kind {
-            ItemKind::Struct => Some(ReceiverKind::Type(item, Vec::new())),
-            ItemKind::Function => {
-                let (home, text) = self.text_of(item)?;
-                let function: syn::ItemFn = syntax::parse(&text).ok()?;
-                let mut scope = Scope::new();
-                self.generics(home, &function.sig.generics, &mut scope);
-                let result = match &function.sig.output {
-                    syn::ReturnType::Type(_, result) => result,
-                    syn::ReturnType::Default => return None,
-                };
-                let kind = self.kind(home, &scope, result)?;
-                // Which types its parameters stand for, the caller decides.
-                let generic = function.sig.generics.type_params().next().is_some();
-                (!generic || !matches!(kind, ReceiverKind::Bounded(_))).then_some(kind)
+        });
+        items.next()
+    }
+
+    /// The type of what a path names as a value: a constant, or a struct that is its name.
+    pub fn constant(&self, home: ModuleId, path: &syn::Path) -> Option<ReceiverKind> {
+        let item = self.item(home, path)?;
+        let ty = match self.world[item].kind {
+            ItemKind::Struct => return Some(ReceiverKind::Type(item, Vec::new())),
+            ItemKind::Const => {
+                let (_, text) = self.text_of(item)?;
+                let parsed: syn::ItemConst = syntax::parse(&text).ok()?;
+                parsed.ty
             }
-            _ => None,
+            ItemKind::Static => {
+                let (_, text) = self.text_of(item)?;
+                let parsed: syn::ItemStatic = syntax::parse(&text).ok()?;
+                parsed.ty
+            }
+            _ => return None,
+        };
+        self.kind(self.world[item].module, &Scope::new(), &ty)
+    }
+
+    /// What a function of a module gives.
+    pub fn called(&self, home: ModuleId, path: &syn::Path) -> Option<ReceiverKind> {
+        let item = self.item(home, path)?;
+        if self.world[item].kind != ItemKind::Function {
+            return None;
+        }
+        let (home, text) = self.text_of(item)?;
+        let function: syn::ItemFn = syntax::parse(&text).ok()?;
+        // Which types its parameters stand for, the caller decides.
+        let parameters = function.sig.generics.type_params();
+        let hidden = parameters.map(|one| (one.ident.to_string(), ReceiverKind::Hidden));
+        let scope: Scope = hidden.collect();
+        match &function.sig.output {
+            syn::ReturnType::Type(_, result) => self.kind(home, &scope, result),
+            syn::ReturnType::Default => None,
         }
     }
 
     /// The module and the text of an item.
-    fn text_of(&self, item: ItemId) -> Option<(ModuleId, String)> {
+    pub(super) fn text_of(&self, item: ItemId) -> Option<(ModuleId, String)> {
         let world = self.world;
         let node = &world[item];
         let [(file, at)] = node.definitions.as_slice() else {
@@ -360,102 +577,45 @@ impl<'g> Given<'g> {
         let span = world.facts(*file).item(*at).span;
         Some((node.module, span.of(&text)?.to_owned()))
     }
+}
 
-    /// The trait of the tree that a bound names.
-    fn trait_of(&self, bound: &Bound) -> Option<ItemId> {
-        let bindings = self.world.bindings(bound.0, &bound.1).iter();
-        let mut items = bindings.filter_map(|binding| match binding.res {
-            Res::Item(item) if self.world[item].kind == ItemKind::Trait => Some(item),
-            _ => None,
-        });
-        items.next()
+/// The type arguments of a path.
+pub(super) fn arguments_of(arguments: &syn::PathArguments) -> Vec<&syn::Type> {
+    let syn::PathArguments::AngleBracketed(list) = arguments else {
+        return Vec::new();
+    };
+    let types = list.args.iter().filter_map(|one| match one {
+        syn::GenericArgument::Type(ty) => Some(ty),
+        _ => None,
+    });
+    types.collect()
+}
+
+/// The name before that of an associated type: `Self::Item`.
+fn associated(path: &syn::Path) -> Option<String> {
+    let mut segments = path.segments.iter();
+    match (segments.next(), segments.next(), segments.next()) {
+        (Some(of), Some(_), None) => Some(of.ident.to_string()),
+        _ => None,
     }
+}
 
-    fn shape(&mut self, bound: &Bound) -> Rc<TraitShape> {
-        if let Some(known) = self.shapes.get(bound) {
-            return Rc::clone(known);
-        }
-        let read = Rc::new(self.read(bound).unwrap_or_default());
-        self.shapes.insert(bound.clone(), Rc::clone(&read));
-        read
-    }
+/// Whether a name is that of a number's type, or of numbers that are written.
+fn is_number(name: &str) -> bool {
+    PRIMITIVES.contains(name) && !matches!(name, "bool" | "char" | "str") || name == NUMBER
+}
 
-    fn read(&self, bound: &Bound) -> Option<TraitShape> {
-        let item = self.trait_of(bound)?;
-        let home = self.world[item].module;
-        let parsed = self.text_of(item);
-        let parsed = parsed.and_then(|(_, text)| syntax::parse::<syn::ItemTrait>(&text).ok());
-        let mut shape = TraitShape::default();
-        let Some(parsed) = parsed else {
-            let (members, above) = traits::read(self.world, item, self.texts)?;
-            shape.members.extend(members);
-            shape
-                .above
-                .extend(above.into_iter().map(|name| (home, name)));
-            return Some(shape);
-        };
-        shape.above = self.bounds(home, &parsed.supertraits);
-        let mut scope = Scope::from([("Self".to_owned(), ReceiverKind::Bounded(Vec::new()))]);
-        self.generics(home, &parsed.generics, &mut scope);
-        if let Some(ReceiverKind::Bounded(own)) = scope.remove("Self") {
-            shape.above.extend(own);
-        }
-        for member in &parsed.items {
-            match member {
-                syn::TraitItem::Fn(function) => {
-                    let name = function.sig.ident.to_string();
-                    if let syn::ReturnType::Type(_, result) = &function.sig.output {
-                        shape.results.insert(name.clone(), (**result).clone());
-                    }
-                    shape.members.insert(name);
-                }
-                syn::TraitItem::Const(constant) => {
-                    shape.members.insert(constant.ident.to_string());
-                }
-                _ => {}
-            }
-        }
-        Some(shape)
-    }
+/// Whether a type has a parameter without a name in it.
+struct Hidden(bool);
 
-    /// The functions of a type's own `impl`s, with what they give.
-    fn own(&mut self, item: ItemId) -> Rc<Results> {
-        if let Some(known) = self.own.get(&item) {
-            return Rc::clone(known);
-        }
-        let mut found = Results::new();
-        let world = self.world;
-        let impls = world.impls().iter();
-        for site in impls.filter(|one| one.of == Some(item) && one.is_inherent()) {
-            let text = self.texts.text(&world[site.file].path);
-            let text = text.as_deref().and_then(|text| site.span.of(text));
-            let Some(parsed) = text.and_then(|text| syntax::parse::<syn::ItemImpl>(text).ok())
-            else {
-                continue;
-            };
-            for member in parsed.items {
-                let (name, result) = match member {
-                    syn::ImplItem::Fn(function) => {
-                        let result = match function.sig.output {
-                            syn::ReturnType::Type(_, result) => Some((site.module, *result)),
-                            syn::ReturnType::Default => None,
-                        };
-                        (function.sig.ident.to_string(), result)
-                    }
-                    syn::ImplItem::Const(constant) => (constant.ident.to_string(), None),
-                    _ => continue,
-                };
-                found.insert(name, result);
-            }
-        }
-        let found = Rc::new(found);
-        self.own.insert(item, Rc::clone(&found));
-        found
+impl<'ast> Visit<'ast> for Hidden {
+    fn visit_type_impl_trait(&mut self, _: &'ast syn::TypeImplTrait) {
+        self.0 = true;
     }
 }
 
 /// The one name that a type is, behind any `&`.
-fn name_of(ty: &syn::Type) -> Option<String> {
+pub(super) fn name_of(ty: &syn::Type) -> Option<String> {
     match ty {
         syn::Type::Reference(reference) => name_of(&reference.elem),
         syn::Type::Paren(inner) => name_of(&inner.elem),

@@ -4,9 +4,14 @@
 //! `G: IntoNeighbors`; nor does what a type has by itself. Receivers are known as far as `kinds` tells;
 //! the methods of all others count.
 
+pub(super) mod calls;
+mod expressions;
+mod fields;
+pub(super) mod homes;
 mod kinds;
-
-use std::collections::BTreeSet;
+mod members;
+mod outside;
+mod patterns;
 
 use coalesce_model::{ByteSpan, Texts};
 use syn::{
@@ -15,7 +20,10 @@ use syn::{
     visit::{self, Visit},
 };
 
-use self::kinds::{Given, ReceiverKind, Scope};
+use self::{
+    calls::{Called, CalledOn},
+    kinds::{Given, ReceiverKind, Scope},
+};
 use super::traits;
 use crate::{
     facts::ItemKind,
@@ -55,10 +63,12 @@ pub(super) fn called(
     home: ModuleId,
     (text, span): (&str, ByteSpan),
     texts: &dyn Texts,
-) -> BTreeSet<String> {
+) -> Called {
     let parsed = span.of(text).and_then(|text| syntax::parse_file(text).ok());
     let Some(parsed) = parsed else {
-        return traits::method_names(text, span);
+        let mut found = Called::default();
+        found.extend_unknown(traits::method_names(text, span), Some(home));
+        return found;
     };
     let mut reader = Reader {
         given: Given::new(world, texts),
@@ -66,7 +76,7 @@ pub(super) fn called(
         home,
         types: Scope::new(),
         values: Scope::new(),
-        called: BTreeSet::new(),
+        called: Called::default(),
     };
     reader.visit_file(&parsed);
     let called = reader.called;
@@ -84,7 +94,7 @@ struct Reader<'g> {
     types: Scope,
     /// The same of parameters and local variables.
     values: Scope,
-    called: BTreeSet<String>,
+    called: Called,
 }
 
 impl Reader<'_> {
@@ -103,67 +113,29 @@ impl Reader<'_> {
         self.given.kind(self.home, &self.types, ty)
     }
 
-    /// What the path of a type before a function's name stands for.
-    fn kind_of_names(&self, path: &syn::ExprPath) -> Option<ReceiverKind> {
-        let mut path = syn::TypePath {
-            attrs: Vec::new(),
-            qself: path.qself.clone(),
-            path: path.path.clone(),
+    /// Notes a call, unless what it is called on has the method by itself.
+    fn call(&mut self, kind: Option<&ReceiverKind>, method: String) {
+        let Some(kind) = kind else {
+            return self.unknown(method);
         };
-        path.path.segments.pop();
-        path.path.segments.pop_punct();
-        if path.path.segments.is_empty() {
-            let qself = path.qself.filter(|qself| qself.as_token.is_none())?;
-            return self.kind_of_type(&qself.ty);
+        match self.given.receiver(self.home, kind, &method) {
+            Some(CalledOn::Unknown(_)) => self.unknown(method),
+            Some(on) => self.called.add(method, on),
+            None => {}
         }
-        self.kind_of_type(&syn::Type::Path(path))
     }
 
-    /// What is known of the type of an expression.
-    fn kind(&mut self, expression: &syn::Expr) -> Option<ReceiverKind> {
-        match expression {
-            syn::Expr::Paren(inner) => self.kind(&inner.expr),
-            syn::Expr::Group(inner) => self.kind(&inner.expr),
-            syn::Expr::Reference(inner) => self.kind(&inner.expr),
-            syn::Expr::Unary(inner) if matches!(inner.op, syn::UnOp::Deref(_)) => {
-                self.kind(&inner.expr)
-            }
-            syn::Expr::Cast(cast) => self.kind_of_type(&cast.ty),
-            syn::Expr::Path(path) if path.qself.is_none() => {
-                let name = path.path.get_ident()?;
-                self.values.get(&name.to_string()).cloned()
-            }
-            syn::Expr::Struct(made) => {
-                let path = syn::TypePath {
-                    attrs: Vec::new(),
-                    qself: None,
-                    path: made.path.clone(),
-                };
-                self.kind_of_type(&syn::Type::Path(path))
-            }
-            syn::Expr::Field(field) => {
-                let of = self.kind(&field.base)?;
-                self.given.field(&of, &field.member)
-            }
-            syn::Expr::MethodCall(call) => {
-                let of = self.kind(&call.receiver)?;
-                self.given.result(&of, &call.method.to_string())
-            }
-            syn::Expr::Call(call) => {
-                let syn::Expr::Path(path) = &*call.func else {
-                    return None;
-                };
-                let last = path.path.segments.last()?.ident.to_string();
-                match self.kind_of_names(path) {
-                    Some(of) => self.given.result(&of, &last),
-                    None if path.qself.is_none() && !self.values.contains_key(&last) => {
-                        self.given.called(self.home, &path.path)
-                    }
-                    None => None,
-                }
-            }
-            _ => None,
-        }
+    /// Notes a call on what nobody can follow.
+    fn unknown(&mut self, method: String) {
+        let mut known = self.types.values();
+        let bounded = known.any(|kind| {
+            matches!(kind, ReceiverKind::Bounded(_)) && self.given.gives(kind, &method)
+        });
+        let on = match bounded {
+            true => CalledOn::Bounded,
+            false => CalledOn::Unknown(Some(self.home)),
+        };
+        self.called.add(method, on);
     }
 
     /// Reads something that has names of its own, and forgets them.
@@ -175,20 +147,6 @@ impl Reader<'_> {
 
     fn generics(&mut self, generics: &syn::Generics) {
         self.given.generics(self.home, generics, &mut self.types);
-    }
-
-    /// Takes a pattern's name for what is known of it.
-    fn bind(&mut self, pattern: &syn::Pat, kind: Option<ReceiverKind>) {
-        self.visit_pat(pattern);
-        let mut pattern = pattern;
-        while let syn::Pat::Type(typed) = pattern {
-            pattern = &typed.pat;
-        }
-        if let (syn::Pat::Ident(name), Some(kind)) = (pattern, kind)
-            && name.subpat.is_none()
-        {
-            self.values.insert(name.ident.to_string(), kind);
-        }
     }
 
     fn function(&mut self, signature: &syn::Signature, block: Option<&syn::Block>) {
@@ -213,6 +171,16 @@ impl Reader<'_> {
             if let Some(block) = block {
                 reader.visit_block(block);
             }
+        });
+    }
+
+    /// A closure that is given what is known of its arguments.
+    fn closure(&mut self, closure: &syn::ExprClosure, given: &[Option<ReceiverKind>]) {
+        self.within(|reader| {
+            for (at, input) in closure.inputs.iter().enumerate() {
+                reader.bind(input, given.get(at).cloned().flatten());
+            }
+            reader.visit_expr(&closure.body);
         });
     }
 
@@ -259,7 +227,7 @@ impl<'ast> Visit<'ast> for Reader<'_> {
         self.within(|reader| {
             let home = reader.home;
             let mut own = reader.given.bounds(home, &item.supertraits);
-            own.push((home, item.ident.to_string()));
+            own.traits.push((home, item.ident.to_string()));
             reader
                 .types
                 .insert("Self".to_owned(), ReceiverKind::Bounded(own));
@@ -272,8 +240,21 @@ impl<'ast> Visit<'ast> for Reader<'_> {
         self.within(|reader| visit::visit_block(reader, block));
     }
 
-    fn visit_arm(&mut self, arm: &'ast syn::Arm) {
-        self.within(|reader| visit::visit_arm(reader, arm));
+    fn visit_expr_match(&mut self, expression: &'ast syn::ExprMatch) {
+        self.visit_expr(&expression.expr);
+        let kind = self.kind(&expression.expr);
+        for arm in &expression.arms {
+            self.within(|reader| {
+                reader.bind(&arm.pat, kind.clone());
+                reader.visit_expr(&arm.body);
+            });
+        }
+    }
+
+    fn visit_expr_let(&mut self, expression: &'ast syn::ExprLet) {
+        self.visit_expr(&expression.expr);
+        let kind = self.kind(&expression.expr);
+        self.bind(&expression.pat, kind);
     }
 
     fn visit_expr_if(&mut self, expression: &'ast syn::ExprIf) {
@@ -286,23 +267,16 @@ impl<'ast> Visit<'ast> for Reader<'_> {
 
     fn visit_expr_for_loop(&mut self, expression: &'ast syn::ExprForLoop) {
         self.visit_expr(&expression.expr);
+        let kind = self.kind(&expression.expr);
+        let element = kind.and_then(|kind| outside::element(&kind));
         self.within(|reader| {
-            reader.visit_pat(&expression.pat);
+            reader.bind(&expression.pat, element);
             reader.visit_block(&expression.body);
         });
     }
 
     fn visit_expr_closure(&mut self, closure: &'ast syn::ExprClosure) {
-        self.within(|reader| {
-            for input in &closure.inputs {
-                let kind = match input {
-                    syn::Pat::Type(typed) => reader.kind_of_type(&typed.ty),
-                    _ => None,
-                };
-                reader.bind(input, kind);
-            }
-            reader.visit_expr(&closure.body);
-        });
+        self.closure(closure, &[]);
     }
 
     fn visit_local(&mut self, local: &'ast syn::Local) {
@@ -313,9 +287,6 @@ impl<'ast> Visit<'ast> for Reader<'_> {
                 self.visit_expr(diverge);
             }
             kind = self.kind(&init.expr);
-        }
-        if let syn::Pat::Type(typed) = &local.pat {
-            kind = self.kind_of_type(&typed.ty).or(kind);
         }
         self.bind(&local.pat, kind);
     }
@@ -328,10 +299,15 @@ impl<'ast> Visit<'ast> for Reader<'_> {
     fn visit_expr_method_call(&mut self, call: &'ast syn::ExprMethodCall) {
         let method = call.method.to_string();
         let kind = self.kind(&call.receiver);
-        if !kind.is_some_and(|kind| self.given.gives(&kind, &method)) {
-            self.called.insert(method);
+        self.call(kind.as_ref(), method.clone());
+        self.visit_expr(&call.receiver);
+        let given = kind.map_or_else(Vec::new, |kind| outside::given(&kind, &method));
+        for argument in &call.args {
+            match argument {
+                syn::Expr::Closure(closure) => self.closure(closure, &given),
+                other => self.visit_expr(other),
+            }
         }
-        visit::visit_expr_method_call(self, call);
     }
 
     fn visit_expr_path(&mut self, path: &'ast syn::ExprPath) {
@@ -341,18 +317,17 @@ impl<'ast> Visit<'ast> for Reader<'_> {
         let skipped = named.map_or(0, |qself| qself.position);
         let rest = path.path.segments.iter().skip(skipped);
         let names: Vec<String> = rest.map(|segment| segment.ident.to_string()).collect();
-        let counts = match names.as_slice() {
-            [] => false,
-            [_] if named.is_some() || qself.is_none() => false,
-            [before, _] if qself.is_none() && self.is_trait(before) => false,
+        match names.as_slice() {
+            [] => {}
+            [_] if named.is_some() || qself.is_none() => {}
+            [before, _] if qself.is_none() && self.is_trait(before) => {}
             // `fs::read_to_string`: a function of a module is no method.
-            [.., before, _] if is_module(before) => false,
+            [.., before, _] if is_module(before) => {}
             [.., last] => {
                 let kind = self.kind_of_names(path);
-                !kind.is_some_and(|kind| self.given.gives(&kind, last))
+                self.call(kind.as_ref(), last.clone());
             }
-        };
-        self.called.extend(names.last().filter(|_| counts).cloned());
+        }
         visit::visit_expr_path(self, path);
     }
 
@@ -360,12 +335,14 @@ impl<'ast> Visit<'ast> for Reader<'_> {
         let name = call.path.segments.last().map(|last| last.ident.to_string());
         let name = name.unwrap_or_default();
         if matches!(name.as_str(), "write" | "writeln") {
-            self.called.insert("write_fmt".to_owned());
+            self.unknown("write_fmt".to_owned());
         }
         if !OF_EXPRESSIONS.contains(&name.as_str()) || !self.arguments(call) {
             let said = call.tokens.to_string();
             let whole = ByteSpan::from_range(0..said.len());
-            self.called.extend(traits::method_names(&said, whole));
+            for method in traits::method_names(&said, whole) {
+                self.unknown(method);
+            }
         }
     }
 }

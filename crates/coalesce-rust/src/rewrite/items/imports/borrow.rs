@@ -45,9 +45,9 @@ impl<'a> Settler<'_, 'a> {
                 let usage = traits::Usage::of(world, moving.home, texts);
                 (usage, TraitsByMethod::of(world, moving.home, texts))
             });
-            for (name, binding) in known.with_one_of(methods.iter().map(String::as_str)) {
+            for (name, binding) in known.with_one_of(methods.names()) {
                 let looks = |name: &str| usage.looks_like_trait(name);
-                let demand = traits::demand(world, (name, binding.res), &methods, texts, &looks);
+                let demand = self.asked(&looks).demand((name, binding.res), &methods);
                 let Some(source) = self.source_of(binding) else {
                     continue;
                 };
@@ -69,6 +69,7 @@ impl<'a> Settler<'_, 'a> {
                     span: chunk.span,
                     origin: Origin::Code,
                     cfg: chunk.cfg.clone(),
+                    demand,
                 });
             }
         }
@@ -225,6 +226,9 @@ impl<'a> Settler<'_, 'a> {
         };
         let cfg = self.conditions_on(borrows, first);
         let only_methods = borrows.iter().all(|borrow| methods(&borrow));
+        if only_methods {
+            self.guess(name, borrows);
+        }
         let bound = path.last().is_some_and(|last| last == name);
         let hidden = only_methods && name == "_";
         let import = Import {
@@ -234,6 +238,23 @@ impl<'a> Settler<'_, 'a> {
         };
         let list = self.imports.arriving.entry(place.clone()).or_default();
         list.insert(import);
+    }
+
+    /// Tells of a trait that is imported where methods are called which others may have. One that its old
+    /// module imports by its name is asked about there: who else used it is known.
+    fn guess(&mut self, name: &str, borrows: &[Borrow]) {
+        let guessed = borrows.iter().all(|one| one.demand == Demand::Perhaps);
+        let mut others = borrows.iter().filter(|_| guessed);
+        let others = others.find(|one| !matches!(one.source, Source::Import(_)));
+        if let Some(one) = others {
+            let item = one.results.iter().find_map(|(res, _)| match res {
+                Res::Item(item) => Some(&self.world()[*item].name),
+                _ => None,
+            });
+            let name = item.cloned().unwrap_or_else(|| name.to_owned());
+            let call = (one.file, one.span, name);
+            self.scan.guessed_calls.insert(call);
+        }
     }
 
     /// The conditions under which a name is there and all of its users are.
@@ -264,6 +285,7 @@ impl<'a> Settler<'_, 'a> {
             };
             if matches!(borrow.site, UseSite::ExternCrate(_)) {
                 // A method call: the trait has to be in scope, under no name.
+                self.guess(&borrow.name, std::slice::from_ref(borrow));
                 let import = Import {
                     path,
                     alias: Some("_".to_owned()),

@@ -17,6 +17,7 @@ use crate::{
         },
         lines,
         mapping::refusal,
+        method_calls::calls::Called,
         place::Place,
         spell::{spelled, written},
         traits,
@@ -71,7 +72,7 @@ impl<'a> Settler<'_, 'a> {
     /// Globs that others see bring what they brought, used here or not.
     pub(super) fn public_globs(&mut self) {
         let world = self.world();
-        let mut called: BTreeMap<(FileId, u32), BTreeSet<String>> = BTreeMap::new();
+        let mut called: BTreeMap<(FileId, u32), Called> = BTreeMap::new();
         let spaces = world.spaces.iter();
         for binding in spaces.flat_map(|space| space.names.values().flatten()) {
             let (true, Some(import), Res::Item(item)) = (binding.glob, binding.import, binding.res)
@@ -111,18 +112,13 @@ impl<'a> Settler<'_, 'a> {
                     continue;
                 };
                 let to = &self.set.moving(chunk.moving).to;
-                let methods = traits::method_names(&text, chunk.span);
+                let methods = Called::on_unknown(traits::method_names(&text, chunk.span));
                 self.inner_glob((file, at), to, &methods);
             }
         }
     }
 
-    pub(super) fn inner_glob(
-        &mut self,
-        leaf: (FileId, u32),
-        to: &Place,
-        methods: &BTreeSet<String>,
-    ) {
+    pub(super) fn inner_glob(&mut self, leaf: (FileId, u32), to: &Place, methods: &Called) {
         let (world, speller) = (self.world(), self.speller());
         let target = speller.glob_target(leaf);
         let Some((target, space)) = target.map(|at| (at, world.space(at))) else {
@@ -137,15 +133,7 @@ impl<'a> Settler<'_, 'a> {
             let said = self.scan.used_inner.contains(&(leaf, name.clone()));
             for binding in bindings {
                 let seen = speller.sees(to, binding.reach, target);
-                let needed = said
-                    || traits::is_needed(
-                        world,
-                        &name,
-                        binding.res,
-                        methods,
-                        self.set.mapping.texts,
-                        &looks,
-                    );
+                let needed = said || self.asked(&looks).is_needed((&name, binding.res), methods);
                 if seen || !needed {
                     continue;
                 }

@@ -13,7 +13,7 @@ use crate::{
         draft::untouchable,
         items::{facades::Facade, moving::Moving, replace, scan::Left},
         place::Place,
-        traits,
+        traits::{self, Demand},
     },
 };
 
@@ -234,8 +234,16 @@ impl<'a> Settler<'_, 'a> {
                 // Modules inside have names of their own.
                 let inner = own_methods(world.facts(body.file), body.scope, &text);
                 methods.retain(|name| inner.contains(name));
-                if !self.is_trait_with(moved.item, &methods) {
-                    continue;
+                let asked = self.asked(&|_| false);
+                match asked.demand(("", Res::Item(moved.item)), &methods) {
+                    Demand::No => continue,
+                    Demand::Perhaps => {
+                        let span =
+                            ByteSpan::empty(world.facts(body.file).scope(body.scope).span.start);
+                        let call = (body.file, span, moved.name.clone());
+                        self.scan.guessed_calls.insert(call);
+                    }
+                    Demand::Yes => {}
                 }
                 let path = self.path_to_moved(index, &self.set.mapping.after(moved.home));
                 let alias = moved.shim.then(|| "_".to_owned());

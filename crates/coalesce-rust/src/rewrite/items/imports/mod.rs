@@ -26,7 +26,7 @@ use crate::{
             shims::Shims,
         },
         mapping::refusal,
-        method_calls,
+        method_calls::{self, calls::Called},
         needs::{Because, Need, Purpose, Subject},
         place::Place,
         spell::{Respelling, Speller, written},
@@ -159,12 +159,12 @@ impl<'a> Settler<'_, 'a> {
     }
 
     /// The methods that the code which a glob serves may call.
-    fn methods_served(&self, leaf: (FileId, u32)) -> BTreeSet<String> {
+    fn methods_served(&self, leaf: (FileId, u32)) -> Called {
         let world = self.world();
         let facts = world.facts(leaf.0);
         let scope = facts.scope(facts.declaration_of(leaf.1).scope);
         let text = self.set.mapping.texts.text(&self.set.path(leaf.0));
-        let called = text.map(|text| traits::method_names(&text, scope.span));
+        let called = text.map(|text| Called::on_unknown(traits::method_names(&text, scope.span)));
         called.unwrap_or_default()
     }
 
@@ -174,20 +174,22 @@ impl<'a> Settler<'_, 'a> {
             && self.is_trait_with(item, &self.methods_served(leaf))
     }
 
-    fn is_trait_with(&self, item: ItemId, methods: &BTreeSet<String>) -> bool {
-        traits::is_needed(
-            self.world(),
-            "",
-            Res::Item(item),
-            methods,
-            self.set.mapping.texts,
-            &|_| false,
-        )
+    fn is_trait_with(&self, item: ItemId, methods: &Called) -> bool {
+        let asked = self.asked(&|_| false);
+        asked.is_needed(("", Res::Item(item)), methods)
+    }
+
+    fn asked<'l>(&'l self, looks: &'l dyn Fn(&str) -> bool) -> traits::Asked<'l> {
+        traits::Asked {
+            world: self.set.mapping.world,
+            texts: self.set.mapping.texts,
+            looks,
+        }
     }
 
     /// Methods that a module calls in what does not leave a file, but for those that bounds give.
-    fn methods_that_stay(&self, home: ModuleId, file: FileId, text: &str) -> BTreeSet<String> {
-        let mut found = BTreeSet::new();
+    fn methods_that_stay(&self, home: ModuleId, file: FileId, text: &str) -> Called {
+        let mut found = Called::default();
         let mut start = 0;
         let end = ByteSpan::from_range(0..text.len()).end;
         let chunks = self.set.chunks.iter().filter(|chunk| chunk.file == file);

@@ -15,6 +15,7 @@ use crate::{
     rewrite::{
         conditions::conditions_of,
         items::scan::is_concerned,
+        method_calls::calls::Called,
         traits::{self, Demand},
         use_tree::LeafChange,
         walk::is_of_module,
@@ -24,8 +25,8 @@ use crate::{
 /// What was read of modules, each once: a module may have any number of imports.
 #[derive(Default)]
 pub(super) struct Read {
-    called: RefCell<BTreeMap<ModuleId, Rc<BTreeSet<String>>>>,
-    own_called: RefCell<BTreeMap<ModuleId, Rc<BTreeSet<String>>>>,
+    called: RefCell<BTreeMap<ModuleId, Rc<Called>>>,
+    own_called: RefCell<BTreeMap<ModuleId, Rc<Called>>>,
     usages: RefCell<BTreeMap<ModuleId, Rc<traits::Usage>>>,
 }
 
@@ -285,9 +286,9 @@ impl<'a> Settler<'_, 'a> {
     }
 
     /// The methods that what stays of a module calls, and of those that take its names by a glob.
-    fn called_with_globs(&self, home: ModuleId) -> BTreeSet<String> {
+    fn called_with_globs(&self, home: ModuleId) -> Called {
         let world = self.world();
-        let mut methods = BTreeSet::new();
+        let mut methods = Called::default();
         let bodies = world.bodies.iter();
         let users: BTreeSet<(FileId, ModuleId)> = bodies
             .filter(|body| body.module == home || self.has_glob_of(body.file, body.module, home))
@@ -314,9 +315,9 @@ impl<'a> Settler<'_, 'a> {
     }
 
     /// The methods that what stays of a module calls, without the modules inside of it.
-    fn called_by_itself(&self, user: ModuleId) -> BTreeSet<String> {
+    fn called_by_itself(&self, user: ModuleId) -> Called {
         let world = self.world();
-        let mut methods = BTreeSet::new();
+        let mut methods = Called::default();
         for body in world.bodies_of(user) {
             let Some(text) = self.set.mapping.texts.text(&self.set.path(body.file)) else {
                 continue;
@@ -333,7 +334,9 @@ impl<'a> Settler<'_, 'a> {
             for span in left_out.into_iter().chain([ByteSpan::empty(own.end)]) {
                 if span.start > start && start < own.end {
                     let end = span.start.min(own.end);
-                    methods.extend(traits::method_names(&text, ByteSpan::new(start, end)));
+                    let span = ByteSpan::new(start, end);
+                    let names = traits::method_names(&text, span);
+                    methods.extend_unknown(names, Some(user));
                 }
                 start = start.max(span.end);
             }
@@ -345,7 +348,7 @@ impl<'a> Settler<'_, 'a> {
         &self,
         import: (FileId, u32),
         (home, name): (ModuleId, &str),
-        methods: &BTreeSet<String>,
+        methods: &Called,
     ) -> Demand {
         let world = self.world();
         let names = world.space(home).names.values();
@@ -359,9 +362,9 @@ impl<'a> Settler<'_, 'a> {
             traits::Usage::of(world, home, texts)
         });
         let looks = |name: &str| usage.looks_like_trait(name);
-        let demands = results.iter().map(|res| {
-            traits::demand(world, (name, *res), methods, self.set.mapping.texts, &looks)
-        });
+        let demands = results
+            .iter()
+            .map(|res| self.asked(&looks).demand((name, *res), methods));
         // What a macro defines may be a trait; without a call of any method nobody needs it.
         let unknown = match methods.is_empty() {
             true => Demand::No,
