@@ -223,7 +223,7 @@ pub(super) fn inside<'c>(condition: &'c str, word: &str) -> Option<Vec<&'c str>>
 /// statements, fields, variants, arms and arguments; where each of them ends is read from tokens, for
 /// no parser knows the last three apart from what is around them.
 fn extents(text: &str) -> Vec<(ByteSpan, String)> {
-    if !text.contains("cfg") {
+    if !text.contains("cfg") && !text.contains("test") {
         return Vec::new();
     }
     let tokens = lexer::tokens(text, ByteSpan::from_range(0..text.len()));
@@ -244,11 +244,15 @@ fn condition_at<'t>(text: &'t str, tokens: &[Token], at: usize) -> Option<(&'t s
     let [hash, open, word, list] = tokens.get(at..at + 4)? else {
         return None;
     };
-    let is_cfg = hash.is(b'#')
-        && open.kind == TokenKind::Open(b'[')
-        && word.span.of(text) == Some("cfg")
-        && list.kind == TokenKind::Open(b'(');
-    if !is_cfg {
+    if !hash.is(b'#') || open.kind != TokenKind::Open(b'[') {
+        return None;
+    }
+    let said = word.span.of(text)?;
+    // A test is there for tests alone.
+    if said == "test" && matches!(list.kind, TokenKind::Close(_)) {
+        return Some((said, at + 4));
+    }
+    if said != "cfg" || list.kind != TokenKind::Open(b'(') {
         return None;
     }
     let close = tokens.get(closing(tokens, at + 3)?)?;

@@ -219,11 +219,15 @@ pub(super) fn needs_test(
     (home, place): (ModuleId, &Place),
     inherited: &[String],
 ) -> bool {
-    let world = mapping.world;
-    let kind = |krate: CrateId| world[krate].kind;
-    kind(mapping.krate(home)) == TargetKind::Test
-        && kind(place.krate) != TargetKind::Test
+    let krate = mapping.krate(home);
+    mapping.world[krate].kind == TargetKind::Test
         && !inherited.iter().any(|one| one == FOR_TESTS)
+        && is_there_without_tests(mapping, place)
+}
+
+/// Whether a place is there where no tests are built.
+pub(super) fn is_there_without_tests(mapping: &Mapping<'_>, place: &Place) -> bool {
+    mapping.world[place.krate].kind != TargetKind::Test
         && !around_place(mapping, place).contains(FOR_TESTS)
 }
 

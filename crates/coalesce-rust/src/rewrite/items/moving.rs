@@ -545,10 +545,15 @@ impl<'a> Set<'a> {
         };
         let own = span.of(&text).unwrap_or_default();
         let homes = (node.home, &node.to);
-        if !dropped && is_test(own) && conditions::needs_test(self.mapping, homes, &inherited) {
+        let test = !dropped && is_test(own);
+        if test && conditions::needs_test(self.mapping, homes, &inherited) {
             inherited.push(conditions::FOR_TESTS.to_owned());
         }
         let mut cfg = conditions(own);
+        // Without tests, nobody uses what a test imports.
+        if test && conditions::is_there_without_tests(self.mapping, &node.to) {
+            cfg.insert(conditions::FOR_TESTS.to_owned());
+        }
         let known = inherited.iter().filter(|said| said.starts_with("#[cfg("));
         cfg.extend(known.cloned());
         Some(Chunk {
@@ -616,7 +621,7 @@ pub(in super::super) fn is_bound_public(world: &World, home: ModuleId, item: Ite
 }
 
 /// Whether a text is a test, which nobody calls.
-fn is_test(text: &str) -> bool {
+pub(super) fn is_test(text: &str) -> bool {
     text.contains("test") && {
         let parsed = syntax::parse::<syn::ItemFn>(text);
         let test = parsed.is_ok_and(|item| {

@@ -10,8 +10,14 @@ use crate::{
     lexer,
     resolve::{BodyId, Res, UseSite},
     rewrite::{
+        conditions::{FOR_TESTS, is_there_without_tests},
         draft::untouchable,
-        items::{facades::Facade, moving::Moving, replace, scan::Left},
+        items::{
+            facades::Facade,
+            moving::{Moving, conditions, is_test},
+            replace,
+            scan::Left,
+        },
         place::Place,
         traits::{self, Demand},
     },
@@ -122,9 +128,39 @@ impl<'a> Settler<'_, 'a> {
                 self.rename(one, std::slice::from_ref(&moved.name), &old);
             }
         }
-        let cfg = self.conditions_of(Res::Item(moved.item));
+        let mut cfg = self.conditions_of(Res::Item(moved.item));
+        cfg.extend(self.conditions_of_all(uses));
         let list = self.imports.left.entry(body).or_default();
         list.insert(Import { path, alias, cfg });
+    }
+
+    /// The conditions that stand on the items of all uses: without them, nobody uses what is imported for these.
+    fn conditions_of_all(&self, uses: &[Left]) -> BTreeSet<String> {
+        let each = uses.iter().map(|one| self.conditions_around(one));
+        each.reduce(|all, one| &all & &one).unwrap_or_default()
+    }
+
+    /// The conditions on the item or block of a module that a use stands in.
+    fn conditions_around(&self, one: &Left) -> BTreeSet<String> {
+        let world = self.world();
+        let facts = world.facts(one.file);
+        let scope = world[one.body].scope;
+        let items = facts.items.iter().filter(|item| item.scope == scope);
+        let blocks = facts.impls.iter().filter(|block| block.scope == scope);
+        let mut spans = items
+            .map(|item| item.span)
+            .chain(blocks.map(|block| block.span));
+        let around = spans.find(|span| span.contains(one.span));
+        let text = self.set.mapping.texts.text(&self.set.path(one.file));
+        let own = around.and_then(|span| span.of(text.as_deref()?));
+        let Some(own) = own else {
+            return BTreeSet::new();
+        };
+        let mut found = conditions(own);
+        if is_test(own) && is_there_without_tests(self.set.mapping, &one.here) {
+            found.insert(FOR_TESTS.to_owned());
+        }
+        found
     }
 
     /// Names of what gets another name in its module, some of them words that a macro is given: those are
