@@ -22,9 +22,9 @@ Runs the soaking tests whose name has one of these parts, all of them without on
 
 Names of the toolkit's: kills, kills_at_every_call, a_full_disk_at_every_call, edits, hostile_trees,
 manifests, sources, journals, plans, caches, facts (fuzzing of both languages without a program around
-them), scaling and many (whether twice the file, twice the modules take twice the time), power. `put-back`
-alone puts errors that the runtime once had back into a copy of the sources, and sees that its tests find
-each.
+them), scaling, many and entries (whether twice the file, twice the modules, twice the manifest take twice
+the time), power. `put-back` alone puts errors that the runtime once had back into a copy of the sources,
+and sees that its tests find each.
 ";
 
 /// Test binaries with tests that soak: the names of those have `soak` in them. What is written to a
