@@ -1,6 +1,6 @@
 //! Every place that names a module or an item.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use aho_corasick::AhoCorasick;
 use coalesce_model::{ByteSpan, Certainty, Form, Reference, Texts, TreePath};
@@ -35,8 +35,8 @@ pub fn references(graph: &PythonGraph, names: &[&str], texts: &dyn Texts) -> Vec
 pub(crate) struct Mentions {
     /// `None` where nothing is sought.
     finder: Option<AhoCorasick>,
-    /// For each pattern the number of its name.
-    owners: Vec<usize>,
+    /// For each pattern the numbers of its names: thousands may share a word.
+    owners: Vec<Vec<usize>>,
     /// How many names there are.
     count: usize,
 }
@@ -49,7 +49,11 @@ impl Mentions {
     {
         let all = words.iter().enumerate();
         let all = all.flat_map(|(at, words)| words.into_iter().map(move |word| (at, word)));
-        let (owners, patterns): (Vec<usize>, Vec<&String>) = all.unzip();
+        let mut by_word: BTreeMap<&String, Vec<usize>> = BTreeMap::new();
+        for (at, word) in all {
+            by_word.entry(word).or_default().push(at);
+        }
+        let (patterns, owners): (Vec<&String>, Vec<Vec<usize>>) = by_word.into_iter().unzip();
         let finder = (!patterns.is_empty()).then(|| {
             AhoCorasick::new(&patterns)
                 .expect("invariant: names of a tree that was read are fewer than 2³¹ states")
@@ -130,9 +134,10 @@ impl Mentions {
     pub(crate) fn of(&self, text: &str) -> Vec<usize> {
         let found = self.finder.iter();
         let found = found.flat_map(|finder| finder.find_overlapping_iter(text));
-        let found = found.filter_map(|found| self.owners.get(found.pattern().as_usize()));
-        let found: BTreeSet<usize> = found.copied().collect();
-        found.into_iter().collect()
+        let words: BTreeSet<usize> = found.map(|found| found.pattern().as_usize()).collect();
+        let owners = words.into_iter().filter_map(|word| self.owners.get(word));
+        let names: BTreeSet<usize> = owners.flatten().copied().collect();
+        names.into_iter().collect()
     }
 }
 

@@ -1,12 +1,41 @@
 //! Which names of a half-executed module are bound by now.
 
-use std::rc::Rc;
+use std::{collections::BTreeSet, rc::Rc};
+
+use rustc_hash::FxHashMap;
 
 use super::program::{Program, Source, State};
 use crate::{facts::ImportStatement, graph::Entity};
 
 /// Longer chains of star imports count as bringing a name.
 const MAXIMUM_STARS: u32 = 16;
+
+/// The import statements that run with their module, by their numbers in it.
+pub(super) struct ExecutedImports<'g> {
+    /// By the names that they bind.
+    by_name: FxHashMap<&'g str, Vec<usize>>,
+    /// Those that take all names.
+    stars: Vec<usize>,
+}
+
+impl<'g> ExecutedImports<'g> {
+    fn of(imports: &'g [ImportStatement]) -> Self {
+        let mut found = Self {
+            by_name: FxHashMap::default(),
+            stars: Vec::new(),
+        };
+        let executed = imports.iter().enumerate();
+        for (at, import) in executed.filter(|(_, import)| import.top_level && import.eager) {
+            for leaf in &import.leaves {
+                found.by_name.entry(leaf.bound()).or_default().push(at);
+                if leaf.name.text == "*" {
+                    found.stars.push(at);
+                }
+            }
+        }
+        found
+    }
+}
 
 impl<'g> Program<'g> {
     /// Whether a module that is being executed has bound a name already.
@@ -86,14 +115,25 @@ impl<'g> Program<'g> {
             star: None,
             submodule: None,
         }));
-        let imports = self.graph.facts.get(module).map(|facts| &facts.imports);
-        let executed = imports.into_iter().flatten();
-        let executed = executed.filter(|import| import.top_level && import.eager);
-        sources.extend(executed.filter_map(|import| self.supplies(module, import, name)));
+        let imports = self.executed_imports(module, name).into_iter();
+        sources.extend(imports.filter_map(|import| self.supplies(module, import, name)));
         let sources: Rc<[Source]> = sources.into();
         let mut known = self.sources.borrow_mut();
         known.insert((module, name), Rc::clone(&sources));
         sources
+    }
+
+    /// The import statements of a module that may bind a name when it runs, in their order.
+    fn executed_imports(&self, module: usize, name: &str) -> Vec<&'g ImportStatement> {
+        let graph = self.graph;
+        let imports = graph.facts.get(module).map(|facts| &facts.imports);
+        let Some((imports, known)) = imports.zip(self.executed.get(module)) else {
+            return Vec::new();
+        };
+        let known = known.get_or_init(|| ExecutedImports::of(imports));
+        let own = known.by_name.get(name).into_iter().flatten();
+        let found: BTreeSet<usize> = own.chain(&known.stars).copied().collect();
+        found.into_iter().filter_map(|at| imports.get(at)).collect()
     }
 
     /// Whether an import statement of a module binds a name.

@@ -8,6 +8,7 @@ use std::{
 use coalesce_model::ImportTarget;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::bound::ExecutedImports;
 use crate::{facts::ImportStatement, graph::PythonGraph};
 
 /// Deeper chains of imports and calls are not followed.
@@ -98,6 +99,7 @@ pub struct Program<'g> {
     /// What import leaves name, by the places of their names.
     targets: Vec<Vec<(u32, usize, bool)>>,
     pub(super) own: Vec<OnceCell<FxHashMap<&'g str, u32>>>,
+    pub(super) executed: Vec<OnceCell<ExecutedImports<'g>>>,
     pub(super) bodies: Vec<OnceCell<BodiesByName<'g>>>,
     pub(super) methods: Vec<OnceCell<MethodsByName<'g>>>,
     pub(super) sources: RefCell<ByMember<'g, Rc<[Source]>>>,
@@ -127,6 +129,7 @@ impl<'g> Program<'g> {
             parents,
             targets: targets(graph),
             own: graph.modules.iter().map(|_| OnceCell::new()).collect(),
+            executed: graph.modules.iter().map(|_| OnceCell::new()).collect(),
             bodies: graph.modules.iter().map(|_| OnceCell::new()).collect(),
             methods: graph.modules.iter().map(|_| OnceCell::new()).collect(),
             sources: RefCell::default(),

@@ -51,7 +51,8 @@ fn next(graph: &PythonGraph, changes: &[Change], texts: &dyn Texts) -> Option<(C
     travelling.into_iter().find_map(|moved| {
         let source = Source::new(&mapping, moved.source, texts)?;
         let (_, extents) = definition(&mapping, &source, moved).ok()?;
-        let needs = needs::of(&mapping, &source, &extents).ok()?;
+        let module = needs::Bound::new(&source);
+        let needs = needs::of(&mapping, (&source, &module), &extents).ok()?;
         let eager = needs
             .iter()
             .filter(|need| need.origin == Origin::Back && need.eager());

@@ -1,12 +1,13 @@
 //! Calls of what is swapped, in the files of its users: those that do not fit are refused, those that may mean
 //! something else are told.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use coalesce_model::{ByteSpan, LanguagePlan, TreePath, Unproven, UnprovenKind, finding::codes};
 use ruff_python_ast::{
     self as ast, Expr,
     visitor::{self, Visitor},
 };
-use ruff_python_parser::Mode;
 use ruff_text_size::Ranged;
 
 use super::{
@@ -79,23 +80,13 @@ pub(super) fn doubt(path: &TreePath, span: ByteSpan, moved: &Swap, why: String) 
 
 /// Refuses the calls of a file that do not fit, and tells those that may mean something else.
 pub(super) fn calls(
-    text: &str,
     path: &TreePath,
-    ends: Vec<Callee<'_>>,
+    all: &CallsOfFile<'_>,
+    ends: &[Callee<'_>],
     moved: &Swap,
     plan: &mut LanguagePlan,
 ) {
-    let start = if text.starts_with('\u{feff}') { 3 } else { 0 };
-    let parsed = crate::parser::parse(text.get(start..).unwrap_or_default(), Mode::Module);
-    let mut calls = Calls {
-        start: u32::try_from(start).unwrap_or(0),
-        ends,
-        found: Vec::new(),
-        doubts: Vec::new(),
-    };
-    if let ast::Mod::Module(tree) = parsed.syntax() {
-        calls.visit_body(&tree.body);
-    }
+    let calls = all.held_against(ends);
     for (span, name, why) in calls.found {
         let message = format!(
             "this call of `{}{name}` does not fit `{}{name}`: {why}",
@@ -124,42 +115,74 @@ pub(super) struct Callee<'a> {
     pub(super) name: String,
 }
 
-struct Calls<'a> {
+/// The calls and decorators of a file by the ends of what they call, read once for all that is swapped.
+#[derive(Default)]
+pub(super) struct CallsOfFile<'t> {
     start: u32,
-    ends: Vec<Callee<'a>>,
+    calls: BTreeMap<u32, Vec<&'t ast::ExprCall>>,
+    decorators: BTreeMap<u32, Vec<ByteSpan>>,
+}
+
+/// What does not fit, and what may mean something else.
+#[derive(Default)]
+struct Held {
     found: Vec<(ByteSpan, String, String)>,
     doubts: Vec<(ByteSpan, String)>,
 }
 
-impl Calls<'_> {
+impl<'t> CallsOfFile<'t> {
+    /// Reads a tree whose offsets are counted from `start`.
+    pub fn new(tree: &'t ast::Mod, start: u32) -> Self {
+        let mut found = Self {
+            start,
+            ..Self::default()
+        };
+        if let ast::Mod::Module(tree) = tree {
+            found.visit_body(&tree.body);
+        }
+        found
+    }
+
     fn span(&self, node: impl Ranged) -> ByteSpan {
         shift(node.range(), self.start)
     }
-}
 
-impl Visitor<'_> for Calls<'_> {
-    fn visit_decorator(&mut self, decorator: &ast::Decorator) {
-        let span = self.span(&decorator.expression);
-        if let Some(known) = self.ends.iter().find(|callee| callee.end == span.end)
-            && let Some(why) = known.takes.misfit_of_one()
-        {
-            self.found.push((span, known.name.clone(), why));
-        }
-        visitor::walk_decorator(self, decorator);
-    }
-
-    fn visit_expr(&mut self, expression: &Expr) {
-        if let Expr::Call(call) = expression {
-            let (end, span) = (self.span(&*call.func).end, self.span(call));
-            if let Some(known) = self.ends.iter().find(|callee| callee.end == end) {
+    fn held_against(&self, ends: &[Callee<'_>]) -> Held {
+        let mut held = Held::default();
+        let mut seen = BTreeSet::new();
+        // Of several that end at one place the first counts.
+        for known in ends.iter().filter(|known| seen.insert(known.end)) {
+            for span in self.decorators.get(&known.end).into_iter().flatten() {
+                if let Some(why) = known.takes.misfit_of_one() {
+                    held.found.push((*span, known.name.clone(), why));
+                }
+            }
+            for call in self.calls.get(&known.end).into_iter().flatten() {
+                let span = self.span(*call);
                 if let Some(why) = known.takes.misfit(&call.arguments) {
-                    self.found.push((span, known.name.clone(), why));
+                    held.found.push((span, known.name.clone(), why));
                 } else if let Some(took) = known.took
                     && let Some(why) = known.takes.doubt(took, &call.arguments)
                 {
-                    self.doubts.push((span, why));
+                    held.doubts.push((span, why));
                 }
             }
+        }
+        held
+    }
+}
+
+impl<'t> Visitor<'t> for CallsOfFile<'t> {
+    fn visit_decorator(&mut self, decorator: &'t ast::Decorator) {
+        let span = self.span(&decorator.expression);
+        self.decorators.entry(span.end).or_default().push(span);
+        visitor::walk_decorator(self, decorator);
+    }
+
+    fn visit_expr(&mut self, expression: &'t Expr) {
+        if let Expr::Call(call) = expression {
+            let end = self.span(&*call.func).end;
+            self.calls.entry(end).or_default().push(call);
         }
         visitor::walk_expr(self, expression);
     }

@@ -3,7 +3,12 @@
 //! Whoever replaces one definition by another in the same words takes them for the same. Names in them
 //! that lead elsewhere, to definitions that are not the same either, make them different.
 
-use std::{cell::RefCell, rc::Rc};
+use std::{
+    cell::{OnceCell, RefCell},
+    collections::BTreeSet,
+    rc::Rc,
+    sync::Arc,
+};
 
 use coalesce_model::{ByteSpan, ChangeKind, Finding, Texts, TreePath, finding::codes};
 use ruff_python_ast::{self as ast, Expr, Stmt, comparable::ComparableStmt};
@@ -14,7 +19,7 @@ use rustc_hash::FxHashMap;
 use super::{
     apart, identity, refusal,
     results::{self, Results},
-    signatures::Swap,
+    signatures::{Swap, is_called},
     told_apart,
 };
 use crate::{
@@ -226,8 +231,11 @@ pub(super) struct Modules<'t> {
     read: RefCell<FxHashMap<usize, Option<Rc<ReadModule>>>>,
 }
 
-struct ReadModule {
-    statements: Vec<Stmt>,
+pub(super) struct ReadModule {
+    pub(super) text: Arc<str>,
+    pub(super) statements: Vec<Stmt>,
+    /// What is bound when it has run, asked for once.
+    certain: OnceCell<Option<BTreeSet<String>>>,
     analysis: Analysis,
     /// What offsets of the parser are counted from.
     start: usize,
@@ -241,7 +249,7 @@ impl<'t> Modules<'t> {
         }
     }
 
-    fn read(&self, mapping: &Mapping<'_>, module: usize) -> Option<Rc<ReadModule>> {
+    pub(super) fn read(&self, mapping: &Mapping<'_>, module: usize) -> Option<Rc<ReadModule>> {
         if let Some(known) = self.read.borrow().get(&module) {
             return known.clone();
         }
@@ -259,9 +267,25 @@ impl<'t> Modules<'t> {
         };
         Some(ReadModule {
             statements: tree.body.into_iter().collect(),
+            certain: OnceCell::new(),
             analysis: Analysis::new(&text),
+            text: Arc::clone(&text),
             start,
         })
+    }
+}
+
+impl ReadModule {
+    /// Names that are bound for certain when the module has run; `None` where its end is never reached.
+    pub(super) fn certain(&self) -> Option<&BTreeSet<String>> {
+        let bound = || super::certain::bound(&self.statements);
+        self.certain.get_or_init(bound).as_ref()
+    }
+
+    /// The statements that define a name.
+    pub(super) fn definitions_of(&self, name: &str) -> Vec<&Stmt> {
+        let statements = self.statements.iter();
+        statements.filter(|each| is_called(each, name)).collect()
     }
 }
 

@@ -73,12 +73,11 @@ pub type Problem = (ByteSpan, String);
 /// What the definition between `extents` needs, or what stands in the way.
 pub fn of(
     mapping: &Mapping<'_>,
-    source: &Source,
+    (source, module): (&Source, &Bound<'_>),
     extents: &[ByteSpan],
 ) -> Result<Vec<Need>, Problem> {
     let inside = |span: ByteSpan| extents.iter().any(|extent| extent.contains(span));
     let mut found: BTreeMap<(String, u32), Need> = BTreeMap::new();
-    let module = Bound::new(source);
     for (span, name) in &source.outline.globals {
         // What goes along as a whole is refused or let go where it is looked at itself.
         if inside(*span) && mapping.items.index(source.module, name).is_none() {
@@ -92,7 +91,7 @@ pub fn of(
         let Some(root) = used.chain.first().filter(|root| inside(root.span)) else {
             continue;
         };
-        for (rank, mut need) in (0..).zip(origins(mapping, (source, &module), used, &inside)?) {
+        for (rank, mut need) in (0..).zip(origins(mapping, (source, module), used, &inside)?) {
             let annotation = used.unevaluated(source.future);
             need.uses.push(Used {
                 span: root.span,
@@ -126,8 +125,8 @@ fn need(name: &str, origin: Origin, typing: bool) -> Need {
     }
 }
 
-/// What is asked of a module's names for each use of one.
-struct Bound<'s> {
+/// What is asked of a module's names for each use of one, read once for all that leaves it.
+pub struct Bound<'s> {
     /// Names that functions assign to.
     globals: FxHashSet<&'s str>,
     /// Names that statements outside of branches define.
@@ -135,7 +134,7 @@ struct Bound<'s> {
 }
 
 impl<'s> Bound<'s> {
-    fn new(source: &'s Source) -> Self {
+    pub fn new(source: &'s Source) -> Self {
         let (globals, statements) = (&source.outline.globals, &source.outline.statements);
         Self {
             globals: globals.iter().map(|(_, name)| name.as_str()).collect(),

@@ -1,17 +1,16 @@
 //! Whether the users of a replaced item can use the one in its place: calls fit its parameters, and
 //! the members that they name are there.
 
-use std::collections::BTreeMap;
+use std::{cell::OnceCell, collections::BTreeMap};
 
 use coalesce_model::{
     ByteSpan, ChangeKind, LanguagePlan, Texts, TreePath, Unproven, UnprovenKind, finding::codes,
 };
 use ruff_python_ast::{self as ast, Expr, Stmt, comparable::ComparableExpr};
-use ruff_python_parser::Mode;
+use ruff_python_parser::{Mode, Parsed};
 
 use super::{
-    calls::{Callee, calls, doubt},
-    certain,
+    calls::{Callee, CallsOfFile, calls, doubt},
     equivalence::{self, Comparison, Modules},
     patches, refusal,
     roles::{Role, roles},
@@ -112,8 +111,8 @@ pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) 
     let mut shapes: Vec<(Swap, Shape)> = Vec::new();
     for swap in swaps(mapping) {
         open.push(equivalence::compare(mapping, &swap, &modules));
-        let shape = primary(mapping, &swap, texts).unwrap_or_default();
-        conditions.push(has_perhaps(mapping, &swap, texts));
+        let shape = primary(mapping, &swap, &modules).unwrap_or_default();
+        conditions.push(has_perhaps(mapping, &swap, &modules));
         shapes.push((swap, shape));
     }
     let mut users: Vec<Users> = shapes.iter().map(|_| Users::default()).collect();
@@ -134,11 +133,9 @@ pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) 
             continue;
         }
         let analysis = Analysis::new(&text);
-        let user = User {
-            names: Names::new(mapping.graph, Some(module), &analysis),
-            text: &text,
-            path: &found.path,
-        };
+        let parsed = OnceCell::new();
+        let names = Names::new(mapping.graph, Some(module), &analysis);
+        let user = User::new(names, (&found.path, &text), &parsed);
         for ((swap, shape), users) in named {
             let Found { mut used, bases } = user.check(mapping, swap, shape, plan);
             let goes = |definition: &&Definition| {
@@ -263,16 +260,12 @@ impl Users {
 }
 
 /// Whether what takes over is there only under a condition, and what it takes over from is always.
-fn has_perhaps(mapping: &Mapping<'_>, swap: &Swap, texts: &dyn Texts) -> bool {
+fn has_perhaps(mapping: &Mapping<'_>, swap: &Swap, modules: &Modules<'_>) -> bool {
     let is_certain = |module: usize, item: &str| {
-        let module = mapping.graph.modules.get(module)?;
-        let text = texts.text(&module.path)?;
-        let parsed = crate::parser::parse(&text, Mode::Module);
-        let ast::Mod::Module(tree) = parsed.syntax() else {
-            return None;
-        };
-        let stub = module.path.extension() == Some("pyi");
-        Some(stub || certain::bound(&tree.body)?.contains(item))
+        let path = &mapping.graph.modules.get(module)?.path;
+        let read = modules.read(mapping, module)?;
+        let stub = path.extension() == Some("pyi");
+        Some(stub || read.certain()?.contains(item))
     };
     let Entity::Item(module, item) = mapping.graph.lookup(&swap.to) else {
         return false;
@@ -280,35 +273,19 @@ fn has_perhaps(mapping: &Mapping<'_>, swap: &Swap, texts: &dyn Texts) -> bool {
     is_certain(module, &item) == Some(false) && is_certain(swap.source, &swap.item) == Some(true)
 }
 
-fn primary(mapping: &Mapping<'_>, moved: &Swap, texts: &dyn Texts) -> Option<Shape> {
+fn primary(mapping: &Mapping<'_>, moved: &Swap, modules: &Modules<'_>) -> Option<Shape> {
     let Entity::Item(module, item) = mapping.graph.lookup(&moved.to) else {
         return None;
     };
-    let text = texts.text(&mapping.graph.modules.get(module)?.path)?;
-    let old = mapping.graph.modules.get(moved.source);
-    let old = old.and_then(|old| texts.text(&old.path));
+    let old = modules.read(mapping, moved.source);
     let (was, took) = old.map_or((None, None), |old| {
-        let parsed = crate::parser::parse(&old, Mode::Module);
-        let ast::Mod::Module(tree) = parsed.syntax() else {
-            return (None, None);
-        };
-        let definitions: Vec<&Stmt> = tree
-            .body
-            .iter()
-            .filter(|each| is_called(each, &moved.item))
-            .collect();
+        let definitions = old.definitions_of(&moved.item);
         let took = shape(&definitions).and_then(|shape| shape.parameters);
         (kind_of(&definitions), took)
     });
-    let parsed = crate::parser::parse(&text, Mode::Module);
-    let ast::Mod::Module(tree) = parsed.syntax() else {
-        return None;
-    };
-    let definitions: Vec<&Stmt> = tree
-        .body
-        .iter()
-        .filter(|each| is_called(each, &item))
-        .collect();
+    let read = modules.read(mapping, module)?;
+    let definitions = read.definitions_of(&item);
+    let text = &read.text;
     let shape = shape(&definitions)?;
     // A function that others hang members on has more than is seen here.
     let bare = !text.contains(&format!("\n{item}."));
@@ -391,7 +368,7 @@ fn name_of(expression: &Expr) -> &str {
     }
 }
 
-fn is_called(statement: &Stmt, name: &str) -> bool {
+pub(super) fn is_called(statement: &Stmt, name: &str) -> bool {
     match statement {
         Stmt::FunctionDef(function) => function.name.as_str() == name,
         Stmt::ClassDef(class) => class.name.as_str() == name,
@@ -567,16 +544,64 @@ struct User<'a> {
     names: Names<'a>,
     text: &'a str,
     path: &'a TreePath,
+    /// The uses of items: which of the file's, and how much of it names the item.
+    uses: BTreeMap<(usize, String), Vec<(usize, usize)>>,
+    parsed: &'a OnceCell<Parsed<ast::Mod>>,
+    calls: OnceCell<CallsOfFile<'a>>,
 }
 
-impl User<'_> {
-    /// How much of a use names what is swapped, if any of it does.
-    fn named(&self, mapping: &Mapping<'_>, used: &Use, moved: &Swap) -> Option<usize> {
-        let meanings = self.names.meanings(used);
-        meanings.iter().position(|meaning| {
-            matches!(&meaning.entity, Some(Entity::Item(home, item))
-                if *item == moved.item
-                    && (*home == moved.source || mapping.graph.twin(moved.source) == Some(*home)))
+impl<'a> User<'a> {
+    fn new(
+        names: Names<'a>,
+        (path, text): (&'a TreePath, &'a str),
+        parsed: &'a OnceCell<Parsed<ast::Mod>>,
+    ) -> Self {
+        let mut uses: BTreeMap<(usize, String), Vec<(usize, usize)>> = BTreeMap::new();
+        for (number, used) in names.analysis.uses.iter().enumerate() {
+            for (at, meaning) in names.meanings(used).iter().enumerate() {
+                if let Some(Entity::Item(home, item)) = &meaning.entity {
+                    let own = uses.entry((*home, item.clone())).or_default();
+                    if own.last().is_none_or(|(last, _)| *last != number) {
+                        own.push((number, at));
+                    }
+                }
+            }
+        }
+        Self {
+            names,
+            text,
+            path,
+            uses,
+            parsed,
+            calls: OnceCell::new(),
+        }
+    }
+
+    /// The uses that name what is swapped, each with how much of it does.
+    fn uses_of(&self, mapping: &Mapping<'_>, moved: &Swap) -> Vec<(&Use, usize)> {
+        let homes = std::iter::once(moved.source).chain(mapping.graph.twin(moved.source));
+        let own = homes.filter_map(|home| self.uses.get(&(home, moved.item.clone())));
+        let mut own: Vec<(usize, usize)> = own.flatten().copied().collect();
+        own.sort_unstable();
+        own.dedup_by_key(|(number, _)| *number);
+        let uses = own.into_iter();
+        let uses =
+            uses.filter_map(|(number, at)| Some((self.names.analysis.uses.get(number)?, at)));
+        uses.collect()
+    }
+
+    fn calls(&self) -> &CallsOfFile<'a> {
+        self.calls.get_or_init(|| {
+            let start = if self.text.starts_with('\u{feff}') {
+                3
+            } else {
+                0
+            };
+            let source = self.text.get(start..).unwrap_or_default();
+            let parsed = self
+                .parsed
+                .get_or_init(|| crate::parser::parse(source, Mode::Module));
+            CallsOfFile::new(parsed.syntax(), u32::try_from(start).unwrap_or(0))
         })
     }
 
@@ -591,10 +616,7 @@ impl User<'_> {
         let (mut found, mut bases) = (Vec::new(), Vec::new());
         let mut ends: Vec<Callee<'_>> = Vec::new();
         let mut bare: Vec<u32> = Vec::new();
-        for used in &self.names.analysis.uses {
-            let Some(at) = self.named(mapping, used, moved) else {
-                continue;
-            };
+        for (used, at) in self.uses_of(mapping, moved) {
             found.extend(used.chain.get(at).map(|name| name.span));
             match used.chain.get(at + 1) {
                 Some(member) => {
@@ -627,7 +649,7 @@ impl User<'_> {
         }
         unfit_roles(self.text, self.path, &bare, (moved, shape), plan);
         if !ends.is_empty() {
-            calls(self.text, self.path, ends, moved, plan);
+            calls(self.path, self.calls(), &ends, moved, plan);
         }
         Found { used: found, bases }
     }

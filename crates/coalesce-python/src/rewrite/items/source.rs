@@ -1,9 +1,10 @@
 //! The file that a definition leaves: what goes with it, what stays, what it is refused for.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, btree_map::Entry};
 
 use coalesce_model::{
-    ByteSpan, Edit, Guard, LanguagePlan, Texts, TreePath, finding::codes, language::RewriteOptions,
+    ByteSpan, Edit, Guard, LanguagePlan, Rewrite, Texts, TreePath, finding::codes,
+    language::RewriteOptions,
 };
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -133,8 +134,9 @@ pub fn take(
         return;
     }
     let all: Vec<ByteSpan> = cuts.iter().flat_map(|cut| cut.extents.clone()).collect();
+    let mut followed = Followed::new(&source, options, plan);
     for cut in &cuts {
-        if let Err(problem) = block(mapping, options, &source, cut, arriving, plan) {
+        if let Err(problem) = block(mapping, &mut followed, cut, arriving, plan) {
             stays(mapping, &source, cut.index, problem, plan);
         }
     }
@@ -366,11 +368,73 @@ fn goes_whole(mapping: &Mapping<'_>, source: &Source, moved: &Moved) -> bool {
             .all(|root| along(root.span.start))
 }
 
+/// What the references of a file become in the packages that its definitions go to, each read once.
+struct Followed<'s> {
+    source: &'s Source,
+    bound: needs::Bound<'s>,
+    options: RewriteOptions,
+    by_package: BTreeMap<String, (Vec<Rewrite>, Vec<Edit>)>,
+    /// The places that the plan tells of already.
+    told: FxHashSet<ByteSpan>,
+}
+
+impl<'s> Followed<'s> {
+    fn new(source: &'s Source, options: RewriteOptions, plan: &LanguagePlan) -> Self {
+        let told = plan.rewrites.iter();
+        let told = told.filter(|told| told.path == source.path);
+        Self {
+            source,
+            bound: needs::Bound::new(source),
+            options,
+            by_package: BTreeMap::new(),
+            told: told.map(|told| told.span).collect(),
+        }
+    }
+
+    fn in_package(&mut self, mapping: &Mapping<'_>, package: String) -> &(Vec<Rewrite>, Vec<Edit>) {
+        let (source, options) = (self.source, self.options);
+        let read = |package: &String| {
+            let file = File {
+                package_after: package.clone(),
+                ..File::new(mapping, Some(source.module), &source.text, &source.analysis)
+            };
+            let mut found = FileEdits::new(source.path.clone());
+            rewrite::passes(&file, options, &mut found);
+            let (found, edits) = found.finish();
+            let mut rewrites = found.rewrites;
+            rewrites.sort_by_key(|rewrite| rewrite.span);
+            let mut edits: Vec<Edit> = edits.into_iter().map(|(edit, _)| edit).collect();
+            edits.sort_by_key(|edit| edit.span);
+            (rewrites, edits)
+        };
+        match self.by_package.entry(package) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(open) => {
+                let found = read(open.key());
+                open.insert(found)
+            }
+        }
+    }
+}
+
+/// Of what is sorted by its places, what lies in one of the extents.
+fn inside<'a, T>(
+    all: &'a [T],
+    extents: &'a [ByteSpan],
+    span: impl Fn(&T) -> ByteSpan + Copy + 'a,
+) -> impl Iterator<Item = &'a T> {
+    extents.iter().flat_map(move |extent| {
+        let first = all.partition_point(|one| span(one).start < extent.start);
+        let behind = all.get(first..).unwrap_or_default().iter();
+        let near = behind.take_while(move |one| span(one).start <= extent.end);
+        near.filter(move |one| extent.contains(span(one)))
+    })
+}
+
 /// The text that arrives elsewhere, with the edits that it needs there.
 fn block(
     mapping: &Mapping<'_>,
-    options: RewriteOptions,
-    source: &Source,
+    followed: &mut Followed<'_>,
     cut: &Cut,
     arriving: &mut Arriving,
     plan: &mut LanguagePlan,
@@ -383,32 +447,19 @@ fn block(
     else {
         return Ok(());
     };
-    let needs = needs::of(mapping, source, &cut.extents)?;
-    let package = package_of(mapping, moved);
-    let file = File {
-        package_after: package,
-        ..File::new(mapping, Some(source.module), &source.text, &source.analysis)
-    };
-    let mut found = FileEdits::new(source.path.clone());
-    rewrite::passes(&file, options, &mut found);
-    let (found, edits) = found.finish();
-    let inside = |span: ByteSpan| cut.extents.iter().any(|extent| extent.contains(span));
-    let ours = found
-        .rewrites
-        .into_iter()
-        .filter(|rewrite| inside(rewrite.span));
-    let told = plan.rewrites.iter().filter(|told| told.path == source.path);
-    let mut told: FxHashSet<ByteSpan> = told.map(|told| told.span).collect();
+    let source = followed.source;
+    let needs = needs::of(mapping, (source, &followed.bound), &cut.extents)?;
+    let (rewrites, edits) = followed.in_package(mapping, package_of(mapping, moved));
+    let ours: Vec<Rewrite> = inside(rewrites, &cut.extents, |rewrite| rewrite.span)
+        .cloned()
+        .collect();
+    let edits = inside(edits, &cut.extents, |edit| edit.span);
+    let mut edits: Vec<Edit> = edits.cloned().collect();
     for rewrite in ours {
-        if told.insert(rewrite.span) {
+        if followed.told.insert(rewrite.span) {
             plan.rewrites.push(rewrite);
         }
     }
-    let mut edits: Vec<Edit> = edits
-        .into_iter()
-        .map(|(edit, _)| edit)
-        .filter(|edit| inside(edit.span))
-        .collect();
     if moved.name != moved.item {
         let bindings = source.analysis.bindings(0, &moved.item);
         edits.extend(

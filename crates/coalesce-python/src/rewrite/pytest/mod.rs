@@ -7,7 +7,7 @@ mod conftest;
 mod module_state;
 mod settings;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_model::{
     ByteSpan, ChangeKind, Edit, Evidence, Form, LanguagePlan, Rewrite, Safety, Texts, TreePath,
@@ -113,6 +113,7 @@ fn moving(mapping: &Mapping<'_>, texts: &dyn Texts) -> Vec<Moving> {
             span: None,
         });
     }
+    let mut known: BTreeMap<usize, BTreeMap<String, (ByteSpan, bool)>> = BTreeMap::new();
     for moved in mapping.items.list.iter().filter(|moved| {
         moved.change.kind == ChangeKind::Move && moved.travels() && !mapping.goes_away(moved.source)
     }) {
@@ -128,12 +129,18 @@ fn moving(mapping: &Mapping<'_>, texts: &dyn Texts) -> Vec<Moving> {
             TreePath::new(&format!("{base}.py")).ok()
         });
         let Some(target) = target else { continue };
-        let own = texts
-            .text(&module.path)
-            .and_then(|text| definition(&text, &moved.item));
-        let Some((span, case)) = own else { continue };
+        if !is_test(target.file_name()) {
+            continue;
+        }
+        let defined = known.entry(moved.source).or_insert_with(|| {
+            let text = texts.text(&module.path);
+            text.map(|text| definitions(&text)).unwrap_or_default()
+        });
+        let Some((span, case)) = defined.get(&moved.item).copied() else {
+            continue;
+        };
         let named = |name: &str| case || name.starts_with("test") || name.starts_with("Test");
-        if is_test(target.file_name()) && named(&moved.name) {
+        if named(&moved.name) {
             found.push(Moving {
                 from: moved.change.from.clone(),
                 to: moved.change.to.clone(),
@@ -147,18 +154,20 @@ fn moving(mapping: &Mapping<'_>, texts: &dyn Texts) -> Vec<Moving> {
     found
 }
 
-/// The function or class of a name at the top of a file, and whether it is a case of `unittest`.
-fn definition(text: &str, name: &str) -> Option<(ByteSpan, bool)> {
+/// The functions and classes at the top of a file by their names, the last of each, and whether it is a case of
+/// `unittest`.
+fn definitions(text: &str) -> BTreeMap<String, (ByteSpan, bool)> {
     let (parsed, start) = parse_module(text);
-    let mut own = statements(&parsed).iter().rev();
-    own.find_map(|statement| {
-        let case = match statement {
-            Stmt::FunctionDef(function) if function.name.as_str() == name => false,
-            Stmt::ClassDef(class) if class.name.as_str() == name => is_case(class),
+    let own = statements(&parsed).iter().filter_map(|statement| {
+        let (name, case) = match statement {
+            Stmt::FunctionDef(function) => (&function.name, false),
+            Stmt::ClassDef(class) => (&class.name, is_case(class)),
             _ => return None,
         };
-        Some((shift(statement.range(), start), case))
-    })
+        let span = shift(statement.range(), start);
+        Some((name.to_string(), (span, case)))
+    });
+    own.collect()
 }
 
 /// Whether a class is a case of `unittest`, which pytest finds by any name.
