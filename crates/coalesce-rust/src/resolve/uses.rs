@@ -195,6 +195,26 @@ impl World {
         }
     }
 
+    /// Calls `visit` for every site of a file that begins in one of these spans, with the number of the first such
+    /// span and the place where the site begins.
+    pub(crate) fn visit_inside<'w>(
+        &'w self,
+        file: &SourceFile,
+        spans: &[ByteSpan],
+        visit: &mut dyn FnMut(usize, ByteSpan, Site<'w>),
+    ) {
+        if spans.is_empty() {
+            return;
+        }
+        self.visit_file(file, &mut |_, site| {
+            let first = site.segments.first().map(|first| first.span);
+            let around = |first: ByteSpan| spans.iter().position(|span| span.contains(first));
+            if let Some((at, first)) = first.and_then(|first| Some((around(first)?, first))) {
+                visit(at, first, site);
+            }
+        });
+    }
+
     /// Each step of each path of a file, by the site and the number of the step, with what it leads to.
     pub(crate) fn visit_steps<'w>(
         &'w self,

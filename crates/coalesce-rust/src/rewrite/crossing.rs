@@ -410,15 +410,8 @@ impl Check<'_> {
             let calls = world.facts(file).macro_calls.iter();
             let calls = calls.filter(|call| call.item_position);
             let bodies: Vec<ByteSpan> = calls.map(|call| call.body).collect();
-            if bodies.is_empty() {
-                continue;
-            }
-            world.visit_file(source, &mut |_, site| {
-                let Some(first) = site.segments.first() else {
-                    return;
-                };
-                let inside = bodies.iter().any(|body| body.contains(first.span));
-                if !inside || set.chunk_at(file, first.span.start).is_some() {
+            world.visit_inside(source, &bodies, &mut |_, first, site| {
+                if set.chunk_at(file, first.start).is_some() {
                     return;
                 }
                 let mut steps = site.trace.steps.iter().flat_map(Found::all);
@@ -436,7 +429,7 @@ impl Check<'_> {
                 let help = "write out what the macro makes, or move that along".to_owned();
                 let refused = refusal(source.path.clone(), message)
                     .coded(codes::FORBIDDEN_IN_TARGET)
-                    .at(first.span);
+                    .at(first);
                 self.found.refusals.push(refused.with_help(help));
             });
         }

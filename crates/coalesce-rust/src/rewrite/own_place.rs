@@ -410,15 +410,9 @@ impl Reader<'_> {
                 let shows = tree && self.leads_to(name, &["stringify"]);
                 shows.then_some((name.to_owned(), call.body))
             });
-            let calls: Vec<(String, ByteSpan)> = calls.collect();
-            if calls.is_empty() {
-                continue;
-            }
+            let (names, bodies): (Vec<String>, Vec<ByteSpan>) = calls.unzip();
             let mut shown = Vec::new();
-            world.visit_file(source, &mut |_, site| {
-                let Some(first) = site.segments.first() else {
-                    return;
-                };
+            world.visit_inside(source, &bodies, &mut |call, first, site| {
                 let mut steps = site.trace.steps.iter().flat_map(Found::all);
                 let changes = site.segments.len() > 1
                     && steps.any(|(res, _)| match res {
@@ -426,10 +420,8 @@ impl Reader<'_> {
                         Res::Module(module) => mapping.is_changed(module),
                         _ => false,
                     });
-                let call = calls.iter().find(|(_, body)| body.contains(first.span));
-                if let Some((name, _)) = call.filter(|_| changes) {
-                    shown.push((first.span, name.clone()));
-                }
+                let name = names.get(call).filter(|_| changes);
+                shown.extend(name.map(|name| (first, name.clone())));
             });
             for (span, name) in shown {
                 let why = format!("`{name}!` shows the path that it is given, and that changes");
