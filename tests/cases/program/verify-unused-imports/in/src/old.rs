@@ -3,8 +3,8 @@
 use std::io::Read;
 
 pub fn area(side: usize) -> usize {
-    let shapes = [Shape(side)];
-    shapes[0].read() * side
+    let shape = || Shape(side);
+    shape().read() * side
 }
 
 pub struct Shape(pub usize);

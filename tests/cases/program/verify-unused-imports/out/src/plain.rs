@@ -7,5 +7,6 @@ impl Sink {
 }
 
 pub fn stays(sinks: &[Sink]) {
-    sinks[0].write_str("x");
+    let first = || &sinks[0];
+    first().write_str("x");
 }
