@@ -79,6 +79,27 @@ fn moves_items(changes: &[Change]) -> bool {
     changes.iter().any(moves)
 }
 
+/// What leaves one file is held against each other piece of it: of more items no plan is made.
+const MOST_ITEMS_OF_A_MODULE: usize = 4_000;
+
+/// The refusal to plan for so many items of one module.
+fn too_many_items(changes: &[Change]) -> Option<Finding> {
+    let mut of_each: BTreeMap<&str, usize> = BTreeMap::new();
+    let items = changes.iter().filter(|one| one.subject == Subject::Item);
+    for (module, _) in items.filter_map(|change| change.from.rsplit_once('.')) {
+        *of_each.entry(module).or_default() += 1;
+    }
+    let (module, count) = of_each
+        .into_iter()
+        .find(|(_, count)| *count > MOST_ITEMS_OF_A_MODULE)?;
+    let message = format!(
+        "{count} items of `{module}` change; plans are made for up to {MOST_ITEMS_OF_A_MODULE} of one module"
+    );
+    let help =
+        "move, replace or merge the module, or migrate its items by several manifests, one after the other".to_owned();
+    Some(Finding::refusal(TreePath::root(), message).with_help(help))
+}
+
 /// Works out the proposal for a set of changes.
 pub fn rewrite(
     graph: &PythonGraph,
@@ -86,6 +107,12 @@ pub fn rewrite(
     options: RewriteOptions,
     texts: &dyn Texts,
 ) -> LanguagePlan {
+    if let Some(refusal) = too_many_items(changes) {
+        return LanguagePlan {
+            refusals: vec![refusal],
+            ..LanguagePlan::default()
+        };
+    }
     let way = items::Way::numbered(options.way);
     if way.along
         && let Some(more) = items::along(graph, changes, texts)
@@ -229,5 +256,31 @@ fn broken(file: &File<'_>, found: &mut FileEdits) {
             message: "does not parse; only its import statements are rewritten".to_owned(),
             help: None,
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use coalesce_model::change::Uses;
+
+    use super::*;
+
+    #[test]
+    fn no_plan_is_made_for_too_many_items_of_one_module() {
+        let change = |module: &str, number: usize| Change {
+            from: format!("p.{module}.f{number}"),
+            to: format!("p.other.f{number}"),
+            subject: Subject::Item,
+            kind: ChangeKind::Move,
+            shim: None,
+            uses: Uses::default(),
+        };
+        let of = |module: &str, count: usize| -> Vec<Change> {
+            (0..count).map(|number| change(module, number)).collect()
+        };
+        let most = of("a", MOST_ITEMS_OF_A_MODULE);
+        assert!(too_many_items(&[most.clone(), of("b", 1)].concat()).is_none());
+        let refused = too_many_items(&[most, vec![change("a", MOST_ITEMS_OF_A_MODULE)]].concat());
+        assert!(refused.unwrap().message.contains("4001 items of `p.a`"));
     }
 }
