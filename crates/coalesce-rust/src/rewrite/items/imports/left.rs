@@ -8,7 +8,7 @@ use super::{Import, Settler};
 use crate::{
     facts::{ItemKind, MacroReading, Origin, ScopeId, SourceFacts},
     lexer,
-    resolve::{BodyId, Res, UseSite},
+    resolve::{BodyId, FileId, Res, UseSite},
     rewrite::{
         conditions::{FOR_TESTS, is_there_without_tests},
         draft::untouchable,
@@ -135,29 +135,47 @@ impl<'a> Settler<'_, 'a> {
     }
 
     /// The conditions that stand on the items of all uses: without them, nobody uses what is imported for these.
-    fn conditions_of_all(&self, uses: &[Left]) -> BTreeSet<String> {
-        let each = uses.iter().map(|one| self.conditions_around(one));
+    fn conditions_of_all(&mut self, uses: &[Left]) -> BTreeSet<String> {
+        let around: BTreeSet<(FileId, Option<ByteSpan>, &Place)> = uses
+            .iter()
+            .map(|one| (one.file, self.item_around(one), &one.here))
+            .collect();
+        let each = around
+            .into_iter()
+            .map(|(file, item, here)| self.conditions_on_item(file, item, here));
         each.reduce(|all, one| &all & &one).unwrap_or_default()
     }
 
-    /// The conditions on the item or block of a module that a use stands in.
-    fn conditions_around(&self, one: &Left) -> BTreeSet<String> {
-        let world = self.world();
-        let facts = world.facts(one.file);
-        let scope = world[one.body].scope;
-        let items = facts.items.iter().filter(|item| item.scope == scope);
-        let blocks = facts.impls.iter().filter(|block| block.scope == scope);
-        let mut spans = items
-            .map(|item| item.span)
-            .chain(blocks.map(|block| block.span));
-        let around = spans.find(|span| span.contains(one.span));
-        let text = self.set.mapping.texts.text(&self.set.path(one.file));
-        let own = around.and_then(|span| span.of(text.as_deref()?));
+    /// The item or block of a module that a use stands in.
+    fn item_around(&mut self, one: &Left) -> Option<ByteSpan> {
+        let world = self.set.mapping.world;
+        let spans = self.spans.entry((one.file, one.body)).or_insert_with(|| {
+            let (facts, scope) = (world.facts(one.file), world[one.body].scope);
+            let items = facts.items.iter().filter(|item| item.scope == scope);
+            let blocks = facts.impls.iter().filter(|block| block.scope == scope);
+            let items = items.map(|item| item.span);
+            let mut spans: Vec<ByteSpan> = items.chain(blocks.map(|block| block.span)).collect();
+            spans.sort();
+            spans
+        });
+        let before = spans.partition_point(|span| span.start <= one.span.start);
+        let last = spans.get(before.checked_sub(1)?)?;
+        last.contains(one.span).then_some(*last)
+    }
+
+    fn conditions_on_item(
+        &self,
+        file: FileId,
+        item: Option<ByteSpan>,
+        here: &Place,
+    ) -> BTreeSet<String> {
+        let text = self.set.mapping.texts.text(&self.set.path(file));
+        let own = item.and_then(|span| span.of(text.as_deref()?));
         let Some(own) = own else {
             return BTreeSet::new();
         };
         let mut found = conditions(own);
-        if is_test(own) && is_there_without_tests(self.set.mapping, &one.here) {
+        if is_test(own) && is_there_without_tests(self.set.mapping, here) {
             found.insert(FOR_TESTS.to_owned());
         }
         found

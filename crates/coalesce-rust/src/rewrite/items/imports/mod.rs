@@ -60,6 +60,7 @@ pub(super) fn settle(set: &Set<'_>, scan: &mut Scan, shims: &Shims) -> Imports {
     let mut settler = Settler {
         set,
         read: spent::Read::default(),
+        spans: BTreeMap::new(),
         scan,
         short: &shims.short,
         imports: Imports::default(),
@@ -81,6 +82,8 @@ pub(super) fn settle(set: &Set<'_>, scan: &mut Scan, shims: &Shims) -> Imports {
 struct Settler<'s, 'a> {
     set: &'s Set<'a>,
     read: spent::Read,
+    /// Where the items and blocks of bodies are, sorted; read when they are asked for.
+    spans: BTreeMap<(FileId, BodyId), Vec<ByteSpan>>,
     scan: &'s mut Scan,
     /// Names by which old modules import new ones.
     short: &'s BTreeMap<(ModuleId, Place), String>,
