@@ -350,6 +350,25 @@ fn a_few_files_do_not_become_any_number_of_modules() {
 }
 
 #[test]
+fn of_too_many_modules_the_files_beyond_are_told_as_left_out() {
+    let mut files = "//- src/lib.rs\n".to_owned();
+    for module in 0..63 {
+        files.push_str(&format!("#[path = \"many.rs\"]\nmod m{module};\n"));
+    }
+    files.push_str(
+        "mod after;\n//- src/after.rs\nmod below;\n//- src/after/below.rs\n//- src/many.rs\n",
+    );
+    for module in 0..4_000 {
+        files.push_str(&format!("mod i{module} {{}}\n"));
+    }
+    let (_, graph) = graph(&format!("{PACKAGE}{files}"));
+    let findings = graph.findings();
+    let told = findings.iter().map(|one| (one.code.0, one.path.as_str()));
+    let told: Vec<_> = told.collect();
+    assert_eq!(told, [("unreadable-source", "src/after.rs")]);
+}
+
+#[test]
 fn a_file_in_a_few_places_is_looked_at_in_each() {
     let mut files = "//- src/lib.rs\n".to_owned();
     for module in 0..40 {

@@ -8,7 +8,7 @@ use coalesce_model::{Code, Finding, Severity, TreePath, finding::codes};
 use crate::{
     discover::Package,
     facts::{Facts, Origin, SourceFacts},
-    resolve::World,
+    resolve::{MOST_MODULES, World},
 };
 
 /// All of them, in no order.
@@ -16,8 +16,20 @@ pub(super) fn findings(world: &World, files: &[(TreePath, Arc<Facts>)]) -> Vec<F
     let mut findings = manifests(files);
     findings.extend(broken_files(world));
     findings.extend(missing_files(world));
-    findings.extend(orphans(world));
+    match world.left_out {
+        // What that declares is reached by nobody, and no orphan.
+        Some(file) => findings.push(left_out(&world[file].path)),
+        None => findings.extend(orphans(world)),
+    }
     findings
+}
+
+fn left_out(path: &TreePath) -> Finding {
+    let message = format!(
+        "not looked at, nor are others: the tree has more than {MOST_MODULES} Rust modules; what they have, and which files \
+         no module reaches, is not known"
+    );
+    finding(codes::UNREADABLE_SOURCE, Severity::Warning, path, message)
 }
 
 fn finding(code: Code, severity: Severity, path: &TreePath, message: String) -> Finding {

@@ -30,7 +30,7 @@ pub(crate) use impls::ImplSite;
 pub(crate) use lookup::{Found, Lookup};
 pub(crate) use names::is_within;
 pub(crate) use parts::parts;
-pub(crate) use tree::id;
+pub(crate) use tree::{MOST_MODULES, id};
 pub(crate) use uses::{Site, form, leading_colons};
 pub(crate) use world::{Binding, MethodHomes, Reach, Res, SpaceKind, Sym};
 

@@ -22,6 +22,9 @@ use crate::{
 const DEEPEST: usize = 128;
 /// Modules of one crate that are one file: `#[path]` can make any number of a few files.
 const MOST_LOADS: u32 = 64;
+/// Of a tree of more modules no further files are looked at, and no plan is made: each takes two kilobytes, and in a plan
+/// as much again for the tree as it would be.
+pub(crate) const MOST_MODULES: usize = 250_000;
 
 /// Reads packages and files and loads the module tree of each target.
 pub(super) fn load(files: &[(TreePath, Arc<Facts>)], paths: &[TreePath]) -> World {
@@ -198,7 +201,11 @@ impl Loader<'_> {
         if self.is_loading(module, file) {
             return;
         }
-        if entry.depth > DEEPEST || !self.may_load(file) {
+        let is_full = self.world.modules.len() > MOST_MODULES;
+        if is_full {
+            self.world.left_out.get_or_insert(file);
+        }
+        if is_full || entry.depth > DEEPEST || !self.may_load(file) {
             self.leave_unknown(module);
             return;
         }

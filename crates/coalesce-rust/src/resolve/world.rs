@@ -344,6 +344,8 @@ pub struct World {
     /// Variants of each item that is an enum.
     pub(crate) variants: FxHashMap<ItemId, Vec<Sym>>,
     pub(crate) missing: Vec<(FileId, u32)>,
+    /// The first file that is not looked at because there are too many modules.
+    pub(crate) left_out: Option<FileId>,
     pub(crate) trait_members: TraitMembers,
     /// Modules by the one that they are declared in and their name, but those of blocks: one file may
     /// declare a hundred thousand.

@@ -17,11 +17,7 @@ use super::{
     merge, modules, removal,
     shims::Forward,
 };
-use crate::RustGraph;
-
-/// A tree of more modules is read, and no plan is made for it: the tree as it is and as it would be take
-/// two kilobytes a module.
-const MOST_MODULES: usize = 250_000;
+use crate::{RustGraph, resolve::MOST_MODULES};
 
 /// Works the changes out.
 pub(super) fn rewrite(graph: &RustGraph, changes: &[Change], texts: &dyn Texts) -> LanguagePlan {
