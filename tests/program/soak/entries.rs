@@ -6,6 +6,7 @@ use std::path::Path;
 
 use super::{
     large::write,
+    many::write_package,
     scaling::{Growth, is_whole},
     soak, told,
     trees::{PATIENCE, run},
@@ -17,34 +18,23 @@ const ENTRIES: usize = 1_000;
 /// `#` is the number of the entry.
 struct Series {
     rust: bool,
-    /// What the old module has for each entry.
-    kernels: &'static str,
-    /// What the new one has.
-    other: &'static str,
-    /// What a third one says of it.
-    user: &'static str,
+    /// What the old module has for each entry, what the new one has, and what a third one says of it.
+    texts: [&'static str; 3],
     entry: &'static str,
 }
 
 const fn rust(texts: [&'static str; 3], entry: &'static str) -> Series {
-    let [kernels, other, user] = texts;
     Series {
         rust: true,
-        kernels,
-        other,
-        user,
+        texts,
         entry,
     }
 }
 
 const fn python(texts: [&'static str; 3], entry: &'static str) -> Series {
-    let [kernels, other, user] = texts;
     Series {
         rust: false,
-        kernels,
-        other,
-        user,
-        entry,
+        ..rust(texts, entry)
     }
 }
 
@@ -161,12 +151,7 @@ impl Series {
             "m.toml",
             &format!("schema = 1\n{}", numbered(self.entry)),
         );
-        let texts = [
-            ("kernels", self.kernels),
-            ("other", self.other),
-            ("user", self.user),
-        ];
-        for (module, text) in texts {
+        for (module, text) in ["kernels", "other", "user"].into_iter().zip(self.texts) {
             let text = numbered(text);
             if self.rust {
                 let head = if module == "kernels" {
@@ -179,18 +164,8 @@ impl Series {
                 write(root, &format!("p/{module}.py"), &text);
             }
         }
-        if self.rust {
-            let package = "[package]\nname = \"p\"\nversion = \"0.1.0\"\nedition = \"2021\"\n";
-            write(root, "Cargo.toml", package);
-            write(
-                root,
-                "src/lib.rs",
-                "pub mod kernels;\npub mod other;\npub mod user;\n",
-            );
-        } else {
-            write(root, "pyproject.toml", "[project]\nname = \"p\"\n");
-            write(root, "p/__init__.py", "");
-        }
+        let declared = "pub mod kernels;\npub mod other;\npub mod user;\n";
+        write_package(root, self.rust, declared);
     }
 }
 
@@ -203,10 +178,8 @@ fn soak_entries() {
         let number = usize::try_from(round).unwrap() - 1;
         let series = &SERIES[number % SERIES.len()];
         for call in ["plan m.toml", "status m.toml"] {
-            let at = format!(
-                "round {round}: {call}, {:?}, {:?}",
-                series.entry, series.kernels
-            );
+            let [kernels, ..] = series.texts;
+            let at = format!("round {round}: {call}, {:?}, {kernels:?}", series.entry);
             growth.of(&at, |times| {
                 let directory = tempfile::tempdir().unwrap();
                 let root = directory.path().join("tree");

@@ -95,6 +95,18 @@ const SERIES: [Series; 20] = [
     rust("pub fn f#() {}\n", "pub fn g() { crate::kernels::X; }\n"),
 ];
 
+/// Writes what makes a folder a package `p`; of Rust with the modules that its root declares.
+pub(super) fn write_package(root: &Path, rust: bool, declared: &str) {
+    if rust {
+        let package = "[package]\nname = \"p\"\nversion = \"0.1.0\"\nedition = \"2021\"\n";
+        write(root, "Cargo.toml", package);
+        write(root, "src/lib.rs", declared);
+    } else {
+        write(root, "pyproject.toml", "[project]\nname = \"p\"\n");
+        write(root, "p/__init__.py", "");
+    }
+}
+
 impl Series {
     fn make(&self, root: &Path, modules: usize) {
         let numbered = |text: &str, number: usize| text.replace('#', &number.to_string());
@@ -124,15 +136,11 @@ impl Series {
             .chain(moves)
             .collect();
         write(root, "all.toml", &all);
+        write_package(root, self.rust, &declared);
         if self.rust {
-            let package = "[package]\nname = \"p\"\nversion = \"0.1.0\"\nedition = \"2021\"\n";
-            write(root, "Cargo.toml", package);
-            write(root, "src/lib.rs", &declared);
             write(root, "src/kernels.rs", "pub struct X;\n");
             write(root, "m.toml", &manifest("p::kernels", "p::core"));
         } else {
-            write(root, "pyproject.toml", "[project]\nname = \"p\"\n");
-            write(root, "p/__init__.py", "");
             write(root, "p/kernels.py", "X = 1\n");
             write(root, "m.toml", &manifest("p.kernels", "p.core.gpu"));
         }
