@@ -9,11 +9,11 @@ use coalesce_model::manifest::{Entry, Manifest, Verb};
 pub(super) struct Names<'a> {
     /// The first entry of each name that leaves.
     leaving: BTreeMap<&'a str, &'a Entry>,
-    /// The first move of each that leaves no shim.
+    /// The first move of each name that leaves no shim there.
     moving: BTreeMap<&'a str, &'a Entry>,
-    /// Those that no shim stays for.
+    /// The names that some entry leaves without a shim.
     without_shim: BTreeSet<&'a str>,
-    /// What entries lead to, with those that are moves.
+    /// The entries that lead to each name.
     arriving: BTreeMap<&'a str, Vec<&'a Entry>>,
     removed: BTreeSet<&'a str>,
 }
