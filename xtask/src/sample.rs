@@ -101,12 +101,17 @@ pub fn migrate(tree: &Path) -> anyhow::Result<String> {
 /// of the repository, and texts.
 ///
 /// # Errors
-/// As [`lay_out`] and [`migrate`].
+/// As [`lay_out`] and [`migrate`]; or rustfmt did not answer.
 pub fn shims(repository: &Repository) -> anyhow::Result<Vec<(String, String)>> {
     let tree = repository.root.join("target/sample/codegen");
     empty(&tree)?;
     lay_out(repository, &tree)?;
-    migrate(&tree)?;
+    let said = migrate(&tree)?;
+    // Written like this they would not be what the next run makes.
+    ensure!(
+        !said.contains("the layout of the edits"),
+        "rustfmt has not laid the shim crates out: {said}"
+    );
     let mut found = Vec::new();
     for name in SHIMS {
         for file in OF_A_SHIM {

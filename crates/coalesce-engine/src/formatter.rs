@@ -15,7 +15,7 @@ use std::{
     process::Command,
     sync::{
         Arc, Mutex, PoisonError,
-        atomic::{AtomicIsize, Ordering},
+        atomic::{AtomicIsize, AtomicUsize, Ordering},
     },
     time::Duration,
 };
@@ -23,13 +23,14 @@ use std::{
 use coalesce_model::{Finding, Severity, Texts, TreePath, finding::codes};
 use coalesce_plan::Operation;
 use coalesce_rust::same_code;
-use coalesce_verify::filter_text;
+use coalesce_verify::{Filtered, filter_text};
 use rayon::prelude::*;
 
 use crate::Session;
 
-/// How long rustfmt may take for one text.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// How long rustfmt may take for one text. It takes milliseconds; a machine that does much else, or reads
+/// the toolchain from a cold disk, makes seconds of them.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// How many bytes of text rustfmt is given for one plan: it takes about a second for each MiB, and up to
 /// twice that where the text is as it was laid out. Four hundred files of ten kilobytes each.
@@ -38,10 +39,24 @@ const MOST_BYTES: usize = 4 << 20;
 /// A rustfmt that can be started.
 struct Formatter {
     rustfmt: PathBuf,
+    patience: Duration,
     /// By what they say; of nothing, too.
     settings: Mutex<BTreeMap<String, Arc<Settings>>>,
     /// How many files of this tree more were laid out by rustfmt than were not, of those that were asked for.
     balance: AtomicIsize,
+    /// Texts that took too long.
+    late: AtomicUsize,
+}
+
+/// rustfmt took longer than [`PATIENCE`].
+struct Late;
+
+/// Why there is no rustfmt to ask.
+enum NotFound {
+    /// No toolchain has one that works.
+    Missing,
+    /// It took longer than [`PATIENCE`] for a text of nothing.
+    Late,
 }
 
 /// Settings as a file that rustfmt can read.
@@ -70,8 +85,10 @@ pub fn lay_out(operations: &mut [Operation], session: &Session) -> Option<Findin
     if jobs.is_empty() {
         return None;
     }
-    let Some(formatter) = Formatter::find(session.tree.root()) else {
-        return Some(missing());
+    let formatter = match Formatter::find(session.tree.root()) {
+        Ok(formatter) => formatter,
+        Err(NotFound::Missing) => return Some(missing()),
+        Err(NotFound::Late) => return Some(too_late(jobs.len())),
     };
     let (asked, kept) = within(formatter.asked_for(&jobs, operations, session));
     let laid_out: Vec<(usize, String)> = asked
@@ -93,7 +110,16 @@ pub fn lay_out(operations: &mut [Operation], session: &Session) -> Option<Findin
             *text = new;
         }
     }
-    (kept > 0).then(|| too_many(kept))
+    not_all(formatter.late.into_inner(), kept)
+}
+
+/// What is said where `late` texts took too long and `kept` more were not asked for.
+fn not_all(late: usize, kept: usize) -> Option<Finding> {
+    match (late, kept) {
+        (0, 0) => None,
+        (0, kept) => Some(too_many(kept)),
+        (late, kept) => Some(too_late(late + kept)),
+    }
 }
 
 /// The files that rustfmt is given, and how many are beyond what it is given for one plan.
@@ -120,15 +146,25 @@ fn missing() -> Finding {
 }
 
 fn too_many(kept: usize) -> Finding {
+    let why = format!(
+        "rustfmt is given {} MiB of text for one plan",
+        MOST_BYTES >> 20
+    );
+    not_laid_out(kept, &why)
+}
+
+fn too_late(kept: usize) -> Finding {
+    let why = format!("rustfmt took longer than {} s", PATIENCE.as_secs());
+    not_laid_out(kept, &why)
+}
+
+fn not_laid_out(kept: usize, why: &str) -> Finding {
     let files = match kept {
         1 => "one edited Rust file keeps".to_owned(),
         more => format!("{more} edited Rust files keep"),
     };
     remark(
-        &format!(
-            "{files} the layout of the edits: rustfmt is given {} MiB of text for one plan",
-            MOST_BYTES >> 20
-        ),
+        &format!("{files} the layout of the edits: {why}"),
         "run it afterwards (`cargo fmt`)",
     )
 }
@@ -166,16 +202,25 @@ fn edited(operation: &Operation) -> Option<(&TreePath, &str)> {
 }
 
 impl Formatter {
-    /// The one of a toolchain; `None` where there is none, or it does not answer.
-    fn find(root: &Path) -> Option<Self> {
-        let formatter = Self {
-            rustfmt: toolchain::rustfmt(root)?,
+    fn of(rustfmt: PathBuf) -> Self {
+        Self {
+            rustfmt,
+            patience: PATIENCE,
             settings: Mutex::default(),
             balance: AtomicIsize::new(0),
-        };
-        let nothing = formatter.settings("")?;
-        formatter.format("", &nothing, "2021")?;
-        Some(formatter)
+            late: AtomicUsize::new(0),
+        }
+    }
+
+    /// The one of a toolchain, which has answered.
+    fn find(root: &Path) -> Result<Self, NotFound> {
+        let formatter = Self::of(toolchain::rustfmt(root).ok_or(NotFound::Missing)?);
+        let nothing = formatter.settings("").ok_or(NotFound::Missing)?;
+        match formatter.format("", &nothing, "2021") {
+            Filtered::Text(_) => Ok(formatter),
+            Filtered::Failed => Err(NotFound::Missing),
+            Filtered::Late => Err(NotFound::Late),
+        }
     }
 
     /// The files among `jobs` that rustfmt has something to say of.
@@ -213,25 +258,49 @@ impl Formatter {
             .and_then(|old| session.rust.graph.edition_of(old))
             .or_else(|| session.rust.graph.edition_near(path))
             .unwrap_or("2021");
+        // An error is a text that took too long.
         let was_formatted = || {
-            let Some(before) = &before else { return true };
+            let Some(before) = &before else {
+                return Ok(true);
+            };
             // rustfmt makes a line of nothing.
             let formatted = before.trim().is_empty()
-                || self.format(before, settings, edition).as_deref() == Some(&**before);
+                || self.laid_out(before, settings, edition)?.as_deref() == Some(&**before);
             let balance = if formatted { 1 } else { -1 };
             self.balance.fetch_add(balance, Ordering::Relaxed);
-            formatted
+            Ok(formatted)
         };
         let changed = || {
-            let new = self.format(text, settings, edition)?;
-            (new != text).then_some(new)
+            let new = self.laid_out(text, settings, edition)?;
+            Ok(new.filter(|new| new != text))
         };
         // The same answer either way. In a tree that rustfmt has laid out an edit mostly leaves it so, and
         // the text before need not be asked for; in another one the text after need not.
-        if self.balance.load(Ordering::Relaxed) < 0 {
-            was_formatted().then(changed).flatten()
+        let answer: Result<Option<String>, Late> = if self.balance.load(Ordering::Relaxed) < 0 {
+            was_formatted().and_then(|was| if was { changed() } else { Ok(None) })
         } else {
-            changed().filter(|_| was_formatted())
+            changed().and_then(|new| match new {
+                Some(new) if was_formatted()? => Ok(Some(new)),
+                _ => Ok(None),
+            })
+        };
+        answer.unwrap_or_else(|Late| {
+            self.late.fetch_add(1, Ordering::Relaxed);
+            None
+        })
+    }
+
+    /// A text in rustfmt's layout; `None` where it does not take it.
+    fn laid_out(
+        &self,
+        text: &str,
+        settings: &Settings,
+        edition: &str,
+    ) -> Result<Option<String>, Late> {
+        match self.format(text, settings, edition) {
+            Filtered::Text(text) => Ok(Some(text)),
+            Filtered::Failed => Ok(None),
+            Filtered::Late => Err(Late),
         }
     }
 
@@ -246,8 +315,7 @@ impl Formatter {
         Some(settings)
     }
 
-    /// What rustfmt makes of a text; `None` where it does not take it.
-    fn format(&self, text: &str, settings: &Settings, edition: &str) -> Option<String> {
+    fn format(&self, text: &str, settings: &Settings, edition: &str) -> Filtered {
         let mut command = Command::new(&self.rustfmt);
         command
             .args(["--edition", edition, "--emit", "stdout", "--quiet"])
@@ -258,7 +326,7 @@ impl Formatter {
         if let Some(windows) = std::env::var_os("SystemRoot") {
             command.env("SystemRoot", windows);
         }
-        filter_text(&mut command, text, PATIENCE)
+        filter_text(&mut command, text, self.patience)
     }
 }
 
@@ -338,7 +406,7 @@ mod tests {
 
     #[test]
     fn the_settings_of_a_project_reach_rustfmt() {
-        let Some(formatter) = Formatter::find(Path::new("/nowhere")) else {
+        let Ok(formatter) = Formatter::find(Path::new("/nowhere")) else {
             println!("skipped: no rustfmt");
             return;
         };
@@ -346,7 +414,34 @@ mod tests {
         for (settings, expected) in [("", text), ("tab_spaces = 2\n", "fn a() {\n  b();\n}\n")] {
             let settings = formatter.settings(settings).unwrap();
             let formatted = formatter.format(text, &settings, "2024");
-            assert_eq!(formatted.as_deref(), Some(expected));
+            assert_eq!(formatted, Filtered::Text(expected.to_owned()));
         }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_text_that_takes_too_long_is_told() {
+        use std::os::unix::fs::PermissionsExt as _;
+
+        let directory = tempfile::tempdir().unwrap();
+        let slow = directory.path().join("rustfmt");
+        std::fs::write(&slow, "#!/bin/sh\nsleep 60\n").unwrap();
+        std::fs::set_permissions(&slow, std::fs::Permissions::from_mode(0o700)).unwrap();
+        let formatter = Formatter {
+            patience: Duration::from_millis(50),
+            ..Formatter::of(slow)
+        };
+        let settings = formatter.settings("").unwrap();
+        let laid_out = formatter.laid_out("fn a() {}\n", &settings, "2024");
+        assert!(laid_out.is_err());
+        let told = |late, kept| not_all(late, kept).map(|found| found.message);
+        assert_eq!(told(0, 0), None);
+        assert_eq!(
+            told(1, 0).as_deref(),
+            Some(
+                "one edited Rust file keeps the layout of the edits: rustfmt took longer than 30 s"
+            )
+        );
+        assert!(told(2, 3).unwrap().starts_with("5 edited Rust files keep"));
     }
 }

@@ -195,15 +195,28 @@ fn run_alone(command: &mut Command, label: &str, limits: Limits) -> Result<Finis
 /// How much a program that is given a text may print: a text that grows sixteenfold is no layout.
 const FILTERED: usize = 1 << 30;
 
-/// What a program makes of a text that it gets as its input; `None` where it cannot be started,
-/// fails, or takes longer than `time`. It is not contained: it must be none of the project's.
+/// What a program made of a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Filtered {
+    /// Its output.
+    Text(String),
+    /// It could not be started, failed, or printed no text.
+    Failed,
+    /// It had not ended in time, and was ended.
+    Late,
+}
+
+/// What a program makes of a text that it gets as its input, within `time`. It is not contained: it
+/// must be none of the project's.
 #[must_use]
-pub fn filter_text(command: &mut Command, text: &str, time: Duration) -> Option<String> {
+pub fn filter_text(command: &mut Command, text: &str, time: Duration) -> Filtered {
     command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::null());
-    let mut child = command.spawn().ok()?;
+    let Ok(mut child) = command.spawn() else {
+        return Filtered::Failed;
+    };
     let input = child.stdin.take();
     let most = FILTERED.min(text.len().saturating_mul(16).saturating_add(1 << 16));
     let out = child.stdout.take().map(|pipe| head(pipe, most));
@@ -212,15 +225,20 @@ pub fn filter_text(command: &mut Command, text: &str, time: Duration) -> Option<
     let writer = thread::spawn(move || {
         input.is_some_and(|mut input| io::Write::write_all(&mut input, text.as_bytes()).is_ok())
     });
-    let status = wait(&mut child, time).ok().flatten();
-    if status.is_none() {
+    let ended = wait(&mut child, time);
+    let Ok(Some(status)) = ended else {
         let _ = child.kill();
         let _ = child.wait();
+        return ended.map_or(Filtered::Failed, |_| Filtered::Late);
+    };
+    let Some(Ok((bytes, whole))) = out.map(|out| out.recv_timeout(AFTERWARDS)) else {
+        return Filtered::Late;
+    };
+    let written = writer.join().is_ok_and(|written| written);
+    if !(written && whole && status.success()) {
+        return Filtered::Failed;
     }
-    let (bytes, whole) = out?.recv_timeout(AFTERWARDS).ok()?;
-    let written = status.is_some() && writer.join().is_ok_and(|written| written);
-    let success = status.is_some_and(|status| status.success());
-    (written && whole && success).then(|| String::from_utf8(bytes).ok())?
+    String::from_utf8(bytes).map_or(Filtered::Failed, Filtered::Text)
 }
 
 fn start_error(program: OsString, error: &io::Error) -> Error {
@@ -390,13 +408,25 @@ mod tests {
             let time = Duration::from_millis(seconds);
             filter_text(command.args(["-c", script]), text, time)
         };
-        assert_eq!(through("tr a b", "aha", 60_000).as_deref(), Some("bhb"));
+        assert_eq!(
+            through("tr a b", "aha", 60_000),
+            Filtered::Text("bhb".into())
+        );
         let long = "a".repeat(1 << 20);
-        assert_eq!(through("cat", &long, 60_000), Some(long.clone()));
-        assert_eq!(through("cat; exit 1", "a", 60_000), None);
-        assert_eq!(through("sleep 60", "a", 50), None);
-        assert_eq!(through("yes", "a", 500), None);
-        assert_eq!(through("true", &long, 60_000), None, "it read nothing");
+        assert_eq!(through("cat", &long, 60_000), Filtered::Text(long.clone()));
+        assert_eq!(through("cat; exit 1", "a", 60_000), Filtered::Failed);
+        assert_eq!(
+            through("true", &long, 60_000),
+            Filtered::Failed,
+            "it read nothing"
+        );
+        assert_eq!(
+            through("printf '\\377'", "a", 60_000),
+            Filtered::Failed,
+            "that is no text"
+        );
+        assert_eq!(through("sleep 60", "a", 50), Filtered::Late);
+        assert_eq!(through("yes", "a", 500), Filtered::Late);
     }
 
     #[test]
