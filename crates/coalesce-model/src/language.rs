@@ -390,6 +390,16 @@ pub trait LanguageGraph: Send + Sync {
         Vec::new()
     }
 
+    /// Names that lead somewhere in this graph, and of which nobody can tell where they lead in `after`: those that
+    /// are looked up in another place than they stand in. `changes` maps names. Empty where there are none.
+    fn unknown_names(&self, after: &Self, changes: &[Change]) -> Vec<Unproven>
+    where
+        Self: Sized,
+    {
+        let _ = (after, changes);
+        Vec::new()
+    }
+
     /// What importing a module ran besides what it names, this graph being before, and does not run in `after`,
     /// where that may matter. `changes` maps names. Empty where modules run nothing.
     fn execution_differences(

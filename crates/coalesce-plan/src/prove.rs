@@ -62,6 +62,7 @@ pub fn prove<L: Language>(
     proof
         .unproven
         .extend(before.execution_differences(&after, changes, base));
+    proof.unproven.extend(before.unknown_names(&after, changes));
     proof.lost_names = lost_names(before, &after, changes);
     proof.cycles_before = cycles(before);
     proof.cycles_after = cycles(&after);

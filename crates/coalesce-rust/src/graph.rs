@@ -16,7 +16,7 @@ use crate::{
     discover::{self, TargetKind},
     facts::{self, Facts},
     outline, references,
-    regressions::{Tree, left_unused, raised_lints, regressions},
+    regressions::{Tree, left_unused, raised_lints, regressions, unknown_expansions},
     resolve::{self, ModuleId, Reach, Res, World},
     retire, retire_items, rewrite,
 };
@@ -289,13 +289,17 @@ impl LanguageGraph for RustGraph {
         found
     }
 
+    fn unknown_names(&self, after: &Self, changes: &[Change]) -> Vec<Unproven> {
+        unknown_expansions(&self.world, &after.world, changes)
+    }
+
     fn order_regressions(
         &self,
         after: &Self,
-        _changes: &[Change],
+        changes: &[Change],
         before_texts: &dyn Texts,
         after_texts: &dyn Texts,
     ) -> Vec<Finding> {
-        regressions(self.tree(before_texts), after.tree(after_texts))
+        regressions(self.tree(before_texts), after.tree(after_texts), changes)
     }
 }

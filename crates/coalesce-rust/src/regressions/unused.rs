@@ -17,7 +17,8 @@ use crate::{
     facts::{ItemKind, LeafKind, Origin, SourceFacts, VisibilityKind},
     lexer,
     resolve::{
-        Binding, CrateId, FileId, Found, ItemId, ModuleId, Res, Site, Sym, Target, UseSite, World,
+        Binding, CrateId, ExpandedCall, FileId, Found, ItemId, ModuleId, Res, Site, Sym, Target,
+        UseSite, World,
     },
     rewrite::method_names,
     words::{STANDARD_TRAITS, words_of},
@@ -436,7 +437,39 @@ impl<'a> Named<'a> {
                 }
             }
         }
+        self.imports_for_macros(file, &by_leaf, &mut found);
         found
+    }
+
+    /// Adds the uses of imports that bodies of macros go through for the calls in a file.
+    fn imports_for_macros(
+        &mut self,
+        file: FileId,
+        by_leaf: &BTreeMap<u32, (String, String)>,
+        found: &mut BTreeMap<(String, String), Import>,
+    ) {
+        let world = self.tree.world;
+        let mut used = BTreeSet::new();
+        world.visit_said(file, &mut |call, _, site| {
+            let import = site.trace.steps.first().and_then(|step| step.import);
+            let leaf = import.filter(|(of, leaf)| *of == file && by_leaf.contains_key(leaf));
+            used.extend(leaf.map(|(_, leaf)| (leaf, call)));
+        });
+        for (leaf, call) in used {
+            let key = by_leaf.get(&leaf);
+            if let Some(import) = key.and_then(|key| found.get_mut(key)) {
+                import.uses.0.extend(self.conditions_at_call(call));
+            }
+        }
+    }
+
+    /// The conditions that a call of a macro stands under.
+    fn conditions_at_call(&mut self, call: ExpandedCall) -> Option<BTreeSet<String>> {
+        let world = self.tree.world;
+        let module = world.module_of(call.space);
+        let mut bodies = world[call.file].bodies.iter();
+        let body = *bodies.find(|body| world[**body].module == module)?;
+        Some(self.conditions.at_place(call.file, body, call.at))
     }
 
     /// The items of that name that nothing in the whole tree names.

@@ -3,6 +3,7 @@
 mod bindings;
 mod crates;
 mod declarations;
+mod expansions;
 mod files;
 mod impls;
 mod imports;
@@ -26,6 +27,7 @@ pub use world::{
     Target, World,
 };
 
+pub(crate) use expansions::{ExpandedCall, Said};
 pub(crate) use impls::ImplSite;
 pub(crate) use lookup::{Found, Lookup};
 pub(crate) use names::is_within;

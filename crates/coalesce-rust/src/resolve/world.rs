@@ -358,6 +358,8 @@ pub struct World {
     pub(crate) libraries: OnceLock<FxHashMap<Sym, ModuleId>>,
     /// Declarations of modules by the bodies around them and their names; read when one is first asked for.
     pub(super) declared: OnceLock<FxHashMap<(BodyId, Sym), Vec<u32>>>,
+    /// Macros and their calls; read when they are first asked for.
+    pub(super) expansions: OnceLock<super::expansions::Expansions>,
     /// Filled when it is first asked for.
     pub(super) impls: OnceLock<Vec<super::impls::ImplSite>>,
     /// Filled when one is first asked for.

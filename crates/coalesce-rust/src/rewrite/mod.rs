@@ -13,6 +13,7 @@ mod crossing;
 mod cycles;
 mod declarations;
 mod draft;
+mod expansions;
 mod file;
 mod fits;
 mod follow;
@@ -133,6 +134,7 @@ fn modules(
         needs.extend(tell(&mut plan, made.told));
         add(&mut edits, BTreeMap::from([(path, made.edits)]));
     }
+    expand(&mapping, &mut needs, &mut edits, &mut plan);
     widen(&mapping, &mut needs, &mut edits, &mut plan);
     forbid(&mapping, &structure, &needs, &mut plan);
     let crossing = crossing::of_modules(&mapping);
@@ -160,6 +162,20 @@ fn modules(
     plan.deletes = structure.deletes.iter().cloned().collect();
     shims.leave(texts, &mut plan);
     plan
+}
+
+/// What bodies of macros name, for those who call them.
+fn expand(
+    mapping: &Mapping<'_>,
+    needs: &mut Needs,
+    edits: &mut BTreeMap<TreePath, Vec<Edit>>,
+    plan: &mut LanguagePlan,
+) {
+    let expanded = expansions::settle(mapping, None, edits);
+    needs.extend(expanded.needs);
+    plan.rewrites.extend(expanded.rewrites);
+    plan.unproven.extend(expanded.unproven);
+    add(edits, expanded.edits);
 }
 
 /// What cannot stay as it is: conditions, what does not fit, names that meet.

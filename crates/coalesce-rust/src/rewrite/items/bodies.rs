@@ -14,6 +14,7 @@ use super::{
         spell::written,
         walk::{Goal, Walk},
     },
+    expansions,
     moving::{Chunk, Moving, Set},
     scan::{Borrow, Pass, Scan},
 };
@@ -247,6 +248,7 @@ impl Pass<'_, '_> {
                 origin: Origin::MacroBody,
                 cfg: chunk.cfg.clone(),
                 demand: Demand::Yes,
+                lent: false,
             },
         });
     }
@@ -268,6 +270,7 @@ pub(super) fn settle(set: &Set<'_>, scan: &mut Scan) {
             scan.borrows.push(said.borrow);
         }
     }
+    expansions::settle(set, scan);
 }
 
 /// Macros that name each other and go along: by path, where one that says it is called by path, else

@@ -9,6 +9,7 @@ pub(super) mod arrive;
 mod bodies;
 mod called;
 mod conditions;
+mod expansions;
 pub(super) mod facades;
 mod forward;
 mod handed;

@@ -42,6 +42,8 @@ pub(super) struct Borrow {
     pub cfg: BTreeSet<String>,
     /// How much speaks for it that the name is needed: of a trait, methods may be somebody else's.
     pub demand: Demand,
+    /// Whether a macro that stays says it, whose call moves: it is not spelled anew for one of its calls.
+    pub lent: bool,
 }
 
 /// A plain name in the old module of what left it.
@@ -342,6 +344,7 @@ impl<'p> Pass<'p, '_> {
                 origin: site.origin,
                 cfg: chunk.cfg.clone(),
                 demand: Demand::Yes,
+                lent: false,
             });
         }
         if let Some(moving) = walk.left {

@@ -18,7 +18,7 @@ use super::{
     types::Reachable,
 };
 use crate::{
-    facts::ScopeKind,
+    facts::{ItemKind, ScopeKind},
     resolve::{Body, CrateId, FileId, ItemId, ModuleId, World, is_within},
     rewrite::{
         mapping::{Mapping, refusal},
@@ -47,6 +47,8 @@ struct Region {
     to: Place,
     parts: Vec<(FileId, ByteSpan)>,
     moves: bool,
+    /// The bodies of the macros that it calls: they are read where they are called.
+    bodies: OnceCell<Vec<(FileId, ByteSpan)>>,
     code: OnceCell<Code>,
     types: OnceCell<BTreeSet<ItemId>>,
 }
@@ -54,7 +56,8 @@ struct Region {
 impl Region {
     /// Whether a word stands in the code, as part of another one or not.
     fn says(&self, tree: &Resolved<'_>, word: &str) -> bool {
-        self.parts.iter().any(|(file, span)| {
+        let mut parts = self.parts.iter().chain(self.bodies(tree));
+        parts.any(|(file, span)| {
             let text = tree.text_of(*file);
             let part = text.as_deref().and_then(|text| span.of(text));
             part.is_some_and(|part| part.contains(word))
@@ -64,12 +67,39 @@ impl Region {
     fn code(&self, tree: &Resolved<'_>) -> &Code {
         self.code.get_or_init(|| {
             let mut code = Code::default();
-            for (file, span) in &self.parts {
+            for (file, span) in self.parts.iter().chain(self.bodies(tree)) {
                 code.read(tree, *file, *span);
             }
             code
         })
     }
+
+    fn bodies(&self, tree: &Resolved<'_>) -> &[(FileId, ByteSpan)] {
+        self.bodies.get_or_init(|| bodies_called(tree, &self.parts))
+    }
+}
+
+/// The definitions of the macros that code calls, and of those that these call.
+fn bodies_called(tree: &Resolved<'_>, parts: &[(FileId, ByteSpan)]) -> Vec<(FileId, ByteSpan)> {
+    let world = tree.world;
+    let mut open = parts.to_vec();
+    let mut seen: BTreeSet<ItemId> = BTreeSet::new();
+    let mut found = Vec::new();
+    while let Some((file, span)) = open.pop() {
+        let paths = tree.paths_of(file);
+        for item in paths.within(span).flat_map(|named| &named.items) {
+            let node = &world[*item];
+            if node.kind != ItemKind::Macro || !seen.insert(*item) {
+                continue;
+            }
+            for (file, at) in &node.definitions {
+                let span = world.facts(*file).item(*at).span;
+                found.push((*file, span));
+                open.push((*file, span));
+            }
+        }
+    }
+    found
 }
 
 /// Why code can no longer see a member.
@@ -150,6 +180,7 @@ fn regions(relocation: &Relocation<'_>) -> Vec<Region> {
         to,
         parts,
         moves,
+        bodies: OnceCell::new(),
         code: OnceCell::new(),
         types: OnceCell::new(),
     });

@@ -70,6 +70,7 @@ impl<'a> Settler<'_, 'a> {
                     origin: Origin::Code,
                     cfg: chunk.cfg.clone(),
                     demand,
+                    lent: false,
                 });
             }
         }
@@ -295,7 +296,7 @@ impl<'a> Settler<'_, 'a> {
                 list.insert(import);
                 continue;
             }
-            if untouchable(borrow.origin, borrow.site, true).is_some() {
+            if borrow.lent || untouchable(borrow.origin, borrow.site, true).is_some() {
                 let message = format!(
                     "`{}` means something else in the new place, and cannot be spelled out here",
                     borrow.name

@@ -1,0 +1,212 @@
+//! What macros say, where they are called: `super::` and plain names in a body lead to what the caller has by
+//! them, and what they lead through has to be seen from there.
+//!
+//! Each path of a body counts for each call. What leads nowhere for a call before counts as well, so that an arm
+//! that a call does not take is no concern.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use coalesce_model::{
+    Change, Finding, TreePath, Unproven, UnprovenKind, change::Renames, finding::codes,
+};
+
+use crate::{
+    facts::SourceFacts,
+    resolve::{FileId, ItemId, Reach, Res, Site, World},
+};
+
+/// A macro, and what its body says.
+type Key = (String, String);
+
+/// What the paths of macros lead to, each with the number of calls.
+#[derive(Default)]
+struct Tally {
+    targets: BTreeMap<(Key, String), usize>,
+    gone: BTreeMap<Key, usize>,
+    hidden: BTreeMap<Key, usize>,
+    unknown: BTreeMap<Key, usize>,
+    places: BTreeMap<Key, FileId>,
+}
+
+/// What is found of the calls of macros.
+#[derive(Default)]
+pub(super) struct Expanded {
+    pub refusals: Vec<Finding>,
+    pub unproven: Vec<Unproven>,
+}
+
+/// What macros say for their callers in the tree `after`, and did not in the one `before`.
+pub(super) fn expanded(before: &World, after: &World, changes: &[Change]) -> Expanded {
+    let renames = Renames::new(changes, "::");
+    let old = tally(before, &|name| renames.name_after(name));
+    let new = tally(after, &str::to_owned);
+    let mut found = Expanded::default();
+    let known: BTreeSet<&Key> = old.places.keys().collect();
+    let led: BTreeSet<&Key> = old.targets.keys().map(|(key, _)| key).collect();
+    let macros: BTreeSet<&str> = known.iter().map(|(name, _)| name.as_str()).collect();
+    // Names that never led anywhere are those of the standard library, and of what is not read.
+    let concerns =
+        |key: &Key| led.contains(key) || (!known.contains(key) && macros.contains(key.0.as_str()));
+    let grown = |list: &BTreeMap<Key, usize>, known: &BTreeMap<Key, usize>| -> Vec<Key> {
+        let more = list.iter().filter(|(key, calls)| {
+            let before = known.get(*key).copied().unwrap_or_default();
+            **calls > before && concerns(key)
+        });
+        more.map(|(key, _)| key.clone()).collect()
+    };
+    let path = |key: &Key| -> Option<TreePath> {
+        let file = new.places.get(key)?;
+        Some(after[*file].path.clone())
+    };
+    let mut refuse = |key: &Key, why: &str, code| {
+        let (name, said) = key;
+        let last = name.rsplit("::").next().unwrap_or(name);
+        let message = format!("`{last}!` says `{said}`, which {why}");
+        let help = "let the macro name it by `$crate::` and its whole path first".to_owned();
+        let finding = path(key).map(|path| Finding::refusal(path, message));
+        found
+            .refusals
+            .extend(finding.map(|one| one.coded(code).with_help(help)));
+    };
+    for key in grown(&new.gone, &old.gone) {
+        let why = "would lead nowhere from a call";
+        refuse(&key, why, codes::UNRESOLVED_AFTER_CHANGE);
+    }
+    for key in grown(&new.hidden, &old.hidden) {
+        let why = "would not be seen from a call";
+        refuse(&key, why, codes::OUT_OF_REACH);
+    }
+    for key in elsewhere(&old, &new, &known) {
+        let why = "would lead to another thing from a call";
+        refuse(&key, why, codes::TIED_TO_PLACE);
+    }
+    for key in grown(&new.unknown, &old.unknown) {
+        let (name, said) = &key;
+        let last = name.rsplit("::").next().unwrap_or(name);
+        found.unproven.extend(path(&key).map(|path| Unproven {
+            path,
+            span: None,
+            kind: UnprovenKind::MacroBuiltPath,
+            name: said.clone(),
+            why: format!(
+                "`{last}!` says this, and what it leads to from where a call of it goes is not known"
+            ),
+        }));
+    }
+    found
+}
+
+/// What more calls than before lead to: of the same text, or where that is new, of the macro.
+fn elsewhere(old: &Tally, new: &Tally, known: &BTreeSet<&Key>) -> BTreeSet<Key> {
+    let by_macro = |tally: &Tally| {
+        let mut found: BTreeMap<(String, String), usize> = BTreeMap::new();
+        for (((name, _), target), calls) in &tally.targets {
+            *found.entry((name.clone(), target.clone())).or_default() += calls;
+        }
+        found
+    };
+    let (before, after) = (by_macro(old), by_macro(new));
+    let macros: BTreeSet<&str> = known.iter().map(|(name, _)| name.as_str()).collect();
+    let mut found = BTreeSet::new();
+    for ((key, target), calls) in &new.targets {
+        let whole = (key.0.clone(), target.clone());
+        let count = |list: &BTreeMap<(String, String), usize>| list.get(&whole).copied();
+        let more = count(&after) > count(&before);
+        let same = (key.clone(), target.clone());
+        let text = old.targets.get(&same).copied().unwrap_or_default();
+        // What led nowhere for a call before is no concern: it may be an arm that the call does not take.
+        let nowhere = |list: &BTreeMap<Key, usize>| list.get(key).copied().unwrap_or_default();
+        let was_nowhere = nowhere(&old.gone) + nowhere(&old.unknown) + nowhere(&old.hidden);
+        let is_nowhere = nowhere(&new.gone) + nowhere(&new.unknown) + nowhere(&new.hidden);
+        let found_now = was_nowhere.saturating_sub(is_nowhere);
+        let concerns = macros.contains(key.0.as_str())
+            && more
+            && (!known.contains(key) || *calls > text + found_now);
+        if concerns {
+            found.insert(key.clone());
+        }
+    }
+    found
+}
+
+fn tally(world: &World, renamed: &dyn Fn(&str) -> String) -> Tally {
+    let mut tally = Tally::default();
+    let expansions = world.expansions();
+    for (item, calls) in expansions.macros() {
+        let name = renamed(&full_name(world, item));
+        let mut spaces = BTreeMap::new();
+        for call in calls {
+            *spaces.entry(call.space).or_insert(0_usize) += 1;
+        }
+        for said in expansions.said_by(item) {
+            for (space, calls) in &spaces {
+                let Some((facts, site)) = world.said_at(said, *space) else {
+                    continue;
+                };
+                let text = text_of(facts, &site);
+                let key = (name.clone(), text);
+                tally.places.entry(key.clone()).or_insert(said.file);
+                let list = match outcome(world, facts, &site) {
+                    Lead::Gone => &mut tally.gone,
+                    Lead::Hidden => &mut tally.hidden,
+                    Lead::Unknown => &mut tally.unknown,
+                    Lead::To(target) => {
+                        let target = renamed(&target);
+                        *tally.targets.entry((key, target)).or_default() += calls;
+                        continue;
+                    }
+                };
+                *list.entry(key).or_default() += calls;
+            }
+        }
+    }
+    tally
+}
+
+fn full_name(world: &World, item: ItemId) -> String {
+    world.name_of(&world.target(Res::Item(item)))
+}
+
+fn text_of(facts: &SourceFacts, site: &Site<'_>) -> String {
+    let names = site.segments.iter().map(|one| facts.name(one.name));
+    names.collect::<Vec<_>>().join("::")
+}
+
+/// What a path leads to for a call.
+enum Lead {
+    To(String),
+    Gone,
+    Hidden,
+    Unknown,
+}
+
+fn outcome(world: &World, facts: &SourceFacts, site: &Site<'_>) -> Lead {
+    let from = world.module_of(site.space);
+    let mut outer = None;
+    for (at, (step, segment)) in site.trace.steps.iter().zip(site.segments).enumerate() {
+        if step.opaque {
+            return Lead::Unknown;
+        }
+        if step.is_empty() {
+            return Lead::Gone;
+        }
+        if let (Some(module), true) = (outer, at > 0) {
+            let name = facts.name(segment.name);
+            let bindings = world.bindings(module, name).iter();
+            let mut meant = bindings
+                .filter(|binding| step.all().any(|(res, _)| res == binding.res))
+                .peekable();
+            let sees = |reach: Reach| reach.is_seen_from(world, from);
+            if meant.peek().is_some() && !meant.any(|binding| sees(binding.reach)) {
+                return Lead::Hidden;
+            }
+        }
+        outer = step.module();
+    }
+    let last = site.trace.steps.last().and_then(|step| step.all().next());
+    match last {
+        // Macros are seen by where they stand, which is looked at by itself.
+        Some((res, _)) => Lead::To(world.name_of(&world.target(res))),
+        None => Lead::Unknown,
+    }
+}

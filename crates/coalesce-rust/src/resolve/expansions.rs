@@ -1,0 +1,320 @@
+//! Bodies of `macro_rules!`, read where the macros are called.
+//!
+//! All that a body names but `$crate` is looked up at the call: `super::` in it is the module around the one
+//! that calls. Nothing is expanded: each path of a body counts for each call, whichever arm that takes.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rustc_hash::FxHashSet;
+
+use super::{
+    lookup::Lookup,
+    uses::{Site, UseSite},
+    world::{FileId, ItemId, Res, SpaceId, SpaceKind, World},
+};
+use crate::facts::{Item, ItemKind, Namespaces, Origin, SourceFacts};
+
+/// A call of a macro that stands in no body of another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct ExpandedCall {
+    pub file: FileId,
+    /// Where it begins.
+    pub at: u32,
+    /// What it sees.
+    pub space: SpaceId,
+}
+
+/// A path or an import in the body of a macro.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Said {
+    pub file: FileId,
+    pub load: usize,
+    pub site: UseSite,
+}
+
+/// The macros of a tree that are called in it: what they say, and for whom.
+#[derive(Debug, Default)]
+pub(crate) struct Expansions {
+    calls: BTreeMap<ItemId, BTreeSet<ExpandedCall>>,
+    said: BTreeMap<ItemId, Vec<Said>>,
+    by_file: BTreeMap<FileId, Vec<(ItemId, ExpandedCall)>>,
+}
+
+impl Expansions {
+    pub(super) fn of(world: &World) -> Self {
+        let mut reader = Reader {
+            world,
+            direct: BTreeMap::new(),
+            through: BTreeMap::new(),
+            bodies: BTreeMap::new(),
+        };
+        for load in 0..world.load_count() {
+            world.visit(load, &mut |facts, site| reader.site(facts, &site));
+        }
+        let mut found = Self {
+            calls: reader.direct,
+            ..Self::default()
+        };
+        found.hand_on(&reader.through);
+        for (item, calls) in &found.calls {
+            for call in calls {
+                let known = found.by_file.entry(call.file).or_default();
+                known.push((*item, *call));
+            }
+        }
+        let called = found.calls.keys();
+        found.said = called.map(|item| (*item, said(world, *item))).collect();
+        found
+    }
+
+    /// The macros that are called, with their calls, those through bodies of others too.
+    pub fn macros(&self) -> impl Iterator<Item = (ItemId, &BTreeSet<ExpandedCall>)> {
+        self.calls.iter().map(|(item, calls)| (*item, calls))
+    }
+
+    /// What the body of a macro names that is called.
+    pub fn said_by(&self, item: ItemId) -> &[Said] {
+        self.said.get(&item).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// Who calls a macro calls those that its body names.
+    fn hand_on(&mut self, through: &BTreeMap<ItemId, BTreeSet<ItemId>>) {
+        let mut open: Vec<ItemId> = self.calls.keys().copied().collect();
+        while let Some(outer) = open.pop() {
+            let calls = self.calls.get(&outer).cloned().unwrap_or_default();
+            for inner in through.get(&outer).into_iter().flatten() {
+                let known = self.calls.entry(*inner).or_default();
+                let before = known.len();
+                known.extend(calls.iter().copied());
+                if known.len() > before {
+                    open.push(*inner);
+                }
+            }
+        }
+    }
+}
+
+/// Finds calls.
+struct Reader<'w> {
+    world: &'w World,
+    direct: BTreeMap<ItemId, BTreeSet<ExpandedCall>>,
+    /// The macros that the body of a macro calls.
+    through: BTreeMap<ItemId, BTreeSet<ItemId>>,
+    /// Definitions of macros, by file and sorted by place.
+    bodies: BTreeMap<FileId, Vec<(u32, u32, ItemId)>>,
+}
+
+impl Reader<'_> {
+    fn site(&mut self, facts: &SourceFacts, site: &Site<'_>) {
+        let UseSite::Path(at) = site.site else { return };
+        let read = !matches!(
+            site.origin,
+            Origin::Quoted | Origin::DocCode | Origin::DocLink | Origin::FormatString
+        );
+        if facts.path(at).namespaces != Namespaces::MACRO || !read {
+            return;
+        }
+        let (Some(first), Some(last)) = (site.segments.first(), site.trace.steps.last()) else {
+            return;
+        };
+        let file = self.world.load(site.load).file;
+        for (res, _) in last.all() {
+            let Res::Item(item) = res else { continue };
+            if self.world[item].kind != ItemKind::Macro {
+                continue;
+            }
+            if site.origin == Origin::MacroBody {
+                if let Some(outer) = self.around(file, facts, first.span.start) {
+                    self.through.entry(outer).or_default().insert(item);
+                }
+                continue;
+            }
+            let call = ExpandedCall {
+                file,
+                at: first.span.start,
+                space: outermost(self.world, site.space),
+            };
+            self.direct.entry(item).or_default().insert(call);
+        }
+    }
+
+    /// The macro whose definition a place stands in.
+    fn around(&mut self, file: FileId, facts: &SourceFacts, at: u32) -> Option<ItemId> {
+        let world = self.world;
+        let bodies = self.bodies.entry(file).or_insert_with(|| {
+            let is_macro = |(_, item): &(usize, &Item)| item.kind == ItemKind::Macro;
+            let macros = facts.items.iter().enumerate().filter(is_macro);
+            let wanted: BTreeSet<u32> = macros.map(|(index, _)| super::id(index)).collect();
+            let mut found = Vec::new();
+            for (index, node) in world.items.iter().enumerate() {
+                let own = node.definitions.iter();
+                let own = own.filter(|(of, item)| *of == file && wanted.contains(item));
+                found.extend(own.map(|(_, item)| {
+                    let span = facts.item(*item).span;
+                    (span.start, span.end, ItemId(super::id(index)))
+                }));
+            }
+            found.sort_unstable();
+            found
+        });
+        let before = bodies.partition_point(|(start, ..)| *start <= at);
+        let before = bodies.iter().take(before).rev();
+        let around = before.copied().find(|(_, end, _)| at < *end);
+        around.map(|(_, _, item)| item)
+    }
+}
+
+/// The space that a name is looked up in first: blocks without names of their own add nothing.
+fn outermost(world: &World, mut space: SpaceId) -> SpaceId {
+    loop {
+        let node = &world[space];
+        match node.parent {
+            Some(parent)
+                if node.kind == SpaceKind::Block
+                    && node.names.values().next().is_none()
+                    && node.unknown.is_empty()
+                    && !node.opaque =>
+            {
+                space = parent;
+            }
+            _ => return space,
+        }
+    }
+}
+
+/// The paths and imports of the bodies of a macro, without those that begin with what the body has itself.
+fn said(world: &World, item: ItemId) -> Vec<Said> {
+    let mut found = Vec::new();
+    for (file, at) in &world[item].definitions {
+        let facts = world.facts(*file);
+        let span = facts.item(*at).span;
+        let Some(load) = world[*file].loads.first().map(|load| *load as usize) else {
+            continue;
+        };
+        let inside = |first: Option<&crate::facts::Segment>| {
+            first.is_some_and(|first| span.contains(first.span))
+        };
+        let paths = (0_u32..).zip(&facts.paths);
+        let paths = paths.filter(|(_, path)| path.origin == Origin::MacroBody);
+        let paths = paths.filter(|(_, path)| inside(facts.segments(path.segments).first()));
+        let leaves = (0_u32..).zip(&facts.leaves);
+        let leaves = leaves.filter(|(_, leaf)| {
+            facts.declaration(leaf.declaration).origin == Origin::MacroBody
+                && inside(facts.segments(leaf.segments).first())
+        });
+        let sites = paths
+            .map(|(at, _)| UseSite::Path(at))
+            .chain(leaves.map(|(at, _)| UseSite::Leaf(at)));
+        found.extend(sites.map(|site| Said {
+            file: *file,
+            load,
+            site,
+        }));
+    }
+    let mut seen = FxHashSet::default();
+    found.retain(|said| seen.insert((said.file, said.site)) && !is_own(world, said));
+    found
+}
+
+/// Whether a path begins with a name that the body of the macro binds itself.
+fn is_own(world: &World, said: &Said) -> bool {
+    let facts = world.facts(said.file);
+    let Some((scope, first)) = start(facts, said.site) else {
+        return true;
+    };
+    let names = world.file_names.get(said.file.index());
+    let sym = names.and_then(|names| names.get(first as usize)).copied();
+    let mut at = world.load(said.load).spaces.get(scope as usize).copied();
+    while let (Some(space), Some(sym)) = (at, sym) {
+        let node = &world[space];
+        if node.kind != SpaceKind::Block {
+            return false;
+        }
+        if node.names.get(&sym).is_some() {
+            return true;
+        }
+        at = node.parent;
+    }
+    false
+}
+
+/// The scope of a site, and the number of the name that it begins with.
+fn start(facts: &SourceFacts, site: UseSite) -> Option<(u32, u32)> {
+    let (scope, segments) = match site {
+        UseSite::Path(at) => {
+            let path = facts.path(at);
+            (path.scope, path.segments)
+        }
+        UseSite::Leaf(at) => {
+            let leaf = facts.leaf(at);
+            (facts.declaration(leaf.declaration).scope, leaf.segments)
+        }
+        UseSite::ExternCrate(_) => return None,
+    };
+    let first = facts.segments(segments).first()?;
+    Some((scope.0, first.name.0))
+}
+
+impl World {
+    /// The macros that are called, read once.
+    pub(crate) fn expansions(&self) -> &Expansions {
+        self.expansions.get_or_init(|| Expansions::of(self))
+    }
+
+    /// What macros say for the calls of them in a file.
+    pub(crate) fn visit_said<'w>(
+        &'w self,
+        file: FileId,
+        visit: &mut dyn FnMut(ExpandedCall, &'w SourceFacts, Site<'w>),
+    ) {
+        let expansions = self.expansions();
+        for (item, call) in expansions.by_file.get(&file).into_iter().flatten() {
+            for said in expansions.said_by(*item) {
+                if let Some((facts, site)) = self.said_at(said, call.space) {
+                    visit(*call, facts, site);
+                }
+            }
+        }
+    }
+
+    /// What a macro says, as a call reads it; `$crate` is the crate of the macro, whoever calls.
+    pub(crate) fn said_at(&self, said: &Said, space: SpaceId) -> Option<(&SourceFacts, Site<'_>)> {
+        let facts = self.facts(said.file);
+        let lookup = Lookup {
+            world: self,
+            load: said.load,
+        };
+        let (scope, first) = start(facts, said.site)?;
+        let own = *self.load(said.load).spaces.get(scope as usize)?;
+        let by_crate = facts.names.get(first as usize).map(|name| &**name) == Some("$crate");
+        let from = if by_crate { own } else { space };
+        let (segments, trace) = match said.site {
+            UseSite::Path(at) => {
+                let path = facts.path(at);
+                let mut trace = lookup.path_trace(facts, path, from);
+                if trace.steps.last().is_none_or(super::Found::is_empty)
+                    && let Some(other) = lookup.other_trace(facts, path, from)
+                {
+                    trace = other;
+                }
+                (facts.segments(path.segments), trace)
+            }
+            UseSite::Leaf(at) => {
+                let leaf = facts.leaf(at);
+                let trace = lookup.leaf_trace(facts, leaf, from);
+                (facts.segments(leaf.segments), trace)
+            }
+            UseSite::ExternCrate(_) => return None,
+        };
+        let site = Site {
+            load: said.load,
+            site: said.site,
+            scope: crate::facts::ScopeId(scope),
+            space,
+            segments,
+            origin: Origin::MacroBody,
+            trace,
+        };
+        Some((facts, site))
+    }
+}

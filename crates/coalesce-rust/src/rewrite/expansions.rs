@@ -1,0 +1,395 @@
+//! What bodies of `macro_rules!` name, as their callers read it.
+//!
+//! Where a call goes elsewhere, or what a body leads to does, `super::`, `self::` and names of modules in the
+//! body may lead there no longer. They are named through `$crate` then, if all calls agree on what they lead
+//! to; where they do not, the proof says so. Whatever a body names is to be seen by those who call.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use coalesce_model::{
+    ByteSpan, Edit, Evidence, Form, Rewrite, Safety, TreePath, Unproven, UnprovenKind,
+};
+
+use super::{
+    draft::span_of,
+    items::moving::{Chunk, Set},
+    mapping::Mapping,
+    needs::{Need, Subject},
+    place::Place,
+    spell::{Speller, spelled},
+    walk::{Leaving, Source, Walk},
+};
+use crate::{
+    facts::{ItemKind, Namespaces, SourceFacts},
+    lexer,
+    resolve::{ExpandedCall, FileId, Found, ItemId, Reach, Res, Said, Site, UseSite},
+};
+
+/// What bodies of macros take.
+#[derive(Default)]
+pub(super) struct BodyChanges {
+    pub edits: BTreeMap<TreePath, Vec<Edit>>,
+    pub needs: Vec<Need>,
+    pub rewrites: Vec<Rewrite>,
+    /// Items that leave, and from where calls name them.
+    pub users: BTreeSet<(usize, Place)>,
+    /// Imports that calls which stay go through.
+    pub used: BTreeSet<(FileId, u32)>,
+    /// Imports that calls which leave go through.
+    pub freed: BTreeSet<(FileId, u32)>,
+    /// Plain names that calls which leave read in bodies.
+    pub lent: Vec<Lent>,
+    /// Items that leave, and that calls in their old module name by bodies of other modules.
+    pub left: BTreeSet<(usize, ExpandedCall)>,
+    /// Calls of macros that say of whom something is seen, in what moves.
+    pub unproven: Vec<Unproven>,
+}
+
+/// A plain name in a body, and the module that has to have it for a call that leaves.
+pub(super) struct Lent {
+    pub name: String,
+    pub source: Source,
+    pub to: Place,
+    pub results: Vec<(Res, Namespaces)>,
+    pub file: FileId,
+    pub site: UseSite,
+    pub span: ByteSpan,
+    pub cfg: BTreeSet<String>,
+}
+
+/// Works the bodies of all macros out that are called. Of items, those of `set` leave.
+pub(super) fn settle(
+    mapping: &Mapping<'_>,
+    set: Option<&Set<'_>>,
+    edits: &BTreeMap<TreePath, Vec<Edit>>,
+) -> BodyChanges {
+    let mut work = Bodies {
+        mapping,
+        set,
+        known: edits,
+        made: BodyChanges::default(),
+    };
+    let expansions = mapping.world.expansions();
+    for (item, calls) in expansions.macros() {
+        if set.is_some_and(|set| set.of(item).is_some()) {
+            continue;
+        }
+        let mut spaces: BTreeMap<_, ExpandedCall> = BTreeMap::new();
+        for call in calls {
+            let chunk = work.chunk(call).map(|chunk| chunk.span);
+            spaces.entry((call.space, chunk)).or_insert(*call);
+        }
+        let calls: Vec<ExpandedCall> = spaces.into_values().collect();
+        for said in expansions.said_by(item) {
+            work.said(item, said, &calls);
+        }
+        work.restricted(item, &calls);
+    }
+    work.made
+}
+
+struct Bodies<'w, 'a> {
+    mapping: &'w Mapping<'a>,
+    set: Option<&'w Set<'a>>,
+    /// What is changed already.
+    known: &'w BTreeMap<TreePath, Vec<Edit>>,
+    made: BodyChanges,
+}
+
+/// A path of a body as one call reads it.
+struct Reading<'w> {
+    facts: &'w SourceFacts,
+    site: Site<'w>,
+    walk: Walk,
+    call: ExpandedCall,
+    /// Where the call is after.
+    here: Place,
+    /// Whether the call, or something that the path leads through, goes elsewhere.
+    concerns: bool,
+    chunk: Option<&'w Chunk>,
+}
+
+impl<'w> Bodies<'w, '_> {
+    fn chunk(&self, call: &ExpandedCall) -> Option<&'w Chunk> {
+        self.set?.chunk_at(call.file, call.at)
+    }
+
+    fn read(&self, said: &Said, call: &ExpandedCall) -> Option<Reading<'w>> {
+        let world = self.mapping.world;
+        let (facts, site) = world.said_at(said, call.space)?;
+        let led = |step: &Found| !step.is_empty() && !step.opaque;
+        if !site.trace.steps.iter().all(led) {
+            return None;
+        }
+        let chunk = self.chunk(call);
+        let leaving = self.set.map(|set| Leaving { set, chunk });
+        let speller = Speller {
+            mapping: self.mapping,
+        };
+        let walk = speller.walk(facts, &site, leaving, 0);
+        let here = speller.place_of(&site, leaving);
+        let moves = |res: Res| match res {
+            Res::Module(module) => self.mapping.is_changed(module),
+            Res::Item(item) | Res::Variant(item, _) | Res::Member(item, _) => {
+                self.mapping.is_changed(world[item].module)
+                    || self.set.is_some_and(|set| set.of(item).is_some())
+            }
+            Res::External(_) => false,
+        };
+        let concerns = chunk.is_some()
+            || self.mapping.is_changed(world.module_of(call.space))
+            || site
+                .trace
+                .steps
+                .iter()
+                .flat_map(Found::all)
+                .any(|(res, _)| moves(res));
+        Some(Reading {
+            facts,
+            site,
+            walk,
+            call: *call,
+            here,
+            concerns,
+            chunk,
+        })
+    }
+
+    fn said(&mut self, item: ItemId, said: &Said, calls: &[ExpandedCall]) {
+        let world = self.mapping.world;
+        let mut readings: Vec<Reading<'w>> = calls
+            .iter()
+            .filter_map(|call| self.read(said, call))
+            .collect();
+        for reading in &readings {
+            let imports = reading
+                .site
+                .trace
+                .steps
+                .iter()
+                .filter_map(|step| step.import);
+            match reading.chunk {
+                Some(_) => self.made.freed.extend(imports),
+                None => self.made.used.extend(imports),
+            }
+        }
+        if !readings.iter().any(|reading| reading.concerns) {
+            return;
+        }
+        let Some(first) = readings.first() else {
+            return;
+        };
+        let span = span_of(&first.site, 0, first.site.segments.len());
+        let word = first
+            .site
+            .segments
+            .first()
+            .map(|one| first.facts.name(one.name));
+        let absolute = matches!(word, Some("crate" | "$crate"));
+        let file = &self.mapping.world[said.file].path;
+        let known = self.known.get(file).into_iter().flatten();
+        let mut known =
+            known.filter(|edit| edit.span.start < span.end && span.start < edit.span.end);
+        let respelled = known.next().is_some();
+        let breaks = readings
+            .iter()
+            .any(|one| one.concerns && one.walk.broken.is_some());
+        if respelled || (breaks && !absolute) {
+            let target = common_target(&readings);
+            let Some((end, target)) = target else { return };
+            if !respelled {
+                self.spell(item, said, &readings, (end, target));
+            }
+            for reading in &readings {
+                self.see(target, &reading.here);
+            }
+            return;
+        }
+        for reading in &mut readings {
+            if !reading.concerns {
+                continue;
+            }
+            self.made.needs.append(&mut reading.walk.needs);
+            for named in &reading.walk.named {
+                self.made.users.insert((*named, reading.here.clone()));
+            }
+            let away = world.module_of(reading.call.space) != world[item].module;
+            let left = reading.walk.left.filter(|_| away);
+            self.made.left.extend(left.map(|at| (at, reading.call)));
+            self.lend(said, reading);
+        }
+    }
+
+    /// Calls that go to another module and write `pub(super)`, or `pub(in …)`: who sees what they make is not followed.
+    fn restricted(&mut self, item: ItemId, calls: &[ExpandedCall]) {
+        let world = self.mapping.world;
+        let moves = |call: &&ExpandedCall| {
+            let module = world.module_of(call.space);
+            let before = world[module]
+                .parent
+                .map(|parent| self.mapping.after(parent));
+            let chunk = self.chunk(call);
+            let set = self.set.zip(chunk);
+            let here = set.map(|(set, chunk)| set.moving(chunk.moving).to.clone());
+            before != here.unwrap_or_else(|| self.mapping.after(module)).parent()
+        };
+        let moving: Vec<&ExpandedCall> = calls.iter().filter(moves).collect();
+        if moving.is_empty() || !self.restricts(item) {
+            return;
+        }
+        let name = &world[item].name;
+        let told = moving.into_iter().map(|call| Unproven {
+            path: world[call.file].path.clone(),
+            span: Some(ByteSpan::empty(call.at)),
+            kind: UnprovenKind::MacroBuiltPath,
+            name: name.clone(),
+            why: format!(
+                "`{name}!` says `pub(super)` or `pub(in …)`, which is another module where this goes"
+            ),
+        });
+        self.made.unproven.extend(told);
+    }
+
+    /// Whether the body of a macro says `pub(super)` or `pub(in …)`.
+    fn restricts(&self, item: ItemId) -> bool {
+        let world = self.mapping.world;
+        let mut definitions = world[item].definitions.iter();
+        definitions.any(|(file, at)| {
+            let Some(text) = self.mapping.texts.text(&world[*file].path) else {
+                return false;
+            };
+            let tokens = lexer::tokens(&text, world.facts(*file).item(*at).span);
+            let words: Vec<&str> = tokens
+                .iter()
+                .map(|token| token.span.of(&text).unwrap_or_default())
+                .collect();
+            words
+                .windows(3)
+                .any(|said| matches!(said, ["pub", "(", "super" | "in"]))
+        })
+    }
+
+    /// Lends a name to the module that a call goes to.
+    fn lend(&mut self, said: &Said, reading: &Reading<'w>) {
+        let (Some(chunk), Some(source)) = (reading.chunk, reading.walk.borrowed) else {
+            return;
+        };
+        let (site, facts) = (&reading.site, reading.facts);
+        let (Some(first), Some(step)) = (site.segments.first(), site.trace.steps.first()) else {
+            return;
+        };
+        self.made.lent.push(Lent {
+            name: facts.name(first.name).to_owned(),
+            source,
+            to: reading.here.clone(),
+            results: step.all().collect(),
+            file: said.file,
+            site: said.site,
+            span: first.span,
+            cfg: chunk.cfg.clone(),
+        });
+    }
+
+    /// Names what a path of a body leads to through `$crate`.
+    fn spell(
+        &mut self,
+        item: ItemId,
+        said: &Said,
+        readings: &[Reading<'w>],
+        (end, target): (usize, Res),
+    ) {
+        let world = self.mapping.world;
+        let Some(first) = readings.first() else {
+            return;
+        };
+        let own = self.mapping.after(world[item].module).krate;
+        let (home, name) = self.after(target);
+        let path = matches!(said.site, UseSite::Path(_));
+        let imported = readings.iter().any(|reading| {
+            let steps = reading.site.trace.steps.iter().take(end + 1);
+            steps.into_iter().any(|step| step.import.is_some())
+        });
+        let inside = readings.iter().all(|reading| reading.here.krate == own);
+        if !path || imported || !inside || home.krate != own {
+            return;
+        }
+        let mut path = vec!["$crate".to_owned()];
+        path.extend(home.path.iter().cloned());
+        path.extend(name);
+        let file = world[said.file].path.clone();
+        let span = span_of(&first.site, 0, end + 1);
+        self.made.rewrites.push(Rewrite {
+            path: file.clone(),
+            span,
+            form: Form::Macro,
+            evidence: Evidence::Resolved,
+            from: world.name_of(&world.target(target)),
+            to: path.join("::"),
+            reason: "the body of a macro says it for those who call it".to_owned(),
+            safety: Safety::NeedsReview,
+        });
+        let edits = self.made.edits.entry(file).or_default();
+        let edit = Edit::replace(span, spelled(&path));
+        if !edits.contains(&edit) {
+            edits.push(edit);
+        }
+    }
+
+    /// Where a module or an item is after: its module, and the name of the item there.
+    fn after(&self, target: Res) -> (Place, Option<String>) {
+        match target {
+            Res::Module(module) => (self.mapping.after(module), None),
+            Res::Item(item) | Res::Variant(item, _) | Res::Member(item, _) => {
+                let node = &self.mapping.world[item];
+                let moving = self.set.and_then(|set| Some(set.moving(set.of(item)?)));
+                match moving {
+                    Some(moving) => (moving.named_at.clone(), Some(moving.name.clone())),
+                    None => (self.mapping.after(node.module), Some(node.name.clone())),
+                }
+            }
+            Res::External(_) => unreachable!("invariant: only modules and items are targets"),
+        }
+    }
+
+    /// A caller has to see what a body names, and the way there.
+    fn see(&mut self, target: Res, here: &Place) {
+        let world = self.mapping.world;
+        let speller = Speller {
+            mapping: self.mapping,
+        };
+        let (home, _) = self.after(target);
+        speller.chain(&home, here, &mut self.made.needs);
+        let Res::Item(item) = target else { return };
+        if let Some(at) = self.set.and_then(|set| set.of(item)) {
+            self.made.users.insert((at, here.clone()));
+            return;
+        }
+        let node = &world[item];
+        // Macros that stay are seen by where they stand.
+        let reach = world
+            .definition_reach(item)
+            .filter(|_| node.kind != ItemKind::Macro);
+        let seen = |reach: Reach| speller.sees(here, reach, node.module);
+        if reach.is_some_and(|reach| !seen(reach)) {
+            let need = Need::new(Subject::Item(item), here.clone());
+            self.made.needs.push(need);
+        }
+    }
+}
+
+/// The last module or item that a path leads through, where that is the same for all calls, and the number of its
+/// step.
+fn common_target(readings: &[Reading<'_>]) -> Option<(usize, Res)> {
+    let of = |reading: &Reading<'_>| {
+        let steps = reading.site.trace.steps.iter().enumerate();
+        let mut known = steps.filter_map(|(at, step)| {
+            let mut all = step.all().map(|(res, _)| res);
+            let res = all.find(|res| matches!(res, Res::Module(_) | Res::Item(_)))?;
+            Some((at, res))
+        });
+        known.next_back()
+    };
+    let mut all = readings.iter().map(of);
+    let first = all.next()??;
+    all.all(|one| one == Some(first)).then_some(first)
+}

@@ -1,0 +1,75 @@
+//! What bodies of macros that stay name, for the calls in what moves and for those in what it leaves.
+
+use std::collections::BTreeMap;
+
+use coalesce_model::{ByteSpan, Edit, TreePath};
+
+use super::{
+    super::{expansions, traits::Demand},
+    moving::Set,
+    scan::{Borrow, Left, Scan},
+};
+use crate::{
+    facts::Origin,
+    resolve::{ExpandedCall, UseSite},
+};
+
+/// Adds to a scan what bodies of macros ask for.
+pub(super) fn settle(set: &Set<'_>, scan: &mut Scan) {
+    let files = scan.files.iter();
+    let known: BTreeMap<TreePath, Vec<Edit>> = files
+        .map(|(file, work)| (set.path(*file), work.edits.clone()))
+        .collect();
+    let mut made = expansions::settle(set.mapping, Some(set), &known);
+    for (path, edits) in made.edits {
+        if let Some(file) = set.world().file_at(&path) {
+            scan.files.entry(file).or_default().edits.extend(edits);
+        }
+    }
+    scan.told.needs.append(&mut made.needs);
+    scan.told.rewrites.append(&mut made.rewrites);
+    scan.told.unproven.append(&mut made.unproven);
+    scan.used_imports.extend(made.used);
+    scan.freed_imports.extend(made.freed);
+    for (at, user) in made.users {
+        // Who calls the macro around a path goes by it as well.
+        if let Some(by_path) = scan.by_path.get_mut(&at) {
+            by_path.insert(user.clone());
+        }
+        scan.users.entry(at).or_default().insert(user);
+    }
+    let left = made.left.into_iter();
+    scan.left
+        .extend(left.filter_map(|(moving, call)| left_behind(set, moving, call)));
+    scan.borrows
+        .extend(made.lent.into_iter().map(|lent| Borrow {
+            name: lent.name,
+            source: lent.source,
+            to: lent.to,
+            results: lent.results,
+            file: lent.file,
+            site: lent.site,
+            span: lent.span,
+            origin: Origin::MacroBody,
+            cfg: lent.cfg,
+            demand: Demand::Yes,
+            lent: true,
+        }));
+}
+
+/// A call in the old module of what left: its name is one that a macro says.
+fn left_behind(set: &Set<'_>, moving: usize, call: ExpandedCall) -> Option<Left> {
+    let world = set.world();
+    let module = world.module_of(call.space);
+    let mut bodies = world[call.file].bodies.iter();
+    let body = bodies.find(|body| world[**body].module == module)?;
+    Some(Left {
+        moving,
+        file: call.file,
+        site: UseSite::Path(u32::MAX),
+        span: ByteSpan::empty(call.at),
+        origin: Origin::MacroTokens,
+        body: *body,
+        here: set.mapping.after(module),
+    })
+}
