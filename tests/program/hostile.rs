@@ -119,6 +119,63 @@ fn nobody_waits_for_a_pipe_wherever_it_is() {
     }
 }
 
+/// That nothing uses a shim is not known while there is a file that cannot be read and has its name.
+#[test]
+fn a_shim_stays_while_a_file_that_cannot_be_read_may_use_it() {
+    let scratch = Scratch::new();
+    let manifest = "schema = 1\n[[move]]\nfrom = \"p.kernels\"\nto = \"p.core\"\nshim = true\n";
+    scratch.write("migrations/0001-m.toml", manifest);
+    scratch.run("migrate migrations/0001-m.toml --yes", 0);
+    let deep = scratch.tree().join("p/deep.py");
+    let text = format!("import p\nx = a{}\ny = p.kernels.X\n", ".b".repeat(20_000));
+    fs::write(&deep, text).unwrap();
+    for call in ["retire --unused", "retire p.kernels"] {
+        let said = scratch.run(call, 2);
+        assert!(said.contains("p/deep.py"), "{call}: {said}");
+    }
+    scratch.run("retire p.kernels --even-used", 0);
+    fs::write(&deep, format!("x = a{}\n", ".b".repeat(20_000))).unwrap();
+    scratch.run("retire --unused", 0);
+}
+
+/// A page that says "clean", or counts references, says as well that it does not know all.
+#[test]
+fn what_does_not_parse_is_counted_by_every_page() {
+    let deep = format!(
+        "fn u() {{ {}{}; crate::kernels::f() }}\n",
+        "(".repeat(3_000),
+        ")".repeat(3_000)
+    );
+    for (broken, file) in [
+        (deep.as_str(), "src/user.rs"),
+        ("fn u() { crate::kernels::f(\n", "src/user.rs"),
+        ("def f(:\n", "p/user.py"),
+    ] {
+        let scratch = Scratch::new();
+        for (name, text) in [
+            (
+                "Cargo.toml",
+                "[package]\nname = \"r\"\nversion = \"0.1.0\"\n",
+            ),
+            ("src/lib.rs", "pub mod kernels;\nmod user;\n"),
+            ("src/kernels.rs", "pub fn f() {}\n"),
+            ("src/user.rs", ""),
+            ("p/__init__.py", ""),
+            (file, broken),
+        ] {
+            let path = scratch.tree().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        for call in ["check", "refs r::kernels::f"] {
+            let said = scratch.run(call, 0);
+            assert!(said.contains("(1 in part)"), "{call}, {file}: {said}");
+        }
+        let json = scratch.run("check --format json", 0);
+        assert!(json.contains(file), "{json}");
+    }
+}
+
 #[test]
 fn deep_texts_are_told_and_do_not_abort() {
     let times = |text: &str, count: usize| text.repeat(count);

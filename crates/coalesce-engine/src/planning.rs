@@ -141,7 +141,7 @@ pub fn plan(
             options,
             later: &later,
             kept: &kept,
-            unread: unread::look_for(session, &checked),
+            unread: unread::look_for(session, &unread::old_names(&checked)),
             ignored: unread::ignored(session, &checked),
         };
         for way in 0..ways {

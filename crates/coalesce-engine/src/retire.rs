@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use coalesce_model::{
-    Finding, Reference, Refusal, Severity, TreePath,
+    Finding, LanguageKind, Reference, Refusal, Severity, TreePath,
     envelope::ShimEntry,
     finding::codes,
     manifest::{Manifest, nearest},
@@ -15,6 +15,7 @@ use crate::{
     Failure, MigrationPlan, Session,
     applying::keep_manifests,
     shims::{of_items, references, shims},
+    unread::{self, OldNames},
 };
 
 /// What stands for the manifests in the journal.
@@ -140,11 +141,18 @@ fn plan_removal(session: &Session, selected: &[SelectedShim], even_used: bool) -
         .map(|one| one.shim.clone())
         .collect();
     let mut worked = removal(session, &going);
+    let unread = unread_users(session, &going);
+    worked.assembled.refusals.extend(unread);
     if even_used {
         // Who is told that users break and does it even so has decided.
         let (refused, broken) = std::mem::take(&mut worked.assembled.refusals)
             .into_iter()
-            .partition(|finding| finding.code != codes::UNRESOLVED_AFTER_CHANGE);
+            .partition(|finding| {
+                !matches!(
+                    finding.code,
+                    codes::UNRESOLVED_AFTER_CHANGE | codes::UNREADABLE_SOURCE
+                )
+            });
         worked.assembled.refusals = refused;
         worked
             .assembled
@@ -155,6 +163,27 @@ fn plan_removal(session: &Session, selected: &[SelectedShim], even_used: bool) -
             }));
     }
     worked
+}
+
+/// What could not be read and may use a shim that goes: that nothing names it is not known.
+fn unread_users(session: &Session, going: &[ShimEntry]) -> Vec<Finding> {
+    let mut old = OldNames::new();
+    for shim in going {
+        let extension = shim.path.extension().unwrap_or_default();
+        let languages = LanguageKind::ALL.into_iter();
+        for language in languages.filter(|language| language.extensions().contains(&extension)) {
+            old.entry(language).or_default().push(shim.name.clone());
+        }
+    }
+    let help =
+        "make it readable, leave it out with `exclude` in coalesce.toml, or pass --even-used";
+    let found = unread::look_for(session, &old).into_iter();
+    found
+        .map(|finding| Finding {
+            help: Some(help.to_owned()),
+            ..finding
+        })
+        .collect()
 }
 
 /// The removal of shims, proven.

@@ -2,15 +2,20 @@
 //!
 //! Reads through `coalesce-tree` and changes nothing.
 
-use std::{collections::BTreeSet, path::Path, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+    sync::Arc,
+};
 
 use coalesce_clones::SourceFile;
 use coalesce_index::Index;
 use coalesce_kernels::Kernels;
 use coalesce_model::{
-    Change, Deferral, Language, LanguageGraph, LanguageKind, LanguagePlan, Settings, Texts as _,
-    TreePath,
+    Change, Deferral, Language, LanguageGraph, LanguageKind, LanguagePlan, Settings, Severity,
+    Texts as _, TreePath,
     envelope::{Files, SkippedFile},
+    finding::codes,
     language::{RewriteOptions, Structure, Taken},
 };
 use coalesce_plan::{Operation, Overlay, Proof, planned, prove};
@@ -376,7 +381,25 @@ impl Session {
     /// What was read, and what was not and why.
     #[must_use]
     pub fn files(&self) -> Files {
-        files_of(&self.tree, self.read())
+        files_of(&self.tree, self.read(), self.incomplete())
+    }
+
+    /// The files of which not all is known, once each. A broken one that nothing loads counts as a
+    /// template.
+    fn incomplete(&self) -> Vec<SkippedFile> {
+        let findings = self.graphs().into_iter().flat_map(LanguageGraph::findings);
+        let cuts = findings.filter(|finding| {
+            matches!(finding.code, codes::SYNTAX_ERROR | codes::UNREADABLE_SOURCE)
+                && finding.severity != Severity::Note
+        });
+        let reasons: BTreeMap<TreePath, String> = cuts
+            .map(|finding| (finding.path, finding.message))
+            .collect();
+        let file = |(path, reason): (TreePath, String)| SkippedFile {
+            path: path.to_string(),
+            reason,
+        };
+        reasons.into_iter().map(file).collect()
     }
 
     /// The graphs of the languages that the tree has.
@@ -418,9 +441,9 @@ impl Session {
 }
 
 /// What of a tree was read, and what was not and why, also once facts are gone; `read` files gave
-/// some.
+/// some, `incomplete` of them not all.
 #[must_use]
-pub fn files_of(tree: &SourceTree, read: usize) -> Files {
+pub fn files_of(tree: &SourceTree, read: usize, incomplete: Vec<SkippedFile>) -> Files {
     let skipped = tree.skips();
     let skipped: Vec<_> = skipped
         .iter()
@@ -429,5 +452,9 @@ pub fn files_of(tree: &SourceTree, read: usize) -> Files {
             reason: skip.reason.to_string(),
         })
         .collect();
-    Files { read, skipped }
+    Files {
+        read,
+        skipped,
+        incomplete,
+    }
 }

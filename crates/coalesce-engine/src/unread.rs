@@ -1,6 +1,6 @@
 //! What could not be read and may name what moves: it would be left behind.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_apply::Sought;
 use coalesce_model::{
@@ -12,35 +12,47 @@ use coalesce_tree::{FileKind, Skip, Unread};
 
 use crate::session::Session;
 
-/// A finding for each file, directory and link that may hold a reference to what changes.
-pub fn look_for(session: &Session, checked: &Checked) -> Vec<Finding> {
-    if checked.changes.is_empty() {
+/// Names that are no more after a plan, by language.
+pub type OldNames = BTreeMap<LanguageKind, Vec<String>>;
+
+/// The names that the entries of manifests change.
+pub fn old_names(checked: &Checked) -> OldNames {
+    let changes = checked.changes.iter();
+    let names = |changes: &Vec<Change>| changes.iter().map(|change| change.from.clone()).collect();
+    changes
+        .map(|(language, changes)| (*language, names(changes)))
+        .collect()
+}
+
+/// A finding for each file, directory and link that may hold one of the names.
+pub fn look_for(session: &Session, old: &OldNames) -> Vec<Finding> {
+    if old.is_empty() {
         return Vec::new();
     }
     let mut found = Vec::new();
     for skip in session.tree.skips() {
-        let may_name = |(language, changes): (&LanguageKind, &Vec<Change>)| {
-            may_hold_names(session, &skip, *language, changes)
+        let may_name = |(language, names): (&LanguageKind, &Vec<String>)| {
+            may_hold_names(session, &skip, *language, names)
         };
-        if checked.changes.iter().any(may_name) {
+        if old.iter().any(may_name) {
             found.push(finding(skip));
         }
     }
-    found.extend(too_deep(session, checked));
-    found.extend(left_out(session, checked));
-    if checked.changes.contains_key(&LanguageKind::Rust) {
+    found.extend(too_deep(session, old));
+    found.extend(left_out(session, old));
+    if old.contains_key(&LanguageKind::Rust) {
         found.extend(modules_elsewhere(session));
     }
     found
 }
 
-/// Files that a sparse checkout leaves out and that hold the name of what moves.
-fn left_out(session: &Session, checked: &Checked) -> Vec<Finding> {
-    let sought = checked.changes.iter().map(|(language, changes)| Sought {
+/// Files that a sparse checkout leaves out and that hold one of the names.
+fn left_out(session: &Session, old: &OldNames) -> Vec<Finding> {
+    let sought = old.iter().map(|(language, names)| Sought {
         extensions: language.extensions(),
-        words: changes
+        words: names
             .iter()
-            .filter_map(|change| change.from.rsplit(language.separator()).next())
+            .filter_map(|name| name.rsplit(language.separator()).next())
             .map(str::to_owned)
             .collect(),
     });
@@ -111,7 +123,7 @@ fn may_hold_names(
     session: &Session,
     skip: &Skip,
     language: LanguageKind,
-    changes: &[Change],
+    names: &[String],
 ) -> bool {
     let extension = skip.path.extension();
     let source = extension.is_some_and(|extension| language.extensions().contains(&extension));
@@ -126,7 +138,7 @@ fn may_hold_names(
         // Nobody keeps sources in a pipe.
         Unread::Special => false,
         Unread::File => match session.tree.content(&skip.path) {
-            Ok((bytes, _)) => source && names_any(&bytes, language, changes),
+            Ok((bytes, _)) => source && names_any(&bytes, language, names),
             Err(_) => source,
         },
     }
@@ -494,10 +506,10 @@ fn is_rubbish(name: &str) -> bool {
             .any(|end| name.ends_with(end))
 }
 
-/// Whether bytes hold the last part of the old name of any change.
-fn names_any(bytes: &[u8], language: LanguageKind, changes: &[Change]) -> bool {
-    changes.iter().any(|change| {
-        let last = change.from.rsplit(language.separator()).next();
+/// Whether bytes hold the last part of any of the names.
+fn names_any(bytes: &[u8], language: LanguageKind, names: &[String]) -> bool {
+    names.iter().any(|name| {
+        let last = name.rsplit(language.separator()).next();
         let needle = last.unwrap_or_default().as_bytes();
         bytes
             .windows(needle.len().max(1))
@@ -505,8 +517,8 @@ fn names_any(bytes: &[u8], language: LanguageKind, changes: &[Change]) -> bool {
     })
 }
 
-/// Files that nest so deeply that they were not parsed, and hold the name of what moves.
-fn too_deep(session: &Session, checked: &Checked) -> Vec<Finding> {
+/// Files that nest so deeply that they were not parsed, and hold one of the names.
+fn too_deep(session: &Session, old: &OldNames) -> Vec<Finding> {
     let python = session.python.files.iter().filter_map(|(path, facts)| {
         let (_, why) = facts.syntax_error.as_ref()?;
         Some((path, why.clone(), LanguageKind::Python))
@@ -519,10 +531,10 @@ fn too_deep(session: &Session, checked: &Checked) -> Vec<Finding> {
         Some((path, problem.message.to_string(), LanguageKind::Rust))
     });
     let deep = python.chain(rust).filter(|(path, why, language)| {
-        let changes = checked.changes.iter().find(|(kind, _)| *kind == language);
+        let names = old.get(language);
         (why.starts_with("nested too deeply") || why.starts_with("too long to be parsed"))
             && session.tree.text(path).is_some_and(|text| {
-                changes.is_some_and(|(_, changes)| names_any(text.as_bytes(), *language, changes))
+                names.is_some_and(|names| names_any(text.as_bytes(), *language, names))
             })
     });
     deep.map(|(path, why, _)| {

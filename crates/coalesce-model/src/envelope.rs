@@ -294,9 +294,12 @@ pub struct Files {
     pub read: usize,
     /// Files that were not, and why.
     pub skipped: Vec<SkippedFile>,
+    /// Files that were read, and of which not all is known, and why: they do not parse, or are beyond
+    /// a limit.
+    pub incomplete: Vec<SkippedFile>,
 }
 
-/// A file that was not read.
+/// A file that was not read, or not all of it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub struct SkippedFile {
     /// The file, relative to the root.

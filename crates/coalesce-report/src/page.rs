@@ -316,19 +316,25 @@ pub fn listed<T: AsRef<str>>(names: &[T], limit: usize) -> String {
 /// What was read, and what was not; `audit` lists that.
 pub fn read_counts(files: &Files) -> String {
     let skipped = files.skipped.len();
-    let listed_by = if skipped == 0 {
+    let in_part = match files.incomplete.len() {
+        0 => String::new(),
+        number => format!(" ({number} in part)"),
+    };
+    let listed_by = if skipped == 0 && in_part.is_empty() {
         ""
     } else {
         " (listed by audit)"
     };
     format!(
-        "checked {}, skipped {skipped}{listed_by}",
+        "checked {}{in_part}, skipped {skipped}{listed_by}",
         count(files.read, "file")
     )
 }
 
 #[cfg(test)]
 mod tests {
+    use coalesce_model::envelope::SkippedFile;
+
     use super::*;
 
     #[test]
@@ -346,6 +352,29 @@ mod tests {
             page.put(PLAIN, text);
             assert_eq!(page.finish(), shown);
         }
+    }
+
+    #[test]
+    fn what_is_not_known_whole_is_counted() {
+        let file = || SkippedFile {
+            path: "a.rs".into(),
+            reason: "does not parse".into(),
+        };
+        let mut files = Files {
+            read: 2,
+            ..Files::default()
+        };
+        assert_eq!(read_counts(&files), "checked 2 files, skipped 0");
+        files.incomplete.push(file());
+        assert_eq!(
+            read_counts(&files),
+            "checked 2 files (1 in part), skipped 0 (listed by audit)"
+        );
+        files.skipped.push(file());
+        assert_eq!(
+            read_counts(&files),
+            "checked 2 files (1 in part), skipped 1 (listed by audit)"
+        );
     }
 
     #[test]

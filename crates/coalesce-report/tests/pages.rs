@@ -44,6 +44,7 @@ fn files() -> Files {
     Files {
         read: 12,
         skipped: vec![skipped],
+        incomplete: Vec::new(),
     }
 }
 

@@ -187,7 +187,7 @@ impl Structure {
             mut findings,
             roots,
         } = self;
-        body.files = files_of(tree, body.files.read);
+        body.files = files_of(tree, body.files.read, body.files.incomplete);
         body.proposal = proposal;
         findings.extend(copies.findings());
         copies.fill(&mut body, tree, packages);
