@@ -224,6 +224,8 @@ pub(super) struct Code {
     constructed: BTreeSet<ItemId>,
     /// `Type::name`
     members: BTreeSet<(ItemId, String)>,
+    /// `$type::name`, and `Self::name` where nobody knows whose that is: macros write it.
+    through: BTreeSet<String>,
 }
 
 /// Braces, brackets or parentheses that are open.
@@ -341,6 +343,7 @@ impl Code {
     ) {
         let (mut dot, mut own) = (false, false);
         let mut before_dot = "";
+        let mut said = ["", "", "", ""];
         for token in lexer::tokens(text, span) {
             let word = token.span.of(text).unwrap_or_default();
             if token.is_ident() {
@@ -359,6 +362,18 @@ impl Code {
                     receivers.add(own, &|| of_self(token.span.start, name));
                 }
                 self.names.insert(name.to_owned());
+                let by_macro = match said {
+                    ["$", _, ":", ":"] => true,
+                    [_, "Self" | ">", ":", ":"] => of_self(token.span.start, name).is_empty(),
+                    _ => false,
+                };
+                if by_macro {
+                    self.through.insert(name.to_owned());
+                }
+            }
+            said.rotate_left(1);
+            if let Some(last) = said.last_mut() {
+                *last = word;
             }
             if dot && matches!(token.kind, TokenKind::Literal) {
                 // `.0.1` is one number to a lexer.
@@ -402,6 +417,9 @@ impl Code {
             MemberKind::Position if constructed || in_literal => Mention::Certain,
             MemberKind::Method | MemberKind::Associated if path => Mention::Certain,
             MemberKind::Function if named => Mention::Certain,
+            MemberKind::Method | MemberKind::Associated if self.through.contains(&member.name) => {
+                Mention::Maybe
+            }
             MemberKind::Associated | MemberKind::Function => Mention::Never,
             MemberKind::Field | MemberKind::Method if macros => Mention::Maybe,
             MemberKind::Field | MemberKind::Position => behind_dots(&self.accessed),

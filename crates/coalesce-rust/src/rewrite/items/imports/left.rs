@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::{ByteSpan, Evidence, Form, NotRewritten, Rewrite, Safety};
+use coalesce_model::{
+    ByteSpan, Evidence, Form, NotRewritten, Rewrite, Safety, Unproven, UnprovenKind,
+};
 
 use super::{Import, Settler};
 use crate::{
@@ -31,7 +33,7 @@ impl<'a> Settler<'_, 'a> {
         for (index, moved) in self.set.moving.iter().enumerate() {
             let old = &world[moved.item].name;
             let bodies = &world[moved.home].bodies;
-            if moved.shim || moved.to == self.set.mapping.after(moved.home) {
+            if moved.to == self.set.mapping.after(moved.home) {
                 continue;
             }
             for id in bodies {
@@ -48,6 +50,13 @@ impl<'a> Settler<'_, 'a> {
                         && self.set.chunk_at(body.file, call.body.start).is_none()
                 });
                 let said = calls.filter_map(|call| word(&text, call.body, old));
+                if moved.shim {
+                    // The word goes on naming the shim, and what is made of it may warn.
+                    let told = said.map(|span| self.says_shim(body.file, span, old));
+                    let told: Vec<Unproven> = told.collect();
+                    self.scan.told.unproven.extend(told);
+                    continue;
+                }
                 found.extend(said.map(|span| Left {
                     moving: index,
                     file: body.file,
@@ -64,6 +73,18 @@ impl<'a> Settler<'_, 'a> {
             users.insert(left.here.clone());
         }
         self.scan.left.extend(found);
+    }
+
+    fn says_shim(&self, file: FileId, span: ByteSpan, name: &str) -> Unproven {
+        Unproven {
+            path: self.set.path(file),
+            span: Some(span),
+            kind: UnprovenKind::MacroArgument,
+            name: name.to_owned(),
+            why: format!(
+                "a macro is given `{name}`, which is that of a shim from then on: what it makes of it may warn"
+            ),
+        }
     }
 
     /// Plain names, in the old module, of what left it.
