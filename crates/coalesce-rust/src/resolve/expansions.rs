@@ -12,7 +12,7 @@ use super::{
     uses::{Site, UseSite},
     world::{FileId, ItemId, Res, SpaceId, SpaceKind, World},
 };
-use crate::facts::{Item, ItemKind, Namespaces, Origin, SourceFacts};
+use crate::facts::{ItemKind, Namespaces, Origin, SourceFacts};
 
 /// A call of a macro that stands in no body of another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -46,7 +46,7 @@ impl Expansions {
             world,
             direct: BTreeMap::new(),
             through: BTreeMap::new(),
-            bodies: BTreeMap::new(),
+            bodies: bodies(world),
         };
         for load in 0..world.load_count() {
             world.visit(load, &mut |facts, site| reader.site(facts, &site));
@@ -100,7 +100,6 @@ struct Reader<'w> {
     direct: BTreeMap<ItemId, BTreeSet<ExpandedCall>>,
     /// The macros that the body of a macro calls.
     through: BTreeMap<ItemId, BTreeSet<ItemId>>,
-    /// Definitions of macros, by file and sorted by place.
     bodies: BTreeMap<FileId, Vec<(u32, u32, ItemId)>>,
 }
 
@@ -124,7 +123,7 @@ impl Reader<'_> {
                 continue;
             }
             if site.origin == Origin::MacroBody {
-                if let Some(outer) = self.around(file, facts, first.span.start) {
+                if let Some(outer) = self.around(file, first.span.start) {
                     self.through.entry(outer).or_default().insert(item);
                 }
                 continue;
@@ -139,29 +138,32 @@ impl Reader<'_> {
     }
 
     /// The macro whose definition a place stands in.
-    fn around(&mut self, file: FileId, facts: &SourceFacts, at: u32) -> Option<ItemId> {
-        let world = self.world;
-        let bodies = self.bodies.entry(file).or_insert_with(|| {
-            let is_macro = |(_, item): &(usize, &Item)| item.kind == ItemKind::Macro;
-            let macros = facts.items.iter().enumerate().filter(is_macro);
-            let wanted: BTreeSet<u32> = macros.map(|(index, _)| super::id(index)).collect();
-            let mut found = Vec::new();
-            for (index, node) in world.items.iter().enumerate() {
-                let own = node.definitions.iter();
-                let own = own.filter(|(of, item)| *of == file && wanted.contains(item));
-                found.extend(own.map(|(_, item)| {
-                    let span = facts.item(*item).span;
-                    (span.start, span.end, ItemId(super::id(index)))
-                }));
-            }
-            found.sort_unstable();
-            found
-        });
+    fn around(&self, file: FileId, at: u32) -> Option<ItemId> {
+        let bodies = self.bodies.get(&file)?;
         let before = bodies.partition_point(|(start, ..)| *start <= at);
-        let before = bodies.iter().take(before).rev();
-        let around = before.copied().find(|(_, end, _)| at < *end);
-        around.map(|(_, _, item)| item)
+        let mut before = bodies.iter().take(before).rev();
+        let around = before.find(|(_, end, _)| at < *end)?;
+        Some(around.2)
     }
+}
+
+/// Where macros are defined, by file and sorted by place.
+fn bodies(world: &World) -> BTreeMap<FileId, Vec<(u32, u32, ItemId)>> {
+    let mut found: BTreeMap<FileId, Vec<(u32, u32, ItemId)>> = BTreeMap::new();
+    for (index, node) in world.items.iter().enumerate() {
+        if node.kind != ItemKind::Macro {
+            continue;
+        }
+        for (file, item) in &node.definitions {
+            let span = world.facts(*file).item(*item).span;
+            let body = (span.start, span.end, ItemId(super::id(index)));
+            found.entry(*file).or_default().push(body);
+        }
+    }
+    for bodies in found.values_mut() {
+        bodies.sort_unstable();
+    }
+    found
 }
 
 /// The space that a name is looked up in first: blocks without names of their own add nothing.
