@@ -236,6 +236,15 @@ pub struct FoundItem {
     pub place: ItemPlace,
 }
 
+/// What becomes of names that led somewhere and are looked up elsewhere than they stand.
+#[derive(Debug, Default)]
+pub struct LookupRegressions {
+    /// Those that lead nowhere, to something else, or to what is not seen.
+    pub refusals: Vec<Finding>,
+    /// Those of which nobody can tell where they lead.
+    pub unproven: Vec<Unproven>,
+}
+
 /// The resolved modules, imports and names of one language.
 pub trait LanguageGraph: Send + Sync {
     /// Which language.
@@ -390,14 +399,14 @@ pub trait LanguageGraph: Send + Sync {
         Vec::new()
     }
 
-    /// Names that lead somewhere in this graph, and of which nobody can tell where they lead in `after`: those that
-    /// are looked up in another place than they stand in. `changes` maps names. Empty where there are none.
-    fn unknown_names(&self, after: &Self, changes: &[Change]) -> Vec<Unproven>
+    /// What becomes of names that are looked up in another place than they stand in, this graph being before:
+    /// what bodies of macros say is read where they are called. `changes` maps names. Empty where there are none.
+    fn lookup_regressions(&self, after: &Self, changes: &[Change]) -> LookupRegressions
     where
         Self: Sized,
     {
         let _ = (after, changes);
-        Vec::new()
+        LookupRegressions::default()
     }
 
     /// What importing a module ran besides what it names, this graph being before, and does not run in `after`,

@@ -62,7 +62,9 @@ pub fn prove<L: Language>(
     proof
         .unproven
         .extend(before.execution_differences(&after, changes, base));
-    proof.unproven.extend(before.unknown_names(&after, changes));
+    let lookups = before.lookup_regressions(&after, changes);
+    proof.refusals.extend(lookups.refusals);
+    proof.unproven.extend(lookups.unproven);
     proof.lost_names = lost_names(before, &after, changes);
     proof.cycles_before = cycles(before);
     proof.cycles_after = cycles(&after);

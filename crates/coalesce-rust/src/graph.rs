@@ -9,14 +9,15 @@ use std::{collections::BTreeSet, sync::Arc};
 use coalesce_model::{
     ByteSpan, Change, Edit, Finding, FoundItem, Import, ItemShim, Language, LanguageGraph,
     LanguageKind, LanguagePlan, Mention, Module, Outline, Reference, Rewrite, Root, Settings,
-    Texts, TreePath, Unproven, language::RewriteOptions,
+    Texts, TreePath, Unproven,
+    language::{LookupRegressions, RewriteOptions},
 };
 
 use crate::{
     discover::{self, TargetKind},
     facts::{self, Facts},
     outline, references,
-    regressions::{Tree, left_unused, raised_lints, regressions, unknown_expansions},
+    regressions::{Tree, left_unused, lookup_regressions, raised_lints, regressions},
     resolve::{self, ModuleId, Reach, Res, World},
     retire, retire_items, rewrite,
 };
@@ -289,17 +290,17 @@ impl LanguageGraph for RustGraph {
         found
     }
 
-    fn unknown_names(&self, after: &Self, changes: &[Change]) -> Vec<Unproven> {
-        unknown_expansions(&self.world, &after.world, changes)
+    fn lookup_regressions(&self, after: &Self, changes: &[Change]) -> LookupRegressions {
+        lookup_regressions(&self.world, &after.world, changes)
     }
 
     fn order_regressions(
         &self,
         after: &Self,
-        changes: &[Change],
+        _changes: &[Change],
         before_texts: &dyn Texts,
         after_texts: &dyn Texts,
     ) -> Vec<Finding> {
-        regressions(self.tree(before_texts), after.tree(after_texts), changes)
+        regressions(self.tree(before_texts), after.tree(after_texts))
     }
 }

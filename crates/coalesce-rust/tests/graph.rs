@@ -369,6 +369,41 @@ fn of_too_many_modules_the_files_beyond_are_told_as_left_out() {
 }
 
 #[test]
+fn of_too_many_calls_of_macros_it_is_told_that_bodies_are_not_read() {
+    let tree = |calls: usize, named: usize| {
+        let mut text = format!(
+            "//- src/lib.rs\npub mod kernels;\nmacro_rules! m {{ () => {{ {} }} }}\n",
+            "crate::kernels::f();".repeat(named)
+        );
+        for module in 0..calls {
+            text.push_str(&format!("mod c{module} {{ fn u() {{ m!() }} }}\n"));
+        }
+        graph(&format!(
+            "{PACKAGE}{text}//- src/kernels.rs\npub fn f() {{}}\n"
+        ))
+        .1
+    };
+    let told = |graph: &RustGraph| {
+        let found = graph.lookup_regressions(graph, &[]).unproven;
+        found.into_iter().map(|one| one.name).collect::<Vec<_>>()
+    };
+    assert_eq!(told(&tree(20, 20)), [""; 0]);
+    assert_eq!(told(&tree(501, 1_000)), ["m"]);
+    // Through others: each of 720 macros is called 720 times.
+    let mut chain = "//- src/lib.rs\nmacro_rules! m0 { () => {} }\n".to_owned();
+    for macro_number in 1..720 {
+        let inner = macro_number - 1;
+        chain.push_str(&format!(
+            "macro_rules! m{macro_number} {{ () => {{ m{inner}!() }} }}\n"
+        ));
+    }
+    for module in 0..720 {
+        chain.push_str(&format!("mod c{module} {{ fn u() {{ m719!() }} }}\n"));
+    }
+    assert_eq!(told(&graph(&format!("{PACKAGE}{chain}")).1).len(), 1);
+}
+
+#[test]
 fn a_file_in_a_few_places_is_looked_at_in_each() {
     let mut files = "//- src/lib.rs\n".to_owned();
     for module in 0..40 {

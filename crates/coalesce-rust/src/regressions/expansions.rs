@@ -8,11 +8,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_model::{
     Change, Finding, TreePath, Unproven, UnprovenKind, change::Renames, finding::codes,
+    language::LookupRegressions,
 };
 
 use crate::{
     facts::SourceFacts,
-    resolve::{FileId, ItemId, Reach, Res, Site, World},
+    resolve::{FileId, ItemId, MOST_READINGS, Reach, Res, Site, World},
 };
 
 /// A macro, and what its body says.
@@ -28,19 +29,16 @@ struct Tally {
     places: BTreeMap<Key, FileId>,
 }
 
-/// What is found of the calls of macros.
-#[derive(Default)]
-pub(super) struct Expanded {
-    pub refusals: Vec<Finding>,
-    pub unproven: Vec<Unproven>,
-}
-
 /// What macros say for their callers in the tree `after`, and did not in the one `before`.
-pub(super) fn expanded(before: &World, after: &World, changes: &[Change]) -> Expanded {
+pub(crate) fn lookup_regressions(
+    before: &World,
+    after: &World,
+    changes: &[Change],
+) -> LookupRegressions {
     let renames = Renames::new(changes, "::");
     let old = tally(before, &|name| renames.name_after(name));
     let new = tally(after, &str::to_owned);
-    let mut found = Expanded::default();
+    let mut found = LookupRegressions::default();
     let known: BTreeSet<&Key> = old.places.keys().collect();
     let led: BTreeSet<&Key> = old.targets.keys().map(|(key, _)| key).collect();
     let macros: BTreeSet<&str> = known.iter().map(|(name, _)| name.as_str()).collect();
@@ -68,6 +66,9 @@ pub(super) fn expanded(before: &World, after: &World, changes: &[Change]) -> Exp
             .refusals
             .extend(finding.map(|one| one.coded(code).with_help(help)));
     };
+    found
+        .unproven
+        .extend(not_read(before).or_else(|| not_read(after)));
     for key in grown(&new.gone, &old.gone) {
         let why = "would lead nowhere from a call";
         refuse(&key, why, codes::UNRESOLVED_AFTER_CHANGE);
@@ -94,6 +95,23 @@ pub(super) fn expanded(before: &World, after: &World, changes: &[Change]) -> Exp
         }));
     }
     found
+}
+
+/// What is told of a tree whose macros are called too often for all bodies to be read.
+fn not_read(world: &World) -> Option<Unproven> {
+    let item = world.expansions().left_out()?;
+    let node = &world[item];
+    let (file, _) = node.definitions.first()?;
+    Some(Unproven {
+        path: world[*file].path.clone(),
+        span: None,
+        kind: UnprovenKind::MacroBuiltPath,
+        name: node.name.clone(),
+        why: format!(
+            "bodies of macros are read for {MOST_READINGS} pairs of a call and a name, and there are more: what this one \
+             and perhaps others name from where they are called is not known"
+        ),
+    })
 }
 
 /// What more calls than before lead to: of the same text, or where that is new, of the macro.

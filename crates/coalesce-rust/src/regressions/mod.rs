@@ -12,6 +12,7 @@ mod lints;
 mod standard;
 mod unused;
 
+pub(crate) use expansions::lookup_regressions;
 pub(crate) use features::Features;
 pub(crate) use lints::{has_all_docs, is_file_documented, raised_lints};
 pub(crate) use unused::left_unused;
@@ -21,7 +22,7 @@ use std::{
     sync::Arc,
 };
 
-use coalesce_model::{Change, Finding, Texts, TreePath, Unproven, finding::codes};
+use coalesce_model::{Finding, Texts, TreePath, finding::codes};
 
 use self::{
     conditions::{Conditions, display},
@@ -63,24 +64,7 @@ type Problems = BTreeMap<(String, Problem), (TreePath, String)>;
 
 /// What does not compile in the tree `after` and did in the one `before`, as far as visibilities and
 /// conditions say. Only files that the changes touch are looked at.
-pub(crate) fn regressions(before: Tree<'_>, after: Tree<'_>, changes: &[Change]) -> Vec<Finding> {
-    let mut found = expansions::expanded(before.world, after.world, changes).refusals;
-    found.extend(problems_of_files(before, after));
-    found.sort();
-    found.dedup();
-    found
-}
-
-/// What macros say for their callers that nobody can tell in the tree `after`, and could in the one `before`.
-pub(crate) fn unknown_expansions(
-    before: &World,
-    after: &World,
-    changes: &[Change],
-) -> Vec<Unproven> {
-    expansions::expanded(before, after, changes).unproven
-}
-
-fn problems_of_files(before: Tree<'_>, after: Tree<'_>) -> Vec<Finding> {
+pub(crate) fn regressions(before: Tree<'_>, after: Tree<'_>) -> Vec<Finding> {
     let (new, _) = problems(after, &|file| is_changed(after.world, before.world, file));
     if new.is_empty() {
         return Vec::new();
@@ -89,8 +73,12 @@ fn problems_of_files(before: Tree<'_>, after: Tree<'_>) -> Vec<Finding> {
     let new = new.into_iter().filter(|(key, _)| !old.contains_key(key));
     // Names that never led anywhere are those of macros, and of what is not read.
     let new = new.filter(|((name, problem), _)| *problem != Problem::Gone || known.contains(name));
-    new.map(|((_, problem), (path, name))| finding(path, &name, &problem))
-        .collect()
+    let mut found: Vec<Finding> = new
+        .map(|((_, problem), (path, name))| finding(path, &name, &problem))
+        .collect();
+    found.sort();
+    found.dedup();
+    found
 }
 
 /// Whether a file reads otherwise in another tree, or is not there.

@@ -14,6 +14,10 @@ use super::{
 };
 use crate::facts::{ItemKind, Namespaces, Origin, SourceFacts};
 
+/// How many paths of bodies are read from how many places, in one tree: a thousand calls of a macro that names a
+/// thousand things are a million.
+pub(crate) const MOST_READINGS: usize = 500_000;
+
 /// A call of a macro that stands in no body of another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct ExpandedCall {
@@ -38,6 +42,8 @@ pub(crate) struct Expansions {
     calls: BTreeMap<ItemId, BTreeSet<ExpandedCall>>,
     said: BTreeMap<ItemId, Vec<Said>>,
     by_file: BTreeMap<FileId, Vec<(ItemId, ExpandedCall)>>,
+    /// A macro whose calls are beyond [`MOST_READINGS`], the first of them: its body is not read, nor are others.
+    left_out: Option<ItemId>,
 }
 
 impl Expansions {
@@ -56,15 +62,43 @@ impl Expansions {
             ..Self::default()
         };
         found.hand_on(&reader.through);
+        found.read_bodies(world);
         for (item, calls) in &found.calls {
             for call in calls {
                 let known = found.by_file.entry(call.file).or_default();
                 known.push((*item, *call));
             }
         }
-        let called = found.calls.keys();
-        found.said = called.map(|item| (*item, said(world, *item))).collect();
         found
+    }
+
+    /// Reads what the bodies of macros name, as far as there is room for all their calls.
+    fn read_bodies(&mut self, world: &World) {
+        let mut left = MOST_READINGS;
+        let Self {
+            calls,
+            said,
+            left_out,
+            ..
+        } = self;
+        calls.retain(|item, calls| {
+            let spaces: BTreeSet<SpaceId> = calls.iter().map(|call| call.space).collect();
+            let named = paths_of_body(world, *item);
+            let readings = spaces.len().saturating_mul(named.len());
+            let fits = readings <= left;
+            if fits {
+                left -= readings;
+                said.insert(*item, named);
+            } else {
+                left_out.get_or_insert(*item);
+            }
+            fits
+        });
+    }
+
+    /// The first macro whose calls are not read, since there are too many.
+    pub fn left_out(&self) -> Option<ItemId> {
+        self.left_out
     }
 
     /// The macros that are called, with their calls, those through bodies of others too.
@@ -80,9 +114,21 @@ impl Expansions {
     /// Who calls a macro calls those that its body names.
     fn hand_on(&mut self, through: &BTreeMap<ItemId, BTreeSet<ItemId>>) {
         let mut open: Vec<ItemId> = self.calls.keys().copied().collect();
+        let mut left = MOST_READINGS;
         while let Some(outer) = open.pop() {
+            let Some(inner) = through.get(&outer) else {
+                continue;
+            };
             let calls = self.calls.get(&outer).cloned().unwrap_or_default();
-            for inner in through.get(&outer).into_iter().flatten() {
+            let handed = calls.len().saturating_mul(inner.len());
+            if handed > left {
+                // Of none it is known whether all its calls are.
+                self.calls.clear();
+                self.left_out = Some(outer);
+                return;
+            }
+            left -= handed;
+            for inner in inner {
                 let known = self.calls.entry(*inner).or_default();
                 let before = known.len();
                 known.extend(calls.iter().copied());
@@ -185,7 +231,7 @@ fn outermost(world: &World, mut space: SpaceId) -> SpaceId {
 }
 
 /// The paths and imports of the bodies of a macro, without those that begin with what the body has itself.
-fn said(world: &World, item: ItemId) -> Vec<Said> {
+fn paths_of_body(world: &World, item: ItemId) -> Vec<Said> {
     let mut found = Vec::new();
     for (file, at) in &world[item].definitions {
         let facts = world.facts(*file);

@@ -27,7 +27,7 @@ pub use world::{
     Target, World,
 };
 
-pub(crate) use expansions::{ExpandedCall, Said};
+pub(crate) use expansions::{ExpandedCall, MOST_READINGS, Said};
 pub(crate) use impls::ImplSite;
 pub(crate) use lookup::{Found, Lookup};
 pub(crate) use names::is_within;

@@ -12,15 +12,19 @@ use coalesce_model::{
 
 use super::{
     draft::span_of,
-    items::moving::{Chunk, Set},
+    items::{
+        moving::{Chunk, Set},
+        scan::Borrow,
+    },
     mapping::Mapping,
     needs::{Need, Subject},
     place::Place,
     spell::{Speller, spelled},
-    walk::{Leaving, Source, Walk},
+    traits::Demand,
+    walk::{Leaving, Walk},
 };
 use crate::{
-    facts::{ItemKind, Namespaces, SourceFacts},
+    facts::{ItemKind, Origin, SourceFacts},
     lexer,
     resolve::{ExpandedCall, FileId, Found, ItemId, Reach, Res, Said, Site, UseSite},
 };
@@ -37,24 +41,12 @@ pub(super) struct BodyChanges {
     pub used: BTreeSet<(FileId, u32)>,
     /// Imports that calls which leave go through.
     pub freed: BTreeSet<(FileId, u32)>,
-    /// Plain names that calls which leave read in bodies.
-    pub lent: Vec<Lent>,
+    /// Plain names that calls which leave read in bodies, and the modules that have to have them.
+    pub lent: Vec<Borrow>,
     /// Items that leave, and that calls in their old module name by bodies of other modules.
     pub left: BTreeSet<(usize, ExpandedCall)>,
     /// Calls of macros that say of whom something is seen, in what moves.
     pub unproven: Vec<Unproven>,
-}
-
-/// A plain name in a body, and the module that has to have it for a call that leaves.
-pub(super) struct Lent {
-    pub name: String,
-    pub source: Source,
-    pub to: Place,
-    pub results: Vec<(Res, Namespaces)>,
-    pub file: FileId,
-    pub site: UseSite,
-    pub span: ByteSpan,
-    pub cfg: BTreeSet<String>,
 }
 
 /// Works the bodies of all macros out that are called. Of items, those of `set` leave.
@@ -278,7 +270,7 @@ impl<'w> Bodies<'w, '_> {
         let (Some(first), Some(step)) = (site.segments.first(), site.trace.steps.first()) else {
             return;
         };
-        self.made.lent.push(Lent {
+        self.made.lent.push(Borrow {
             name: facts.name(first.name).to_owned(),
             source,
             to: reading.here.clone(),
@@ -286,7 +278,10 @@ impl<'w> Bodies<'w, '_> {
             file: said.file,
             site: said.site,
             span: first.span,
+            origin: Origin::MacroBody,
             cfg: chunk.cfg.clone(),
+            demand: Demand::Yes,
+            lent: true,
         });
     }
 

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use coalesce_model::{ByteSpan, Edit, TreePath};
 
 use super::{
-    super::{expansions, traits::Demand},
+    super::expansions,
     moving::Set,
-    scan::{Borrow, Left, Scan},
+    scan::{Left, Scan},
 };
 use crate::{
     facts::Origin,
@@ -41,20 +41,7 @@ pub(super) fn settle(set: &Set<'_>, scan: &mut Scan) {
     let left = made.left.into_iter();
     scan.left
         .extend(left.filter_map(|(moving, call)| left_behind(set, moving, call)));
-    scan.borrows
-        .extend(made.lent.into_iter().map(|lent| Borrow {
-            name: lent.name,
-            source: lent.source,
-            to: lent.to,
-            results: lent.results,
-            file: lent.file,
-            site: lent.site,
-            span: lent.span,
-            origin: Origin::MacroBody,
-            cfg: lent.cfg,
-            demand: Demand::Yes,
-            lent: true,
-        }));
+    scan.borrows.append(&mut made.lent);
 }
 
 /// A call in the old module of what left: its name is one that a macro says.

@@ -20,7 +20,7 @@ pub(super) mod moving;
 pub(super) mod orphans;
 pub(super) mod replace;
 mod rules;
-mod scan;
+pub(super) mod scan;
 mod shims;
 mod taken;
 mod unseen;

@@ -27,7 +27,7 @@ use crate::{
 
 /// A name that moved text says and its new module may not have.
 #[derive(Clone)]
-pub(super) struct Borrow {
+pub(in crate::rewrite) struct Borrow {
     pub name: String,
     pub source: Source,
     pub to: Place,
