@@ -11,9 +11,10 @@ use coalesce_model::{
     language::LookupRegressions,
 };
 
+use super::reaches_shown;
 use crate::{
     facts::SourceFacts,
-    resolve::{FileId, ItemId, MOST_READINGS, Reach, Res, Site, World},
+    resolve::{FileId, Found, ItemId, MOST_READINGS, Res, Site, World},
 };
 
 /// A macro, and what its body says.
@@ -200,26 +201,21 @@ enum Lead {
 
 fn outcome(world: &World, facts: &SourceFacts, site: &Site<'_>) -> Lead {
     let from = world.module_of(site.space);
-    let mut outer = None;
-    for (at, (step, segment)) in site.trace.steps.iter().zip(site.segments).enumerate() {
+    let mut outer: Option<&Found> = None;
+    for (step, segment) in site.trace.steps.iter().zip(site.segments) {
         if step.opaque {
             return Lead::Unknown;
         }
         if step.is_empty() {
             return Lead::Gone;
         }
-        if let (Some(module), true) = (outer, at > 0) {
-            let name = facts.name(segment.name);
-            let bindings = world.bindings(module, name).iter();
-            let mut meant = bindings
-                .filter(|binding| step.all().any(|(res, _)| res == binding.res))
-                .peekable();
-            let sees = |reach: Reach| reach.is_seen_from(world, from);
-            if meant.peek().is_some() && !meant.any(|binding| sees(binding.reach)) {
-                return Lead::Hidden;
-            }
+        let name = facts.name(segment.name);
+        let reaches = outer.map(|outer| reaches_shown(world, outer, step, name));
+        let reaches = reaches.unwrap_or_default();
+        if !reaches.is_empty() && !reaches.iter().any(|reach| reach.is_seen_from(world, from)) {
+            return Lead::Hidden;
         }
-        outer = step.module();
+        outer = Some(step);
     }
     let last = site.trace.steps.last().and_then(|step| step.all().next());
     match last {

@@ -81,6 +81,34 @@ pub(crate) fn regressions(before: Tree<'_>, after: Tree<'_>) -> Vec<Finding> {
     found
 }
 
+/// The bindings by which a step of a path means what it leads to; none where the one before is no module.
+fn bindings_meant<'w>(
+    world: &'w World,
+    outer: &Found,
+    step: &Found,
+    name: &str,
+) -> Vec<&'w Binding> {
+    let bindings = outer.module().map(|module| world.bindings(module, name));
+    let bindings = bindings.into_iter().flatten();
+    bindings
+        .filter(|binding| step.all().any(|(res, _)| res == binding.res))
+        .collect()
+}
+
+/// From where what a step of a path leads to is seen there, by each of its bindings.
+fn reaches_shown(world: &World, outer: &Found, step: &Found, name: &str) -> Vec<Reach> {
+    let meant = bindings_meant(world, outer, step, name).into_iter();
+    // A public glob shows of a name what its definition does.
+    meant
+        .map(|binding| match binding.res {
+            Res::Item(item) if binding.glob && binding.reach == Reach::Public => {
+                world.definition_reach(item).unwrap_or(Reach::Public)
+            }
+            _ => binding.reach,
+        })
+        .collect()
+}
+
 /// Whether a file reads otherwise in another tree, or is not there.
 fn is_changed(own: &World, other: &World, file: FileId) -> bool {
     let source = own.files.get(file.index());
@@ -228,16 +256,12 @@ impl Check<'_> {
         }
         let world = self.tree.world;
         for (at, pair) in site.trace.steps.windows(2).enumerate() {
-            let [outer, step] = pair else { continue };
-            let (Some(module), Some(segment)) = (outer.module(), site.segments.get(at + 1)) else {
+            let ([outer, step], Some(segment)) = (pair, site.segments.get(at + 1)) else {
                 continue;
             };
             let name = facts.name(segment.name);
-            let bindings = world.bindings(module, name).iter();
-            let mut meant = bindings
-                .filter(|binding| step.all().any(|(res, _)| res == binding.res))
-                .peekable();
-            if meant.peek().is_some() && !meant.any(|one| one.reach == Reach::Public) {
+            let meant = bindings_meant(world, outer, step, name);
+            if !meant.is_empty() && !meant.iter().any(|one| one.reach == Reach::Public) {
                 let full = self.full_name(facts, site, at + 1);
                 self.add(file, (name, full), Problem::HiddenFromOthers);
                 return;
@@ -335,28 +359,14 @@ impl Check<'_> {
         let world = self.tree.world;
         let from = world.module_of(site.space);
         for (at, pair) in site.trace.steps.windows(2).enumerate() {
-            let [outer, step] = pair else { continue };
-            let (Some(module), Some(segment)) = (outer.module(), site.segments.get(at + 1)) else {
+            let ([outer, step], Some(segment)) = (pair, site.segments.get(at + 1)) else {
                 continue;
             };
             let name = facts.name(segment.name);
-            let bindings = world.bindings(module, name);
-            let mut meant = bindings
-                .iter()
-                .filter(|binding| step.all().any(|(res, _)| res == binding.res))
-                .peekable();
-            if meant.peek().is_none() {
+            let reaches = reaches_shown(world, outer, step, name);
+            if reaches.is_empty() {
                 continue;
             }
-            // A public glob shows of a name what its definition does.
-            let reaches: Vec<Reach> = meant
-                .map(|binding| match binding.res {
-                    Res::Item(item) if binding.glob && binding.reach == Reach::Public => {
-                        world.definition_reach(item).unwrap_or(Reach::Public)
-                    }
-                    _ => binding.reach,
-                })
-                .collect();
             if !reaches.iter().any(|reach| reach.is_seen_from(world, from)) {
                 let full = self.full_name(facts, site, at + 1);
                 self.add(file, (name, full), Problem::Hidden);
