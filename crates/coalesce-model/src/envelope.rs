@@ -294,8 +294,8 @@ pub struct Files {
     pub read: usize,
     /// Files that were not, and why.
     pub skipped: Vec<SkippedFile>,
-    /// Files that were read, and of which not all is known, and why: they do not parse, or are beyond
-    /// a limit.
+    /// Files that were read, and of which not all is known, and why: they do not parse, or a tree has
+    /// more modules than are looked at. Broken Rust files that nothing loads are not among them.
     pub incomplete: Vec<SkippedFile>,
 }
 
