@@ -7,6 +7,7 @@ use std::path::Path;
 use super::{
     large::write,
     many::write_package,
+    numbered,
     scaling::{Growth, is_whole},
     soak, told,
     trees::{PATIENCE, run},
@@ -143,7 +144,7 @@ const SERIES: [Series; 16] = [
 impl Series {
     fn make(&self, root: &Path, entries: usize) {
         let numbered = |text: &str| -> String {
-            let numbers = (0..entries).map(|number| text.replace('#', &number.to_string()));
+            let numbers = (0..entries).map(|number| numbered(text, number));
             numbers.collect()
         };
         write(

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::{
     large::write,
+    numbered,
     scaling::{Growth, is_whole},
     soak, told,
     trees::{PATIENCE, run},
@@ -54,14 +55,14 @@ const SERIES: [Series; 20] = [
     python("from p.kernels import *\n", "from p.m# import X\nX\n"),
     python("\"\"\"Nothing yet.\"\"\"\n", ""),
     python("\"\"\"Nothing yet.\"\"\"\n", "import p.m#\n"),
-    python("# coalesce: shim 0001-x\nfrom p.kernels import *\n", ""),
+    python("## coalesce: shim 0001-x\nfrom p.kernels import *\n", ""),
     python(
-        "# coalesce: shim 0001-x\nfrom p.kernels import *\n",
+        "## coalesce: shim 0001-x\nfrom p.kernels import *\n",
         "from p.m# import X\n",
     ),
-    python("# coalesce: item shim 0001-x f#\nf# = 1\n", ""),
+    python("## coalesce: item shim 0001-x f#\nf# = 1\n", ""),
     python(
-        "# coalesce: item shim 0001-x f#\nf# = 1\n",
+        "## coalesce: item shim 0001-x f#\nf# = 1\n",
         "from p.m# import f#\nf#\n",
     ),
     python(
@@ -77,15 +78,15 @@ const SERIES: [Series; 20] = [
     rust("pub use crate::kernels::*;\n", "use crate::m#::X;\n"),
     rust("//! Nothing yet.\n", ""),
     rust(
-        "// coalesce: shim 0001-x\n#[deprecated]\npub use crate::kernels::X;\n",
+        "// coalesce: shim 0001-x\n##[deprecated]\npub use crate::kernels::X;\n",
         "",
     ),
     rust(
-        "// coalesce: shim 0001-x\n#[deprecated]\npub use crate::kernels::X;\n",
+        "// coalesce: shim 0001-x\n##[deprecated]\npub use crate::kernels::X;\n",
         "use crate::m#::X;\n",
     ),
     rust(
-        "// coalesce: item shim 0001-x f#\n#[deprecated]\npub fn f#() {}\n",
+        "// coalesce: item shim 0001-x f#\n##[deprecated]\npub fn f#() {}\n",
         "pub fn g() { crate::m#::f#() }\n",
     ),
     rust(
@@ -109,7 +110,6 @@ pub(super) fn write_package(root: &Path, rust: bool, declared: &str) {
 
 impl Series {
     fn make(&self, root: &Path, modules: usize) {
-        let numbered = |text: &str, number: usize| text.replace('#', &number.to_string());
         let (directory, end) = if self.rust {
             ("src", "rs")
         } else {

@@ -76,6 +76,12 @@ impl Luck {
     }
 }
 
+/// A text in which `#` stands for a number, and `##` for a `#`.
+fn numbered(text: &str, number: usize) -> String {
+    let text = text.replace("##", "\0").replace('#', &number.to_string());
+    text.replace('\0', "#")
+}
+
 /// Where trees are kept on which something failed.
 fn kept() -> Option<PathBuf> {
     let directory = PathBuf::from(std::env::var_os("COALESCE_SOAK_KEEP")?);

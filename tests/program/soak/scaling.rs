@@ -8,7 +8,7 @@
 use std::fs;
 
 use super::{
-    Luck, soak, told,
+    Luck, numbered, soak, told,
     trees::{Needed, PATIENCE, run},
 };
 
@@ -20,7 +20,7 @@ const COUNTED_SECONDS: f64 = 0.5;
 /// that is not calm are in it.
 const HIGHEST_EXPONENT: f64 = 1.5;
 
-/// `#` is a number of its own in each line.
+/// `#` is a number of its own in each line, `~` that of the line before, `##` a `#`.
 const PYTHON: &[&str] = &[
     "import p.kernels\n",
     "import p.kernels as k#\n",
@@ -59,7 +59,7 @@ const PYTHON: &[&str] = &[
     "@patch('p.kernels.X')\ndef f#(): pass\n",
     "m# = importlib.import_module('p.kernels')\n",
     "__all__ += ['kernels', 'X']\n",
-    "# p.kernels.X, see :mod:`p.kernels`\n",
+    "## p.kernels.X, see :mod:`p.kernels`\n",
     "def f#():\n    \"\"\"\n    >>> import p.kernels\n    >>> p.kernels.X\n    \"\"\"\n",
     "f# = lambda p: p.kernels.X\n",
     "[p.kernels for p in p.kernels.X]\n",
@@ -87,9 +87,9 @@ const RUST: &[&str] = &[
     "use crate::kernels::X;\n",
     "use crate::{kernels::{X as a#, f as b#}};\n",
     "use crate::kernels::*;\n",
-    "#[cfg(feature = \"a#\")]\nuse crate::kernels::X;\n",
-    "#[cfg(feature = \"a#\")]\npub fn g#() { crate::kernels::f(); }\n",
-    "cfg_if::cfg_if! { if #[cfg(a)] { use crate::kernels::X; } }\n",
+    "##[cfg(feature = \"a#\")]\nuse crate::kernels::X;\n",
+    "##[cfg(feature = \"a#\")]\npub fn g#() { crate::kernels::f(); }\n",
+    "cfg_if::cfg_if! { if ##[cfg(a)] { use crate::kernels::X; } }\n",
     "pub mod m# { use crate::kernels::X; pub type T = X; }\n",
     "mod m#;\n",
     "mod m { pub use crate::kernels::X; }\n",
@@ -101,18 +101,23 @@ const RUST: &[&str] = &[
     "pub struct S# { pub x: crate::kernels::X }\n",
     "m!(crate::kernels::X);\n",
     "macro_rules! m# { () => { crate::kernels::f() } }\n",
+    "macro_rules! m# { () => { crate::kernels::f() } }\npub fn g#() { m#!(); }\n",
+    "macro_rules! m# { () => { m~!(); crate::kernels::f() } }\n",
+    "macro_rules! m# { () => { m~!(); crate::kernels::f() } }\npub fn g#() { m#!(); }\n",
+    "macro_rules! m# { ($a:path) => { m~!($a); } }\npub fn g#() { m#!(crate::kernels::X); }\n",
+    "macro_rules! m# { ($a:ident) => { crate::$a::f() } }\npub fn g#() { m#!(kernels); }\n",
     "/// See [`crate::kernels::X`].\npub fn g#() {}\n",
     "pub use crate::kernels::X as Y#;\n",
     "pub(crate) use crate::kernels;\n",
     "extern crate p as p#;\n",
     "pub const C#: u8 = crate::kernels::f();\n",
     "mod m# { use super::super::kernels::X; fn f() { super::super::kernels::f() } }\n",
-    "#[derive(Clone)]\npub struct S#(crate::kernels::X);\n",
+    "##[derive(Clone)]\npub struct S#(crate::kernels::X);\n",
     "// crate::kernels::X\n",
     "pub const S#: &str = \"crate::kernels::X\";\n",
     "pub enum E# { A(crate::kernels::X) }\n",
     "pub fn g#<T: Into<crate::kernels::X>>(t: T) where T: Clone {}\n",
-    "#[cfg(test)]\nmod t# { use super::*; #[test] fn f() { crate::kernels::f(); } }\n",
+    "##[cfg(test)]\nmod t# { use super::*; ##[test] fn f() { crate::kernels::f(); } }\n",
     "pub static S#: crate::kernels::X = crate::kernels::X;\n",
 ];
 
@@ -144,6 +149,16 @@ const NEEDED_IN_RUST: &[(&str, &str)] = &[
     ("", "let x# = 1; let _ = x#;\n"),
 ];
 
+/// What a macro says so often, and what calls it as often.
+const CALLED_IN_RUST: &[(&str, &str)] = &[
+    ("crate::kernels::f();\n", "pub fn g#() { all!(); }\n"),
+    ("m#();\n", "pub fn m#() { all!(); }\n"),
+    (
+        "let m# = crate::kernels::X;\n",
+        "pub fn g#() { all!(crate::kernels::X;); }\n",
+    ),
+];
+
 /// Where the statements stand: in a file that uses what moves, or in the one that moves.
 const PLACES: [&str; 2] = ["user", "kernels"];
 
@@ -159,36 +174,57 @@ const CALLS: [&str; 5] = [
 struct Series {
     rust: bool,
     line: &'static str,
-    /// What the item that moves says of each.
-    used: Option<&'static str>,
+    second: Second,
     place: &'static str,
+}
+
+/// What else the file has as often as the statement.
+#[derive(Clone, Copy)]
+enum Second {
+    Nothing,
+    /// What the item that moves says of each.
+    Used(&'static str),
+    /// What a macro says that each calls.
+    Expanded(&'static str),
 }
 
 impl Series {
     const fn count() -> usize {
-        (PYTHON.len() + RUST.len()) * PLACES.len() + NEEDED_IN_PYTHON.len() + NEEDED_IN_RUST.len()
+        let lines = PYTHON.len() + RUST.len() + CALLED_IN_RUST.len();
+        lines * PLACES.len() + NEEDED_IN_PYTHON.len() + NEEDED_IN_RUST.len()
     }
 
     fn of(number: usize) -> Self {
-        let lines = PYTHON.len() + RUST.len();
         let number = number % Self::count();
-        if let Some(needed) = number.checked_sub(lines * PLACES.len()) {
-            let rust = needed.checked_sub(NEEDED_IN_PYTHON.len());
-            let (line, used) =
-                rust.map_or_else(|| NEEDED_IN_PYTHON[needed], |at| NEEDED_IN_RUST[at]);
-            return Self {
-                rust: rust.is_some(),
-                line,
-                used: Some(used),
-                place: "kernels",
-            };
-        }
-        let (line, place) = (number % lines, PLACES[number / lines]);
-        let rust = line.checked_sub(PYTHON.len());
+        let lines = PYTHON.len() + RUST.len() + CALLED_IN_RUST.len();
+        let Some(needed) = number.checked_sub(lines * PLACES.len()) else {
+            return Self::of_line(number % lines, PLACES[number / lines]);
+        };
+        let rust = needed.checked_sub(NEEDED_IN_PYTHON.len());
+        let (line, used) = rust.map_or_else(|| NEEDED_IN_PYTHON[needed], |at| NEEDED_IN_RUST[at]);
         Self {
             rust: rust.is_some(),
-            line: rust.map_or_else(|| PYTHON[line], |line| RUST[line]),
-            used: None,
+            line,
+            second: Second::Used(used),
+            place: "kernels",
+        }
+    }
+
+    fn of_line(number: usize, place: &'static str) -> Self {
+        let rust = number.checked_sub(PYTHON.len());
+        let called = rust.and_then(|rust| rust.checked_sub(RUST.len()));
+        let (line, second) = match (rust, called) {
+            (_, Some(called)) => {
+                let (expanded, call) = CALLED_IN_RUST[called];
+                (call, Second::Expanded(expanded))
+            }
+            (Some(rust), None) => (RUST[rust], Second::Nothing),
+            (None, None) => (PYTHON[number], Second::Nothing),
+        };
+        Self {
+            rust: rust.is_some(),
+            line,
+            second,
             place,
         }
     }
@@ -196,19 +232,29 @@ impl Series {
     /// The file that has the statement so many times.
     fn long(&self, head: &str, lines: usize) -> String {
         let all = |text: &str| -> String {
-            let one = |number: usize| text.replace('#', &number.to_string());
+            let one = |number: usize| {
+                let before = number.saturating_sub(1).to_string();
+                numbered(&text.replace('~', &before), number)
+            };
             (0..lines).map(one).collect()
         };
-        let Some(used) = self.used else {
-            return [head, &all(self.line)].concat();
-        };
-        let (open, close) = if self.rust {
-            ("pub fn whole() {\n", "}\n")
-        } else {
-            ("def whole():\n", "")
-        };
-        let body = all(&format!("    {used}"));
-        [head, &all(self.line), open, &body, close].concat()
+        let line = all(self.line);
+        match self.second {
+            Second::Nothing => [head, &line].concat(),
+            Second::Used(used) => {
+                let body = all(&format!("    {used}"));
+                if self.rust {
+                    [head, &line, "pub fn whole() {\n", &body, "}\n"].concat()
+                } else {
+                    [head, &line, "def whole():\n", &body].concat()
+                }
+            }
+            Second::Expanded(expanded) => {
+                let open = "macro_rules! all { ($($rest:tt)*) => {{\n";
+                let close = "$($rest)* }} }\n";
+                [head, open, &all(expanded), close, &line].concat()
+            }
+        }
     }
 
     fn files(&self, lines: usize) -> Vec<(String, String)> {
@@ -225,7 +271,8 @@ impl Series {
                 (*head).to_owned()
             };
             // Of the item that needs them all, that one moves.
-            let moves = name.starts_with("item") && self.used.is_some();
+            let whole = matches!(self.second, Second::Used(_));
+            let moves = name.starts_with("item") && whole;
             let text = if moves {
                 text.replace(".X", ".whole").replace("::X", "::whole")
             } else {

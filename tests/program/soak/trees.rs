@@ -13,7 +13,7 @@ use std::{
 use wait4::Wait4 as _;
 
 use super::{
-    Luck, kept, program, soak,
+    Luck, kept, numbered, program, soak,
     texts::{WORDS, mutated},
     told,
 };
@@ -75,7 +75,7 @@ fn rust(text: String) -> Made {
 
 /// A line again and again, with its number where `#` stands.
 fn lines(line: &'static str) -> impl Fn(usize) -> String {
-    move |number| line.replace('#', &number.to_string())
+    move |number| numbered(line, number)
 }
 
 /// One line of Python again and again: many statements of one kind.
@@ -112,7 +112,7 @@ const PYTHON_LINES: [&str; 34] = [
     "match x:\n case {'a': [1, *b]}: pass\n",
     "global x#\n",
     "del x\n",
-    "# p.kernels.X\n",
+    "## p.kernels.X\n",
     "x = 1;",
 ];
 
@@ -137,14 +137,14 @@ const RUST_LINES: [&str; 34] = [
     "mod m# { use super::*; }\n",
     "pub mod m# { pub use super::m0::*; }\n",
     "mod m#;\n",
-    "#[path = \"kernels.rs\"] mod m#;\n",
+    "##[path = \"kernels.rs\"] mod m#;\n",
     "macro_rules! m# { ($a:expr) => { $crate::kernels::f() }; }\n",
     "m!(crate::kernels::f);\n",
     "m! { fn a#() { crate::kernels::f() } }\n",
     "include!(\"kernels.rs\");\n",
     "/// [`crate::kernels::f`] and [f](crate::kernels)\nfn d#() {}\n",
     "/// ```\n/// use p::kernels::f;\n/// f();\n/// ```\nfn d#() {}\n",
-    "#[derive(Clone, Debug)] #[cfg(feature = \"a\")] struct D#;\n",
+    "##[derive(Clone, Debug)] ##[cfg(feature = \"a\")] struct D#;\n",
     "extern crate std as s#;\n",
     "fn f#() { use crate::kernels::f; f(); { f() } }\n",
     "fn f#() { let x = |a| a + 1; x(1) }\n",
