@@ -10,6 +10,7 @@ mod effects;
 mod imports;
 mod lazy;
 mod parts;
+mod path_redirects;
 pub(crate) mod predicates;
 mod run_time;
 mod visit;
@@ -26,7 +27,7 @@ use ruff_text_size::{Ranged, TextRange};
 
 use self::detail::Detail;
 use crate::{
-    facts::{Content, Effect, FromPart, ImportStatement, Spanned},
+    facts::{Content, Effect, FromPart, ImportStatement, PathRedirect, Spanned},
     parser,
 };
 
@@ -65,6 +66,8 @@ pub struct Analysis {
     pub open: Vec<FromPart>,
     /// Tables that load modules at run time.
     pub lazy: LazyTables,
+    /// Modules in `sys.modules` that look for their submodules where another package does.
+    pub path_redirects: Vec<PathRedirect>,
     /// What module-level code defines: functions, classes and names that get a value.
     pub definitions: Vec<Definition>,
     /// What executing the module may do to others.
@@ -266,6 +269,7 @@ impl<'t> Walker<'t> {
         }
         self.found.lazy = lazy::find(body, self.text, self.start);
         self.found.dynamic |= self.found.lazy.dynamic;
+        self.found.path_redirects = path_redirects::find(body, self.text);
         if self.detail == Detail::Structure {
             return;
         }

@@ -110,6 +110,7 @@ fn facts_of(text: &str, analysis: &mut Analysis) -> PythonFacts {
         unknown_tables: std::mem::take(&mut analysis.lazy.unknown),
         perhaps_tables: std::mem::take(&mut analysis.lazy.perhaps),
         open_imports,
+        path_redirects: std::mem::take(&mut analysis.path_redirects),
         imports_by_value: imports_by_value(text),
         ..PythonFacts::default()
     }

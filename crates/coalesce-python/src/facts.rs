@@ -38,6 +38,8 @@ pub struct PythonFacts {
     pub makes_modules: bool,
     /// Modules that a package may have so by their full names, and what is below them.
     pub made_modules: Vec<String>,
+    /// Those of them that look for their submodules where another package does.
+    pub path_redirects: Vec<PathRedirect>,
     /// What the module consists of besides imports.
     pub content: Content,
     /// String literals that are dotted names of two and more segments and nothing else, with their
@@ -69,6 +71,15 @@ pub struct PythonFacts {
     pub warning: Option<ByteSpan>,
     /// Functions of the module that put what they are given, or something else, into what lasts.
     pub storing_functions: Vec<String>,
+}
+
+/// A module that is an object in `sys.modules`, and whose `__path__` is that of a package.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PathRedirect {
+    /// Full name of the module.
+    pub module: String,
+    /// Full name of the package.
+    pub package: String,
 }
 
 /// Something that executing a module may do to others: a call for its own sake, a value that is set

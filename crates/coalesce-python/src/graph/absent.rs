@@ -54,17 +54,50 @@ impl PythonGraph {
 
     /// Whether a package, or one that it is in, may have a module of this name that is no file.
     fn may_be_made(&self, package: &str, name: &str) -> bool {
+        self.facts_from(package).any(|facts| {
+            let mut made = facts.made_modules.iter();
+            let is_it =
+                |made: &String| is_below(name, made) && !self.looks_in_vain(facts, made, name);
+            facts.makes_modules || made.any(is_it)
+        })
+    }
+
+    /// The facts of a package and of those that it is in.
+    fn facts_from(&self, package: &str) -> impl Iterator<Item = &Arc<PythonFacts>> {
         let above = std::iter::successors(Some(package), |name| {
             name.rsplit_once('.').map(|(above, _)| above)
         });
-        let is_it = |made: &String| {
-            name.strip_prefix(made.as_str())
-                .is_some_and(|below| below.is_empty() || below.starts_with('.'))
-        };
         let modules = above.filter_map(|name| self.find(None, name));
-        modules
-            .filter_map(|module| self.facts.get(module))
-            .any(|facts| facts.makes_modules || facts.made_modules.iter().any(is_it))
+        modules.filter_map(|module| self.facts.get(module))
+    }
+
+    /// Whether a module that is made looks for what is below it where another package does, and that one has no such
+    /// submodule, nor may have any that is no file.
+    fn looks_in_vain(&self, facts: &PythonFacts, made: &str, name: &str) -> bool {
+        let mut redirects = facts.path_redirects.iter();
+        let Some(redirect) = redirects.find(|redirect| redirect.module == made) else {
+            return false;
+        };
+        let below = name.strip_prefix(made);
+        let below = below.and_then(|below| below.strip_prefix('.'));
+        // Names of the object itself are not looked for on its path.
+        let Some(submodule) = below.and_then(|below| below.split('.').next()) else {
+            return false;
+        };
+        let package = redirect.package.as_str();
+        let Some(found) = self.find(None, package) else {
+            return false;
+        };
+        let regular = self.modules.get(found).is_some_and(|module| module.package);
+        let target = format!("{package}.{submodule}");
+        let is_there =
+            self.find(None, &target).is_some() || self.may_be_generated(found, submodule);
+        regular
+            && !is_there
+            && self.facts_from(package).all(|facts| {
+                let mut made = facts.made_modules.iter();
+                !facts.makes_modules && !made.any(|made| is_below(&target, made))
+            })
     }
 
     /// Whether a package may have a submodule that the tree does not show: a compiled extension, or
@@ -157,4 +190,10 @@ pub(super) fn extensions(paths: &[TreePath]) -> FxHashMap<TreePath, Vec<String>>
         }
     }
     found
+}
+
+/// Whether a name is that of a module, or of something below it.
+fn is_below(name: &str, module: &str) -> bool {
+    name.strip_prefix(module)
+        .is_some_and(|below| below.is_empty() || below.starts_with('.'))
 }

@@ -1,0 +1,43 @@
+import importlib
+import sys
+from types import ModuleType
+
+
+class Renamed(ModuleType):
+    """What was `lab.old` is `lab.new`."""
+
+    def __getattr__(self, name):
+        # Where submodules are looked for.
+        if name in ("__path__", "__spec__"):
+            package = importlib.import_module("lab.new")
+            return getattr(package, name, None)
+        return importlib.import_module(f"lab.new.{name}")
+
+
+class Odd(ModuleType):
+    """Has something else to say about where its modules are."""
+
+    def __getattr__(self, name):
+        if name == "__path__":
+            package = importlib.import_module("lab.new")
+            return [*getattr(package, name), "elsewhere"]
+        raise AttributeError(name)
+
+
+sys.modules["lab.old"] = Renamed("lab.old")
+sys.modules["lab.odd"] = Odd("lab.odd")
+
+
+class Twice(Odd):
+    pass
+
+
+class Twice(ModuleType):
+    def __getattr__(self, name):
+        if name == "__path__":
+            package = importlib.import_module("lab.new")
+            return getattr(package, name)
+        raise AttributeError(name)
+
+
+sys.modules["lab.twice"] = Twice("lab.twice")
