@@ -65,14 +65,17 @@ impl Mentions {
         }
     }
 
-    /// For each name what `find` finds of it in the files that mention it, sorted. Each file is read once; `find` gives
-    /// `None` where the file is not to be looked through for the name.
+    /// For each name what `find` finds of it in the files that mention it, sorted. Each file is read once, none where there
+    /// is nothing to look for; `find` gives `None` where the file is not to be looked through for the name.
     pub(crate) fn references(
         &self,
         graph: &PythonGraph,
         texts: &dyn Texts,
         find: impl Fn(&SearchedFile<'_>, usize) -> Option<Vec<Reference>> + Sync,
     ) -> Vec<Vec<Reference>> {
+        if self.finder.is_none() {
+            return vec![Vec::new(); self.count];
+        }
         let per_file = graph.modules.par_iter().enumerate().map(|(module, found)| {
             let Some(text) = texts.text(&found.path) else {
                 return Vec::new();
@@ -115,6 +118,9 @@ impl Mentions {
 
     /// For each name the modules that may mention it.
     pub(crate) fn modules(&self, graph: &PythonGraph, texts: &dyn Texts) -> Vec<Vec<usize>> {
+        if self.finder.is_none() {
+            return vec![Vec::new(); self.count];
+        }
         let of_each = graph.modules.par_iter().map(|module| {
             let text = texts.text(&module.path);
             text.map(|text| self.of(&text)).unwrap_or_default()
