@@ -118,6 +118,7 @@ const RUST: &[&str] = &[
     "pub enum E# { A(crate::kernels::X) }\n",
     "pub fn g#<T: Into<crate::kernels::X>>(t: T) where T: Clone {}\n",
     "##[cfg(test)]\nmod t# { use super::*; ##[test] fn f() { crate::kernels::f(); } }\n",
+    "pub trait T# { fn m#(&self) -> u8 { 1 } }\nimpl T# for crate::kernels::X {}\npub fn g#(x: &crate::kernels::X) { x.m#().pow(2); }\n",
     "pub static S#: crate::kernels::X = crate::kernels::X;\n",
 ];
 

@@ -448,17 +448,21 @@ impl<'a> Named<'a> {
         by_leaf: &BTreeMap<u32, (String, String)>,
         found: &mut BTreeMap<(String, String), Import>,
     ) {
-        let world = self.tree.world;
-        let mut used = BTreeSet::new();
-        world.visit_said(file, &mut |call, _, site| {
-            let import = site.trace.steps.first().and_then(|step| step.import);
-            let leaf = import.filter(|(of, leaf)| *of == file && by_leaf.contains_key(leaf));
-            used.extend(leaf.map(|(_, leaf)| (leaf, call)));
-        });
-        for (leaf, call) in used {
-            let key = by_leaf.get(&leaf);
-            if let Some(import) = key.and_then(|key| found.get_mut(key)) {
-                import.uses.0.extend(self.conditions_at_call(call));
+        for (calls, sites) in self.tree.world.said_in(file) {
+            let imports = sites.filter_map(|site| site.trace.steps.first()?.import);
+            let own = imports.filter(|(of, _)| *of == file);
+            let used: BTreeSet<_> = own.filter_map(|(_, leaf)| by_leaf.get(&leaf)).collect();
+            if used.is_empty() {
+                continue;
+            }
+            let conditions = calls
+                .iter()
+                .filter_map(|call| self.conditions_at_call(*call));
+            let conditions: BTreeSet<_> = conditions.collect();
+            for key in used {
+                if let Some(import) = found.get_mut(key) {
+                    import.uses.0.extend(conditions.iter().cloned());
+                }
             }
         }
     }

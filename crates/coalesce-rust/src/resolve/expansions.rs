@@ -41,7 +41,8 @@ pub(crate) struct Said {
 pub(crate) struct Expansions {
     calls: BTreeMap<ItemId, BTreeSet<ExpandedCall>>,
     said: BTreeMap<ItemId, Vec<Said>>,
-    by_file: BTreeMap<FileId, Vec<(ItemId, ExpandedCall)>>,
+    /// By file the calls of each macro that see the same.
+    by_file: BTreeMap<FileId, BTreeMap<(ItemId, SpaceId), Vec<ExpandedCall>>>,
     /// A macro whose calls are beyond [`MOST_READINGS`], the first of them: its body is not read, nor are others.
     left_out: Option<ItemId>,
 }
@@ -66,7 +67,7 @@ impl Expansions {
         for (item, calls) in &found.calls {
             for call in calls {
                 let known = found.by_file.entry(call.file).or_default();
-                known.push((*item, *call));
+                known.entry((*item, call.space)).or_default().push(*call);
             }
         }
         found
@@ -309,20 +310,19 @@ impl World {
         self.expansions.get_or_init(|| Expansions::of(self))
     }
 
-    /// What macros say for the calls of them in a file.
-    pub(crate) fn visit_said<'w>(
+    /// The calls of macros in a file, those of one macro that see the same together, each with what the macro says for
+    /// them.
+    pub(crate) fn said_in<'w>(
         &'w self,
         file: FileId,
-        visit: &mut dyn FnMut(ExpandedCall, &'w SourceFacts, Site<'w>),
-    ) {
+    ) -> impl Iterator<Item = (&'w [ExpandedCall], impl Iterator<Item = Site<'w>>)> {
         let expansions = self.expansions();
-        for (item, call) in expansions.by_file.get(&file).into_iter().flatten() {
-            for said in expansions.said_by(*item) {
-                if let Some((facts, site)) = self.said_at(said, call.space) {
-                    visit(*call, facts, site);
-                }
-            }
-        }
+        let groups = expansions.by_file.get(&file).into_iter().flatten();
+        groups.map(|((item, space), calls)| {
+            let said = expansions.said_by(*item).iter();
+            let sites = said.filter_map(|said| self.said_at(said, *space));
+            (calls.as_slice(), sites.map(|(_, site)| site))
+        })
     }
 
     /// What a macro says, as a call reads it; `$crate` is the crate of the macro, whoever calls.

@@ -317,6 +317,8 @@ pub(crate) struct MethodHomes {
     pub shown: FxHashSet<String>,
     /// Traits of the tree with an `impl` for what is no type of it: a type parameter, an alias, a text.
     pub open: FxHashSet<ItemId>,
+    /// Those of them with functions that a module has in scope, by any name.
+    pub in_scope: FxHashSet<(ItemId, ModuleId)>,
 }
 
 /// The resolved tree.

@@ -37,8 +37,8 @@ pub(super) fn places(relocation: &Relocation<'_>) -> Vec<Unproven> {
         world,
         texts,
         macros: match relocation.pieces.is_empty() {
-            true => BTreeMap::new(),
-            false => macros(world, texts),
+            true => Macros::default(),
+            false => Macros::read(world, texts),
         },
         found: BTreeSet::new(),
         without_includes: BTreeSet::new(),
@@ -53,23 +53,62 @@ pub(super) fn places(relocation: &Relocation<'_>) -> Vec<Unproven> {
     reader.found.into_iter().collect()
 }
 
-/// The macros of the tree, with those that their texts call.
-fn macros(world: &World, texts: &dyn Texts) -> BTreeMap<String, BTreeSet<String>> {
-    let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for (file, source) in world.sources() {
-        let mut items = world.facts(file).items.iter().peekable();
-        if !items.any(|item| item.kind == ItemKind::Macro) {
-            continue;
+/// The macros of the tree, and which of them, or of the language's, come to say something of the place that they are
+/// called at, by themselves or through others that their texts call.
+#[derive(Default)]
+struct Macros {
+    names: BTreeSet<String>,
+    /// They say the module.
+    module: BTreeSet<String>,
+    /// They say the file.
+    file: BTreeSet<String>,
+    /// They read a file that they look for beside their caller's.
+    include: BTreeSet<String>,
+    /// They show what they are given as text.
+    stringify: BTreeSet<String>,
+}
+
+impl Macros {
+    fn read(world: &World, texts: &dyn Texts) -> Self {
+        let mut names = BTreeSet::new();
+        let mut callers: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for (file, source) in world.sources() {
+            let facts = world.facts(file);
+            let items = facts.items.iter();
+            let mut rules = items.filter(|one| one.kind == ItemKind::Macro).peekable();
+            if rules.peek().is_none() {
+                continue;
+            }
+            let Some(text) = texts.text(&source.path) else {
+                continue;
+            };
+            for item in rules {
+                let name = facts.name(item.name.name);
+                names.insert(name.to_owned());
+                for call in calls(&text, item.span) {
+                    let of_called = callers.entry(call.name.to_owned()).or_default();
+                    of_called.insert(name.to_owned());
+                }
+            }
         }
-        let Some(text) = texts.text(&source.path) else {
-            continue;
-        };
-        let facts = world.facts(file);
-        for item in facts.items.iter().filter(|one| one.kind == ItemKind::Macro) {
-            let called = found
-                .entry(facts.name(item.name.name).to_owned())
-                .or_default();
-            called.extend(calls(&text, item.span).map(|call| call.name.to_owned()));
+        Self {
+            names,
+            module: leading_to(&callers, &["module_path"]),
+            file: leading_to(&callers, &["file"]),
+            include: leading_to(&callers, &["include", "include_bytes", "include_str"]),
+            stringify: leading_to(&callers, &["stringify"]),
+        }
+    }
+}
+
+/// These macros, and those that come to call one of them.
+fn leading_to(callers: &BTreeMap<String, BTreeSet<String>>, wanted: &[&str]) -> BTreeSet<String> {
+    let mut open: Vec<&str> = wanted.to_vec();
+    let mut found = BTreeSet::new();
+    while let Some(name) = open.pop() {
+        if found.insert(name.to_owned()) {
+            let of_this = callers.get(name).into_iter().flatten();
+            open.extend(of_this.map(String::as_str));
         }
     }
     found
@@ -130,7 +169,7 @@ struct Reader<'r> {
     relocation: &'r Relocation<'r>,
     world: &'r World,
     texts: &'r dyn Texts,
-    macros: BTreeMap<String, BTreeSet<String>>,
+    macros: Macros,
     found: BTreeSet<Unproven>,
     /// Files that include no code.
     without_includes: BTreeSet<FileId>,
@@ -147,22 +186,6 @@ impl Reader<'_> {
             name: name.to_owned(),
             why,
         });
-    }
-
-    /// Whether a macro is one of these, or its text calls one of them.
-    fn leads_to(&self, name: &str, wanted: &[&str]) -> bool {
-        let mut open = vec![name];
-        let mut seen = BTreeSet::new();
-        while let Some(name) = open.pop() {
-            if wanted.contains(&name) {
-                return true;
-            }
-            if seen.insert(name) {
-                let called = self.macros.get(name).into_iter().flatten();
-                open.extend(called.map(String::as_str));
-            }
-        }
-        false
     }
 
     fn piece(&mut self, piece: &Piece) {
@@ -185,10 +208,10 @@ impl Reader<'_> {
             if documents.iter().any(|one| one.contains(call.span)) {
                 continue;
             }
-            if self.leads_to(name, &["module_path"]) {
+            if self.macros.module.contains(name) {
                 let why = format!("`{name}!` says `{before}` here, and will say `{after}`");
                 self.tell(&source.path, call.span, name, why);
-            } else if self.leads_to(name, &["file"]) {
+            } else if self.macros.file.contains(name) {
                 let why = format!("`{name}!` says which file this is, and it becomes another one");
                 self.tell(&source.path, call.span, name, why);
             }
@@ -196,7 +219,7 @@ impl Reader<'_> {
                 // Literal paths are led to what they mean.
             } else if name == "include" {
                 self.include(piece.file, (&call, &text), &BTreeSet::new());
-            } else if self.leads_to(name, &["include", "include_bytes", "include_str"]) {
+            } else if self.macros.include.contains(name) {
                 let why = format!("`{name}!` reads a file, and looks for it beside this one");
                 self.tell(&source.path, call.span, name, why);
             }
@@ -406,8 +429,8 @@ impl Reader<'_> {
             let calls = facts.macro_calls.iter().filter_map(|call| {
                 let name = facts.segments(facts.path(call.path).segments).last()?;
                 let name = facts.name(name.name);
-                let tree = self.macros.contains_key(name) && !QUOTES.contains(&name);
-                let shows = tree && self.leads_to(name, &["stringify"]);
+                let tree = self.macros.names.contains(name) && !QUOTES.contains(&name);
+                let shows = tree && self.macros.stringify.contains(name);
                 shows.then_some((name.to_owned(), call.body))
             });
             let (names, bodies): (Vec<String>, Vec<ByteSpan>) = calls.unzip();

@@ -68,6 +68,16 @@ fn read(world: &World, texts: &dyn Texts) -> MethodHomes {
         functions(&text, site.span, &mut found.inherent);
     }
     in_macros(world, texts, &mut found.inherent);
+    let traits: FxHashSet<ItemId> = found.traits.values().flatten().copied().collect();
+    for home in (0..id(world.modules.len())).map(ModuleId) {
+        let bound = world.space(home).names.values().flatten();
+        let items = bound.filter_map(|one| match one.res {
+            Res::Item(item) => Some(item),
+            _ => None,
+        });
+        let items = items.filter(|item| traits.contains(item));
+        found.in_scope.extend(items.map(|item| (item, home)));
+    }
     found
 }
 
@@ -129,13 +139,11 @@ impl MethodHomes {
                     // By a derive, or a macro, or not at all.
                     || of.is_some_and(|of| !self.open.contains(&of))
             }
-            CalledOn::Other(home) | CalledOn::Number(home) => {
-                self.has_another(world, (name, of), home)
-            }
+            CalledOn::Other(home) | CalledOn::Number(home) => self.has_another((name, of), home),
             CalledOn::Unknown(home) => {
                 self.inherent.contains(name)
                     || of.is_some_and(|of| self.shown.contains(&world[of].name))
-                    || home.is_some_and(|home| self.has_another(world, (name, of), home))
+                    || home.is_some_and(|home| self.has_another((name, of), home))
             }
         }
     }
@@ -149,26 +157,15 @@ impl MethodHomes {
     ) -> bool {
         let others = self.traits.get(name).into_iter().flatten().copied();
         let mut others = others.filter(|other| Some(*other) != of);
-        others.any(|other| implements(world, item, other) && in_scope(world, home, other))
+        others.any(|other| implements(world, item, other) && self.in_scope.contains(&(other, home)))
     }
 
     /// Whether a module has another trait with a method of that name in scope.
-    fn has_another(
-        &self,
-        world: &World,
-        (name, of): (&str, Option<ItemId>),
-        home: ModuleId,
-    ) -> bool {
+    fn has_another(&self, (name, of): (&str, Option<ItemId>), home: ModuleId) -> bool {
         let others = self.traits.get(name).into_iter().flatten().copied();
         let mut others = others.filter(|other| Some(*other) != of);
-        others.any(|other| in_scope(world, home, other))
+        others.any(|other| self.in_scope.contains(&(other, home)))
     }
-}
-
-/// Whether a module has a trait in scope, by any name.
-fn in_scope(world: &World, home: ModuleId, of: ItemId) -> bool {
-    let mut bound = world.space(home).names.values().flatten();
-    bound.any(|one| one.res == Res::Item(of))
 }
 
 /// Whether the tree has an `impl` of a trait for a type.

@@ -77,12 +77,16 @@ const OF_FORMATTERS: [&str; 2] = ["write_fmt", "write_str"];
 /// What names of types stand for at a place: type parameters and `Self`.
 pub(super) type Scope = BTreeMap<String, ReceiverKind>;
 
+/// What methods give, by their names, with the modules that say so.
+type ResultsByTraits = BTreeMap<String, (ModuleId, syn::Type)>;
+
 /// Traits and types of a tree, read once each.
 pub(super) struct Given<'g> {
     pub(super) world: &'g World,
     pub(super) texts: &'g dyn Texts,
     pub(super) shapes: BTreeMap<Bound, Rc<TraitShape>>,
     pub(super) own: BTreeMap<ItemId, Rc<Functions>>,
+    by_traits: BTreeMap<ItemId, Rc<ResultsByTraits>>,
     /// How many aliases of types are being followed.
     aliases: Cell<usize>,
 }
@@ -95,6 +99,7 @@ impl<'g> Given<'g> {
             texts,
             shapes,
             own,
+            by_traits: BTreeMap::new(),
             aliases: Cell::new(0),
         }
     }
@@ -490,17 +495,33 @@ impl<'g> Given<'g> {
         item: ItemId,
         method: &str,
     ) -> Option<ReceiverKind> {
-        let world = self.world;
-        let traits: BTreeSet<ItemId> = world.impls_of(item).filter_map(|one| one.by).collect();
-        for one in traits {
-            let bound = (world[one].module, world[one].name.clone());
-            let shape = self.shape(&bound);
-            if let Some(result) = shape.results.get(method) {
-                let scope = Scope::from([("Self".to_owned(), kind.clone())]);
-                return self.kind(bound.0, &scope, result);
-            }
+        if let Some((home, result)) = self.results_by_traits(item).get(method) {
+            let scope = Scope::from([("Self".to_owned(), kind.clone())]);
+            return self.kind(*home, &scope, result);
         }
         matches!(method, "clone" | "default").then(|| kind.clone())
+    }
+
+    /// What methods give that a type has by traits of the tree, with the modules of the traits; where two have one of
+    /// a name, the first trait's.
+    fn results_by_traits(&mut self, item: ItemId) -> Rc<ResultsByTraits> {
+        if let Some(known) = self.by_traits.get(&item) {
+            return Rc::clone(known);
+        }
+        let world = self.world;
+        let mut found = ResultsByTraits::new();
+        let traits: BTreeSet<ItemId> = world.impls_of(item).filter_map(|one| one.by).collect();
+        for one in traits {
+            let home = world[one].module;
+            let shape = self.shape(&(home, world[one].name.clone()));
+            for (method, result) in &shape.results {
+                let known = found.entry(method.clone());
+                known.or_insert_with(|| (home, result.clone()));
+            }
+        }
+        let found = Rc::new(found);
+        self.by_traits.insert(item, Rc::clone(&found));
+        found
     }
 
     /// Whether an enum has a variant of that name.
