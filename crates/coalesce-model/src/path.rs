@@ -2,6 +2,7 @@
 
 use std::{borrow::Borrow, fmt, sync::Arc};
 
+use memchr::memrchr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -52,7 +53,7 @@ impl TreePath {
             match part {
                 "" | "." => {}
                 ".." if joined.is_empty() => return Err(outside()),
-                ".." => joined.truncate(joined.rfind('/').unwrap_or(0)),
+                ".." => joined.truncate(memrchr(b'/', joined.as_bytes()).unwrap_or(0)),
                 part => {
                     if !joined.is_empty() {
                         joined.push('/');
@@ -82,30 +83,31 @@ impl TreePath {
         if self.is_root() {
             return None;
         }
-        Some(Self(Arc::from(
-            self.0.rsplit_once('/').map_or("", |(parent, _)| parent),
-        )))
+        let end = memrchr(b'/', self.0.as_bytes()).unwrap_or(0);
+        Some(Self(Arc::from(self.0.get(..end).unwrap_or_default())))
     }
 
     /// The last component; empty for the root.
     #[must_use]
     pub fn file_name(&self) -> &str {
-        self.0.rsplit_once('/').map_or(&*self.0, |(_, name)| name)
+        let start = memrchr(b'/', self.0.as_bytes()).map_or(0, |slash| slash + 1);
+        self.0.get(start..).unwrap_or_default()
     }
 
     /// The file name up to its last dot.
     #[must_use]
     pub fn file_stem(&self) -> &str {
         let name = self.file_name();
-        name.rsplit_once('.').map_or(name, |(stem, _)| stem)
+        let end = memrchr(b'.', name.as_bytes()).unwrap_or(name.len());
+        name.get(..end).unwrap_or_default()
     }
 
     /// What follows the last dot of the file name.
     #[must_use]
     pub fn extension(&self) -> Option<&str> {
-        self.file_name()
-            .rsplit_once('.')
-            .map(|(_, extension)| extension)
+        let name = self.file_name();
+        let dot = memrchr(b'.', name.as_bytes())?;
+        name.get(dot + 1..)
     }
 
     /// The components, outermost first.

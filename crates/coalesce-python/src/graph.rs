@@ -683,7 +683,8 @@ fn directory_of(path: &TreePath) -> &str {
 }
 
 fn above(path: &str) -> &str {
-    path.rsplit_once('/').map_or("", |(above, _)| above)
+    let end = memchr::memrchr(b'/', path.as_bytes()).unwrap_or(0);
+    path.get(..end).unwrap_or_default()
 }
 
 /// Whether a name is one that Python itself gives to modules, or may.

@@ -36,6 +36,9 @@ fn of_graph(
     let modules: BTreeMap<&str, &Module> = modules
         .map(|module| (module.name.as_str(), module))
         .collect();
+    if modules.is_empty() && items.is_empty() {
+        return Vec::new();
+    }
     let users = graph.imports().iter().filter(|import| {
         let importer = graph.modules().get(import.importer);
         !importer.as_ref().is_some_and(is_shim) && !on_purpose(&import.path)

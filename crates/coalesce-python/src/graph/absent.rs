@@ -16,10 +16,10 @@ impl PythonGraph {
             if let Some(module) = self.find(Some(importer), known) {
                 break module;
             }
-            let Some((parent, _)) = known.rsplit_once('.') else {
+            let Some(dot) = memchr::memrchr(b'.', known.as_bytes()) else {
                 return Entity::External;
             };
-            known = parent;
+            known = known.get(..dot).unwrap_or_default();
         };
         let Some(module) = self.modules.get(found) else {
             return Entity::Opaque;
