@@ -151,32 +151,38 @@ fn holds_sources(files: &[File], directory: &TreePath) -> bool {
 
 fn support(files: &[File]) -> FxHashMap<String, u32> {
     let mut support: FxHashMap<String, u32> = FxHashMap::default();
-    let mut count = |name: &str| {
-        for (at, _) in name.match_indices('.').chain([(name.len(), "")]) {
-            if let Some(prefix) = name.get(..at) {
-                match support.get_mut(prefix) {
-                    Some(count) => *count += 1,
-                    None => drop(support.insert(prefix.to_owned(), 1)),
+    let mut count = |name: &str, times: u32| match support.get_mut(name) {
+        Some(count) => *count += times,
+        None => drop(support.insert(name.to_owned(), times)),
+    };
+    let imports = files.iter().flat_map(|(_, facts)| &facts.imports);
+    let mut whole = String::new();
+    for import in imports {
+        match &import.from {
+            Some(from) if from.level == 0 => {
+                // The module, and what is imported from it, which may be one, too: `from google.cloud import storage`.
+                let times = u32::try_from(import.leaves.len() + 1).unwrap_or(u32::MAX);
+                prefixes(&from.module).for_each(|prefix| count(prefix, times));
+                for leaf in &import.leaves {
+                    whole.clear();
+                    whole.extend([&from.module, ".", &leaf.name.text]);
+                    count(&whole, 1);
                 }
             }
-        }
-    };
-    for (_, facts) in files {
-        for import in &facts.imports {
-            match &import.from {
-                Some(from) if from.level == 0 => {
-                    // A name may be a module: `from google.cloud import storage`.
-                    count(&from.module);
-                    for leaf in &import.leaves {
-                        count(&format!("{}.{}", from.module, leaf.name.text));
-                    }
-                }
-                Some(_) => {}
-                None => import.leaves.iter().for_each(|leaf| count(&leaf.name.text)),
+            Some(_) => {}
+            None => {
+                let names = import.leaves.iter().map(|leaf| leaf.name.text.as_str());
+                names.flat_map(prefixes).for_each(|prefix| count(prefix, 1));
             }
         }
     }
     support
+}
+
+/// A dotted name and what it begins with: `a`, `a.b`, `a.b.c`.
+fn prefixes(name: &str) -> impl Iterator<Item = &str> {
+    let dots = memchr::memchr_iter(b'.', name.as_bytes());
+    dots.chain([name.len()]).filter_map(|end| name.get(..end))
 }
 
 impl Namer {
@@ -244,16 +250,17 @@ impl Namer {
     /// `gpu/pyproject.toml` beside `gpu/gpu/__init__.py`. The import system takes the package for that name, and never
     /// the folder, wherever it looks first.
     fn project_named_as_its_package(&self, path: &TreePath, root: &TreePath) -> Option<TreePath> {
-        let first = path.strip_prefix(root)?.split('/').next()?;
-        let folder = root.join(first).ok()?;
+        let below = path.strip_prefix(root)?;
+        let first = below.split('/').next()?;
+        let end = path.as_str().len() - below.len() + first.len();
+        let folder = self.projects.get(path.as_str().get(..end)?)?;
         let holds = |package: &str| {
             let package = folder.join(package);
             package.is_ok_and(|package| self.packages.contains(&package))
         };
-        let shadowed = self.projects.contains(&folder)
-            && !self.packages.contains(&folder)
-            && (holds(first) || holds(&format!("src/{first}")));
-        shadowed.then_some(folder)
+        let shadowed =
+            !self.packages.contains(folder) && (holds(first) || holds(&format!("src/{first}")));
+        shadowed.then(|| folder.clone())
     }
 
     /// How often the tree imports what a topmost package would be called. One that nobody imports,

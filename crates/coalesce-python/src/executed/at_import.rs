@@ -3,7 +3,7 @@
 //! knows that they do nothing (`harmless`).
 
 use std::{
-    cell::RefCell,
+    cell::{OnceCell, RefCell},
     collections::{BTreeMap, BTreeSet},
     rc::Rc,
 };
@@ -48,11 +48,34 @@ pub(super) struct Source {
     certain: BTreeSet<String>,
     /// Names that may be `None`, and something else elsewhere.
     perhaps_none: BTreeSet<String>,
+    /// The statements that bind each name; worked out when one asks.
+    binding: OnceCell<FxHashMap<String, Vec<usize>>>,
 }
 
 impl Source {
     pub fn statements(&self) -> &[Stmt] {
         parser::statements(&self.parsed)
+    }
+
+    /// The statements that bind a name, also in their blocks, in their order.
+    fn statements_binding(&self, name: &str) -> impl Iterator<Item = &Stmt> {
+        let statements = self.statements();
+        let binding = self.binding.get_or_init(|| {
+            let mut binding: FxHashMap<String, Vec<usize>> = FxHashMap::default();
+            for (at, statement) in statements.iter().enumerate() {
+                let mut names = Vec::new();
+                bound_by(statement, &mut names);
+                for name in names {
+                    let known = binding.entry(name.to_owned()).or_default();
+                    if known.last() != Some(&at) {
+                        known.push(at);
+                    }
+                }
+            }
+            binding
+        });
+        let known = binding.get(name).into_iter().flatten();
+        known.filter_map(|at| statements.get(*at))
     }
 }
 
@@ -88,6 +111,7 @@ impl<'g> AtImport<'g> {
         Some(Source {
             certain: bound_for_certain(body).unwrap_or_default(),
             perhaps_none: perhaps_none(body),
+            binding: OnceCell::new(),
             parsed,
             start,
         })
@@ -111,14 +135,9 @@ impl<'g> AtImport<'g> {
         };
         match item {
             None => walker.suite(source.statements()),
-            Some(item) => {
-                let of_item = |statement: &&Stmt| binds(statement, item);
-                source
-                    .statements()
-                    .iter()
-                    .filter(of_item)
-                    .for_each(|one| walker.statement(one));
-            }
+            Some(item) => source
+                .statements_binding(item)
+                .for_each(|one| walker.statement(one)),
         }
         let (range, what) = walker.found?;
         let (start, end) = (range.start().to_u32(), range.end().to_u32());

@@ -29,6 +29,22 @@ use crate::{
 struct SourceFile {
     text: Arc<str>,
     analysis: Analysis,
+    /// The last definition of each name in the module itself.
+    own: FxHashMap<String, usize>,
+}
+
+impl SourceFile {
+    fn read(text: Arc<str>) -> Self {
+        let analysis = Analysis::new(&text);
+        let definitions = analysis.definitions.iter().enumerate();
+        let own = definitions.filter(|(_, each)| each.class.is_none());
+        let own = own.map(|(at, each)| (each.name.clone(), at)).collect();
+        Self {
+            text,
+            analysis,
+            own,
+        }
+    }
 }
 
 /// What is known of files that name what moves.
@@ -66,14 +82,13 @@ pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) 
         if !sources.contains_key(&moved.source)
             && let Some(text) = texts.text(&module.path)
         {
-            let analysis = Analysis::new(&text);
-            sources.insert(moved.source, SourceFile { text, analysis });
+            sources.insert(moved.source, SourceFile::read(text));
         }
         let Some(source) = sources.get(&moved.source) else {
             continue;
         };
-        let mut own = source.analysis.definitions.iter().rev();
-        let own = own.find(|each| each.class.is_none() && each.name == moved.item);
+        let own = source.own.get(&moved.item);
+        let own = own.and_then(|own| source.analysis.definitions.get(*own));
         let target = moved
             .target
             .and_then(|target| mapping.graph.modules.get(target));

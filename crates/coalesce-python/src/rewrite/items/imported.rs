@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use coalesce_model::{ByteSpan, Edit, Guard};
 
 use super::{
-    cut,
+    Moved, cut,
     loggers::{self, Own},
     needs::{Need, Origin, Problem},
     outline::Kind,
@@ -84,7 +84,7 @@ pub fn resolve(
     block: &Block,
     need: &Need,
     target: &Target,
-    (taken, patched): (&[&Line], bool),
+    (taken, patched): (&[Line], bool),
 ) -> Result<Resolved, Problem> {
     let Some(line) = line(mapping, source, need, target) else {
         return Ok(Resolved::default());
@@ -122,10 +122,10 @@ pub fn resolve(
         );
         return Err((place, message));
     }
-    let arrives =
-        mapping.items.list.iter().any(|moved| {
-            moved.travels() && moved.parent == target.parent && moved.name == line.bound
-        });
+    let arrives = mapping
+        .items
+        .called(&target.parent, &line.bound)
+        .any(Moved::travels);
     match state(mapping, target, &line) {
         State::Same => return Ok(Resolved::default()),
         State::Free
@@ -173,15 +173,16 @@ fn logger(
     source: &Source,
     need: &Need,
     target: &Target,
-    taken: &[&Line],
+    taken: &[Line],
 ) -> Option<Resolved> {
     let (made, import) = match loggers::own(source, need, target)? {
         Own::Standing => return Some(Resolved::default()),
         Own::Made(made, import) => (made, import),
     };
     // What arrives may have the name, too.
-    let arrives = mapping.items.list.iter().any(|moved| {
-        moved.parent == target.parent && [&need.name, &import.bound].contains(&&moved.name)
+    let arrives = [&need.name, &import.bound].into_iter().any(|name| {
+        let mut called = mapping.items.called(&target.parent, name);
+        called.next().is_some()
     });
     let known = taken.iter().any(|other| {
         other.bound == need.name || other.bound == import.bound && !same(other, &import)
@@ -224,7 +225,7 @@ fn own_name(need: &Need, text: &str, place: ByteSpan, line: Line) -> Result<Reso
 fn under_another_name(
     need: &Need,
     target: &Target,
-    (taken, text): (&[&Line], &str),
+    (taken, text): (&[Line], &str),
     mut line: Line,
 ) -> Result<Resolved, Problem> {
     let place = need.uses.first();
@@ -276,7 +277,7 @@ fn through_module(
     need: &Need,
     target: &Target,
     line: &Line,
-    taken: &[&Line],
+    taken: &[Line],
 ) -> Option<Resolved> {
     let (above, leaf) = line.parent.as_ref()?.rsplit_once('.')?;
     let text: String = block

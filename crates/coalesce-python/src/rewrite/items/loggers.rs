@@ -71,6 +71,9 @@ fn is_plain((text, analysis, outline): (&str, &Analysis, &Outline), name: &str) 
             .trim_start()
             .strip_prefix('=')
     });
+    if value.is_none_or(|value| value.trim() != VALUE) {
+        return false;
+    }
     let touched = outline.statements.iter().any(|each| {
         let mut names = each.changes.iter().chain(&each.calls);
         names.any(|other| other == name)
@@ -82,5 +85,5 @@ fn is_plain((text, analysis, outline): (&str, &Analysis, &Outline), name: &str) 
                 .iter()
                 .any(|leaf| leaf.name.text == "logging" && leaf.alias.is_none())
     });
-    value.is_some_and(|value| value.trim() == VALUE) && !touched && standard
+    !touched && standard
 }

@@ -95,9 +95,20 @@ impl Moved {
 pub struct Items {
     pub list: Vec<Moved>,
     by_name: FxHashMap<(usize, String), usize>,
+    /// By what they are called afterwards.
+    by_new_name: FxHashMap<String, Vec<usize>>,
 }
 
 impl Items {
+    /// Those that a module has afterwards under a name.
+    pub fn called(&self, module: &str, name: &str) -> impl Iterator<Item = &Moved> {
+        let found = self.by_new_name.get(&format!("{module}.{name}"));
+        found
+            .into_iter()
+            .flatten()
+            .filter_map(|at| self.list.get(*at))
+    }
+
     pub fn new(mapping: &Mapping<'_>, changes: &[Change]) -> Self {
         let mut items = Self::default();
         for change in changes {
@@ -115,6 +126,8 @@ impl Items {
                 && mapping.new_name(source) == Some(parent)
                 && mapping.item_after(source, item) == name;
             let index = items.list.len();
+            let called = items.by_new_name.entry(change.to.clone());
+            called.or_default().push(index);
             items.list.push(Moved {
                 change: change.clone(),
                 source,

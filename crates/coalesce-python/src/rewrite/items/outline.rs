@@ -11,6 +11,7 @@ use ruff_python_ast::{
 };
 use ruff_python_parser::Mode;
 use ruff_text_size::Ranged;
+use rustc_hash::FxHashMap;
 
 use super::{certain, guarded};
 use crate::analysis::predicates::last_name;
@@ -71,6 +72,8 @@ pub struct Function {
 #[derive(Debug, Default)]
 pub struct Outline {
     pub statements: Vec<Statement>,
+    /// The statements of each name.
+    pub by_name: FxHashMap<String, Vec<usize>>,
     pub functions: Vec<Function>,
     /// `if __name__ == "__main__":`, which is a body of its own, too.
     pub programs: Vec<Function>,
@@ -99,6 +102,16 @@ impl Outline {
                 let mut calls = Calls::default();
                 calls.visit_stmt(statement);
                 walker.found.calls.extend(calls.names);
+            }
+        }
+        let Self {
+            statements,
+            by_name,
+            ..
+        } = &mut walker.found;
+        for (at, statement) in statements.iter().enumerate() {
+            if let Some(name) = &statement.name {
+                by_name.entry(name.clone()).or_default().push(at);
             }
         }
         walker.found

@@ -314,6 +314,7 @@ impl Placing<'_, '_> {
         };
         let mut problems = Vec::new();
         let mut made: Vec<String> = Vec::new();
+        let mut taken: Vec<Line> = Vec::new();
         let mut renames: Vec<(usize, Vec<Edit>)> = Vec::new();
         for block_at in &target.blocks {
             let Some(block) = self.arriving.blocks.get(*block_at) else {
@@ -331,7 +332,6 @@ impl Placing<'_, '_> {
                 problems.push((block.path.clone(), problem));
             }
             for (need_at, need) in block.needs.iter().enumerate() {
-                let taken: Vec<&Line> = result.iter().map(|(_, _, line)| line).collect();
                 let own = self.mapping.graph.modules.get(left.source.module);
                 let full = own.map(|own| format!("{}.{}", own.name, need.name));
                 let patched = full.is_some_and(|full| patches::is_set(self.names, &full));
@@ -348,6 +348,7 @@ impl Placing<'_, '_> {
                             let edits = edits.map(|used| Edit::replace(used.span, name.as_str()));
                             renames.push((*block_at, edits.collect()));
                         }
+                        taken.extend(line.clone());
                         result.extend(line.map(|line| (*block_at, need_at, line)));
                     }
                     Err(problem) => problems.push((block.path.clone(), problem)),

@@ -251,12 +251,9 @@ pub fn definition(
         return Err((first, why.into()));
     }
     let outline = &source.outline;
-    let own: Vec<usize> = (0..outline.statements.len())
-        .filter(|at| {
-            outline.statements.get(*at).is_some_and(|statement| {
-                statement.name.as_deref() == Some(item) && is_movable(statement)
-            })
-        })
+    let named = outline.by_name.get(item).into_iter().flatten().copied();
+    let own: Vec<usize> = named
+        .filter(|at| outline.statements.get(*at).is_some_and(is_movable))
         .collect();
     if own.is_empty()
         && let Some(found) = guarded::block_of(mapping, source, moved)
