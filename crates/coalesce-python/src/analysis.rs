@@ -13,9 +13,10 @@ mod parts;
 mod path_redirects;
 pub(crate) mod predicates;
 mod run_time;
+mod use_index;
 mod visit;
 
-use std::borrow::Cow;
+use std::{borrow::Cow, sync::OnceLock};
 
 use coalesce_model::{ByteSpan, Guard};
 use ruff_python_ast::{
@@ -50,6 +51,7 @@ pub struct Analysis {
     pub scopes: Vec<Scope>,
     /// Uses of names, with the attributes that follow.
     pub uses: Vec<Use>,
+    use_index: OnceLock<use_index::UseIndex>,
     /// String literals: contents as they stand in the file, and whether they document something.
     pub strings: Vec<StringLiteral>,
     /// `__all__`, when it is literal.

@@ -36,10 +36,9 @@ fn shadowed(
     block: &Block,
     source: &Source,
 ) -> Vec<Problem> {
-    let inside = |span: ByteSpan| block.extents.iter().any(|extent| extent.contains(span));
     let mut problems = Vec::new();
-    for used in &source.analysis.uses {
-        let Some(root) = used.chain.first().filter(|root| inside(root.span)) else {
+    for used in source.analysis.uses_in(&block.extents) {
+        let Some(root) = used.chain.first() else {
             continue;
         };
         let free = source
@@ -442,11 +441,10 @@ pub fn composed_lists(mapping: &Mapping<'_>, arriving: &Arriving, plan: &mut Lan
 fn looked_up(left: &Left, moved: &Moved) -> Option<Unproven> {
     let analysis = &left.source.analysis;
     let outside = |span: ByteSpan| !left.extents.iter().any(|extent| extent.contains(span));
-    let mut uses = analysis.uses.iter();
-    let place = uses.find_map(|used| {
+    let place = analysis.uses_of("globals").find_map(|used| {
         let root = used.chain.first()?;
         let unbound = || analysis.binding_scope(used.scope, &root.text).is_none();
-        (root.text == "globals" && unbound() && outside(root.span)).then_some(root.span)
+        (unbound() && outside(root.span)).then_some(root.span)
     });
     let itself = || {
         let at = left.source.text.find("sys.modules[__name__]")?;

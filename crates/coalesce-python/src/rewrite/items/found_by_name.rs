@@ -26,11 +26,15 @@ use crate::{
 };
 
 /// A file that definitions leave, read once.
-struct SourceFile {
+pub(super) struct SourceFile {
     text: Arc<str>,
     analysis: Analysis,
     /// The last definition of each name in the module itself.
     own: FxHashMap<String, usize>,
+    /// Whether the text has `"__main__"`.
+    pub(super) tells_programs: bool,
+    /// Whether the text has the word of pytest's fixtures.
+    tells_fixtures: bool,
 }
 
 impl SourceFile {
@@ -40,6 +44,8 @@ impl SourceFile {
         let own = definitions.filter(|(_, each)| each.class.is_none());
         let own = own.map(|(at, each)| (each.name.clone(), at)).collect();
         Self {
+            tells_programs: text.contains("\"__main__\"") || text.contains("'__main__'"),
+            tells_fixtures: text.contains("fixture"),
             text,
             analysis,
             own,
@@ -64,6 +70,7 @@ pub(super) struct Traveller<'a> {
     pub(super) path: &'a TreePath,
     pub(super) text: &'a str,
     pub(super) analysis: &'a Analysis,
+    pub(super) source: &'a SourceFile,
     pub(super) own: &'a Definition,
     /// The file that gets it.
     pub(super) to: TreePath,
@@ -106,6 +113,7 @@ pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) 
             path: &module.path,
             text: &source.text,
             analysis: &source.analysis,
+            source,
             own,
             to,
             readers: &readers,
@@ -247,7 +255,7 @@ impl Traveller<'_> {
 
     /// What the definition is to pytest, if it is a function.
     fn function(&self) -> Option<NamedFunction> {
-        if !self.text.contains("fixture") && !self.moved.item.starts_with("pytest_") {
+        if !self.source.tells_fixtures && !self.moved.item.starts_with("pytest_") {
             return None;
         }
         let (parsed, _) = parse_module(self.text);
@@ -315,12 +323,12 @@ impl Traveller<'_> {
 
     /// Types that somebody evaluates, and that are there for type checkers alone, or become texts.
     fn annotations(&self, plan: &mut LanguagePlan) {
-        let is_type = |used: &&Use| self.holds(used) && used.annotation;
-        if !self.analysis.uses.iter().any(|used| is_type(&used)) {
+        let types = self.analysis.uses_in(&[self.own.span]);
+        let mut types = types.filter(|used| used.annotation).peekable();
+        if types.peek().is_none() {
             return;
         }
         let (reader, future) = (self.reader(), has_future(self.analysis));
-        let mut types = self.analysis.uses.iter().filter(is_type);
         let lost = types.find(|used| reader.evaluates && self.may_be_lost(used, future));
         if let Some(root) = lost.and_then(|used| used.chain.first()) {
             let name = &root.text;
@@ -367,10 +375,8 @@ impl Traveller<'_> {
             .moved
             .target
             .is_some_and(|target| self.mapping.graph.binds(target, name));
-        let brought = self.analysis.uses.iter().any(|other| {
-            let same = other.chain.first().is_some_and(|root| root.text == name);
-            same && self.holds(other) && !other.unevaluated(future)
-        });
+        let mut others = self.analysis.uses_of(name);
+        let brought = others.any(|other| self.holds(other) && !other.unevaluated(future));
         used.unevaluated(future) && executed && !along && !there && !brought
     }
 }

@@ -87,8 +87,8 @@ pub fn of(
             ));
         }
     }
-    for used in &source.analysis.uses {
-        let Some(root) = used.chain.first().filter(|root| inside(root.span)) else {
+    for used in source.analysis.uses_in(extents) {
+        let Some(root) = used.chain.first() else {
             continue;
         };
         for (rank, mut need) in (0..).zip(origins(mapping, (source, module), used, &inside)?) {

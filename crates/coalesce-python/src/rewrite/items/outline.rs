@@ -74,6 +74,10 @@ pub struct Outline {
     pub statements: Vec<Statement>,
     /// The statements of each name.
     pub by_name: FxHashMap<String, Vec<usize>>,
+    /// The statements that change what a name holds.
+    pub changing: FxHashMap<String, Vec<usize>>,
+    /// The statements that call methods of what a name holds.
+    pub calling: FxHashMap<String, Vec<usize>>,
     pub functions: Vec<Function>,
     /// `if __name__ == "__main__":`, which is a body of its own, too.
     pub programs: Vec<Function>,
@@ -104,17 +108,23 @@ impl Outline {
                 walker.found.calls.extend(calls.names);
             }
         }
-        let Self {
-            statements,
-            by_name,
-            ..
-        } = &mut walker.found;
-        for (at, statement) in statements.iter().enumerate() {
-            if let Some(name) = &statement.name {
-                by_name.entry(name.clone()).or_default().push(at);
+        walker.found.list_by_names();
+        walker.found
+    }
+
+    fn list_by_names(&mut self) {
+        for (at, statement) in self.statements.iter().enumerate() {
+            let lists = [
+                (statement.name.as_slice(), &mut self.by_name),
+                (statement.changes.as_slice(), &mut self.changing),
+                (statement.calls.as_slice(), &mut self.calling),
+            ];
+            for (names, list) in lists {
+                for name in names {
+                    list.entry(name.clone()).or_default().push(at);
+                }
             }
         }
-        walker.found
     }
 
     /// The statement that covers a place.

@@ -220,9 +220,8 @@ pub fn follow(
 /// What is built in and used by a definition: a test may put a name of the module before it.
 fn built_in(left: &Left, block: &Block) -> Vec<String> {
     let analysis = &left.source.analysis;
-    let inside = |span: ByteSpan| block.extents.iter().any(|extent| extent.contains(span));
-    let roots = analysis.uses.iter().filter_map(|used| {
-        let root = used.chain.first().filter(|root| inside(root.span))?;
+    let roots = analysis.uses_in(&block.extents).filter_map(|used| {
+        let root = used.chain.first()?;
         let free = analysis.binding_scope(used.scope, &root.text).is_none();
         (free && is_builtin(&root.text)).then(|| root.text.clone())
     });
@@ -230,10 +229,9 @@ fn built_in(left: &Left, block: &Block) -> Vec<String> {
 }
 
 fn still_used(left: &Left, name: &str) -> bool {
-    left.source.analysis.uses.iter().any(|used| {
-        used.chain.first().is_some_and(|root| {
-            root.text == name && !left.extents.iter().any(|extent| extent.contains(root.span))
-        })
+    left.source.analysis.uses_of(name).any(|used| {
+        let root = used.chain.first();
+        root.is_some_and(|root| !left.extents.iter().any(|extent| extent.contains(root.span)))
     })
 }
 

@@ -632,11 +632,9 @@ struct Back {
 fn remaining(left: &Left, moved: &Moved) -> Vec<(ByteSpan, bool)> {
     let (source, item) = (&left.source, moved.item.as_str());
     let inside = |span: ByteSpan| left.extents.iter().any(|extent| extent.contains(span));
-    let uses = source.analysis.uses.iter().filter_map(|used| {
+    let uses = source.analysis.uses_of(item).filter_map(|used| {
         let root = used.chain.first()?;
-        let ours = root.text == item
-            && !inside(root.span)
-            && source.analysis.binding_scope(used.scope, item) == Some(0);
+        let ours = !inside(root.span) && source.analysis.binding_scope(used.scope, item) == Some(0);
         ours.then_some((root.span, used.eager && !used.unevaluated(source.future)))
     });
     uses.collect()

@@ -332,13 +332,11 @@ fn changed_by<'o>(outline: &'o Outline, item: &str, own: &[usize]) -> Option<&'o
     let mut definitions = own.iter().filter_map(|at| outline.statements.get(*at));
     // No method changes a path or a text.
     let by_method = definitions.any(|each| !each.fixed);
-    let others = outline.statements.iter().enumerate();
-    let mut others = others.filter(|(at, _)| !own.contains(at));
-    let changed = others.find(|(_, statement)| {
-        statement.changes.iter().any(|name| name == item)
-            || (by_method && statement.calls.iter().any(|name| name == item))
-    });
-    changed.map(|(_, statement)| statement)
+    let changing = outline.changing.get(item).into_iter().flatten();
+    let calling = outline.calling.get(item).filter(|_| by_method);
+    let others = changing.chain(calling.into_iter().flatten());
+    let first = others.filter(|at| !own.contains(at)).min()?;
+    outline.statements.get(*first)
 }
 
 /// Whether everything in its module that names an item goes where the item goes: then what

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use coalesce_model::{ByteSpan, LanguagePlan, UnprovenKind};
+use coalesce_model::{LanguagePlan, UnprovenKind};
 
 use super::found_by_name::Traveller;
 use crate::{
@@ -71,9 +71,9 @@ impl Traveller<'_> {
         }
         let along = self.mapping.items.get(self.moved.source, name);
         let along = along.is_some_and(|other| other.target == self.moved.target && other.travels());
-        let needed = self.analysis.uses.iter().any(|other| {
+        let needed = self.analysis.uses_of(name).any(|other| {
             let root = other.chain.first();
-            root.is_some_and(|root| root.text == name && self.own.span.contains(root.span))
+            root.is_some_and(|root| self.own.span.contains(root.span))
         });
         (!along && !needed && !self.arrives_beside(name)).then_some(name)
     }
@@ -86,9 +86,8 @@ impl Traveller<'_> {
 
     /// A definition that looks at frames, or calls what looks at its.
     pub(super) fn frames(&self, readers: &BTreeSet<String>, plan: &mut LanguagePlan) {
-        let inside = |span: ByteSpan| self.own.span.contains(span);
-        for used in &self.analysis.uses {
-            let Some(root) = used.chain.first().filter(|root| inside(root.span)) else {
+        for used in self.analysis.uses_in(&[self.own.span]) {
+            let Some(root) = used.chain.first() else {
                 continue;
             };
             if looks_at_frames(used) || calls_any(used, readers) {
@@ -124,13 +123,12 @@ impl Traveller<'_> {
     /// of its name.
     pub(super) fn imported_back_from_program(&self, plan: &mut LanguagePlan) {
         let file = self.path.file_name();
-        let program = self.text.contains("\"__main__\"") || self.text.contains("'__main__'");
-        if !program && file != "__main__.py" {
+        if !self.source.tells_programs && file != "__main__.py" {
             return;
         }
-        let inside = |span: ByteSpan| self.own.span.contains(span);
-        let twice = self.analysis.uses.iter().find_map(|used| {
-            let root = used.chain.first().filter(|root| inside(root.span))?;
+        let mut uses = self.analysis.uses_in(&[self.own.span]);
+        let twice = uses.find_map(|used| {
+            let root = used.chain.first()?;
             let outer = self.analysis.binding_scope(used.scope, &root.text) == Some(0);
             let along = self
                 .mapping
