@@ -106,6 +106,11 @@ impl Expansions {
         self.calls.iter().map(|(item, calls)| (*item, calls))
     }
 
+    /// From where a macro is called, through bodies of others too.
+    pub fn calls_of(&self, item: ItemId) -> impl Iterator<Item = &ExpandedCall> {
+        self.calls.get(&item).into_iter().flatten()
+    }
+
     /// What the body of a macro names that is called.
     pub fn said_by(&self, item: ItemId) -> &[Said] {
         self.said.get(&item).map(Vec::as_slice).unwrap_or_default()
@@ -231,7 +236,7 @@ fn outermost(world: &World, mut space: SpaceId) -> SpaceId {
 }
 
 /// The paths and imports of the bodies of a macro, without those that begin with what the body has itself.
-fn paths_of_body(world: &World, item: ItemId) -> Vec<Said> {
+pub(crate) fn paths_of_body(world: &World, item: ItemId) -> Vec<Said> {
     let mut found = Vec::new();
     for (file, at) in &world[item].definitions {
         let facts = world.facts(*file);

@@ -26,7 +26,8 @@ mod taken;
 mod unseen;
 mod visibility;
 
-pub(super) use rules::{imports, is_attribute, is_exported, is_redefined};
+pub(crate) use rules::is_exported;
+pub(super) use rules::{imports, is_attribute, is_redefined};
 
 use std::collections::BTreeMap;
 
