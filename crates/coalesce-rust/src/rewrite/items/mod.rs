@@ -128,6 +128,7 @@ pub(super) fn rewrite(
 fn forbidden(set: &Set<'_>, scan: &Scan) -> Vec<Finding> {
     let mut found = macros::check(set, scan);
     found.extend(macros::fragments(set));
+    found.extend(macros::given_by_crates(set));
     found.extend(handed::check(set, scan));
     found.extend(replace::check(set));
     found.extend(conditions::check(set, scan));
