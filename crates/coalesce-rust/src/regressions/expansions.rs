@@ -40,14 +40,14 @@ pub(crate) fn lookup_regressions(
     let renames = Renames::new(changes, "::");
     let old = tally(before, &|name| renames.name_after(name));
     let new = tally(after, &str::to_owned);
-    let arriving = Arriving::new(before, &renames);
+    let stand_ins = StandIns::new(before, &renames);
     let mut found = LookupRegressions::default();
     let known: BTreeSet<&Key> = old.places.keys().collect();
     let led: BTreeSet<&Key> = old.targets.keys().map(|(key, _)| key).collect();
     let macros: BTreeSet<&str> = known.iter().map(|(name, _)| name.as_str()).collect();
     // Names that never led anywhere are those of the standard library, and of what is not read.
     let concerns = |key: &Key| {
-        let arrives = macros.contains(key.0.as_str()) && !arriving.nowhere.contains(key);
+        let arrives = macros.contains(key.0.as_str()) && !stand_ins.nowhere.contains(key);
         led.contains(key) || (!known.contains(key) && arrives)
     };
     let grown = |list: &BTreeMap<Key, usize>, known: &BTreeMap<Key, usize>| -> Vec<Key> {
@@ -82,7 +82,7 @@ pub(crate) fn lookup_regressions(
         let why = "would not be seen from a call";
         refuse(&key, why, codes::OUT_OF_REACH);
     }
-    for key in elsewhere(&old, &new, (&known, &arriving)) {
+    for key in elsewhere(&old, &new, (&known, &stand_ins)) {
         let why = "would lead to another thing from a call";
         refuse(&key, why, codes::TIED_TO_PLACE);
     }
@@ -123,7 +123,7 @@ fn not_read(world: &World) -> Option<Unproven> {
 fn elsewhere(
     old: &Tally,
     new: &Tally,
-    (known, arriving): (&BTreeSet<&Key>, &Arriving),
+    (known, stand_ins): (&BTreeSet<&Key>, &StandIns),
 ) -> BTreeSet<Key> {
     let by_macro = |tally: &Tally| {
         let mut found: BTreeMap<(String, String), usize> = BTreeMap::new();
@@ -148,7 +148,7 @@ fn elsewhere(
         let found_now = was_nowhere.saturating_sub(is_nowhere);
         let concerns = macros.contains(key.0.as_str())
             && more
-            && !arriving.led.contains(&same)
+            && !stand_ins.led.contains(&same)
             && (!known.contains(key) || *calls > text + found_now);
         if concerns {
             found.insert(key.clone());
@@ -160,14 +160,14 @@ fn elsewhere(
 /// What macros say that take the place of others, at their own place: who calls those reads it from then on, and
 /// whether it is the same was asked where the two were held against each other.
 #[derive(Default)]
-struct Arriving {
+struct StandIns {
     /// What the name of the crate leads to, whoever calls.
     led: BTreeSet<(Key, String)>,
     /// What leads nowhere where they stand either: names of the standard library.
     nowhere: BTreeSet<Key>,
 }
 
-impl Arriving {
+impl StandIns {
     fn new(world: &World, renames: &Renames<'_>) -> Self {
         let mut found = Self::default();
         let items = world.items.iter().zip(0..);

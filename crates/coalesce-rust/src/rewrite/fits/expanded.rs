@@ -12,7 +12,7 @@ use std::{
 
 use coalesce_model::ByteSpan;
 
-use super::meaning::{Assumed, Comparison, Meaning, Sides, words};
+use super::meaning::{Assumed, Comparison, DefinitionPair, Meaning, words};
 use crate::{
     facts::{ItemKind, Segment, SourceFacts},
     resolve::{CrateId, Found, ItemId, Res, Said, SpaceId, UseSite, paths_of_body},
@@ -23,24 +23,24 @@ use crate::{
 };
 
 /// What a macro says.
-pub(super) struct Body {
-    parts: Vec<Part>,
+pub(super) struct MacroText {
+    parts: Vec<TextPart>,
     /// Imports of several names at once: their words are parts by themselves.
-    grouped: Vec<Part>,
+    grouped: Vec<TextPart>,
     /// `#[macro_export(local_inner_macros)]`: macros that it calls are those of its crate.
     is_local_inner: bool,
 }
 
 /// A word of a body, or a path in it.
 #[derive(Clone)]
-struct Part {
+struct TextPart {
     text: String,
     /// Which of the things that the arm takes it stands for.
     taken: Option<usize>,
     said: Option<Said>,
 }
 
-impl Part {
+impl TextPart {
     fn reads_like(&self, other: &Self) -> bool {
         self.taken == other.taken && (self.taken.is_some() || self.text == other.text)
     }
@@ -52,14 +52,14 @@ impl Part {
 
 /// What a path of a body leads to from a call.
 #[derive(Debug, PartialEq, Eq)]
-struct Lead {
+struct PathTarget {
     /// The last of it that is known.
     known: BTreeSet<Res>,
     /// The names behind that.
     rest: Vec<String>,
 }
 
-impl Lead {
+impl PathTarget {
     /// Whether it says what is meant, and not only in which module that is.
     fn is_telling(&self) -> bool {
         !self.known.is_empty() && !self.known.iter().all(|res| matches!(res, Res::Module(_)))
@@ -78,7 +78,7 @@ impl Comparison<'_, '_> {
         let mut told = Meaning::Same;
         for spaces in spaces {
             let mut compared = Assumed::new();
-            match self.macros(Sides { items, spaces }, &mut compared) {
+            match self.macros(DefinitionPair { items, spaces }, &mut compared) {
                 Meaning::Same => {}
                 Meaning::State { item } => told = Meaning::State { item },
                 other => return other,
@@ -111,7 +111,7 @@ impl Comparison<'_, '_> {
     }
 
     /// How a macro stands to another one, each called from its place.
-    pub(super) fn macros(&self, sides: Sides, assumed: &mut Assumed) -> Meaning {
+    pub(super) fn macros(&self, sides: DefinitionPair, assumed: &mut Assumed) -> Meaning {
         let (old, new) = sides.items;
         let (Some(left), Some(right)) = (self.body(old), self.body(new)) else {
             let why = "what its arms are cannot be read".to_owned();
@@ -147,7 +147,7 @@ impl Comparison<'_, '_> {
     fn read_otherwise(
         &self,
         (old, new): (ItemId, ItemId),
-        (left, right): (&Body, &Body),
+        (left, right): (&MacroText, &MacroText),
     ) -> Option<String> {
         let world = self.names.world;
         if is_redefined(world, old) || is_redefined(world, new) {
@@ -174,9 +174,9 @@ impl Comparison<'_, '_> {
     /// Whether two paths at one place of both mean the same.
     fn paths(
         &self,
-        (x, a): (&Part, &Said),
-        (y, b): (&Part, &Said),
-        sides: Sides,
+        (x, a): (&TextPart, &Said),
+        (y, b): (&TextPart, &Said),
+        sides: DefinitionPair,
         assumed: &mut Assumed,
     ) -> Meaning {
         let (old, new) = sides.items;
@@ -212,7 +212,12 @@ impl Comparison<'_, '_> {
     }
 
     /// What is said of two paths of one text.
-    fn one_text(&self, text: &str, (one, other): (&Lead, &Lead), same: Option<bool>) -> Meaning {
+    fn one_text(
+        &self,
+        text: &str,
+        (one, other): (&PathTarget, &PathTarget),
+        same: Option<bool>,
+    ) -> Meaning {
         if let Some(item) = self.state(&one.known, &other.known) {
             return Meaning::State { item };
         }
@@ -234,9 +239,9 @@ impl Comparison<'_, '_> {
     /// Whether each calls itself by its own name: the other one gets to be known where the first one was.
     fn is_itself(
         &self,
-        (x, one): (&Part, &Lead),
-        (y, other): (&Part, &Lead),
-        sides: Sides,
+        (x, one): (&TextPart, &PathTarget),
+        (y, other): (&TextPart, &PathTarget),
+        sides: DefinitionPair,
     ) -> bool {
         let (old, new) = sides.items;
         let world = self.names.world;
@@ -251,9 +256,9 @@ impl Comparison<'_, '_> {
     /// place is the same by one text, as far as it is not one of the macro's own crate.
     fn leads(
         &self,
-        (one, other): (&Lead, &Lead),
+        (one, other): (&PathTarget, &PathTarget),
         is_outside: bool,
-        sides: Sides,
+        sides: DefinitionPair,
         assumed: &mut Assumed,
     ) -> Option<bool> {
         if one.rest != other.rest {
@@ -268,8 +273,8 @@ impl Comparison<'_, '_> {
         self.results(&one.known, &other.known, sides, assumed)
     }
 
-    fn lead(&self, said: &Said, space: SpaceId) -> Lead {
-        let mut lead = Lead {
+    fn lead(&self, said: &Said, space: SpaceId) -> PathTarget {
+        let mut lead = PathTarget {
             known: BTreeSet::new(),
             rest: Vec::new(),
         };
@@ -296,7 +301,7 @@ impl Comparison<'_, '_> {
     }
 
     /// What a macro says, read once; `None` where it is not read as arms.
-    fn body(&self, item: ItemId) -> Option<Rc<Body>> {
+    fn body(&self, item: ItemId) -> Option<Rc<MacroText>> {
         if let Some(known) = self.bodies.borrow().get(&item) {
             return known.clone();
         }
@@ -305,11 +310,11 @@ impl Comparison<'_, '_> {
         read
     }
 
-    fn read_body(&self, item: ItemId) -> Option<Body> {
+    fn read_body(&self, item: ItemId) -> Option<MacroText> {
         let world = self.names.world;
         let said = paths_of_body(world, item);
         let definitions = &world[item].definitions;
-        let mut body = Body {
+        let mut body = MacroText {
             parts: Vec::new(),
             grouped: Vec::new(),
             is_local_inner: false,
@@ -342,15 +347,15 @@ impl Comparison<'_, '_> {
     }
 }
 
-fn part(text: &str) -> Part {
-    Part {
+fn part(text: &str) -> TextPart {
+    TextPart {
         text: text.to_owned(),
         taken: None,
         said: None,
     }
 }
 
-impl Body {
+impl MacroText {
     /// Takes the words of one side of an arm in, each path as one.
     fn read(&mut self, facts: &SourceFacts, side: &[ArmWord<'_>], said: &[Said]) {
         let (Some(first), Some(last)) = (side.first(), side.last()) else {
@@ -368,7 +373,7 @@ impl Body {
             inside(*span).all(|word| joins(word.text))
         };
         let grouped = paths.iter().filter(|one| !is_plain(one));
-        self.grouped.extend(grouped.map(|(_, said)| Part {
+        self.grouped.extend(grouped.map(|(_, said)| TextPart {
             said: Some(*said),
             ..part(&spelled(facts, said))
         }));
@@ -380,14 +385,14 @@ impl Body {
                 continue;
             }
             let Some((span, said)) = plain.get(&word.span.start) else {
-                self.parts.push(Part {
+                self.parts.push(TextPart {
                     taken: word.taken,
                     ..part(word.text)
                 });
                 continue;
             };
             end = span.end;
-            self.parts.push(Part {
+            self.parts.push(TextPart {
                 said: Some(*said),
                 ..part(&spelled(facts, said))
             });

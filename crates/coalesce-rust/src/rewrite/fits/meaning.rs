@@ -13,7 +13,7 @@ use std::{
 use coalesce_model::ByteSpan;
 
 use super::{
-    expanded::Body,
+    expanded::MacroText,
     names::{FileNames, Names},
 };
 use crate::{
@@ -55,14 +55,14 @@ pub(super) enum Meaning {
 
 /// Two definitions that are held against each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Sides {
+pub(super) struct DefinitionPair {
     pub items: (ItemId, ItemId),
     /// Of macros, from where each is called.
     pub spaces: Option<(SpaceId, SpaceId)>,
 }
 
 /// Pairs that are being compared: they mean the same unless something else differs.
-pub(super) type Assumed = BTreeSet<Sides>;
+pub(super) type Assumed = BTreeSet<DefinitionPair>;
 
 /// Attributes that change what a definition is.
 const TELLING: [&str; 4] = ["cfg", "cfg_attr", "derive", "repr"];
@@ -84,7 +84,7 @@ pub(super) struct Comparison<'c, 'n> {
     /// Items that give way, each with the one in its place.
     pub pairs: &'c BTreeMap<ItemId, ItemId>,
     /// What macros say, each read once.
-    pub(super) bodies: RefCell<BTreeMap<ItemId, Option<Rc<Body>>>>,
+    pub(super) bodies: RefCell<BTreeMap<ItemId, Option<Rc<MacroText>>>>,
 }
 
 /// A text of a definition: itself, or an `impl`.
@@ -117,7 +117,7 @@ impl<'c, 'n> Comparison<'c, 'n> {
     /// How a definition that gives way stands to the one in its place.
     pub fn of(&self, old: ItemId, new: ItemId) -> Meaning {
         let items = (old, new);
-        let sides = Sides {
+        let sides = DefinitionPair {
             items,
             spaces: None,
         };
@@ -129,7 +129,7 @@ impl<'c, 'n> Comparison<'c, 'n> {
         is_macro(old) && is_macro(new)
     }
 
-    fn items(&self, sides: Sides, assumed: &mut Assumed) -> Meaning {
+    fn items(&self, sides: DefinitionPair, assumed: &mut Assumed) -> Meaning {
         let (old, new) = sides.items;
         if old == new || !assumed.insert(sides) {
             return Meaning::Same;
@@ -189,7 +189,7 @@ impl<'c, 'n> Comparison<'c, 'n> {
     ) -> Meaning {
         let space = |module| self.names.world.space_of(module);
         let spaces = Some((space(old.module), space(new.module)));
-        let sides = Sides { items, spaces };
+        let sides = DefinitionPair { items, spaces };
         let (Some(left), Some(right)) = (self.names.file(old.file), self.names.file(new.file))
         else {
             return Meaning::OtherText;
@@ -291,7 +291,7 @@ impl<'c, 'n> Comparison<'c, 'n> {
         &self,
         old: &BTreeSet<Res>,
         new: &BTreeSet<Res>,
-        sides: Sides,
+        sides: DefinitionPair,
         assumed: &mut Assumed,
     ) -> Option<bool> {
         if old == new {
@@ -307,7 +307,7 @@ impl<'c, 'n> Comparison<'c, 'n> {
         }))
     }
 
-    fn result(&self, old: Res, new: Res, sides: Sides, assumed: &mut Assumed) -> bool {
+    fn result(&self, old: Res, new: Res, sides: DefinitionPair, assumed: &mut Assumed) -> bool {
         match (old, new) {
             (Res::Item(old), Res::Item(new)) => self.is_same((old, new), sides, assumed),
             (Res::Variant(old, a), Res::Variant(new, b))
@@ -318,14 +318,19 @@ impl<'c, 'n> Comparison<'c, 'n> {
         }
     }
 
-    fn is_same(&self, items: (ItemId, ItemId), sides: Sides, assumed: &mut Assumed) -> bool {
+    fn is_same(
+        &self,
+        items: (ItemId, ItemId),
+        sides: DefinitionPair,
+        assumed: &mut Assumed,
+    ) -> bool {
         let (old, new) = items;
         let spaces = sides.spaces.filter(|_| self.are_macros(old, new));
         old == new
             || items == sides.items
             || self.pairs.get(&old) == Some(&new)
             || matches!(
-                self.items(Sides { items, spaces }, assumed),
+                self.items(DefinitionPair { items, spaces }, assumed),
                 Meaning::Same | Meaning::State { .. }
             )
     }

@@ -24,6 +24,7 @@ use super::{
 };
 use crate::{
     facts::ItemKind,
+    lexer,
     resolve::{ExpandedCall, FileId, ItemId, ModuleId, Res, World},
     rewrite::{
         conditions::conditions_of,
@@ -303,7 +304,10 @@ impl Fitting<'_, '_> {
                 continue;
             };
             let pair = (one.item, *new);
-            named.insert(pair);
+            if named.insert(pair) {
+                let warning = self.warning(pair, (&source.path, one.span), &names.text);
+                whole.unproven.extend(warning);
+            }
             let reliance = |name| Reliance {
                 path: &source.path,
                 span: one.span,
@@ -336,6 +340,44 @@ impl Fitting<'_, '_> {
                 }
             }
         }
+    }
+
+    /// What a file that names the one that goes comes to be warned of.
+    fn warning(
+        &self,
+        (old, new): (ItemId, ItemId),
+        (path, span): (&TreePath, ByteSpan),
+        text: &str,
+    ) -> Option<Unproven> {
+        let is_new = self.is_deprecated(new) && !self.is_deprecated(old);
+        let name = |item: ItemId| self.names.name_of(Res::Item(item));
+        (is_new && !text.contains("#![allow(deprecated")).then(|| Unproven {
+            path: path.clone(),
+            span: Some(span),
+            kind: UnprovenKind::Lint,
+            name: name(old),
+            why: format!(
+                "`{}` is deprecated, and the compiler warns of those who name it",
+                name(new)
+            ),
+        })
+    }
+
+    fn is_deprecated(&self, item: ItemId) -> bool {
+        let world = self.mapping.world;
+        world[item].definitions.iter().any(|(file, at)| {
+            let fact = world.facts(*file).item(*at);
+            let attributes = ByteSpan::new(fact.span.start, fact.signature.start);
+            let Some(names) = self.names.file(*file) else {
+                return false;
+            };
+            let tokens = lexer::tokens(&names.text, attributes);
+            let words = tokens.iter().map(|token| token.span.of(&names.text));
+            let words: Vec<&str> = words.map(Option::unwrap_or_default).collect();
+            words
+                .windows(3)
+                .any(|said| said == ["#", "[", "deprecated"])
+        })
     }
 
     /// What both definitions give under a name, where both give something.
