@@ -1,8 +1,8 @@
-//! Macros that are seen by where they stand get a path, for modules that leave their scope.
+//! Macros that are seen by where they stand get a path, for modules and items that leave their scope.
 //!
 //! `pub(crate) use name;` behind the definition is the path, and the module imports it by that, and all that the
 //! macro calls by where it stands in turn. A macro is left alone which is defined several times or under a condition,
-//! or whose name an import could not say; where one item moves, also one whose body calls others like that.
+//! or whose name an import could not say.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -45,31 +45,35 @@ impl<'a> Paths<'a> {
         }
     }
 
-    /// Lets a module name a macro by path; `None` where that cannot be. What the macro calls by where that stands,
-    /// who calls it has to have as well.
+    /// Lets a module name a macro by path; `None` where that cannot be.
     pub fn give(&mut self, item: ItemId, user: ModuleId) -> Option<()> {
-        if self.imported.insert((user, item)) {
-            let here = self.mapping.after(user);
-            for called in self.called_by_position(item, &here)? {
-                self.give(called, user)?;
+        if self.imported.contains(&(user, item)) {
+            return Some(());
+        }
+        for (item, path) in self.paths(item, &self.mapping.after(user))? {
+            if self.imported.insert((user, item)) {
+                let names: Vec<String> = path.iter().map(|name| written(name)).collect();
+                self.import(user, &names.join("::"))?;
             }
-            let path = self.path_beside(item, &here)?;
-            let names: Vec<String> = path.iter().map(|name| written(name)).collect();
-            self.import(user, &names.join("::"))?;
         }
         Some(())
     }
 
-    /// The path by which the module at a place can name a macro; `None` where it has none and gets
-    /// none.
-    pub fn path(&mut self, item: ItemId, here: &Place) -> Option<Vec<String>> {
-        let called = self.called_by_position(item, here)?;
-        let alone = called.is_empty();
-        alone.then(|| self.path_beside(item, here)).flatten()
+    /// The paths by which the module at a place can name a macro, and all that the macro calls by where it stands
+    /// in turn: who calls one has to have the others as well. `None` where one has no path and gets none.
+    pub fn paths(&mut self, item: ItemId, here: &Place) -> Option<Vec<(ItemId, Vec<String>)>> {
+        let (mut open, mut seen) = (vec![item], BTreeSet::new());
+        let mut found = Vec::new();
+        while let Some(item) = open.pop() {
+            if seen.insert(item) {
+                open.extend(self.called_by_position(item, here)?);
+                found.push((item, self.path(item, here)?));
+            }
+        }
+        Some(found)
     }
 
-    /// The same, whatever the macro calls.
-    fn path_beside(&mut self, item: ItemId, here: &Place) -> Option<Vec<String>> {
+    fn path(&mut self, item: ItemId, here: &Place) -> Option<Vec<String>> {
         let world = self.mapping.world;
         let node = &world[item];
         let home = self.mapping.after(node.module);
