@@ -409,28 +409,31 @@ impl Check<'_> {
     /// is, or where the call is.
     fn conditions_of_calls(&mut self, file: FileId) {
         let world = self.tree.world;
-        let mut said = Vec::new();
-        world.visit_said(file, &mut |call, facts, site| {
-            said.push((call, facts, site))
-        });
-        for (call, facts, site) in &said {
+        let expansions = world.expansions();
+        // A thousand calls of one place, under the same conditions, read the same.
+        let mut seen = BTreeSet::new();
+        for (item, call) in expansions.calls_in(file) {
             let module = world.module_of(call.space);
             let mut bodies = world[file].bodies.iter();
             let body = bodies.find(|body| world[**body].module == module);
-            let (Some(body), Some(first)) = (body, site.segments.first()) else {
+            let Some(body) = body.copied() else { continue };
+            let at = call.at;
+            let place = PlaceInBody { file, body, at };
+            let own = self.conditions.at_place(file, body, at);
+            if !seen.insert((*item, call.space, own)) {
                 continue;
-            };
-            let place = PlaceInBody {
-                file,
-                body: *body,
-                at: call.at,
-            };
-            let definition = PlaceInBody {
-                file: world.load(site.load).file,
-                body: world.body_of(site),
-                at: first.span.start,
-            };
-            self.condition_at((place, Some(definition)), facts, site);
+            }
+            for said in expansions.said_by(*item) {
+                let Some((facts, site)) = world.said_at(said, call.space) else {
+                    continue;
+                };
+                let definition = site.segments.first().map(|first| PlaceInBody {
+                    file: said.file,
+                    body: world.body_of(&site),
+                    at: first.span.start,
+                });
+                self.condition_at((place, definition), facts, &site);
+            }
         }
     }
 

@@ -111,6 +111,11 @@ impl Expansions {
         self.calls.get(&item).into_iter().flatten()
     }
 
+    /// The calls in a file, each with its macro.
+    pub fn calls_in(&self, file: FileId) -> &[(ItemId, ExpandedCall)] {
+        self.by_file.get(&file).map_or(&[], Vec::as_slice)
+    }
+
     /// What the body of a macro names that is called.
     pub fn said_by(&self, item: ItemId) -> &[Said] {
         self.said.get(&item).map(Vec::as_slice).unwrap_or_default()
@@ -321,7 +326,7 @@ impl World {
         visit: &mut dyn FnMut(ExpandedCall, &'w SourceFacts, Site<'w>),
     ) {
         let expansions = self.expansions();
-        for (item, call) in expansions.by_file.get(&file).into_iter().flatten() {
+        for (item, call) in expansions.calls_in(file) {
             for said in expansions.said_by(*item) {
                 if let Some((facts, site)) = self.said_at(said, call.space) {
                     visit(*call, facts, site);

@@ -76,18 +76,16 @@ impl Comparison<'_, '_> {
             spaces.push(None);
         }
         let mut told = Meaning::Same;
+        // What is the same from one place need not be compared again.
+        let mut compared = Assumed::new();
         for spaces in spaces {
-            let mut compared = Assumed::new();
             match self.macros(DefinitionPair { items, spaces }, &mut compared) {
                 Meaning::Same => {}
                 Meaning::State { item } => told = Meaning::State { item },
                 other => return other,
             }
-            if let Some(other) = self.other_type(&compared) {
-                return other;
-            }
         }
-        told
+        self.other_type(&compared).unwrap_or(told)
     }
 
     /// Types or traits that were found to read alike. What a macro makes of one is none of the other one, and no
