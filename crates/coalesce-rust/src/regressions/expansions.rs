@@ -7,14 +7,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_model::{
-    Change, Finding, TreePath, Unproven, UnprovenKind, change::Renames, finding::codes,
+    Change, ChangeKind, Finding, TreePath, Unproven, UnprovenKind, change::Renames, finding::codes,
     language::LookupRegressions,
 };
 
 use super::reaches_shown;
 use crate::{
-    facts::SourceFacts,
-    resolve::{FileId, Found, ItemId, MOST_READINGS, Res, Site, World},
+    facts::{ItemKind, SourceFacts},
+    resolve::{FileId, Found, ItemId, MOST_READINGS, Res, Site, World, paths_of_body},
+    rewrite::is_exported,
 };
 
 /// A macro, and what its body says.
@@ -39,13 +40,16 @@ pub(crate) fn lookup_regressions(
     let renames = Renames::new(changes, "::");
     let old = tally(before, &|name| renames.name_after(name));
     let new = tally(after, &str::to_owned);
+    let stand_ins = StandIns::new(before, &renames);
     let mut found = LookupRegressions::default();
     let known: BTreeSet<&Key> = old.places.keys().collect();
     let led: BTreeSet<&Key> = old.targets.keys().map(|(key, _)| key).collect();
     let macros: BTreeSet<&str> = known.iter().map(|(name, _)| name.as_str()).collect();
     // Names that never led anywhere are those of the standard library, and of what is not read.
-    let concerns =
-        |key: &Key| led.contains(key) || (!known.contains(key) && macros.contains(key.0.as_str()));
+    let concerns = |key: &Key| {
+        let arrives = macros.contains(key.0.as_str()) && !stand_ins.nowhere.contains(key);
+        led.contains(key) || (!known.contains(key) && arrives)
+    };
     let grown = |list: &BTreeMap<Key, usize>, known: &BTreeMap<Key, usize>| -> Vec<Key> {
         let more = list.iter().filter(|(key, calls)| {
             let before = known.get(*key).copied().unwrap_or_default();
@@ -78,7 +82,7 @@ pub(crate) fn lookup_regressions(
         let why = "would not be seen from a call";
         refuse(&key, why, codes::OUT_OF_REACH);
     }
-    for key in elsewhere(&old, &new, &known) {
+    for key in elsewhere(&old, &new, (&known, &stand_ins)) {
         let why = "would lead to another thing from a call";
         refuse(&key, why, codes::TIED_TO_PLACE);
     }
@@ -116,7 +120,11 @@ fn not_read(world: &World) -> Option<Unproven> {
 }
 
 /// What more calls than before lead to: of the same text, or where that is new, of the macro.
-fn elsewhere(old: &Tally, new: &Tally, known: &BTreeSet<&Key>) -> BTreeSet<Key> {
+fn elsewhere(
+    old: &Tally,
+    new: &Tally,
+    (known, stand_ins): (&BTreeSet<&Key>, &StandIns),
+) -> BTreeSet<Key> {
     let by_macro = |tally: &Tally| {
         let mut found: BTreeMap<(String, String), usize> = BTreeMap::new();
         for (((name, _), target), calls) in &tally.targets {
@@ -140,12 +148,72 @@ fn elsewhere(old: &Tally, new: &Tally, known: &BTreeSet<&Key>) -> BTreeSet<Key> 
         let found_now = was_nowhere.saturating_sub(is_nowhere);
         let concerns = macros.contains(key.0.as_str())
             && more
+            && !stand_ins.led.contains(&same)
             && (!known.contains(key) || *calls > text + found_now);
         if concerns {
             found.insert(key.clone());
         }
     }
     found
+}
+
+/// What macros say that take the place of others, at their own place: who calls those reads it from then on, and
+/// whether it is the same was asked where the two were held against each other.
+#[derive(Default)]
+struct StandIns {
+    /// What the name of the crate leads to, whoever calls.
+    led: BTreeSet<(Key, String)>,
+    /// What leads nowhere where they stand either: names of the standard library.
+    nowhere: BTreeSet<Key>,
+}
+
+impl StandIns {
+    fn new(world: &World, renames: &Renames<'_>) -> Self {
+        let mut found = Self::default();
+        let items = world.items.iter().zip(0..);
+        let macros = items.filter(|(node, _)| node.kind == ItemKind::Macro && !node.local);
+        let mut by_name: BTreeMap<String, Vec<ItemId>> = BTreeMap::new();
+        for (_, at) in macros {
+            let item = ItemId(at);
+            let name = renames.name_after(&full_name(world, item));
+            by_name.entry(name).or_default().push(item);
+        }
+        let met = by_name.into_iter().filter(|(_, items)| items.len() > 1);
+        for (name, items) in met {
+            let stays = |item: &ItemId| {
+                let own = full_name(world, *item);
+                let change = renames.nearest(&own);
+                change.is_none_or(|(change, _)| change.kind == ChangeKind::Move)
+            };
+            for item in items.into_iter().filter(stays) {
+                found.read(world, item, (&name, renames));
+            }
+        }
+        found
+    }
+
+    fn read(&mut self, world: &World, item: ItemId, (name, renames): (&str, &Renames<'_>)) {
+        let own = world.space_of(world[item].module);
+        // Who calls one that is not exported has the same crate.
+        let is_inner = !is_exported(world, item);
+        let is_of_crate =
+            |text: &str| text.starts_with("$crate") || (is_inner && text.starts_with("crate::"));
+        for said in paths_of_body(world, item) {
+            let Some((facts, site)) = world.said_at(&said, own) else {
+                continue;
+            };
+            let key = (name.to_owned(), text_of(facts, &site));
+            match outcome(world, facts, &site) {
+                Lead::To(target) if is_of_crate(&key.1) => {
+                    self.led.insert((key, renames.name_after(&target)));
+                }
+                Lead::Gone | Lead::Unknown => {
+                    self.nowhere.insert(key);
+                }
+                Lead::To(_) | Lead::Hidden => {}
+            }
+        }
+    }
 }
 
 fn tally(world: &World, renamed: &dyn Fn(&str) -> String) -> Tally {

@@ -30,7 +30,9 @@ use self::{
 };
 use crate::{
     facts::{Item, LeafKind, Origin, SourceFacts, VisibilityKind},
-    resolve::{Binding, FileId, Found, ItemId, ModuleId, Reach, Res, Site, Target, UseSite, World},
+    resolve::{
+        Binding, BodyId, FileId, Found, ItemId, ModuleId, Reach, Res, Site, Target, UseSite, World,
+    },
 };
 
 /// A tree and its texts.
@@ -195,8 +197,17 @@ fn problems(tree: Tree<'_>, is_changed: &dyn Fn(FileId) -> bool) -> (Problems, B
                 check.site(file, facts, site);
             }
         }
+        check.conditions_of_calls(file);
     }
     (check.found, check.known)
+}
+
+/// A place in a body of a module.
+#[derive(Clone, Copy)]
+struct PlaceInBody {
+    file: FileId,
+    body: BodyId,
+    at: u32,
 }
 
 struct Check<'a> {
@@ -383,12 +394,57 @@ impl Check<'_> {
 
     /// Whether what a path names is there whenever the path is.
     fn condition(&mut self, file: FileId, facts: &SourceFacts, site: &Site<'_>) {
-        let world = self.tree.world;
         let Some(first) = site.segments.first() else {
             return;
         };
+        let place = PlaceInBody {
+            file,
+            body: self.tree.world.body_of(site),
+            at: first.span.start,
+        };
+        self.condition_at((place, None), facts, site);
+    }
+
+    /// The same of what macros say, for the calls of them in a file: what a body names is there where its macro
+    /// is, or where the call is.
+    fn conditions_of_calls(&mut self, file: FileId) {
+        let world = self.tree.world;
+        let expansions = world.expansions();
+        // A thousand calls of one place, under the same conditions, read the same.
+        let mut seen = BTreeSet::new();
+        for (item, call) in expansions.calls_in(file) {
+            let Some(body) = world.body_in(world.module_of(call.space), file) else {
+                continue;
+            };
+            let at = call.at;
+            let place = PlaceInBody { file, body, at };
+            let own = self.conditions.at_place(file, body, at);
+            if !seen.insert((item, call.space, own)) {
+                continue;
+            }
+            for said in expansions.said_by(item) {
+                let Some((facts, site)) = world.said_at(said, call.space) else {
+                    continue;
+                };
+                let definition = site.segments.first().map(|first| PlaceInBody {
+                    file: said.file,
+                    body: world.body_of(&site),
+                    at: first.span.start,
+                });
+                self.condition_at((place, definition), facts, &site);
+            }
+        }
+    }
+
+    /// Whether what a path names is there whenever the conditions of its place hold, or those of the other one.
+    fn condition_at(
+        &mut self,
+        (place, beside): (PlaceInBody, Option<PlaceInBody>),
+        facts: &SourceFacts,
+        site: &Site<'_>,
+    ) {
+        let world = self.tree.world;
         let from = world.module_of(site.space);
-        let body = world.body_of(site);
         let mut own: Option<BTreeSet<String>> = None;
         for (at, step) in site.trace.steps.iter().enumerate() {
             let outer = match at.checked_sub(1) {
@@ -400,20 +456,32 @@ impl Check<'_> {
                 continue;
             }
             for (condition, package) in self.of_step(step, from) {
+                let own = own.get_or_insert_with(|| self.conditions_of(place, from));
                 let user = package_of(world, from);
-                let own = own.get_or_insert_with(|| {
-                    let mut own = self.conditions.at_place(file, body, first.span.start);
-                    let krate = &world[world[from].krate];
-                    own.extend(self.features.required(krate.package, &krate.name));
-                    own
-                });
                 if self.features.implies((user, own), package, &condition) {
                     continue;
                 }
-                let full = self.full_name(facts, site, at);
-                self.add(file, (name, full), Problem::Conditional(condition));
+                let is_beside = beside.is_some_and(|beside| {
+                    let home = world[beside.body].module;
+                    let own = self.conditions_of(beside, home);
+                    let user = package_of(world, home);
+                    self.features.implies((user, &own), package, &condition)
+                });
+                if !is_beside {
+                    let full = self.full_name(facts, site, at);
+                    self.add(place.file, (name, full), Problem::Conditional(condition));
+                }
             }
         }
+    }
+
+    /// The conditions around a place of a module, and those that its target needs.
+    fn conditions_of(&mut self, place: PlaceInBody, module: ModuleId) -> BTreeSet<String> {
+        let world = self.tree.world;
+        let mut own = self.conditions.at_place(place.file, place.body, place.at);
+        let krate = &world[world[module].krate];
+        own.extend(self.features.required(krate.package, &krate.name));
+        own
     }
 
     /// Whether a module has several things by a name, of which conditions choose.

@@ -470,9 +470,7 @@ impl<'a> Named<'a> {
     /// The conditions that a call of a macro stands under.
     fn conditions_at_call(&mut self, call: ExpandedCall) -> Option<BTreeSet<String>> {
         let world = self.tree.world;
-        let module = world.module_of(call.space);
-        let mut bodies = world[call.file].bodies.iter();
-        let body = *bodies.find(|body| world[**body].module == module)?;
+        let body = world.body_in(world.module_of(call.space), call.file)?;
         Some(self.conditions.at_place(call.file, body, call.at))
     }
 

@@ -107,6 +107,17 @@ impl Expansions {
         self.calls.iter().map(|(item, calls)| (*item, calls))
     }
 
+    /// From where a macro is called, through bodies of others too.
+    pub fn calls_of(&self, item: ItemId) -> impl Iterator<Item = &ExpandedCall> {
+        self.calls.get(&item).into_iter().flatten()
+    }
+
+    /// The calls in a file, each with its macro.
+    pub fn calls_in(&self, file: FileId) -> impl Iterator<Item = (ItemId, &ExpandedCall)> {
+        let groups = self.by_file.get(&file).into_iter().flatten();
+        groups.flat_map(|((item, _), calls)| calls.iter().map(|call| (*item, call)))
+    }
+
     /// What the body of a macro names that is called.
     pub fn said_by(&self, item: ItemId) -> &[Said] {
         self.said.get(&item).map(Vec::as_slice).unwrap_or_default()
@@ -232,7 +243,7 @@ fn outermost(world: &World, mut space: SpaceId) -> SpaceId {
 }
 
 /// The paths and imports of the bodies of a macro, without those that begin with what the body has itself.
-fn paths_of_body(world: &World, item: ItemId) -> Vec<Said> {
+pub(crate) fn paths_of_body(world: &World, item: ItemId) -> Vec<Said> {
     let mut found = Vec::new();
     for (file, at) in &world[item].definitions {
         let facts = world.facts(*file);

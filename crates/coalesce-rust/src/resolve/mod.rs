@@ -27,14 +27,14 @@ pub use world::{
     Target, World,
 };
 
-pub(crate) use expansions::{ExpandedCall, MOST_READINGS, Said};
+pub(crate) use expansions::{ExpandedCall, MOST_READINGS, Said, paths_of_body};
 pub(crate) use impls::ImplSite;
 pub(crate) use lookup::{Found, Lookup};
 pub(crate) use names::is_within;
 pub(crate) use parts::parts;
 pub(crate) use tree::{MOST_MODULES, id};
 pub(crate) use uses::{Site, form, leading_colons};
-pub(crate) use world::{Binding, MethodHomes, Reach, Res, SpaceKind, Sym};
+pub(crate) use world::{Binding, MethodHomes, Reach, Res, SpaceId, SpaceKind, Sym};
 
 /// Resolves all facts, sorted by path, of a tree with these paths.
 #[must_use]

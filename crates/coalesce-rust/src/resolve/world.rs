@@ -486,6 +486,12 @@ impl World {
         self[module].bodies.iter().map(|body| &self[body])
     }
 
+    /// The body of a module that stands in a file.
+    pub(crate) fn body_in(&self, module: ModuleId, file: FileId) -> Option<BodyId> {
+        let mut bodies = self[module].bodies.iter().copied();
+        bodies.find(|body| self[*body].file == file)
+    }
+
     /// The space of a module.
     pub(crate) fn space_of(&self, module: ModuleId) -> SpaceId {
         *self

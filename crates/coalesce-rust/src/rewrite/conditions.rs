@@ -197,8 +197,7 @@ pub(super) fn around_item(
 ) -> Vec<String> {
     let world = mapping.world;
     let known: BTreeSet<String> = around_place(mapping, place);
-    let mut bodies = world[home].bodies.iter();
-    let mut at = bodies.find(|body| world[**body].file == file).copied();
+    let mut at = world.body_in(home, file);
     let mut found: Vec<String> = Vec::new();
     while let Some(body) = at.filter(|body| !is_around(mapping, *body, place)) {
         let is_new = |own: &&String| !found.contains(own) && !known.contains(&plain(own));

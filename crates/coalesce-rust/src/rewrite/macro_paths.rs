@@ -1,12 +1,12 @@
-//! Macros that are seen by where they stand get a path, for modules that leave their scope.
+//! Macros that are seen by where they stand get a path, for modules and items that leave their scope.
 //!
-//! `pub(crate) use name;` behind the definition is the path, and the module imports it by that. A
-//! macro is left alone whose body calls others that are seen by where they stand, which is defined
-//! several times or under a condition, or whose name an import could not say.
+//! `pub(crate) use name;` behind the definition is the path, and the module imports it by that, and all that the
+//! macro calls by where it stands in turn. A macro is left alone which is defined several times or under a condition,
+//! or whose name an import could not say.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::{Edit, TreePath};
+use coalesce_model::{ByteSpan, Edit, TreePath};
 
 use super::{
     items::{imports, is_attribute, is_exported},
@@ -47,27 +47,39 @@ impl<'a> Paths<'a> {
 
     /// Lets a module name a macro by path; `None` where that cannot be.
     pub fn give(&mut self, item: ItemId, user: ModuleId) -> Option<()> {
-        if !self.imported.contains(&(user, item)) {
-            let path = self.path(item, &self.mapping.after(user))?;
-            let names: Vec<String> = path.iter().map(|name| written(name)).collect();
-            self.import(user, &names.join("::"))?;
-            self.imported.insert((user, item));
+        if self.imported.contains(&(user, item)) {
+            return Some(());
+        }
+        for (item, path) in self.paths(item, &self.mapping.after(user))? {
+            if self.imported.insert((user, item)) {
+                let names: Vec<String> = path.iter().map(|name| written(name)).collect();
+                self.import(user, &names.join("::"))?;
+            }
         }
         Some(())
     }
 
-    /// The path by which the module at a place can name a macro; `None` where it has none and gets
-    /// none.
-    pub fn path(&mut self, item: ItemId, here: &Place) -> Option<Vec<String>> {
+    /// The paths by which the module at a place can name a macro, and all that the macro calls by where it stands
+    /// in turn: who calls one has to have the others as well. `None` where one has no path and gets none.
+    pub fn paths(&mut self, item: ItemId, here: &Place) -> Option<Vec<(ItemId, Vec<String>)>> {
+        let (mut open, mut seen) = (vec![item], BTreeSet::new());
+        let mut found = Vec::new();
+        while let Some(item) = open.pop() {
+            if seen.insert(item) {
+                open.extend(self.called_by_position(item, here)?);
+                found.push((item, self.path(item, here)?));
+            }
+        }
+        Some(found)
+    }
+
+    fn path(&mut self, item: ItemId, here: &Place) -> Option<Vec<String>> {
         let world = self.mapping.world;
         let node = &world[item];
         let home = self.mapping.after(node.module);
         let exported = is_exported(world, item);
         let crosses = home.krate != here.krate;
-        if (crosses && !exported)
-            || self.has_name(here, &node.name, item)
-            || self.calls_by_position(item, here)
-        {
+        if (crosses && !exported) || self.has_name(here, &node.name, item) {
             return None;
         }
         if !exported && self.given.insert(item) && self.import_behind(item).is_none() {
@@ -93,19 +105,20 @@ impl<'a> Paths<'a> {
         Some(path)
     }
 
-    /// Whether the body of a macro calls others by where they stand that are not seen from a place; also where
+    /// The macros that the body of one calls by where they stand and that are not seen from a place; `None` where
     /// its body cannot be told.
-    fn calls_by_position(&mut self, item: ItemId, here: &Place) -> bool {
+    fn called_by_position(&mut self, item: ItemId, here: &Place) -> Option<BTreeSet<ItemId>> {
         let mapping = self.mapping;
-        let Some((file, fact)) = only_definition(mapping.world, item) else {
-            return true;
-        };
+        let (file, fact) = only_definition(mapping.world, item)?;
         let read = || calls_in_blocks(mapping.world, file);
         let calls = self.calls.entry(file).or_insert_with(read);
         let first = calls.partition_point(|(at, _)| *at < fact.span.start);
         let inside = calls.iter().skip(first);
-        let mut inside = inside.take_while(|(at, _)| *at < fact.span.end);
-        inside.any(|(_, other)| *other != item && !is_seen(mapping, *other, here, &mut None))
+        let inside = inside.take_while(|(at, _)| *at < fact.span.end);
+        let others = inside.map(|(_, other)| *other);
+        let unseen =
+            others.filter(|other| *other != item && !is_seen(mapping, *other, here, &mut None));
+        Some(unseen.collect())
     }
 
     /// Whether the module at a place has a name already, for something else than the macro: `#[macro_use]` gives
@@ -161,12 +174,23 @@ impl<'a> Paths<'a> {
             let first = uses.map(|one| one.span.start).min();
             let at = first.unwrap_or(facts.scope(body.scope).items_start);
             let indent = lines::prefix(&text, at);
+            let edits = self.edits.entry(file).or_default();
+            let mut known = edits
+                .iter_mut()
+                .filter(|edit| edit.span == ByteSpan::empty(at));
+            if let Some(known) = known.find(|edit| edit.text.trim_start().starts_with("use ")) {
+                // Another macro is imported there already.
+                known.text = match indent {
+                    Some(indent) => format!("use {path};{line}{indent}{}", known.text),
+                    None => format!("{line}use {path};{}", known.text),
+                };
+                continue;
+            }
             let import = match (indent, first) {
                 (Some(indent), Some(_)) => format!("use {path};{line}{indent}"),
                 (Some(indent), None) => format!("use {path};{line}{line}{indent}"),
                 (None, _) => format!("{line}use {path};{line}"),
             };
-            let edits = self.edits.entry(file).or_default();
             edits.push(Edit::insert(at, import));
         }
         Some(())

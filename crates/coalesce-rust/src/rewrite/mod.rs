@@ -26,6 +26,7 @@ mod layout;
 mod libraries;
 mod lines;
 mod links;
+mod macro_arms;
 mod macro_paths;
 mod macro_scope;
 mod macros;
@@ -56,7 +57,7 @@ mod variants;
 mod visibility;
 mod walk;
 
-pub(crate) use items::merged;
+pub(crate) use items::{is_exported, merged};
 pub(crate) use packages::{condition_of_no_std, package_of, retire as retire_packages};
 pub(crate) use traits::method_names;
 

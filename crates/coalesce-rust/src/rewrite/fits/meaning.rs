@@ -4,15 +4,22 @@
 //! that do not change what they do. A name may lead to two things on both sides as long as these read
 //! alike and mean the same, in turn: private helpers are copied along with what uses them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    cell::RefCell,
+    collections::{BTreeMap, BTreeSet},
+    rc::Rc,
+};
 
 use coalesce_model::ByteSpan;
 
-use super::names::{FileNames, Names};
+use super::{
+    expanded::MacroText,
+    names::{FileNames, Names},
+};
 use crate::{
     facts::ItemKind,
     lexer::{self, Token},
-    resolve::{FileId, ItemId, ModuleId, Res},
+    resolve::{FileId, ItemId, ModuleId, Res, SpaceId},
 };
 
 /// How one definition stands to another one.
@@ -33,9 +40,29 @@ pub(super) enum Meaning {
     /// They read alike, and each has a static of its own that keeps what it is told: this one, and the
     /// other's.
     State { item: ItemId },
-    /// They read alike, and what this name leads to is known of one alone.
-    Unknown { name: String },
+    /// They read alike, and what this name leads to is known of one alone, or of neither.
+    Unknown { name: String, is_of_one: bool },
+    /// They are macros that read alike, and name types of their own, which are two whatever they read like.
+    OtherType {
+        /// What it is in the first one.
+        old: String,
+        /// What it is in the second one.
+        new: String,
+    },
+    /// They are macros that read alike, and this is not followed.
+    Unread { why: String },
 }
+
+/// Two definitions that are held against each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct DefinitionPair {
+    pub items: (ItemId, ItemId),
+    /// Of macros, from where each is called.
+    pub spaces: Option<(SpaceId, SpaceId)>,
+}
+
+/// Pairs that are being compared: they mean the same unless something else differs.
+pub(super) type Assumed = BTreeSet<DefinitionPair>;
 
 /// Attributes that change what a definition is.
 const TELLING: [&str; 4] = ["cfg", "cfg_attr", "derive", "repr"];
@@ -56,6 +83,8 @@ pub(super) struct Comparison<'c, 'n> {
     pub names: &'c Names<'n>,
     /// Items that give way, each with the one in its place.
     pub pairs: &'c BTreeMap<ItemId, ItemId>,
+    /// What macros say, each read once.
+    pub(super) bodies: RefCell<BTreeMap<ItemId, Option<Rc<MacroText>>>>,
 }
 
 /// A text of a definition: itself, or an `impl`.
@@ -67,24 +96,46 @@ struct Piece {
 }
 
 /// A word of a text, and where it stands.
-struct Word<'t> {
-    text: &'t str,
+pub(super) struct Word<'t> {
+    pub text: &'t str,
     span: ByteSpan,
     is_name: bool,
     /// Whether it is a function or field of a receiver.
     is_behind_dot: bool,
 }
 
-impl Comparison<'_, '_> {
-    /// How a definition that gives way stands to the one in its place.
-    pub fn of(&self, old: ItemId, new: ItemId) -> Meaning {
-        self.items(old, new, &mut BTreeSet::new())
+impl<'c, 'n> Comparison<'c, 'n> {
+    pub fn new(names: &'c Names<'n>, pairs: &'c BTreeMap<ItemId, ItemId>) -> Self {
+        let bodies = RefCell::default();
+        Self {
+            names,
+            pairs,
+            bodies,
+        }
     }
 
-    /// `assumed` are pairs that are being compared: they mean the same unless something else differs.
-    fn items(&self, old: ItemId, new: ItemId, assumed: &mut BTreeSet<(ItemId, ItemId)>) -> Meaning {
-        if old == new || !assumed.insert((old, new)) {
+    /// How a definition that gives way stands to the one in its place.
+    pub fn of(&self, old: ItemId, new: ItemId) -> Meaning {
+        let items = (old, new);
+        let sides = DefinitionPair {
+            items,
+            spaces: None,
+        };
+        self.items(sides, &mut Assumed::new())
+    }
+
+    fn are_macros(&self, old: ItemId, new: ItemId) -> bool {
+        let is_macro = |item: ItemId| self.names.world[item].kind == ItemKind::Macro;
+        is_macro(old) && is_macro(new)
+    }
+
+    fn items(&self, sides: DefinitionPair, assumed: &mut Assumed) -> Meaning {
+        let (old, new) = sides.items;
+        if old == new || !assumed.insert(sides) {
             return Meaning::Same;
+        }
+        if self.are_macros(old, new) {
+            return self.macros(sides, assumed);
         }
         let (Some(mut left), Some(mut right)) = (self.pieces(old), self.pieces(new)) else {
             return Meaning::OtherText;
@@ -92,7 +143,6 @@ impl Comparison<'_, '_> {
         if left.len() != right.len() {
             return Meaning::OtherText;
         }
-        let itself = (old, new);
         let mut told = Meaning::Same;
         // The order of `impl`s has no meaning; the definition comes first.
         let (definition, impls) = (left.remove(0), right.remove(0));
@@ -100,7 +150,7 @@ impl Comparison<'_, '_> {
             .into_iter()
             .chain(left.into_iter().zip(right))
         {
-            match self.texts((old, new), itself, assumed) {
+            match self.texts((old, new), sides.items, assumed) {
                 Meaning::Same => {}
                 Meaning::OtherText => return Meaning::OtherText,
                 other if told == Meaning::Same => told = other,
@@ -134,9 +184,12 @@ impl Comparison<'_, '_> {
     fn texts(
         &self,
         (old, new): (Piece, Piece),
-        itself: (ItemId, ItemId),
-        assumed: &mut BTreeSet<(ItemId, ItemId)>,
+        items: (ItemId, ItemId),
+        assumed: &mut Assumed,
     ) -> Meaning {
+        let space = |module| self.names.world.space_of(module);
+        let spaces = Some((space(old.module), space(new.module)));
+        let sides = DefinitionPair { items, spaces };
         let (Some(left), Some(right)) = (self.names.file(old.file), self.names.file(new.file))
         else {
             return Meaning::OtherText;
@@ -151,7 +204,7 @@ impl Comparison<'_, '_> {
                 self.leads_to(&left, old.module, x),
                 self.leads_to(&right, new.module, y),
             );
-            let same = self.results(&known, &other, itself, assumed);
+            let same = self.results(&known, &other, sides, assumed);
             let is_known = !known.is_empty() && same == Some(true);
             if x.text != y.text && !is_known {
                 return Meaning::OtherText;
@@ -168,7 +221,7 @@ impl Comparison<'_, '_> {
     }
 
     /// A static that keeps what it is told, where the other text means another one.
-    fn state(&self, known: &BTreeSet<Res>, other: &BTreeSet<Res>) -> Option<ItemId> {
+    pub(super) fn state(&self, known: &BTreeSet<Res>, other: &BTreeSet<Res>) -> Option<ItemId> {
         let statics = |all: &BTreeSet<Res>| -> Vec<ItemId> {
             let all = all.iter();
             all.filter_map(|res| match res {
@@ -213,7 +266,7 @@ impl Comparison<'_, '_> {
         found.into_iter().filter(telling).collect()
     }
 
-    fn other(
+    pub(super) fn other(
         &self,
         name: &str,
         (known, other): (&BTreeSet<Res>, &BTreeSet<Res>),
@@ -226,17 +279,20 @@ impl Comparison<'_, '_> {
                 old: self.names.name_of(*old),
                 new: self.names.name_of(*new),
             },
-            _ => Meaning::Unknown { name },
+            _ => Meaning::Unknown {
+                name,
+                is_of_one: true,
+            },
         }
     }
 
     /// Whether two words lead to the same; `None` where that is known of one alone.
-    fn results(
+    pub(super) fn results(
         &self,
         old: &BTreeSet<Res>,
         new: &BTreeSet<Res>,
-        itself: (ItemId, ItemId),
-        assumed: &mut BTreeSet<(ItemId, ItemId)>,
+        sides: DefinitionPair,
+        assumed: &mut Assumed,
     ) -> Option<bool> {
         if old == new {
             return Some(true);
@@ -247,22 +303,16 @@ impl Comparison<'_, '_> {
         let mut all = old.iter();
         Some(all.all(|one| {
             let mut others = new.iter();
-            others.any(|other| self.result(*one, *other, itself, assumed))
+            others.any(|other| self.result(*one, *other, sides, assumed))
         }))
     }
 
-    fn result(
-        &self,
-        old: Res,
-        new: Res,
-        itself: (ItemId, ItemId),
-        assumed: &mut BTreeSet<(ItemId, ItemId)>,
-    ) -> bool {
+    fn result(&self, old: Res, new: Res, sides: DefinitionPair, assumed: &mut Assumed) -> bool {
         match (old, new) {
-            (Res::Item(old), Res::Item(new)) => self.is_same(old, new, itself, assumed),
+            (Res::Item(old), Res::Item(new)) => self.is_same((old, new), sides, assumed),
             (Res::Variant(old, a), Res::Variant(new, b))
             | (Res::Member(old, a), Res::Member(new, b)) => {
-                a == b && self.is_same(old, new, itself, assumed)
+                a == b && self.is_same((old, new), sides, assumed)
             }
             (old, new) => old == new,
         }
@@ -270,23 +320,24 @@ impl Comparison<'_, '_> {
 
     fn is_same(
         &self,
-        old: ItemId,
-        new: ItemId,
-        itself: (ItemId, ItemId),
-        assumed: &mut BTreeSet<(ItemId, ItemId)>,
+        items: (ItemId, ItemId),
+        sides: DefinitionPair,
+        assumed: &mut Assumed,
     ) -> bool {
+        let (old, new) = items;
+        let spaces = sides.spaces.filter(|_| self.are_macros(old, new));
         old == new
-            || (old, new) == itself
+            || items == sides.items
             || self.pairs.get(&old) == Some(&new)
             || matches!(
-                self.items(old, new, assumed),
+                self.items(DefinitionPair { items, spaces }, assumed),
                 Meaning::Same | Meaning::State { .. }
             )
     }
 }
 
 /// The words of a piece of code, without visibilities and without attributes that do not tell.
-fn words<'t>(file: &'t FileNames, span: ByteSpan) -> Vec<Word<'t>> {
+pub(super) fn words<'t>(file: &'t FileNames, span: ByteSpan) -> Vec<Word<'t>> {
     let tokens = lexer::tokens(&file.text, span);
     let text = |at: usize| {
         let token: Option<&Token> = tokens.get(at);

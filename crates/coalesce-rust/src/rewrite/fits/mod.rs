@@ -4,6 +4,7 @@
 //! One stage of a migration is looked at here, by numbers and names. Types, and what names lead to,
 //! are compared for all of it at once (`whole`), in the tree as it is.
 
+mod expanded;
 mod lost;
 mod meaning;
 mod names;
@@ -120,13 +121,19 @@ pub(super) fn compare(
     found
 }
 
-/// The items that go, each with the one that is in its place after.
+/// The items that go, each with the one that is in its place after; macros aside, which are seen by where they
+/// stand.
 pub(super) fn pairs(mapping: &Mapping<'_>) -> BTreeMap<ItemId, ItemId> {
+    let mut pairs = pairs_with_macros(mapping);
+    pairs.retain(|old, _| mapping.world[*old].kind != ItemKind::Macro);
+    pairs
+}
+
+fn pairs_with_macros(mapping: &Mapping<'_>) -> BTreeMap<ItemId, ItemId> {
     let world = mapping.world;
     let mut pairs = BTreeMap::new();
-    let gone = world.items.iter().enumerate().filter(|(_, item)| {
-        !item.local && item.kind != ItemKind::Macro && mapping.is_replaced(item.module)
-    });
+    let items = world.items.iter().enumerate();
+    let gone = items.filter(|(_, item)| !item.local && mapping.is_replaced(item.module));
     for (at, item) in gone {
         let Some(module) = mapping.at(&mapping.after(item.module)) else {
             continue;

@@ -23,9 +23,12 @@ use super::{
     writers::Writers,
 };
 use crate::{
-    resolve::{FileId, ItemId, ModuleId, Res, World},
+    facts::ItemKind,
+    lexer,
+    resolve::{ExpandedCall, FileId, ItemId, ModuleId, Res, World},
     rewrite::{
         conditions::conditions_of,
+        items::is_exported,
         mapping::{Mapping, refusal},
         merge,
     },
@@ -85,7 +88,7 @@ pub(in super::super) fn check(world: &World, changes: &[Change], texts: &dyn Tex
         }
         fitting.file(file, &uses, &gone, &mut whole);
     }
-    fitting.meanings(&mut whole);
+    fitting.meanings(&gone, &mut whole);
     fitting.opposites(&mut whole);
     fitting.lacks(&matched, &mut whole);
     whole.refusals.sort();
@@ -102,16 +105,23 @@ struct Pairs {
     moved: BTreeMap<ItemId, ItemId>,
     /// Those of modules that are merged: whether the texts mean the same was decided there.
     merged: BTreeSet<ItemId>,
+    /// Macros of which no entry speaks, but one for their module.
+    untold: BTreeSet<ItemId>,
 }
 
 impl Pairs {
     fn new(mapping: &Mapping<'_>, changes: &[Change]) -> Self {
         let world = mapping.world;
         let mut found = Self {
-            all: super::pairs(mapping),
+            all: super::pairs_with_macros(mapping),
             moved: BTreeMap::new(),
             merged: BTreeSet::new(),
+            untold: BTreeSet::new(),
         };
+        let all = found.all.keys().copied();
+        found.untold = all
+            .filter(|old| world[*old].kind == ItemKind::Macro)
+            .collect();
         let merges = merge::merges(changes);
         for old in found.all.keys() {
             let home = world[old].module;
@@ -129,6 +139,7 @@ impl Pairs {
     /// What an entry for one item says.
     fn item(&mut self, world: &World, change: &Change, changes: &[Change]) {
         let from = items(world, &change.from);
+        self.untold.retain(|old| !from.contains(old));
         match change.kind {
             ChangeKind::Move => self.all.retain(|old, _| !from.contains(old)),
             ChangeKind::Supersede => {
@@ -234,9 +245,14 @@ impl<'g, 'm> Gone<'g, 'm> {
     }
 
     fn has(&self, file: FileId, module: ModuleId, at: u32) -> bool {
+        self.mapping.is_replaced(module) || self.has_text(file, at)
+    }
+
+    /// Whether a byte is of a definition that gives way.
+    fn has_text(&self, file: FileId, at: u32) -> bool {
         let inside = |span: &ByteSpan| span.start <= at && at < span.end;
         let spans = self.spans.get(&file);
-        self.mapping.is_replaced(module) || spans.is_some_and(|spans| spans.iter().any(inside))
+        spans.is_some_and(|spans| spans.iter().any(inside))
     }
 
     /// Whether a byte of a file goes, whatever module it is of.
@@ -288,7 +304,10 @@ impl Fitting<'_, '_> {
                 continue;
             };
             let pair = (one.item, *new);
-            named.insert(pair);
+            if named.insert(pair) {
+                let warning = self.warning(pair, (&source.path, one.span), &names.text);
+                whole.unproven.extend(warning);
+            }
             let reliance = |name| Reliance {
                 path: &source.path,
                 span: one.span,
@@ -321,6 +340,44 @@ impl Fitting<'_, '_> {
                 }
             }
         }
+    }
+
+    /// What a file that names the one that goes comes to be warned of.
+    fn warning(
+        &self,
+        (old, new): (ItemId, ItemId),
+        (path, span): (&TreePath, ByteSpan),
+        text: &str,
+    ) -> Option<Unproven> {
+        let is_new = self.is_deprecated(new) && !self.is_deprecated(old);
+        let name = |item: ItemId| self.names.name_of(Res::Item(item));
+        (is_new && !text.contains("#![allow(deprecated")).then(|| Unproven {
+            path: path.clone(),
+            span: Some(span),
+            kind: UnprovenKind::Lint,
+            name: name(old),
+            why: format!(
+                "`{}` is deprecated, and the compiler warns of those who name it",
+                name(new)
+            ),
+        })
+    }
+
+    fn is_deprecated(&self, item: ItemId) -> bool {
+        let world = self.mapping.world;
+        world[item].definitions.iter().any(|(file, at)| {
+            let fact = world.facts(*file).item(*at);
+            let attributes = ByteSpan::new(fact.span.start, fact.signature.start);
+            let Some(names) = self.names.file(*file) else {
+                return false;
+            };
+            let tokens = lexer::tokens(&names.text, attributes);
+            let words = tokens.iter().map(|token| token.span.of(&names.text));
+            let words: Vec<&str> = words.map(Option::unwrap_or_default).collect();
+            words
+                .windows(3)
+                .any(|said| said == ["#", "[", "deprecated"])
+        })
     }
 
     /// What both definitions give under a name, where both give something.
@@ -382,28 +439,28 @@ impl Fitting<'_, '_> {
         }
     }
 
-    /// What reads alike and is something else.
-    fn meanings(&self, whole: &mut Whole) {
-        let comparison = Comparison {
-            names: self.names,
-            pairs: &self.found.all,
-        };
+    /// What reads alike and is something else, and macros that make something else.
+    fn meanings(&self, gone: &Gone<'_, '_>, whole: &mut Whole) {
+        // That a macro stands for another one of its name, nobody has said: what calls it relies on both being the same.
+        let mut pairs = self.found.all.clone();
+        pairs.retain(|old, _| !self.found.untold.contains(old));
+        let comparison = Comparison::new(self.names, &pairs);
         let writers = Writers::new(self.mapping.world, self.names.texts);
         for (old, new) in &self.found.all {
-            let place = self.names.definition(*old);
-            let path = place.map(|(file, _)| &self.mapping.world[file]);
-            let (Some((_, fact)), Some(path)) = (place, path.map(|file| file.path.clone())) else {
+            let Some(pair) = self.alike(*old, *new) else {
                 continue;
             };
-            let (from, to) = (
-                self.names.name_of(Res::Item(*old)),
-                self.names.name_of(Res::Item(*new)),
-            );
+            if self.mapping.world[*old].kind == ItemKind::Macro {
+                self.macro_meaning(&comparison, (*old, *new), (&pair, gone), whole);
+                continue;
+            }
+            if self.names.definition(*old).is_none() {
+                continue;
+            }
+            let to = &pair.to;
             if comparison.keeps(*old) {
                 let why = format!("it and `{to}` each keep a state, and become one");
-                whole
-                    .unproven
-                    .push(alike(path, fact.name.span, (from, why)));
+                whole.unproven.push(pair.unproven(why));
                 continue;
             }
             if writers.has(*old) && comparison.of(*old, *new) == Meaning::OtherText {
@@ -411,42 +468,136 @@ impl Fitting<'_, '_> {
                     "it serves what writes code, and `{to}` does something else: what is written for others \
                      is not read"
                 );
-                let mut other = alike(path, fact.name.span, (from, why));
-                other.kind = UnprovenKind::ProceduralMacro;
-                whole.unproven.push(other);
+                let kind = UnprovenKind::ProceduralMacro;
+                whole.unproven.push(Unproven {
+                    kind,
+                    ..pair.unproven(why)
+                });
                 continue;
             }
-            if self.found.merged.contains(old) {
-                continue;
-            }
-            match comparison.of(*old, *new) {
-                Meaning::Same | Meaning::OtherText => {}
-                Meaning::OtherThing { name, old, new } => whole.refusals.push(refusal(
-                        path,
-                        format!(
-                            "`{from}` reads like `{to}` and is something else: its `{name}` is `{old}`, that of the other one `{new}`"
-                        ),
-                    ).coded(codes::MISMATCHED_REPLACEMENT).at(fact.name.span).with_help(format!(
-                        "say in the manifest what becomes of `{old}`, or write what it does where it is used"
-                    ))),
-                Meaning::State { item } => {
-                    let node = &self.mapping.world[item];
-                    let name = &node.name;
-                    let why = format!(
-                        "it reads like `{to}`, and each keeps a state of its own: `{name}` stays"
-                    );
-                    if !self.mapping.is_replaced(node.module) {
-                        whole.unproven.push(alike(path, fact.name.span, (from, why)));
-                    }
-                }
-                Meaning::Unknown { name } => {
-                    let why = format!(
-                        "it reads like `{to}`, and what `{name}` leads to is known of one of both alone"
-                    );
-                    whole.unproven.push(alike(path, fact.name.span, (from, why)));
-                }
+            if !self.found.merged.contains(old) {
+                self.tell(&pair, comparison.of(*old, *new), whole);
             }
         }
+    }
+
+    /// A definition that gives way, at its place, and what the one in its place is called.
+    fn alike(&self, old: ItemId, new: ItemId) -> Option<Alike> {
+        let world = self.mapping.world;
+        let (file, at) = world[old].definitions.first()?;
+        let name = |item: ItemId| self.names.name_of(Res::Item(item));
+        Some(Alike {
+            path: world[*file].path.clone(),
+            span: world.facts(*file).item(*at).name.span,
+            from: name(old),
+            to: name(new),
+        })
+    }
+
+    /// What is said of two definitions that read alike.
+    fn tell(&self, pair: &Alike, meaning: Meaning, whole: &mut Whole) {
+        let (from, to) = (&pair.from, &pair.to);
+        match meaning {
+            Meaning::Same | Meaning::OtherText | Meaning::OtherType { .. } => {}
+            Meaning::OtherThing { name, old, new } => {
+                let message = format!(
+                    "`{from}` reads like `{to}` and is something else: its `{name}` is `{old}`, that of the other one `{new}`"
+                );
+                let help = format!(
+                    "say in the manifest what becomes of `{old}`, or write what it does where it is used"
+                );
+                let refused = refusal(pair.path.clone(), message);
+                let refused = refused.coded(codes::MISMATCHED_REPLACEMENT);
+                whole.refusals.push(refused.at(pair.span).with_help(help));
+            }
+            Meaning::State { item } => {
+                let node = &self.mapping.world[item];
+                let name = &node.name;
+                let why = format!(
+                    "it reads like `{to}`, and each keeps a state of its own: `{name}` stays"
+                );
+                if !self.mapping.is_replaced(node.module) {
+                    whole.unproven.push(pair.unproven(why));
+                }
+            }
+            Meaning::Unknown { name, is_of_one } => {
+                let known = if is_of_one {
+                    "known of one of both alone"
+                } else {
+                    "not known"
+                };
+                let why = format!("it reads like `{to}`, and what `{name}` leads to is {known}");
+                whole.unproven.push(pair.unproven(why));
+            }
+            Meaning::Unread { why } => {
+                let why = format!("it reads like `{to}`, and may mean something else: {why}");
+                whole.unproven.push(pair.unproven(why));
+            }
+        }
+    }
+
+    /// Holds a macro against the one in its place, as calls read both that stay. What another one makes has no
+    /// signature that could be held against what is used: that is told of each file that calls it.
+    fn macro_meaning(
+        &self,
+        comparison: &Comparison<'_, '_>,
+        (old, new): (ItemId, ItemId),
+        (pair, gone): (&Alike, &Gone<'_, '_>),
+        whole: &mut Whole,
+    ) {
+        let world = self.mapping.world;
+        let calls: Vec<&ExpandedCall> = world.expansions().calls_of(old).collect();
+        let stays = |call: &&&ExpandedCall| !self.goes(gone, call);
+        let staying: Vec<&ExpandedCall> = calls.iter().filter(stays).copied().collect();
+        // Of those that nobody calls here, others may call what is exported.
+        let is_of_others = calls.is_empty() && is_exported(world, old);
+        let is_told = !calls.is_empty() && !self.found.untold.contains(&old);
+        if staying.is_empty() && !is_of_others && !is_told {
+            return;
+        }
+        let read = if staying.is_empty() { &calls } else { &staying };
+        let spaces = read.iter().map(|call| call.space).collect();
+        let (from, to) = (&pair.from, &pair.to);
+        let other = match comparison.of_macros((old, new), &spaces) {
+            Meaning::OtherText => format!("`{to}!` makes something else than `{from}!`"),
+            Meaning::OtherType { old, new } => {
+                format!("`{to}!` names `{new}`, where `{from}!` named `{old}`")
+            }
+            meaning => {
+                self.tell(pair, meaning, whole);
+                return;
+            }
+        };
+        let why = format!("{other}: whether this fits, the names do not tell");
+        let mut places: BTreeMap<FileId, u32> = BTreeMap::new();
+        for call in staying {
+            let first = places.entry(call.file).or_insert(call.at);
+            *first = call.at.min(*first);
+        }
+        let kind = UnprovenKind::UnknownType;
+        let other = Unproven {
+            kind,
+            ..pair.unproven(why)
+        };
+        if places.is_empty() {
+            whole.unproven.push(other.clone());
+        }
+        whole
+            .unproven
+            .extend(places.into_iter().map(|(file, at)| Unproven {
+                path: world[file].path.clone(),
+                span: Some(ByteSpan::empty(at)),
+                ..other.clone()
+            }));
+    }
+
+    /// Whether a call stands in what goes, and not in what a merge takes along.
+    fn goes(&self, gone: &Gone<'_, '_>, call: &ExpandedCall) -> bool {
+        let world = self.mapping.world;
+        let module = world.module_of(call.space);
+        let mut merged = self.found.merged.iter();
+        let is_merged = merged.any(|item| world[*item].module == module);
+        gone.has_text(call.file, call.at) || (self.mapping.is_replaced(module) && !is_merged)
     }
 
     /// Traits that only what gives way has, and variants that only what takes its place has.
@@ -549,14 +700,24 @@ impl Fitting<'_, '_> {
     }
 }
 
-/// Two definitions that read alike, and what is not known of that.
-fn alike(path: TreePath, span: ByteSpan, (name, why): (String, String)) -> Unproven {
-    Unproven {
-        path,
-        span: Some(span),
-        kind: UnprovenKind::Equivalence,
-        name,
-        why,
+/// A definition that gives way and the one in its place, for people.
+struct Alike {
+    path: TreePath,
+    span: ByteSpan,
+    from: String,
+    to: String,
+}
+
+impl Alike {
+    /// What is not known of both.
+    fn unproven(&self, why: String) -> Unproven {
+        Unproven {
+            path: self.path.clone(),
+            span: Some(self.span),
+            kind: UnprovenKind::Equivalence,
+            name: self.from.clone(),
+            why,
+        }
     }
 }
 

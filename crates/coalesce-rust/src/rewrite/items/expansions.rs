@@ -48,15 +48,14 @@ pub(super) fn settle(set: &Set<'_>, scan: &mut Scan) {
 fn left_behind(set: &Set<'_>, moving: usize, call: ExpandedCall) -> Option<Left> {
     let world = set.world();
     let module = world.module_of(call.space);
-    let mut bodies = world[call.file].bodies.iter();
-    let body = bodies.find(|body| world[**body].module == module)?;
+    let body = world.body_in(module, call.file)?;
     Some(Left {
         moving,
         file: call.file,
         site: UseSite::Path(u32::MAX),
         span: ByteSpan::empty(call.at),
         origin: Origin::MacroTokens,
-        body: *body,
+        body,
         here: set.mapping.after(module),
     })
 }

@@ -26,7 +26,8 @@ mod taken;
 mod unseen;
 mod visibility;
 
-pub(super) use rules::{imports, is_attribute, is_exported, is_redefined};
+pub(crate) use rules::is_exported;
+pub(super) use rules::{imports, is_attribute, is_redefined};
 
 use std::collections::BTreeMap;
 
@@ -127,6 +128,7 @@ pub(super) fn rewrite(
 fn forbidden(set: &Set<'_>, scan: &Scan) -> Vec<Finding> {
     let mut found = macros::check(set, scan);
     found.extend(macros::fragments(set));
+    found.extend(macros::given_by_crates(set));
     found.extend(handed::check(set, scan));
     found.extend(replace::check(set));
     found.extend(conditions::check(set, scan));

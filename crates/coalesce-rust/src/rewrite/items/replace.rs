@@ -11,6 +11,7 @@ use super::{
         fits::{compare, dotted},
         mapping::refusal,
         needs::{Need, Subject},
+        place::Place,
     },
     moving::{Moving, Set},
     rules,
@@ -71,8 +72,13 @@ pub(super) fn needs(set: &Set<'_>, scan: &Scan) -> Vec<Need> {
             .flatten()
             .find(|one| one.import.is_none() && one.res == Res::Item(primary));
         let Some(own) = own else { continue };
+        let krate = moving.to.krate;
+        // A macro is named by a path beside its definition; that it has none is refused by itself.
+        let is_macro = world[primary].kind == ItemKind::Macro;
+        let exported = is_macro && rules::is_exported(world, primary);
+        let has_path = |user: &Place| exported || (is_macro && user.krate == krate);
         for user in scan.users.get(&index).into_iter().flatten() {
-            if !speller.sees(user, own.reach, home) {
+            if !has_path(user) && !speller.sees(user, own.reach, home) {
                 needs.push(Need::new(Subject::Item(primary), user.clone()));
             }
         }

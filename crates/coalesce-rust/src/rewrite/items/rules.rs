@@ -5,7 +5,10 @@
 //! one by the root of its crate, another one through a `use` behind its definition. What its body
 //! says by plain names is found where it is called, and stays. Nothing is expanded.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use coalesce_model::ByteSpan;
 
@@ -16,9 +19,13 @@ use super::{
 };
 use crate::{
     facts::{ItemKind, LeafKind, VisibilityKind},
-    lexer::{self, TokenKind},
     resolve::{FileId, ItemId, ModuleId, Res, UseSite, World},
-    rewrite::{place::Place, spell::written, walk::is_of_module},
+    rewrite::{
+        macro_arms::{Arm, arms},
+        place::Place,
+        spell::written,
+        walk::is_of_module,
+    },
     syntax,
     words::COMPILER_ATTRIBUTES,
 };
@@ -50,7 +57,7 @@ pub(super) fn of(world: &World, home: ModuleId, item: ItemId) -> Option<Rules> {
 }
 
 /// `#[macro_export]`
-pub(in crate::rewrite) fn is_exported(world: &World, item: ItemId) -> bool {
+pub(crate) fn is_exported(world: &World, item: ItemId) -> bool {
     let node = &world[item];
     let definitions = &node.definitions;
     definitions.iter().any(|(file, at)| {
@@ -225,13 +232,17 @@ pub(super) fn stands_in(set: &Set<'_>, moving: &Moving<'_>, primary: ItemId) -> 
     let world = set.world();
     let to = &moving.change.to;
     if !is_exported(world, primary) && !has_wide_import(world, primary) {
-        return Some(format!(
-            "`{to}!` has no path: `pub(crate) use {};` behind it would give it one",
-            moving.name
-        ));
+        let name = &moving.name;
+        let advice = if is_attribute(name) {
+            format!(
+                "`use {name};` would be ambiguous with an attribute, so that it needs another name first"
+            )
+        } else {
+            format!("`pub(crate) use {name};` behind it would give it one")
+        };
+        return Some(format!("`{to}!` has no path: {advice}"));
     }
-    let (old, new) = (matchers(set, moving.item), matchers(set, primary));
-    (old != new).then(|| {
+    (!take_alike(set, moving.item, primary)).then(|| {
         format!(
             "`{to}!` takes something else than `{}!`",
             moving.change.from
@@ -239,34 +250,31 @@ pub(super) fn stands_in(set: &Set<'_>, moving: &Moving<'_>, primary: ItemId) -> 
     })
 }
 
-/// What each arm of a macro takes, without blanks.
-fn matchers(set: &Set<'_>, item: ItemId) -> Vec<String> {
+/// Whether the arms of two macros take the same, in one order.
+fn take_alike(set: &Set<'_>, old: ItemId, new: ItemId) -> bool {
     let world = set.world();
-    let node = &world[item];
+    let texts = |item: ItemId| -> Vec<(Arc<str>, ByteSpan)> {
+        let definitions = world[item].definitions.iter();
+        let read = definitions.filter_map(|(file, at)| {
+            let fact = world.facts(*file).item(*at);
+            let rules = ByteSpan::new(fact.signature.end, fact.span.end);
+            Some((set.mapping.texts.text(&set.path(*file))?, rules))
+        });
+        read.collect()
+    };
+    let (left, right) = (texts(old), texts(new));
+    let (Some(left), Some(right)) = (all_arms(&left), all_arms(&right)) else {
+        return false;
+    };
+    let mut pairs = left.iter().zip(&right);
+    left.len() == right.len() && pairs.all(|(a, b)| a.takes == b.takes)
+}
+
+/// The arms of all definitions of a macro, one after the other.
+fn all_arms(definitions: &[(Arc<str>, ByteSpan)]) -> Option<Vec<Arm<'_>>> {
     let mut found = Vec::new();
-    for (file, at) in &node.definitions {
-        let fact = world.facts(*file).item(*at);
-        let Some(text) = set.mapping.texts.text(&set.path(*file)) else {
-            continue;
-        };
-        let body = ByteSpan::new(fact.signature.end, fact.span.end);
-        let (mut depth, mut taken, mut left) = (0_usize, String::new(), true);
-        for token in lexer::tokens(&text, body) {
-            let said = token.span.of(&text).unwrap_or_default();
-            match token.kind {
-                TokenKind::Open(_) => depth += 1,
-                TokenKind::Close(_) => depth = depth.saturating_sub(1),
-                _ => {}
-            }
-            if depth == 0 && said == "=" {
-                found.push(std::mem::take(&mut taken));
-                left = false;
-            } else if depth == 0 && said == ";" {
-                left = true;
-            } else if left {
-                taken.push_str(said);
-            }
-        }
+    for (text, rules) in definitions {
+        found.extend(arms(text, *rules)?);
     }
-    found
+    Some(found)
 }

@@ -472,7 +472,9 @@ impl<'a> Work<'_, 'a> {
         let speller = self.relocation.mapping.speller();
         for (old, new) in &self.relocation.replaced {
             let (before, node) = (&world[old], &world[new]);
-            let Some(reach) = world.definition_reach(*new) else {
+            // Macros are seen by where they stand, or by a path that they have beside that.
+            let reach = world.definition_reach(*new);
+            let Some(reach) = reach.filter(|_| node.kind != ItemKind::Macro) else {
                 continue;
             };
             for region in &self.regions {

@@ -15,13 +15,15 @@ impl Settler<'_, '_> {
             if is_seen(mapping, item, &place, &mut None) {
                 continue;
             }
-            let Some(path) = paths.path(item, &place) else {
+            let Some(found) = paths.paths(item, &place) else {
                 self.scan.macros.insert((item, place), site);
                 continue;
             };
             let list = self.imports.arriving.entry(place).or_default();
-            let (alias, cfg) = (None, BTreeSet::new());
-            list.insert(Import { path, alias, cfg });
+            list.extend(found.into_iter().map(|(_, path)| {
+                let (alias, cfg) = (None, BTreeSet::new());
+                Import { path, alias, cfg }
+            }));
         }
         self.scan.told.needs.append(&mut paths.needs);
         for (path, edits) in paths.edits {
