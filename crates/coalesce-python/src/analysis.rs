@@ -271,7 +271,10 @@ impl<'t> Walker<'t> {
         }
         self.found.lazy = lazy::find(body, self.text, self.start);
         self.found.dynamic |= self.found.lazy.dynamic;
-        self.found.path_redirects = path_redirects::find(body, self.text);
+        self.found.path_redirects = match self.found.scopes.first() {
+            Some(module) => path_redirects::find(body, self.text, module),
+            None => Vec::new(),
+        };
         if self.detail == Detail::Structure {
             return;
         }

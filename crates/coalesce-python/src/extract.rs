@@ -37,10 +37,17 @@ fn imports_by_value(text: &str) -> bool {
 
 /// The facts of the file of a package.
 fn package(text: &str, source: PythonFacts) -> PythonFacts {
-    let Made { any, names } = made(text);
+    let Made {
+        any,
+        names,
+        several,
+    } = made(text);
+    let mut path_redirects = source.path_redirects;
+    path_redirects.retain(|redirect| !several.contains(&redirect.module));
     PythonFacts {
         makes_modules: any,
         made_modules: names,
+        path_redirects,
         ..source
     }
 }

@@ -38,7 +38,7 @@ pub struct PythonFacts {
     pub makes_modules: bool,
     /// Modules that a package may have so by their full names, and what is below them.
     pub made_modules: Vec<String>,
-    /// Those of them that look for their submodules where another package does.
+    /// Modules that the file puts into `sys.modules`, and that look for their submodules where another package does.
     pub path_redirects: Vec<PathRedirect>,
     /// What the module consists of besides imports.
     pub content: Content,

@@ -560,10 +560,14 @@ impl PythonGraph {
                     let look = Look::new(&known);
                     let entity = self.leaf_entity_of(importer, import, leaf, base, look);
                     let opaque = entity == Entity::Opaque && !is_dunder(&leaf.name.text);
+                    let name = full_name(package.as_deref(), &leaf.name.text);
+                    // A folder without `__init__.py` is a package as well, and no module.
+                    let is_folder = entity == Entity::Missing && self.is_namespace(&name);
+                    let entity = if is_folder { Entity::Opaque } else { entity };
                     let resolved = Import {
                         importer,
                         target: target(import, base, entity),
-                        name: full_name(package.as_deref(), &leaf.name.text),
+                        name,
                         path: module.path.clone(),
                         span: leaf.name.span,
                         line: leaf.line,

@@ -20,7 +20,7 @@ const COUNTED_SECONDS: f64 = 0.5;
 /// that is not calm are in it.
 const HIGHEST_EXPONENT: f64 = 1.5;
 
-/// `#` is a number of its own in each line, `~` that of the line before, `##` a `#`.
+/// `#` is a number of its own in each line, `~` that of the line before (of the first one that of a macro that says nothing), `##` a `#`.
 const PYTHON: &[&str] = &[
     "import p.kernels\n",
     "import p.kernels as k#\n",
@@ -234,11 +234,18 @@ impl Series {
     fn long(&self, head: &str, lines: usize) -> String {
         let all = |text: &str| -> String {
             let one = |number: usize| {
-                let before = number.saturating_sub(1).to_string();
+                let before = (number - 1).to_string();
                 numbered(&text.replace('~', &before), number)
             };
-            (0..lines).map(one).collect()
+            (1..=lines).map(one).collect()
         };
+        let first = if self.line.contains('~') {
+            "macro_rules! m0 { ($($rest:tt)*) => {} }\n"
+        } else {
+            ""
+        };
+        let head = format!("{head}{first}");
+        let head = head.as_str();
         let line = all(self.line);
         match self.second {
             Second::Nothing => [head, &line].concat(),

@@ -512,7 +512,7 @@ const SHAPES: [Shape; 28] = [
     |luck, bytes| {
         let (name, line) = *luck.pick(&[
             ("k.cu", "__global__ void f#(float* x) { x[0] += 1; }\n"),
-            ("k.cu", "#define A# (((((("),
+            ("k.cu", "##define A# (((((("),
             ("k.wgsl", "fn f#() { var x = ((1)); }\n"),
             ("k.cl", "{"),
             (

@@ -12,44 +12,38 @@
 //! ```
 //!
 //! `import project.old.part` finds `part` on that path, and nowhere else: the import system asks the parent in
-//! `sys.modules` for `__path__` (Python reference, 5.5.1). Only this form is read; any other may have any submodule.
+//! `sys.modules` for `__path__` (Python reference, 5.3.4). Only this form is read, with the names of the standard library
+//! for what they are and one class of its name; any other may have any submodule.
 
 use ruff_python_ast::{self as ast, Expr, Stmt};
 use rustc_hash::FxHashMap;
 
-use super::predicates::{is_name, last_name};
+use super::{Scope, predicates::is_name};
 use crate::facts::PathRedirect;
 
 /// The redirects of a module's own statements.
-pub(super) fn find(body: &[Stmt], text: &str) -> Vec<PathRedirect> {
+pub(super) fn find(body: &[Stmt], text: &str, module: &Scope) -> Vec<PathRedirect> {
     let has = |needle: &str| memchr::memmem::find(text.as_bytes(), needle.as_bytes()).is_some();
-    if !(has("sys.modules[") && has("__path__")) {
+    if !(has("sys.modules[") && has("__path__")) || has("globals()") {
         return Vec::new();
     }
-    let packages = packages(body);
+    let bare = BareNames::of(body);
+    // Of two that bind a name either may be the one that is called.
+    let is_alone = |name: &str| module.bindings.get(name).map(Vec::len) == Some(1);
+    let packages: FxHashMap<&str, &str> = body
+        .iter()
+        .filter_map(Stmt::as_class_def_stmt)
+        .filter(|class| is_alone(class.name.as_str()))
+        .filter_map(|class| Some((class.name.as_str(), package_of(class, bare)?)))
+        .collect();
     let assigned = body.iter().filter_map(Stmt::as_assign_stmt);
     assigned
         .filter_map(|assign| redirect(assign, &packages))
         .collect()
 }
 
-/// For each class of a suite the package whose `__path__` its objects have. Of two of one name either may be the one
-/// that is called.
-fn packages(body: &[Stmt]) -> FxHashMap<&str, Option<&str>> {
-    let mut packages = FxHashMap::default();
-    for class in body.iter().filter_map(Stmt::as_class_def_stmt) {
-        let of_this = package_of(class);
-        let known = packages.entry(class.name.as_str());
-        known.and_modify(|known| *known = None).or_insert(of_this);
-    }
-    packages
-}
-
 /// `sys.modules["module"] = Class(…)`.
-fn redirect(
-    assign: &ast::StmtAssign,
-    packages: &FxHashMap<&str, Option<&str>>,
-) -> Option<PathRedirect> {
+fn redirect(assign: &ast::StmtAssign, packages: &FxHashMap<&str, &str>) -> Option<PathRedirect> {
     let [Expr::Subscript(place)] = &*assign.targets else {
         return None;
     };
@@ -61,7 +55,7 @@ fn redirect(
     }
     let module = literal(&place.slice)?;
     let class = assign.value.as_call_expr()?.func.as_name_expr()?;
-    let package = packages.get(class.id.as_str()).copied().flatten()?;
+    let package = *packages.get(class.id.as_str())?;
     Some(PathRedirect {
         module: module.to_owned(),
         package: package.to_owned(),
@@ -69,9 +63,9 @@ fn redirect(
 }
 
 /// The package whose `__path__` the objects of a class have: a module whose only method is `__getattr__`.
-fn package_of(class: &ast::StmtClassDef) -> Option<&str> {
+fn package_of(class: &ast::StmtClassDef, bare: BareNames) -> Option<&str> {
     let arguments = class.arguments.as_ref()?;
-    let is_module = matches!(&*arguments.args, [base] if last_name(base) == Some("ModuleType"));
+    let is_module = matches!(&*arguments.args, [base] if is_of(base, ("types", "ModuleType"), bare.module_type));
     if !is_module || !arguments.keywords.is_empty() || !class.decorator_list.is_empty() {
         return None;
     }
@@ -110,7 +104,7 @@ fn package_of(class: &ast::StmtClassDef) -> Option<&str> {
     let passed_on = is_name(&answer.func, "getattr")
         && is_name(of, package.id.as_str())
         && is_name(attribute, asked);
-    passed_on.then(|| imported(&assign.value)).flatten()
+    passed_on.then(|| imported(&assign.value, bare)).flatten()
 }
 
 /// `name == "__path__"`, or `name in ("__path__", …)`.
@@ -133,15 +127,57 @@ fn asks_for_path(test: &Expr, asked: &str) -> bool {
 }
 
 /// The module that `import_module("module")` imports.
-fn imported(value: &Expr) -> Option<&str> {
+fn imported(value: &Expr, bare: BareNames) -> Option<&str> {
     let call = value.as_call_expr()?;
     let [name] = &*call.arguments.args else {
         return None;
     };
     let absolute = |name: &&str| !name.starts_with('.');
-    let imports =
-        last_name(&call.func) == Some("import_module") && call.arguments.keywords.is_empty();
-    literal(name).filter(absolute).filter(|_| imports)
+    let imports = is_of(
+        &call.func,
+        ("importlib", "import_module"),
+        bare.import_module,
+    );
+    literal(name)
+        .filter(absolute)
+        .filter(|_| imports && call.arguments.keywords.is_empty())
+}
+
+/// Which names of the standard library a file has by themselves.
+#[derive(Clone, Copy)]
+struct BareNames {
+    module_type: bool,
+    import_module: bool,
+}
+
+impl BareNames {
+    fn of(body: &[Stmt]) -> Self {
+        let has = |module: &str, name: &str| {
+            let mut imports = body.iter().filter_map(Stmt::as_import_from_stmt);
+            imports.any(|from| {
+                let mut names = from.names.iter();
+                from.level == 0
+                    && from
+                        .module
+                        .as_ref()
+                        .is_some_and(|from| from.as_str() == module)
+                    && names.any(|alias| alias.name.as_str() == name && alias.asname.is_none())
+            })
+        };
+        Self {
+            module_type: has("types", "ModuleType"),
+            import_module: has("importlib", "import_module"),
+        }
+    }
+}
+
+/// Whether an expression is a name of a module of the standard library: `types.ModuleType`, or `ModuleType` where the file
+/// has that by itself.
+fn is_of(expression: &Expr, (module, name): (&str, &str), bare: bool) -> bool {
+    match expression {
+        Expr::Attribute(found) => found.attr.as_str() == name && is_name(&found.value, module),
+        found => bare && is_name(found, name),
+    }
 }
 
 fn literal(expression: &Expr) -> Option<&str> {

@@ -8,6 +8,8 @@ pub struct Made {
     pub any: bool,
     /// Those that it names, sorted; what is below them may be there as well.
     pub names: Vec<String>,
+    /// Those of them that it names in several places: what is there in the end, no one place says.
+    pub several: Vec<String>,
 }
 
 /// Modules that a text may make. To take the place of the module itself, as lazy loaders do, makes none.
@@ -31,8 +33,17 @@ pub fn made(text: &str) -> Made {
         }
     }
     names.sort_unstable();
+    let twice = names.windows(2).filter_map(|two| match two {
+        [one, other] if one == other => Some(one.clone()),
+        _ => None,
+    });
+    let several = twice.collect();
     names.dedup();
-    Made { any, names }
+    Made {
+        any,
+        names,
+        several,
+    }
 }
 
 /// Whether a text may change where the modules of its package are looked for. The name of that list as a

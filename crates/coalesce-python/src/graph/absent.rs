@@ -90,14 +90,18 @@ impl PythonGraph {
         };
         let regular = self.modules.get(found).is_some_and(|module| module.package);
         let target = format!("{package}.{submodule}");
-        let is_there =
-            self.find(None, &target).is_some() || self.may_be_generated(found, submodule);
-        regular
-            && !is_there
-            && self.facts_from(package).all(|facts| {
-                let mut made = facts.made_modules.iter();
-                !facts.makes_modules && !made.any(|made| is_below(&target, made))
-            })
+        let is_there = self.find(None, &target).is_some()
+            || self.is_namespace(&target)
+            || self.may_be_generated(found, submodule)
+            || package.split('.').next() == Some("test");
+        // Not `may_be_made` again: redirects may lead to each other.
+        let makes_it = |others: &Arc<PythonFacts>| {
+            let own = |one: &String| one == made && std::ptr::eq(&**others, facts);
+            let mut all = others.made_modules.iter();
+            others.makes_modules
+                || all.any(|one| is_below(&target, one) || (is_below(name, one) && !own(one)))
+        };
+        regular && !is_there && !self.facts_from(package).any(makes_it)
     }
 
     /// Whether a package may have a submodule that the tree does not show: a compiled extension, or

@@ -28,8 +28,12 @@ sys.modules["lab.old"] = Renamed("lab.old")
 sys.modules["lab.odd"] = Odd("lab.odd")
 
 
-class Twice(Odd):
-    pass
+class Bound(ModuleType):
+    def __getattr__(self, name):
+        if name == "__path__":
+            package = importlib.import_module("lab.new")
+            return getattr(package, name)
+        raise AttributeError(name)
 
 
 class Twice(ModuleType):
@@ -40,4 +44,21 @@ class Twice(ModuleType):
         raise AttributeError(name)
 
 
+class Helped(ModuleType):
+    def __getattr__(self, name):
+        if name == "__path__":
+            package = helper.import_module("lab.new")
+            return getattr(package, name)
+        raise AttributeError(name)
+
+
+try:
+    from lab.fast import Bound
+except ImportError:
+    pass
+
+sys.modules["lab.bound"] = Bound("lab.bound")
 sys.modules["lab.twice"] = Twice("lab.twice")
+if len(sys.argv) > 9:
+    sys.modules["lab.twice"] = importlib.import_module("lab.new")
+sys.modules["lab.helped"] = Helped("lab.helped")
