@@ -13,7 +13,7 @@ mod harmless;
 mod replaced;
 
 use std::{
-    cell::{LazyCell, OnceCell},
+    cell::{LazyCell, OnceCell, RefCell},
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
 };
@@ -24,7 +24,7 @@ use coalesce_model::{
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
-    flow::{Calls, What},
+    flow::{Body, Calls, Flow, What},
     graph::{Entity, PythonGraph},
     names::last_word,
     order::{leading, loads, parents},
@@ -383,6 +383,8 @@ struct Effects<'g> {
     texts: &'g dyn Texts,
     /// Names of classes whose subclasses somebody asks for.
     walked: OnceCell<FxHashSet<String>>,
+    /// The bodies of classes of modules, by their names.
+    classes: RefCell<FxHashMap<usize, FxHashMap<String, usize>>>,
 }
 
 impl<'g> Effects<'g> {
@@ -391,6 +393,7 @@ impl<'g> Effects<'g> {
             graph,
             texts,
             walked: OnceCell::new(),
+            classes: RefCell::default(),
         }
     }
 
@@ -540,6 +543,24 @@ impl<'g> Effects<'g> {
         (entity, rest.len())
     }
 
+    /// The first body of a class of that name.
+    fn class_body<'f>(&self, module: usize, flow: &'f Flow, class: &str) -> Option<&'f Body> {
+        let mut classes = self.classes.borrow_mut();
+        let of_module = classes.entry(module).or_insert_with(|| {
+            let mut found = FxHashMap::default();
+            for (at, body) in flow
+                .bodies
+                .iter()
+                .enumerate()
+                .filter(|(_, body)| body.class)
+            {
+                found.entry(flow.text(body.name).to_owned()).or_insert(at);
+            }
+            found
+        });
+        flow.bodies.get(*of_module.get(class)?)
+    }
+
     /// Whether one of the classes above a class does something when it gets a subclass, or is asked for
     /// them.
     fn tells_a_base(&self, module: usize, class: &str, depth: usize) -> bool {
@@ -552,8 +573,7 @@ impl<'g> Effects<'g> {
             return false;
         };
         let flow = &facts.flow;
-        let mut bodies = flow.bodies.iter();
-        let Some(body) = bodies.find(|body| body.class && flow.text(body.name) == class) else {
+        let Some(body) = self.class_body(module, flow, class) else {
             return false;
         };
         body.events.iter().any(|event| {
@@ -589,8 +609,7 @@ impl<'g> Effects<'g> {
         };
         let flow = &facts.flow;
         let mut bodies = flow.bodies.iter();
-        let hooks =
-            |body: &crate::flow::Body| body.class && body.hooks && flow.text(body.name) == class;
+        let hooks = |body: &Body| body.class && body.hooks && flow.text(body.name) == class;
         // A class that can be called, as many can, has hooks of the same names.
         bodies.any(hooks)
             && self.texts.text(&found.path).is_some_and(|text| {

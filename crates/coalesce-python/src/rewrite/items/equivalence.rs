@@ -14,7 +14,7 @@ use coalesce_model::{ByteSpan, ChangeKind, Finding, Texts, TreePath, finding::co
 use ruff_python_ast::{self as ast, Expr, Stmt, comparable::ComparableStmt};
 use ruff_python_parser::Mode;
 use ruff_text_size::Ranged;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{
     apart, identity, refusal,
@@ -237,6 +237,10 @@ pub(super) struct ReadModule {
     /// What is bound when it has run, asked for once.
     certain: OnceCell<Option<BTreeSet<String>>>,
     analysis: Analysis,
+    /// The statements that define each name.
+    defining: OnceCell<FxHashMap<String, Vec<usize>>>,
+    /// Names that begin a line, and of which an attribute follows.
+    headed: OnceCell<FxHashSet<String>>,
     /// What offsets of the parser are counted from.
     start: usize,
 }
@@ -268,6 +272,8 @@ impl<'t> Modules<'t> {
         Some(ReadModule {
             statements: tree.body.into_iter().collect(),
             certain: OnceCell::new(),
+            defining: OnceCell::new(),
+            headed: OnceCell::new(),
             analysis: Analysis::new(&text),
             text: Arc::clone(&text),
             start,
@@ -284,8 +290,38 @@ impl ReadModule {
 
     /// The statements that define a name.
     pub(super) fn definitions_of(&self, name: &str) -> Vec<&Stmt> {
-        let statements = self.statements.iter();
+        let statements = self.defining(name);
         statements.filter(|each| is_called(each, name)).collect()
+    }
+
+    /// The statements that define a name, by themselves or as a flag that each of their branches may set.
+    fn defining(&self, name: &str) -> impl Iterator<Item = &Stmt> {
+        let defining = self.defining.get_or_init(|| {
+            let mut defining: FxHashMap<String, Vec<usize>> = FxHashMap::default();
+            for (at, statement) in self.statements.iter().enumerate() {
+                let mut names = Vec::new();
+                defined(statement, &mut names);
+                for name in names {
+                    let known = defining.entry(name.to_owned()).or_default();
+                    if known.last() != Some(&at) {
+                        known.push(at);
+                    }
+                }
+            }
+            defining
+        });
+        let known = defining.get(name).into_iter().flatten();
+        known.filter_map(|at| self.statements.get(*at))
+    }
+
+    /// Whether a line behind the first one begins with an attribute of a name.
+    pub(super) fn has_attribute_set(&self, name: &str) -> bool {
+        let headed = self.headed.get_or_init(|| {
+            let lines = self.text.split('\n').skip(1);
+            let heads = lines.filter_map(|line| line.split_once('.'));
+            heads.map(|(head, _)| head.to_owned()).collect()
+        });
+        headed.contains(name)
     }
 }
 
@@ -307,10 +343,7 @@ impl Definition {
         modules: &Modules<'_>,
     ) -> Option<Self> {
         let read = modules.read(mapping, module)?;
-        let mut own = read
-            .statements
-            .iter()
-            .filter(|statement| binds(statement, item));
+        let mut own = read.defining(item);
         let (Some(statement), None) = (own.next(), own.next()) else {
             return None;
         };
@@ -467,12 +500,27 @@ fn is_plain(statement: &Stmt) -> bool {
     }
 }
 
-/// Whether a statement defines an item: by itself, or as a flag that each of its branches may set.
+/// The names that a statement defines: by itself, or as flags that each of its branches may set.
+fn defined<'s>(statement: &'s Stmt, names: &mut Vec<&'s str>) {
+    if let Some(body) = body_of(statement) {
+        body.into_iter().for_each(|one| defined(one, names));
+        return;
+    }
+    let named = |target: &'s Expr| target.as_name_expr().map(|name| name.id.as_str());
+    match statement {
+        Stmt::FunctionDef(function) => names.push(function.name.as_str()),
+        Stmt::ClassDef(class) => names.push(class.name.as_str()),
+        Stmt::Assign(assign) => names.extend(assign.targets.iter().filter_map(named)),
+        Stmt::AnnAssign(assign) => names.extend(named(&assign.target)),
+        _ => {}
+    }
+}
+
+/// Whether a statement defines an item.
 fn binds(statement: &Stmt, item: &str) -> bool {
-    let Some(body) = body_of(statement) else {
-        return binds_by_itself(statement, item);
-    };
-    body.into_iter().any(|one| binds(one, item))
+    let mut names = Vec::new();
+    defined(statement, &mut names);
+    names.contains(&item)
 }
 
 /// Whether all that gives an item its value below a statement can be compared by its text.
@@ -485,17 +533,6 @@ fn is_comparable(statement: &Stmt, item: &str) -> bool {
         Some(_) => is_comparable(one, item),
         None => is_plain(one),
     })
-}
-
-fn binds_by_itself(statement: &Stmt, item: &str) -> bool {
-    let named = |target: &Expr| matches!(target, Expr::Name(name) if name.id.as_str() == item);
-    match statement {
-        Stmt::FunctionDef(function) => function.name.as_str() == item,
-        Stmt::ClassDef(class) => class.name.as_str() == item,
-        Stmt::Assign(assign) => assign.targets.iter().any(named),
-        Stmt::AnnAssign(assign) => named(&assign.target),
-        _ => false,
-    }
 }
 
 /// A definition without its name and its documentation.

@@ -422,8 +422,15 @@ pub fn composed_lists(mapping: &Mapping<'_>, arriving: &Arriving, plan: &mut Lan
         let list = ExportList::new(&source.text);
         let items = left.items.iter();
         let items = items.filter_map(|index| mapping.items.list.get(*index));
+        let table = looked_up(left);
         for moved in items.filter(|moved| moved.change.shim.is_none()) {
-            plan.unproven.extend(looked_up(left, moved));
+            plan.unproven.extend(table.map(|span| Unproven {
+                path: source.path.clone(),
+                span: Some(span),
+                kind: UnprovenKind::RuntimeTable,
+                name: moved.change.from.clone(),
+                why: "the module looks its names up at run time; this one leaves it".to_owned(),
+            }));
             let doubted = list.doubt(&source.analysis, &moved.item);
             plan.unproven.extend(doubted.map(|span| Unproven {
                 path: source.path.clone(),
@@ -437,8 +444,8 @@ pub fn composed_lists(mapping: &Mapping<'_>, arriving: &Arriving, plan: &mut Lan
     }
 }
 
-/// Where a module looks its own names up, of which one leaves it.
-fn looked_up(left: &Left, moved: &Moved) -> Option<Unproven> {
+/// Where a module that items leave looks its own names up.
+fn looked_up(left: &Left) -> Option<ByteSpan> {
     let analysis = &left.source.analysis;
     let outside = |span: ByteSpan| !left.extents.iter().any(|extent| extent.contains(span));
     let place = analysis.uses_of("globals").find_map(|used| {
@@ -450,14 +457,7 @@ fn looked_up(left: &Left, moved: &Moved) -> Option<Unproven> {
         let at = left.source.text.find("sys.modules[__name__]")?;
         Some(ByteSpan::empty(u32::try_from(at).ok()?))
     };
-    let span = place.or_else(itself)?;
-    Some(Unproven {
-        path: left.source.path.clone(),
-        span: Some(span),
-        kind: UnprovenKind::RuntimeTable,
-        name: moved.change.from.clone(),
-        why: "the module looks its names up at run time; this one leaves it".to_owned(),
-    })
+    place.or_else(itself)
 }
 
 /// Entries of `__all__` that follow another one, laid out as that is. A comment behind that one

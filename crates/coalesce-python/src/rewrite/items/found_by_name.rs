@@ -1,7 +1,7 @@
 //! Definitions that others find by their names alone: fixtures that tests ask for as parameters, tests that pytest
 //! collects, private names of a class that is renamed, the name of the module itself in what leaves it.
 
-use std::{cell::RefCell, sync::Arc};
+use std::cell::RefCell;
 
 use coalesce_model::{ByteSpan, LanguagePlan, Texts, TreePath, Unproven, UnprovenKind};
 use ruff_python_ast::{
@@ -11,7 +11,7 @@ use ruff_python_ast::{
 use ruff_text_size::Ranged;
 use rustc_hash::FxHashMap;
 
-use super::{Moved, refusal, results::is_decorated, source::has_future};
+use super::{Moved, refusal, results::is_decorated, source::has_future, source_file::SourceFile};
 use crate::{
     analysis::{Analysis, Definition, DefinitionKind, Use, shift},
     names::is_word,
@@ -20,38 +20,9 @@ use crate::{
         introspection::frame_readers,
         mapping::Mapping,
         places::{has_own_rules, is_test},
-        pytest::is_case,
         words::Word,
     },
 };
-
-/// A file that definitions leave, read once.
-pub(super) struct SourceFile {
-    text: Arc<str>,
-    analysis: Analysis,
-    /// The last definition of each name in the module itself.
-    own: FxHashMap<String, usize>,
-    /// Whether the text has `"__main__"`.
-    pub(super) tells_programs: bool,
-    /// Whether the text has the word of pytest's fixtures.
-    tells_fixtures: bool,
-}
-
-impl SourceFile {
-    fn read(text: Arc<str>) -> Self {
-        let analysis = Analysis::new(&text);
-        let definitions = analysis.definitions.iter().enumerate();
-        let own = definitions.filter(|(_, each)| each.class.is_none());
-        let own = own.map(|(at, each)| (each.name.clone(), at)).collect();
-        Self {
-            tells_programs: text.contains("\"__main__\"") || text.contains("'__main__'"),
-            tells_fixtures: text.contains("fixture"),
-            text,
-            analysis,
-            own,
-        }
-    }
-}
 
 /// What is known of files that name what moves.
 #[derive(Clone, Copy)]
@@ -254,20 +225,12 @@ impl Traveller<'_> {
     }
 
     /// What the definition is to pytest, if it is a function.
-    fn function(&self) -> Option<NamedFunction> {
+    fn function(&self) -> Option<&NamedFunction> {
         if !self.source.tells_fixtures && !self.moved.item.starts_with("pytest_") {
             return None;
         }
-        let (parsed, _) = parse_module(self.text);
-        statements(&parsed)
-            .iter()
-            .rev()
-            .find_map(|statement| match statement {
-                Stmt::FunctionDef(function) if function.name.as_str() == self.moved.item => {
-                    Some(NamedFunction::new(function))
-                }
-                _ => None,
-            })
+        let functions = &self.source.collected().functions;
+        functions.get(&self.moved.item)
     }
 
     /// A test that goes where pytest does not look for it.
@@ -292,10 +255,7 @@ impl Traveller<'_> {
     }
 
     fn is_case(&self) -> bool {
-        let (parsed, _) = parse_module(self.text);
-        statements(&parsed).iter().any(|statement| {
-            matches!(statement, Stmt::ClassDef(class) if class.name.as_str() == self.moved.item && is_case(class))
-        })
+        self.source.collected().cases.contains(&self.moved.item)
     }
 
     /// Whether a file that names it reads types: all that do, together.

@@ -34,6 +34,7 @@ mod set_by_parts;
 mod shims;
 mod signatures;
 mod source;
+mod source_file;
 mod surroundings;
 mod told_apart;
 mod unlike;

@@ -20,6 +20,7 @@ use crate::{
     facts::Spanned,
     graph::Entity,
     names::Names,
+    references::Mentions,
     rewrite::mapping::Mapping,
 };
 
@@ -115,6 +116,10 @@ pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) 
         conditions.push(has_perhaps(mapping, &swap, &modules));
         shapes.push((swap, shape));
     }
+    let words = shapes
+        .iter()
+        .map(|(swap, _)| [word_of(&swap.item).to_owned()]);
+    let mentions = Mentions::new(&words.collect::<Vec<_>>());
     let mut users: Vec<Users> = shapes.iter().map(|_| Users::default()).collect();
     for (module, found) in mapping.graph.modules.iter().enumerate() {
         let Some(text) = texts
@@ -123,12 +128,7 @@ pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) 
         else {
             continue;
         };
-        let named = |swap: &Swap| text.contains(swap.item.trim_start_matches('_'));
-        let named: Vec<(&(Swap, Shape), &mut Users)> = shapes
-            .iter()
-            .zip(&mut users)
-            .filter(|((swap, _), _)| named(swap))
-            .collect();
+        let named = mentions.of(&text);
         if named.is_empty() {
             continue;
         }
@@ -136,7 +136,10 @@ pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) 
         let parsed = OnceCell::new();
         let names = Names::new(mapping.graph, Some(module), &analysis);
         let user = User::new(names, (&found.path, &text), &parsed);
-        for ((swap, shape), users) in named {
+        for at in named {
+            let (Some((swap, shape)), Some(users)) = (shapes.get(at), users.get_mut(at)) else {
+                continue;
+            };
             let Found { mut used, bases } = user.check(mapping, swap, shape, plan);
             let goes = |definition: &&Definition| {
                 module == swap.source && definition.class.is_none() && definition.name == swap.item
@@ -168,6 +171,12 @@ pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) 
         }
         tell(mapping, swap, users, comparison, plan);
     }
+}
+
+/// What a text has that says a name, also where a class puts its own before it: the name without its first underscores.
+fn word_of(name: &str) -> &str {
+    let word = name.trim_start_matches('_');
+    if word.is_empty() { name } else { word }
 }
 
 /// What comes of the comparison of two definitions.
@@ -285,10 +294,9 @@ fn primary(mapping: &Mapping<'_>, moved: &Swap, modules: &Modules<'_>) -> Option
     });
     let read = modules.read(mapping, module)?;
     let definitions = read.definitions_of(&item);
-    let text = &read.text;
     let shape = shape(&definitions)?;
     // A function that others hang members on has more than is seen here.
-    let bare = !text.contains(&format!("\n{item}."));
+    let bare = !read.has_attribute_set(&item);
     Some(match (was, definitions.last()) {
         (Some(Was::Class), Some(Stmt::FunctionDef(function))) => Shape {
             members: (bare && function.decorator_list.is_empty()).then(Vec::new),

@@ -5,37 +5,33 @@ use std::collections::BTreeSet;
 
 use coalesce_model::{LanguagePlan, UnprovenKind};
 
-use super::found_by_name::Traveller;
+use super::{found_by_name::Traveller, source_file::Example};
 use crate::{
     analysis::{Analysis, Definition, DefinitionKind, Use},
-    rewrite::{
-        introspection::{calls_any, looks_at_frames},
-        snippet::session_code,
-    },
+    rewrite::introspection::{calls_any, looks_at_frames},
 };
 
 impl Traveller<'_> {
     /// `doctest` runs an example among the names of the module that it stands in.
     pub(super) fn examples(&self, plan: &mut LanguagePlan) {
-        let strings = self.analysis.strings.iter();
-        for string in strings.filter(|string| string.documentation) {
-            let code = session_code(self.text, string.span);
-            if code.is_empty() {
-                continue;
-            }
-            let example = Analysis::new(&code);
+        let own = self.own.span;
+        for Example {
+            span,
+            analysis: example,
+        } in self.source.examples_of(own, &self.moved.item)
+        {
             let mut uses = example.uses.iter();
-            let travels = self.own.span.contains(string.span);
+            let travels = own.contains(*span);
             let why = if travels {
-                let missing = uses.find_map(|used| self.missing(&example, used));
+                let missing = uses.find_map(|used| self.missing(example, used));
                 missing
                     .map(|name| format!("the example uses `{name}` of the module that it leaves"))
             } else {
-                let gone = !self.stays_known() && uses.any(|used| self.is_itself(&example, used));
+                let gone = !self.stays_known() && uses.any(|used| self.is_itself(example, used));
                 gone.then(|| "the example, which stays, uses it without an import".to_owned())
             };
             if let Some(why) = why {
-                self.doubt(string.span, UnprovenKind::OwnPlace, why, plan);
+                self.doubt(*span, UnprovenKind::OwnPlace, why, plan);
             }
         }
     }
@@ -47,7 +43,7 @@ impl Traveller<'_> {
                 root.text == self.moved.item && !self.own.span.contains(root.span)
             })
         };
-        self.moved.change.shim.is_some() || self.analysis.uses.iter().any(outside)
+        self.moved.change.shim.is_some() || self.analysis.uses_of(&self.moved.item).any(outside)
     }
 
     /// Whether an example uses the definition as a name that its module has.
