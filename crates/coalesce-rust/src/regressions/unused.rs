@@ -49,14 +49,22 @@ impl ConditionedUses {
     /// Whether something is used wherever these conditions hold: a place asks for no more, or two of
     /// them for one thing and its opposite.
     fn cover(&self, own: &BTreeSet<String>) -> bool {
-        let more =
-            |used: &BTreeSet<String>| -> Vec<String> { used.difference(own).cloned().collect() };
-        let more: BTreeSet<Vec<String>> = self.0.iter().map(more).collect();
-        more.iter().any(|more_of_one| match more_of_one.as_slice() {
-            [] => true,
-            [only] => more.contains(&vec![format!("not({only})")]),
-            _ => false,
-        })
+        // Nearly always, and there may be thousands of them.
+        if self.0.contains(own) || self.0.contains(&BTreeSet::new()) {
+            return true;
+        }
+        // What each place asks for besides, where that is one thing.
+        let mut singles: BTreeSet<&str> = BTreeSet::new();
+        for used in &self.0 {
+            let mut more = used.difference(own);
+            match (more.next(), more.next()) {
+                (None, _) => return true,
+                (Some(only), None) => drop(singles.insert(only)),
+                _ => {}
+            }
+        }
+        let mut all = singles.iter();
+        all.any(|only| singles.contains(format!("not({only})").as_str()))
     }
 }
 

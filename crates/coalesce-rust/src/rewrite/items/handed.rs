@@ -19,33 +19,33 @@ pub(super) fn check(set: &Set<'_>, scan: &Scan) -> Vec<Finding> {
     let mut takers = None;
     for (file, work) in &scan.files {
         let path = set.path(*file);
-        let paths: Vec<&Edit> = work.edits.iter().filter(|edit| is_path(edit)).collect();
+        let mut paths: Vec<&Edit> = work.edits.iter().filter(|edit| is_path(edit)).collect();
+        paths.sort_by_key(|edit| edit.span.start);
         let facts = Some(set.world().facts(*file)).filter(|_| !paths.is_empty());
         let (Some(facts), Some(text)) = (facts, set.mapping.texts.text(&path)) else {
             continue;
         };
-        let macros = facts
-            .items
-            .iter()
-            .filter(|item| item.kind == ItemKind::Macro);
-        let bodies: Vec<ByteSpan> = macros.map(|item| item.span).collect();
-        for edit in paths {
-            let body = bodies.iter().find(|body| body.contains(edit.span));
-            let Some(body) = body else { continue };
+        let macros = facts.items.iter();
+        let macros = macros.filter(|item| item.kind == ItemKind::Macro);
+        for body in macros.map(|item| item.span) {
+            let first = paths.partition_point(|edit| edit.span.start < body.start);
+            let behind = paths.get(first..).unwrap_or_default().iter();
+            let inside = behind.take_while(|edit| edit.span.start < body.end);
+            let inside: Vec<&Edit> = inside
+                .filter(|edit| body.contains(edit.span))
+                .copied()
+                .collect();
+            if inside.is_empty() {
+                continue;
+            }
             let takers = takers.get_or_insert_with(|| takers_of_names(set));
-            let by = calls_around(&text, *body, edit.span.start)
-                .into_iter()
-                .find(|name| takers.contains(name));
-            found.extend(by.map(|by| {
-                refusal(
-                    path.clone(),
-                    format!(
-                        "`{by}!` takes a plain name here, and not the path `{}`",
-                        edit.text
-                    ),
-                )
-                .at(edit.span)
-            }));
+            for (edit, by) in taken_by((&text, body), inside, takers) {
+                let message = format!(
+                    "`{by}!` takes a plain name here, and not the path `{}`",
+                    edit.text
+                );
+                found.push(refusal(path.clone(), message).at(edit.span));
+            }
         }
     }
     found
@@ -82,20 +82,31 @@ fn takers_of_names(set: &Set<'_>) -> BTreeSet<String> {
     found
 }
 
-/// The macros whose calls in a text are open at a byte.
-fn calls_around(text: &str, body: ByteSpan, at: u32) -> Vec<String> {
-    let mut open: Vec<Option<String>> = Vec::new();
+/// Which of some edits in the body of a macro, sorted, stand in a call of one of these macros, and of which.
+fn taken_by<'e>(
+    (text, body): (&str, ByteSpan),
+    edits: Vec<&'e Edit>,
+    takers: &BTreeSet<String>,
+) -> Vec<(&'e Edit, String)> {
+    let mut found = Vec::new();
+    let mut edits = edits.into_iter().peekable();
+    // The calls that are open, those of others as nothing.
+    let mut open: Vec<Option<&str>> = Vec::new();
     let mut before: [&str; 2] = ["", ""];
     for token in lexer::tokens(text, body) {
-        if token.span.start >= at {
-            break;
+        while let Some(edit) = edits.next_if(|edit| edit.span.start <= token.span.start) {
+            let by = open.iter().flatten().next();
+            found.extend(by.map(|by| (edit, (*by).to_owned())));
         }
         match token.kind {
-            TokenKind::Open(_) => open.push((before[1] == "!").then(|| before[0].to_owned())),
+            TokenKind::Open(_) => {
+                let called = before[1] == "!" && takers.contains(before[0]);
+                open.push(called.then_some(before[0]));
+            }
             TokenKind::Close(_) => drop(open.pop()),
             _ => {}
         }
         before = [before[1], token.span.of(text).unwrap_or_default()];
     }
-    open.into_iter().flatten().collect()
+    found
 }
