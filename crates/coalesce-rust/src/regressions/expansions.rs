@@ -86,20 +86,24 @@ pub(crate) fn lookup_regressions(
         let why = "would lead to another thing from a call";
         refuse(&key, why, codes::TIED_TO_PLACE);
     }
-    for key in grown(&new.unknown, &old.unknown) {
-        let (name, said) = &key;
-        let last = name.rsplit("::").next().unwrap_or(name);
-        found.unproven.extend(path(&key).map(|path| Unproven {
-            path,
-            span: None,
-            kind: UnprovenKind::MacroBuiltPath,
-            name: said.clone(),
-            why: format!(
-                "`{last}!` says this, and what it leads to from where a call of it goes is not known"
-            ),
-        }));
-    }
+    let unknown = grown(&new.unknown, &old.unknown).into_iter();
+    let unknown = unknown.filter_map(|key| Some(not_known(path(&key)?, &key)));
+    found.unproven.extend(unknown);
     found
+}
+
+/// What is told of a path that leads for a call to what is not known.
+fn not_known(path: TreePath, (name, said): &Key) -> Unproven {
+    let last = name.rsplit("::").next().unwrap_or(name);
+    Unproven {
+        path,
+        span: None,
+        kind: UnprovenKind::MacroBuiltPath,
+        name: said.clone(),
+        why: format!(
+            "`{last}!` says this, and what it leads to from where a call of it goes is not known"
+        ),
+    }
 }
 
 /// What is told of a tree whose macros are called too often for all bodies to be read.

@@ -18,6 +18,7 @@ mod file;
 mod fits;
 mod follow;
 mod fragment;
+mod given_macros;
 mod globs;
 mod idle_globs;
 mod implicit;
@@ -182,6 +183,7 @@ fn expand(
 /// What cannot stay as it is: conditions, what does not fit, names that meet.
 fn forbid(mapping: &Mapping<'_>, structure: &Structure, needs: &Needs, plan: &mut LanguagePlan) {
     plan.refusals.extend(needs.conditions(mapping));
+    plan.refusals.extend(given_macros::of_modules(mapping));
     let fits = fits::check(mapping);
     plan.refusals.extend(fits.refusals);
     plan.notes.extend(fits.notes);

@@ -29,6 +29,8 @@ pub(super) struct MacroText {
     grouped: Vec<TextPart>,
     /// `#[macro_export(local_inner_macros)]`: macros that it calls are those of its crate.
     is_local_inner: bool,
+    /// Of several definitions, whether conditions that pick one name features, which each crate has for itself.
+    is_by_feature: bool,
 }
 
 /// A word of a body, or a path in it.
@@ -69,6 +71,7 @@ impl PathTarget {
 impl Comparison<'_, '_> {
     /// How a macro that gives way stands to the one in its place, for each place that it is called from.
     pub(super) fn of_macros(&self, items: (ItemId, ItemId), places: &BTreeSet<SpaceId>) -> Meaning {
+        self.unread.take();
         let places = places.iter();
         let mut spaces: Vec<Option<(SpaceId, SpaceId)>> =
             places.map(|space| Some((*space, *space))).collect();
@@ -85,7 +88,24 @@ impl Comparison<'_, '_> {
                 other => return other,
             }
         }
-        self.other_type(&compared).unwrap_or(told)
+        let other = self.other_type(&compared);
+        let other = other.or_else(|| self.newly_deprecated(&compared));
+        let concluded = self.conclude(told, &compared);
+        match (&concluded, other) {
+            (Meaning::Same | Meaning::State { .. }, Some(other)) => other,
+            _ => concluded,
+        }
+    }
+
+    /// What is named in the place of another thing and is deprecated, as that is not: callers come to be warned.
+    fn newly_deprecated(&self, compared: &Assumed) -> Option<Meaning> {
+        let mut items = compared.iter().map(|sides| sides.items);
+        let warns = |(old, new): &(ItemId, ItemId)| {
+            self.names.is_deprecated(*new) && !self.names.is_deprecated(*old)
+        };
+        let (_, new) = items.find(warns)?;
+        let new = self.names.name_of(Res::Item(new));
+        Some(Meaning::Deprecated { new })
     }
 
     /// Types or traits that were found to read alike. What a macro makes of one is none of the other one, and no
@@ -157,6 +177,10 @@ impl Comparison<'_, '_> {
             let why = "`local_inner_macros` makes the macros that it calls those of its crate, which is not followed";
             return Some(why.to_owned());
         }
+        if from != to && (left.is_by_feature || right.is_by_feature) {
+            let why = "of several definitions features pick one, and each crate has its own";
+            return Some(why.to_owned());
+        }
         let (here, there) = (world[from].edition, world[to].edition);
         (here != there).then(|| {
             let (here, there) = (here.year(), there.year());
@@ -193,6 +217,11 @@ impl Comparison<'_, '_> {
         let home = |item: ItemId| world.space_of(world[item].module);
         let (here, there) = sides.spaces.unwrap_or_else(|| (home(old), home(new)));
         let (one, other) = (self.lead(a, here), self.lead(b, there));
+        if one.known == other.known {
+            let of_crates = (self.crate_of(old), self.crate_of(new));
+            let of_places = (self.crate_at(here), self.crate_at(there));
+            self.ask_outside(&one.known, if by_crate { of_crates } else { of_places });
+        }
         let same = if self.is_itself((x, &one), (y, &other), sides) {
             Some(true)
         } else {
@@ -262,7 +291,8 @@ impl Comparison<'_, '_> {
         if one.rest != other.rest {
             return None;
         }
-        if one == other {
+        let is_one = one == other && self.are_one((&one.known, &other.known), sides);
+        if is_one {
             return (!one.known.is_empty() || is_outside).then_some(true);
         }
         if !one.is_telling() || !other.is_telling() {
@@ -316,6 +346,7 @@ impl Comparison<'_, '_> {
             parts: Vec::new(),
             grouped: Vec::new(),
             is_local_inner: false,
+            is_by_feature: false,
         };
         for (file, at) in definitions {
             let names = self.names.file(*file)?;
@@ -326,6 +357,7 @@ impl Comparison<'_, '_> {
             if definitions.len() > 1 {
                 // Which text is there, the conditions say.
                 let conditions = words(&names, attributes);
+                body.is_by_feature |= conditions.iter().any(|word| word.text == "feature");
                 body.parts
                     .extend(conditions.iter().map(|word| part(word.text)));
             }

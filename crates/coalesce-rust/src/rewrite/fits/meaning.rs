@@ -5,7 +5,7 @@
 //! alike and mean the same, in turn: private helpers are copied along with what uses them.
 
 use std::{
-    cell::RefCell,
+    cell::{Cell, RefCell},
     collections::{BTreeMap, BTreeSet},
     rc::Rc,
 };
@@ -13,13 +13,14 @@ use std::{
 use coalesce_model::ByteSpan;
 
 use super::{
+    dependencies::OutsideNames,
     expanded::MacroText,
     names::{FileNames, Names},
 };
 use crate::{
     facts::ItemKind,
     lexer::{self, Token},
-    resolve::{FileId, ItemId, ModuleId, Res, SpaceId},
+    resolve::{CrateId, FileId, ItemId, ModuleId, Res, SpaceId},
 };
 
 /// How one definition stands to another one.
@@ -49,7 +50,9 @@ pub(super) enum Meaning {
         /// What it is in the second one.
         new: String,
     },
-    /// They are macros that read alike, and this is not followed.
+    /// They are macros that read alike, and this one, which the second one names, is deprecated.
+    Deprecated { new: String },
+    /// They read alike, and this is not followed.
     Unread { why: String },
 }
 
@@ -78,6 +81,9 @@ const KEEPING: [&str; 7] = [
     "RwLock",
 ];
 
+/// How many definitions are held against each other at once, each named by the one before.
+const MOST_DEEP: usize = 100;
+
 /// Compares definitions.
 pub(super) struct Comparison<'c, 'n> {
     pub names: &'c Names<'n>,
@@ -85,6 +91,10 @@ pub(super) struct Comparison<'c, 'n> {
     pub pairs: &'c BTreeMap<ItemId, ItemId>,
     /// What macros say, each read once.
     pub(super) bodies: RefCell<BTreeMap<ItemId, Option<Rc<MacroText>>>>,
+    outside: OutsideNames,
+    /// Why something that is named on the way is not followed; it is taken for the same until the end.
+    pub(super) unread: RefCell<Option<String>>,
+    depth: Cell<usize>,
 }
 
 /// A text of a definition: itself, or an `impl`.
@@ -106,11 +116,13 @@ pub(super) struct Word<'t> {
 
 impl<'c, 'n> Comparison<'c, 'n> {
     pub fn new(names: &'c Names<'n>, pairs: &'c BTreeMap<ItemId, ItemId>) -> Self {
-        let bodies = RefCell::default();
         Self {
             names,
             pairs,
-            bodies,
+            bodies: RefCell::default(),
+            outside: OutsideNames::default(),
+            unread: RefCell::default(),
+            depth: Cell::default(),
         }
     }
 
@@ -121,7 +133,52 @@ impl<'c, 'n> Comparison<'c, 'n> {
             items,
             spaces: None,
         };
-        self.items(sides, &mut Assumed::new())
+        self.unread.take();
+        let mut compared = Assumed::new();
+        let told = self.items(sides, &mut compared);
+        self.conclude(told, &compared)
+    }
+
+    /// What is told in the end, with what was met on the way.
+    pub(super) fn conclude(&self, told: Meaning, compared: &Assumed) -> Meaning {
+        let unread = self.unread.take();
+        let is_alike = matches!(told, Meaning::Same | Meaning::State { .. });
+        match unread.filter(|_| is_alike) {
+            Some(why) => Meaning::Unread { why },
+            None if told == Meaning::Same => {
+                let mut items = compared.iter().map(|sides| sides.items);
+                // A static behind a function that both call is two as well.
+                let kept = items.find(|(old, new)| old != new && self.keeps(*old));
+                kept.map_or(told, |(item, _)| Meaning::State { item })
+            }
+            None => told,
+        }
+    }
+
+    /// Keeps why something is not followed.
+    fn leave_unread(&self, why: impl FnOnce() -> String) {
+        self.unread.borrow_mut().get_or_insert_with(why);
+    }
+
+    /// Keeps that something of another package is named, which need not be the same one for both crates.
+    pub(super) fn ask_outside(&self, known: &BTreeSet<Res>, crates: (CrateId, CrateId)) {
+        for res in known.iter().filter(|res| matches!(res, Res::External(_))) {
+            let full = self.names.name_of(*res);
+            let name = full.split("::").next().unwrap_or_default();
+            if !self.outside.is_one(self.names, crates, name) {
+                self.leave_unread(|| {
+                    format!(
+                        "`{name}` is of another package, and the manifests of both crates do not say the \
+                         same of it"
+                    )
+                });
+            }
+        }
+    }
+
+    pub(super) fn crate_at(&self, space: SpaceId) -> CrateId {
+        let world = self.names.world;
+        world[world.module_of(space)].krate
     }
 
     fn are_macros(&self, old: ItemId, new: ItemId) -> bool {
@@ -130,13 +187,50 @@ impl<'c, 'n> Comparison<'c, 'n> {
     }
 
     fn items(&self, sides: DefinitionPair, assumed: &mut Assumed) -> Meaning {
-        let (old, new) = sides.items;
-        if old == new || !assumed.insert(sides) {
+        if self.is_one(sides) || !assumed.insert(sides) {
             return Meaning::Same;
         }
-        if self.are_macros(old, new) {
-            return self.macros(sides, assumed);
+        let depth = self.depth.get();
+        if depth == MOST_DEEP {
+            let why = format!("it is followed {MOST_DEEP} definitions deep, and there are more");
+            return Meaning::Unread { why };
         }
+        self.depth.set(depth + 1);
+        let (old, new) = sides.items;
+        let told = if self.are_macros(old, new) {
+            self.macros(sides, assumed)
+        } else {
+            self.definitions(sides, assumed)
+        };
+        self.depth.set(depth);
+        told
+    }
+
+    /// Whether both are one thing. One macro is one for both only where it is called from one place.
+    fn is_one(&self, sides: DefinitionPair) -> bool {
+        let (old, new) = sides.items;
+        let is_one_place = sides.spaces.is_none_or(|(here, there)| here == there);
+        old == new && (is_one_place || !self.are_macros(old, new))
+    }
+
+    /// Whether what two words lead to is one thing, read from both places.
+    pub(super) fn are_one(
+        &self,
+        (old, new): (&BTreeSet<Res>, &BTreeSet<Res>),
+        sides: DefinitionPair,
+    ) -> bool {
+        old == new
+            && old.iter().all(|res| match res {
+                Res::Item(item) => self.is_one(DefinitionPair {
+                    items: (*item, *item),
+                    ..sides
+                }),
+                _ => true,
+            })
+    }
+
+    fn definitions(&self, sides: DefinitionPair, assumed: &mut Assumed) -> Meaning {
+        let (old, new) = sides.items;
         let (Some(mut left), Some(mut right)) = (self.pieces(old), self.pieces(new)) else {
             return Meaning::OtherText;
         };
@@ -190,6 +284,8 @@ impl<'c, 'n> Comparison<'c, 'n> {
         let space = |module| self.names.world.space_of(module);
         let spaces = Some((space(old.module), space(new.module)));
         let sides = DefinitionPair { items, spaces };
+        let krate = |module: ModuleId| self.names.world[module].krate;
+        let crates = (krate(old.module), krate(new.module));
         let (Some(left), Some(right)) = (self.names.file(old.file), self.names.file(new.file))
         else {
             return Meaning::OtherText;
@@ -206,6 +302,9 @@ impl<'c, 'n> Comparison<'c, 'n> {
             );
             let same = self.results(&known, &other, sides, assumed);
             let is_known = !known.is_empty() && same == Some(true);
+            if is_known {
+                self.ask_outside(&known, crates);
+            }
             if x.text != y.text && !is_known {
                 return Meaning::OtherText;
             }
@@ -294,7 +393,7 @@ impl<'c, 'n> Comparison<'c, 'n> {
         sides: DefinitionPair,
         assumed: &mut Assumed,
     ) -> Option<bool> {
-        if old == new {
+        if self.are_one((old, new), sides) {
             return Some(true);
         }
         if old.is_empty() || new.is_empty() {
@@ -326,13 +425,23 @@ impl<'c, 'n> Comparison<'c, 'n> {
     ) -> bool {
         let (old, new) = items;
         let spaces = sides.spaces.filter(|_| self.are_macros(old, new));
-        old == new
-            || items == sides.items
-            || self.pairs.get(&old) == Some(&new)
-            || matches!(
-                self.items(DefinitionPair { items, spaces }, assumed),
-                Meaning::Same | Meaning::State { .. }
-            )
+        if items == sides.items || self.pairs.get(&old) == Some(&new) {
+            return true;
+        }
+        match self.items(DefinitionPair { items, spaces }, assumed) {
+            Meaning::Same | Meaning::State { .. } => true,
+            Meaning::Unread { why } => {
+                self.leave_unread(|| why);
+                true
+            }
+            _ if old == new => {
+                let name = &self.names.world[old].name;
+                let why = "is called from both, and what its body names is not the same from there";
+                self.leave_unread(|| format!("`{name}!` {why}"));
+                true
+            }
+            _ => false,
+        }
     }
 }
 

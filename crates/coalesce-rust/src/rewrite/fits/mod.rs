@@ -4,6 +4,7 @@
 //! One stage of a migration is looked at here, by numbers and names. Types, and what names lead to,
 //! are compared for all of it at once (`whole`), in the tree as it is.
 
+mod dependencies;
 mod expanded;
 mod lost;
 mod meaning;

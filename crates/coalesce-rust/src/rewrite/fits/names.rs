@@ -11,6 +11,7 @@ use coalesce_model::{ByteSpan, Texts};
 
 use crate::{
     facts::ItemKind,
+    lexer,
     resolve::{FileId, ItemId, ModuleId, Res, UseSite, World},
     syntax,
 };
@@ -191,6 +192,24 @@ impl<'n> Names<'n> {
             let code = names.as_ref().and_then(|names| span.of(&names.text));
             let head = code.and_then(|code| code.split('{').next());
             head.is_some_and(|head| head.contains("Deref"))
+        })
+    }
+
+    /// Whether a definition says `#[deprecated]`.
+    pub fn is_deprecated(&self, item: ItemId) -> bool {
+        let world = self.world;
+        world[item].definitions.iter().any(|(file, at)| {
+            let fact = world.facts(*file).item(*at);
+            let attributes = ByteSpan::new(fact.span.start, fact.signature.start);
+            let Some(names) = self.file(*file) else {
+                return false;
+            };
+            let tokens = lexer::tokens(&names.text, attributes);
+            let words = tokens.iter().map(|token| token.span.of(&names.text));
+            let words: Vec<&str> = words.map(Option::unwrap_or_default).collect();
+            words
+                .windows(3)
+                .any(|said| said == ["#", "[", "deprecated"])
         })
     }
 

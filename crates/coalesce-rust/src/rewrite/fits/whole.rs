@@ -24,7 +24,6 @@ use super::{
 };
 use crate::{
     facts::ItemKind,
-    lexer,
     resolve::{ExpandedCall, FileId, ItemId, ModuleId, Res, World},
     rewrite::{
         conditions::conditions_of,
@@ -349,7 +348,7 @@ impl Fitting<'_, '_> {
         (path, span): (&TreePath, ByteSpan),
         text: &str,
     ) -> Option<Unproven> {
-        let is_new = self.is_deprecated(new) && !self.is_deprecated(old);
+        let is_new = self.names.is_deprecated(new) && !self.names.is_deprecated(old);
         let name = |item: ItemId| self.names.name_of(Res::Item(item));
         (is_new && !text.contains("#![allow(deprecated")).then(|| Unproven {
             path: path.clone(),
@@ -360,23 +359,6 @@ impl Fitting<'_, '_> {
                 "`{}` is deprecated, and the compiler warns of those who name it",
                 name(new)
             ),
-        })
-    }
-
-    fn is_deprecated(&self, item: ItemId) -> bool {
-        let world = self.mapping.world;
-        world[item].definitions.iter().any(|(file, at)| {
-            let fact = world.facts(*file).item(*at);
-            let attributes = ByteSpan::new(fact.span.start, fact.signature.start);
-            let Some(names) = self.names.file(*file) else {
-                return false;
-            };
-            let tokens = lexer::tokens(&names.text, attributes);
-            let words = tokens.iter().map(|token| token.span.of(&names.text));
-            let words: Vec<&str> = words.map(Option::unwrap_or_default).collect();
-            words
-                .windows(3)
-                .any(|said| said == ["#", "[", "deprecated"])
         })
     }
 
@@ -528,6 +510,16 @@ impl Fitting<'_, '_> {
                 };
                 let why = format!("it reads like `{to}`, and what `{name}` leads to is {known}");
                 whole.unproven.push(pair.unproven(why));
+            }
+            Meaning::Deprecated { new } => {
+                let why = format!(
+                    "`{to}` names `{new}`, which is deprecated, and the compiler warns of those who call it"
+                );
+                let kind = UnprovenKind::Lint;
+                whole.unproven.push(Unproven {
+                    kind,
+                    ..pair.unproven(why)
+                });
             }
             Meaning::Unread { why } => {
                 let why = format!("it reads like `{to}`, and may mean something else: {why}");
