@@ -5,6 +5,7 @@
 
 mod annotations;
 mod assignments;
+pub(crate) mod by_name;
 mod detail;
 mod effects;
 mod imports;
@@ -172,24 +173,6 @@ impl Analysis {
             .map_or(&[], Vec::as_slice)
     }
 
-    /// Whether module-level code reads a name before it binds it: only a star import can have brought it.
-    #[must_use]
-    pub fn reads_before_binding(&self, name: &str) -> bool {
-        let first = self
-            .bindings(0, name)
-            .iter()
-            .min_by_key(|binding| binding.span);
-        let Some(first) = first.filter(|first| first.import.is_none()) else {
-            return false;
-        };
-        let reads = |used: &Use| {
-            let root = used.chain.first().filter(|root| root.text == name);
-            let before = root.is_some_and(|root| root.span.start < first.through);
-            before && used.eager && !used.store
-        };
-        first.augments || self.uses.iter().any(reads)
-    }
-
     /// Names that importing the module binds by something else than an import, in source order.
     #[must_use]
     pub fn defines(&self) -> Vec<String> {
@@ -271,10 +254,8 @@ impl<'t> Walker<'t> {
         }
         self.found.lazy = lazy::find(body, self.text, self.start);
         self.found.dynamic |= self.found.lazy.dynamic;
-        self.found.path_redirects = match self.found.scopes.first() {
-            Some(module) => path_redirects::find(body, self.text, module),
-            None => Vec::new(),
-        };
+        let module = self.found.scopes.first();
+        self.found.path_redirects = path_redirects::find(body, self.text, module);
         if self.detail == Detail::Structure {
             return;
         }

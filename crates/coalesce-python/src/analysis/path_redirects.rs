@@ -22,14 +22,15 @@ use super::{Scope, predicates::is_name};
 use crate::facts::PathRedirect;
 
 /// The redirects of a module's own statements.
-pub(super) fn find(body: &[Stmt], text: &str, module: &Scope) -> Vec<PathRedirect> {
+pub(super) fn find(body: &[Stmt], text: &str, module: Option<&Scope>) -> Vec<PathRedirect> {
     let has = |needle: &str| memchr::memmem::find(text.as_bytes(), needle.as_bytes()).is_some();
     if !(has("sys.modules[") && has("__path__")) || has("globals()") {
         return Vec::new();
     }
     let bare = BareNames::of(body);
     // Of two that bind a name either may be the one that is called.
-    let is_alone = |name: &str| module.bindings.get(name).map(Vec::len) == Some(1);
+    let bindings = |name: &str| module.and_then(|module| module.bindings.get(name));
+    let is_alone = |name: &str| bindings(name).map(Vec::len) == Some(1);
     let packages: FxHashMap<&str, &str> = body
         .iter()
         .filter_map(Stmt::as_class_def_stmt)

@@ -43,6 +43,24 @@ impl Analysis {
         found.filter_map(|at| self.uses.get(*at))
     }
 
+    /// Whether module-level code reads a name before it binds it: only a star import can have brought it.
+    #[must_use]
+    pub fn reads_before_binding(&self, name: &str) -> bool {
+        let first = self
+            .bindings(0, name)
+            .iter()
+            .min_by_key(|binding| binding.span);
+        let Some(first) = first.filter(|first| first.import.is_none()) else {
+            return false;
+        };
+        let reads = |used: &Use| {
+            let root = used.chain.first();
+            let before = root.is_some_and(|root| root.span.start < first.through);
+            before && used.eager && !used.store
+        };
+        first.augments || self.uses_of(name).any(reads)
+    }
+
     /// The uses whose first name stands in one of these spans, in the order of all uses.
     pub fn uses_in<'s>(&'s self, spans: &[ByteSpan]) -> impl Iterator<Item = &'s Use> + use<'s> {
         let by_start = &self.use_index().by_start;

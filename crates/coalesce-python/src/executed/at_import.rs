@@ -19,7 +19,10 @@ use rustc_hash::FxHashMap;
 
 use super::harmless::{Locals, Verdicts};
 use crate::{
-    analysis::predicates::{blocks, is_run_as_program, is_type_checking},
+    analysis::{
+        by_name::StatementsByName,
+        predicates::{blocks, is_run_as_program, is_type_checking},
+    },
     facts::{ImportStatement, Leaf},
     graph::{Entity, PythonGraph},
     parser,
@@ -49,7 +52,7 @@ pub(super) struct Source {
     /// Names that may be `None`, and something else elsewhere.
     perhaps_none: BTreeSet<String>,
     /// The statements that bind each name; worked out when one asks.
-    binding: OnceCell<FxHashMap<String, Vec<usize>>>,
+    binding: OnceCell<StatementsByName>,
 }
 
 impl Source {
@@ -60,22 +63,10 @@ impl Source {
     /// The statements that bind a name, also in their blocks, in their order.
     fn statements_binding(&self, name: &str) -> impl Iterator<Item = &Stmt> {
         let statements = self.statements();
-        let binding = self.binding.get_or_init(|| {
-            let mut binding: FxHashMap<String, Vec<usize>> = FxHashMap::default();
-            for (at, statement) in statements.iter().enumerate() {
-                let mut names = Vec::new();
-                bound_by(statement, &mut names);
-                for name in names {
-                    let known = binding.entry(name.to_owned()).or_default();
-                    if known.last() != Some(&at) {
-                        known.push(at);
-                    }
-                }
-            }
-            binding
-        });
-        let known = binding.get(name).into_iter().flatten();
-        known.filter_map(|at| statements.get(*at))
+        let binding = self
+            .binding
+            .get_or_init(|| StatementsByName::new(statements, bound_by));
+        binding.of(name, statements)
     }
 }
 

@@ -37,8 +37,8 @@ pub(super) fn places(relocation: &Relocation<'_>) -> Vec<Unproven> {
         world,
         texts,
         macros: match relocation.pieces.is_empty() {
-            true => Macros::default(),
-            false => Macros::read(world, texts),
+            true => PlaceMacros::default(),
+            false => PlaceMacros::read(world, texts),
         },
         found: BTreeSet::new(),
         without_includes: BTreeSet::new(),
@@ -56,7 +56,7 @@ pub(super) fn places(relocation: &Relocation<'_>) -> Vec<Unproven> {
 /// The macros of the tree, and which of them, or of the language's, come to say something of the place that they are
 /// called at, by themselves or through others that their texts call.
 #[derive(Default)]
-struct Macros {
+struct PlaceMacros {
     names: BTreeSet<String>,
     /// They say the module.
     module: BTreeSet<String>,
@@ -68,7 +68,7 @@ struct Macros {
     stringify: BTreeSet<String>,
 }
 
-impl Macros {
+impl PlaceMacros {
     fn read(world: &World, texts: &dyn Texts) -> Self {
         let mut names = BTreeSet::new();
         let mut callers: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
@@ -169,7 +169,7 @@ struct Reader<'r> {
     relocation: &'r Relocation<'r>,
     world: &'r World,
     texts: &'r dyn Texts,
-    macros: Macros,
+    macros: PlaceMacros,
     found: BTreeSet<Unproven>,
     /// Files that include no code.
     without_includes: BTreeSet<FileId>,

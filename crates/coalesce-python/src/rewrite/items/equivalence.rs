@@ -23,7 +23,7 @@ use super::{
     told_apart,
 };
 use crate::{
-    analysis::{Analysis, Use, predicates::last_name},
+    analysis::{Analysis, Use, by_name::StatementsByName, predicates::last_name},
     graph::Entity,
     names::Names,
     rewrite::mapping::Mapping,
@@ -238,7 +238,7 @@ pub(super) struct ReadModule {
     certain: OnceCell<Option<BTreeSet<String>>>,
     analysis: Analysis,
     /// The statements that define each name.
-    defining: OnceCell<FxHashMap<String, Vec<usize>>>,
+    defining: OnceCell<StatementsByName>,
     /// Names that begin a line, and of which an attribute follows.
     headed: OnceCell<FxHashSet<String>>,
     /// What offsets of the parser are counted from.
@@ -296,22 +296,10 @@ impl ReadModule {
 
     /// The statements that define a name, by themselves or as a flag that each of their branches may set.
     fn defining(&self, name: &str) -> impl Iterator<Item = &Stmt> {
-        let defining = self.defining.get_or_init(|| {
-            let mut defining: FxHashMap<String, Vec<usize>> = FxHashMap::default();
-            for (at, statement) in self.statements.iter().enumerate() {
-                let mut names = Vec::new();
-                defined(statement, &mut names);
-                for name in names {
-                    let known = defining.entry(name.to_owned()).or_default();
-                    if known.last() != Some(&at) {
-                        known.push(at);
-                    }
-                }
-            }
-            defining
-        });
-        let known = defining.get(name).into_iter().flatten();
-        known.filter_map(|at| self.statements.get(*at))
+        let defining = self
+            .defining
+            .get_or_init(|| StatementsByName::new(&self.statements, defined));
+        defining.of(name, &self.statements)
     }
 
     /// Whether a line behind the first one begins with an attribute of a name.
