@@ -20,13 +20,13 @@ impl Traveller<'_> {
         if self.own.kind != DefinitionKind::Value {
             return;
         }
-        let uses = self.analysis.uses.iter();
+        let uses = self.source.analysis.uses.iter();
         let called = uses.filter_map(|used| {
             let (first, last) = used.chain.first().zip(used.chain.last())?;
             let calls = used.called == Called::Callee && used.eager;
             // `next(numbers)` gets on by itself.
             let name = match last.text.as_str() {
-                "next" | "__next__" => argument(self.text, used),
+                "next" | "__next__" => argument(&self.source.text, used),
                 name => name,
             };
             (calls && self.own.span.contains(first.span)).then_some((name, first.span))
@@ -76,8 +76,8 @@ impl Traveller<'_> {
         };
         self.texts_with(name)
             .iter()
-            .any(|text| match **text == *self.text {
-                true => counts(self.analysis, text),
+            .any(|text| match **text == *self.source.text {
+                true => counts(&self.source.analysis, text),
                 false => may_bind(text, name) && counts(&Analysis::new(text), text),
             })
     }
@@ -85,7 +85,7 @@ impl Traveller<'_> {
     /// Whether a module calls a name too when it is executed.
     fn is_called_elsewhere(&self, name: &str) -> bool {
         self.texts_with(name).iter().any(|text| {
-            let here = **text == *self.text;
+            let here = **text == *self.source.text;
             let analysis = Analysis::new(text);
             analysis.uses.iter().any(|used| {
                 let named = used.chain.iter().any(|each| each.text == name);

@@ -39,8 +39,6 @@ pub(super) struct Traveller<'a> {
     pub(super) texts: &'a dyn Texts,
     pub(super) moved: &'a Moved,
     pub(super) path: &'a TreePath,
-    pub(super) text: &'a str,
-    pub(super) analysis: &'a Analysis,
     pub(super) source: &'a SourceFile,
     pub(super) own: &'a Definition,
     /// The file that gets it.
@@ -82,8 +80,6 @@ pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) 
             texts,
             moved,
             path: &module.path,
-            text: &source.text,
-            analysis: &source.analysis,
             source,
             own,
             to,
@@ -136,7 +132,7 @@ impl Traveller<'_> {
             let module = self.mapping.graph.modules.get(*module)?;
             Some((&module.path, &**text))
         });
-        std::iter::once((self.path, self.text)).chain(others)
+        std::iter::once((self.path, &*self.source.text)).chain(others)
     }
 
     /// `self.__p` of a class `K` is `_K__p`, which others may spell out.
@@ -170,10 +166,10 @@ impl Traveller<'_> {
 
     /// A text in it that is the name of the module that it leaves.
     fn name_of_module(&self, module: &str, plan: &mut LanguagePlan) {
-        let mut strings = self.analysis.strings.iter().filter(|string| {
+        let mut strings = self.source.analysis.strings.iter().filter(|string| {
             self.own.span.contains(string.span) && !string.documentation && !string.annotation
         });
-        let found = strings.find(|string| string.span.of(self.text) == Some(module));
+        let found = strings.find(|string| string.span.of(&self.source.text) == Some(module));
         if let Some(found) = found.filter(|_| module.contains('.')) {
             let why = format!("this text names `{module}`, which it leaves");
             self.doubt(found.span, UnprovenKind::DynamicImport, why, plan);
@@ -265,7 +261,7 @@ impl Traveller<'_> {
             evaluates: false,
             reads: false,
         };
-        let own = (self.moved.source, self.text);
+        let own = (self.moved.source, &*self.source.text);
         let others = self.mapping.mentioning(&self.moved.item).iter();
         let others = others.map(|(module, text)| (*module, &**text));
         for (module, text) in std::iter::once(own).chain(others) {
@@ -283,12 +279,12 @@ impl Traveller<'_> {
 
     /// Types that somebody evaluates, and that are there for type checkers alone, or become texts.
     fn annotations(&self, plan: &mut LanguagePlan) {
-        let types = self.analysis.uses_in(&[self.own.span]);
+        let types = self.source.analysis.uses_in(&[self.own.span]);
         let mut types = types.filter(|used| used.annotation).peekable();
         if types.peek().is_none() {
             return;
         }
-        let (reader, future) = (self.reader(), has_future(self.analysis));
+        let (reader, future) = (self.reader(), has_future(&self.source.analysis));
         let lost = types.find(|used| reader.evaluates && self.may_be_lost(used, future));
         if let Some(root) = lost.and_then(|used| used.chain.first()) {
             let name = &root.text;
@@ -322,11 +318,11 @@ impl Traveller<'_> {
             return false;
         };
         let name = root.text.as_str();
-        let mut bindings = self.analysis.bindings(0, name).iter();
+        let mut bindings = self.source.analysis.bindings(0, name).iter();
         let executed = bindings.any(|binding| {
             let import = binding
                 .import
-                .and_then(|(at, _)| self.analysis.imports.get(at));
+                .and_then(|(at, _)| self.source.analysis.imports.get(at));
             import.is_none_or(|(import, _)| import.eager)
         });
         let goes = self.mapping.items.get(self.moved.source, name);
@@ -335,7 +331,7 @@ impl Traveller<'_> {
             .moved
             .target
             .is_some_and(|target| self.mapping.graph.binds(target, name));
-        let mut others = self.analysis.uses_of(name);
+        let mut others = self.source.analysis.uses_of(name);
         let brought = others.any(|other| self.holds(other) && !other.unevaluated(future));
         used.unevaluated(future) && executed && !along && !there && !brought
     }

@@ -178,6 +178,7 @@ impl Traveller<'_> {
             return None;
         }
         let bases = self
+            .source
             .analysis
             .uses
             .iter()

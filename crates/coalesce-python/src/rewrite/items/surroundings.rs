@@ -43,7 +43,8 @@ impl Traveller<'_> {
                 root.text == self.moved.item && !self.own.span.contains(root.span)
             })
         };
-        self.moved.change.shim.is_some() || self.analysis.uses_of(&self.moved.item).any(outside)
+        self.moved.change.shim.is_some()
+            || self.source.analysis.uses_of(&self.moved.item).any(outside)
     }
 
     /// Whether an example uses the definition as a name that its module has.
@@ -60,14 +61,14 @@ impl Traveller<'_> {
     fn missing<'e>(&self, example: &'e Analysis, used: &'e Use) -> Option<&'e str> {
         let name = used.chain.first()?.text.as_str();
         let bound = example.binding_scope(used.scope, name).is_some();
-        let theirs = !self.analysis.bindings(0, name).is_empty();
+        let theirs = !self.source.analysis.bindings(0, name).is_empty();
         let itself = name == self.moved.item;
         if bound || !theirs || itself {
             return None;
         }
         let along = self.mapping.items.get(self.moved.source, name);
         let along = along.is_some_and(|other| other.target == self.moved.target && other.travels());
-        let needed = self.analysis.uses_of(name).any(|other| {
+        let needed = self.source.analysis.uses_of(name).any(|other| {
             let root = other.chain.first();
             root.is_some_and(|root| self.own.span.contains(root.span))
         });
@@ -82,7 +83,7 @@ impl Traveller<'_> {
 
     /// A definition that looks at frames, or calls what looks at its.
     pub(super) fn frames(&self, readers: &BTreeSet<String>, plan: &mut LanguagePlan) {
-        for used in self.analysis.uses_in(&[self.own.span]) {
+        for used in self.source.analysis.uses_in(&[self.own.span]) {
             let Some(root) = used.chain.first() else {
                 continue;
             };
@@ -95,15 +96,15 @@ impl Traveller<'_> {
 
     /// A test that asks for fixtures of its module by texts.
     pub(super) fn fixtures_by_text(&self, plan: &mut LanguagePlan) {
-        let text = self.own.span.of(self.text).unwrap_or_default();
+        let text = self.own.span.of(&self.source.text).unwrap_or_default();
         if !text.contains("usefixtures(") && !text.contains("getfixturevalue(") {
             return;
         }
-        let strings = self.analysis.strings.iter();
+        let strings = self.source.analysis.strings.iter();
         let mut inside = strings.filter(|string| self.own.span.contains(string.span));
         let asked = inside.find(|string| {
-            let name = string.span.of(self.text).unwrap_or_default();
-            let mut definitions = self.analysis.definitions.iter();
+            let name = string.span.of(&self.source.text).unwrap_or_default();
+            let mut definitions = self.source.analysis.definitions.iter();
             let is_it = |each: &Definition| {
                 each.class.is_none() && each.kind == DefinitionKind::Function && each.name == name
             };
@@ -122,10 +123,10 @@ impl Traveller<'_> {
         if !self.source.tells_programs && file != "__main__.py" {
             return;
         }
-        let mut uses = self.analysis.uses_in(&[self.own.span]);
+        let mut uses = self.source.analysis.uses_in(&[self.own.span]);
         let twice = uses.find_map(|used| {
             let root = used.chain.first()?;
-            let outer = self.analysis.binding_scope(used.scope, &root.text) == Some(0);
+            let outer = self.source.analysis.binding_scope(used.scope, &root.text) == Some(0);
             let along = self
                 .mapping
                 .items
@@ -144,13 +145,13 @@ impl Traveller<'_> {
 
     /// Whether it matters that a name of the module means one object: classes, and values other than texts and numbers.
     fn is_one_of_a_kind(&self, name: &str) -> bool {
-        let mut definitions = self.analysis.definitions.iter();
+        let mut definitions = self.source.analysis.definitions.iter();
         let own = definitions.find(|each| each.class.is_none() && each.name == name);
         own.is_some_and(|own| match own.kind {
             DefinitionKind::Function => false,
             DefinitionKind::Class => true,
             DefinitionKind::Value => {
-                let text = own.span.of(self.text).unwrap_or_default();
+                let text = own.span.of(&self.source.text).unwrap_or_default();
                 let value = text.split_once('=').map_or("", |(_, value)| value.trim());
                 let plain = |c: char| c.is_ascii_digit() || matches!(c, '"' | '\'' | '-');
                 !value.starts_with(plain) && !matches!(value, "True" | "False" | "None")
