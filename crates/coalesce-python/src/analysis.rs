@@ -59,6 +59,8 @@ pub struct Analysis {
     pub all: Option<Vec<Spanned>>,
     /// Names may appear that the text does not show.
     pub dynamic: bool,
+    /// All names of that kind are those of tables that are read whole.
+    pub tabled: bool,
     /// What the module consists of.
     pub content: Content,
     /// Where and why the file does not parse.
@@ -253,6 +255,7 @@ impl<'t> Walker<'t> {
             self.visit_stmt(statement);
         }
         self.found.lazy = lazy::find(body, self.text, self.start);
+        self.found.tabled = self.found.lazy.tabled && !self.found.dynamic;
         self.found.dynamic |= self.found.lazy.dynamic;
         let module = self.found.scopes.first();
         self.found.path_redirects = path_redirects::find(body, self.text, module);

@@ -110,6 +110,7 @@ fn facts_of(text: &str, analysis: &mut Analysis) -> PythonFacts {
         defines,
         all: analysis.all.take(),
         dynamic: analysis.dynamic,
+        tabled: analysis.tabled,
         content: analysis.content,
         names,
         program_names,

@@ -33,6 +33,8 @@ pub struct PythonFacts {
     pub all: Option<Vec<Spanned>>,
     /// Names may appear that the text does not show: `__getattr__`, `globals()`, `exec`, a dynamic `__all__`.
     pub dynamic: bool,
+    /// All such names stand in tables that are read whole, or in the file of types beside this one.
+    pub tabled: bool,
     /// A package that may have modules of which no file of the tree tells: it changes where its modules
     /// are looked for, or which ones are loaded.
     pub makes_modules: bool,
@@ -146,16 +148,24 @@ impl FromPart {
         if self.level == 0 {
             return Some(self.module.clone());
         }
-        let mut parts: Vec<&str> = package.split('.').filter(|part| !part.is_empty()).collect();
+        let mut base = package;
         for _ in 1..self.level {
-            parts.pop()?;
+            (base, _) = base.rsplit_once('.')?;
         }
-        if parts.is_empty() {
+        if base.is_empty() {
             return None;
         }
-        parts.extend(self.module.split('.').filter(|part| !part.is_empty()));
-        let end = if self.module.ends_with('.') { "." } else { "" };
-        Some(format!("{}{end}", parts.join(".")))
+        // Asked for every import of a tree: one text, and no list of its parts.
+        let mut name = String::with_capacity(base.len() + 1 + self.module.len());
+        name.push_str(base);
+        for part in self.module.split('.').filter(|part| !part.is_empty()) {
+            name.push('.');
+            name.push_str(part);
+        }
+        if self.module.ends_with('.') {
+            name.push('.');
+        }
+        Some(name)
     }
 }
 

@@ -1,0 +1,6 @@
+def load():
+    pass
+
+
+def save():
+    pass
