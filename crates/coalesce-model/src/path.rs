@@ -34,6 +34,9 @@ impl TreePath {
     /// # Errors
     /// [`PathError::Outside`] when the path is absolute or climbs above the root.
     pub fn new(text: &str) -> Result<Self, PathError> {
+        if is_written_plainly(text) {
+            return Ok(Self(Arc::from(text)));
+        }
         Self::root().join(text)
     }
 
@@ -146,6 +149,15 @@ impl TreePath {
             rest.strip_prefix('/')
         }
     }
+}
+
+/// Whether nothing of a text has to be resolved for it to be a path of the tree, as of those that a walk finds or a
+/// cache has kept: their texts are taken as they stand.
+fn is_written_plainly(text: &str) -> bool {
+    let is_name = |part: &str| !matches!(part, "" | "." | "..");
+    text.as_bytes().get(1) != Some(&b':')
+        && memchr::memchr(b'\\', text.as_bytes()).is_none()
+        && text.split('/').all(is_name)
 }
 
 /// Directories of version control systems, and ours: those whose settings or hooks start programs, or

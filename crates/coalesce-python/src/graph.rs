@@ -7,7 +7,7 @@ mod absent;
 mod look;
 mod names;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use absent::{declared, extensions};
 use coalesce_model::{
@@ -15,7 +15,7 @@ use coalesce_model::{
     ModuleKind, Root, Settings, Severity, TreePath, finding::codes,
 };
 use look::{Known, Look, REMEMBERED};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 use crate::{
     facts::{Content, ImportStatement, Leaf, PythonFacts},
@@ -53,7 +53,8 @@ pub struct PythonGraph {
     /// Directories with an `__init__.py`.
     packages: FxHashSet<TreePath>,
     by_name: FxHashMap<String, Vec<usize>>,
-    bound: Vec<FxHashMap<String, Bound>>,
+    /// What the text of each module binds, once somebody asks: of most modules of a run nobody does.
+    bound: Vec<OnceLock<FxHashMap<String, Bound>>>,
     /// Of each module the statements that are star imports, in order.
     stars: Vec<Vec<usize>>,
     /// Where those lead to.
@@ -98,10 +99,10 @@ impl PythonGraph {
         let naming = name_files(files, settings);
         let named = files
             .iter()
-            .zip(&naming.names)
+            .zip(naming.names)
             .filter(|((path, _), _)| is_source(path));
         let mut rows: Vec<_> = named
-            .map(|((path, facts), names)| (names.clone(), path.clone(), Arc::clone(facts)))
+            .map(|((path, facts), names)| (names, path.clone(), Arc::clone(facts)))
             .collect();
         rows.sort_by(|a, b| (&a.0.canonical, &a.1).cmp(&(&b.0.canonical, &b.1)));
         let mut graph = Self {
@@ -142,7 +143,7 @@ impl PythonGraph {
         if path.file_name() == "__init__.py" {
             self.packages.extend(path.parent());
         }
-        let (bound, stars) = bindings(&facts);
+        let stars = star_imports(&facts);
         let exports = exports(&facts, &path);
         self.modules.push(Module {
             name,
@@ -157,7 +158,7 @@ impl PythonGraph {
             path,
         });
         self.facts.push(facts);
-        self.bound.push(bound);
+        self.bound.push(OnceLock::new());
         self.stars.push(stars);
     }
 
@@ -385,10 +386,7 @@ impl PythonGraph {
         if let Some(module) = base {
             // `from . import sub` in the package itself: the binding is its own submodule.
             if module == importer
-                && self
-                    .bound
-                    .get(module)
-                    .is_some_and(|bound| bound.contains_key(&leaf.name.text))
+                && self.binds(module, &leaf.name.text)
                 && let Some(submodule) = self.submodule(module, &leaf.name.text)
             {
                 return Entity::Module(submodule);
@@ -421,9 +419,14 @@ impl PythonGraph {
 
     /// Whether the text of a module binds `name`, by an import or otherwise.
     pub(crate) fn binds(&self, module: usize, name: &str) -> bool {
-        self.bound
-            .get(module)
+        self.bindings(module)
             .is_some_and(|bound| bound.contains_key(name))
+    }
+
+    /// What the text of a module binds.
+    fn bindings(&self, module: usize) -> Option<&FxHashMap<String, Bound>> {
+        let (bound, facts) = (self.bound.get(module)?, self.facts.get(module)?);
+        Some(bound.get_or_init(|| bindings(facts)))
     }
 
     /// What `name` is in a module: bound there, a submodule, or supplied by a star import.
@@ -452,7 +455,7 @@ impl PythonGraph {
     }
 
     fn member_of(&self, module: usize, name: &str, look: Look<'_>) -> Entity {
-        let (Some(facts), Some(bound)) = (self.facts.get(module), self.bound.get(module)) else {
+        let (Some(facts), Some(bound)) = (self.facts.get(module), self.bindings(module)) else {
             return Entity::Opaque;
         };
         if let Some(found) = bound.get(name) {
@@ -476,7 +479,9 @@ impl PythonGraph {
         {
             return found;
         }
-        let mut opaque = facts.dynamic || facts.syntax_error.is_some() || is_dunder(name);
+        let mut opaque = self.may_give(module, facts, name, look)
+            || facts.syntax_error.is_some()
+            || is_dunder(name);
         let stars = self.star_sources.get(module);
         for source in stars.into_iter().flat_map(|stars| &stars.modules) {
             match self.star_member_at(*source, name, look.further()) {
@@ -493,6 +498,16 @@ impl PythonGraph {
         } else {
             Entity::Missing
         }
+    }
+
+    /// Whether a module may have a name that its text does not show.
+    fn may_give(&self, module: usize, facts: &PythonFacts, name: &str, look: Look<'_>) -> bool {
+        if !facts.tabled || !facts.lazy_stub {
+            return facts.dynamic && !facts.tabled;
+        }
+        // Without its file of types the module cannot be imported, so that one may be made by a build.
+        let twin = self.twin(module);
+        twin.is_none_or(|twin| self.member_at(twin, name, look.further()) != Entity::Missing)
     }
 
     fn bound_entity_at(
@@ -548,10 +563,11 @@ impl PythonGraph {
 
     fn resolve_imports(&mut self) {
         let (mut imports, mut unchecked) = (Vec::new(), Vec::new());
-        for (importer, facts) in self.facts.iter().enumerate() {
-            let Some(module) = self.modules.get(importer) else {
-                continue;
-            };
+        // In the order of paths; those of one file are sorted below.
+        let mut modules: Vec<_> = self.modules.iter().zip(&self.facts).enumerate().collect();
+        modules.sort_unstable_by(|(_, (a, _)), (_, (b, _))| a.path.cmp(&b.path));
+        for (importer, (module, facts)) in modules {
+            let first = (imports.len(), unchecked.len());
             for import in &facts.imports {
                 let base = self.base_module(importer, import);
                 let package = import.base(self.package_of(importer));
@@ -580,9 +596,10 @@ impl PythonGraph {
                     imports.push(resolved);
                 }
             }
-        }
-        for list in [&mut imports, &mut unchecked] {
-            list.sort_by(|a: &Import, b| (&a.path, a.span).cmp(&(&b.path, b.span)));
+            for (list, first) in [(&mut imports, first.0), (&mut unchecked, first.1)] {
+                let own: &mut [Import] = list.get_mut(first..).unwrap_or_default();
+                own.sort_by_key(|import| import.span);
+            }
         }
         (self.imports, self.unchecked) = (imports, unchecked);
     }
@@ -676,7 +693,7 @@ fn target(import: &ImportStatement, base: Option<usize>, entity: Entity) -> Impo
 fn full_name(package: Option<&str>, leaf: &str) -> String {
     match (package, leaf) {
         (Some(package), "*") => package.trim_end_matches(".*").to_owned(),
-        (Some(package), leaf) => format!("{package}.{leaf}"),
+        (Some(package), leaf) => [package, ".", leaf].concat(),
         (None, leaf) => leaf.trim_end_matches(".*").to_owned(),
     }
 }
@@ -696,12 +713,23 @@ fn is_dunder(name: &str) -> bool {
     name.starts_with("__") && name.ends_with("__")
 }
 
-/// What module-level code binds, and which statements are star imports.
-fn bindings(facts: &PythonFacts) -> (FxHashMap<String, Bound>, Vec<usize>) {
-    let mut bound: FxHashMap<String, Bound> = FxHashMap::default();
-    let mut stars = Vec::new();
+/// The statements of module-level code that are star imports.
+fn star_imports(facts: &PythonFacts) -> Vec<usize> {
+    let statements = facts.imports.iter().enumerate();
+    let stars = statements.filter(|(_, import)| {
+        import.top_level && import.leaves.iter().any(|leaf| leaf.name.text == "*")
+    });
+    stars.map(|(statement, _)| statement).collect()
+}
+
+/// What module-level code binds.
+fn bindings(facts: &PythonFacts) -> FxHashMap<String, Bound> {
+    let leaves = facts.imports.iter().map(|import| import.leaves.len());
+    let names = facts.defines.len() + leaves.sum::<usize>();
+    let mut bound = FxHashMap::with_capacity_and_hasher(names, FxBuildHasher);
     for name in &facts.defines {
-        bound.entry(name.clone()).or_default().defined = true;
+        let found: &mut Bound = bound.entry(name.clone()).or_default();
+        found.defined = true;
     }
     for (statement, import) in facts
         .imports
@@ -710,9 +738,7 @@ fn bindings(facts: &PythonFacts) -> (FxHashMap<String, Bound>, Vec<usize>) {
         .filter(|(_, import)| import.top_level)
     {
         for (at, leaf) in import.leaves.iter().enumerate() {
-            if leaf.name.text == "*" {
-                stars.push(statement);
-            } else {
+            if leaf.name.text != "*" {
                 bound
                     .entry(leaf.bound().to_owned())
                     .or_default()
@@ -721,7 +747,7 @@ fn bindings(facts: &PythonFacts) -> (FxHashMap<String, Bound>, Vec<usize>) {
             }
         }
     }
-    (bound, stars)
+    bound
 }
 
 fn exports(facts: &PythonFacts, path: &TreePath) -> Vec<String> {

@@ -6,6 +6,7 @@
 //! root of the tree.
 
 use std::{
+    borrow::Cow,
     collections::{BTreeMap, BTreeSet},
     sync::Arc,
 };
@@ -75,7 +76,7 @@ pub fn is_source(path: &TreePath) -> bool {
     matches!(path.extension(), Some("py" | "pyi"))
 }
 
-struct Namer {
+struct Namer<'f> {
     /// Directories with an `__init__`.
     packages: BTreeSet<TreePath>,
     /// Directories with a project file.
@@ -84,7 +85,7 @@ struct Namer {
     /// The settings name the roots: no other one is tried.
     fixed: bool,
     /// How often the tree imports each dotted name or something below it.
-    support: FxHashMap<String, u32>,
+    support: Support<'f>,
     /// Directories that hold a topmost package which the tree imports by its bare name.
     beside: BTreeSet<TreePath>,
     used: BTreeMap<TreePath, String>,
@@ -149,30 +150,47 @@ fn holds_sources(files: &[File], directory: &TreePath) -> bool {
     !is_package && near.any(|file| inside(&file) && is_source(&file.0))
 }
 
-fn support(files: &[File]) -> FxHashMap<String, u32> {
-    let mut support: FxHashMap<String, u32> = FxHashMap::default();
-    let mut count = |name: &str, times: u32| match support.get_mut(name) {
-        Some(count) => *count += times,
-        None => drop(support.insert(name.to_owned(), times)),
-    };
+/// How often imports say a dotted name or something below it.
+#[derive(Default)]
+struct Support<'f> {
+    /// What stands between `from` and `import`, or behind `import` alone, and what these begin with.
+    said: FxHashMap<&'f str, u32>,
+    /// What is imported from a module, which may be a module, too: `from google.cloud import storage`.
+    taken: FxHashMap<(&'f str, &'f str), u32>,
+}
+
+impl Support<'_> {
+    fn of(&self, name: &str) -> u32 {
+        let said = self.said.get(name).copied().unwrap_or(0);
+        let dots = memchr::memchr_iter(b'.', name.as_bytes());
+        let parts = dots.filter_map(|dot| Some((name.get(..dot)?, name.get(dot + 1..)?)));
+        let taken = parts.filter_map(|parts| self.taken.get(&parts));
+        said + taken.sum::<u32>()
+    }
+}
+
+fn support(files: &[File]) -> Support<'_> {
+    let mut support = Support::default();
     let imports = files.iter().flat_map(|(_, facts)| &facts.imports);
-    let mut whole = String::new();
     for import in imports {
         match &import.from {
             Some(from) if from.level == 0 => {
-                // The module, and what is imported from it, which may be one, too: `from google.cloud import storage`.
+                // The module, and what is imported from it.
                 let times = u32::try_from(import.leaves.len() + 1).unwrap_or(u32::MAX);
-                prefixes(&from.module).for_each(|prefix| count(prefix, times));
+                for prefix in prefixes(&from.module) {
+                    *support.said.entry(prefix).or_default() += times;
+                }
                 for leaf in &import.leaves {
-                    whole.clear();
-                    whole.extend([&from.module, ".", &leaf.name.text]);
-                    count(&whole, 1);
+                    let taken = (from.module.as_str(), leaf.name.text.as_str());
+                    *support.taken.entry(taken).or_default() += 1;
                 }
             }
             Some(_) => {}
             None => {
                 let names = import.leaves.iter().map(|leaf| leaf.name.text.as_str());
-                names.flat_map(prefixes).for_each(|prefix| count(prefix, 1));
+                for prefix in names.flat_map(prefixes) {
+                    *support.said.entry(prefix).or_default() += 1;
+                }
             }
         }
     }
@@ -185,11 +203,11 @@ fn prefixes(name: &str) -> impl Iterator<Item = &str> {
     dots.chain([name.len()]).filter_map(|end| name.get(..end))
 }
 
-impl Namer {
+impl Namer<'_> {
     fn beside_packages(&self) -> BTreeSet<TreePath> {
         let above = self.packages.iter().filter_map(|package| {
             let parent = package.parent()?;
-            let bare = self.support.contains_key(package.file_name());
+            let bare = self.support.of(package.file_name()) > 0;
             (bare && !self.packages.contains(&parent)).then_some(parent)
         });
         above.collect()
@@ -205,25 +223,20 @@ impl Namer {
             .or_else(|| top.is_none().then(|| directory.clone()));
         let nearest = above.clone();
         while let Some(root) = above {
-            let name = dotted(path, &root);
-            let subject = top.as_ref().map_or_else(
-                || name.clone(),
-                |top| {
-                    top.strip_prefix(&root)
-                        .unwrap_or_default()
-                        .replace('/', ".")
-                },
-            );
+            let subject = match &top {
+                Some(top) => dotted_folder(top.strip_prefix(&root).unwrap_or_default()),
+                None => Cow::Owned(dotted(path, &root)),
+            };
             let is_declared = self.declared.contains_key(&root);
             let is_nearest = top.is_some() && nearest.as_ref() == Some(&root);
             let supported = self.supported(&subject, top.as_ref(), nearest.as_ref());
-            let segments = name.split('.').count();
             // The bare name of a script says nothing: every directory has its `utils`. Beside a
             // package it is what the package calls it.
             let beside = root == directory && self.beside.contains(&root);
-            let telling = segments > 1 || top.is_some() || beside;
+            let telling = top.is_some() || beside || subject.contains('.');
             if let Some(project) = self.project_named_as_its_package(path, &root) {
                 if candidates.is_empty() {
+                    let segments = dotted(path, &root).split('.').count();
                     let name = dotted(path, &project);
                     candidates.push((false, 0, false, segments, project, name));
                 }
@@ -232,6 +245,8 @@ impl Namer {
             }
             if is_declared || (!self.fixed && (is_nearest || (telling && supported > 0))) {
                 let supported = if telling || is_declared { supported } else { 0 };
+                let name = dotted(path, &root);
+                let segments = name.split('.').count();
                 candidates.push((
                     is_declared,
                     supported,
@@ -267,7 +282,7 @@ impl Namer {
     /// such as a plug-in, is called like its neighbours: `plugins/a/space/a` is `space.a` where the
     /// tree imports `space.b`.
     fn supported(&self, subject: &str, top: Option<&TreePath>, nearest: Option<&TreePath>) -> u32 {
-        let count = |name: &str| self.support.get(name).copied().unwrap_or(0);
+        let count = |name: &str| self.support.of(name);
         let found = count(subject);
         let alone = top.is_some_and(|top| count(top.file_name()) == 0)
             && !nearest.is_some_and(|nearest| self.declared.contains_key(nearest));
@@ -334,6 +349,14 @@ pub fn is_in_stub_tree(path: &TreePath) -> bool {
     let mut parts = path.components();
     path.extension() == Some("pyi")
         && parts.any(|part| matches!(part, "stubs" | "typings") || part.ends_with("-stubs"))
+}
+
+/// The dotted name of a folder; most have no other one above them.
+fn dotted_folder(path: &str) -> Cow<'_, str> {
+    match path.contains('/') {
+        true => Cow::Owned(path.replace('/', ".")),
+        false => Cow::Borrowed(path),
+    }
 }
 
 /// The dotted name of a file as seen from `root`.

@@ -72,7 +72,7 @@ impl Stat {
 }
 
 /// The form of the rows, and who has written them.
-const FORM: &str = concat!(env!("CARGO_PKG_VERSION"), " rows 2");
+const FORM: &str = concat!(env!("CARGO_PKG_VERSION"), " rows 3");
 
 struct Entry<F> {
     stat: Stat,
@@ -196,12 +196,16 @@ fn load<L: Taken>(file: &Path) -> Option<FxHashMap<TreePath, Entry<L::Of>>> {
     if u128::from_le_bytes(stamp.try_into().ok()?) != ContentHash::of(rest).0 {
         return None;
     }
-    let (header, rest): (Header, &[u8]) = postcard::take_from_bytes(rest).ok()?;
+    let (header, mut rest): (Header, &[u8]) = postcard::take_from_bytes(rest).ok()?;
     if header.version != FORM || header.facts_version != L::VERSION {
         return None;
     }
-    let rows: Vec<Stored<TreePath, L::Of>> = postcard::from_bytes(rest).ok()?;
-    let entry = |(path, stat, settled, remarks, hash, facts)| {
+    let mut entries = FxHashMap::default();
+    // One by one: facts are large, and a list of all would be a second place for them.
+    while !rest.is_empty() {
+        let row: Stored<TreePath, L::Of>;
+        (row, rest) = postcard::take_from_bytes(rest).ok()?;
+        let (path, stat, settled, remarks, hash, facts) = row;
         let (hash, facts) = (ContentHash(hash), Arc::new(facts));
         let entry = Entry {
             stat,
@@ -210,9 +214,9 @@ fn load<L: Taken>(file: &Path) -> Option<FxHashMap<TreePath, Entry<L::Of>>> {
             hash,
             facts,
         };
-        (path, entry)
-    };
-    Some(rows.into_iter().map(entry).collect())
+        entries.insert(path, entry);
+    }
+    Some(entries)
 }
 
 /// The bytes of a file that nobody but this user or root can have written.
@@ -244,14 +248,14 @@ fn write<L: Taken>(file: &Path, walk: i128, rows: &[Row<'_, L::Of>]) -> Option<(
         version: FORM.to_owned(),
         facts_version: L::VERSION,
     };
-    let stored = rows.iter().map(|(file, seen, facts, _)| {
+    let mut body = postcard::to_stdvec(&header).ok()?;
+    for (file, seen, facts, _) in rows {
         let stat = Stat::of(file);
         let (settled, hash) = (stat.settled(walk), seen.hash.0);
-        (&file.path, stat, settled, seen.remarks, hash, *facts)
-    });
-    let stored: Vec<Stored<&TreePath, &L::Of>> = stored.collect();
-    let body = postcard::to_stdvec(&header).ok()?;
-    let body = postcard::to_extend(&stored, body).ok()?;
+        let row: Stored<&TreePath, &L::Of> =
+            (&file.path, stat, settled, seen.remarks, hash, *facts);
+        body = postcard::to_extend(&row, body).ok()?;
+    }
     let directory = file.parent()?;
     fs::create_dir_all(directory).ok()?;
     let mut temporary = tempfile::NamedTempFile::new_in(directory).ok()?;

@@ -10,6 +10,7 @@ mod parsing;
 pub mod plain;
 mod read;
 mod settings;
+pub mod threads;
 mod tree;
 mod walk;
 

@@ -16,7 +16,7 @@ use crate::{
     Error, ErrorKind, FactsCache, FileEntry, FileKind, Skip, Unread,
     cache::{Found, Origin, Seen},
     parsing::Parsing,
-    read, settings, walk,
+    read, settings, threads, walk,
 };
 
 /// Texts beyond this are read again when they are asked for again.
@@ -185,6 +185,7 @@ impl SourceTree {
         });
         let rest: Vec<usize> = rest.collect();
         if !rest.is_empty() {
+            threads::start();
             let found = rest.into_par_iter().filter_map(|at| {
                 let (facts, origin) = self.facts_at(at, language, cache)?;
                 Some((at, facts, origin))

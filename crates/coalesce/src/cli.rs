@@ -84,6 +84,9 @@ pub struct Global {
     /// Read every file again instead of using facts cached from an earlier run
     #[arg(long, global = true, action = ArgAction::SetTrue)]
     pub no_cache: bool,
+    /// Whether the process ends with this command. Nobody asks for it: the terminal says so, servers do not.
+    #[arg(skip)]
+    pub ends: bool,
 }
 
 /// What is printed.
@@ -113,7 +116,9 @@ pub enum Color {
 }
 
 /// The commands.
+// Options of a command are made when it is asked for: those of all take a tenth of a second `check`.
 #[derive(Clone, Debug, Subcommand)]
+#[command(defer = true)]
 pub enum Command {
     /// Write a manifest to begin with: all of it commented out, with names of this tree
     Init(Init),

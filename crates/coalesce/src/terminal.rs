@@ -14,17 +14,14 @@ use anstream::{AutoStream, ColorChoice};
 use clap::Parser as _;
 use coalesce_model::envelope::{Body, Envelope, ErrorEntry, Failed};
 use coalesce_report::Options;
+use coalesce_tree::threads::{self, STACK_BYTES};
 
 use crate::{
-    cli::{Color, Format, Global, Invocation, Layout},
+    cli::{Color, Command, Format, Global, Invocation, Layout},
     commands,
     exit::{Exit, Failure, Outcome, describe},
     servers,
 };
-
-/// Stack of every thread. Trees of expressions are walked level by level, and how deep a text may
-/// nest is bounded by the language that reads it; what is not used costs nothing.
-const STACK_BYTES: usize = 64 << 20;
 
 /// The whole of a program: whoever has this as their `main` is also the contained child that runs the
 /// programs of a project for `verify`.
@@ -34,15 +31,17 @@ pub fn start(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         return code.into();
     }
     coalesce_verify::enable_containment();
-    // It fails where there is one already, and there is none.
-    let _ = rayon::ThreadPoolBuilder::new()
-        .stack_size(STACK_BYTES)
-        .build_global();
     let thread = std::thread::Builder::new()
         .name("main".to_owned())
         .stack_size(STACK_BYTES)
         .spawn(|| main(arguments));
-    match thread.map(std::thread::JoinHandle::join) {
+    let ended = thread.map(std::thread::JoinHandle::join);
+    // Else something was done in parallel before they were started, on stacks that may be too small.
+    debug_assert!(
+        threads::start(),
+        "the threads were started by somebody else"
+    );
+    match ended {
         Ok(Ok(code)) => code,
         // The panic was printed.
         Ok(Err(_)) => Exit::Failed.into(),
@@ -55,7 +54,7 @@ pub fn start(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 /// Runs the command that `arguments` ask for, the program's name first, and prints what it says.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let invocation = match Invocation::try_parse_from(arguments) {
+    let mut invocation = match Invocation::try_parse_from(arguments) {
         Ok(invocation) => invocation,
         Err(error) => {
             // The reader may have gone away; there is nobody left to tell.
@@ -68,6 +67,10 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             .into();
         }
     };
+    // A second `check` has nothing for them to do, and starts them itself where it has.
+    if !matches!(invocation.command, Command::Check(_)) {
+        threads::start();
+    }
     if let Some(told) = commands::about::text(&invocation.command) {
         return tell(told).into();
     }
@@ -75,6 +78,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         return end_of_service(&invocation, served).into();
     }
     let Some(seconds) = invocation.command.repeats() else {
+        invocation.global.ends = true;
         return run(&invocation).into();
     };
     // Until somebody interrupts it, or nobody reads it any more.

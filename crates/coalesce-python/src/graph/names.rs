@@ -80,7 +80,7 @@ impl PythonGraph {
             (Some((_, manifest)), _) => ItemPlace::Shim(manifest.clone()),
             (None, Entity::Item(home, item)) if home == module && item == last => {
                 // A name that an import brings from outside the tree is no definition.
-                let bound = self.bound.get(module)?.get(last)?;
+                let bound = self.bindings(module)?.get(last)?;
                 if !bound.defined {
                     return None;
                 }

@@ -10,6 +10,7 @@ use crate::{
 };
 
 /// What the sites of a tree amount to.
+#[derive(Default)]
 pub(super) struct Imported {
     pub imports: Vec<Import>,
     /// Imports that name what is not there.
@@ -18,6 +19,10 @@ pub(super) struct Imported {
 
 /// One import for each use leaf, and for each path that leads into another module by itself.
 pub(super) fn imports(world: &World, listed: &Listed) -> Imported {
+    if world.load_count() == 0 {
+        // Nothing to start threads for.
+        return Imported::default();
+    }
     let conditional = conditional_bodies(world);
     let context = Context {
         world,

@@ -16,6 +16,7 @@ use coalesce_model::{
     envelope::{Body, Check, Command, FindingEntry, Fixed, ShimEntry, UncheckedImport},
     manifest::Manifest,
 };
+use coalesce_tree::threads;
 
 use self::scope::Scope;
 use super::{Page, duplicates, manifests, open, open_for};
@@ -34,7 +35,10 @@ pub fn run(global: &cli::Global, arguments: &cli::Check) -> anyhow::Result<Outco
     let mut scope = Scope::of(&global.root, arguments)?;
     // Only what is written has to be planned.
     let mut session = match arguments.fix {
-        true => open(global)?,
+        true => {
+            threads::start();
+            open(global)?
+        }
         false => open_for(Extent::Structure, global)?,
     };
     // What is asked wrongly is told before anything changes.
@@ -94,6 +98,9 @@ pub fn run(global: &cli::Global, arguments: &cli::Check) -> anyhow::Result<Outco
     say_what_dirt_takes(&session, &mut entries);
     let mut envelope = page.envelope(Command::Check, &[], Body::Check(body));
     envelope.findings = entries;
+    if global.ends {
+        session.leave_to_process();
+    }
     Ok(Outcome {
         envelope,
         exit: if clean { Exit::Success } else { Exit::Findings },
@@ -188,6 +195,9 @@ impl Prepared {
         let counts: Vec<usize> = references(session, &entries).iter().map(Vec::len).collect();
         let files = session.source_paths();
         let from = Sources::of(session, &files);
+        if !settings.homes.is_empty() || known_copies.is_some() {
+            threads::start();
+        }
         let roles = if settings.homes.is_empty() {
             Vec::new()
         } else {
@@ -227,6 +237,7 @@ impl Prepared {
         let configuration = if patterns.is_empty() {
             Vec::new()
         } else {
+            threads::start();
             let mut found = coalesce_text::mentions(&patterns, &session.tree);
             let mut baselines = BTreeMap::new();
             found.retain(|mention| {

@@ -35,6 +35,7 @@ fn carry_out(global: &Global, command: Command) -> Result<Outcome, ErrorEntry> {
     let global = Global {
         quiet: true,
         format: cli::Format::Json,
+        ends: false,
         ..global.clone()
     };
     let invocation = Invocation { global, command };
