@@ -53,6 +53,8 @@ pub struct PythonGraph {
     /// Directories with an `__init__.py`.
     packages: FxHashSet<TreePath>,
     by_name: FxHashMap<String, Vec<usize>>,
+    /// What the names of modules begin with.
+    outermost: FxHashSet<String>,
     /// What the text of each module binds, once somebody asks: of most modules of a run nobody does.
     bound: Vec<OnceLock<FxHashMap<String, Bound>>>,
     /// Of each module the statements that are star imports, in order.
@@ -115,6 +117,7 @@ impl PythonGraph {
             by_path: FxHashMap::default(),
             packages: FxHashSet::default(),
             by_name: FxHashMap::default(),
+            outermost: FxHashSet::default(),
             bound: Vec::with_capacity(rows.len()),
             stars: Vec::with_capacity(rows.len()),
             star_sources: Vec::new(),
@@ -138,6 +141,10 @@ impl PythonGraph {
         let index = self.modules.len();
         for name in std::iter::once(&name).chain(&also) {
             self.by_name.entry(name.clone()).or_default().push(index);
+            let first = name.split('.').next().unwrap_or_default();
+            if !self.outermost.contains(first) {
+                self.outermost.insert(first.to_owned());
+            }
         }
         self.by_path.insert(path.clone(), index);
         if path.file_name() == "__init__.py" {
@@ -377,7 +384,10 @@ impl PythonGraph {
         if look.depth > MAXIMUM_CHAIN {
             return Entity::Opaque;
         }
-        let Some(_) = &import.from else {
+        let Some(from) = &import.from else {
+            if self.is_foreign(importer, &leaf.name.text) {
+                return Entity::External;
+            }
             return match self.find(Some(importer), &leaf.name.text) {
                 Some(module) => Entity::Module(module),
                 None => self.absent(importer, &leaf.name.text),
@@ -401,6 +411,9 @@ impl PythonGraph {
                 found => found,
             };
         }
+        if from.level == 0 && self.is_foreign(importer, &from.module) {
+            return Entity::External;
+        }
         // A namespace package: the name may still be a module.
         let Some(base) = import.base(self.package_of(importer)) else {
             return Entity::Missing;
@@ -409,6 +422,15 @@ impl PythonGraph {
             return Entity::Module(module);
         }
         self.absent(importer, &base)
+    }
+
+    /// Whether no module of the tree can have a name as a module sees it, since none begins like it. Most imports of a
+    /// tree are such ones. Beside a script any file may be called so.
+    fn is_foreign(&self, importer: usize, name: &str) -> bool {
+        let first = name.split('.').next().unwrap_or_default();
+        let own = self.modules.get(importer);
+        let is_script = own.is_none_or(|own| !self.packages.contains(directory_of(&own.path)));
+        !is_script && !self.outermost.contains(first)
     }
 
     /// Whether a statement is for type checkers alone, which see names that only files of types have.

@@ -111,13 +111,16 @@ fn declared(files: &[File], settings: &Settings) -> BTreeMap<TreePath, String> {
             .collect();
     }
     let mut declared = BTreeMap::from([(TreePath::root(), "the root of the tree".to_owned())]);
-    for (path, _) in files {
-        // What build backends look for without being told.
-        let beside = path.parent().unwrap_or_else(TreePath::root);
-        let named = is_project_file(path);
+    let project_files = files.iter().filter(|(path, _)| is_project_file(path));
+    let beside_project_files = project_files.filter_map(|(path, _)| path.parent());
+    let named: BTreeSet<TreePath> = beside_project_files.collect();
+    let outermost = TreePath::root();
+    let has_files = files.iter().any(|(path, _)| !path.as_str().contains('/'));
+    // What build backends look for without being told.
+    for beside in named.iter().chain(has_files.then_some(&outermost)) {
         for name in ["src", "stubs", "typings"] {
             if let Ok(root) = beside.join(name)
-                && (named || name != "src" && beside.is_root())
+                && (name != "src" || named.contains(beside))
                 && holds_sources(files, &root)
             {
                 let reason = format!("`{name}` beside a project file, without `__init__.py`");

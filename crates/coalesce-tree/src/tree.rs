@@ -168,13 +168,12 @@ impl SourceTree {
         language: &L,
         cache: Option<&FactsCache<L>>,
     ) -> Vec<(TreePath, Arc<L::Of>)> {
-        let claimed = language.files(&self.paths);
-        let is_claimed = |at: &usize| {
-            self.paths
-                .get(*at)
-                .is_some_and(|path| claimed.contains(path))
-        };
-        let claimed: Vec<usize> = (0..self.files.len()).filter(is_claimed).collect();
+        // Both are sorted.
+        let mut claimed = language.files(&self.paths).into_iter().peekable();
+        let paths = self.paths.iter().enumerate();
+        let claimed: Vec<usize> = paths
+            .filter_map(|(at, path)| claimed.next_if(|next| *next == path).map(|_| at))
+            .collect();
         let mut taken: Vec<(usize, Arc<L::Of>, Origin)> = Vec::with_capacity(claimed.len());
         // What the cache has settled takes less than the start of a thread.
         let rest = claimed.into_iter().filter(|at| {

@@ -235,7 +235,7 @@ fn not_plain(kind: FileType) -> Option<&'static str> {
 
 /// The path in the tree, and whether it names the file: a name that is not UTF-8 is told lossily.
 fn tree_path(root: &Path, path: &Path) -> (TreePath, bool) {
-    let relative = path.strip_prefix(root).unwrap_or(path);
+    let relative = below(root, path);
     let exact = relative
         .to_str()
         .filter(|text| cfg!(windows) || !text.contains('\\'));
@@ -246,6 +246,16 @@ fn tree_path(root: &Path, path: &Path) -> (TreePath, bool) {
             let path = TreePath::new(&lossy).unwrap_or_else(|_| TreePath::root());
             (path, false)
         }
+    }
+}
+
+/// What follows the root in a path that the walk has put behind it, without looking at each part of both.
+fn below<'p>(root: &Path, path: &'p Path) -> &'p Path {
+    let texts = root.to_str().zip(path.to_str());
+    let rest = texts.and_then(|(root, path)| path.strip_prefix(root)?.strip_prefix('/'));
+    match rest {
+        Some(rest) => Path::new(rest),
+        None => path.strip_prefix(root).unwrap_or(path),
     }
 }
 
