@@ -128,13 +128,6 @@ pub fn plan(
             way: 0,
         };
         let later = renewal::proposals(session, manifests, &checked, rewriting);
-        let ways = checked
-            .changes
-            .iter()
-            .map(|(language, changes)| session.part(*language).graph().ways(changes));
-        let ways = ways.max().unwrap_or(usize::from(
-            !later.is_empty() || !checked.accessors.is_empty(),
-        ));
         let task = Task {
             session,
             checked: &checked,
@@ -144,26 +137,7 @@ pub fn plan(
             unread: unread::look_for(session, &unread::old_names(&checked)),
             ignored: unread::ignored(session, &checked),
         };
-        for way in 0..ways {
-            // Advice takes longer than the proof, and of several ways one is told.
-            let tried = task.try_way(way, ways == 1);
-            // Of several refusals, the one of the plainest way is told.
-            if way == 0 || !tried.refused() {
-                worked.take(session, tried);
-            }
-            if !worked.refused() {
-                break;
-            }
-        }
-        let later = match options.depth {
-            Depth::Advice if worked.refused() => later::in_some_way(&task, ways),
-            _ => None,
-        };
-        if let Some(later) = later {
-            worked.take(session, later);
-        } else if worked.refused() && ways > 1 && options.depth == Depth::Advice {
-            worked.take(session, task.try_way(0, true));
-        }
+        task.find_way(&mut worked);
     }
     if !worked.refused() && !worked.nothing_to_do() {
         let records = records(session, manifests);
@@ -213,6 +187,39 @@ struct Task<'t> {
 }
 
 impl Task<'_> {
+    /// Takes the first way that is not refused, the plainest one where all are.
+    fn find_way(&self, worked: &mut MigrationPlan) {
+        let ways = self.ways();
+        for way in 0..ways {
+            // Advice takes longer than the proof, and of several ways one is told.
+            let tried = self.try_way(way, ways == 1);
+            // Of several refusals, the one of the plainest way is told.
+            if way == 0 || !tried.refused() {
+                worked.take(self.session, tried);
+            }
+            if !worked.refused() {
+                break;
+            }
+        }
+        if !worked.refused() || self.options.depth != Depth::Advice {
+            return;
+        }
+        if let Some(later) = later::in_some_way(self, ways) {
+            worked.take(self.session, later);
+        } else if ways > 1 {
+            worked.take(self.session, self.try_way(0, true));
+        }
+    }
+
+    /// How many ways there are.
+    fn ways(&self) -> usize {
+        let languages = self.checked.changes.iter();
+        let ways =
+            languages.map(|(language, changes)| self.session.part(*language).graph().ways(changes));
+        let others = !self.later.is_empty() || !self.checked.accessors.is_empty();
+        ways.max().unwrap_or(usize::from(others))
+    }
+
     /// A plan that takes one of the ways, proven as far as is wanted.
     fn try_way(&self, way: usize, advice: bool) -> MigrationPlan {
         let mut tried = self.take_way(way);

@@ -181,6 +181,19 @@ struct Expansion {
     span: Span,
 }
 
+/// What cargo says of the units of a tree.
+#[derive(Default)]
+struct Report {
+    /// Those that are compiled: manifest, kinds and name of the target, and whether it is its tests.
+    built: BTreeSet<(PathBuf, Vec<String>, String, bool)>,
+    failures: Vec<Failure>,
+    /// Those that are not.
+    broken: BTreeSet<String>,
+    /// Imports that are called unused, by unit.
+    said: Vec<(String, UnusedImport)>,
+    artifacts: Artifacts,
+}
+
 struct Reader<'s> {
     tree: &'s Path,
     place: &'s Path,
@@ -192,56 +205,13 @@ struct Reader<'s> {
 
 impl Reader<'_> {
     fn outcome(&self, done: &Finished) -> Result<Outcome, Error> {
-        let text = String::from_utf8_lossy(&done.stdout);
-        let mut built: BTreeSet<(PathBuf, Vec<String>, String, bool)> = BTreeSet::new();
-        let mut failures: Vec<Failure> = Vec::new();
-        let mut broken: BTreeSet<String> = BTreeSet::new();
-        let mut said: Vec<(String, UnusedImport)> = Vec::new();
-        let mut artifacts = Artifacts::default();
-        for line in text.lines().filter(|line| line.starts_with('{')) {
-            let line: Line = serde_json::from_str(line).map_err(|error| {
-                Error::new(
-                    ErrorKind::Report,
-                    format!("cargo printed what cannot be read: {error}"),
-                )
-            })?;
-            match line {
-                Line::CompilerArtifact {
-                    manifest_path,
-                    target,
-                    profile,
-                    package_id,
-                    features,
-                    filenames,
-                } if manifest_path.starts_with(self.tree) => {
-                    artifacts.add(Artifact {
-                        package: package_id,
-                        features,
-                        filenames,
-                        test: profile.test,
-                    });
-                    built.insert((manifest_path, target.kind, target.name, profile.test));
-                }
-                Line::CompilerMessage {
-                    manifest_path,
-                    target,
-                    message,
-                } => {
-                    let subject = format!("{} `{}`", target.kind.join(", "), target.name);
-                    let unit = format!("{}{subject}", manifest_path.display());
-                    let unused = self.unused(&message).into_iter();
-                    said.extend(unused.map(|import| (unit.clone(), import)));
-                    if message.level.starts_with("error") {
-                        broken.insert(unit);
-                        failures.extend(self.failure(subject, message));
-                    }
-                }
-                Line::BuildScriptExecuted { package_id, cfgs } => {
-                    artifacts.set_by_build_script(package_id, cfgs);
-                }
-                _ => {}
-            }
-        }
+        let Report {
+            built,
+            mut failures,
+            broken,
+            said,
+            artifacts,
+        } = self.report(&String::from_utf8_lossy(&done.stdout))?;
         // A library and its tests are compiled from the same files and fail alike.
         let mut seen = BTreeSet::new();
         failures.retain(|failure| seen.insert((failure.key.clone(), failure.places.clone())));
@@ -272,6 +242,62 @@ impl Reader<'_> {
             compiled: artifacts.files(self.tree, self.place, &self.set),
             ..Outcome::default()
         })
+    }
+
+    /// What cargo has printed, read line by line.
+    fn report(&self, text: &str) -> Result<Report, Error> {
+        let mut report = Report::default();
+        for line in text.lines().filter(|line| line.starts_with('{')) {
+            let line: Line = serde_json::from_str(line).map_err(|error| {
+                Error::new(
+                    ErrorKind::Report,
+                    format!("cargo printed what cannot be read: {error}"),
+                )
+            })?;
+            self.add(line, &mut report);
+        }
+        Ok(report)
+    }
+
+    fn add(&self, line: Line, report: &mut Report) {
+        match line {
+            Line::CompilerArtifact {
+                manifest_path,
+                target,
+                profile,
+                package_id,
+                features,
+                filenames,
+            } if manifest_path.starts_with(self.tree) => {
+                report.artifacts.add(Artifact {
+                    package: package_id,
+                    features,
+                    filenames,
+                    test: profile.test,
+                });
+                let built = (manifest_path, target.kind, target.name, profile.test);
+                report.built.insert(built);
+            }
+            Line::CompilerMessage {
+                manifest_path,
+                target,
+                message,
+            } => {
+                let subject = format!("{} `{}`", target.kind.join(", "), target.name);
+                let unit = format!("{}{subject}", manifest_path.display());
+                let unused = self.unused(&message).into_iter();
+                let said = unused.map(|import| (unit.clone(), import));
+                report.said.extend(said);
+                if message.level.starts_with("error") {
+                    report.broken.insert(unit);
+                    report.failures.extend(self.failure(subject, message));
+                }
+            }
+            Line::BuildScriptExecuted { package_id, cfgs } => {
+                report.artifacts.set_by_build_script(package_id, cfgs);
+            }
+            _ => {}
+        }
     }
 
     /// The imports that a message calls unused.

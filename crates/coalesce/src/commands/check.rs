@@ -51,12 +51,8 @@ pub fn run(global: &cli::Global, arguments: &cli::Check) -> anyhow::Result<Outco
         .transpose()?;
     let mut fixed = None;
     if arguments.fix {
-        // A comment that allows an old name allows it of `--fix` as well.
-        let all = Prepared::of(&session, arguments, None)?.check(&session, None);
-        let done = fix::lead_on(&session, global, arguments, &all.old_names_allowed)?;
-        if done.migration.is_some() {
-            session = open(global)?;
-        }
+        let done;
+        (session, done) = mend(session, global, arguments)?;
         fixed = Some(done);
     }
     let told = session.settings.check.duplicates.as_ref();
@@ -87,15 +83,7 @@ pub fn run(global: &cli::Global, arguments: &cli::Check) -> anyhow::Result<Outco
         fixed: fixed.filter(|fixed| fixed.migration.is_some() || fixed.baseline.is_some()),
     };
     let mut page = Page::new(&session, global);
-    let entries = report.findings.iter();
-    let mut entries: Vec<_> = entries
-        .map(|finding| page.locator.finding_with_line(finding))
-        .collect();
-    scope.mark_changed(&session, &mut entries);
-    if arguments.fix {
-        say_what_is_left(&mut entries);
-    }
-    say_what_dirt_takes(&session, &mut entries);
+    let entries = entries(&session, &mut page, &report.findings, &scope, arguments.fix);
     let mut envelope = page.envelope(Command::Check, &[], Body::Check(body));
     envelope.findings = entries;
     if global.ends {
@@ -105,6 +93,42 @@ pub fn run(global: &cli::Global, arguments: &cli::Check) -> anyhow::Result<Outco
         envelope,
         exit: if clean { Exit::Success } else { Exit::Findings },
     })
+}
+
+/// Mends what can be mended, and reads the tree again where that changed it.
+fn mend(
+    session: Session,
+    global: &cli::Global,
+    arguments: &cli::Check,
+) -> anyhow::Result<(Session, Fixed)> {
+    // A comment that allows an old name allows it of `--fix` as well.
+    let all = Prepared::of(&session, arguments, None)?.check(&session, None);
+    let done = fix::lead_on(&session, global, arguments, &all.old_names_allowed)?;
+    let session = match done.migration.is_some() {
+        true => open(global)?,
+        false => session,
+    };
+    Ok((session, done))
+}
+
+/// The findings as they are told.
+fn entries(
+    session: &Session,
+    page: &mut Page<'_>,
+    findings: &[Finding],
+    scope: &Scope,
+    fix: bool,
+) -> Vec<FindingEntry> {
+    let findings = findings.iter();
+    let mut entries: Vec<_> = findings
+        .map(|finding| page.locator.finding_with_line(finding))
+        .collect();
+    scope.mark_changed(session, &mut entries);
+    if fix {
+        say_what_is_left(&mut entries);
+    }
+    say_what_dirt_takes(session, &mut entries);
+    entries
 }
 
 /// Refuses options that say how `--fix` applies, where there is no `--fix`.
