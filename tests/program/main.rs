@@ -14,6 +14,7 @@ mod laws;
 mod limits;
 mod meaning;
 mod meaning_rust;
+mod second_run;
 mod soak;
 #[cfg(unix)]
 mod trees;

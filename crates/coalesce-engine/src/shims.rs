@@ -7,6 +7,7 @@ use coalesce_model::{
     Form, ItemShim, LanguageGraph, LanguageKind, Module, ModuleKind, Reference, Texts, TreePath,
     envelope::ShimEntry, manifest::Manifest,
 };
+use coalesce_tree::threads;
 
 use crate::Session;
 
@@ -127,6 +128,10 @@ fn removal(text: &str) -> Option<String> {
 /// Everything that would miss the shims, shim by shim: what names them in code, strings,
 /// configuration and links. Prose does not, nor do the shims themselves and `migrations/`.
 pub fn references(session: &Session, shims: &[ShimEntry]) -> Vec<Vec<Reference>> {
+    if shims.is_empty() {
+        return Vec::new();
+    }
+    threads::start();
     let items = of_items(session, shims);
     let modules = shims.iter().filter(|shim| !items.contains(&shim.name));
     let own: BTreeSet<&TreePath> = modules.map(|shim| &shim.path).collect();

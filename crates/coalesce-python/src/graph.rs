@@ -385,7 +385,7 @@ impl PythonGraph {
             return Entity::Opaque;
         }
         let Some(from) = &import.from else {
-            if self.is_foreign(importer, &leaf.name.text) {
+            if self.is_outside(importer, &leaf.name.text) {
                 return Entity::External;
             }
             return match self.find(Some(importer), &leaf.name.text) {
@@ -411,7 +411,7 @@ impl PythonGraph {
                 found => found,
             };
         }
-        if from.level == 0 && self.is_foreign(importer, &from.module) {
+        if from.level == 0 && self.is_outside(importer, &from.module) {
             return Entity::External;
         }
         // A namespace package: the name may still be a module.
@@ -426,7 +426,7 @@ impl PythonGraph {
 
     /// Whether no module of the tree can have a name as a module sees it, since none begins like it. Most imports of a
     /// tree are such ones. Beside a script any file may be called so.
-    fn is_foreign(&self, importer: usize, name: &str) -> bool {
+    fn is_outside(&self, importer: usize, name: &str) -> bool {
         let first = name.split('.').next().unwrap_or_default();
         let own = self.modules.get(importer);
         let is_script = own.is_none_or(|own| !self.packages.contains(directory_of(&own.path)));
@@ -524,12 +524,28 @@ impl PythonGraph {
 
     /// Whether a module may have a name that its text does not show.
     fn may_give(&self, module: usize, facts: &PythonFacts, name: &str, look: Look<'_>) -> bool {
-        if !facts.tabled || !facts.lazy_stub {
-            return facts.dynamic && !facts.tabled;
+        let is_tabled = facts.tabled
+            && !facts.makes_modules
+            && facts.made_modules.is_empty()
+            && !self.outermost.contains("lazy_loader");
+        if !is_tabled || !facts.lazy_stub {
+            return facts.dynamic && !is_tabled;
         }
-        // Without its file of types the module cannot be imported, so that one may be made by a build.
-        let twin = self.twin(module);
-        twin.is_none_or(|twin| self.member_at(twin, name, look.further()) != Entity::Missing)
+        // The file of types beside it is read when it is imported. Where it is not in the tree, a build makes it.
+        let own = self.modules.get(module).map(|module| &module.path);
+        let types = own.and_then(|own| self.by_path.get(format!("{own}i").as_str()).copied());
+        let Some(types) = types else {
+            return true;
+        };
+        // `lazy_loader` passes over `as`, and takes imports wherever they stand.
+        let imports = self
+            .facts
+            .get(types)
+            .into_iter()
+            .flat_map(|facts| &facts.imports);
+        let mut leaves = imports.flat_map(|import| &import.leaves);
+        leaves.any(|leaf| leaf.name.text == name || leaf.bound() == name)
+            || self.member_at(types, name, look.further()) != Entity::Missing
     }
 
     fn bound_entity_at(

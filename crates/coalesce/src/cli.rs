@@ -116,9 +116,7 @@ pub enum Color {
 }
 
 /// The commands.
-// Options of a command are made when it is asked for: those of all take a tenth of a second `check`.
 #[derive(Clone, Debug, Subcommand)]
-#[command(defer = true)]
 pub enum Command {
     /// Write a manifest to begin with: all of it commented out, with names of this tree
     Init(Init),

@@ -36,11 +36,11 @@ pub fn start(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         .stack_size(STACK_BYTES)
         .spawn(|| main(arguments));
     let ended = thread.map(std::thread::JoinHandle::join);
-    // Else something was done in parallel before they were started, on stacks that may be too small.
-    debug_assert!(
-        threads::start(),
-        "the threads were started by somebody else"
-    );
+    if cfg!(debug_assertions) {
+        threads::start();
+        let missed = "something was done in parallel before the threads were started, on stacks that may be too small";
+        assert!(!threads::were_missed(), "{missed}");
+    }
     match ended {
         Ok(Ok(code)) => code,
         // The panic was printed.
@@ -67,7 +67,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             .into();
         }
     };
-    // A second `check` has nothing for them to do, and starts them itself where it has.
+    // Often `check` has nothing for them to do; where it has, it starts them itself.
     if !matches!(invocation.command, Command::Check(_)) {
         threads::start();
     }

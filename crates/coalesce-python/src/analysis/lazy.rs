@@ -5,6 +5,7 @@
 //! statement would say. What is made by a call or put together from unknown parts is told as a table of
 //! an unknown kind, never guessed.
 
+mod closed;
 mod getattr;
 mod pieces;
 mod tables;
@@ -74,8 +75,7 @@ pub struct LazyTables {
     pub stub: bool,
     /// Names may be there that no text shows.
     pub dynamic: bool,
-    /// All such names are those of `lazy_loader`'s tables, which are read whole, or of the file of types: it
-    /// raises an error for any other.
+    /// Those are the names of a table of `lazy_loader`, or of the file of types beside this one, and no others.
     pub tabled: bool,
 }
 
@@ -96,30 +96,11 @@ pub fn find(body: &[Stmt], text: &str, start: u32) -> LazyTables {
             }
             _ => None,
         }),
-        loaders: loaders(body),
-        givers: 0,
-        read_givers: 0,
         found: LazyTables::default(),
     };
     search.suite(body);
-    search.found.dynamic = search.givers > 0;
-    search.found.tabled = search.givers > 0 && search.givers == search.read_givers;
+    search.found.tabled = closed::is_closed(body, text);
     search.found
-}
-
-/// What a module calls the package `lazy_loader`, and functions of it.
-fn loaders(body: &[Stmt]) -> Vec<&str> {
-    let named = |alias: &'_ ast::Alias| alias.name.as_str() == "lazy_loader";
-    let aliases = body.iter().flat_map(|statement| match statement {
-        Stmt::Import(import) => import.names.iter().filter(|alias| named(alias)).collect(),
-        Stmt::ImportFrom(import) if import.level == 0 => match import.module.as_deref() {
-            Some("lazy_loader") => import.names.iter().collect(),
-            _ => Vec::new(),
-        },
-        _ => Vec::new(),
-    });
-    let bound = aliases.map(|alias| alias.asname.as_ref().unwrap_or(&alias.name).as_str());
-    bound.collect()
 }
 
 /// Functions of a suite by their names.
@@ -141,12 +122,6 @@ struct Search<'t> {
     tables: Tables<'t>,
     /// The module's own `__getattr__`.
     asked: Option<&'t ast::StmtFunctionDef>,
-    /// What the module calls the package `lazy_loader`, and functions of it.
-    loaders: Vec<&'t str>,
-    /// What gives names when the module is asked for them.
-    givers: usize,
-    /// Those of which all names are read.
-    read_givers: usize,
     found: LazyTables,
 }
 
@@ -165,7 +140,7 @@ impl<'t> Search<'t> {
         for statement in body {
             match statement {
                 Stmt::FunctionDef(function) if function.name.as_str() == "__getattr__" => {
-                    self.givers += 1;
+                    self.found.dynamic = true;
                     self.getattr(function, &functions);
                 }
                 Stmt::Assign(assign) => self.assign(assign),
@@ -180,7 +155,7 @@ impl<'t> Search<'t> {
         for target in &assign.targets {
             let takes_over = is_own_module(target);
             if takes_over || binds_getattr(target) || self.is_fallback(target, &assign.value) {
-                self.givers += 1;
+                self.found.dynamic = true;
                 self.made(&assign.value, takes_over);
             }
         }
@@ -207,10 +182,7 @@ impl<'t> Search<'t> {
             return;
         };
         match last_name(&call.func) {
-            Some("attach_stub") => {
-                self.found.stub = true;
-                self.read_givers += usize::from(self.is_loader(call));
-            }
+            Some("attach_stub") => self.found.stub = true,
             Some("attach") if !takes_over => self.attach(call),
             _ => self.structure(call),
         }
@@ -223,7 +195,6 @@ impl<'t> Search<'t> {
             matches!(value, Expr::Name(name) if matches!(name.id.as_str(), "__name__" | "__package__"))
         });
         let (modules, names) = (argument(1, "submodules"), argument(2, "submod_attrs"));
-        let unread = self.found.unknown.len();
         for value in modules.into_iter().chain(names) {
             match self.tables.of(value).filter(|table| own && table.whole) {
                 Some(table) => self.add(&table, &Prefix::Package),
@@ -231,21 +202,6 @@ impl<'t> Search<'t> {
                 None => self.found.unknown.push(self.span(call)),
             }
         }
-        let read = own && unread == self.found.unknown.len() && self.is_loader(call);
-        self.read_givers += usize::from(read);
-    }
-
-    /// Whether a call is of `lazy_loader` itself, and not of something that is called like its functions.
-    fn is_loader(&self, call: &ast::ExprCall) -> bool {
-        let root = match &*call.func {
-            Expr::Name(name) => name.id.as_str(),
-            Expr::Attribute(attribute) => match &*attribute.value {
-                Expr::Name(name) => name.id.as_str(),
-                _ => return false,
-            },
-            _ => return false,
-        };
-        self.loaders.contains(&root)
     }
 
     /// A lazy module that is made with a table of the names of each module.

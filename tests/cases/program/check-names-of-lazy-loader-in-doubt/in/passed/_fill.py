@@ -1,0 +1,2 @@
+def fill(t):
+    t["core"] = ["A"]

@@ -1,0 +1,3 @@
+from .core import A
+def g():
+    from .core import B
