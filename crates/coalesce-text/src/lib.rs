@@ -10,6 +10,7 @@ mod history;
 mod kind;
 mod names;
 mod places;
+mod removed;
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -58,14 +59,16 @@ pub fn rewrite(
     texts: &dyn Texts,
 ) -> LanguagePlan {
     let separator = graph.language().separator();
+    let given = changes.iter().filter(|change| !removed::is_removal(change));
+    let given: Vec<Change> = given.cloned().collect();
     let subject = Subject {
-        changes,
+        changes: &given,
         places: Places::new(moves, texts),
         graph,
         separator,
         prose: options.prose,
     };
-    let needles: Vec<&str> = changes
+    let needles: Vec<&str> = given
         .iter()
         .filter_map(|change| change.from.rsplit(separator).next())
         .collect();
@@ -90,6 +93,7 @@ pub fn rewrite(
             plan.edits.insert(found.path, found.edits);
         }
     }
+    removed::tell(changes, graph.language(), texts, &mut plan);
     plan
 }
 

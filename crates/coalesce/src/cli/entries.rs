@@ -8,7 +8,7 @@ use coalesce_model::{
     manifest::{EntryText, Verb},
 };
 
-use super::ApplyOptions;
+use super::{ApplyOptions, Docs};
 
 /// Arguments of `init`.
 #[derive(Clone, Debug, Args)]
@@ -30,6 +30,9 @@ pub struct EntryOptions {
     /// Change the tree; without it the plan is only shown
     #[arg(long)]
     pub apply: bool,
+    /// What becomes of full names in prose: comments, docstrings, documents
+    #[arg(long, value_name = "HOW", value_enum, default_value_t)]
+    pub docs: Docs,
     /// How it is applied.
     #[command(flatten)]
     pub applying: ApplyOptions,

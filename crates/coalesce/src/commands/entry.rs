@@ -11,11 +11,11 @@ use coalesce_model::{
 use coalesce_report::typed;
 
 use super::{
-    Page, applying::Application, label, migrate::refuse_unfinished, open, rollback::failure,
-    some_manifests, spoken::Spoken,
+    Page, applying::Application, label, manifests as all_manifests, migrate::refuse_unfinished,
+    open, rollback::failure, some_manifests, spoken::Spoken,
 };
 use crate::{
-    cli::{self, EntryOptions},
+    cli::{self, Docs, EntryOptions},
     exit::{Exit, Failure, Outcome},
     named_files,
 };
@@ -65,8 +65,11 @@ pub fn run(global: &cli::Global, command: &EntryCommand<'_>) -> anyhow::Result<O
     let text = command.entry.manifest();
     let spoken = Spoken(&command.entry);
     let mut manifests = unsaved(&session, command, &text).map_err(|why| spoken.failure(&why))?;
-    let mut worked =
-        plan(&session, &manifests, PlanOptions::default()).map_err(|why| spoken.failure(&why))?;
+    let planning = PlanOptions {
+        prose: options.docs == Docs::Rewrite,
+        ..PlanOptions::default()
+    };
+    let mut worked = plan(&session, &manifests, planning).map_err(|why| spoken.failure(&why))?;
     let mut saved = None;
     if let Some(path) = &options.save {
         // Names that fit nothing were refused above. Where the command cannot do its work the file goes again.
@@ -74,7 +77,8 @@ pub fn run(global: &cli::Global, command: &EntryCommand<'_>) -> anyhow::Result<O
         // The file may be one of the tree, which then says what was applied of it.
         session = open(global)?;
         manifests = some_manifests(&session, std::slice::from_ref(path))?;
-        worked = plan(&session, &manifests, PlanOptions::default())?;
+        fits_others(&session, &manifests)?;
+        worked = plan(&session, &manifests, planning)?;
     }
     let mut page = Page::new(&session, global);
     let checks = checks_of(&manifests);
@@ -117,6 +121,30 @@ pub fn run(global: &cli::Global, command: &EntryCommand<'_>) -> anyhow::Result<O
     })
 }
 
+/// Refuses a manifest that does not fit the others of the tree, which are read along with it from now on, unless those do
+/// not fit without it, either.
+fn fits_others(session: &Session, saved: &[Manifest]) -> anyhow::Result<()> {
+    let all = all_manifests(session, &[])?;
+    let is_saved = |one: &&Manifest| {
+        saved
+            .iter()
+            .any(|own| own.id == one.id && own.text == one.text)
+    };
+    let others: Vec<Manifest> = all.iter().filter(|one| !is_saved(one)).cloned().collect();
+    if others.len() == all.len() {
+        // It stands elsewhere, and is read where somebody names it.
+        return Ok(());
+    }
+    let index = session.index();
+    let check = |manifests: &[Manifest]| coalesce_plan::check(manifests, &index, &session.tree);
+    match check(&all) {
+        Err(errors) if check(&others).is_ok() => {
+            Err(coalesce_engine::misfit(&errors, &all, session).into())
+        }
+        _ => Ok(()),
+    }
+}
+
 /// The manifest without a file; messages call it by the command.
 fn unsaved(
     session: &Session,
@@ -142,6 +170,9 @@ fn next(
             words
         }
     };
+    if command.options.docs == Docs::Rewrite {
+        words.push("--docs=rewrite".to_owned());
+    }
     if !proven {
         words.push("--verify".to_owned());
     }

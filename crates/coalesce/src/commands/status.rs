@@ -59,8 +59,9 @@ fn manifest_entry(manifest: &Manifest, checked: &Checked) -> ManifestEntry {
         .filter(|entry| entry.state == EntryState::Done)
         .count();
     let state = match done {
-        done if done == own.len() => State::Done,
+        // One that asks for nothing yet is not done, either.
         0 => State::Open,
+        done if done == own.len() => State::Done,
         _ => State::Partly,
     };
     let line = |entry: &&EntryReport| ManifestLine {

@@ -1,0 +1,2 @@
+"""See p.a for more."""
+from p.a import f

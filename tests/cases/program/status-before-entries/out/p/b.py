@@ -1,0 +1,1 @@
+from p.a import f
