@@ -24,6 +24,7 @@ use coalesce_model::{
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
+    facts::Effect,
     flow::{Body, Calls, Flow, What},
     graph::{Entity, PythonGraph},
     names::last_word,
@@ -509,6 +510,21 @@ impl<'g> Effects<'g> {
         }
         self.tells_a_base(module, item, 0)
             .then(|| (item.to_owned(), None))
+    }
+
+    /// The text of an effect of a module.
+    fn said(&self, module: usize, effect: &Effect) -> String {
+        let path = self.graph.modules.get(module).map(|module| &module.path);
+        let text = path.and_then(|path| self.texts.text(path));
+        let said = text.as_deref().and_then(|text| effect.span.of(text));
+        said.unwrap_or_default().to_owned()
+    }
+
+    /// Whether a module has an effect of these words.
+    fn says(&self, module: usize, said: &str) -> bool {
+        let facts = self.graph.facts.get(module);
+        let mut own = facts.into_iter().flat_map(|facts| &facts.effects);
+        own.any(|effect| self.said(module, effect) == said)
     }
 
     /// Whether a decorator keeps what it stands on.

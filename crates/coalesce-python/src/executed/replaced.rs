@@ -33,13 +33,16 @@ pub(super) fn lost(
             let full = renames.renamed(&format!("{}.{item}", module.name));
             full.and_then(|full| Some(full.rsplit_once('.')?.1.to_owned()))
         };
+        let stood = before.find(None, &new);
         let is_kept = |effect: &Effect| {
             let item = effect.item.as_deref().and_then(item_after);
             let same = |other: &Effect| {
                 other.chain.last() == effect.chain.last()
                     && (other.item == item || other.item == effect.item)
             };
+            // Of one that arrives in the same manifest the words alone are known.
             now.effects.iter().any(same)
+                && stood.is_none_or(|stood| effects.says(stood, &effects.said(index, effect)))
         };
         let effect = first(index, before, effects, &is_kept);
         unproven.extend(effect.map(|effect| Unproven {
@@ -50,7 +53,42 @@ pub(super) fn lost(
             why: told(effect, &new),
         }));
     }
+    unproven.extend(items(before, changes, effects));
     unproven
+}
+
+/// Items that give way to others and register themselves: who looks for them where they are kept finds the other one, if
+/// that one says the same, and nothing otherwise.
+fn items(before: &PythonGraph, changes: &[Change], effects: &Effects<'_>) -> Vec<Unproven> {
+    let replaces = |change: &&Change| {
+        change.subject == Subject::Item && matches!(change.kind, ChangeKind::Replace { .. })
+    };
+    let replaced = changes.iter().filter(replaces);
+    let lost = replaced.filter_map(|change| {
+        let (module, item) = change.from.rsplit_once('.')?;
+        let home = before.find(None, module)?;
+        let (_, span) = effects.of_item(home, item)?;
+        let mut own = before.facts.get(home)?.effects.iter();
+        let decorator = own.find(|effect| effect.item.as_deref() == Some(item));
+        let target = change.to.rsplit_once('.');
+        let target = target.and_then(|(module, _)| before.find(None, module));
+        let said = decorator.map(|effect| effects.said(home, effect));
+        let is_kept = said
+            .zip(target)
+            .is_some_and(|(said, target)| effects.says(target, &said));
+        let path = before.modules.get(home)?.path.clone();
+        (!is_kept).then(|| Unproven {
+            path,
+            span,
+            kind: UnprovenKind::NotExecuted,
+            name: change.from.clone(),
+            why: format!(
+                "it registers itself, and `{}` does not in the same words",
+                change.to
+            ),
+        })
+    });
+    lost.collect()
 }
 
 /// The first effect of a module that is not kept, and does something to others.
@@ -72,5 +110,5 @@ fn told(effect: &Effect, new: &str) -> String {
         [] => "it calls something".to_owned(),
         chain => format!("it has `{}`", chain.join(".")),
     };
-    format!("{what}, which is executed when it is imported; `{new}` has nothing like it")
+    format!("{what}, which is executed when it is imported; `{new}` does not do the same")
 }

@@ -1,0 +1,6 @@
+from p.reg import register
+
+
+@register("a")
+def kl(x):
+    return x + 1
