@@ -26,6 +26,7 @@ use ruff_python_ast::{
 };
 use ruff_python_parser::Mode;
 use ruff_text_size::{Ranged, TextRange};
+use rustc_hash::FxHashMap;
 
 use self::detail::Detail;
 use crate::{
@@ -129,6 +130,7 @@ impl Analysis {
             evaluated: Evaluated::Always,
             through: 0,
             class: None,
+            texts: FxHashMap::default(),
         };
         walker.found.scopes.push(Scope::default());
         walker.found.syntax_error = problem;
@@ -234,6 +236,8 @@ struct Walker<'t> {
     through: u32,
     /// The class around.
     class: Option<String>,
+    /// Names that were given a text which is put together.
+    texts: FxHashMap<&'t str, &'t Expr>,
 }
 
 impl<'t> Walker<'t> {
@@ -663,6 +667,15 @@ impl<'t> Walker<'t> {
         self.branches -= branch;
     }
 
+    /// Keeps what a name is given when that is a text which is put together.
+    fn hold(&mut self, assign: &'t ast::StmtAssign) {
+        if let ([Expr::Name(name)], Expr::FString(_) | Expr::BinOp(_)) =
+            (assign.targets.as_slice(), &*assign.value)
+        {
+            self.texts.insert(name.id.as_str(), &assign.value);
+        }
+    }
+
     fn call(&mut self, call: &ast::ExprCall) {
         let callee = match &*call.func {
             Expr::Attribute(attribute) => attribute.attr.as_str(),
@@ -683,9 +696,12 @@ impl<'t> Walker<'t> {
             let executed = callee != "find_spec" && self.executed();
             self.found.run_time.push((found, guard, executed));
         } else {
-            self.found
-                .open
-                .extend(run_time::beginning(call, self.start));
+            let held = match call.arguments.args.first() {
+                Some(Expr::Name(name)) => self.texts.get(name.id.as_str()).copied(),
+                _ => None,
+            };
+            let beginning = run_time::beginning(call, held, self.start);
+            self.found.open.extend(beginning);
         }
     }
 
@@ -754,6 +770,7 @@ impl<'t> Walker<'t> {
                 if self.scope == 0 && assigns_all(&assign.targets) {
                     self.assign_all(&assign.value, false);
                 }
+                self.hold(assign);
                 self.assign(assign, statement);
             }
             Stmt::AugAssign(assign) if self.scope == 0 && is_name(&assign.target, "__all__") => {
