@@ -5,6 +5,7 @@
 //! with it or is imported back; what cannot be done safely is a refusal.
 
 mod along;
+mod annotation_readers;
 mod apart;
 mod builtins;
 mod calls;
