@@ -189,12 +189,23 @@ pub(super) fn offers(graph: &PythonGraph, (module, statement): Statement) -> boo
         }),
         What::Import(_) | What::Own(_) => false,
     };
+    // A star import that brings the name, too, would give it instead.
+    let starred = |name: &str| {
+        let mut imports = facts.imports.iter();
+        imports.any(|other| {
+            other.leaves.iter().any(|leaf| leaf.name.text == "*")
+                && graph
+                    .base_module(module, other)
+                    .is_none_or(|star| !matches!(graph.star_member(star, name), Entity::Missing))
+        })
+    };
     import.top_level
         && import.eager
         && !used.any(is_used)
         && import.leaves.iter().all(|leaf| {
             matches!(graph.leaf_entity(module, import, leaf), Entity::Item(..))
                 && graph.submodule(module, leaf.bound()).is_none()
+                && !starred(leaf.bound())
         })
 }
 

@@ -20,8 +20,16 @@ use crate::{
 /// More names than these would be a table, and that is for a person to lay out.
 const MAXIMUM_NAMES: usize = 12;
 
-/// What a module may answer by already.
-const ANSWERS: [&str; 2] = ["__getattr__", "__dir__"];
+/// What a module may answer by already, or go through its own names by.
+const ANSWERS: [&str; 7] = [
+    "__getattr__",
+    "__dir__",
+    "__dict__",
+    "dir",
+    "getmembers",
+    "modules",
+    "import_module",
+];
 
 /// The edits of a text that make its imports at these places wait for a question, when it can be done.
 pub fn on_request(text: &str, spans: &[ByteSpan]) -> Option<Vec<Edit>> {
@@ -71,7 +79,12 @@ fn branch(
         let root = used.chain.first();
         root.is_some_and(|root| root.text == name)
     });
-    if used || name == "*" || analysis.bindings(0, name).len() != 1 {
+    let mut strings = analysis.strings.iter();
+    let tried = strings.any(|string| {
+        let string = string.span.of(text).unwrap_or_default();
+        string.contains(">>>") && occurrences_of_word(string, name)
+    });
+    if used || tried || name == "*" || analysis.bindings(0, name).len() != 1 {
         return None;
     }
     let module = import.from.as_ref()?.span.of(text)?;
@@ -122,6 +135,8 @@ mod tests {
             "x: Far\n",
             "def __getattr__(name): ...\n",
             "names = list(globals())\n",
+            "__all__ = [name for name in dir() if name[0] != \"_\"]\n",
+            "def f():\n    \"\"\"\n    >>> Far()\n    \"\"\"\n",
         ] {
             assert_eq!(without(&format!("{line}\n{rest}"), line), None, "{rest}");
         }
