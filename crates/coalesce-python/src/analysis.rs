@@ -667,15 +667,6 @@ impl<'t> Walker<'t> {
         self.branches -= branch;
     }
 
-    /// Keeps what a name is given when that is a text which is put together.
-    fn hold(&mut self, assign: &'t ast::StmtAssign) {
-        if let ([Expr::Name(name)], Expr::FString(_) | Expr::BinOp(_)) =
-            (assign.targets.as_slice(), &*assign.value)
-        {
-            self.texts.insert(name.id.as_str(), &assign.value);
-        }
-    }
-
     fn call(&mut self, call: &ast::ExprCall) {
         let callee = match &*call.func {
             Expr::Attribute(attribute) => attribute.attr.as_str(),
@@ -770,7 +761,6 @@ impl<'t> Walker<'t> {
                 if self.scope == 0 && assigns_all(&assign.targets) {
                     self.assign_all(&assign.value, false);
                 }
-                self.hold(assign);
                 self.assign(assign, statement);
             }
             Stmt::AugAssign(assign) if self.scope == 0 && is_name(&assign.target, "__all__") => {
