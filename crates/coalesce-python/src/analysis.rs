@@ -26,6 +26,7 @@ use ruff_python_ast::{
 };
 use ruff_python_parser::Mode;
 use ruff_text_size::{Ranged, TextRange};
+use rustc_hash::FxHashMap;
 
 use self::detail::Detail;
 use crate::{
@@ -131,6 +132,7 @@ impl Analysis {
             evaluated: Evaluated::Always,
             through: 0,
             class: None,
+            texts: FxHashMap::default(),
         };
         walker.found.scopes.push(Scope::default());
         walker.found.syntax_error = problem;
@@ -236,6 +238,8 @@ struct Walker<'t> {
     through: u32,
     /// The class around.
     class: Option<String>,
+    /// Names that were given a text which is put together.
+    texts: FxHashMap<&'t str, &'t Expr>,
 }
 
 impl<'t> Walker<'t> {
@@ -686,9 +690,12 @@ impl<'t> Walker<'t> {
             let executed = callee != "find_spec" && self.executed();
             self.found.run_time.push((found, guard, executed));
         } else {
-            self.found
-                .open
-                .extend(run_time::beginning(call, self.start));
+            let held = match call.arguments.args.first() {
+                Some(Expr::Name(name)) => self.texts.get(name.id.as_str()).copied(),
+                _ => None,
+            };
+            let beginning = run_time::beginning(call, held, self.start);
+            self.found.open.extend(beginning);
         }
     }
 

@@ -101,7 +101,7 @@ fn lost(
         for module in &gone {
             let found = told
                 .entry(*module)
-                .or_insert_with(|| effects.of_module(*module, root));
+                .or_insert_with(|| effects.of_module(*module, root, changes));
             unproven.extend(found.take());
         }
         registered.retain(|item| {
@@ -422,14 +422,22 @@ impl<'g> Effects<'g> {
         walked
     }
 
-    /// What a module does when it is executed, which the import of `root` no longer does.
-    fn of_module(&self, module: usize, root: usize) -> Option<Unproven> {
+    /// What a module does when it is executed, which the import of `root` no longer does. What leaves it with a change
+    /// is asked about by itself.
+    fn of_module(&self, module: usize, root: usize, changes: &[Change]) -> Option<Unproven> {
         let found = self.graph.modules.get(module)?;
         let facts = self.graph.facts.get(module)?;
         let plain = facts.effects.iter().filter(|effect| effect.item.is_none());
         let plain = plain.filter(|effect| !self.only_forwards(module, &effect.chain));
+        let plain = plain.filter(|effect| !self.only_makes(module, &effect.chain));
         let plain = plain.map(|effect| (effect.chain.join("."), Some(effect.span)));
-        let items = found.defines.iter();
+        let leaves = |item: &str| {
+            let mut moves = changes
+                .iter()
+                .filter(|change| change.subject == Subject::Item && change.kind.carries_text());
+            moves.any(|change| change.from.rsplit_once('.') == Some((&found.name, item)))
+        };
+        let items = found.defines.iter().filter(|item| !leaves(item));
         let items = items.filter_map(|item| self.of_item(module, item));
         let (what, span) = plain.chain(items).next()?;
         let what = if what.is_empty() {
@@ -448,6 +456,17 @@ impl<'g> Effects<'g> {
                 root.name
             ),
         })
+    }
+
+    /// Whether this is a call of a class that Python has itself, such as an exception that is made and not raised.
+    fn only_makes(&self, module: usize, chain: &[String]) -> bool {
+        let [called] = chain else {
+            return false;
+        };
+        let exception = ["Error", "Exception", "Warning"];
+        exception.iter().any(|end| called.ends_with(end))
+            && crate::rewrite::is_builtin(called)
+            && !self.graph.binds(module, called)
     }
 
     /// Whether this is the call by which a shim that stands as it was written leads to the new names: what it

@@ -21,7 +21,7 @@ impl Language for Python {
     type Facts = PythonFacts;
     type Graph = PythonGraph;
 
-    const FACTS_VERSION: u32 = 22;
+    const FACTS_VERSION: u32 = 23;
 
     const STRUCTURE_IS_LESS: bool = true;
 

@@ -10,6 +10,7 @@ use ruff_python_ast::{
     visitor::Visitor,
 };
 use ruff_python_parser::Mode;
+use rustc_hash::FxHashMap;
 
 use super::{
     Analysis, Called, Detail, Evaluated, Scope, Use, Walker, predicates::last_name, shift,
@@ -82,6 +83,7 @@ impl<'t> Walker<'t> {
             depth: self.depth + 1,
             annotation: true,
             class: None,
+            texts: FxHashMap::default(),
             ..*self
         };
         inner.found.scopes.push(Scope::default());

@@ -34,8 +34,18 @@ impl<'t> Walker<'t> {
         }
     }
 
+    /// Keeps what a name is given when that is a text which is put together.
+    fn hold(&mut self, assign: &'t ast::StmtAssign) {
+        if let ([Expr::Name(name)], Expr::FString(_) | Expr::BinOp(_)) =
+            (assign.targets.as_slice(), &*assign.value)
+        {
+            self.texts.insert(name.id.as_str(), &assign.value);
+        }
+    }
+
     pub(super) fn assign(&mut self, assign: &'t ast::StmtAssign, statement: &'t Stmt) {
         let value = self.found.uses.len();
+        self.hold(assign);
         visitor::walk_stmt(self, statement);
         for target in &assign.targets {
             self.gets_value(target, statement);

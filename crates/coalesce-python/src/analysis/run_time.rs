@@ -69,27 +69,32 @@ pub fn module(call: &ast::ExprCall, start: u32) -> Option<RunTimeImport> {
 }
 
 /// What is known of the module that a call imports: its name begins so, with a dot at the end where
-/// that is known.
-pub fn beginning(call: &ast::ExprCall, start: u32) -> Option<FromPart> {
+/// that is known. `held` is the text of the name that the call is given, if it is given one.
+pub fn beginning(call: &ast::ExprCall, held: Option<&Expr>, start: u32) -> Option<FromPart> {
     let argument = call.arguments.args.first()?;
-    let text = match prefix(&pieces(argument))? {
+    let written = held.unwrap_or(argument);
+    let text = match prefix(&pieces(written))? {
         Prefix::None => return None,
         Prefix::Package => ".".to_owned(),
         Prefix::Text(text) => text,
     };
-    let module = text.trim_start_matches('.');
-    // From which package the dots count, the call has to say.
-    let own = || {
-        let package = call.arguments.find_argument_value("package", 1);
-        package.is_some_and(|package| pieces(package) == [Piece::Package])
+    let name = text.trim_start_matches('.');
+    let dots = text.len() - name.len();
+    let (level, module) = if dots == 0 || begins_with_package(written) {
+        (u32::try_from(dots).ok()?, name.to_owned())
+    } else {
+        // From which package the dots count, the call has to say.
+        relative(
+            dots,
+            name,
+            call.arguments.find_argument_value("package", 1)?,
+        )?
     };
-    if text.starts_with('.') && !begins_with_package(argument) && !own() {
-        return None;
-    }
+    let span = shift(argument.range(), start);
     Some(FromPart {
-        level: u32::try_from(text.len() - module.len()).ok()?,
-        module: module.to_owned(),
-        span: shift(argument.range(), start),
+        level,
+        module,
+        span,
     })
 }
 

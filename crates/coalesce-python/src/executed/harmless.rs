@@ -72,7 +72,7 @@ const LIBRARIES: [&str; 52] = [
 ];
 
 /// Functions of other libraries that do nothing but give a value.
-const FUNCTIONS: [&str; 31] = [
+const FUNCTIONS: [&str; 33] = [
     "ctypes.CFUNCTYPE",
     "ctypes.POINTER",
     "ctypes.Structure",
@@ -100,6 +100,8 @@ const FUNCTIONS: [&str; 31] = [
     "os.getcwd",
     "os.getenv",
     "random.Random",
+    "rich.repr.auto",
+    "rich.repr.rich_repr",
     "sys.getsizeof",
     "sys.intern",
     "uuid.UUID",
@@ -291,7 +293,12 @@ impl<'r, 'g> Verdicts<'r, 'g> {
     fn called(&self, module: usize, func: &Expr, locals: &Locals) -> bool {
         let Some(chain) = chain(func) else {
             return match func {
-                Expr::Attribute(method) => is_quiet_method(&method.attr),
+                Expr::Attribute(method) => match (&*method.value, &locals.class) {
+                    (Expr::Call(above), Some((home, class))) if is_super(above) => {
+                        self.inherited(*home, class, &method.attr)
+                    }
+                    _ => is_quiet_method(&method.attr),
+                },
                 // A decorator that a call makes is what the call gives.
                 Expr::Call(call) => self.called(module, &call.func, locals),
                 _ => false,
@@ -484,6 +491,39 @@ impl<'r, 'g> Verdicts<'r, 'g> {
         Some(verdict)
     }
 
+    /// Whether a method that a class has from those above it is: of the first that has it, else of Python itself.
+    fn inherited(&self, home: usize, class: &str, method: &str) -> bool {
+        let Some(source) = self.reader.source(home) else {
+            return false;
+        };
+        let mut found = Vec::new();
+        collect(source.statements(), class, &mut found);
+        let [Stmt::ClassDef(class)] = found.as_slice() else {
+            return false;
+        };
+        if self.depth.get() >= MAXIMUM_DEPTH {
+            return false;
+        }
+        self.depth.set(self.depth.get() + 1);
+        // Which of several comes first is for all of them to say: each has to be.
+        let verdict = class.bases().iter().all(|base| {
+            let base = match base {
+                Expr::Subscript(generic) => &generic.value,
+                other => other,
+            };
+            match chain(base).map(|chain| self.root(home, &chain)) {
+                Some(ChainRoot::Builtin) => true,
+                Some(ChainRoot::Outside(name)) => is_quiet(&name),
+                Some(ChainRoot::Defined(module, name)) => self
+                    .method(module, &name, method)
+                    .unwrap_or_else(|| self.inherited(module, &name, method)),
+                _ => false,
+            }
+        });
+        self.depth.set(self.depth.get() - 1);
+        verdict
+    }
+
     fn body(&self, home: usize, function: &ast::StmtFunctionDef, class: Option<&str>) -> bool {
         let mut names = CalledNames::default();
         names.visit_body(&function.body);
@@ -523,6 +563,12 @@ fn is_run_by_making(name: &str) -> bool {
         name,
         "__init__" | "__new__" | "__post_init__" | "__init_subclass__" | "__call__" | "__enter__"
     )
+}
+
+/// `super()`, which is the class above the one whose method this is.
+fn is_super(call: &ast::ExprCall) -> bool {
+    call.arguments.is_empty()
+        && matches!(&*call.func, Expr::Name(name) if name.id.as_str() == "super")
 }
 
 fn is_quiet_method(name: &str) -> bool {

@@ -15,7 +15,7 @@ use coalesce_model::Texts;
 use crate::{
     facts::ImportStatement,
     flow::{Calls, Event, Flow, What},
-    graph::PythonGraph,
+    graph::{Entity, PythonGraph},
 };
 
 /// How many imports are tried for all failures together. A change may break thousands of reads at once,
@@ -166,6 +166,47 @@ pub(super) fn waits(graph: &PythonGraph, (module, statement): Statement) -> Opti
     let star = names.iter().any(|name| name == "*");
     let waits = import.top_level && import.eager && !passed_on && !listed && !star;
     (waits && only_called_later(&facts.flow, &names)).then_some(names)
+}
+
+/// Whether a module takes definitions of another one for others alone: it uses none of the names itself, and none is that of
+/// a module below it, which would take its place.
+pub(super) fn offers(graph: &PythonGraph, (module, statement): Statement) -> bool {
+    let Some(facts) = graph.facts.get(module) else {
+        return false;
+    };
+    let Some(import) = facts.imports.get(statement as usize) else {
+        return false;
+    };
+    let flow = &facts.flow;
+    let mut used = flow
+        .module
+        .iter()
+        .chain(flow.bodies.iter().flat_map(|body| &body.events));
+    let is_used = |event: &Event| match &event.what {
+        What::Use { chain, .. } => chain.first().is_some_and(|root| {
+            let root = flow.text(*root);
+            import.leaves.iter().any(|leaf| leaf.bound() == root)
+        }),
+        What::Import(_) | What::Own(_) => false,
+    };
+    // A star import that brings the name, too, would give it instead.
+    let starred = |name: &str| {
+        let mut imports = facts.imports.iter();
+        imports.any(|other| {
+            other.leaves.iter().any(|leaf| leaf.name.text == "*")
+                && graph
+                    .base_module(module, other)
+                    .is_none_or(|star| !matches!(graph.star_member(star, name), Entity::Missing))
+        })
+    };
+    import.top_level
+        && import.eager
+        && !used.any(is_used)
+        && import.leaves.iter().all(|leaf| {
+            matches!(graph.leaf_entity(module, import, leaf), Entity::Item(..))
+                && graph.submodule(module, leaf.bound()).is_none()
+                && !starred(leaf.bound())
+        })
 }
 
 /// Whether names are used, and by nothing but functions that the module does not call itself.

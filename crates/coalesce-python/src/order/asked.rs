@@ -9,8 +9,20 @@ use crate::{
     analysis::Analysis,
     facts::ImportStatement,
     graph::{Entity, PythonGraph},
-    names::{is_word, occurrences_of_word},
+    names::{Names, is_word, occurrences_of_word},
 };
+
+/// What lists the names of what it is given.
+const LISTING: [&str; 3] = ["dir(", "vars(", "getmembers("];
+
+/// What may give any module of the tree.
+const ANY_MODULE: [&str; 5] = [
+    "import_module",
+    "__import__",
+    "sys.modules",
+    "iter_modules",
+    "walk_packages",
+];
 
 /// A module that may ask, and the one that is asked.
 struct Asker<'g> {
@@ -46,6 +58,65 @@ pub(super) fn is_asked_for(
     })
 }
 
+/// Whether another module takes all names of this one, has it as a value, or lists what any module has: a name that is
+/// given when somebody asks is not among those.
+pub(super) fn is_looked_through(
+    graph: &PythonGraph,
+    texts: &dyn Texts,
+    module: usize,
+    import: &ImportStatement,
+) -> bool {
+    let (Some(own), Some(facts)) = (graph.modules.get(module), graph.facts.get(module)) else {
+        return true;
+    };
+    // What `__all__` lists is asked for by a star import.
+    let listed = import.leaves.iter().all(|leaf| {
+        let mut all = facts.all.iter().flatten();
+        all.any(|entry| entry.text == leaf.bound())
+    });
+    let is_shim = |other: usize| {
+        let facts = graph.facts.get(other);
+        facts.is_some_and(|facts| facts.shim.is_some() || !facts.item_shims.is_empty())
+    };
+    let last = own.name.rsplit('.').next().unwrap_or_default();
+    let mut others = graph.modules.iter().enumerate();
+    others.any(|(other, found)| {
+        let asker = Asker {
+            graph,
+            other,
+            module,
+            last,
+        };
+        let text = texts.text(&found.path).unwrap_or_default();
+        other != module
+            && (!listed && asker.takes_all()
+                || !is_shim(other) && lists_any_module(&text)
+                || (occurrences_of_word(&text, last) && asker.passes_on(&text)))
+    })
+}
+
+/// Whether a text may list the names of a module that is not named there.
+fn lists_any_module(text: &str) -> bool {
+    if !ANY_MODULE.iter().any(|word| text.contains(word)) {
+        return false;
+    }
+    let is_variable = |operand: &str| {
+        let root = operand.split('.').next().unwrap_or_default();
+        !matches!(root, "" | "self" | "cls")
+    };
+    let listed = LISTING.iter().flat_map(|word| {
+        let places = memchr::memmem::find_iter(text.as_bytes(), word.as_bytes());
+        places.filter_map(|at| {
+            let (before, after) = (text.get(..at)?, text.get(at + word.len()..)?);
+            let rest = after.trim_start_matches(|c: char| is_word(c) || c == '.');
+            let apart = !before.ends_with(is_word) && !before.ends_with("os.");
+            apart.then(|| after.get(..after.len() - rest.len()))?
+        })
+    });
+    let mut operands = listed.chain(attributes(text, "__dict__").map(|(_, chain)| chain));
+    operands.any(is_variable)
+}
+
 impl Asker<'_> {
     fn imports(&self) -> impl Iterator<Item = &ImportStatement> {
         let facts = self.graph.facts.get(self.other);
@@ -56,6 +127,21 @@ impl Asker<'_> {
         self.imports().any(|import| {
             import.leaves.iter().any(|leaf| leaf.name.text == "*")
                 && self.graph.base_module(self.other, import) == Some(self.module)
+        })
+    }
+
+    /// Whether the module is a value there of which more may be asked than an attribute by its name.
+    fn passes_on(&self, text: &str) -> bool {
+        let analysis = Analysis::new(text);
+        let names = Names::new(self.graph, Some(self.other), &analysis);
+        analysis.uses.iter().any(|used| {
+            let meanings = names.meanings(used);
+            let mut meanings = meanings.iter();
+            let found = meanings.position(|meaning| {
+                matches!(meaning.entity, Some(Entity::Module(found)) if found == self.module)
+            });
+            let next = found.map(|at| used.chain.get(at + 1).map(|next| next.text.as_str()));
+            matches!(next, Some(None | Some("__dict__" | "__all__")))
         })
     }
 

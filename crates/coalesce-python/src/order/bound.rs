@@ -41,9 +41,21 @@ impl<'g> Program<'g> {
     /// Whether a module that is being executed has bound a name already.
     pub(super) fn bound_by_now(&self, module: usize, name: &'g str, state: &State) -> bool {
         match state.position.get(&module) {
-            Some(position) => self.bound_at(module, name, *position, state, 0),
+            Some(position) => {
+                self.bound_at(module, name, *position, state, 0)
+                    || self.is_given(module, name, *position)
+            }
             None => true,
         }
+    }
+
+    /// Whether `__getattr__` of a module gives a name that nothing else binds, once the module has come so far.
+    fn is_given(&self, module: usize, name: &'g str, position: u32) -> bool {
+        let functions = self.sources(module, "__getattr__");
+        !functions.is_empty()
+            && functions.iter().all(|function| function.at < position)
+            && self.sources(module, name).is_empty()
+            && self.graph.lazy_source(module, name).is_some()
     }
 
     fn bound_at(

@@ -69,7 +69,7 @@ impl<'g> Program<'g> {
                     Calls::No if around.is_some() => Calls::Maybe,
                     other => *other,
                 };
-                if let Some(used) = self.used(module, *local, chain, state) {
+                if let Some(used) = self.used((module, *local), chain, state, depth) {
                     self.call(&used, called, state, depth);
                 }
             }
@@ -83,10 +83,10 @@ impl<'g> Program<'g> {
     /// A name is read with its attributes: the item of the tree that it means.
     fn used(
         &self,
-        module: usize,
-        local: Option<(u32, u32)>,
+        (module, local): (usize, Option<(u32, u32)>),
         chain: &[u32],
         state: &mut State,
+        depth: usize,
     ) -> Option<Used<'g>> {
         let flow = self.flow(module)?;
         let (root, attributes) = chain.split_first()?;
@@ -126,6 +126,7 @@ impl<'g> Program<'g> {
             {
                 state.fail(module, target, name);
             }
+            self.give(target, name, state, depth);
             meaning = next;
         }
         match meaning {
@@ -250,7 +251,7 @@ impl<'g> Program<'g> {
             self.methods(home, &own, &HOOKS, state, depth);
             return;
         }
-        for used in self.bases(home, class, state) {
+        for used in self.bases(home, class, state, depth) {
             if depth < MAXIMUM_DEPTH && !(used.home == home && used.bodies == own) {
                 self.run(&used, Calls::Base, state, depth + 1);
             }
@@ -258,13 +259,19 @@ impl<'g> Program<'g> {
     }
 
     /// What stands among the bases of a class.
-    fn bases(&self, home: usize, class: &'g Body, state: &mut State) -> Vec<Used<'g>> {
+    fn bases(
+        &self,
+        home: usize,
+        class: &'g Body,
+        state: &mut State,
+        depth: usize,
+    ) -> Vec<Used<'g>> {
         let bases = class.events.iter().filter_map(|event| match &event.what {
             What::Use {
                 local,
                 chain,
                 called: Calls::Base,
-            } => self.used(home, *local, chain, state),
+            } => self.used((home, *local), chain, state, depth),
             _ => None,
         });
         bases.collect()
@@ -300,7 +307,7 @@ impl<'g> Program<'g> {
             if left.is_empty() || depth > MAXIMUM_DEPTH {
                 continue;
             }
-            for used in self.bases(home, class, state) {
+            for used in self.bases(home, class, state, depth) {
                 if !(used.home == home && used.bodies.contains(at)) {
                     self.methods(used.home, &used.bodies, &left, state, depth + 1);
                 }
@@ -323,7 +330,7 @@ impl<'g> Program<'g> {
                 chain,
                 called: Calls::Yes,
             } = &event.what
-                && let Some(used) = self.used(home, *local, chain, state)
+                && let Some(used) = self.used((home, *local), chain, state, depth)
             {
                 self.methods(used.home, &used.bodies, &[name], state, depth + 1);
             }

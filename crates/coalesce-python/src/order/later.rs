@@ -1,24 +1,25 @@
-//! Imports that wait until something is called: what a plan does where none of its ways binds everything in time.
+//! Imports that wait until something is called, or asked for: what a plan does where none of its ways binds everything in
+//! time.
 //!
-//! Only statements whose names nobody but functions of the module use, those of files that the plan touches anyway first.
-//! The import of every module is played without them; as few as possible are taken.
+//! Only statements whose names nobody but functions of the module use, or nobody but others, those of files that the plan
+//! touches anyway first. The import of every module is played without them; as few as possible are taken.
 
 use std::collections::BTreeSet;
 
 use coalesce_model::{
-    Change, Deferral, Edit, Finding, Guard, Severity, Texts, change::Renames, finding::codes,
+    Change, Deferral, Finding, Guard, Severity, Texts, change::Renames, finding::codes,
 };
 
 use super::{
     Failure, advice,
-    asked::is_asked_for,
+    asked::{is_asked_for, is_looked_through},
     failures, played,
     program::{Program, Statement},
     regressions, touched,
 };
 use crate::{
     graph::PythonGraph,
-    rewrite::{inside_functions, is_test},
+    rewrite::{inside_functions, is_test, on_request},
 };
 
 /// More is another change than the one that was asked for.
@@ -62,8 +63,21 @@ pub fn deferrals(
         trials: 0,
     };
     let found = search.found().unwrap_or_default();
-    let told = found.iter().map(|statement| search.deferral(*statement));
+    let modules: BTreeSet<usize> = found.iter().map(|(module, _)| *module).collect();
+    let told = modules.into_iter().map(|module| {
+        let statements = found.iter().filter(|statement| statement.0 == module);
+        search.deferral(module, &statements.copied().collect::<Vec<_>>())
+    });
     told.collect::<Option<Vec<Deferral>>>().unwrap_or_default()
+}
+
+/// How an import waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Manner {
+    /// In the functions that use what it brings.
+    InFunctions,
+    /// In the module's `__getattr__`, for others alone.
+    OnRequest,
 }
 
 impl Search<'_> {
@@ -117,12 +131,16 @@ impl Search<'_> {
         let mut best: Option<(Statement, Vec<(usize, Failure)>)> = None;
         let (own, others): (Vec<Statement>, Vec<Statement>) =
             (trail.into_iter().rev()).partition(|statement| self.is_touched(*statement));
-        for statement in own.into_iter().chain(others) {
+        let candidates = own.into_iter().chain(others);
+        let candidates = candidates.filter(|statement| !chosen.contains(statement));
+        let mut candidates: Vec<(Statement, Manner)> = candidates
+            .filter_map(|statement| Some((statement, self.manner(statement, chosen)?)))
+            .collect();
+        // What stays in the functions that need it is less of a change than what a module answers by.
+        candidates.sort_by_key(|(_, manner)| *manner == Manner::OnRequest);
+        for (statement, _) in candidates {
             if self.trials >= MAXIMUM_TRIALS {
                 break;
-            }
-            if chosen.contains(&statement) || !self.may_wait(statement, chosen) {
-                continue;
             }
             let without: Vec<Statement> = chosen.iter().copied().chain([statement]).collect();
             let remaining = self.failing(&without);
@@ -160,30 +178,54 @@ impl Search<'_> {
         self.touched.get(statement.0) == Some(&true)
     }
 
-    /// Whether a statement can wait, and is not one too many of files that the plan leaves alone otherwise.
-    fn may_wait(&self, statement: Statement, chosen: &[Statement]) -> bool {
+    /// How a statement can wait that is not one too many of files that the plan leaves alone otherwise.
+    fn manner(&self, statement: Statement, chosen: &[Statement]) -> Option<Manner> {
         let more = chosen.iter().filter(|each| !self.is_touched(**each));
-        (self.is_touched(statement) || more.count() < MAXIMUM_MORE)
-            && can_wait(self.after, self.texts, statement)
+        let permitted = self.is_touched(statement) || more.count() < MAXIMUM_MORE;
+        permitted.then(|| manner(self.after, self.texts, statement))?
     }
 
-    fn deferral(&self, statement: Statement) -> Option<Deferral> {
-        let (module, at) = statement;
+    /// What waits in one module.
+    fn deferral(&self, module: usize, statements: &[Statement]) -> Option<Deferral> {
         let own = self.after.modules.get(module)?;
-        let import = self.after.facts.get(module)?.imports.get(at as usize)?;
-        let bound = import
-            .leaves
-            .iter()
-            .map(|leaf| format!("`{}`", leaf.bound()));
-        let names: Vec<String> = bound.collect();
-        let message = format!(
-            "`{}` imports {} inside of the functions that use it, when they are called: at its head a name would be read before it is bound",
-            own.name,
-            names.join(", "),
-        );
+        let facts = self.after.facts.get(module)?;
+        let text = self.texts.text(&own.path)?;
+        let mut edits = Vec::new();
+        let (mut called, mut asked, mut spans) = (Vec::new(), Vec::new(), Vec::new());
+        for statement in statements {
+            let import = facts.imports.get(statement.1 as usize)?;
+            let bound = import.leaves.iter();
+            let bound = bound.map(|leaf| format!("`{}`", leaf.bound()));
+            match manner(self.after, self.texts, *statement)? {
+                Manner::InFunctions => {
+                    called.extend(bound);
+                    edits.extend(inside_functions(&text, import.span)?);
+                }
+                Manner::OnRequest => {
+                    asked.extend(bound);
+                    spans.push(import.span);
+                }
+            }
+        }
+        if !spans.is_empty() {
+            edits.extend(on_request(&text, &spans)?);
+        }
+        let early = "at its head a name would be read before it is bound";
+        let told = [
+            (
+                called,
+                "inside of the functions that use it, when they are called",
+            ),
+            (asked, "in its `__getattr__`, when somebody asks"),
+        ];
+        let told = told.into_iter().filter(|(names, _)| !names.is_empty());
+        let told: Vec<String> = told
+            .map(|(names, when)| format!("{} {when}", names.join(", ")))
+            .collect();
+        let message = format!("`{}` imports {}: {early}", own.name, told.join("; "));
         Some(Deferral {
             path: own.path.clone(),
-            edits: edits(self.after, self.texts, statement)?,
+            edits,
             note: Finding {
                 code: codes::READ_BEFORE_BOUND,
                 severity: Severity::Note,
@@ -196,30 +238,30 @@ impl Search<'_> {
     }
 }
 
-/// Whether a statement can wait, and nobody else asks its module for what it binds.
+/// Whether a statement can wait, and nobody who asks its module for what it binds gets another answer.
 pub(super) fn can_wait(graph: &PythonGraph, texts: &dyn Texts, statement: Statement) -> bool {
-    let (module, at) = statement;
-    let (Some(own), Some(facts)) = (graph.modules.get(module), graph.facts.get(module)) else {
-        return false;
-    };
-    let test = is_test(own.path.file_name()) || own.path.file_name() == "conftest.py";
-    let ours = !facts.dynamic && !test && own.path.extension() == Some("py");
-    let (true, Some(names), Some(import)) = (
-        ours,
-        advice::waits(graph, statement),
-        facts.imports.get(at as usize),
-    ) else {
-        return false;
-    };
-    import.guard == Guard::None
-        && !import.conditional
-        && !import.lazy
-        && edits(graph, texts, statement).is_some()
-        && !is_asked_for(graph, texts, module, &names)
+    manner(graph, texts, statement).is_some()
 }
 
-fn edits(graph: &PythonGraph, texts: &dyn Texts, (module, at): Statement) -> Option<Vec<Edit>> {
-    let path = &graph.modules.get(module)?.path;
-    let import = graph.facts.get(module)?.imports.get(at as usize)?;
-    inside_functions(&texts.text(path)?, import.span)
+/// How a statement can wait.
+fn manner(graph: &PythonGraph, texts: &dyn Texts, statement: Statement) -> Option<Manner> {
+    let (module, at) = statement;
+    let (own, facts) = (graph.modules.get(module)?, graph.facts.get(module)?);
+    let test = is_test(own.path.file_name()) || own.path.file_name() == "conftest.py";
+    let import = facts.imports.get(at as usize)?;
+    let plain = !facts.dynamic && !test && own.path.extension() == Some("py");
+    if !plain || import.guard != Guard::None || import.conditional || import.lazy {
+        return None;
+    }
+    let text = texts.text(&own.path)?;
+    if let Some(names) = advice::waits(graph, statement)
+        && inside_functions(&text, import.span).is_some()
+        && !is_asked_for(graph, texts, module, &names)
+    {
+        return Some(Manner::InFunctions);
+    }
+    let offered = advice::offers(graph, statement)
+        && on_request(&text, &[import.span]).is_some()
+        && !is_looked_through(graph, texts, module, import);
+    offered.then_some(Manner::OnRequest)
 }

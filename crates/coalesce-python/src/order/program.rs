@@ -224,13 +224,42 @@ impl<'g> Program<'g> {
             }
             if leaf.name.text == "*" {
                 self.star(module, import, target, state);
+                let listed = self
+                    .graph
+                    .facts
+                    .get(target)
+                    .and_then(|facts| facts.all.as_ref());
+                for name in listed.into_iter().flatten() {
+                    self.give(target, &name.text, state, depth);
+                }
             } else if !whole {
                 self.read(module, target, &leaf.name.text, state, depth);
-                // A table of the module loads another one when the name is asked for.
-                if let Some(source) = self.graph.lazy_source(target, &leaf.name.text) {
-                    self.execute(source, state, depth + 1);
-                }
+                self.give(target, &leaf.name.text, state, depth);
             }
+        }
+    }
+
+    /// A table of a module, or its `__getattr__`, loads another one when a name is asked for, and reads it there.
+    pub(super) fn give(&self, target: usize, name: &str, state: &mut State, depth: usize) {
+        let Some(source) = self.graph.lazy_source(target, name) else {
+            return;
+        };
+        if state.supposed.is_some() && !self.leads_on(source, state) {
+            return;
+        }
+        self.execute(source, state, depth + 1);
+        let facts = self.graph.facts.get(target);
+        let imports = facts.into_iter().flat_map(|facts| &facts.imports);
+        let leaves = imports
+            .filter(|import| import.lazy)
+            .flat_map(|import| &import.leaves);
+        let mut named = leaves.filter(|leaf| leaf.bound() == name);
+        if let Some(leaf) = named.next().filter(|_| depth < MAXIMUM_DEPTH)
+            && self.graph.modules.get(source).is_some_and(|source| {
+                source.name.rsplit('.').next() != Some(leaf.name.text.as_str())
+            })
+        {
+            self.read(target, source, &leaf.name.text, state, depth + 1);
         }
     }
 

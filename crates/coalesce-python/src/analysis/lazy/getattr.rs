@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ruff_python_ast::{
-    self as ast, CmpOp, Expr, Stmt,
+    self as ast, CmpOp, Expr, InterpolatedStringElement, Operator, Stmt,
     visitor::{self, Visitor},
 };
 
@@ -14,6 +14,9 @@ use crate::{
     analysis::predicates::last_name,
     facts::{FromPart, ImportStatement, Spanned},
 };
+
+/// Longer chains of names that hold a text are not followed.
+const MAXIMUM_VALUES: usize = 8;
 
 /// What a function and those that it calls do, as far as imports depend on it.
 #[derive(Default)]
@@ -58,6 +61,43 @@ impl<'t> Body<'t> {
         };
         pieces(value.unwrap_or(argument))
     }
+
+    /// Whether a text is made of another one otherwise than by looking it up and by putting texts together: names that
+    /// a table has are not the names of modules then.
+    fn is_worked_out(&self, text: &'t Expr, depth: usize) -> bool {
+        if depth > MAXIMUM_VALUES {
+            return true;
+        }
+        let is_worked_out = |text| self.is_worked_out(text, depth + 1);
+        match text {
+            Expr::Name(name) => {
+                let value = self.values.get(name.id.as_str());
+                value.is_some_and(|value| is_worked_out(value))
+            }
+            Expr::FString(text) => {
+                let mut elements = text.value.elements();
+                elements.any(|element| match element {
+                    InterpolatedStringElement::Literal(_) => false,
+                    InterpolatedStringElement::Interpolation(part) => {
+                        part.format_spec.is_some() || is_worked_out(&part.expression)
+                    }
+                })
+            }
+            Expr::BinOp(sum) => {
+                sum.op != Operator::Add || is_worked_out(&sum.left) || is_worked_out(&sum.right)
+            }
+            Expr::If(either) => is_worked_out(&either.body) || is_worked_out(&either.orelse),
+            Expr::Named(named) => is_worked_out(&named.value),
+            Expr::Call(call) => match (last_name(&call.func), &*call.arguments.args) {
+                (Some("get"), _) => false,
+                (Some("str"), [text]) => is_worked_out(text),
+                _ => true,
+            },
+            other => {
+                !(other.is_literal_expr() || other.is_attribute_expr() || other.is_subscript_expr())
+            }
+        }
+    }
 }
 
 impl<'t> Search<'t> {
@@ -89,7 +129,12 @@ impl<'t> Search<'t> {
         }
         let others: Vec<&tables::Table> =
             tables.iter().filter(|table| !table.is_relative()).collect();
+        let worked_out = |argument: &&Expr| body.is_worked_out(argument, 0);
         match prefixes.as_slice() {
+            // `f"._{snake_case(name)}"`: no table says what that comes to.
+            _ if body.imported.iter().any(worked_out) => {
+                self.found.unknown.push(self.span(function))
+            }
             [] if others.is_empty() => {}
             [] => self.found.perhaps.push(self.span(function)),
             [first, rest @ ..] if rest.iter().all(|other| other == first) => {

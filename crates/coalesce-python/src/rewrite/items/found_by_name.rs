@@ -1,7 +1,7 @@
 //! Definitions that others find by their names alone: fixtures that tests ask for as parameters, tests that pytest
 //! collects, private names of a class that is renamed, the name of the module itself in what leaves it.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 
 use coalesce_model::{ByteSpan, LanguagePlan, Texts, TreePath, Unproven, UnprovenKind};
 use ruff_python_ast::{
@@ -11,7 +11,10 @@ use ruff_python_ast::{
 use ruff_text_size::Ranged;
 use rustc_hash::FxHashMap;
 
-use super::{Moved, refusal, results::is_decorated, source::has_future, source_file::SourceFile};
+use super::{
+    Moved, annotation_readers::AnnotationReaders, refusal, results::is_decorated,
+    source::has_future, source_file::SourceFile,
+};
 use crate::{
     analysis::{Analysis, Definition, DefinitionKind, Use, shift},
     names::is_word,
@@ -20,17 +23,16 @@ use crate::{
         introspection::frame_readers,
         mapping::Mapping,
         places::{has_own_rules, is_test},
-        words::Word,
     },
 };
 
-/// What is known of files that name what moves.
-#[derive(Clone, Copy)]
-struct Reader {
-    /// It evaluates types.
-    evaluates: bool,
-    /// It reads annotations as they stand.
-    reads: bool,
+/// What is known of who goes by types.
+#[derive(Default)]
+struct TypeReaders {
+    /// Whether a file that names what moves evaluates types.
+    evaluating: RefCell<FxHashMap<usize, bool>>,
+    /// Who reads them as they stand, in the whole tree.
+    reading: OnceCell<AnnotationReaders>,
 }
 
 /// One definition that travels.
@@ -43,13 +45,13 @@ pub(super) struct Traveller<'a> {
     pub(super) own: &'a Definition,
     /// The file that gets it.
     pub(super) to: TreePath,
-    readers: &'a RefCell<FxHashMap<usize, Reader>>,
+    readers: &'a TypeReaders,
 }
 
 /// Looks at each definition that travels.
 pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) {
     let mut sources: FxHashMap<usize, SourceFile> = FxHashMap::default();
-    let readers = RefCell::default();
+    let readers = TypeReaders::default();
     let frame_readers = frame_readers(mapping, texts);
     for moved in mapping.items.list.iter().filter(|moved| moved.travels()) {
         let Some(module) = mapping.graph.modules.get(moved.source) else {
@@ -254,27 +256,31 @@ impl Traveller<'_> {
         self.source.collected().cases.contains(&self.moved.item)
     }
 
-    /// Whether a file that names it reads types: all that do, together.
-    fn reader(&self) -> Reader {
-        let mut known = self.readers.borrow_mut();
-        let mut found = Reader {
-            evaluates: false,
-            reads: false,
-        };
+    /// Whether a file that names it evaluates types.
+    fn is_evaluated(&self) -> bool {
+        let mut known = self.readers.evaluating.borrow_mut();
         let own = (self.moved.source, &*self.source.text);
         let others = self.mapping.mentioning(&self.moved.item).iter();
         let others = others.map(|(module, text)| (*module, &**text));
+        let mut found = false;
         for (module, text) in std::iter::once(own).chain(others) {
-            let reader = known.entry(module).or_insert_with(|| Reader {
-                evaluates: EVALUATORS.iter().any(|word| text.contains(word)),
-                reads: text.contains("__annotations__"),
-            });
-            found.evaluates |= reader.evaluates;
-            found.reads |= reader.reads;
+            found |= *known
+                .entry(module)
+                .or_insert_with(|| EVALUATORS.iter().any(|word| text.contains(word)));
         }
-        let words = self.mapping.words(self.texts);
-        found.reads |= words.iter().any(|words| words.has(Word::Annotations));
         found
+    }
+
+    /// Whether somebody may read its types as they stand.
+    fn is_read(&self) -> bool {
+        let readers = self
+            .readers
+            .reading
+            .get_or_init(|| AnnotationReaders::of_tree(self.mapping, self.texts));
+        let is_class = self.own.kind == DefinitionKind::Class;
+        let mut mentions = self.mentions();
+        readers.may_read(self.moved.source, &self.moved.item, is_class)
+            || mentions.any(|(_, text)| AnnotationReaders::asks_by_text(text))
     }
 
     /// Types that somebody evaluates, and that are there for type checkers alone, or become texts.
@@ -284,8 +290,8 @@ impl Traveller<'_> {
         if types.peek().is_none() {
             return;
         }
-        let (reader, future) = (self.reader(), has_future(&self.source.analysis));
-        let lost = types.find(|used| reader.evaluates && self.may_be_lost(used, future));
+        let (evaluated, future) = (self.is_evaluated(), has_future(&self.source.analysis));
+        let lost = types.find(|used| evaluated && self.may_be_lost(used, future));
         if let Some(root) = lost.and_then(|used| used.chain.first()) {
             let name = &root.text;
             let why = format!(
@@ -293,7 +299,7 @@ impl Traveller<'_> {
             );
             return self.doubt(root.span, UnprovenKind::UnknownType, why, plan);
         }
-        let target = self.moved.target.filter(|_| reader.reads);
+        let target = self.moved.target.filter(|_| self.is_read());
         let target = target.and_then(|target| self.mapping.graph.modules.get(target));
         let text = target.and_then(|target| self.texts.text(&target.path));
         let other = |text: &str| {

@@ -5,6 +5,7 @@
 //! with it or is imported back; what cannot be done safely is a refusal.
 
 mod along;
+mod annotation_readers;
 mod apart;
 mod builtins;
 mod calls;
@@ -22,6 +23,7 @@ mod imported;
 mod loggers;
 mod name_index;
 mod needs;
+mod on_request;
 mod order;
 mod outline;
 mod patches;
@@ -57,6 +59,7 @@ pub use cut::newline;
 pub use exports::{entries_after, is_exported};
 pub use found_by_name::{NamedFunction, is_fixture};
 pub use header::Header;
+pub use on_request::on_request;
 pub use shims::TEMPLATE as SHIM_OF_ITEMS;
 pub use waiting::inside_functions;
 pub use way::Way;

@@ -1,10 +1,15 @@
 //! Names of a module that are set by others without their full names standing anywhere: by an assignment, by
 //! `patch.object(module, "name")`, by a full name that is put together, by the keywords of `patch.multiple`.
 
-use coalesce_model::{Texts, TreePath};
+use std::cell::LazyCell;
+
+use coalesce_model::{ByteSpan, Texts, TreePath};
 
 use super::patches::sources;
-use crate::names::{is_word, last_word};
+use crate::{
+    analysis::Analysis,
+    names::{is_word, last_word},
+};
 
 /// The first file that sets a name of a module like that.
 pub fn find(texts: &dyn Texts, full: &str) -> Option<TreePath> {
@@ -23,15 +28,18 @@ pub(super) fn is_set_in(text: &str, full: &str) -> bool {
             || is_assigned(text, module, name))
 }
 
-/// Whether a file sets names of modules.
+/// Whether a file sets names of modules. Who dispatches patches nothing.
 pub fn sets(text: &str) -> bool {
-    text.contains("patch") || text.contains("setattr")
+    let mut patches = memchr::memmem::find_iter(text.as_bytes(), b"patch");
+    let is_patch = |at| !text.get(..at).is_some_and(|before| before.ends_with("dis"));
+    patches.any(is_patch) || text.contains("setattr")
 }
 
 /// Whether a name stands where one that is to be set does: behind the object that has it, at the end of a name
 /// that is put together, or as a keyword.
 fn is_spelled_by_parts(text: &str, name: &str) -> bool {
     let several = text.contains("multiple(");
+    let prose = LazyCell::new(|| Prose::new(text));
     let mut places = memchr::memmem::find_iter(text.as_bytes(), name.as_bytes());
     places.any(|at| {
         let (before, rest) = text.split_at(at);
@@ -44,10 +52,9 @@ fn is_spelled_by_parts(text: &str, name: &str) -> bool {
             let before = before.trim_end_matches(['"', '\'']).trim_end();
             let after = rest.trim_start_matches(['"', '\'']).trim_start();
             let is_key = several && after.starts_with(':');
-            return before.ends_with(',')
-                || is_key
-                || is_argument(before)
-                || is_in_dictionary(before);
+            let set =
+                before.ends_with(',') || is_key || is_argument(before) || is_in_dictionary(before);
+            return set && !prose.has(at);
         }
         let ends = rest.starts_with(['"', '\'']);
         let put_together = before
@@ -56,6 +63,35 @@ fn is_spelled_by_parts(text: &str, name: &str) -> bool {
         let keyword = before.trim_end().ends_with(['(', ',']) && is_assignment(rest.trim_start());
         ends && put_together || several && keyword
     })
+}
+
+/// The docstrings of a file, whose words set nothing: the choices of an argument stand there in quotes.
+struct Prose<'t> {
+    text: &'t str,
+    strings: Vec<ByteSpan>,
+}
+
+impl<'t> Prose<'t> {
+    fn new(text: &'t str) -> Self {
+        let analysis = Analysis::new(text);
+        let strings = analysis.strings.iter();
+        let strings = strings.filter(|string| string.documentation);
+        Self {
+            text,
+            strings: strings.map(|string| string.span).collect(),
+        }
+    }
+
+    /// Whether a place stands in one, and not in an example, which `doctest` runs up to the next blank line.
+    fn has(&self, at: usize) -> bool {
+        let mut strings = self.strings.iter();
+        let found = strings.find(|span| (span.start as usize..span.end as usize).contains(&at));
+        let before = found.and_then(|span| self.text.get(span.start as usize..at));
+        before.is_some_and(|before| {
+            let paragraph = before.rsplit("\n\n").next().unwrap_or(before);
+            !paragraph.contains(">>>")
+        })
+    }
 }
 
 /// `attribute="name"`.
@@ -118,6 +154,14 @@ mod tests {
             ("patch('p.client.store')\nf(load=1)", false),
             ("vars(client)[\"load\"] = f; patch", true),
             ("patch('p.client.store')\nx = ['load']", false),
+            (
+                "def f():\n    \"\"\"how : {'store', 'load'}\"\"\"\n    patch(f)",
+                false,
+            ),
+            (
+                "def f():\n    \"\"\"\n    >>> patch.object(client, 'load')\n    \"\"\"",
+                true,
+            ),
         ] {
             assert_eq!(is_spelled_by_parts(text, "load"), expected, "{text}");
         }

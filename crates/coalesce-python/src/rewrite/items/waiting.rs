@@ -33,8 +33,8 @@ const PLAIN: [&str; 8] = [
     "@override",
 ];
 
-/// Words of modules whose functions may be translated, or whose names may be looked up by their text.
-const LOOKED_AT: [&str; 15] = [
+/// Words of modules whose functions may be translated, or whose texts and types may be read.
+const LOOKED_AT: [&str; 9] = [
     "jit",
     "njit",
     "numba",
@@ -42,22 +42,66 @@ const LOOKED_AT: [&str; 15] = [
     "vectorize",
     "guvectorize",
     "stencil",
-    "eval",
-    "exec",
-    "globals",
-    "locals",
-    "vars",
-    "inspect",
     "getsource",
     "get_type_hints",
 ];
+
+/// Functions by which names may be looked up by their texts.
+const BY_TEXT: [&str; 5] = ["eval", "exec", "globals", "locals", "vars"];
+
+/// Whether a module may look its names up by their texts.
+pub(super) fn looks_up_names(analysis: &Analysis) -> bool {
+    let mut roots = analysis.uses.iter().filter_map(|used| used.chain.first());
+    roots.any(|root| BY_TEXT.contains(&root.text.as_str()))
+}
+
+/// What of `inspect` asks for no name of a module and for no text of a function.
+const INSPECTED: [&str; 16] = [
+    "Parameter",
+    "Signature",
+    "cleandoc",
+    "currentframe",
+    "getdoc",
+    "getfullargspec",
+    "getouterframes",
+    "isabstract",
+    "isawaitable",
+    "isclass",
+    "iscoroutinefunction",
+    "isfunction",
+    "isgeneratorfunction",
+    "ismethod",
+    "ismodule",
+    "signature",
+];
+
+/// Whether `inspect` may read what a function is made of, or the names of a module.
+fn is_inspected(text: &str, analysis: &Analysis) -> bool {
+    let mut uses = analysis.uses.iter().map(|used| used.chain.as_slice());
+    occurrences_of_word(text, "inspect")
+        && (uses.any(|chain| match chain {
+            [module, function, ..] if module.text == "inspect" => {
+                !INSPECTED.contains(&function.text.as_str())
+            }
+            [module] => module.text == "inspect",
+            _ => false,
+        }) || analysis.imports.iter().any(|(import, _)| {
+            let from = import.from.as_ref();
+            from.is_some_and(|from| from.module == "inspect")
+                || import
+                    .leaves
+                    .iter()
+                    .any(|leaf| leaf.name.text == "inspect" && leaf.bound() != "inspect")
+        }))
+}
 
 /// The edits of a text, when it can be done.
 pub fn inside_functions(text: &str, span: ByteSpan) -> Option<Vec<Edit>> {
     let analysis = Analysis::new(text);
     let mut imports = analysis.imports.iter().map(|(import, _)| import);
     let import = imports.find(|import| import.span == span)?;
-    if LOOKED_AT.iter().any(|word| occurrences_of_word(text, word)) {
+    let looked_at = LOOKED_AT.iter().any(|word| occurrences_of_word(text, word));
+    if looked_at || looks_up_names(&analysis) || is_inspected(text, &analysis) {
         return None;
     }
     let outline = Outline::new(text);
@@ -135,8 +179,17 @@ fn is_plain(text: &str, function: &Function) -> bool {
     decorators.all(|line| PLAIN.contains(&line))
 }
 
-/// The lines of a statement that shares them with nothing else.
+/// The lines of a statement that shares them with nothing else, with blank ones that would be too many without it.
 fn own_lines(text: &str, outline: &Outline, import: &ImportStatement) -> Option<ByteSpan> {
+    whole_lines(text, outline, import).map(|lines| cut::with_blanks(text, lines))
+}
+
+/// The lines of a statement that shares them with nothing else.
+pub(super) fn whole_lines(
+    text: &str,
+    outline: &Outline,
+    import: &ImportStatement,
+) -> Option<ByteSpan> {
     let mut statements = outline.statements.iter();
     let statement = statements.find(|each| each.span.contains(import.span))?;
     let start = cut::line_start(text, statement.span.start);
@@ -144,8 +197,7 @@ fn own_lines(text: &str, outline: &Outline, import: &ImportStatement) -> Option<
     let end = cut::line_end(text, statement.span.end);
     let tail = text.get(statement.span.end as usize..end as usize)?.trim();
     let alone = before.is_empty() && (tail.is_empty() || tail.starts_with('#'));
-    (statement.kind == Kind::Import && alone)
-        .then(|| cut::with_blanks(text, ByteSpan::new(start, end)))
+    (statement.kind == Kind::Import && alone).then(|| ByteSpan::new(start, end))
 }
 
 /// The statement with these of its names.

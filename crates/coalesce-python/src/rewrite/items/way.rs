@@ -24,11 +24,14 @@ pub enum Arrival {
     /// Above its first import of the tree: what that runs may ask this file for the definition, as modules of a package
     /// ask its `__init__.py`.
     AboveImports,
+    /// At its end, with what they need of the tree imported there: by then the file has bound all that it has, for who
+    /// comes back to it.
+    AtEnd,
 }
 
 impl Way {
     /// All of them, the plainest first.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::new(false, false, false),
         Self::new(false, true, false),
         Self::new(true, false, false),
@@ -39,6 +42,10 @@ impl Way {
         Self::new(true, true, true),
         Self {
             arrival: Arrival::AboveImports,
+            ..Self::new(false, false, false)
+        },
+        Self {
+            arrival: Arrival::AtEnd,
             ..Self::new(false, false, false)
         },
     ];

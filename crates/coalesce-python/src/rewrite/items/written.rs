@@ -2,11 +2,12 @@
 //!
 //! What is imported where is decided before; what old modules import back is not written here.
 
-use coalesce_model::{ByteSpan, Edit, Finding, NewFile, Severity, TreePath};
+use coalesce_model::{ByteSpan, Edit, Finding, NewFile, Severity, TreePath, finding::codes};
 
 use super::{
     Moved, cut, exports,
     header::Header,
+    imported::Line,
     outline::Kind,
     place::{Block, Placing, Target},
     refusal,
@@ -70,7 +71,8 @@ impl Placing<'_, '_> {
         let arrives = |block: &&&Block| !self.moved(block.index).is_some_and(Moved::supersedes);
         let blocks: Vec<&Block> = all.iter().filter(arrives).copied().collect();
         let (mut edits, note) = self.future(target, &all);
-        let mut lines = super::imported::statements(target, &target.top);
+        let (top, end) = self.parted(target, &blocks);
+        let mut lines = super::imported::statements(target, &top);
         let typing = super::imported::statements(target, &target.typing);
         edits.extend(super::imported::typing_block(target, typing, &mut lines));
         if !target.made.is_empty() {
@@ -85,17 +87,7 @@ impl Placing<'_, '_> {
             .then(|| self.first_own_import(target))
             .flatten();
         if let Some(at) = first {
-            let texts = texts.iter().map(|(text, _)| text.trim_matches('\n'));
-            let parts: Vec<String> = std::iter::once(lines.join("\n"))
-                .chain(texts.map(str::to_owned))
-                .filter(|part| !part.is_empty())
-                .collect();
-            let before = target.text.get(..at as usize).unwrap_or_default();
-            let apart =
-                !before.trim().is_empty() && !before.ends_with("\n\n\n") && lines.is_empty();
-            let blank = if apart { "\n" } else { "" };
-            let text = format!("{blank}{}\n\n\n", parts.join("\n\n\n"));
-            edits.push(Edit::insert(at, text.replace('\n', newline)));
+            edits.push(above_imports(target, at, &lines, &texts));
             return Ok((edits, note));
         }
         if target.is_blank() {
@@ -110,9 +102,30 @@ impl Placing<'_, '_> {
         if blocks.is_empty() {
             return Ok((edits, note));
         }
+        if !end.is_empty() {
+            edits.push(at_the_end(target, &end, &texts));
+            return Ok((edits, note.or_else(|| Some(stands_at_the_end(target)))));
+        }
         let at = exports::place(self.mapping, target, &blocks, &header)?;
         edits.push(Edit::insert(at.at, at.text(&target.text, &texts, newline)));
         Ok((edits, note))
+    }
+
+    /// The imports of a file's head, and those of its end, where definitions arrive there and it ends with nothing else.
+    fn parted(&self, target: &Target, blocks: &[&Block]) -> (Vec<Line>, Vec<Line>) {
+        let ends = self.way.arrival == Arrival::AtEnd
+            && target.module.is_some()
+            && !target.is_blank()
+            && target.text.ends_with('\n')
+            && !target.text.contains("# coalesce: ")
+            && target.outline.programs.is_empty()
+            && !blocks.is_empty();
+        let (end, top) = target
+            .top
+            .iter()
+            .cloned()
+            .partition(|line: &Line| ends && line.module.is_some());
+        (top, end)
     }
 
     /// Where the first statement at the top of a file begins that imports from the tree.
@@ -259,6 +272,43 @@ impl Placing<'_, '_> {
 
 /// The edits of a file, and what its reader should know.
 type Made = (Vec<Edit>, Option<Finding>);
+
+/// Imports and definitions before the first import of the tree, which begins at a place.
+fn above_imports(target: &Target, at: u32, lines: &[String], texts: &[(String, Kind)]) -> Edit {
+    let texts = texts.iter().map(|(text, _)| text.trim_matches('\n'));
+    let parts: Vec<String> = std::iter::once(lines.join("\n"))
+        .chain(texts.map(str::to_owned))
+        .filter(|part| !part.is_empty())
+        .collect();
+    let before = target.text.get(..at as usize).unwrap_or_default();
+    let apart = !before.trim().is_empty() && !before.ends_with("\n\n\n") && lines.is_empty();
+    let blank = if apart { "\n" } else { "" };
+    let text = format!("{blank}{}\n\n\n", parts.join("\n\n\n"));
+    Edit::insert(at, text.replace('\n', cut::newline(&target.text)))
+}
+
+/// Imports of the tree and definitions below all that a file has.
+fn at_the_end(target: &Target, imports: &[Line], texts: &[(String, Kind)]) -> Edit {
+    let own = super::imported::statements(target, imports).join("\n");
+    let texts = texts.iter().map(|(text, _)| text.trim_matches('\n'));
+    let parts: Vec<&str> = std::iter::once(own.as_str()).chain(texts).collect();
+    let text = format!("\n\n{}\n", parts.join("\n\n\n"));
+    let last = u32::try_from(target.text.trim_end().len()).unwrap_or(u32::MAX);
+    let at = cut::line_end(&target.text, last);
+    Edit::insert(at, text.replace('\n', cut::newline(&target.text)))
+}
+
+/// Says why imports stand where nobody looks for them.
+fn stands_at_the_end(target: &Target) -> Finding {
+    Finding {
+        code: codes::READ_BEFORE_BOUND,
+        severity: Severity::Note,
+        path: target.path.clone(),
+        span: None,
+        message: "what arrives here stands at the end, below the imports that it needs: at the head a name would be read before it is bound".to_owned(),
+        help: None,
+    }
+}
 
 /// Insertions of an empty text, one after the other.
 fn at_start(edits: Vec<Edit>) -> Vec<Edit> {

@@ -1,0 +1,91 @@
+//! Who reads types as they are written down: of which definitions, where that is said.
+
+use std::collections::BTreeSet;
+
+use coalesce_model::Texts;
+
+use crate::{
+    analysis::Analysis,
+    graph::Entity,
+    names::Names,
+    rewrite::{mapping::Mapping, words::Word},
+};
+
+/// The attribute that has the types.
+const ATTRIBUTE: &str = "__annotations__";
+
+/// What is read of types in a tree.
+#[derive(Debug, Default)]
+pub struct AnnotationReaders {
+    /// Somebody reads those of something that reading cannot tell.
+    unknown: bool,
+    /// Definitions whose types are read, by module and name.
+    of: BTreeSet<(usize, String)>,
+}
+
+impl AnnotationReaders {
+    /// Goes through the files that read types.
+    pub fn of_tree(mapping: &Mapping<'_>, texts: &dyn Texts) -> Self {
+        let mut found = Self::default();
+        let words = mapping.words(texts).iter().enumerate();
+        for (module, _) in words.filter(|(_, words)| words.has(Word::Annotations)) {
+            let path = mapping.graph.modules.get(module).map(|module| &module.path);
+            let text = path.and_then(|path| texts.text(path)).unwrap_or_default();
+            found.read(mapping, module, &text);
+        }
+        found
+    }
+
+    /// One file. Each place that is not the attribute of a definition of the tree is one of anything.
+    fn read(&mut self, mapping: &Mapping<'_>, module: usize, text: &str) {
+        let analysis = Analysis::new(text);
+        let names = Names::new(mapping.graph, Some(module), &analysis);
+        let mut known = 0;
+        for used in &analysis.uses {
+            let mut chain = used.chain.iter();
+            let Some(position) = chain.position(|each| each.text == ATTRIBUTE) else {
+                continue;
+            };
+            let meanings = names.meanings(used);
+            let owner = position.checked_sub(1).and_then(|at| meanings.get(at));
+            if let Some(Entity::Item(home, name)) = owner.and_then(|owner| owner.entity.as_ref())
+                && is_class(mapping, *home, name)
+            {
+                self.of.insert((*home, name.clone()));
+                known += 1;
+            }
+        }
+        self.unknown |= places(text).filter(|(_, attribute)| *attribute).count() > known;
+    }
+
+    /// Whether the types of a definition may be read by what names it otherwise than as an attribute.
+    pub fn asks_by_text(text: &str) -> bool {
+        places(text).any(|(_, attribute)| !attribute)
+    }
+
+    /// Whether the types of a definition may be read. Those of a class are read of classes below it, too.
+    pub fn may_read(&self, module: usize, name: &str, is_class: bool) -> bool {
+        self.unknown
+            || (is_class && !self.of.is_empty())
+            || self.of.contains(&(module, name.to_owned()))
+    }
+}
+
+/// Where a text has the name, and whether as an attribute.
+fn places(text: &str) -> impl Iterator<Item = (usize, bool)> {
+    let places = memchr::memmem::find_iter(text.as_bytes(), ATTRIBUTE.as_bytes());
+    places.map(|at| {
+        let before = text.get(..at).unwrap_or_default();
+        (at, before.ends_with('.'))
+    })
+}
+
+/// Whether a name of a module is that of a class, and not of a value that may be something else.
+fn is_class(mapping: &Mapping<'_>, module: usize, name: &str) -> bool {
+    let facts = mapping.graph.facts.get(module);
+    facts.is_some_and(|facts| {
+        let flow = &facts.flow;
+        let mut named = flow.bodies.iter();
+        named.any(|body| body.class && flow.text(body.name) == name)
+    })
+}

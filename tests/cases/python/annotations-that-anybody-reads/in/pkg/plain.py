@@ -1,0 +1,2 @@
+def wait(seconds: float) -> float:
+    return seconds

@@ -1,0 +1,2 @@
+def types_of(function):
+    return function.__annotations__

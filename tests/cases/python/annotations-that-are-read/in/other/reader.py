@@ -1,0 +1,3 @@
+from other.plain import Read
+
+TYPES = dict(Read.__annotations__)

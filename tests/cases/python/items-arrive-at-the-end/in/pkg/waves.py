@@ -1,0 +1,16 @@
+import math
+
+from .core import Optic
+from .program import Tool
+
+
+class Wave(Optic):
+    tool = Tool
+
+
+class Sine(Wave):
+    period = 2 * math.pi
+
+
+class Plane(Wave):
+    period = 2 * math.e

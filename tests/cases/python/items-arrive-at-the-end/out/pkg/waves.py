@@ -1,0 +1,12 @@
+import math
+
+from .core import Optic
+from .program import Tool
+
+
+class Wave(Optic):
+    tool = Tool
+
+
+class Plane(Wave):
+    period = 2 * math.e

@@ -1,0 +1,5 @@
+from pkg.base import Field
+
+
+def draw(value):
+    return Field, value

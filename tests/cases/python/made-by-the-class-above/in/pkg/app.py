@@ -1,0 +1,4 @@
+def run():
+    from pkg.keys import Key, LoudKey
+
+    return Key, LoudKey

@@ -1,0 +1,5 @@
+"""Somebody takes all that it lists."""
+
+from .solver import Solver
+
+__all__ = ["Solver"]

@@ -1,0 +1,3 @@
+from pkg.counted import *
+
+solver = Solver

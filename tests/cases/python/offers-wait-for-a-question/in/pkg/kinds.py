@@ -1,0 +1,4 @@
+import pkg.registering
+from pkg.registering.common import KINDS
+
+FIRST = KINDS[0]

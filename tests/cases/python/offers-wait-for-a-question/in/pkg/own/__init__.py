@@ -1,0 +1,5 @@
+"""Needs it for itself, too."""
+
+from .solver import Solver
+
+DEFAULT = Solver()

@@ -1,0 +1,2 @@
+def base(value):
+    return value

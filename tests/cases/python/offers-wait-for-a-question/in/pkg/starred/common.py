@@ -1,0 +1,5 @@
+KINDS = []
+
+
+def base(value):
+    return value

@@ -1,0 +1,3 @@
+from pkg.star import *
+
+solver = Solver

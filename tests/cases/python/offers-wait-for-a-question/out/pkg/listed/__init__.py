@@ -1,0 +1,3 @@
+"""Somebody lists its names."""
+
+from .solver import Solver

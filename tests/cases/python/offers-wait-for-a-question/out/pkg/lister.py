@@ -1,0 +1,3 @@
+import pkg.listed
+
+NAMES = [name for name in dir(pkg.listed) if name.startswith("S")]

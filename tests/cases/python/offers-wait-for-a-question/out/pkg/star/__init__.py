@@ -1,0 +1,3 @@
+"""Somebody takes all of it."""
+
+from .solver import Solver

@@ -1,0 +1,4 @@
+"""A star import brings another thing of that name."""
+
+from .other import *
+from .solver import Solver
