@@ -122,8 +122,14 @@ pub(crate) fn around(world: &World, body: &Body, texts: &dyn Texts) -> Levels {
 }
 
 /// Whether a lint that is on by itself is off at a place of a file, wherever that is compiled: by what the
-/// definitions around it say, innermost first, then the modules, then the package.
-pub(crate) fn is_off(world: &World, file: FileId, at: u32, lint: &str, texts: &dyn Texts) -> bool {
+/// definitions around it say, innermost first, then the modules, then the package. `names` are its own name and
+/// those of its groups.
+pub(crate) fn is_off(
+    world: &World,
+    (file, at): (FileId, u32),
+    names: &[&str],
+    texts: &dyn Texts,
+) -> bool {
     let Some(text) = texts.text(&world[file].path) else {
         return false;
     };
@@ -145,33 +151,36 @@ pub(crate) fn is_off(world: &World, file: FileId, at: u32, lint: &str, texts: &d
     spans.sort_by_key(|span| span.len());
     let here = spans.into_iter().map(|span| said(&text, span));
     let decided = here
-        .map(|said| decided(&said, lint))
+        .map(|said| decided(&said, names))
         .find(Option::is_some)
         .flatten();
-    decided.unwrap_or_else(|| is_off_in(world, body, lint, texts))
+    decided.unwrap_or_else(|| is_off_in(world, body, names, texts))
 }
 
 /// Whether a lint that is on by itself is off in a body, by its head and what is around it.
-fn is_off_in(world: &World, body: &Body, lint: &str, texts: &dyn Texts) -> bool {
-    if let Some(is_off) = decided(&of_head(world, body, texts), lint) {
+fn is_off_in(world: &World, body: &Body, names: &[&str], texts: &dyn Texts) -> bool {
+    if let Some(is_off) = decided(&of_head(world, body, texts), names) {
         return is_off;
     }
     let Some((outer, at)) = body.declared else {
         let levels = package_levels(world, world[body.module].krate, texts);
-        let mut own = levels.iter().filter(|(name, _)| name == lint);
+        let mut own = levels
+            .iter()
+            .filter(|(name, _)| names.contains(&name.as_str()));
         return own.next_back().is_some_and(|(_, level)| level == "allow");
     };
     let outer = &world[outer];
     let attributes = world.facts(outer.file).module(at).attributes;
     let text = texts.text(&world[outer.file].path);
     let own = attributes.zip(text).map(|(span, text)| said(&text, span));
-    own.and_then(|said| decided(&said, lint))
-        .unwrap_or_else(|| is_off_in(world, outer, lint, texts))
+    own.and_then(|said| decided(&said, names))
+        .unwrap_or_else(|| is_off_in(world, outer, names, texts))
 }
 
 /// Whether the attributes of one thing turn a lint off; `None` where they say nothing of it, or may not.
-fn decided(said: &[Said], lint: &str) -> Option<bool> {
-    let mut own = said.iter().rev().filter(|said| said.lint == lint);
+fn decided(said: &[Said], names: &[&str]) -> Option<bool> {
+    let own = said.iter().rev();
+    let mut own = own.filter(|said| names.contains(&said.lint.as_str()));
     own.find(|said| said.is_on || !said.is_conditional)
         .map(|said| !said.is_on)
 }

@@ -355,7 +355,7 @@ impl Fitting<'_, '_> {
         let world = self.mapping.world;
         if !self.names.is_deprecated(new)
             || self.names.is_deprecated(old)
-            || lints::is_off(world, file, span.start, "deprecated", self.names.texts)
+            || lints::is_off(world, (file, span.start), &["deprecated"], self.names.texts)
         {
             return None;
         }
