@@ -31,6 +31,7 @@ mod macro_arms;
 mod macro_paths;
 mod macro_scope;
 mod macros;
+mod made_members;
 mod mapping;
 mod mentions;
 mod merge;

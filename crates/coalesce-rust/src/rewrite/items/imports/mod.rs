@@ -233,7 +233,11 @@ impl<'a> Settler<'_, 'a> {
             .collect();
         let inner = facts.modules.iter();
         let inner = inner.filter(|one| one.body.is_some() && scopes.contains(&one.scope));
-        let has_glob = |span: ByteSpan| globs.iter().any(|glob| span.contains(ByteSpan::empty(*glob)));
+        let has_glob = |span: ByteSpan| {
+            globs
+                .iter()
+                .any(|glob| span.contains(ByteSpan::empty(*glob)))
+        };
         inner
             .map(|one| one.span)
             .filter(|span| !has_glob(*span))
