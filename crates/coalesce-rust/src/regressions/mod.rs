@@ -533,17 +533,24 @@ fn is_open(world: &World, item: ItemId) -> bool {
     }
 }
 
-/// Whether a module and all around it are declared `pub`.
+/// Whether others can name a module: it and all around it are declared `pub`, or a module that they can name shows it
+/// by a `pub use`.
 fn is_open_module(world: &World, module: ModuleId) -> bool {
-    let mut above = std::iter::successors(Some(module), |module| world[*module].parent);
-    above.all(|module| {
+    fn is_open(world: &World, module: ModuleId, seen: &mut BTreeSet<ModuleId>) -> bool {
+        let Some(parent) = world[module].parent else {
+            return true;
+        };
+        if !seen.insert(module) {
+            return false;
+        }
         let mut declarations = world.declarations(module).into_iter();
-        world[module].parent.is_none()
-            || declarations.any(|(file, at)| {
-                let declared = world.facts(file).module(at);
-                declared.visibility.kind == VisibilityKind::Public
-            })
-    })
+        let is_public = declarations.any(|(file, at)| {
+            world.facts(file).module(at).visibility.kind == VisibilityKind::Public
+        });
+        let mut shown = world.reexporters(module).iter();
+        is_public && is_open(world, parent, seen) || shown.any(|(by, _)| is_open(world, *by, seen))
+    }
+    is_open(world, module, &mut BTreeSet::new())
 }
 
 /// Whether a leaf shows a name to everybody.

@@ -4,6 +4,8 @@
 //! name is in use, and so is what a macro or an attribute names. What stands under a condition (`cfg`)
 //! uses nothing that is there without: tests, features and systems alike.
 
+mod private_globs;
+
 use std::{
     cell::OnceCell,
     collections::{BTreeMap, BTreeSet},
@@ -112,6 +114,7 @@ pub(crate) fn left_unused(before: Tree<'_>, after: Tree<'_>) -> Vec<Unproven> {
     found.extend(still.hidden_items(&mut named));
     found.extend(still.imports_in_part(&mut named));
     found.extend(still.globs_in_part(&mut named));
+    found.extend(still.globs_in_doubt(&mut named));
     let methods = named.methods.difference(&still.methods).cloned().collect();
     found.extend(still.unused_methods(methods, &named.crates));
     found.sort();
