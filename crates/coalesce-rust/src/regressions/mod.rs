@@ -8,12 +8,14 @@
 mod conditions;
 mod expansions;
 mod features;
+mod hidden_names;
 mod lints;
 mod standard;
 mod unused;
 
 pub(crate) use expansions::lookup_regressions;
 pub(crate) use features::Features;
+pub(crate) use hidden_names::hidden_by_imports;
 pub(crate) use lints::{has_all_docs, is_file_documented, raised_lints};
 pub(crate) use unused::left_unused;
 

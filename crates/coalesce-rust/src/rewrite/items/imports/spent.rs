@@ -245,7 +245,7 @@ impl<'a> Settler<'_, 'a> {
     }
 
     /// Whether something that stays uses an import.
-    fn used(&self, import: (FileId, u32), home: ModuleId) -> Demand {
+    pub(super) fn used(&self, import: (FileId, u32), home: ModuleId) -> Demand {
         match self.named(import, home) {
             None => Demand::Yes,
             Some(name) => self.demand(import, home, &name),
