@@ -203,7 +203,7 @@ impl Named<'_> {
             .steps
             .first()
             .is_some_and(|step| !step.is_empty());
-        let unknown = first.filter(|name| !leads && !PRELUDE.contains(*name));
+        let unknown = first.filter(|name| !leads && !PRELUDE.contains(name));
         for glob in globs.values_mut() {
             let place = (file, glob.leaf);
             let by_glob = |step: &Found, name: &str| {
