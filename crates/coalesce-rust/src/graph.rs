@@ -17,7 +17,9 @@ use crate::{
     discover::{self, TargetKind},
     facts::{self, Facts},
     outline, references,
-    regressions::{Tree, left_unused, lookup_regressions, raised_lints, regressions},
+    regressions::{
+        Tree, hidden_by_imports, left_unused, lookup_regressions, raised_lints, regressions,
+    },
     resolve::{self, ModuleId, Reach, Res, World},
     retire, retire_items, rewrite,
 };
@@ -286,6 +288,7 @@ impl LanguageGraph for RustGraph {
     ) -> Vec<Unproven> {
         let (before, after) = (self.tree(before_texts), after.tree(after_texts));
         let mut found = left_unused(before, after);
+        found.extend(hidden_by_imports(before, after));
         found.extend(raised_lints(before, after));
         found
     }

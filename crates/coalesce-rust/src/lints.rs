@@ -7,7 +7,7 @@ use coalesce_model::{ByteSpan, Texts};
 
 use crate::{
     lexer::{self, Token, TokenKind},
-    resolve::{Body, CrateId, World},
+    resolve::{Body, CrateId, FileId, World},
 };
 
 /// Lints by name, and whether they are on.
@@ -27,6 +27,8 @@ pub(crate) struct Said {
     pub lint: String,
     pub level: &'static str,
     pub is_on: bool,
+    /// Whether it is said under a condition alone, by `cfg_attr`.
+    pub is_conditional: bool,
 }
 
 /// What the attributes say that a text begins with, also those of `cfg_attr`.
@@ -36,6 +38,9 @@ pub(crate) fn said(text: &str, span: ByteSpan) -> Vec<Said> {
     let mut at = 0;
     while let Some(close) = attribute_end(&tokens, at) {
         let attribute = tokens.get(at..close).unwrap_or_default();
+        let is_conditional = attribute
+            .iter()
+            .any(|word| word.span.of(text) == Some("cfg_attr"));
         for (start, word) in attribute.iter().enumerate() {
             let word = word.span.of(text).unwrap_or_default();
             let level = LEVELS.iter().find(|(level, _)| *level == word);
@@ -46,6 +51,7 @@ pub(crate) fn said(text: &str, span: ByteSpan) -> Vec<Said> {
                     lint,
                     level,
                     is_on: *is_on,
+                    is_conditional,
                 }));
             }
         }
@@ -113,6 +119,70 @@ pub(crate) fn around(world: &World, body: &Body, texts: &dyn Texts) -> Levels {
     };
     set(&mut levels, of_head(world, body, texts));
     levels
+}
+
+/// Whether a lint that is on by itself is off at a place of a file, wherever that is compiled: by what the
+/// definitions around it say, innermost first, then the modules, then the package. `names` are its own name and
+/// those of its groups.
+pub(crate) fn is_off(
+    world: &World,
+    (file, at): (FileId, u32),
+    names: &[&str],
+    texts: &dyn Texts,
+) -> bool {
+    let Some(text) = texts.text(&world[file].path) else {
+        return false;
+    };
+    let facts = world.facts(file);
+    let contains = |span: &ByteSpan| span.start <= at && at < span.end;
+    let bodies = world[file].bodies.iter().map(|body| &world[*body]);
+    let around = bodies.filter(|body| contains(&facts.scope(body.scope).span));
+    let Some(body) = around.min_by_key(|body| facts.scope(body.scope).span.len()) else {
+        return false;
+    };
+    let inside = facts.scope(body.scope).span;
+    let items = facts.items.iter().map(|one| one.span);
+    let impls = facts.impls.iter().map(|one| one.span);
+    let uses = facts.uses.iter().map(|one| one.span);
+    let all = items.chain(impls).chain(uses);
+    let mut spans: Vec<ByteSpan> = all
+        .filter(|span| contains(span) && inside.start <= span.start && span.end <= inside.end)
+        .collect();
+    spans.sort_by_key(|span| span.len());
+    let here = spans.into_iter().map(|span| said(&text, span));
+    let decided = here
+        .map(|said| decided(&said, names))
+        .find(Option::is_some)
+        .flatten();
+    decided.unwrap_or_else(|| is_off_in(world, body, names, texts))
+}
+
+/// Whether a lint that is on by itself is off in a body, by its head and what is around it.
+fn is_off_in(world: &World, body: &Body, names: &[&str], texts: &dyn Texts) -> bool {
+    if let Some(is_off) = decided(&of_head(world, body, texts), names) {
+        return is_off;
+    }
+    let Some((outer, at)) = body.declared else {
+        let levels = package_levels(world, world[body.module].krate, texts);
+        let mut own = levels
+            .iter()
+            .filter(|(name, _)| names.contains(&name.as_str()));
+        return own.next_back().is_some_and(|(_, level)| level == "allow");
+    };
+    let outer = &world[outer];
+    let attributes = world.facts(outer.file).module(at).attributes;
+    let text = texts.text(&world[outer.file].path);
+    let own = attributes.zip(text).map(|(span, text)| said(&text, span));
+    own.and_then(|said| decided(&said, names))
+        .unwrap_or_else(|| is_off_in(world, outer, names, texts))
+}
+
+/// Whether the attributes of one thing turn a lint off; `None` where they say nothing of it, or may not.
+fn decided(said: &[Said], names: &[&str]) -> Option<bool> {
+    let own = said.iter().rev();
+    let mut own = own.filter(|said| names.contains(&said.lint.as_str()));
+    own.find(|said| said.is_on || !said.is_conditional)
+        .map(|said| !said.is_on)
 }
 
 fn set(levels: &mut Levels, said: Vec<Said>) {

@@ -51,7 +51,8 @@ impl Scanner<'_, '_, '_> {
         let (kind, end) = match self.text(from + 2) {
             _ if !parenthesis => (VisibilityKind::Public, first.span.end),
             "super" => (VisibilityKind::Super, self.closing(from + 1)),
-            "self" => (VisibilityKind::SelfModule, self.closing(from + 1)),
+            // Which part of the crate `in` names is not read here: no more than its module is sure.
+            "self" | "in" => (VisibilityKind::SelfModule, self.closing(from + 1)),
             _ => (VisibilityKind::Crate, self.closing(from + 1)),
         };
         Visibility {

@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 
 use crate::{
     facts::{Item, ItemKind, SourceFacts, VisibilityKind},
-    lexer,
+    lexer::{self, TokenKind},
     lints::{self, Levels},
     resolve::{BodyId, FileId, ImplSite, ItemId, ModuleId, World},
     syntax, words,
@@ -228,13 +228,12 @@ fn impls<'w>(world: &'w World, (file, body): (FileId, BodyId), text: &str) -> Ve
         let mut tokens = tokens.iter().map(|token| token.span);
         let keyword = tokens.find(|span| matches!(span.of(text), Some("impl" | "unsafe")));
         let start = keyword.map_or(one.span.start, |span| span.start);
-        let said = ByteSpan::new(start, one.span.end).of(text);
-        let head = said.and_then(|said| said.split('{').next());
+        let said = ByteSpan::new(start, one.span.end);
         Definition {
             file,
             body,
             kind: Kind::Impl,
-            name: head.map_or_else(String::new, one_line),
+            name: head_of_impl(text, said),
             at: ByteSpan::empty(start),
             span: one.span,
             is_open: one.of.is_none_or(|of| is_open(world, of)),
@@ -243,9 +242,28 @@ fn impls<'w>(world: &'w World, (file, body): (FileId, BodyId), text: &str) -> Ve
     made.collect()
 }
 
-/// A text with one space for each gap.
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+/// What an `impl` is of, whatever way the names in it are written.
+fn head_of_impl(text: &str, span: ByteSpan) -> String {
+    let tokens = lexer::tokens(text, span);
+    let end = tokens
+        .iter()
+        .position(|token| token.kind == TokenKind::Open(b'{'));
+    let head = tokens
+        .get(..end.unwrap_or(tokens.len()))
+        .unwrap_or_default();
+    let word = |at: usize| head.get(at).and_then(|token| token.span.of(text));
+    let mut names: Vec<&str> = Vec::new();
+    let mut at = 0;
+    while let Some(name) = word(at) {
+        let is_step = word(at + 1) == Some(":") && word(at + 2) == Some(":");
+        if is_step && head.get(at).is_some_and(|token| token.is_ident()) {
+            at += 3;
+            continue;
+        }
+        names.push(name);
+        at += 1;
+    }
+    names.join(" ")
 }
 
 /// Tells what a lint may say of a definition that has come under it.

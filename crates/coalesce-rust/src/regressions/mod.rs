@@ -8,12 +8,14 @@
 mod conditions;
 mod expansions;
 mod features;
+mod hidden_names;
 mod lints;
 mod standard;
 mod unused;
 
 pub(crate) use expansions::lookup_regressions;
 pub(crate) use features::Features;
+pub(crate) use hidden_names::hidden_by_imports;
 pub(crate) use lints::{has_all_docs, is_file_documented, raised_lints};
 pub(crate) use unused::left_unused;
 
@@ -533,17 +535,24 @@ fn is_open(world: &World, item: ItemId) -> bool {
     }
 }
 
-/// Whether a module and all around it are declared `pub`.
+/// Whether others can name a module: it and all around it are declared `pub`, or a module that they can name shows it
+/// by a `pub use`.
 fn is_open_module(world: &World, module: ModuleId) -> bool {
-    let mut above = std::iter::successors(Some(module), |module| world[*module].parent);
-    above.all(|module| {
+    fn is_open(world: &World, module: ModuleId, seen: &mut BTreeSet<ModuleId>) -> bool {
+        let Some(parent) = world[module].parent else {
+            return true;
+        };
+        if !seen.insert(module) {
+            return false;
+        }
         let mut declarations = world.declarations(module).into_iter();
-        world[module].parent.is_none()
-            || declarations.any(|(file, at)| {
-                let declared = world.facts(file).module(at);
-                declared.visibility.kind == VisibilityKind::Public
-            })
-    })
+        let is_public = declarations.any(|(file, at)| {
+            world.facts(file).module(at).visibility.kind == VisibilityKind::Public
+        });
+        let mut shown = world.reexporters(module).iter();
+        is_public && is_open(world, parent, seen) || shown.any(|(by, _)| is_open(world, *by, seen))
+    }
+    is_open(world, module, &mut BTreeSet::new())
 }
 
 /// Whether a leaf shows a name to everybody.

@@ -4,6 +4,8 @@
 //! name is in use, and so is what a macro or an attribute names. What stands under a condition (`cfg`)
 //! uses nothing that is there without: tests, features and systems alike.
 
+mod private_globs;
+
 use std::{
     cell::OnceCell,
     collections::{BTreeMap, BTreeSet},
@@ -15,7 +17,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::{Tree, conditions::Conditions, is_changed, is_open, is_public_name};
 use crate::{
     facts::{ItemKind, LeafKind, Origin, SourceFacts, VisibilityKind},
-    lexer,
+    lexer, lints,
     resolve::{
         Binding, CrateId, ExpandedCall, FileId, Found, ItemId, ModuleId, Res, Site, Sym, Target,
         UseSite, World,
@@ -26,18 +28,18 @@ use crate::{
 
 /// What the compiler may say of what is left.
 struct Warning {
-    /// Words of a file by which it says that this is no matter.
-    allowed: &'static [&'static str],
+    /// The lint that says it, and its groups: where one of them is allowed, this is no matter.
+    lints: &'static [&'static str],
     why: &'static str,
 }
 
 const DEAD_CODE: Warning = Warning {
-    allowed: &["dead_code", "allow(unused)", "allow(warnings)"],
+    lints: &["dead_code", "unused", "warnings"],
     why: "nothing names it any more, and the compiler may warn of that",
 };
 
 const DEAD_WITHOUT: Warning = Warning {
-    allowed: DEAD_CODE.allowed,
+    lints: DEAD_CODE.lints,
     why: "only code under a condition names it now, and the compiler may warn of that without it",
 };
 
@@ -69,17 +71,17 @@ impl ConditionedUses {
 }
 
 const UNUSED_IMPORT: Warning = Warning {
-    allowed: &["#![allow(unused", "#![allow(warnings)"],
+    lints: &["unused_imports", "unused", "warnings"],
     why: "only code under a condition uses this import, and the compiler warns of that without it",
 };
 
 const IDLE_IMPORT: Warning = Warning {
-    allowed: UNUSED_IMPORT.allowed,
+    lints: UNUSED_IMPORT.lints,
     why: "nothing uses this import any more, and the compiler warns of that",
 };
 
 const IDLE_GLOB: Warning = Warning {
-    allowed: UNUSED_IMPORT.allowed,
+    lints: UNUSED_IMPORT.lints,
     why: "all that this glob brings is there under a condition, and the compiler warns of it without that",
 };
 
@@ -112,6 +114,7 @@ pub(crate) fn left_unused(before: Tree<'_>, after: Tree<'_>) -> Vec<Unproven> {
     found.extend(still.hidden_items(&mut named));
     found.extend(still.imports_in_part(&mut named));
     found.extend(still.globs_in_part(&mut named));
+    found.extend(still.globs_in_doubt(&mut named));
     let methods = named.methods.difference(&still.methods).cloned().collect();
     found.extend(still.unused_methods(methods, &named.crates));
     found.sort();
@@ -588,16 +591,15 @@ impl<'a> Named<'a> {
         self.unused((file, fact.name.span), name, warning)
     }
 
-    /// What stands at a place, unless its file says that this is no matter.
+    /// What stands at a place, unless the attributes around it say that this is no matter.
     fn unused(&self, at: (FileId, ByteSpan), name: &str, warning: &Warning) -> Option<Unproven> {
         let (file, span) = at;
-        let path = &self.tree.world[file].path;
-        let text = self.tree.texts.text(path)?;
-        if warning.allowed.iter().any(|lint| text.contains(lint)) {
+        let place = (file, span.start);
+        if lints::is_off(self.tree.world, place, warning.lints, self.tree.texts) {
             return None;
         }
         Some(Unproven {
-            path: path.clone(),
+            path: self.tree.world[file].path.clone(),
             span: Some(span),
             kind: UnprovenKind::LeftUnused,
             name: name.to_owned(),

@@ -96,7 +96,7 @@ fn imports(world: &World) -> Vec<Import> {
             let Some(module) = world.spaces.get(space.0 as usize).map(|space| space.module) else {
                 continue;
             };
-            let reach = reach(world, module, declaration.visibility);
+            let reach = reach(world, facts, module, declaration.visibility);
             imports.push(Import {
                 load: at,
                 space,

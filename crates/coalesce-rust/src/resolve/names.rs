@@ -57,7 +57,7 @@ impl Definitions<'_> {
             let Some(child) = local.or(child).copied() else {
                 continue;
             };
-            let reach = reach(self.world, owner, declaration.visibility);
+            let reach = reach(self.world, facts, owner, declaration.visibility);
             let Some(sym) = sym(self.world, file, declaration.name.name.0) else {
                 continue;
             };
@@ -77,7 +77,7 @@ impl Definitions<'_> {
             let Some((space, owner)) = self.space(item.scope) else {
                 continue;
             };
-            let visible = reach(self.world, owner, item.visibility);
+            let visible = reach(self.world, facts, owner, item.visibility);
             let Some(sym) = sym(self.world, file, item.name.name.0) else {
                 continue;
             };
@@ -174,7 +174,7 @@ impl Definitions<'_> {
             let Some(sym) = sym(self.world, file, bound.name.0) else {
                 continue;
             };
-            let visible = reach(self.world, owner, declaration.visibility);
+            let visible = reach(self.world, facts, owner, declaration.visibility);
             let binding = Binding {
                 res,
                 namespaces: Namespaces::TYPE,
@@ -239,13 +239,51 @@ pub(super) fn root_of(world: &World, module: ModuleId) -> ModuleId {
     at
 }
 
-pub(super) fn reach(world: &World, module: ModuleId, visibility: Visibility) -> Reach {
+pub(super) fn reach(
+    world: &World,
+    facts: &SourceFacts,
+    module: ModuleId,
+    visibility: Visibility,
+) -> Reach {
     match visibility.kind {
         VisibilityKind::Public => Reach::Public,
         VisibilityKind::Private | VisibilityKind::SelfModule => Reach::Within(module),
         VisibilityKind::Super => Reach::Within(world[module].parent.unwrap_or(module)),
-        VisibilityKind::Crate | VisibilityKind::In(_) => Reach::Within(root_of(world, module)),
+        VisibilityKind::Crate => Reach::Within(root_of(world, module)),
+        VisibilityKind::In(path) => {
+            let segments = facts.segments(facts.path(path).segments);
+            let names = segments.iter().map(|segment| facts.name(segment.name));
+            Reach::Within(around(world, module, names))
+        }
     }
+}
+
+/// The module around another one that a `pub(in path)` in it names; of a path that leads elsewhere, which does
+/// not compile, the root.
+fn around<'n>(world: &World, module: ModuleId, names: impl Iterator<Item = &'n str>) -> ModuleId {
+    let root = root_of(world, module);
+    let mut above = vec![module];
+    while let Some(parent) = above.last().and_then(|at| world[*at].parent) {
+        above.push(parent);
+    }
+    let mut at = None;
+    for name in names {
+        let known: Option<ModuleId> = at;
+        let next = match name {
+            "crate" | "$crate" => Some(root),
+            "self" => known.or(Some(module)),
+            "super" => world[known.unwrap_or(module)].parent,
+            // Of an edition in which paths begin at the root.
+            _ => {
+                let outer = known.unwrap_or(root);
+                let mut inner = above.iter().copied();
+                inner.find(|at| world[*at].parent == Some(outer) && world[*at].name == name)
+            }
+        };
+        let Some(next) = next else { return root };
+        at = Some(next);
+    }
+    at.unwrap_or(root)
 }
 
 /// Adds a binding; whether it is new.

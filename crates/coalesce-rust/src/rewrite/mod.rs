@@ -31,6 +31,7 @@ mod macro_arms;
 mod macro_paths;
 mod macro_scope;
 mod macros;
+mod made_members;
 mod mapping;
 mod mentions;
 mod merge;
@@ -60,7 +61,7 @@ mod walk;
 
 pub(crate) use items::{is_exported, merged};
 pub(crate) use packages::{condition_of_no_std, package_of, retire as retire_packages};
-pub(crate) use traits::method_names;
+pub(crate) use traits::{may_call, method_names};
 
 use std::collections::{BTreeMap, BTreeSet};
 

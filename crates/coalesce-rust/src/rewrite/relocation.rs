@@ -7,7 +7,7 @@ use coalesce_model::{ByteSpan, Edit, Finding, Texts, TreePath, Unproven, finding
 
 use super::{
     conditions::SetAround,
-    implicit,
+    implicit, made_members,
     mapping::{Mapping, refusal},
     needs::Need,
     own_place,
@@ -78,6 +78,7 @@ impl Relocation<'_> {
         needs.extend(members.needs);
         let mut unproven = implicit.unproven;
         unproven.extend(own_place::places(self));
+        unproven.extend(made_members::out_of_sight(self));
         Relocated {
             edits,
             needs,

@@ -66,6 +66,18 @@ pub(super) struct Asked<'a> {
     pub looks: &'a dyn Fn(&str) -> bool,
 }
 
+/// Whether code may call methods of a trait of the tree, by their names.
+pub(crate) fn may_call(world: &World, trait_item: ItemId, text: &str, texts: &dyn Texts) -> bool {
+    let whole = ByteSpan::from_range(0..text.len());
+    let asked = Asked {
+        world,
+        texts,
+        looks: &|_| false,
+    };
+    let called = Called::on_unknown(method_names(text, whole));
+    asked.is_needed(("", Res::Item(trait_item)), &called)
+}
+
 impl Asked<'_> {
     /// Whether methods that are called may be of the trait that `res` is, if it is one.
     pub fn is_needed(&self, trait_of: (&str, Res), called: &Called) -> bool {

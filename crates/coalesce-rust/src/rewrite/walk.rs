@@ -438,13 +438,25 @@ impl Stepping<'_, '_, '_> {
         }
     }
 
-    /// Whether the module of a glob imports the name for itself: then it is imported besides.
+    /// Whether the module of a glob imports the name for itself, and will: then it is imported besides.
     fn is_brought(&self, glob: (FileId, u32), res: Res) -> bool {
         let world = self.world();
-        let target = self.speller.glob_target(glob).into_iter();
-        let mut all = target.flat_map(|target| world.bindings(target, self.name));
+        let Some(target) = self.speller.glob_target(glob) else {
+            return false;
+        };
+        let sym = world.names.get(self.name);
+        let after = self.mapping().after(target);
+        let holds = |import| {
+            sym.is_none_or(|sym| {
+                let depth = self.depth + 1;
+                self.speller.glob_gives(import, sym, res, &after, depth)
+            })
+        };
+        let mut all = world.bindings(target, self.name).iter();
         all.any(|binding| {
-            binding.import.is_some() && binding.res == res && self.was_seen(binding.reach)
+            let import = binding.import.filter(|_| binding.res == res);
+            let stays = import.is_some_and(|import| !binding.glob || holds(import));
+            stays && self.was_seen(binding.reach)
         })
     }
 

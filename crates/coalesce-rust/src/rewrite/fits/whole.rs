@@ -24,6 +24,7 @@ use super::{
 };
 use crate::{
     facts::ItemKind,
+    lints,
     resolve::{ExpandedCall, FileId, ItemId, ModuleId, Res, World},
     rewrite::{
         conditions::conditions_of,
@@ -298,14 +299,18 @@ impl Fitting<'_, '_> {
         };
         let usage = Usage::of(&names.text);
         let mut named: BTreeSet<(ItemId, ItemId)> = BTreeSet::new();
+        let mut warned: BTreeSet<(ItemId, ItemId)> = BTreeSet::new();
         for one in uses {
             let Some(new) = self.found.all.get(&one.item) else {
                 continue;
             };
             let pair = (one.item, *new);
-            if named.insert(pair) {
-                let warning = self.warning(pair, (&source.path, one.span), &names.text);
-                whole.unproven.extend(warning);
+            named.insert(pair);
+            if !warned.contains(&pair)
+                && let Some(warning) = self.warning(pair, (file, one.span))
+            {
+                warned.insert(pair);
+                whole.unproven.push(warning);
             }
             let reliance = |name| Reliance {
                 path: &source.path,
@@ -341,17 +346,22 @@ impl Fitting<'_, '_> {
         }
     }
 
-    /// What a file that names the one that goes comes to be warned of.
+    /// What a place that names the one that goes comes to be warned of.
     fn warning(
         &self,
         (old, new): (ItemId, ItemId),
-        (path, span): (&TreePath, ByteSpan),
-        text: &str,
+        (file, span): (FileId, ByteSpan),
     ) -> Option<Unproven> {
-        let is_new = self.names.is_deprecated(new) && !self.names.is_deprecated(old);
+        let world = self.mapping.world;
+        if !self.names.is_deprecated(new)
+            || self.names.is_deprecated(old)
+            || lints::is_off(world, (file, span.start), &["deprecated"], self.names.texts)
+        {
+            return None;
+        }
         let name = |item: ItemId| self.names.name_of(Res::Item(item));
-        (is_new && !text.contains("#![allow(deprecated")).then(|| Unproven {
-            path: path.clone(),
+        Some(Unproven {
+            path: world[file].path.clone(),
             span: Some(span),
             kind: UnprovenKind::Lint,
             name: name(old),

@@ -8,7 +8,13 @@ use super::{Import, Settler, leaf_of};
 use crate::{
     facts::{LeafKind, Origin, UseLeaf},
     resolve::{FileId, ModuleId, Res, World},
-    rewrite::{conditions, draft::untouchable, mapping::refusal, place::Place, traits},
+    rewrite::{
+        conditions,
+        draft::untouchable,
+        mapping::refusal,
+        place::Place,
+        traits::{self, Demand},
+    },
     words,
 };
 
@@ -130,6 +136,10 @@ impl<'a> Settler<'_, 'a> {
                 continue;
             };
             if known_whole || !wanted(fact, &path, used) {
+                continue;
+            }
+            // Of a trait whose methods are called by what stays, nobody has to guess who needs it.
+            if !glob && !used && self.used(leaf, home) != Demand::No {
                 continue;
             }
             if known.contains(&path)

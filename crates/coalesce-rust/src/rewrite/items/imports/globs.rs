@@ -297,7 +297,10 @@ impl<'a> Settler<'_, 'a> {
         let world = self.world();
         let is_public = visibility_of(world, leaf) == Some(VisibilityKind::Public);
         let opaque = world.space(target).opaque;
-        if opaque && (is_public || world[here].children.is_empty()) {
+        if opaque && !is_public && self.is_spent(leaf, here, target) {
+            let work = self.scan.files.entry(leaf.0).or_default();
+            work.leaves.insert(leaf.1, LeafChange::Drop);
+        } else if opaque && (is_public || world[here].children.is_empty()) {
             if self.shows_what_left(leaf, here) {
                 let path = self.set.path(leaf.0);
                 let span = leaf_of(world, leaf).span;
@@ -352,32 +355,45 @@ impl<'a> Settler<'_, 'a> {
         let world = self.world();
         let alone = world[here].children.is_empty()
             && visibility_of(world, leaf) == Some(VisibilityKind::Private);
-        let known = Some(world.space(target)).filter(|space| !space.opaque);
-        if known.is_some() && self.brings_what_left(leaf, here) {
+        let is_known = !world.space(target).opaque;
+        if is_known && self.brings_what_left(leaf, here) {
             return true;
         }
-        let Some(space) = known.filter(|_| alone) else {
-            return false;
-        };
-        if self.scan.used_globs.contains(&leaf) || self.serves_unread(leaf) {
+        if !alone || self.scan.used_globs.contains(&leaf) || self.serves_unread(leaf) {
             return false;
         }
-        let traits = space
-            .names
-            .values()
-            .flatten()
-            .filter_map(|one| match one.res {
-                Res::Item(item) => Some((item, self.set.of(item).is_none())),
-                _ => None,
-            });
-        let outside = space.names.values().flatten();
-        let outside = outside
-            .into_iter()
-            .any(|one| matches!(one.res, Res::External(_)));
-        !outside
-            && !traits
-                .into_iter()
-                .any(|(item, stays)| stays && self.needs_trait(leaf, item))
+        if !is_known {
+            return self.is_left_empty(here);
+        }
+        let mut brought = self.brought(leaf, here).map(|(_, one)| one.res);
+        let may_serve = |res: Res| match res {
+            Res::External(_) => true,
+            Res::Item(item) => self.set.of(item).is_none() && self.needs_trait(leaf, item),
+            _ => false,
+        };
+        !brought.any(may_serve)
+    }
+
+    /// Whether nothing of a module stays but imports.
+    pub(super) fn is_left_empty(&self, here: ModuleId) -> bool {
+        let world = self.world();
+        let mut moving = self.set.moving.iter().filter(|one| one.home == here);
+        if !world[here].children.is_empty() || moving.any(|one| one.shim) {
+            return false;
+        }
+        world.bodies_of(here).all(|body| {
+            let facts = world.facts(body.file);
+            let leaves = |at: u32| self.set.chunk_at(body.file, at).is_some();
+            let items = facts.items.iter().filter(|one| one.scope == body.scope);
+            let impls = facts.impls.iter().filter(|one| one.scope == body.scope);
+            let calls = facts.macro_calls.iter();
+            let calls = calls.filter(|one| one.scope == body.scope);
+            let mut starts = items
+                .map(|one| one.span.start)
+                .chain(impls.map(|one| one.span.start))
+                .chain(calls.map(|one| one.body.start));
+            starts.all(leaves)
+        })
     }
 
     /// Whether all that a glob brings to a module leaves, without a shim in its place; of a `pub` one, all

@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use coalesce_model::{ByteSpan, Code, Edit};
 
 use crate::{
-    facts::{UseLeaf, VisibilityKind},
+    facts::{LeafKind, ScopeId, UseLeaf, VisibilityKind},
     resolve::{BodyId, CrateId, FileId, ItemId, ModuleId, Res, UseSite, World},
     rewrite::{
         conditions,
@@ -190,13 +190,17 @@ impl<'a> Settler<'_, 'a> {
         }
     }
 
-    /// Methods that a module calls in what does not leave a file, but for those that bounds give.
+    /// Methods that a module calls in what does not leave a file, but for those that bounds give. Modules inside
+    /// of it that have none of its names call theirs by imports of their own.
     fn methods_that_stay(&self, home: ModuleId, file: FileId, text: &str) -> Called {
         let mut found = Called::default();
         let mut start = 0;
         let end = ByteSpan::from_range(0..text.len()).end;
         let chunks = self.set.chunks.iter().filter(|chunk| chunk.file == file);
-        for span in chunks.map(|chunk| chunk.span).chain([ByteSpan::empty(end)]) {
+        let mut left_out: Vec<ByteSpan> = chunks.map(|chunk| chunk.span).collect();
+        left_out.extend(self.modules_apart(home, file));
+        left_out.sort();
+        for span in left_out.into_iter().chain([ByteSpan::empty(end)]) {
             if span.start > start {
                 let called = (text, ByteSpan::new(start, span.start));
                 found.extend(method_calls::called(
@@ -209,6 +213,35 @@ impl<'a> Settler<'_, 'a> {
             start = start.max(span.end);
         }
         found
+    }
+
+    /// The modules that stand between the braces of a module's text and have no glob of it, nor has what is in them.
+    fn modules_apart(&self, home: ModuleId, file: FileId) -> Vec<ByteSpan> {
+        let world = self.world();
+        let facts = world.facts(file);
+        let scopes: Vec<ScopeId> = world
+            .bodies_of(home)
+            .filter(|body| body.file == file)
+            .map(|body| body.scope)
+            .collect();
+        let globs: Vec<u32> = (0..)
+            .zip(&facts.leaves)
+            .filter(|(at, leaf)| {
+                leaf.kind == LeafKind::Glob && self.speller().glob_target((file, *at)) == Some(home)
+            })
+            .map(|(_, leaf)| leaf.span.start)
+            .collect();
+        let inner = facts.modules.iter();
+        let inner = inner.filter(|one| one.body.is_some() && scopes.contains(&one.scope));
+        let has_glob = |span: ByteSpan| {
+            globs
+                .iter()
+                .any(|glob| span.contains(ByteSpan::empty(*glob)))
+        };
+        inner
+            .map(|one| one.span)
+            .filter(|span| !has_glob(*span))
+            .collect()
     }
 
     /// The conditions on the only definition of an item.

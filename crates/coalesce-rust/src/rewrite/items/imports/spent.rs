@@ -47,7 +47,8 @@ impl<'a> Settler<'_, 'a> {
     /// Imports that only what left used, or what is spelled anew.
     pub(super) fn spent(&mut self) {
         let world = self.world();
-        let freed = std::mem::take(&mut self.scan.freed_imports);
+        let mut freed = std::mem::take(&mut self.scan.freed_imports);
+        freed.extend(self.globs_of_left_empty());
         for import in freed {
             let home = home_of(world, import);
             let Some(home) = home.filter(|_| is_of_module(world, import)) else {
@@ -78,6 +79,29 @@ impl<'a> Settler<'_, 'a> {
         }
     }
 
+    /// The private globs of modules of which nothing stays but imports: whatever they brought, nobody is left who
+    /// says it.
+    fn globs_of_left_empty(&self) -> Vec<(FileId, u32)> {
+        let world = self.world();
+        let moving = self.set.moving.iter();
+        let homes: BTreeSet<ModuleId> = moving.map(|one| one.home).collect();
+        let mut found = Vec::new();
+        for home in homes.into_iter().filter(|home| self.is_left_empty(*home)) {
+            for body in world.bodies_of(home) {
+                let facts = world.facts(body.file);
+                let leaves = (0_u32..).zip(&facts.leaves);
+                let globs = leaves.filter(|(at, leaf)| {
+                    let declaration = facts.declaration_of(*at);
+                    leaf.kind == LeafKind::Glob
+                        && declaration.scope == body.scope
+                        && declaration.visibility.kind == VisibilityKind::Private
+                });
+                found.extend(globs.map(|(at, _)| (body.file, at)));
+            }
+        }
+        found
+    }
+
     /// An import that stays since links go through it.
     fn for_documents_alone(&self, import: (FileId, u32)) -> Unproven {
         let world = self.world();
@@ -100,6 +124,11 @@ impl<'a> Settler<'_, 'a> {
         let world = self.world();
         let private = visibility_of(world, import) == Some(VisibilityKind::Private);
         if !private || self.scan.used_globs.contains(&import) {
+            return;
+        }
+        if self.is_left_empty(home) {
+            let work = self.scan.files.entry(import.0).or_default();
+            work.leaves.insert(import.1, LeafChange::Drop);
             return;
         }
         let names = world.space(home).names.iter();
@@ -216,7 +245,7 @@ impl<'a> Settler<'_, 'a> {
     }
 
     /// Whether something that stays uses an import.
-    fn used(&self, import: (FileId, u32), home: ModuleId) -> Demand {
+    pub(super) fn used(&self, import: (FileId, u32), home: ModuleId) -> Demand {
         match self.named(import, home) {
             None => Demand::Yes,
             Some(name) => self.demand(import, home, &name),

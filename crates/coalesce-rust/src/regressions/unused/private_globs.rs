@@ -1,0 +1,255 @@
+//! Private globs that what left went through, and of which nobody knows whether something else does.
+//!
+//! Names that lead nowhere known may come by each glob that leads to what is not read. One glob alone brings them
+//! for certain; of several the compiler knows which.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use coalesce_model::{ByteSpan, Unproven};
+
+use super::{ConditionedUses, Named, UNUSED_IMPORT, Warning, is_changed, is_trait};
+use crate::{
+    facts::{LeafKind, Origin, SourceFacts, VisibilityKind},
+    resolve::{FileId, Found, ModuleId, Res, Site, Target, UseSite, World, is_within},
+    rewrite::may_call,
+    words::PRELUDE,
+};
+
+const SERVES_PERHAPS: Warning = Warning {
+    lints: UNUSED_IMPORT.lints,
+    why: "nothing is known to go through this glob, and the compiler warns of that if nothing does",
+};
+
+/// The module that has a glob, and what the glob is of.
+type Key = (String, String);
+
+/// A private glob of a file.
+struct PrivateGlob {
+    leaf: u32,
+    here: ModuleId,
+    span: ByteSpan,
+    /// The conditions that it stands under.
+    own: BTreeSet<String>,
+    /// Of what is known to go through it.
+    uses: ConditionedUses,
+    /// Names of its module and those below that lead nowhere known.
+    unknown: BTreeSet<String>,
+    /// The conditions of those that stand in plain code.
+    plain: ConditionedUses,
+    /// Whether it may bring what is not read, and no other glob of its module may.
+    is_only: bool,
+    /// Whether it may bring what is not read.
+    is_opaque: bool,
+}
+
+impl PrivateGlob {
+    fn serves(&self) -> bool {
+        self.uses.cover(&self.own) || (self.is_only && self.plain.cover(&self.own))
+    }
+}
+
+impl Named<'_> {
+    /// Private globs that served, or are new, and now serve nobody for certain.
+    pub(super) fn globs_in_doubt(&mut self, before: &mut Named<'_>) -> Vec<Unproven> {
+        let (old, new) = (before.tree.world, self.tree.world);
+        let mut found = Vec::new();
+        for (file, source) in new.sources() {
+            if !is_changed(new, old, file) {
+                continue;
+            }
+            let was = old.file_at(&source.path);
+            let mut known: Option<BTreeMap<Key, PrivateGlob>> = None;
+            for (key, glob) in self.private_globs(file) {
+                if glob.serves() || self.brings_trait(file, &glob) {
+                    continue;
+                }
+                let known = known.get_or_insert_with(|| {
+                    was.map_or_else(BTreeMap::new, |was| before.private_globs(was))
+                });
+                let is_lost = match known.get(&key) {
+                    Some(was) => was.serves() || !was.unknown.is_subset(&glob.unknown),
+                    None => !before.has_alike(new, &key.1, &glob),
+                };
+                if is_lost {
+                    found.extend(self.unused((file, glob.span), &key.1, &SERVES_PERHAPS));
+                }
+            }
+        }
+        found
+    }
+
+    /// Whether a file that changes has a glob of the same for the same names, as one that moves as a whole.
+    fn has_alike(&mut self, after: &World, target: &str, glob: &PrivateGlob) -> bool {
+        let world = self.tree.world;
+        let changed: Vec<FileId> = world
+            .sources()
+            .map(|(file, _)| file)
+            .filter(|file| is_changed(world, after, *file))
+            .collect();
+        changed.into_iter().any(|file| {
+            let globs = self.private_globs(file);
+            globs
+                .iter()
+                .any(|((_, of), one)| of == target && !one.serves() && one.unknown == glob.unknown)
+        })
+    }
+
+    /// Whether a glob brings a trait of the tree whose methods its file may call: they need it unseen.
+    fn brings_trait(&self, file: FileId, glob: &PrivateGlob) -> bool {
+        let (world, texts) = (self.tree.world, self.tree.texts);
+        let names = world.space(glob.here).names.values().flatten();
+        let mut brought = names.filter(|one| one.glob && one.import == Some((file, glob.leaf)));
+        let text = texts.text(&world[file].path);
+        brought.any(|one| match one.res {
+            Res::Item(item) if is_trait(world, one.res) => text
+                .as_deref()
+                .is_none_or(|text| may_call(world, item, text, texts)),
+            _ => false,
+        })
+    }
+
+    fn private_globs(&mut self, file: FileId) -> BTreeMap<Key, PrivateGlob> {
+        let world = self.tree.world;
+        let mut sites = Vec::new();
+        world.visit_file(&world[file], &mut |facts, site| sites.push((facts, site)));
+        let mut globs: BTreeMap<Key, PrivateGlob> = BTreeMap::new();
+        let mut opaque: BTreeMap<ModuleId, BTreeSet<u32>> = BTreeMap::new();
+        for (facts, site) in &sites {
+            let Some((leaf, target, is_opaque)) = glob_of(world, facts, site) else {
+                continue;
+            };
+            let here = world.module_of(site.space);
+            if is_opaque {
+                opaque.entry(here).or_default().insert(leaf);
+            }
+            if facts.declaration_of(leaf).visibility.kind != VisibilityKind::Private {
+                continue;
+            }
+            let Some(own) = self.conditions_of(file, site) else {
+                continue;
+            };
+            let key = (world.name_of(&Target::Module(here)), target);
+            globs.entry(key).or_insert(PrivateGlob {
+                leaf,
+                here,
+                span: facts.leaf(leaf).span,
+                own,
+                uses: ConditionedUses::default(),
+                unknown: BTreeSet::new(),
+                plain: ConditionedUses::default(),
+                is_only: false,
+                is_opaque,
+            });
+        }
+        if globs.is_empty() {
+            return globs;
+        }
+        for glob in globs.values_mut() {
+            let all = opaque.get(&glob.here).map_or(0, BTreeSet::len);
+            let facts = world.facts(file);
+            let scope = facts.declaration_of(glob.leaf).scope;
+            glob.is_only = glob.is_opaque && all == 1 && !facts.scope(scope).opaque;
+        }
+        let homes: BTreeSet<ModuleId> = globs.values().map(|glob| glob.here).collect();
+        self.serve(file, (&homes, &sites), &mut globs);
+        globs
+    }
+
+    /// Notes what goes through globs of a file: of its own sites and of those in files below its modules.
+    fn serve(
+        &mut self,
+        file: FileId,
+        (homes, sites): (&BTreeSet<ModuleId>, &[(&SourceFacts, Site<'_>)]),
+        globs: &mut BTreeMap<Key, PrivateGlob>,
+    ) {
+        for (facts, site) in sites {
+            self.serve_one((file, file), (facts, site), globs);
+        }
+        let world = self.tree.world;
+        let parents = homes
+            .iter()
+            .filter(|home| !world[**home].children.is_empty());
+        let parents: Vec<ModuleId> = parents.copied().collect();
+        if parents.is_empty() {
+            return;
+        }
+        for (other, source) in world.sources().filter(|(other, _)| *other != file) {
+            let mut modules = source.bodies.iter().map(|body| world[*body].module);
+            if !modules.any(|one| parents.iter().any(|home| is_within(world, one, *home))) {
+                continue;
+            }
+            let mut below = Vec::new();
+            world.visit_file(source, &mut |facts, site| below.push((facts, site)));
+            for (facts, site) in &below {
+                self.serve_one((file, other), (facts, site), globs);
+            }
+        }
+    }
+
+    fn serve_one(
+        &mut self,
+        (file, of_site): (FileId, FileId),
+        (facts, site): (&SourceFacts, &Site<'_>),
+        globs: &mut BTreeMap<Key, PrivateGlob>,
+    ) {
+        if matches!(site.origin, Origin::DocLink | Origin::DocCode) {
+            return;
+        }
+        let world = self.tree.world;
+        let module = world.module_of(site.space);
+        let first = site.segments.first().map(|first| facts.name(first.name));
+        let leads = site
+            .trace
+            .steps
+            .first()
+            .is_some_and(|step| !step.is_empty());
+        let unknown = first.filter(|name| !leads && !PRELUDE.contains(name));
+        for glob in globs.values_mut() {
+            let place = (file, glob.leaf);
+            let by_glob = |step: &Found, name: &str| {
+                let mut own = world.bindings(glob.here, name).iter();
+                step.glob && own.any(|one| one.glob && one.import == Some(place))
+            };
+            let mut steps = site.trace.steps.iter().zip(site.segments);
+            let is_used = steps.any(|(step, segment)| {
+                let name = facts.name(segment.name);
+                step.import == Some(place)
+                    || (step.import.is_some()
+                        && is_within(world, module, glob.here)
+                        && by_glob(step, name))
+            });
+            if is_used {
+                glob.uses.0.extend(self.conditions_of(of_site, site));
+            } else if let Some(name) = unknown.filter(|_| is_within(world, module, glob.here)) {
+                glob.unknown.insert(name.to_owned());
+                let is_here = module == glob.here && matches!(site.site, UseSite::Path(_));
+                if is_here && site.origin == Origin::Code {
+                    glob.plain.0.extend(self.conditions_of(of_site, site));
+                }
+            }
+        }
+    }
+}
+
+/// The leaf of a glob of a module, what that is called, and whether it may bring what is not read.
+fn glob_of(world: &World, facts: &SourceFacts, site: &Site<'_>) -> Option<(u32, String, bool)> {
+    let UseSite::Leaf(at) = site.site else {
+        return None;
+    };
+    let leaf = facts.leaf(at);
+    if leaf.kind != LeafKind::Glob || facts.declaration_of(at).origin != Origin::Code {
+        return None;
+    }
+    let mut led = site.trace.steps.last().into_iter().flat_map(Found::all);
+    match led.next() {
+        Some((Res::Module(module), _)) => {
+            let name = world.name_of(&Target::Module(module));
+            Some((at, name, world.space(module).opaque))
+        }
+        Some((Res::Item(_) | Res::Variant(..) | Res::Member(..), _)) => None,
+        Some((Res::External(_), _)) | None => {
+            let names = site.segments.iter().map(|one| facts.name(one.name));
+            Some((at, names.collect::<Vec<_>>().join("::"), true))
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! Members that a macro writes and keeps to the module which calls it: code that stands in there reads them, and
+//! from elsewhere does not see them.
+//!
+//! What a macro makes is no item of the world: it goes by the words of its body and of its calls.
+
+use std::collections::BTreeSet;
+
+use coalesce_model::{ByteSpan, Unproven, UnprovenKind};
+
+use super::relocation::{Piece, Relocation};
+use crate::{
+    lexer::{self, Token, TokenKind},
+    resolve::{FileId, ItemId, ModuleId, is_within},
+};
+
+/// What a macro makes where it is called.
+struct Made {
+    name: String,
+    /// The modules that call it.
+    homes: BTreeSet<ModuleId>,
+    /// What its types may be called: words of its body behind the keyword of a type, and those of its calls.
+    types: BTreeSet<String>,
+    private: Private,
+}
+
+/// The members that a macro writes without a visibility.
+#[derive(Default)]
+struct Private {
+    /// Whether tuples have some.
+    positions: bool,
+    /// Fields and functions by their names; one that a call names is any word of that.
+    names: BTreeSet<String>,
+}
+
+/// Places of what moves that may read such a member, and will not see it.
+pub(super) fn out_of_sight(relocation: &Relocation<'_>) -> Vec<Unproven> {
+    let mapping = relocation.mapping;
+    let world = mapping.world;
+    if relocation.pieces.is_empty() {
+        return Vec::new();
+    }
+    let made = world.expansions().macros().map(|(item, calls)| {
+        let homes = calls.iter().map(|call| world.module_of(call.space));
+        let files = calls.iter().map(|call| call.file).collect();
+        Made::read(relocation, item, (homes.collect(), files))
+    });
+    let made: Vec<Made> = made.flatten().collect();
+    let mut found = BTreeSet::new();
+    for piece in relocation.pieces.iter().filter(|piece| piece.members) {
+        for one in &made {
+            let leaves = |home: &&ModuleId| {
+                is_within(world, piece.from, **home) && !piece.to.is_within(&mapping.after(**home))
+            };
+            if one.homes.iter().any(|home| leaves(&home)) {
+                found.extend(one.read_in(relocation, piece));
+            }
+        }
+    }
+    found.into_iter().collect()
+}
+
+impl Made {
+    /// Of a macro that makes types with members of their own module; `None` of others.
+    fn read(
+        relocation: &Relocation<'_>,
+        item: ItemId,
+        (homes, files): (BTreeSet<ModuleId>, BTreeSet<FileId>),
+    ) -> Option<Self> {
+        let world = relocation.mapping.world;
+        let (file, at) = *world[item].definitions.first()?;
+        let text = relocation.mapping.texts.text(&world[file].path)?;
+        let tokens = lexer::tokens(&text, world.facts(file).item(at).span);
+        let word = |at: usize| tokens.get(at).and_then(|token| token.span.of(&text));
+        let mut types = BTreeSet::new();
+        let mut private = Private::default();
+        let mut is_named_by_calls = false;
+        // What a trait and its `impl`s have is seen as the trait is.
+        let mut of_trait = 0;
+        for (at, token) in tokens.iter().enumerate() {
+            match token.span.of(&text) {
+                Some("trait" | "impl") => {
+                    of_trait = of_trait.max(end_of_trait(&text, &tokens, at).unwrap_or_default());
+                }
+                Some("struct" | "union" | "enum") => {
+                    types.extend(word(at + 1).map(str::to_owned));
+                    is_named_by_calls |= private.fields(&text, &tokens, at);
+                }
+                Some("fn") if at >= of_trait && !is_shown(&text, &tokens, at) => match word(at + 1)
+                {
+                    Some("$") => is_named_by_calls = true,
+                    name => private.names.extend(name.map(str::to_owned)),
+                },
+                _ => {}
+            }
+        }
+        if types.is_empty() {
+            return None;
+        }
+        let words = files.iter().flat_map(|file| {
+            let facts = world.facts(*file);
+            facts.module_words.iter().map(|word| facts.name(*word))
+        });
+        let words: BTreeSet<String> = words.map(str::to_owned).collect();
+        if is_named_by_calls {
+            private.names.extend(words.iter().cloned());
+        }
+        types.extend(words);
+        Some(Self {
+            name: world[item].name.clone(),
+            homes,
+            types,
+            private,
+        })
+    }
+
+    /// The first place of a piece that may read a private member.
+    fn read_in(&self, relocation: &Relocation<'_>, piece: &Piece) -> Option<Unproven> {
+        let world = relocation.mapping.world;
+        let path = &world[piece.file].path;
+        let text = relocation.mapping.texts.text(path)?;
+        let tokens = lexer::tokens(&text, piece.span);
+        let mut words = tokens.iter().filter(|token| token.is_ident());
+        let is_type = |name: &str| self.types.contains(name);
+        if !words.any(|token| token.span.of(&text).is_some_and(is_type)) {
+            return None;
+        }
+        let facts = world.facts(piece.file);
+        let is_known_self = |at: u32| {
+            let inside = |span: ByteSpan| span.start <= at && at < span.end;
+            let around = facts.impls.iter().filter(|one| inside(one.span));
+            let around = around.min_by_key(|one| one.span.len());
+            let of =
+                around.and_then(|one| facts.segments(facts.path(one.self_path?).segments).last());
+            of.is_some_and(|last| !is_type(facts.name(last.name)))
+        };
+        let member = (0..tokens.len()).find_map(|at| {
+            let (token, name) = self.private_at(&text, &tokens, at)?;
+            let receiver = at.checked_sub(2).and_then(|at| tokens.get(at));
+            let is_self = receiver.is_some_and(|one| one.span.of(&text) == Some("self"));
+            let is_known = is_self && is_known_self(token.span.start);
+            (!is_known).then(|| (token.span, name.to_owned()))
+        });
+        member.map(|(span, name)| Unproven {
+            path: path.clone(),
+            span: Some(span),
+            kind: UnprovenKind::UnknownType,
+            why: format!(
+                "`{}!` makes types with members that their own module alone sees, and whether `{name}` asks for one \
+                 is not known",
+                self.name
+            ),
+            name,
+        })
+    }
+}
+
+impl Made {
+    /// The private member that a token reads, or whose value it gives a new one of a type: behind a dot, behind a
+    /// path, by the type itself.
+    fn private_at<'t>(
+        &self,
+        text: &'t str,
+        tokens: &[Token],
+        at: usize,
+    ) -> Option<(Token, &'t str)> {
+        let token = *tokens.get(at)?;
+        let word = |at: usize| tokens.get(at).and_then(|token| token.span.of(text));
+        let name = word(at)?;
+        let before = at.checked_sub(1).and_then(word);
+        let is_position = name.bytes().all(|byte| byte.is_ascii_digit());
+        let is_member = self.private.names.contains(name) || self.private.positions && is_position;
+        if is_member && matches!(before, Some("." | ":")) {
+            return Some((token, name));
+        }
+        let is_type = name.starts_with(char::is_uppercase) && self.types.contains(name);
+        let made = match word(at + 1) {
+            Some("(") => self.private.positions,
+            Some("{") => {
+                let field = word(at + 2).is_some_and(|field| self.private.names.contains(field));
+                field && matches!(word(at + 3), Some(":" | "," | "}"))
+            }
+            _ => false,
+        };
+        (is_type && made).then_some((token, name))
+    }
+}
+
+impl Private {
+    /// Adds those of a type at its keyword; whether calls name some.
+    fn fields(&mut self, text: &str, tokens: &[Token], keyword: usize) -> bool {
+        let rest = tokens.iter().enumerate().skip(keyword);
+        let mut open = rest.filter(|(_, token)| {
+            token.is(b';') || matches!(token.kind, TokenKind::Open(b'(' | b'{'))
+        });
+        // Variants are seen as the type is.
+        let is_enum = tokens.get(keyword).and_then(|token| token.span.of(text)) == Some("enum");
+        let Some((open, token)) = open.next().filter(|_| !is_enum) else {
+            return false;
+        };
+        let Some(close) = lexer::closing(tokens, open) else {
+            return false;
+        };
+        let mut is_named_by_calls = false;
+        if token.kind == TokenKind::Open(b'(') {
+            self.positions |= (open..close).any(|at| {
+                let begins = at == open || tokens.get(at).is_some_and(|token| token.is(b','));
+                let first = tokens.get(at + 1).and_then(|token| token.span.of(text));
+                begins && at + 1 < close && first != Some("pub")
+            });
+            return false;
+        }
+        for at in open + 1..close {
+            let word = |at: usize| tokens.get(at).and_then(|token| token.span.of(text));
+            let is_field = tokens.get(at).is_some_and(|token| token.is_ident())
+                && word(at + 1) == Some(":")
+                && word(at + 2) != Some(":");
+            let by_call = word(at.wrapping_sub(1)) == Some("$");
+            let before = if by_call {
+                at.wrapping_sub(2)
+            } else {
+                at.wrapping_sub(1)
+            };
+            let begins = matches!(word(before), Some("{" | "," | "]" | "("));
+            match (is_field && begins, by_call) {
+                (true, true) => is_named_by_calls = true,
+                (true, false) => self.names.extend(word(at).map(str::to_owned)),
+                (false, _) => {}
+            }
+        }
+        is_named_by_calls
+    }
+}
+
+/// Where the braces of a trait, or of an `impl` of one, close; `None` of an `impl` of a type alone.
+fn end_of_trait(text: &str, tokens: &[Token], keyword: usize) -> Option<usize> {
+    let word = |at: usize| tokens.get(at).and_then(|token| token.span.of(text));
+    let open = (keyword..tokens.len()).find(|at| word(*at) == Some("{"))?;
+    // `for<'a>` is of a bound.
+    let is_of_trait = word(keyword) == Some("trait")
+        || (keyword..open).any(|at| word(at) == Some("for") && word(at + 1) != Some("<"));
+    is_of_trait.then(|| lexer::closing(tokens, open)).flatten()
+}
+
+/// Whether a function says `pub`, or may: its macro is given what stands before it.
+fn is_shown(text: &str, tokens: &[Token], keyword: usize) -> bool {
+    let before = tokens.get(..keyword).unwrap_or_default().iter().rev();
+    let mut words = before.map(|token| (token, token.span.of(text)));
+    let qualifiers = ["const", "async", "unsafe", "extern"];
+    let first = words.find(|(_, word)| !word.is_some_and(|word| qualifiers.contains(&word)));
+    first.is_some_and(|(token, word)| word == Some("pub") || token.is(b')'))
+}
