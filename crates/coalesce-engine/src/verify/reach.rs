@@ -7,7 +7,7 @@ use std::{
 };
 
 use coalesce_model::{
-    LanguageGraph as _, LanguageKind, Texts as _, TreePath, UnitKind, UnprovenKind,
+    LanguageGraph as _, LanguageKind, Texts as _, TreePath, UnitKind, Unproven, UnprovenKind,
     envelope::{EditedLines, Grade, TreeState, UnreachedLines, Verify},
 };
 use coalesce_plan::Operation;
@@ -81,6 +81,8 @@ fn changed_lines(old: &str, new: &str) -> BTreeSet<u32> {
 pub struct Reach<'r> {
     session_after: &'r Session,
     compiled: BTreeMap<&'r TreePath, Vec<&'r CompiledFile>>,
+    /// Files with a glob that the compiler calls unused.
+    idle_globs: BTreeSet<&'r TreePath>,
     imported: BTreeSet<TreePath>,
     /// Whether commands of the manifest judged the tree instead: nobody knows what they reach.
     commands: bool,
@@ -94,6 +96,7 @@ impl<'r> Reach<'r> {
         let mut reach = Self {
             session_after,
             compiled: BTreeMap::new(),
+            idle_globs: BTreeSet::new(),
             imported: BTreeSet::new(),
             commands: false,
             tests: false,
@@ -111,6 +114,8 @@ impl<'r> Reach<'r> {
                 for file in &ran.outcome.compiled {
                     self.compiled.entry(&file.path).or_default().push(file);
                 }
+                let globs = ran.outcome.unused.iter().filter(|one| one.name == "*");
+                self.idle_globs.extend(globs.map(|one| &one.path));
             }
             Check::Imports { modules, .. } => {
                 let failing = ran.outcome.failures.iter().map(|failure| &failure.subject);
@@ -166,10 +171,10 @@ impl<'r> Reach<'r> {
             verify.edited_lines = EditedLines::default();
             verify.unreached.clear();
         }
-        self.settle(plan, verify);
+        self.settle(session, plan, verify);
     }
 
-    fn settle(&self, plan: &mut MigrationPlan, verify: &mut Verify) {
+    fn settle(&self, session: &Session, plan: &mut MigrationPlan, verify: &mut Verify) {
         let renamed: BTreeMap<TreePath, TreePath> = plan
             .assembled
             .operations
@@ -182,9 +187,24 @@ impl<'r> Reach<'r> {
         let before = plan.assembled.unproven.len();
         plan.assembled.unproven.retain(|place| {
             let path = renamed.get(&place.path).unwrap_or(&place.path);
-            !(SETTLED_BY_COMPILER.contains(&place.kind) && self.compiled.contains_key(path))
+            let settles = SETTLED_BY_COMPILER.contains(&place.kind)
+                || (self.is_glob(session, place, path) && !self.idle_globs.contains(path));
+            !(settles && self.compiled.contains_key(path))
         });
         verify.settled = before - plan.assembled.unproven.len();
+    }
+
+    /// Whether it is about a glob that may be idle, in the tree or in the planned one, where it has this path.
+    fn is_glob(&self, session: &Session, place: &Unproven, path: &TreePath) -> bool {
+        let texts = [
+            session.tree.text(&place.path),
+            self.session_after.tree.text(path),
+        ];
+        let ends = |text: &Arc<str>| {
+            let named = place.span.and_then(|span| span.of(text));
+            named.is_some_and(|named| named.ends_with('*'))
+        };
+        place.kind == UnprovenKind::LeftUnused && texts.iter().flatten().any(ends)
     }
 
     /// Which of these lines nothing reached.
