@@ -4,18 +4,20 @@
 //! outside, `__getattr__`, a compiled extension) is opaque, never missing.
 
 mod absent;
+mod bindings;
 mod look;
 mod names;
 
 use std::sync::{Arc, OnceLock};
 
 use absent::{declared, extensions};
+use bindings::{Bound, bindings, exports, star_imports};
 use coalesce_model::{
     Allowed, ByteSpan, Finding, Guard, Import, ImportTarget, LanguageKind, Mention, Module,
     ModuleKind, Root, Settings, Severity, TreePath, finding::codes,
 };
 use look::{Known, Look, REMEMBERED};
-use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     facts::{Content, ImportStatement, Leaf, PythonFacts},
@@ -83,13 +85,6 @@ struct StarSources {
 
 /// Of a module with more star imports than that, what it has under a name is remembered by every look.
 const MANY_STARS: usize = 8;
-
-#[derive(Clone, Copy, Default)]
-struct Bound {
-    /// Statement and leaf of an import that binds the name.
-    import: Option<(usize, usize)>,
-    defined: bool,
-}
 
 impl PythonGraph {
     /// Resolves the facts of all files.
@@ -749,76 +744,6 @@ fn above(path: &str) -> &str {
 /// Whether a name is one that Python itself gives to modules, or may.
 fn is_dunder(name: &str) -> bool {
     name.starts_with("__") && name.ends_with("__")
-}
-
-/// The statements of module-level code that are star imports.
-fn star_imports(facts: &PythonFacts) -> Vec<usize> {
-    let statements = facts.imports.iter().enumerate();
-    let stars = statements.filter(|(_, import)| {
-        import.top_level && import.leaves.iter().any(|leaf| leaf.name.text == "*")
-    });
-    stars.map(|(statement, _)| statement).collect()
-}
-
-/// What module-level code binds.
-fn bindings(facts: &PythonFacts) -> FxHashMap<String, Bound> {
-    let leaves = facts.imports.iter().map(|import| import.leaves.len());
-    let names = facts.defines.len() + leaves.sum::<usize>();
-    let mut bound = FxHashMap::with_capacity_and_hasher(names, FxBuildHasher);
-    for name in &facts.defines {
-        let found: &mut Bound = bound.entry(name.clone()).or_default();
-        found.defined = true;
-    }
-    for (statement, import) in facts
-        .imports
-        .iter()
-        .enumerate()
-        .filter(|(_, import)| import.top_level)
-    {
-        for (at, leaf) in import.leaves.iter().enumerate() {
-            if leaf.name.text != "*" {
-                bound
-                    .entry(leaf.bound().to_owned())
-                    .or_default()
-                    .import
-                    .get_or_insert((statement, at));
-            }
-        }
-    }
-    bound
-}
-
-fn exports(facts: &PythonFacts, path: &TreePath) -> Vec<String> {
-    if let Some(all) = &facts.all {
-        return all.iter().map(|entry| entry.text.clone()).collect();
-    }
-    let public = |name: &&str| !name.starts_with('_');
-    let mut exports: Vec<String> = facts
-        .defines
-        .iter()
-        .map(String::as_str)
-        .filter(public)
-        .map(str::to_owned)
-        .collect();
-    let package = path.file_stem() == "__init__";
-    for import in facts
-        .imports
-        .iter()
-        .filter(|import| import.top_level && import.from.is_some())
-    {
-        for leaf in &import.leaves {
-            let explicit = leaf
-                .alias
-                .as_ref()
-                .is_some_and(|alias| alias.text == leaf.name.text);
-            if (package || explicit) && leaf.name.text != "*" && public(&leaf.bound()) {
-                exports.push(leaf.bound().to_owned());
-            }
-        }
-    }
-    exports.sort();
-    exports.dedup();
-    exports
 }
 
 /// How many directories two paths have in common.

@@ -183,7 +183,7 @@ struct Expansion {
 
 /// What cargo says of the units of a tree.
 #[derive(Default)]
-struct Report {
+struct Said {
     /// Those that are compiled: manifest, kinds and name of the target, and whether it is its tests.
     built: BTreeSet<(PathBuf, Vec<String>, String, bool)>,
     failures: Vec<Failure>,
@@ -205,7 +205,7 @@ struct Reader<'s> {
 
 impl Reader<'_> {
     fn outcome(&self, done: &Finished) -> Result<Outcome, Error> {
-        let Report {
+        let Said {
             built,
             mut failures,
             broken,
@@ -245,8 +245,8 @@ impl Reader<'_> {
     }
 
     /// What cargo has printed, read line by line.
-    fn report(&self, text: &str) -> Result<Report, Error> {
-        let mut report = Report::default();
+    fn report(&self, text: &str) -> Result<Said, Error> {
+        let mut report = Said::default();
         for line in text.lines().filter(|line| line.starts_with('{')) {
             let line: Line = serde_json::from_str(line).map_err(|error| {
                 Error::new(
@@ -259,7 +259,7 @@ impl Reader<'_> {
         Ok(report)
     }
 
-    fn add(&self, line: Line, report: &mut Report) {
+    fn add(&self, line: Line, report: &mut Said) {
         match line {
             Line::CompilerArtifact {
                 manifest_path,

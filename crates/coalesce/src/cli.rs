@@ -84,7 +84,7 @@ pub struct Global {
     /// Read every file again instead of using facts cached from an earlier run
     #[arg(long, global = true, action = ArgAction::SetTrue)]
     pub no_cache: bool,
-    /// Whether the process ends with this command. Nobody asks for it: the terminal says so, servers do not.
+    /// Whether the process ends with this command, as the terminal knows and servers do not.
     #[arg(skip)]
     pub ends: bool,
 }
@@ -790,12 +790,8 @@ mod tests {
             ("help manifest --schema", true),
             ("help --schema", false),
         ] {
-            let words = std::iter::once("coalesce").chain(arguments.split(' '));
-            assert_eq!(
-                Invocation::try_parse_from(words).is_ok(),
-                fits,
-                "{arguments}"
-            );
+            let read = Invocation::of(arguments.split(' '));
+            assert_eq!(read.is_ok(), fits, "{arguments}");
         }
     }
 }
