@@ -101,7 +101,7 @@ fn lost(
         for module in &gone {
             let found = told
                 .entry(*module)
-                .or_insert_with(|| effects.of_module(*module, root, changes));
+                .or_insert_with(|| effects.of_module(*module, root));
             unproven.extend(found.take());
         }
         registered.retain(|item| {
@@ -422,22 +422,16 @@ impl<'g> Effects<'g> {
         walked
     }
 
-    /// What a module does when it is executed, which the import of `root` no longer does. What leaves it with a change
-    /// is asked about by itself.
-    fn of_module(&self, module: usize, root: usize, changes: &[Change]) -> Option<Unproven> {
+    /// What a module does when it is executed, which the import of `root` no longer does. What leaves it counts, too: where
+    /// it arrives, it registers itself before or after others.
+    fn of_module(&self, module: usize, root: usize) -> Option<Unproven> {
         let found = self.graph.modules.get(module)?;
         let facts = self.graph.facts.get(module)?;
         let plain = facts.effects.iter().filter(|effect| effect.item.is_none());
         let plain = plain.filter(|effect| !self.only_forwards(module, &effect.chain));
         let plain = plain.filter(|effect| !self.only_makes(module, &effect.chain));
         let plain = plain.map(|effect| (effect.chain.join("."), Some(effect.span)));
-        let leaves = |item: &str| {
-            let mut moves = changes
-                .iter()
-                .filter(|change| change.subject == Subject::Item && change.kind.carries_text());
-            moves.any(|change| change.from.rsplit_once('.') == Some((&found.name, item)))
-        };
-        let items = found.defines.iter().filter(|item| !leaves(item));
+        let items = found.defines.iter();
         let items = items.filter_map(|item| self.of_item(module, item));
         let (what, span) = plain.chain(items).next()?;
         let what = if what.is_empty() {

@@ -1,4 +1,4 @@
-"""Has one class, which registers itself wherever it stands."""
+"""Has one class, which registers itself wherever it stands, and later or earlier than others."""
 from pkg.base import Field
 
 
