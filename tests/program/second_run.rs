@@ -1,5 +1,7 @@
 //! What caches know changes no answer.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::{
     fs,
     path::{Path, PathBuf},
