@@ -1,4 +1,4 @@
-//! `refs NAME`: every place that names a module or an item.
+//! `refs NAME`: the places in code and configuration that name a module or an item.
 
 use coalesce_engine::Session;
 use coalesce_model::{
