@@ -51,6 +51,8 @@ pub struct Deferral {
     pub edits: Vec<Edit>,
     /// What is told of it.
     pub note: Finding,
+    /// What may be told apart by who looks, so that reading cannot tell whether it matters.
+    pub unproven: Option<Unproven>,
 }
 
 /// A reference that stays as it is, and why: printed, never silent.

@@ -533,11 +533,26 @@ impl<'g> Effects<'g> {
         said.unwrap_or_default().to_owned()
     }
 
-    /// Whether a module has an effect of these words.
-    fn says(&self, module: usize, said: &str) -> bool {
-        let facts = self.graph.facts.get(module);
-        let mut own = facts.into_iter().flat_map(|facts| &facts.effects);
-        own.any(|effect| self.said(module, effect) == said)
+    /// Whether an item of another module has an effect of the same words, and these mean the same there.
+    fn is_repeated(
+        &self,
+        (module, effect): (usize, &Effect),
+        (other, item): (usize, Option<&str>),
+    ) -> bool {
+        let facts = self.graph.facts.get(other);
+        let mut repeated = facts.into_iter().flat_map(|facts| &facts.effects);
+        let said = self.said(module, effect);
+        repeated.any(|own| {
+            own.item.as_deref() == item
+                && self.said(other, own) == said
+                && self.is_one_thing((module, &effect.chain), (other, &own.chain))
+        })
+    }
+
+    /// Whether two chains lead to one thing of the tree: of what is outside nobody knows.
+    fn is_one_thing(&self, (a, left): (usize, &[String]), (b, right): (usize, &[String])) -> bool {
+        let (left, right) = (self.resolve(a, left), self.resolve(b, right));
+        left == right && matches!(left.0, Entity::Module(_) | Entity::Item(..))
     }
 
     /// Whether a decorator keeps what it stands on.

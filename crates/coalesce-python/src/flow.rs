@@ -83,6 +83,22 @@ pub enum Calls {
 }
 
 impl Flow {
+    /// Its classes, each with the last names of what it has above it.
+    pub fn bases(&self) -> impl Iterator<Item = (String, Vec<String>)> {
+        let classes = self.bodies.iter().filter(|body| body.class);
+        classes.map(|class| {
+            let bases = class.events.iter().filter_map(|event| match &event.what {
+                What::Use {
+                    chain,
+                    called: Calls::Base,
+                    ..
+                } => Some(self.text(*chain.last()?).to_owned()),
+                _ => None,
+            });
+            (self.text(class.name).to_owned(), bases.collect())
+        })
+    }
+
     /// The flow of a file with these import statements, those of its syntax first.
     #[must_use]
     pub fn new(analysis: &Analysis, imports: &[ImportStatement]) -> Self {

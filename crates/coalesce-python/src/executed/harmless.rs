@@ -1,7 +1,7 @@
 //! Which calls are known to do nothing but give a value: of what this library knows, and of functions of the tree
 //! whose own calls are.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 
 use ruff_python_ast::{
     self as ast, ExceptHandler, Expr, Stmt,
@@ -241,6 +241,8 @@ pub(super) struct Verdicts<'r, 'g> {
     raises: bool,
     known: RefCell<FxHashMap<(usize, String), bool>>,
     depth: std::cell::Cell<usize>,
+    /// Names of classes that some class has beside others, and of those above them.
+    mixed: OnceCell<FxHashSet<String>>,
 }
 
 impl<'r, 'g> Verdicts<'r, 'g> {
@@ -250,6 +252,7 @@ impl<'r, 'g> Verdicts<'r, 'g> {
             raises,
             known: RefCell::default(),
             depth: std::cell::Cell::default(),
+            mixed: OnceCell::new(),
         }
     }
 
@@ -491,8 +494,38 @@ impl<'r, 'g> Verdicts<'r, 'g> {
         Some(verdict)
     }
 
+    /// Names of classes that some class of the tree has beside others, and of those above them: which class follows one
+    /// of these is for the class to say that is made. By names, since more are only more doubt.
+    fn mixed(&self) -> &FxHashSet<String> {
+        self.mixed.get_or_init(|| {
+            let all: Vec<(String, Vec<String>)> = self
+                .reader
+                .graph
+                .facts
+                .iter()
+                .flat_map(|facts| facts.flow.bases())
+                .collect();
+            let beside_others = all.iter().filter(|(_, bases)| bases.len() > 1);
+            let mut open: Vec<&String> = beside_others.flat_map(|(_, bases)| bases).collect();
+            let mut above: FxHashMap<&str, Vec<&String>> = FxHashMap::default();
+            for (class, bases) in &all {
+                above.entry(class).or_default().extend(bases);
+            }
+            let mut mixed = FxHashSet::default();
+            while let Some(class) = open.pop() {
+                if mixed.insert(class.clone()) {
+                    open.extend(above.get(class.as_str()).into_iter().flatten());
+                }
+            }
+            mixed
+        })
+    }
+
     /// Whether a method that a class has from those above it is: of the first that has it, else of Python itself.
     fn inherited(&self, home: usize, class: &str, method: &str) -> bool {
+        if self.mixed().contains(class) {
+            return false;
+        }
         let Some(source) = self.reader.source(home) else {
             return false;
         };

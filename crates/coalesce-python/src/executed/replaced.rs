@@ -42,7 +42,10 @@ pub(super) fn lost(
             };
             // Of one that arrives in the same manifest the words alone are known.
             now.effects.iter().any(same)
-                && stood.is_none_or(|stood| effects.says(stood, &effects.said(index, effect)))
+                && stood.is_none_or(|stood| {
+                    effects.is_repeated((index, effect), (stood, item.as_deref()))
+                        || effects.is_repeated((index, effect), (stood, effect.item.as_deref()))
+                })
         };
         let effect = first(index, before, effects, &is_kept);
         unproven.extend(effect.map(|effect| Unproven {
@@ -70,12 +73,12 @@ fn items(before: &PythonGraph, changes: &[Change], effects: &Effects<'_>) -> Vec
         let (_, span) = effects.of_item(home, item)?;
         let mut own = before.facts.get(home)?.effects.iter();
         let decorator = own.find(|effect| effect.item.as_deref() == Some(item));
-        let target = change.to.rsplit_once('.');
-        let target = target.and_then(|(module, _)| before.find(None, module));
-        let said = decorator.map(|effect| effects.said(home, effect));
-        let is_kept = said
-            .zip(target)
-            .is_some_and(|(said, target)| effects.says(target, &said));
+        let (target, other) = change.to.rsplit_once('.')?;
+        let is_kept = decorator
+            .zip(before.find(None, target))
+            .is_some_and(|(effect, target)| {
+                effects.is_repeated((home, effect), (target, Some(other)))
+            });
         let path = before.modules.get(home)?.path.clone();
         (!is_kept).then(|| Unproven {
             path,

@@ -3,6 +3,8 @@
 //! By words, since values are not followed: a module that may hold this one as a value, and has the name as an attribute
 //! or in quotes, asks for it. Who only imports other names from it holds no such value.
 
+use std::sync::Arc;
+
 use coalesce_model::Texts;
 
 use crate::{
@@ -40,21 +42,30 @@ pub(super) fn is_asked_for(
     module: usize,
     names: &[String],
 ) -> bool {
-    let Some(own) = graph.modules.get(module) else {
-        return true;
-    };
-    let last = own.name.rsplit('.').next().unwrap_or_default();
+    let mut askers = askers(graph, texts, module);
+    askers.any(|(asker, text)| {
+        asker.takes_all() || (occurrences_of_word(&text, asker.last) && asker.asks(&text, names))
+    })
+}
+
+/// All other modules of the tree, with their texts.
+fn askers<'g>(
+    graph: &'g PythonGraph,
+    texts: &'g dyn Texts,
+    module: usize,
+) -> impl Iterator<Item = (Asker<'g>, Arc<str>)> {
+    let own = graph.modules.get(module);
+    let last = own.and_then(|own| own.name.rsplit('.').next());
     let others = graph.modules.iter().enumerate();
-    let mut others = others.filter(|(other, _)| *other != module);
-    others.any(|(other, found)| {
+    let others = others.filter(move |(other, _)| *other != module);
+    others.map(move |(other, found)| {
         let asker = Asker {
             graph,
             other,
             module,
-            last,
+            last: last.unwrap_or_default(),
         };
-        let text = texts.text(&found.path).unwrap_or_default();
-        asker.takes_all() || (occurrences_of_word(&text, last) && asker.asks(&text, names))
+        (asker, texts.text(&found.path).unwrap_or_default())
     })
 }
 
@@ -66,7 +77,7 @@ pub(super) fn is_looked_through(
     module: usize,
     import: &ImportStatement,
 ) -> bool {
-    let (Some(own), Some(facts)) = (graph.modules.get(module), graph.facts.get(module)) else {
+    let Some(facts) = graph.facts.get(module) else {
         return true;
     };
     // What `__all__` lists is asked for by a star import.
@@ -78,20 +89,11 @@ pub(super) fn is_looked_through(
         let facts = graph.facts.get(other);
         facts.is_some_and(|facts| facts.shim.is_some() || !facts.item_shims.is_empty())
     };
-    let last = own.name.rsplit('.').next().unwrap_or_default();
-    let mut others = graph.modules.iter().enumerate();
-    others.any(|(other, found)| {
-        let asker = Asker {
-            graph,
-            other,
-            module,
-            last,
-        };
-        let text = texts.text(&found.path).unwrap_or_default();
-        other != module
-            && (!listed && asker.takes_all()
-                || !is_shim(other) && lists_any_module(&text)
-                || (occurrences_of_word(&text, last) && asker.passes_on(&text)))
+    let mut askers = askers(graph, texts, module);
+    askers.any(|(asker, text)| {
+        (!listed && asker.takes_all())
+            || (!is_shim(asker.other) && lists_any_module(&text))
+            || (occurrences_of_word(&text, asker.last) && asker.passes_on(&text))
     })
 }
 

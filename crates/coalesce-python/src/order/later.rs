@@ -7,7 +7,8 @@
 use std::collections::BTreeSet;
 
 use coalesce_model::{
-    Change, Deferral, Finding, Guard, Severity, Texts, change::Renames, finding::codes,
+    Change, Deferral, Finding, Guard, Severity, Texts, Unproven, UnprovenKind, change::Renames,
+    finding::codes,
 };
 
 use super::{
@@ -210,6 +211,7 @@ impl Search<'_> {
         if !spans.is_empty() {
             edits.extend(on_request(&text, &spans)?);
         }
+        let waits_for_others = asked.first().cloned();
         let early = "at its head a name would be read before it is bound";
         let told = [
             (
@@ -234,6 +236,17 @@ impl Search<'_> {
                 message,
                 help: None,
             },
+            unproven: waits_for_others.map(|name| Unproven {
+                path: own.path.clone(),
+                span: None,
+                kind: UnprovenKind::NotExecuted,
+                name: own.name.clone(),
+                why: format!(
+                    "it imports {name} when somebody asks and not before: what that runs, or reads, comes later, \
+                     and who lists the names of `{}` does not find it",
+                    own.name
+                ),
+            }),
         })
     }
 }

@@ -52,7 +52,7 @@ const PATTERNS: [(&str, Word); 32] = [
     (".__module__", Word::Module),
     (".__name__", Word::Name),
     ("__qualname__", Word::Name),
-    (".__annotations__", Word::Annotations),
+    ("__annotations__", Word::Annotations),
     ("open(", Word::Read),
     ("read_text(", Word::Read),
     ("runpy", Word::Read),

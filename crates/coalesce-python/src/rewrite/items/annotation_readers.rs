@@ -55,12 +55,9 @@ impl AnnotationReaders {
                 known += 1;
             }
         }
-        self.unknown |= places(text).filter(|(_, attribute)| *attribute).count() > known;
-    }
-
-    /// Whether the types of a definition may be read by what names it otherwise than as an attribute.
-    pub fn asks_by_text(text: &str) -> bool {
-        places(text).any(|(_, attribute)| !attribute)
+        // `getattr(function, "__annotations__")` reads those of anything, too.
+        let places = memchr::memmem::find_iter(text.as_bytes(), ATTRIBUTE.as_bytes());
+        self.unknown |= places.count() > known;
     }
 
     /// Whether the types of a definition may be read. Those of a class are read of classes below it, too.
@@ -69,15 +66,6 @@ impl AnnotationReaders {
             || (is_class && !self.of.is_empty())
             || self.of.contains(&(module, name.to_owned()))
     }
-}
-
-/// Where a text has the name, and whether as an attribute.
-fn places(text: &str) -> impl Iterator<Item = (usize, bool)> {
-    let places = memchr::memmem::find_iter(text.as_bytes(), ATTRIBUTE.as_bytes());
-    places.map(|at| {
-        let before = text.get(..at).unwrap_or_default();
-        (at, before.ends_with('.'))
-    })
 }
 
 /// Whether a name of a module is that of a class, and not of a value that may be something else.

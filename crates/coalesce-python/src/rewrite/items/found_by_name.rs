@@ -278,9 +278,7 @@ impl Traveller<'_> {
             .reading
             .get_or_init(|| AnnotationReaders::of_tree(self.mapping, self.texts));
         let is_class = self.own.kind == DefinitionKind::Class;
-        let mut mentions = self.mentions();
         readers.may_read(self.moved.source, &self.moved.item, is_class)
-            || mentions.any(|(_, text)| AnnotationReaders::asks_by_text(text))
     }
 
     /// Types that somebody evaluates, and that are there for type checkers alone, or become texts.

@@ -49,10 +49,15 @@ const LOOKED_AT: [&str; 9] = [
 /// Functions by which names may be looked up by their texts.
 const BY_TEXT: [&str; 5] = ["eval", "exec", "globals", "locals", "vars"];
 
-/// Whether a module may look its names up by their texts.
-pub(super) fn looks_up_names(analysis: &Analysis) -> bool {
-    let mut roots = analysis.uses.iter().filter_map(|used| used.chain.first());
-    roots.any(|root| BY_TEXT.contains(&root.text.as_str()))
+/// Whether a module may look its names up by their texts: `eval(…)`, `builtins.eval(…)`, `frame.eval(…)`, or `eval` as a
+/// value. A word of its prose does not.
+pub(super) fn looks_up_names(text: &str, analysis: &Analysis) -> bool {
+    let mut links = analysis.uses.iter().flat_map(|used| &used.chain);
+    links.any(|link| BY_TEXT.contains(&link.text.as_str()))
+        || BY_TEXT.iter().any(|word| {
+            let called = format!(".{word}(");
+            memchr::memmem::find(text.as_bytes(), called.as_bytes()).is_some()
+        })
 }
 
 /// What of `inspect` asks for no name of a module and for no text of a function.
@@ -101,7 +106,7 @@ pub fn inside_functions(text: &str, span: ByteSpan) -> Option<Vec<Edit>> {
     let mut imports = analysis.imports.iter().map(|(import, _)| import);
     let import = imports.find(|import| import.span == span)?;
     let looked_at = LOOKED_AT.iter().any(|word| occurrences_of_word(text, word));
-    if looked_at || looks_up_names(&analysis) || is_inspected(text, &analysis) {
+    if looked_at || looks_up_names(text, &analysis) || is_inspected(text, &analysis) {
         return None;
     }
     let outline = Outline::new(text);

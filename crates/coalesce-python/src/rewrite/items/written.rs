@@ -111,13 +111,15 @@ impl Placing<'_, '_> {
         Ok((edits, note))
     }
 
-    /// The imports of a file's head, and those of its end, where definitions arrive there and it ends with nothing else.
+    /// The imports of a file's head, and those of its end, where definitions arrive there and it ends with nothing else. At
+    /// the end a name may be gone, or another object stand for the module.
     fn parted(&self, target: &Target, blocks: &[&Block]) -> (Vec<Line>, Vec<Line>) {
         let ends = self.way.arrival == Arrival::AtEnd
             && target.module.is_some()
             && !target.is_blank()
             && target.text.ends_with('\n')
             && !target.text.contains("# coalesce: ")
+            && !takes_back(&target.text)
             && target.outline.programs.is_empty()
             && !blocks.is_empty();
         let (end, top) = target
@@ -285,6 +287,13 @@ fn above_imports(target: &Target, at: u32, lines: &[String], texts: &[(String, K
     let blank = if apart { "\n" } else { "" };
     let text = format!("{blank}{}\n\n\n", parts.join("\n\n\n"));
     Edit::insert(at, text.replace('\n', cut::newline(&target.text)))
+}
+
+/// Whether a text deletes names, or puts something else into the place of modules.
+fn takes_back(text: &str) -> bool {
+    let mut lines = text.split(['\n', ';']).map(str::trim_start);
+    lines.any(|line| line.starts_with("del ") || line.starts_with("del("))
+        || text.contains("modules[")
 }
 
 /// Imports of the tree and definitions below all that a file has.

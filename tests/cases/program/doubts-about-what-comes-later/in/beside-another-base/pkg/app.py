@@ -1,0 +1,2 @@
+from pkg.keys import Key
+from pkg.loud import LOG

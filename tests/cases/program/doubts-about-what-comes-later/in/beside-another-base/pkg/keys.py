@@ -1,0 +1,5 @@
+from pkg.loud import Both
+
+
+class Key:
+    compact = Both()

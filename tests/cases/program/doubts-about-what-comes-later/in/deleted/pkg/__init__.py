@@ -1,0 +1,3 @@
+from .core import Optic, focus
+from .program import Tool
+from .waves import Sine, Wave

@@ -1,0 +1,13 @@
+"""Core."""
+import math
+
+
+class Optic:
+    size = math.pi
+
+
+def focus(value):
+    return Optic, value
+
+
+del math

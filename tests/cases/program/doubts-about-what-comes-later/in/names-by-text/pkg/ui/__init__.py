@@ -1,0 +1,1 @@
+from pkg.ui.brush import stroke

@@ -1,0 +1,6 @@
+class T:
+    pass
+
+
+def wait(x: T) -> T:
+    return x

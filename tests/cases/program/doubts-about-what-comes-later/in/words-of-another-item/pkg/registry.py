@@ -1,0 +1,6 @@
+KINDS = {}
+
+
+def register(cls):
+    KINDS.setdefault(cls.__name__, cls)
+    return cls

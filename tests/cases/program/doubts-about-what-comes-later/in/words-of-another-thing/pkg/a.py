@@ -1,0 +1,11 @@
+from pkg.reg1 import register
+
+
+@register
+class Field:
+    v = 1
+
+
+@register
+class Stay:
+    v = 1

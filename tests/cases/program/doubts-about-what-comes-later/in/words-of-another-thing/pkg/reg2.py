@@ -1,0 +1,6 @@
+KINDS = {}
+
+
+def register(cls):
+    KINDS[cls.__name__] = cls
+    return cls
