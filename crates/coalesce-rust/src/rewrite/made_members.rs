@@ -46,13 +46,18 @@ pub(super) fn out_of_sight(relocation: &Relocation<'_>) -> Vec<Unproven> {
     });
     let made: Vec<Made> = made.flatten().collect();
     let mut found = BTreeSet::new();
-    for piece in relocation.pieces.iter().filter(|piece| piece.members) {
+    let pieces = relocation.pieces.iter().filter(|piece| piece.members);
+    for piece in pieces.filter(|_| !made.is_empty()) {
+        let Some(text) = mapping.texts.text(&world[piece.file].path) else {
+            continue;
+        };
+        let tokens = lexer::tokens(&text, piece.span);
         for one in &made {
             let leaves = |home: &&ModuleId| {
                 is_within(world, piece.from, **home) && !piece.to.is_within(&mapping.after(**home))
             };
             if one.homes.iter().any(|home| leaves(&home)) {
-                found.extend(one.read_in(relocation, piece));
+                found.extend(one.read_in(relocation, piece, (&text, &tokens)));
             }
         }
     }
@@ -114,14 +119,17 @@ impl Made {
     }
 
     /// The first place of a piece that may read a private member.
-    fn read_in(&self, relocation: &Relocation<'_>, piece: &Piece) -> Option<Unproven> {
+    fn read_in(
+        &self,
+        relocation: &Relocation<'_>,
+        piece: &Piece,
+        (text, tokens): (&str, &[Token]),
+    ) -> Option<Unproven> {
         let world = relocation.mapping.world;
         let path = &world[piece.file].path;
-        let text = relocation.mapping.texts.text(path)?;
-        let tokens = lexer::tokens(&text, piece.span);
         let mut words = tokens.iter().filter(|token| token.is_ident());
         let is_type = |name: &str| self.types.contains(name);
-        if !words.any(|token| token.span.of(&text).is_some_and(is_type)) {
+        if !words.any(|token| token.span.of(text).is_some_and(is_type)) {
             return None;
         }
         let facts = world.facts(piece.file);
@@ -134,9 +142,9 @@ impl Made {
             of.is_some_and(|last| !is_type(facts.name(last.name)))
         };
         let member = (0..tokens.len()).find_map(|at| {
-            let (token, name) = self.private_at(&text, &tokens, at)?;
+            let (token, name) = self.private_at(text, tokens, at)?;
             let receiver = at.checked_sub(2).and_then(|at| tokens.get(at));
-            let is_self = receiver.is_some_and(|one| one.span.of(&text) == Some("self"));
+            let is_self = receiver.is_some_and(|one| one.span.of(text) == Some("self"));
             let is_known = is_self && is_known_self(token.span.start);
             (!is_known).then(|| (token.span, name.to_owned()))
         });
@@ -152,9 +160,7 @@ impl Made {
             name,
         })
     }
-}
 
-impl Made {
     /// The private member that a token reads, or whose value it gives a new one of a type: behind a dot, behind a
     /// path, by the type itself.
     fn private_at<'t>(
