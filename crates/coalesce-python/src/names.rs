@@ -301,7 +301,13 @@ pub fn last_word(text: &str) -> &str {
 
 /// Whether an identifier stands in a text, as an attribute too.
 pub fn occurrences_of_word(text: &str, name: &str) -> bool {
-    memchr::memmem::find_iter(text.as_bytes(), name.as_bytes()).any(|at| {
+    places_of_word(text, name).next().is_some()
+}
+
+/// Where an identifier stands in a text, as an attribute and in prose, too.
+pub fn places_of_word<'t>(text: &'t str, name: &'t str) -> impl Iterator<Item = usize> + 't {
+    memchr::memmem::find_iter(text.as_bytes(), name.as_bytes()).filter(move |at| {
+        let at = *at;
         let before = text.get(..at).and_then(|text| text.chars().next_back());
         let after = text
             .get(at + name.len()..)

@@ -5,14 +5,17 @@
 
 use ruff_python_ast::{self as ast, Expr, Stmt};
 
-use crate::analysis::predicates::last_name;
+use crate::{
+    analysis::predicates::{is_name, last_name},
+    names::places_of_word,
+};
 
 /// Whether the statements of a module and its text leave no doubt.
 pub(super) fn is_closed(body: &[Stmt], text: &str) -> bool {
     let has = |needle: &str| memchr::memmem::find(text.as_bytes(), needle.as_bytes()).is_some();
     // Another class for the module, another module in its place, or somebody else who is told which module it is.
     let once = ["__getattr__", "__name__"];
-    if has("__class__") || has("modules[") || once.iter().any(|word| words(text, word) != 1) {
+    if has("__class__") || has("modules[") || once.iter().any(|word| count(text, word) != 1) {
         return false;
     }
     let mut assigned = body.iter().filter_map(Stmt::as_assign_stmt);
@@ -61,7 +64,7 @@ fn is_of_loader(call: &ast::ExprCall, body: &[Stmt], text: &str) -> bool {
         }
         _ => false,
     });
-    imports && words(text, root) == 2
+    imports && count(text, root) == 2
 }
 
 /// `attach_stub(__name__, __file__)`: the file of types is the one beside the module.
@@ -99,7 +102,7 @@ fn is_table(value: &Expr, body: &[Stmt], text: &str) -> bool {
         },
         _ => false,
     });
-    assigned && words(text, name.id.as_str()) == 2
+    assigned && count(text, name.id.as_str()) == 2
 }
 
 /// `None`, names of modules, or lists of names by module.
@@ -124,18 +127,7 @@ fn are_texts(value: &Expr) -> bool {
     elements.iter().all(Expr::is_string_literal_expr)
 }
 
-fn is_name(value: &Expr, name: &str) -> bool {
-    matches!(value, Expr::Name(found) if found.id.as_str() == name)
-}
-
 /// How often a text says a word, in comments and strings, too: bodies of functions are not always parsed.
-fn words(text: &str, word: &str) -> usize {
-    let is_part = |character: char| character == '_' || character.is_alphanumeric();
-    let found = memchr::memmem::find_iter(text.as_bytes(), word.as_bytes());
-    let whole = found.filter(|at| {
-        let (before, behind) = (text.get(..*at), text.get(at + word.len()..));
-        !before.is_some_and(|before| before.ends_with(is_part))
-            && !behind.is_some_and(|behind| behind.starts_with(is_part))
-    });
-    whole.count()
+fn count(text: &str, word: &str) -> usize {
+    places_of_word(text, word).count()
 }

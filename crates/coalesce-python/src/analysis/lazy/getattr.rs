@@ -11,7 +11,7 @@ use super::{
     Functions, LazyForm, LazyImport, Piece, Prefix, Search, leaf, pieces, prefix, statement, tables,
 };
 use crate::{
-    analysis::predicates::last_name,
+    analysis::predicates::{is_name, last_name},
     facts::{FromPart, ImportStatement, Spanned},
 };
 
@@ -318,10 +318,6 @@ fn reached<'t>(function: &'t ast::StmtFunctionDef, functions: &Functions<'t>) ->
         open.extend(named);
     }
     body
-}
-
-fn is_name(expression: &Expr, name: &str) -> bool {
-    matches!(expression, Expr::Name(found) if found.id.as_str() == name)
 }
 
 /// The literals of an expression that is one, or a list of some.
