@@ -24,7 +24,7 @@ const HELP: &str = "\
 The repository's own commands:
   test [ARGS…]        all tests; installs or names the programs that some of them need
   bless               write what cases and pages print now; read it before you commit it
-  tidy                the rules that a compiler does not know
+  tidy                the rules that a compiler does not know; --counts [NAME] counts functions
   codegen [--check]   write the generated files, or only compare them
   bench [NAME…]       benchmarks, ours beside the peers that are installed
   draw AUDIT ROOT     random classes of an audit's duplicates, to be read

@@ -93,22 +93,7 @@ pub fn run(arguments: Vec<String>) -> anyhow::Result<()> {
     let scratch = Scratch::copy(Path::new(tree))?;
     let root = scratch.root();
     let before = check(&root)?;
-    let moved = coalesce(&root)
-        .args([
-            "move",
-            old,
-            new,
-            "--shim",
-            "--apply",
-            "--yes",
-            "--allow-unproven",
-        ])
-        .output()?;
-    ensure!(
-        moved.status.success(),
-        "the move failed: {}",
-        String::from_utf8_lossy(&moved.stderr)
-    );
+    move_with_shim(&root, old, new)?;
     let known = before.iter().map(without_line).collect::<BTreeSet<_>>();
     let new_ones = |told: &BTreeSet<Told>| -> Vec<Told> {
         let new = told
@@ -133,16 +118,37 @@ pub fn run(arguments: Vec<String>) -> anyhow::Result<()> {
             .any(|(path, line, _)| one.1 == *path && one.2 == *line);
         !expected && one.0 != "syntax-error"
     }));
+    let found = planted.len() - missed.len();
+    tell(old, (found, planted.len()), &missed, &false_alarms)
+}
+
+fn move_with_shim(root: &Path, old: &str, new: &str) -> anyhow::Result<()> {
+    let moved = coalesce(root)
+        .args(["move", old, new, "--shim", "--apply", "--yes"])
+        .arg("--allow-unproven")
+        .output()?;
+    ensure!(
+        moved.status.success(),
+        "the move failed: {}",
+        String::from_utf8_lossy(&moved.stderr)
+    );
+    Ok(())
+}
+
+fn tell(
+    old: &str,
+    (found, planted): (usize, usize),
+    missed: &[String],
+    false_alarms: &[Told],
+) -> anyhow::Result<()> {
     println!(
-        "{old}: {} of {} found, {} false",
-        planted.len() - missed.len(),
-        planted.len(),
+        "{old}: {found} of {planted} found, {} false",
         false_alarms.len()
     );
-    for one in &missed {
+    for one in missed {
         println!("  missed  {one}");
     }
-    for (code, path, line, message) in &false_alarms {
+    for (code, path, line, message) in false_alarms {
         println!("  false   {path}:{line}: {code}: {message}");
     }
     ensure!(

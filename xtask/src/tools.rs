@@ -27,7 +27,7 @@ fn main() -> ExitCode {
     let program = arguments.next();
     let rest: Vec<OsString> = arguments.collect();
     let own = match rest.first().and_then(|command| command.to_str()) {
-        Some("tidy") => tidy::run(&Repository::find()),
+        Some("tidy") => tidy::run(&Repository::find(), &words(&rest)),
         Some("codegen") => codegen::run(&Repository::find(), words(&rest)),
         Some("bench") => bench::run(&Repository::find(), words(&rest)),
         Some("draw") => draw::run(words(&rest)),

@@ -3,7 +3,11 @@
 //! Statements are equal when they differ in local names and messages only, so a renamed variable is
 //! no difference and a changed threshold is one.
 
-use coalesce_model::{LanguageKind, TokenClass, envelope::DifferenceAspect, outline::marks};
+use coalesce_model::{
+    ByteSpan, LanguageKind, TokenClass,
+    envelope::DifferenceAspect,
+    outline::{brackets, marks},
+};
 use rustc_hash::{FxHashMap, FxHasher};
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 use std::hash::Hasher as _;
@@ -28,55 +32,13 @@ pub struct Statement {
     pub line: u32,
 }
 
-/// What kind of thing a member does that others do not.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Aspect {
-    /// A condition.
-    Guard,
-    /// A number or key.
-    Constant,
-    /// What is done when something fails or is not there.
-    Fallback,
-    /// What is caught.
-    Exception,
-    /// What is imported.
-    Import,
-    /// The value of a parameter that is left out, or the parameter.
-    Default,
-    /// What is returned.
-    Return,
-    /// Any other part of a head: decorators, attributes, visibility, types. Told by coverage alone.
-    Signature,
-    /// Anything else.
-    Statement,
-    /// A message. Told by coverage alone: copies differ in them without meaning.
-    Wording,
-}
-
-impl From<Aspect> for DifferenceAspect {
-    fn from(aspect: Aspect) -> Self {
-        match aspect {
-            Aspect::Guard => Self::Guard,
-            Aspect::Constant => Self::Constant,
-            Aspect::Fallback => Self::Fallback,
-            Aspect::Exception => Self::Exception,
-            Aspect::Import => Self::Import,
-            Aspect::Default => Self::Default,
-            Aspect::Return => Self::Return,
-            Aspect::Signature => Self::Signature,
-            Aspect::Statement => Self::Statement,
-            Aspect::Wording => Self::Wording,
-        }
-    }
-}
-
 /// Something that one member of a class has and no other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
     /// Which member.
     pub member: usize,
     /// What it is about.
-    pub aspect: Aspect,
+    pub aspect: DifferenceAspect,
     /// Line in the member's file, 1-based.
     pub line: u32,
     /// The text, on one line and cut where it is long.
@@ -230,28 +192,30 @@ impl Owners {
     }
 }
 
-fn aspect(file: &SourceFile, statement: &Statement, varied: bool) -> Aspect {
+fn aspect(file: &SourceFile, statement: &Statement, varied: bool) -> DifferenceAspect {
     let range = statement.tokens.0 as usize..statement.tokens.1 as usize;
     let tokens = file.tokens.get(range).unwrap_or_default();
     if varied {
-        return Aspect::Constant;
+        return DifferenceAspect::Constant;
     }
     let word = |token: &Token| token.span().of(&file.text).unwrap_or("");
     let mut words = tokens.iter().map(word).skip_while(|word| *word == "}");
     let first = words.next().unwrap_or("");
     match first {
-        "if" | "elif" | "while" | "assert" | "match" | "switch" | "static_assert" => Aspect::Guard,
-        "except" | "raise" | "Err" => Aspect::Exception,
-        "else" | "finally" => Aspect::Fallback,
-        "import" | "from" | "use" => Aspect::Import,
-        "return" | "yield" => Aspect::Return,
+        "if" | "elif" | "while" | "assert" | "match" | "switch" | "static_assert" => {
+            DifferenceAspect::Guard
+        }
+        "except" | "raise" | "Err" => DifferenceAspect::Exception,
+        "else" | "finally" => DifferenceAspect::Fallback,
+        "import" | "from" | "use" => DifferenceAspect::Import,
+        "return" | "yield" => DifferenceAspect::Return,
         // The value of a block, which Rust's last statement is.
         _ if file.language == LanguageKind::Rust
             && tokens.last().is_some_and(|last| word(last) == "}") =>
         {
-            Aspect::Return
+            DifferenceAspect::Return
         }
-        _ => Aspect::Statement,
+        _ => DifferenceAspect::Statement,
     }
 }
 
@@ -301,7 +265,7 @@ fn parameters<'m>(
             let line = LineCounter::new(file, unit).at(file.tokens.get(tokens.0 as usize)?.start);
             (!known && !others.is_empty()).then(|| Difference {
                 member,
-                aspect: Aspect::Default,
+                aspect: DifferenceAspect::Default,
                 line,
                 text: shown(file, tokens),
             })
@@ -333,22 +297,12 @@ fn parameter_list(file: &SourceFile, unit: &Unit) -> Vec<(u32, u64, (u32, u32))>
 
 fn word(file: &SourceFile, at: u32) -> &str {
     let token = file.tokens.get(at as usize);
-    token
-        .and_then(|token| token.span().of(&file.text))
-        .unwrap_or("")
+    ByteSpan::text_under(token.map(Token::span), &file.text)
 }
 
 /// Where a parameter ends: the comma or bracket behind it.
 fn parameter_end(file: &SourceFile, start: u32, end: u32) -> u32 {
-    let mut depth = 0usize;
-    for at in start..end {
-        match word(file, at) {
-            "(" | "[" | "{" => depth += 1,
-            ")" | "]" | "}" if depth == 0 => return at,
-            ")" | "]" | "}" => depth -= 1,
-            "," if depth == 0 => return at,
-            _ => {}
-        }
-    }
-    end
+    let word = |at: usize| word(file, u32::try_from(at).unwrap_or(u32::MAX));
+    let at = brackets::end_of_part(&word, start as usize..end as usize, &[","]);
+    u32::try_from(at).unwrap_or(end)
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use coalesce_model::TreePath;
 use serde::{Deserialize, Serialize};
 
-use crate::report::{Duplicate, Kind};
+use crate::report::Duplicate;
 
 const VERSION: u32 = 1;
 
@@ -207,20 +207,6 @@ fn contains<T: Ord>(all: &[T], some: &[T]) -> bool {
     let mut left = all.iter();
     some.iter()
         .all(|wanted| left.by_ref().any(|found| found == wanted))
-}
-
-impl Kind {
-    /// As a noun.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Module => "module",
-            Self::Class => "class",
-            Self::Function => "function",
-            Self::Block => "block",
-            Self::Idiom => "idiom",
-        }
-    }
 }
 
 #[cfg(test)]

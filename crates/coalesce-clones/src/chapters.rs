@@ -2,12 +2,12 @@
 //! other projects, and what stands once for each backend on purpose. Also which classes stand inside of
 //! larger ones. Paths decide; nothing is compared.
 
-use coalesce_model::TreePath;
+use coalesce_model::{TreePath, envelope::DuplicateKind};
 use rustc_hash::FxHashMap;
 
 use crate::{
     corpus, merging,
-    report::{Duplicate, Kind, Member},
+    report::{Duplicate, Member},
 };
 
 /// A part of a page.
@@ -187,7 +187,7 @@ fn without_backends(path: &TreePath) -> (Vec<&str>, Vec<&str>) {
 pub fn worth(class: &Duplicate) -> f32 {
     let likely = match class.kind {
         // What an idiom has in common is a question, not a text.
-        Kind::Idiom => EVEN,
+        DuplicateKind::Idiom => EVEN,
         _ => class.merging.or(class.likelihood).unwrap_or(EVEN),
     };
     let likely = likely.min(SURE);
@@ -218,7 +218,7 @@ pub fn surrounding(classes: &[Duplicate]) -> Vec<Option<usize>> {
             .members
             .iter()
             .enumerate()
-            .filter(|_| class.kind != Kind::Idiom)
+            .filter(|_| class.kind != DuplicateKind::Idiom)
         {
             by_path.entry(&place.path).or_default().push(PlaceOfClass {
                 class: at,

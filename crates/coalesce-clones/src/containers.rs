@@ -118,62 +118,89 @@ fn join_once(
     pairs: &[(Container, Container)],
     known: &[(Container, Container)],
 ) -> (Vec<Vec<Container>>, Vec<(Container, Container)>) {
-    let mut cluster_of: FxHashMap<Container, usize> = FxHashMap::default();
-    let mut clusters: Vec<Cluster> = Vec::new();
-    for member in pairs.iter().flat_map(|(a, b)| [*a, *b]) {
-        cluster_of.entry(member).or_insert_with(|| {
-            clusters.push(Cluster {
-                members: vec![member],
-                links: BTreeMap::new(),
-            });
-            clusters.len() - 1
-        });
-    }
+    let mut clusters = Clusters::of(pairs);
     for (a, b) in known {
-        if let (Some(a), Some(b)) = (cluster_of.get(a), cluster_of.get(b)) {
-            link(&mut clusters, *a, *b, 1);
+        if let Some((a, b)) = clusters.of_pair(*a, *b) {
+            link(&mut clusters.all, a, b, 1);
         }
     }
     let mut left = Vec::new();
     for (a, b) in pairs {
-        let (Some(a_in), Some(b_in)) = (cluster_of.get(a), cluster_of.get(b)) else {
-            continue;
-        };
-        let (a_in, b_in) = (*a_in, *b_in);
-        if a_in == b_in {
-            continue;
-        }
-        let length = |at: usize| clusters.get(at).map_or(0, |one| one.members.len());
-        let links = |at: usize| clusters.get(at).map_or(0, |one| one.links.len());
-        let shared = clusters.get(a_in).and_then(|one| one.links.get(&b_in));
-        if shared.copied().unwrap_or(0) * 2 < length(a_in) * length(b_in) {
-            left.push((*a, *b));
-            continue;
-        }
-        let (into, from) = if length(a_in) + links(a_in) >= length(b_in) + links(b_in) {
-            (a_in, b_in)
+        let pair = clusters.of_pair(*a, *b).filter(|(a, b)| a != b);
+        let Some((a_in, b_in)) = pair else { continue };
+        if clusters.go_together(a_in, b_in) {
+            clusters.join(a_in, b_in);
         } else {
-            (b_in, a_in)
-        };
-        let gone = clusters.get_mut(from).map(std::mem::take);
-        let gone = gone.unwrap_or_default();
-        cluster_of.extend(gone.members.iter().map(|member| (*member, into)));
-        if let Some(cluster) = clusters.get_mut(into) {
-            cluster.members.extend(gone.members);
-        }
-        for (other, count) in gone.links {
-            if let Some(other) = clusters.get_mut(other) {
-                other.links.remove(&from);
-            }
-            if other != into {
-                link(&mut clusters, into, other, count);
-            }
+            left.push((*a, *b));
         }
     }
     // Some of what was left has come together since.
-    left.retain(|(a, b)| cluster_of.get(a) != cluster_of.get(b));
-    let classes = clusters.into_iter().map(|cluster| cluster.members);
+    left.retain(|(a, b)| clusters.of_member.get(a) != clusters.of_member.get(b));
+    let classes = clusters.all.into_iter().map(|cluster| cluster.members);
     (classes.filter(|class| class.len() > 1).collect(), left)
+}
+
+/// Clusters, and which of them a container is in.
+#[derive(Default)]
+struct Clusters {
+    all: Vec<Cluster>,
+    of_member: FxHashMap<Container, usize>,
+}
+
+impl Clusters {
+    /// Each container of the pairs alone.
+    fn of(pairs: &[(Container, Container)]) -> Self {
+        let mut clusters = Self::default();
+        for member in pairs.iter().flat_map(|(a, b)| [*a, *b]) {
+            clusters.of_member.entry(member).or_insert_with(|| {
+                clusters.all.push(Cluster {
+                    members: vec![member],
+                    links: BTreeMap::new(),
+                });
+                clusters.all.len() - 1
+            });
+        }
+        clusters
+    }
+
+    fn of_pair(&self, a: Container, b: Container) -> Option<(usize, usize)> {
+        Some((*self.of_member.get(&a)?, *self.of_member.get(&b)?))
+    }
+
+    /// Whether half of the members of both overlap.
+    fn go_together(&self, a: usize, b: usize) -> bool {
+        let length = |at: usize| self.all.get(at).map_or(0, |one| one.members.len());
+        let shared = self.all.get(a).and_then(|one| one.links.get(&b));
+        shared.copied().unwrap_or(0) * 2 >= length(a) * length(b)
+    }
+
+    /// Makes one of two.
+    fn join(&mut self, a: usize, b: usize) {
+        let weight = |at: usize| {
+            let cluster = self.all.get(at);
+            cluster.map_or(0, |one| one.members.len() + one.links.len())
+        };
+        let (into, from) = if weight(a) >= weight(b) {
+            (a, b)
+        } else {
+            (b, a)
+        };
+        let gone = self.all.get_mut(from).map(std::mem::take);
+        let gone = gone.unwrap_or_default();
+        let members = gone.members.iter().map(|member| (*member, into));
+        self.of_member.extend(members);
+        if let Some(cluster) = self.all.get_mut(into) {
+            cluster.members.extend(gone.members);
+        }
+        for (other, count) in gone.links {
+            if let Some(other) = self.all.get_mut(other) {
+                other.links.remove(&from);
+            }
+            if other != into {
+                link(&mut self.all, into, other, count);
+            }
+        }
+    }
 }
 
 /// Counts overlaps between two clusters.
@@ -481,27 +508,23 @@ impl Overlap {
         matched: Matched,
     ) -> Option<Self> {
         let told = matched.told;
-        let similarity: FxHashMap<(u32, u32), f32> = matched
-            .pairs
-            .iter()
-            .map(|(a, b, similarity)| ((*a, *b), *similarity))
-            .collect();
+        let similarity = matched.pairs.iter();
+        let similarity = similarity.map(|(a, b, similarity)| ((*a, *b), *similarity));
+        let similarity: FxHashMap<(u32, u32), f32> = similarity.collect();
         let mut pairs: Vec<(u32, u32)> = similarity.keys().copied().collect();
         pairs.extend(small_equals(corpus, contents, pair));
         let matched = one_to_one(corpus, &pairs);
-        let (left, right) = (
-            contents.tokens(corpus, pair.0),
-            contents.tokens(corpus, pair.1),
-        );
+        let left = contents.tokens(corpus, pair.0);
+        let right = contents.tokens(corpus, pair.1);
         let smaller = left.min(right).max(1) as f32;
         let tokens = matched
             .iter()
-            .map(|(a, b)| size(corpus, *a).min(size(corpus, *b)))
+            .map(|pair| shared(corpus, *pair))
             .sum::<u32>();
         let covered = tokens as f32 / smaller;
         let alike = matched.iter().map(|pair| {
             let similarity = similarity.get(pair).copied().unwrap_or(1.0);
-            size(corpus, pair.0).min(size(corpus, pair.1)) as f32 * similarity
+            shared(corpus, *pair) as f32 * similarity
         });
         let alike = (alike.sum::<f32>() / smaller).min(ALMOST);
         // Where none of what matches is worth telling, all of it together is if it is everything.
@@ -515,18 +538,8 @@ impl Overlap {
         };
         let named = named(corpus, contents.of(few), contents.of(many)) / smaller;
         let several = matched.len() >= 2;
-        let own: Vec<&(u32, u32)> = matched
-            .iter()
-            .filter(|(a, _)| is_own_name(corpus, *a))
-            .collect();
-        let covered_by_own = own
-            .iter()
-            .map(|(a, b)| size(corpus, *a).min(size(corpus, *b)));
-        let covered_by_own = covered_by_own.sum::<u32>() as f32 / smaller;
-        let is_module = is_module(corpus, few);
         let enough = covered >= COVERED
-            || (covered_by_own >= COVERED_BY_TEXT && named >= COVERED)
-            || (covered_by_own >= COVERED_BY_MANY && own.len() >= MANY && !is_module);
+            || is_enough_by_own_names(corpus, &matched, (smaller, named), is_module(corpus, few));
         // Types of one file are several on purpose: then half of the text has to be the same.
         let apart = pair.0.0 != pair.1.0 || covered >= COVERED;
         (several && enough && apart && worth).then_some(Self {
@@ -539,6 +552,26 @@ impl Overlap {
             alike,
         })
     }
+}
+
+/// The tokens that two entries have in common at most.
+fn shared(corpus: &Corpus, (a, b): (u32, u32)) -> u32 {
+    size(corpus, a).min(size(corpus, b))
+}
+
+/// Whether what matches is enough by the entries whose names are their own, of containers of which the smaller has
+/// so many tokens and the names of such a share are the other's too.
+fn is_enough_by_own_names(
+    corpus: &Corpus,
+    matched: &[(u32, u32)],
+    (smaller, named): (f32, f32),
+    is_module: bool,
+) -> bool {
+    let own = matched.iter().filter(|(a, _)| is_own_name(corpus, *a));
+    let count = own.clone().count();
+    let covered = own.map(|pair| shared(corpus, *pair)).sum::<u32>() as f32 / smaller;
+    (covered >= COVERED_BY_TEXT && named >= COVERED)
+        || (covered >= COVERED_BY_MANY && count >= MANY && !is_module)
 }
 
 /// Entries of two containers that are equal and have one name, those too that are too little to be

@@ -20,10 +20,10 @@ mod renamed;
 pub mod rows;
 mod tell;
 
-use coalesce_model::ByteSpan;
+use coalesce_model::{ByteSpan, envelope::DifferenceAspect};
 use thiserror::Error;
 
-use crate::{align::Aspect, source::SourceFile};
+use crate::source::SourceFile;
 use meaning::Meaning;
 use parts::{Part, Reader};
 
@@ -153,7 +153,7 @@ pub struct Text {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Difference {
     /// What it is about.
-    pub aspect: Aspect,
+    pub aspect: DifferenceAspect,
     /// Whether both sides have it, in blocks that do not stand for each other; what follows it there
     /// has moved along.
     pub moved: bool,

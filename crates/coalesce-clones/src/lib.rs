@@ -37,5 +37,5 @@ pub mod verdict;
 pub use baseline::{Baseline, BaselineError};
 pub use chapters::Chapter;
 pub use corpus::Corpus;
-pub use report::{Duplicate, Kind, Member, Options, Report, find};
+pub use report::{Duplicate, Member, Options, Report, find};
 pub use source::{SourceFile, Token, Unit};

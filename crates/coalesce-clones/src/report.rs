@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use coalesce_model::{LanguageKind, TreePath, UnitKind};
+use coalesce_model::{LanguageKind, TreePath, UnitKind, envelope::DuplicateKind};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 use xxhash_rust::xxh3::xxh3_64;
@@ -27,21 +27,6 @@ use crate::{
 /// Members beyond which differences are not told: nobody reads them.
 const COMPARED_MEMBERS: usize = 12;
 
-/// What a class consists of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
-    /// Modules.
-    Module,
-    /// Classes, structs, enums, traits and `impl` blocks.
-    Class,
-    /// Functions and methods.
-    Function,
-    /// Statements of modules.
-    Block,
-    /// Places that do the same with the same interface, whatever their text.
-    Idiom,
-}
-
 /// One copy.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Member {
@@ -61,7 +46,7 @@ pub struct Duplicate {
     /// Its name, which line shifts and new members behind the first do not change.
     pub id: String,
     /// What its members are.
-    pub kind: Kind,
+    pub kind: DuplicateKind,
     /// Their language.
     pub language: LanguageKind,
     /// The copies, by place.
@@ -149,37 +134,21 @@ pub struct Options {
 pub fn find(files: Vec<SourceFile>, options: Options) -> Report {
     let mut corpus = Corpus::new(files);
     corpus.fitted = options.fitted;
-    let mut gpu = catalogue::scan(&corpus);
-    let kernels = (0..).zip(&corpus.entries);
-    let kernels = kernels.filter(|(_, entry)| corpus.language(entry) == LanguageKind::Kernel);
-    gpu.entries.extend(kernels.map(|(at, _)| at));
-    corpus.note_gpu(&gpu.entries);
-    let groups = Groups::new(&corpus, options.minimum);
-    let runs = Runs::new(&corpus, groups.representatives());
-    let compared = pairs::compare(&corpus, &runs);
-    let classes = classes::classes(&corpus, &runs, &groups, &compared);
-    drop(runs);
-    let contents = Contents::new(&corpus);
-    let mut overlaps = containers::overlaps(&corpus, &contents, &classes);
-    // What modules have less in common is told with their classes and functions.
-    overlaps.retain(|overlap| !overlap.is_of_modules() || overlap.covered >= MODULE_COVERED);
+    let gpu = gpu_code(&mut corpus);
+    let classes = compared_classes(&corpus, options.minimum);
+    let containers = container_classes(&corpus, &classes);
+    let absorbed = Absorbed::new(&corpus, &containers);
     let mut writer = Writer {
         corpus: &corpus,
         gpu: &gpu,
         allowed: 0,
     };
     let mut report = Report::default();
-    let joined = containers::join(overlaps).into_iter();
-    let containers: Vec<ContainerClass> = joined
-        .filter_map(|class| class.outermost(&corpus))
-        .collect();
-    let absorbed = Absorbed::new(&corpus, &containers);
-    for class in containers
+    let outermost = containers
         .iter()
-        .filter(|class| !absorbed.containers(class))
-    {
-        report.duplicates.extend(writer.containers(class));
-    }
+        .filter(|class| !absorbed.containers(class));
+    let outermost = outermost.filter_map(|class| writer.containers(class));
+    report.duplicates.extend(outermost);
     let told = classes.iter().filter(|class| !absorbed.class(class));
     let is_duplicate = |class: &&Class| class.verdict == Verdict::Duplicate;
     let (duplicates, siblings): (Vec<&Class>, Vec<&Class>) = told.partition(is_duplicate);
@@ -194,15 +163,10 @@ pub fn find(files: Vec<SourceFile>, options: Options) -> Report {
     report.duplicates.extend(report.idioms.iter().cloned());
     report.allowed = writer.allowed;
     report.gpu_lines = gpu_lines(&corpus, &gpu, &report.duplicates);
-    report.roles = gpu
-        .uses
-        .iter()
-        .filter_map(|used| file_role(&corpus, used))
-        .collect();
-    let forwarders = corpus
-        .files
-        .iter()
-        .filter(|file| forwarders::is_forwarder(file));
+    let used = gpu.uses.iter();
+    report.roles = used.filter_map(|used| file_role(&corpus, used)).collect();
+    let files = corpus.files.iter();
+    let forwarders = files.filter(|file| forwarders::is_forwarder(file));
     report.forwarders = forwarders.map(|file| file.path.clone()).collect();
     for list in [
         &mut report.duplicates,
@@ -212,6 +176,34 @@ pub fn find(files: Vec<SourceFile>, options: Options) -> Report {
         finish(list);
     }
     report
+}
+
+/// What of the corpus is about GPUs, which is noted in it.
+fn gpu_code(corpus: &mut Corpus) -> catalogue::Scan {
+    let mut gpu = catalogue::scan(corpus);
+    let kernels = (0..).zip(&corpus.entries);
+    let kernels = kernels.filter(|(_, entry)| corpus.language(entry) == LanguageKind::Kernel);
+    gpu.entries.extend(kernels.map(|(at, _)| at));
+    corpus.note_gpu(&gpu.entries);
+    gpu
+}
+
+/// Classes of units that are like each other.
+fn compared_classes(corpus: &Corpus, minimum: Minimum) -> Vec<Class> {
+    let groups = Groups::new(corpus, minimum);
+    let runs = Runs::new(corpus, groups.representatives());
+    let compared = pairs::compare(corpus, &runs);
+    classes::classes(corpus, &runs, &groups, &compared)
+}
+
+/// Classes of types and modules that have much in common.
+fn container_classes(corpus: &Corpus, classes: &[Class]) -> Vec<ContainerClass> {
+    let contents = Contents::new(corpus);
+    let mut overlaps = containers::overlaps(corpus, &contents, classes);
+    // What modules have less in common is told with their classes and functions.
+    overlaps.retain(|overlap| !overlap.is_of_modules() || overlap.covered >= MODULE_COVERED);
+    let joined = containers::join(overlaps).into_iter();
+    joined.filter_map(|class| class.outermost(corpus)).collect()
 }
 
 /// Passages of units that are no copies themselves, and how many members comments allow; without those
@@ -581,7 +573,7 @@ impl Writer<'_> {
             let removable = lines.clone().sum::<u32>() - lines.max().unwrap_or(0);
             (members.len() > 1).then(|| Duplicate {
                 id: format!("idiom-{}", idiom.id),
-                kind: Kind::Idiom,
+                kind: DuplicateKind::Idiom,
                 language: file.language,
                 removable_lines: removable,
                 chapter: Chapter::of_places(&members),
@@ -623,7 +615,7 @@ impl<'p> Places<'p> {
 /// Whether an idiom says all that a class of blocks says.
 fn is_said(class: &Duplicate, idioms: &[Duplicate]) -> bool {
     let says = |idiom: &Duplicate| class.members.iter().all(|own| idiom.members.contains(own));
-    class.kind == Kind::Block && idioms.iter().any(says)
+    class.kind == DuplicateKind::Block && idioms.iter().any(says)
 }
 
 /// Whether a comment allows a unit, or one around it, to be a copy.
@@ -640,12 +632,12 @@ fn is_allowed(file: &SourceFile, unit: &Unit) -> bool {
     false
 }
 
-const fn kind_of(kind: UnitKind) -> Kind {
+const fn kind_of(kind: UnitKind) -> DuplicateKind {
     match kind {
-        UnitKind::Module => Kind::Module,
-        UnitKind::Class | UnitKind::Impl => Kind::Class,
-        UnitKind::Function | UnitKind::Method => Kind::Function,
-        UnitKind::Block | UnitKind::GuardedImport | UnitKind::Imports => Kind::Block,
+        UnitKind::Module => DuplicateKind::Module,
+        UnitKind::Class | UnitKind::Impl => DuplicateKind::Class,
+        UnitKind::Function | UnitKind::Method => DuplicateKind::Function,
+        UnitKind::Block | UnitKind::GuardedImport | UnitKind::Imports => DuplicateKind::Block,
     }
 }
 
@@ -668,7 +660,7 @@ fn removable(places: &[(&SourceFile, &Unit)]) -> u32 {
 }
 
 /// A name from the first member: its kind, file and item; for what has no name, its text.
-fn id(kind: Kind, file: &SourceFile, unit: &Unit) -> String {
+fn id(kind: DuplicateKind, file: &SourceFile, unit: &Unit) -> String {
     let word = kind.as_str();
     let mut key = format!("{word}\n{}\n{}\n", file.path, file.item_name(unit));
     if unit.name == 0 && unit.kind != UnitKind::Module {

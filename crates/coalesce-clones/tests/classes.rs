@@ -1,8 +1,11 @@
 //! Small trees and the classes that they have: what is a copy, what only looks like one.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-use coalesce_clones::{Baseline, Kind, Options, Report, SourceFile, align::Aspect, find};
-use coalesce_model::{Language as _, LanguageKind, MemoryTexts, Texts as _};
+use coalesce_clones::{Baseline, Options, Report, SourceFile, find};
+use coalesce_model::{
+    Language as _, LanguageKind, MemoryTexts, Texts as _, envelope::DifferenceAspect,
+    envelope::DuplicateKind,
+};
 use coalesce_python::Python;
 use coalesce_rust::Rust;
 
@@ -182,7 +185,7 @@ fn what_one_copy_does_alone_is_told() {
     );
     let report = report(&fixture);
     let class = report.duplicates.first().unwrap();
-    let told: Vec<(usize, Aspect, u32)> = class
+    let told: Vec<(usize, DifferenceAspect, u32)> = class
         .differences
         .iter()
         .map(|difference| (difference.member, difference.aspect, difference.line))
@@ -190,11 +193,11 @@ fn what_one_copy_does_alone_is_told() {
     assert_eq!(
         told,
         [
-            (0, Aspect::Constant, 2),
-            (0, Aspect::Statement, 6),
-            (1, Aspect::Constant, 2),
-            (1, Aspect::Statement, 6),
-            (1, Aspect::Default, 1),
+            (0, DifferenceAspect::Constant, 2),
+            (0, DifferenceAspect::Statement, 6),
+            (1, DifferenceAspect::Constant, 2),
+            (1, DifferenceAspect::Statement, 6),
+            (1, DifferenceAspect::Default, 1),
         ]
     );
 }
@@ -232,7 +235,7 @@ except ImportError:
         report
             .duplicates
             .iter()
-            .any(|class| class.kind == Kind::Idiom)
+            .any(|class| class.kind == DuplicateKind::Idiom)
     );
 }
 
@@ -306,7 +309,7 @@ fn a_file_and_its_own_tests_are_one_place() {
     let class = report
         .duplicates
         .iter()
-        .find(|class| class.kind == Kind::Module);
+        .find(|class| class.kind == DuplicateKind::Module);
     let class = class.unwrap();
     let paths: Vec<String> = class
         .members

@@ -3,8 +3,8 @@
 
 use std::{fmt::Write as _, sync::Arc};
 
-use coalesce_clones::{Duplicate, Kind, Options, SourceFile, find};
-use coalesce_model::TreePath;
+use coalesce_clones::{Duplicate, Options, SourceFile, find};
+use coalesce_model::{TreePath, envelope::DuplicateKind};
 use coalesce_python::Python;
 
 /// Twelve statements that stand together in several places.
@@ -87,7 +87,7 @@ fn statements_that_two_long_functions_share_are_told() {
     let [class] = classes.as_slice() else {
         panic!("{classes:#?}");
     };
-    assert_eq!(class.kind, Kind::Block);
+    assert_eq!(class.kind, DuplicateKind::Block);
     let at = |path: &str| (path.to_owned(), (22, 33));
     assert_eq!(places(class), [at("a.py"), at("b.py")]);
 }
@@ -166,7 +166,7 @@ fn a_copied_function_is_told_once() {
     ];
     let classes = told(&files);
     assert_eq!(classes.len(), 1, "{classes:#?}");
-    assert_ne!(classes[0].kind, Kind::Block);
+    assert_ne!(classes[0].kind, DuplicateKind::Block);
 }
 
 #[test]

@@ -94,13 +94,7 @@ impl PlannedCommits {
         worked: &MigrationPlan,
         (mut manifests, options): (Vec<Manifest>, PlanOptions),
     ) -> Result<(), Failure> {
-        for manifest in &mut manifests {
-            manifest.removals.clear();
-            manifest.accessors.clear();
-            for entry in &mut manifest.entries {
-                entry.shim = true;
-            }
-        }
+        manifests.iter_mut().for_each(leave_shims);
         manifests.retain(|manifest| !manifest.entries.is_empty());
         if manifests.is_empty() {
             return Ok(());
@@ -127,16 +121,13 @@ impl PlannedCommits {
         if users.is_empty() || structure.is_empty() {
             return Ok(());
         }
-        let own = |list: &[&Operation]| list.iter().map(|one| (*one).clone()).collect::<Vec<_>>();
-        let moved = own(&structure);
-        // A user is left as the plan leaves it: a verification may have mended it.
-        let led = users.iter().map(|user| {
-            let asked = worked.assembled.operations.iter();
-            let mut asked = asked.filter(|one| one.path() == user.path());
-            let asked = asked.find(|one| matches!(one, Operation::Edit { .. }));
-            asked.unwrap_or(user).clone()
-        });
-        let mut edited: Vec<Operation> = moved.iter().cloned().chain(led).collect();
+        let moved: Vec<Operation> = structure.into_iter().cloned().collect();
+        let mut edited = moved.clone();
+        edited.extend(
+            users
+                .into_iter()
+                .map(|user| as_planned(worked, user).clone()),
+        );
         edited.sort_by(|a, b| a.path().cmp(b.path()));
         for (purpose, operations) in [(Purpose::Move, moved), (Purpose::Edit, edited)] {
             match resolves(session, &shimmed, operations) {
@@ -350,6 +341,23 @@ fn resolves(
         None => Ok(state.assembled.operations),
         Some(refusal) => Err(format!("{}: {}", refusal.path, refusal.message)),
     }
+}
+
+/// Leaves a manifest that moves and keeps every old name.
+fn leave_shims(manifest: &mut Manifest) {
+    manifest.removals.clear();
+    manifest.accessors.clear();
+    for entry in &mut manifest.entries {
+        entry.shim = true;
+    }
+}
+
+/// A user as the plan leaves it: a verification may have mended it.
+fn as_planned<'o>(worked: &'o MigrationPlan, user: &'o Operation) -> &'o Operation {
+    let mut asked = worked.assembled.operations.iter();
+    let is_it =
+        |one: &&Operation| one.path() == user.path() && matches!(one, Operation::Edit { .. });
+    asked.find(is_it).unwrap_or(user)
 }
 
 /// Whether an operation does nothing but lead references on: every line that it changes has one. What

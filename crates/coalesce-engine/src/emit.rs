@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use coalesce_model::{LanguageKind, Texts as _, TreePath, manifest::GUARD_PACKAGE};
-use coalesce_plan::{Operation, Overlay, planned};
+use coalesce_model::{LanguageKind, Overlay, Texts as _, TreePath, manifest::GUARD_PACKAGE};
+use coalesce_plan::{Operation, planned, planned_tree};
 use coalesce_rust::{Dependency, RustGraph};
 
 use crate::{Failure, MigrationPlan, Session};
@@ -66,7 +66,7 @@ fn deprecations(
         settings,
         &session.tree,
     );
-    let overlay = Overlay::new(&session.tree, operations);
+    let overlay = planned_tree(&session.tree, operations);
     let changed: Vec<TreePath> = overlay.changed_paths().cloned().collect();
     let names = coalesce_rust::old_names(&after, &changed, &session.tree, &overlay);
     let packages = after

@@ -76,8 +76,23 @@ pub fn existing(
             .unwrap_or(std::cmp::Ordering::Equal)
             .then_with(|| (&a.path, a.lines).cmp(&(&b.path, b.lines)))
     });
-    found.truncate(limit);
-    Ok(found)
+    let mut told: Vec<ExistingEntry> = Vec::new();
+    for entry in found {
+        if !told.iter().any(|nearer| is_one_place(nearer, &entry)) {
+            told.push(entry);
+        }
+        if told.len() == limit {
+            break;
+        }
+    }
+    Ok(told)
+}
+
+/// Whether one of two places stands in the other: a function, and what is in it.
+fn is_one_place(a: &ExistingEntry, b: &ExistingEntry) -> bool {
+    let holds =
+        |a: &ExistingEntry, b: &ExistingEntry| a.lines[0] <= b.lines[0] && b.lines[1] <= a.lines[1];
+    a.path == b.path && (holds(a, b) || holds(b, a))
 }
 
 /// The index of a tree's units, as something that is kept between runs.

@@ -5,14 +5,16 @@ mod later;
 use std::{collections::BTreeSet, sync::Arc};
 
 use coalesce_model::{
-    Change, FileMove, Finding, LanguageGraph, LanguagePlan, Refusal, Settings, Severity, TreePath,
-    Unproven,
+    Change, FileMove, Finding, LanguageGraph, LanguagePlan, Overlay, Refusal, Settings, Severity,
+    TreePath, Unproven,
     envelope::{Locator, LostName, OperationEntry, OperationKind, Plan},
     finding::codes,
     language::RewriteOptions,
     manifest::{Manifest, ManifestError},
 };
-use coalesce_plan::{Assembled, Checked, Operation, Overlay, PlanSource, Proof, Proven, assemble};
+use coalesce_plan::{
+    Assembled, Checked, Operation, PlanSource, Proof, Proven, assemble, planned_tree,
+};
 
 use coalesce_model::Texts as _;
 use coalesce_report::diff::Side;
@@ -461,7 +463,7 @@ impl MigrationPlan {
     /// The plan as it is printed.
     #[must_use]
     pub fn to_entry(&self, session: &Session, locator: &mut Locator<'_>) -> Plan {
-        let overlay = Overlay::new(&session.tree, &self.assembled.operations);
+        let overlay = planned_tree(&session.tree, &self.assembled.operations);
         Plan {
             files: session.files(),
             manifests: self.manifests.clone(),

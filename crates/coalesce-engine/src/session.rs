@@ -18,7 +18,7 @@ use coalesce_model::{
     finding::codes,
     language::{RewriteOptions, Structure, Taken},
 };
-use coalesce_plan::{Operation, Overlay, Proof, planned, prove};
+use coalesce_plan::{Operation, Proof, planned, planned_tree, prove};
 use coalesce_python::Python;
 use coalesce_rust::Rust;
 use coalesce_tree::{FactsCache, SourceTree, threads};
@@ -160,7 +160,7 @@ where
         }
         let language = &self.language;
         let graph = planned(language, &self.files, operations, &session.settings, tree);
-        let overlay = Overlay::new(tree, operations);
+        let overlay = planned_tree(tree, operations);
         graph.rewrite(changes, options, &overlay)
     }
 
@@ -190,7 +190,7 @@ where
     ) -> Vec<Deferral> {
         let (language, tree) = (&self.language, &session.tree);
         let after = planned(language, &self.files, operations, &session.settings, tree);
-        let overlay = Overlay::new(tree, operations);
+        let overlay = planned_tree(tree, operations);
         self.graph.deferrals(&after, changes, &overlay)
     }
 }

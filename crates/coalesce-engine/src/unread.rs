@@ -1,6 +1,9 @@
 //! What could not be read and may name what moves: it would be left behind.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use coalesce_apply::Sought;
 use coalesce_model::{
@@ -8,7 +11,7 @@ use coalesce_model::{
     UnprovenKind,
 };
 use coalesce_plan::{Assembled, Checked, Operation};
-use coalesce_tree::{FileKind, Skip, Unread};
+use coalesce_tree::{FileEntry, FileKind, Skip, Unread};
 
 use crate::session::Session;
 
@@ -408,50 +411,57 @@ pub fn settings(session: &Session, checked: &Checked) -> Vec<Unproven> {
     if left.is_empty() {
         return Vec::new();
     }
-    let mut unproven = Vec::new();
-    for file in session.tree.files() {
-        let extension = file.path.extension();
-        let settings = extension.is_some_and(|extension| SETTINGS.contains(&extension));
-        if !settings || file.kind != FileKind::Plain || file.bytes > MOST_BYTES {
-            continue;
-        }
-        let Some(text) = session.tree.text(&file.path) else {
-            continue;
-        };
-        if file.path.file_name() == "coalesce.toml" || coalesce_text::is_manifest(&file.path, &text)
-        {
-            continue;
-        }
-        let tool = is_of_a_tool(&file.path);
-        unproven.extend(left.iter().find_map(|(change, module, item)| {
-            let version = matches!(*item, "__version__" | "VERSION" | "version");
-            let path = format!("{}.py\"", module.replace('.', "/"));
-            let at = if tool {
-                text.find(&path).filter(|_| version)
-            } else {
-                stands_alone(&text, module)
-            };
-            let (why, length) = if tool {
-                (
-                    "a tool reads the file that the definition leaves",
-                    path.len() - 1,
-                )
-            } else {
-                (
-                    "the module is named here; what is read of it by this is not known",
-                    module.len(),
-                )
-            };
-            at.map(|at| Unproven {
+    let files = session.tree.files().iter();
+    files
+        .filter_map(|file| {
+            let text = text_of_settings(session, file)?;
+            let tool = is_of_a_tool(&file.path);
+            let mut left = left.iter();
+            let (change, at, why) = left.find_map(|(change, module, item)| {
+                let (at, why) = named_in_settings(tool, &text, module, item)?;
+                Some((change, at, why))
+            })?;
+            Some(Unproven {
                 path: file.path.clone(),
-                span: Some(ByteSpan::from_range(at..at + length)),
+                span: Some(at),
                 kind: UnprovenKind::DynamicImport,
                 name: change.from.clone(),
                 why: why.to_owned(),
             })
-        }));
+        })
+        .collect()
+}
+
+/// The text of a file with settings that are not our own.
+fn text_of_settings(session: &Session, file: &FileEntry) -> Option<Arc<str>> {
+    let settings = SETTINGS.contains(&file.path.extension()?);
+    if !settings || file.kind != FileKind::Plain || file.bytes > MOST_BYTES {
+        return None;
     }
-    unproven
+    let text = session.tree.text(&file.path)?;
+    let own =
+        file.path.file_name() == "coalesce.toml" || coalesce_text::is_manifest(&file.path, &text);
+    (!own).then_some(text)
+}
+
+/// Where settings name the module that an item leaves, and why that matters; those of a tool by the path of its file, for
+/// a version alone.
+fn named_in_settings(
+    tool: bool,
+    text: &str,
+    module: &str,
+    item: &str,
+) -> Option<(ByteSpan, &'static str)> {
+    if tool {
+        let version = matches!(item, "__version__" | "VERSION" | "version");
+        let path = format!("{}.py", module.replace('.', "/"));
+        let at = text.find(&format!("{path}\"")).filter(|_| version)?;
+        let why = "a tool reads the file that the definition leaves";
+        return Some((ByteSpan::from_range(at..at + path.len()), why));
+    }
+    let at = stands_alone(text, module)?;
+    let why = "the module is named here; what is read of it by this is not known";
+    Some((ByteSpan::from_range(at..at + module.len()), why))
 }
 
 /// Endings of files with settings.

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use coalesce_model::{Outline, OutlineToken, TokenClass, UnitKind, outline::marks};
+use coalesce_model::{
+    Outline, OutlineToken, TokenClass, UnitKind,
+    outline::{brackets, marks},
+};
 
 /// Marks parameters where they are declared, and local names wherever they stand in their function.
 pub fn mark(text: &str, outline: &mut Outline) {
@@ -134,7 +137,7 @@ fn declarators<'t>(
             _ if is_name(at) && words > 0 && ends_name(word(at + 1)) => {
                 found.push(at);
                 // Further names stand behind commas of no bracket.
-                at = behind_initializer(word, body.len(), at + 1);
+                at = brackets::end_of_part(word, at + 1..body.len(), &[",", ";"]);
                 if word(at) != "," {
                     return;
                 }
@@ -153,19 +156,4 @@ fn declarators<'t>(
 
 fn ends_name(next: &str) -> bool {
     matches!(next, "=" | ";" | "[" | "," | ":" | "{")
-}
-
-/// The `,` or `;` behind an initializer.
-fn behind_initializer<'t>(word: &impl Fn(usize) -> &'t str, end: usize, from: usize) -> usize {
-    let mut depth = 0_usize;
-    for at in from..end {
-        match word(at) {
-            "(" | "[" | "{" => depth += 1,
-            ")" | "]" | "}" if depth == 0 => return at,
-            ")" | "]" | "}" => depth -= 1,
-            "," | ";" if depth == 0 => return at,
-            _ => {}
-        }
-    }
-    end
 }

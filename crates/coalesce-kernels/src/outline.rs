@@ -131,10 +131,7 @@ struct Reader<'t> {
 
 impl Reader<'_> {
     fn word(&self, at: usize) -> &str {
-        let token = self.tokens.get(at);
-        token
-            .and_then(|token| token.span.of(self.text))
-            .unwrap_or("")
+        ByteSpan::text_under(self.tokens.get(at).map(|token| token.span), self.text)
     }
 
     fn is_word(&self, at: usize) -> bool {

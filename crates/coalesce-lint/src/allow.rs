@@ -37,21 +37,15 @@ pub struct Allowance {
 pub fn of_sources(subject: &Subject<'_>) -> Vec<Allowance> {
     let mut found = Vec::new();
     let finder = memmem::Finder::new(MARK);
-    for (language, paths) in subject.sources {
-        for path in paths {
-            if !subject.texts.may_have_remarks(path) {
-                continue;
-            }
-            let Some(text) = subject.texts.text(path) else {
-                continue;
-            };
-            if finder.find(text.as_bytes()).is_some() {
-                let before = found.len();
-                of_text(*language, path, &text, &mut found);
-                let own = found.split_off(before);
-                found.extend(in_comments(subject, (*language, path), &text, own));
-            }
-        }
+    let files = subject.sources.iter();
+    let files = files.flat_map(|(language, paths)| paths.iter().map(|path| (*language, path)));
+    for (language, path) in files.filter(|(_, path)| subject.texts.may_have_remarks(path)) {
+        let text = subject.texts.text(path);
+        let Some(text) = text.filter(|text| finder.find(text.as_bytes()).is_some()) else {
+            continue;
+        };
+        let own = of_text(language, path, &text);
+        found.extend(in_comments(subject, (language, path), &text, own));
     }
     found
 }
@@ -75,40 +69,42 @@ fn in_comments(
     found
 }
 
-fn of_text(language: LanguageKind, path: &TreePath, text: &str, found: &mut Vec<Allowance>) {
+fn of_text(language: LanguageKind, path: &TreePath, text: &str) -> Vec<Allowance> {
     let sign = match language {
         LanguageKind::Python => "#",
         LanguageKind::Rust | LanguageKind::Kernel => "//",
     };
     let lines = LineIndex::new(text);
-    for (start, _) in text.match_indices(MARK) {
-        let line_number = lines.line_number(u32::try_from(start).unwrap_or(u32::MAX));
-        let line_start = lines.line_start(line_number).unwrap_or(0) as usize;
-        let before = text.get(line_start..start).unwrap_or_default();
-        // Right behind the sign of a comment, so that a text about allowing allows nothing.
-        let Some(code_before) = before.trim_end().strip_suffix(sign) else {
-            continue;
-        };
-        // `/// // coalesce: …` is an example in a text for readers.
-        if code_before.trim_start().starts_with(sign) || code_before.ends_with('/') {
-            continue;
-        }
-        let inside = text.get(start + MARK.len()..).unwrap_or_default();
-        let inside = inside.split(['\n', '\r']).next().unwrap_or_default();
-        let Some((inside, _)) = inside.rsplit_once(')') else {
-            continue;
-        };
-        let (code, reason) = inside.split_once(',').unwrap_or((inside, ""));
-        let end = start + MARK.len() + inside.len() + 1;
-        let alone = code_before.trim().is_empty();
-        found.push(Allowance {
-            path: path.clone(),
-            span: ByteSpan::from_range(start..end),
-            line: line_number + u32::from(alone),
-            code: code.trim().to_owned(),
-            has_reason: !reason.trim().is_empty(),
-        });
-    }
+    let places = text.match_indices(MARK);
+    places
+        .filter_map(|(start, _)| {
+            let line = lines.line_number(u32::try_from(start).unwrap_or(u32::MAX));
+            let line_start = lines.line_start(line).unwrap_or(0) as usize;
+            let code_before = code_before(text.get(line_start..start)?, sign)?;
+            let inside = text.get(start + MARK.len()..)?;
+            let inside = inside.split(['\n', '\r']).next().unwrap_or_default();
+            let (inside, _) = inside.rsplit_once(')')?;
+            let (code, reason) = inside.split_once(',').unwrap_or((inside, ""));
+            let end = start + MARK.len() + inside.len() + 1;
+            let alone = code_before.trim().is_empty();
+            Some(Allowance {
+                path: path.clone(),
+                span: ByteSpan::from_range(start..end),
+                line: line + u32::from(alone),
+                code: code.trim().to_owned(),
+                has_reason: !reason.trim().is_empty(),
+            })
+        })
+        .collect()
+}
+
+/// What stands before a comment that allows something, of a line up to the word that does.
+fn code_before<'t>(before: &'t str, sign: &str) -> Option<&'t str> {
+    // Right behind the sign of a comment, so that a text about allowing allows nothing.
+    let code = before.trim_end().strip_suffix(sign)?;
+    // `/// // coalesce: …` is an example in a text for readers.
+    let is_example = code.trim_start().starts_with(sign) || code.ends_with('/');
+    (!is_example).then_some(code)
 }
 
 /// Takes out what the comments allow and adds what is wrong with them; how many findings went, and the files in
@@ -121,20 +117,15 @@ pub fn apply(
     let mut used = vec![false; allowances.len()];
     let mut old_names = BTreeSet::new();
     let before = findings.len();
-    if !allowances.is_empty() {
-        findings.retain(|finding| {
-            let mut kept = true;
-            for (allowance, used) in allowances.iter().zip(&mut used) {
-                if allowance.covers(finding, subject) {
-                    (*used, kept) = (true, false);
-                }
-            }
-            if !kept && OF_OLD_NAMES.contains(&finding.code) {
-                old_names.insert(finding.path.clone());
-            }
-            kept
-        });
-    }
+    findings.retain(|finding| {
+        let covering = allowances.iter().zip(&mut used);
+        let covering = covering.filter(|(allowance, _)| allowance.covers(finding, subject));
+        let allowed = covering.map(|(_, used)| *used = true).count() > 0;
+        if allowed && OF_OLD_NAMES.contains(&finding.code) {
+            old_names.insert(finding.path.clone());
+        }
+        !allowed
+    });
     let allowed = before - findings.len();
     let idle = allowances.iter().zip(used).filter(|(_, used)| !used);
     findings.extend(idle.filter_map(|(allowance, _)| allowance.unused(subject)));
@@ -162,7 +153,21 @@ impl Allowance {
         finding.code.0 == self.code || (finding.code == codes::PROJECT_RULE && own())
     }
 
-    /// What is wrong with a comment that allows nothing.
+    /// What is wrong with a comment that allows nothing, and what to do.
+    fn complaint(&self, known: bool) -> (String, &'static str) {
+        if !known {
+            let message = format!("there is no rule `{}`", self.code);
+            return (message, "`coalesce explain --help` lists the codes");
+        }
+        if !self.has_reason {
+            let message = "this allows nothing: it gives no reason".to_owned();
+            return (message, "write `coalesce: allow(CODE, why)`");
+        }
+        let message = format!("nothing here is `{}`", self.code);
+        (message, "take the comment away")
+    }
+
+    /// What is told of a comment that allows nothing.
     fn unused(&self, subject: &Subject<'_>) -> Option<Finding> {
         if OF_DUPLICATES.contains(&self.code.as_str()) {
             return None;
@@ -174,22 +179,7 @@ impl Allowance {
         if subject.settings.off.contains(&self.code) {
             return None;
         }
-        let (message, help) = if !known {
-            (
-                format!("there is no rule `{}`", self.code),
-                "`coalesce explain --help` lists the codes",
-            )
-        } else if !self.has_reason {
-            (
-                "this allows nothing: it gives no reason".to_owned(),
-                "write `coalesce: allow(CODE, why)`",
-            )
-        } else {
-            (
-                format!("nothing here is `{}`", self.code),
-                "take the comment away",
-            )
-        };
+        let (message, help) = self.complaint(known);
         Some(Finding {
             code: codes::UNUSED_ALLOW,
             severity: Severity::Warning,

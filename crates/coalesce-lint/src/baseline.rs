@@ -160,22 +160,28 @@ impl Baseline {
                 findings.push(spent(path, &code, &message, count));
             }
         }
-        let now: Vec<BTreeSet<String>> = subject
-            .index
-            .cycles()
-            .into_iter()
-            .filter(|cycle| cycle.eager)
-            .map(|cycle| cycle.modules.into_iter().collect())
-            .collect();
         let code = codes::NEW_EAGER_CYCLE.0;
-        for known in self.eager_cycles.iter().filter(|_| !off(code)) {
-            if !now.iter().any(|cycle| cycle.is_subset(known)) {
-                let modules: Vec<&str> = known.iter().map(String::as_str).collect();
+        if !off(code) {
+            findings.extend(self.broken_cycles(subject).into_iter().map(|modules| {
                 let message = format!("between {}", modules.join(", "));
-                findings.push(spent(TreePath::root(), code, &message, 1));
-            }
+                spent(TreePath::root(), code, &message, 1)
+            }));
         }
         gone
+    }
+
+    /// The cycles that it lists and that are no more.
+    fn broken_cycles(&self, subject: &Subject<'_>) -> Vec<Vec<&str>> {
+        let cycles = subject.index.cycles().into_iter();
+        let eager = cycles.filter(|cycle| cycle.eager);
+        let now: Vec<BTreeSet<String>> = eager
+            .map(|cycle| cycle.modules.into_iter().collect())
+            .collect();
+        let is_there = |known: &BTreeSet<String>| now.iter().any(|cycle| cycle.is_subset(known));
+        let broken = self.eager_cycles.iter().filter(|known| !is_there(known));
+        broken
+            .map(|known| known.iter().map(String::as_str).collect())
+            .collect()
     }
 }
 

@@ -47,4 +47,4 @@ pub use plan::{
 pub use reference::{Certainty, Evidence, Form, Reference};
 pub use refusal::Refusal;
 pub use span::{ByteSpan, LineIndex, Position};
-pub use texts::{MemoryTexts, Texts};
+pub use texts::{MemoryTexts, Overlay, Texts};

@@ -1,6 +1,7 @@
 //! A source file as the duplicate finder sees it: its tokens without comments and docstrings, and
 //! the units that they make up. Data only: languages fill it, nothing here reads a grammar.
 
+pub mod brackets;
 pub mod locals;
 
 use crate::ByteSpan;
@@ -60,6 +61,18 @@ impl OutlineToken {
     pub const fn has(self, mark: u8) -> bool {
         self.marks & mark != 0
     }
+
+    /// How it is written in the text that it was read from.
+    #[must_use]
+    pub fn word(self, text: &str) -> &str {
+        self.span.of(text).unwrap_or("")
+    }
+}
+
+/// How a token of a list is written; empty where there is none.
+#[must_use]
+pub fn word_at<'t>(tokens: &[OutlineToken], at: usize, text: &'t str) -> &'t str {
+    tokens.get(at).map_or("", |token| token.word(text))
 }
 
 /// What a unit is.
@@ -100,6 +113,14 @@ pub struct OutlineUnit {
     pub end: u32,
     /// First and last line, 1-based.
     pub lines: (u32, u32),
+}
+
+impl OutlineUnit {
+    /// Says where it ends: one past its last token, and on which line that stands.
+    pub fn finish(&mut self, end: u32, line: u32) {
+        self.end = end;
+        self.lines.1 = line.max(self.lines.0);
+    }
 }
 
 /// Tokens and units of one file. Units are sorted by their first token, outer ones first.

@@ -72,6 +72,12 @@ impl ByteSpan {
         text.get(self.range())
     }
 
+    /// The text under the span; empty where there is no span, or it is not inside of `text`.
+    #[must_use]
+    pub fn text_under(span: Option<Self>, text: &str) -> &str {
+        span.and_then(|span| span.of(text)).unwrap_or("")
+    }
+
     /// Whether `other` lies wholly inside.
     #[must_use]
     pub const fn contains(self, other: Self) -> bool {

@@ -1,6 +1,9 @@
 //! How pure code gets at the text of a file: through a trait that it does not implement.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use crate::TreePath;
 
@@ -89,6 +92,72 @@ impl MemoryTexts {
 impl Texts for MemoryTexts {
     fn text(&self, path: &TreePath) -> Option<Arc<str>> {
         self.texts.get(path).cloned()
+    }
+
+    fn paths(&self) -> &[TreePath] {
+        &self.paths
+    }
+}
+
+/// A tree as a change would leave it, over the tree as it is. Nothing is copied but what changes.
+pub struct Overlay<'a> {
+    base: &'a dyn Texts,
+    paths: Vec<TreePath>,
+    changed: BTreeMap<TreePath, Arc<str>>,
+    moved: BTreeMap<TreePath, TreePath>,
+}
+
+impl<'a> Overlay<'a> {
+    /// The files `paths`: of those in `changed` the text is new, those in `moved` have the text of another
+    /// path of `base`, and all others are as they were.
+    #[must_use]
+    pub fn new(
+        base: &'a dyn Texts,
+        paths: BTreeSet<TreePath>,
+        changed: BTreeMap<TreePath, Arc<str>>,
+        moved: BTreeMap<TreePath, TreePath>,
+    ) -> Self {
+        Self {
+            base,
+            paths: paths.into_iter().collect(),
+            changed,
+            moved,
+        }
+    }
+
+    /// The files whose text is not that of the same path before, moved ones included.
+    pub fn changed_paths(&self) -> impl Iterator<Item = &TreePath> {
+        self.changed.keys().chain(self.moved.keys())
+    }
+
+    /// Whether the text of a file is new.
+    #[must_use]
+    pub fn has_new_text(&self, path: &TreePath) -> bool {
+        self.changed.contains_key(path)
+    }
+
+    /// Where a file was before.
+    #[must_use]
+    pub fn path_before<'p>(&'p self, path: &'p TreePath) -> &'p TreePath {
+        self.moved.get(path).unwrap_or(path)
+    }
+
+    /// The tree as it is.
+    #[must_use]
+    pub const fn base(&self) -> &'a dyn Texts {
+        self.base
+    }
+}
+
+impl Texts for Overlay<'_> {
+    fn text(&self, path: &TreePath) -> Option<Arc<str>> {
+        if let Some(text) = self.changed.get(path) {
+            return Some(Arc::clone(text));
+        }
+        if let Some(before) = self.moved.get(path) {
+            return self.base.text(before);
+        }
+        self.exists(path).then(|| self.base.text(path)).flatten()
     }
 
     fn paths(&self) -> &[TreePath] {

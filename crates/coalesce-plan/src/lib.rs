@@ -18,6 +18,6 @@ pub use assemble::{Assembled, Operation, assemble};
 pub use check::{Checked, EntryReport, EntryState, OpenMerge, check};
 pub use guard_tests::guard_tests;
 pub use merge::{Merged, expand, impls};
-pub use overlay::Overlay;
+pub use overlay::planned_tree;
 pub use prove::{Proof, planned, prove};
 pub use saved::{PlanSource, Proven, SavedManifest, SavedPlan, SavedPlanError};

@@ -7,13 +7,13 @@ use std::{
 
 use coalesce_index::{Cycle, cycles};
 use coalesce_model::{
-    Change, Finding, Import, ImportTarget, Language, LanguageGraph, Refusal, Settings, Severity,
-    Texts, TreePath, Unproven, UnprovenKind, change::Renames, finding::codes,
+    Change, Finding, Import, ImportTarget, Language, LanguageGraph, Overlay, Refusal, Settings,
+    Severity, Texts, TreePath, Unproven, UnprovenKind, change::Renames, finding::codes,
 };
 
 use rayon::prelude::*;
 
-use crate::{Operation, Overlay};
+use crate::{Operation, planned_tree};
 
 /// What the comparison showed.
 #[derive(Clone, Debug, Default)]
@@ -46,7 +46,7 @@ pub fn prove<L: Language>(
     settings: &Settings,
     base: &dyn Texts,
 ) -> Proof {
-    let overlay = Overlay::new(base, operations);
+    let overlay = planned_tree(base, operations);
     let mut proof = Proof::default();
     let files_after = facts_after(language, files, &overlay, operations, base, &mut proof);
     let after = language.resolve(&files_after, overlay.paths(), settings);
@@ -113,7 +113,7 @@ pub fn planned<L: Language>(
     settings: &Settings,
     base: &dyn Texts,
 ) -> L::Graph {
-    let overlay = Overlay::new(base, operations);
+    let overlay = planned_tree(base, operations);
     let mut proof = Proof::default();
     let files = facts_after(language, files, &overlay, operations, base, &mut proof);
     language.resolve(&files, overlay.paths(), settings)

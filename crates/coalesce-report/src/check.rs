@@ -15,7 +15,9 @@ use crate::{
 
 /// Writes the page.
 pub fn write(page: &mut Page, envelope: &Envelope, check: &Check) {
-    for finding in &envelope.findings {
+    // What a new baseline lists is known from now on.
+    let told = envelope.findings.iter().filter(|_| check.written.is_none());
+    for finding in told {
         page.finding_with_excerpt(finding);
     }
     fixed(page, check);

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_model::{
-    Safety,
+    Safety, TreePath,
     envelope::{
-        Answer, Command, Envelope, Grade, NotRewrittenEntry, OperationKind, Plan, RewriteEntry,
-        UnprovenEntry,
+        Answer, Command, Envelope, Grade, NotRewrittenEntry, OperationKind, Plan, Range,
+        RewriteEntry, UnprovenEntry,
     },
 };
 
@@ -162,36 +162,59 @@ fn operations(page: &mut Page, plan: &Plan) {
 
 /// What stays as it is, and why; the first `limit` places.
 pub fn not_rewritten(page: &mut Page, entries: &[NotRewrittenEntry], limit: usize) {
-    if entries.is_empty() {
-        return;
-    }
     let why = "These name what moves. Look at them yourself.";
-    page.section(WARN, "Not touched", entries.len(), why);
-    for entry in entries.iter().take(limit) {
-        page.put(PLAIN, "  ").place(&entry.path, entry.range);
-        page.put(PLAIN, format_args!("  {}", entry.name));
-        page.put(DIM, format_args!("  [{}] ", form(entry.form)))
-            .put(PLAIN, &entry.why)
-            .end();
-    }
-    and_more(page, entries.len(), limit);
+    let places = entries.iter().map(|entry| UntouchedPlace {
+        path: &entry.path,
+        range: entry.range,
+        name: &entry.name,
+        what: form(entry.form),
+        why: &entry.why,
+    });
+    untouched(page, ("Not touched", why), places, limit);
 }
 
 /// What could not be proven, and why; the first `limit` places.
 pub fn unproven(page: &mut Page, entries: &[UnprovenEntry], limit: usize) {
-    if entries.is_empty() {
+    let why = "What moves may be named here, and reading cannot tell. `migrate --verify` tries it.";
+    let places = entries.iter().map(|entry| UntouchedPlace {
+        path: &entry.path,
+        range: entry.range,
+        name: &entry.name,
+        what: entry.kind.as_str(),
+        why: &entry.why,
+    });
+    untouched(page, ("Not proven", why), places, limit);
+}
+
+/// A place that the plan leaves to the reader.
+struct UntouchedPlace<'e> {
+    path: &'e TreePath,
+    range: Option<Range>,
+    name: &'e str,
+    /// How it is written, or what keeps it from being proven.
+    what: &'static str,
+    why: &'e str,
+}
+
+fn untouched<'e>(
+    page: &mut Page,
+    (title, why): (&str, &str),
+    places: impl ExactSizeIterator<Item = UntouchedPlace<'e>>,
+    limit: usize,
+) {
+    let count = places.len();
+    if count == 0 {
         return;
     }
-    let why = "What moves may be named here, and reading cannot tell. `migrate --verify` tries it.";
-    page.section(WARN, "Not proven", entries.len(), why);
-    for entry in entries.iter().take(limit) {
-        page.put(PLAIN, "  ").place(&entry.path, entry.range);
-        page.put(PLAIN, format_args!("  {}", entry.name));
-        page.put(DIM, format_args!("  [{}] ", entry.kind.as_str()))
-            .put(PLAIN, &entry.why)
+    page.section(WARN, title, count, why);
+    for place in places.take(limit) {
+        page.put(PLAIN, "  ").place(place.path, place.range);
+        page.put(PLAIN, format_args!("  {}", place.name));
+        page.put(DIM, format_args!("  [{}] ", place.what))
+            .put(PLAIN, place.why)
             .end();
     }
-    and_more(page, entries.len(), limit);
+    and_more(page, count, limit);
 }
 
 /// How many entries a shortened list leaves out, and where they are.

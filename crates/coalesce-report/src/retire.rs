@@ -4,8 +4,9 @@ use coalesce_model::envelope::{Envelope, Retire, RetiredShim};
 
 use crate::{
     migration,
-    page::{BOLD, DIM, PLACE, PLAIN, Page, WARN, count, read_counts},
+    page::{BOLD, DIM, PLAIN, Page, WARN, count, read_counts},
     plan,
+    status::shim_name,
 };
 
 /// Places that are shown of those that name a shim.
@@ -79,14 +80,7 @@ fn last_line(page: &mut Page, retire: &Retire) {
 }
 
 fn write_shim(page: &mut Page, retired: &RetiredShim) {
-    page.put(PLAIN, "  ").put(PLACE, &retired.shim.path);
-    page.put(PLAIN, "  ").put(BOLD, &retired.shim.name);
-    if let Some(release) = &retired.shim.remove_in {
-        page.put(PLAIN, format_args!("  goes in {release}"));
-    }
-    if let Some(manifest) = &retired.shim.manifest {
-        page.put(DIM, format_args!("  from {manifest}"));
-    }
+    shim_name(page, &retired.shim);
     page.end();
     for reference in retired.references.iter().take(PLACES_SHOWN) {
         page.put(PLAIN, "    named at ")

@@ -118,7 +118,8 @@ fn write_manifest(page: &mut Page, manifest: &ManifestEntry) {
     }
 }
 
-fn write_shim(page: &mut Page, shim: &ShimEntry) {
+/// Where a shim is, what it is called, and how long it stays.
+pub fn shim_name(page: &mut Page, shim: &ShimEntry) {
     page.put(PLAIN, "  ")
         .put(PLACE, &shim.path)
         .put(PLAIN, "  ")
@@ -129,6 +130,10 @@ fn write_shim(page: &mut Page, shim: &ShimEntry) {
     if let Some(manifest) = &shim.manifest {
         page.put(DIM, format_args!("  from {manifest}"));
     }
+}
+
+fn write_shim(page: &mut Page, shim: &ShimEntry) {
+    shim_name(page, shim);
     if shim.users.is_empty() {
         page.put(GOOD, "  unused");
     } else {

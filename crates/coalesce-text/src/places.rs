@@ -33,17 +33,12 @@ impl Places {
     /// Paths in a configuration file change; in one that runs or guards the project they are told. Where something
     /// `runs` by them, what is told is not proven.
     pub fn configuration(&self, operations: bool, runs: bool, text: &str, found: &mut Found) {
-        for (from, to) in self.pairs.iter().flat_map(spellings) {
-            for span in occurrences(text, &from) {
-                if found.covered(span) || found.is_left(span) {
-                    continue;
-                }
+        let spelled = self.pairs.iter().flat_map(spellings);
+        for (from, to) in spelled {
+            for span in free_places(text, &from, found) {
                 if operations {
                     let why = "a path in a file that runs or guards the project: change it by hand";
-                    found.leave(span, Form::FilePath, &from, why);
-                    if runs && !is_comment(text, span) {
-                        found.doubt_as(UnprovenKind::OwnPlace, span, &from, why);
-                    }
+                    leave(runs, text, (span, &from, why), found);
                 } else {
                     found.change(span, &from, &to, reason("the path of a file that moves"));
                 }
@@ -106,32 +101,54 @@ impl Places {
     /// own: what they are the paths of, nobody knows for certain.
     fn in_part(&self, runs: bool, text: &str, found: &mut Found) {
         let own = found.path.parent().unwrap_or_else(TreePath::root);
-        for from in self.files.keys() {
-            let mut tail = from.as_str();
-            while let Some((_, rest)) = tail.split_once('/') {
-                tail = rest;
-                let beside = !tail.contains('/') && from.parent().as_ref() == Some(&own);
-                if !(tail.contains('/') || beside) {
-                    break;
-                }
-                for at in memchr::memmem::find_iter(text.as_bytes(), tail.as_bytes()) {
-                    let span = ByteSpan::from_range(at..at + tail.len());
-                    let joins = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
-                    let before = text.get(..at).and_then(|head| head.chars().next_back());
-                    let after = text
-                        .get(at + tail.len()..)
-                        .and_then(|rest| rest.chars().next());
-                    let part = before.is_some_and(joins) || after.is_some_and(joins);
-                    if !part && !found.covered(span) && !found.is_left(span) {
-                        let why = "it ends as the path of a file that moves does";
-                        found.leave(span, Form::FilePath, tail, why);
-                        if runs && !is_comment(text, span) {
-                            found.doubt_as(UnprovenKind::OwnPlace, span, tail, why);
-                        }
-                    }
+        let why = "it ends as the path of a file that moves does";
+        for tail in self.files.keys().flat_map(|from| tails(from, &own)) {
+            let parts = memchr::memmem::find_iter(text.as_bytes(), tail.as_bytes());
+            let spans = parts.map(|at| ByteSpan::from_range(at..at + tail.len()));
+            for span in spans.filter(|span| stands_alone(text, *span)) {
+                if !found.covered(span) && !found.is_left(span) {
+                    leave(runs, text, (span, tail, why), found);
                 }
             }
         }
+    }
+}
+
+/// The ends of a path that still have a directory in them, and the name of a file in `directory`.
+fn tails<'p>(path: &'p TreePath, directory: &TreePath) -> impl Iterator<Item = &'p str> {
+    let beside = path.parent().as_ref() == Some(directory);
+    let behind = |tail: &&'p str| tail.split_once('/').map(|(_, rest)| rest);
+    std::iter::successors(behind(&path.as_str()), behind)
+        .filter(move |tail| beside || tail.contains('/'))
+}
+
+/// Whether no name goes on before or behind a place.
+fn stands_alone(text: &str, span: ByteSpan) -> bool {
+    let joins = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
+    let before = text.get(..span.start as usize);
+    let before = before.and_then(|head| head.chars().next_back());
+    let after = text.get(span.end as usize..);
+    let after = after.and_then(|rest| rest.chars().next());
+    !before.is_some_and(joins) && !after.is_some_and(joins)
+}
+
+/// Where a text stands of which nothing is said yet.
+fn free_places(text: &str, name: &str, found: &Found) -> Vec<ByteSpan> {
+    occurrences(text, name)
+        .filter(|span| !found.covered(*span) && !found.is_left(*span))
+        .collect()
+}
+
+/// Tells a place, and doubts it where something runs by it.
+fn leave(
+    runs: bool,
+    text: &str,
+    (span, name, why): (ByteSpan, &str, &'static str),
+    found: &mut Found,
+) {
+    found.leave(span, Form::FilePath, name, why);
+    if runs && !is_comment(text, span) {
+        found.doubt_as(UnprovenKind::OwnPlace, span, name, why);
     }
 }
 

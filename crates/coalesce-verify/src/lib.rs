@@ -45,6 +45,6 @@ pub use check::{
 pub use compare::{Renames, compare};
 pub use contain::{contained_main, enable_containment};
 pub use error::{Error, ErrorKind};
-pub use program::{Filtered, filter_text};
+pub use program::{Filtered, filter_text, wait_for_end};
 pub use scratch::{Content, Scratch, Wanted};
 pub use unused::UnusedImport;

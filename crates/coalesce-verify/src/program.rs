@@ -6,7 +6,7 @@
 use std::{
     ffi::OsString,
     io::{self, Read},
-    process::{Child, Command, Stdio},
+    process::{Child, Command, ExitStatus, Stdio},
     sync::mpsc::{self, Receiver},
     thread,
     time::{Duration, Instant},
@@ -158,11 +158,11 @@ fn run_alone(command: &mut Command, label: &str, limits: Limits) -> Result<Finis
         .take()
         .map(|pipe| head(pipe, limits.output_bytes));
     let talk = child.stderr.take().map(tail);
-    let mut ended = wait(&mut child, limits.time);
+    let mut ended = wait_for_end(&mut child, limits.time);
     if let Some(input) = contained.filter(|_| !matches!(ended, Ok(Some(_)))) {
         drop(input);
         // Its end is no answer, but everything that it started has ended with it.
-        if let Err(error) = wait(&mut child, ENDING) {
+        if let Err(error) = wait_for_end(&mut child, ENDING) {
             ended = Err(error);
         }
     }
@@ -225,7 +225,7 @@ pub fn filter_text(command: &mut Command, text: &str, time: Duration) -> Filtere
     let writer = thread::spawn(move || {
         input.is_some_and(|mut input| io::Write::write_all(&mut input, text.as_bytes()).is_ok())
     });
-    let ended = wait(&mut child, time);
+    let ended = wait_for_end(&mut child, time);
     let Ok(Some(status)) = ended else {
         let _ = child.kill();
         let _ = child.wait();
@@ -286,8 +286,11 @@ fn tail(mut pipe: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
     receiver
 }
 
-/// Waits for the end, at most so long.
-fn wait(child: &mut Child, limit: Duration) -> io::Result<Option<std::process::ExitStatus>> {
+/// Waits for the end of a process, at most so long; `None` where it goes on.
+///
+/// # Errors
+/// When the system does not tell.
+pub fn wait_for_end(child: &mut Child, limit: Duration) -> io::Result<Option<ExitStatus>> {
     let begun = Instant::now();
     let mut nap = Duration::from_millis(1);
     loop {

@@ -127,18 +127,7 @@ pub(crate) fn tests(
     limits: Limits,
 ) -> Result<Outcome, Error> {
     let report = write(scratch, "report.jsonl", "")?;
-    let plugin = write(scratch, &format!("{PLUGIN_NAME}.py"), PLUGIN)?;
-    let mut search: Vec<PathBuf> = absolute(scratch, roots);
-    search.extend(plugin.parent().map(Path::to_owned));
-    let search = env::join_paths(&search).map_err(|error| Error::new(ErrorKind::Copy, error))?;
-    let done = run(scratch, "pytest", limits, |command| {
-        command
-            .args(["-m", "pytest", "-q", "--color=no"])
-            .args(["-p", "no:cacheprovider", "-p", PLUGIN_NAME])
-            .args(paths)
-            .env("PYTHONPATH", &search)
-            .env("COALESCE_VERIFY_REPORT", &report);
-    })?;
+    let done = run_pytest(scratch, roots, (paths, &report), limits)?;
     if done.stderr.contains("No module named pytest") {
         let message = "the interpreter has no pytest".to_owned();
         return Err(Error::new(ErrorKind::ProgramMissing, message));
@@ -162,29 +151,55 @@ pub(crate) fn tests(
         settled: true,
     });
     let mut failures: Vec<Failure> = failures.collect();
-    // 0: all pass, 1: some fail, 5: there are none; anything else is pytest's own trouble.
-    let trouble = !matches!(done.code, Some(0 | 1 | 5));
-    let said = last_lines(&format!(
-        "{}{}",
-        String::from_utf8_lossy(&done.stdout),
-        done.stderr
-    ));
-    if trouble && failures.is_empty() {
-        failures.push(Failure {
-            subject: "pytest".to_owned(),
-            key: String::new(),
-            message: said.clone(),
-            places: Vec::new(),
-            suggestions: Vec::new(),
-            settled: false,
-        });
-    }
+    let trouble = own_trouble(&done);
+    failures.extend(
+        trouble
+            .clone()
+            .filter(|_| failures.is_empty())
+            .map(|message| Failure {
+                subject: "pytest".to_owned(),
+                key: String::new(),
+                message,
+                places: Vec::new(),
+                suggestions: Vec::new(),
+                settled: false,
+            }),
+    );
     Ok(Outcome {
         judged: judged.len(),
-        hopeless: (trouble && judged.len() == failing.len()).then_some(said),
+        hopeless: trouble.filter(|_| judged.len() == failing.len()),
         failures,
         ..Outcome::default()
     })
+}
+
+/// Runs pytest with the plugin that writes its report.
+fn run_pytest(
+    scratch: &Scratch,
+    roots: &[TreePath],
+    (paths, report): (&[String], &Path),
+    limits: Limits,
+) -> Result<Finished, Error> {
+    let plugin = write(scratch, &format!("{PLUGIN_NAME}.py"), PLUGIN)?;
+    let mut search: Vec<PathBuf> = absolute(scratch, roots);
+    search.extend(plugin.parent().map(Path::to_owned));
+    let search = env::join_paths(&search).map_err(|error| Error::new(ErrorKind::Copy, error))?;
+    run(scratch, "pytest", limits, |command| {
+        command
+            .args(["-m", "pytest", "-q", "--color=no"])
+            .args(["-p", "no:cacheprovider", "-p", PLUGIN_NAME])
+            .args(paths)
+            .env("PYTHONPATH", &search)
+            .env("COALESCE_VERIFY_REPORT", report);
+    })
+}
+
+/// What pytest says of trouble of its own.
+fn own_trouble(done: &Finished) -> Option<String> {
+    // 0: all pass, 1: some fail, 5: there are none.
+    let trouble = !matches!(done.code, Some(0 | 1 | 5));
+    let out = String::from_utf8_lossy(&done.stdout);
+    trouble.then(|| last_lines(&format!("{out}{}", done.stderr)))
 }
 
 /// What tells two interpreters apart: itself, and what is installed for it.

@@ -7,11 +7,14 @@ mod devices;
 mod entries;
 mod fleet;
 
-use std::path::{Path, PathBuf};
+use std::{
+    num::NonZeroUsize,
+    path::{Path, PathBuf},
+};
 
 #[cfg(feature = "devices")]
 pub use devices::Devices;
-pub use entries::{EntryOptions, Init, Merge, Move, Remove, Replace, ShimOptions};
+pub use entries::{EntryOptions, Init, Merge, NamePair, Remove, ShimOptions};
 pub use fleet::{Fleet, FleetEngine};
 
 use clap::{
@@ -131,9 +134,11 @@ pub enum Command {
     /// Show which definitions of one module, class or item another one has, and what differs
     Diff(Diff),
     /// Give a module, item or crate another name
-    Move(Move),
+    #[command(after_help = entries::MOVE_EXAMPLES)]
+    Move(NamePair),
     /// Let one module or item give way to another one that has all of it
-    Replace(Replace),
+    #[command(after_help = entries::REPLACE_EXAMPLES)]
+    Replace(NamePair),
     /// Let one module give way to another one; what that one lacks moves to it
     Merge(Merge),
     /// Take out a module that nobody uses
@@ -333,8 +338,8 @@ pub struct Find {
     #[arg(long, requires = "snippet")]
     pub language: Option<SnippetLanguage>,
     /// How many places are told
-    #[arg(long, value_name = "N", default_value_t = 10)]
-    pub limit: usize,
+    #[arg(long, value_name = "N", default_value = "10")]
+    pub limit: NonZeroUsize,
 }
 
 /// What a snippet is written in.

@@ -265,12 +265,7 @@ impl<'f> Visitor<'f> {
 impl<'ast> Visit<'ast> for Visitor<'_> {
     fn visit_item_mod(&mut self, module: &'ast syn::ItemMod) {
         let before = self.pure;
-        let test = module.attrs.iter().any(|attribute| {
-            attribute.path().is_ident("cfg")
-                && attribute
-                    .parse_args::<syn::Path>()
-                    .is_ok_and(|path| path.is_ident("test"))
-        });
+        let test = is_for_tests(module);
         let outside = self.in_test;
         self.pure = before && !test;
         self.in_test |= test;
@@ -367,6 +362,16 @@ impl<'ast> Visit<'ast> for Visitor<'_> {
         }
         visit::visit_item_impl(self, item);
     }
+}
+
+/// Whether a module is there for `cfg(test)` alone.
+pub fn is_for_tests(module: &syn::ItemMod) -> bool {
+    module.attrs.iter().any(|attribute| {
+        attribute.path().is_ident("cfg")
+            && attribute
+                .parse_args::<syn::Path>()
+                .is_ok_and(|path| path.is_ident("test"))
+    })
 }
 
 /// How many values an argument is. What it is called on does not count.

@@ -4,6 +4,7 @@
 
 mod code;
 mod edges;
+mod shape;
 mod text;
 mod wants;
 
@@ -11,9 +12,16 @@ use anyhow::bail;
 
 use crate::repository::{File, Repository};
 
-/// `cargo xtask tidy`.
-pub fn run(repository: &Repository) -> anyhow::Result<()> {
+/// `cargo xtask tidy`; with `--counts` and perhaps a package, a table instead.
+pub fn run(repository: &Repository, arguments: &[String]) -> anyhow::Result<()> {
     let files = repository.files()?;
+    if let Some(("--counts", of)) = arguments
+        .split_first()
+        .map(|(first, of)| (first.as_str(), of))
+    {
+        print!("{}", shape::table(&files, of.first().map(String::as_str)));
+        return Ok(());
+    }
     let problems = problems(&files);
     for problem in &problems {
         println!("{problem}");
@@ -30,6 +38,7 @@ pub fn problems(files: &[File]) -> Vec<String> {
     let mut problems = edges::problems(files);
     problems.extend(text::problems(files));
     problems.extend(code::problems(files));
+    problems.extend(shape::problems(files));
     problems.extend(wants::problems(files));
     problems.sort();
     problems

@@ -36,6 +36,21 @@ pub enum Role {
 }
 
 impl Role {
+    /// All of them.
+    pub const ALL: [Self; 11] = [
+        Self::Detect,
+        Self::Select,
+        Self::Allocate,
+        Self::Pool,
+        Self::Release,
+        Self::Measure,
+        Self::Transfer,
+        Self::Stream,
+        Self::Profile,
+        Self::Launch,
+        Self::Compute,
+    ];
+
     /// As a verb.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -65,7 +80,8 @@ pub struct Package {
     pub language: LanguageKind,
     /// Names that people give it.
     pub aliases: Vec<String>,
-    /// Patterns of full names by role.
+    /// Patterns of full names by role. `name(text)` is a call that is given this text, as in
+    /// `vectorize(target="cuda")`; it has no `*`.
     pub calls: BTreeMap<Role, Vec<String>>,
 }
 
@@ -165,6 +181,33 @@ impl Package {
     }
 }
 
+impl Package {
+    /// What a call of a full name is for that is given these texts.
+    #[must_use]
+    pub fn role_of_call<'t>(
+        &self,
+        name: &str,
+        mut texts: impl Iterator<Item = &'t str>,
+    ) -> Option<Role> {
+        let known = self.calls.iter().flat_map(|(role, patterns)| {
+            let given = patterns
+                .iter()
+                .filter_map(|pattern| pattern.strip_suffix(')'));
+            given.filter_map(|pattern| {
+                let (called, text) = pattern.split_once('(')?;
+                (called == name).then_some((text, *role))
+            })
+        });
+        let known: Vec<(&str, Role)> = known.collect();
+        texts.find_map(|given| {
+            known
+                .iter()
+                .find(|(text, _)| *text == given)
+                .map(|one| one.1)
+        })
+    }
+}
+
 /// Whether a name is what a pattern says; `*` stands for any part of it.
 fn matches(pattern: &str, name: &str) -> bool {
     let Some((head, rest)) = pattern.split_once('*') else {
@@ -200,6 +243,7 @@ mod tests {
             ("cupy", "cuda.is_available", Some(Role::Detect)),
             ("cupy", "cuda.Stream.null", Some(Role::Stream)),
             ("cupy", "dot", None),
+            ("numba", "vectorize", None),
             ("torch", "cuda.memory_allocated", Some(Role::Measure)),
             ("torch", ".cpu", Some(Role::Transfer)),
             ("cuml", "neighbors.NearestNeighbors", Some(Role::Compute)),
@@ -207,5 +251,14 @@ mod tests {
         ] {
             assert_eq!(package(name).role(call), role, "{name} {call}");
         }
+    }
+
+    #[test]
+    fn what_a_call_is_given_may_decide() {
+        let mut packages = Catalogue::built_in().packages.iter();
+        let numba = packages.find(|package| package.name == "numba").unwrap();
+        let role = |texts: &[&'static str]| numba.role_of_call("vectorize", texts.iter().copied());
+        assert_eq!(role(&["float32(float32)", "cuda"]), Some(Role::Launch));
+        assert_eq!(role(&["float32(float32)", "parallel"]), None);
     }
 }

@@ -2,7 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::{LanguageKind, TokenClass, UnitKind, outline::marks};
+use coalesce_model::{
+    ByteSpan, LanguageKind, TokenClass, UnitKind,
+    outline::{brackets, marks},
+};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -12,8 +15,11 @@ use super::{
 };
 use crate::{
     corpus::{self, Corpus, Entry},
-    source::{SourceFile, Unit},
+    source::{SourceFile, Token, Unit},
 };
+
+/// Tokens of the brackets of a call that are read.
+const ARGUMENTS: usize = 64;
 
 /// What one file does with one library.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -118,7 +124,9 @@ fn calls(file: &SourceFile, index: &Index<'_>) -> Vec<Call> {
             }
         } else if let Some(known) = names.get(&token.id).filter(|_| free) {
             let (name, end) = chain(file, at, known);
-            if let Some(role) = known.package.role(&name) {
+            let role = known.package.role(&name);
+            let role = role.or_else(|| known.package.role_of_call(&name, texts_given(file, end)));
+            if let Some(role) = role {
                 found.push(call_at(at, &known.package.name, role));
             }
             at = end;
@@ -127,6 +135,21 @@ fn calls(file: &SourceFile, index: &Index<'_>) -> Vec<Call> {
         at += 1;
     }
     found
+}
+
+/// The texts in the brackets that begin at a token.
+fn texts_given(file: &SourceFile, open: usize) -> impl Iterator<Item = &str> {
+    let word = |at: usize| ByteSpan::text_under(file.tokens.get(at).map(Token::span), &file.text);
+    let end = match word(open) {
+        "(" => brackets::behind_closing(&word, open..file.tokens.len().min(open + ARGUMENTS)),
+        _ => open,
+    };
+    let inside = file.tokens.get(open..end).unwrap_or_default().iter();
+    let texts = inside.filter(|token| token.class == TokenClass::Key);
+    texts.map(|token| {
+        let text = token.span().of(&file.text).unwrap_or("");
+        text.trim_matches(['"', '\''])
+    })
 }
 
 fn call_at(at: usize, package: &str, role: Role) -> Call {
@@ -142,12 +165,7 @@ fn call_at(at: usize, package: &str, role: Role) -> Call {
 fn chain(file: &SourceFile, start: usize, known: &Known<'_>) -> (String, usize) {
     let separator = file.language.separator();
     let mut name = known.inside.clone();
-    let word = |at: usize| {
-        let token = file.tokens.get(at);
-        token
-            .and_then(|token| token.span().of(&file.text))
-            .unwrap_or("")
-    };
+    let word = |at: usize| ByteSpan::text_under(file.tokens.get(at).map(Token::span), &file.text);
     let mut at = start + 1;
     loop {
         let is_next = word(at) == separator

@@ -1,13 +1,12 @@
 //! What a difference is about, going by the words in which two statements differ.
 
-use coalesce_model::{LanguageKind, TokenClass};
+use coalesce_model::{LanguageKind, TokenClass, envelope::DifferenceAspect};
 
 use super::{
     compare::Piece,
     meaning::{Meaning, Meant},
     parts::Reader,
 };
-use crate::align::Aspect;
 
 /// What a statement stands in, as far as that says what it is about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -15,7 +14,7 @@ pub(crate) struct Within {
     /// Whether it is done when something fails or is not there.
     fallback: bool,
     /// What the statement is about by its first word, if that says something.
-    lead: Option<Aspect>,
+    lead: Option<DifferenceAspect>,
     /// The piece that opens the block that it stands in.
     pub parent: Option<usize>,
 }
@@ -117,13 +116,15 @@ impl<'r, 'f> Flow<'r, 'f> {
     }
 }
 
-fn lead(word: &str) -> Option<Aspect> {
+fn lead(word: &str) -> Option<DifferenceAspect> {
     match word {
-        "if" | "elif" | "while" | "assert" | "match" | "debug_assert" => Some(Aspect::Guard),
-        "except" | "raise" | "Err" | "panic" | "bail" => Some(Aspect::Exception),
-        "else" | "finally" => Some(Aspect::Fallback),
-        "import" | "from" | "use" => Some(Aspect::Import),
-        "return" | "yield" => Some(Aspect::Return),
+        "if" | "elif" | "while" | "assert" | "match" | "debug_assert" => {
+            Some(DifferenceAspect::Guard)
+        }
+        "except" | "raise" | "Err" | "panic" | "bail" => Some(DifferenceAspect::Exception),
+        "else" | "finally" => Some(DifferenceAspect::Fallback),
+        "import" | "from" | "use" => Some(DifferenceAspect::Import),
+        "return" | "yield" => Some(DifferenceAspect::Return),
         _ => None,
     }
 }
@@ -132,12 +133,12 @@ fn lead(word: &str) -> Option<Aspect> {
 pub(crate) fn of_pair(
     a: (&Meaning<'_>, Option<&Piece>),
     b: (&Meaning<'_>, Option<&Piece>),
-) -> Aspect {
+) -> DifferenceAspect {
     match (a.1, b.1) {
         (Some(left), Some(right)) => of_two((a.0, left), (b.0, right)),
         (Some(piece), None) => alone(a.0, piece),
         (None, Some(piece)) => alone(b.0, piece),
-        (None, None) => Aspect::Statement,
+        (None, None) => DifferenceAspect::Statement,
     }
 }
 
@@ -167,13 +168,13 @@ fn is_talk(meaning: &Meaning<'_>, piece: &Piece) -> bool {
     words.next().is_some_and(talks)
 }
 
-fn alone(meaning: &Meaning<'_>, piece: &Piece) -> Aspect {
+fn alone(meaning: &Meaning<'_>, piece: &Piece) -> DifferenceAspect {
     if is_talk(meaning, piece) {
-        return Aspect::Statement;
+        return DifferenceAspect::Statement;
     }
     if let Some(lead) = piece.within.lead.or_else(|| first_word(meaning, piece)) {
         return match lead {
-            Aspect::Return if piece.within.fallback => Aspect::Fallback,
+            DifferenceAspect::Return if piece.within.fallback => DifferenceAspect::Fallback,
             lead => lead,
         };
     }
@@ -182,57 +183,59 @@ fn alone(meaning: &Meaning<'_>, piece: &Piece) -> Aspect {
         .iter()
         .map(|word| meaning.reader.word(word.token));
     by_words(words).unwrap_or(if piece.within.fallback {
-        Aspect::Fallback
+        DifferenceAspect::Fallback
     } else if is_value(meaning, piece) {
-        Aspect::Return
+        DifferenceAspect::Return
     } else {
-        Aspect::Statement
+        DifferenceAspect::Statement
     })
 }
 
-fn of_two(a: (&Meaning<'_>, &Piece), b: (&Meaning<'_>, &Piece)) -> Aspect {
+fn of_two(a: (&Meaning<'_>, &Piece), b: (&Meaning<'_>, &Piece)) -> DifferenceAspect {
     if is_talk(a.0, a.1) && is_talk(b.0, b.1) {
-        return Aspect::Statement;
+        return DifferenceAspect::Statement;
     }
     let (left, right) = (surplus(a.1, b.1), surplus(b.1, a.1));
     let both = || left.iter().chain(&right);
     if both().all(|word| word.local) {
         // The same words, of which some stand elsewhere.
-        return lead_of(a, b).unwrap_or(Aspect::Statement);
+        return lead_of(a, b).unwrap_or(DifferenceAspect::Statement);
     }
     let is_value = |word: &&&Meant| matches!(word.class, TokenClass::Number | TokenClass::Key);
     let rest = both().filter(|word| !is_value(word));
     if both().any(|word| is_value(&word))
         && rest.clone().all(|word| word.class == TokenClass::Punct)
     {
-        return Aspect::Constant;
+        return DifferenceAspect::Constant;
     }
-    let words = |side: (&Meaning<'_>, &Piece), surplus: &[&Meant]| -> Option<Aspect> {
+    let words = |side: (&Meaning<'_>, &Piece), surplus: &[&Meant]| -> Option<DifferenceAspect> {
         by_words(surplus.iter().map(|word| side.0.reader.word(word.token)))
     };
     let leads = [first_word(a.0, a.1), first_word(b.0, b.1)];
-    let guards = leads.iter().filter(|lead| **lead == Some(Aspect::Guard));
+    let guards = leads
+        .iter()
+        .filter(|lead| **lead == Some(DifferenceAspect::Guard));
     // Where one of both is a condition and the other is none, two statements stand there.
     let is_guard = guards.count() != 1;
     let told = [words(a, &left), words(b, &right)];
-    let least = |told: [Option<Aspect>; 2]| {
-        let stays = |aspect: &Aspect| is_guard || *aspect != Aspect::Guard;
+    let least = |told: [Option<DifferenceAspect>; 2]| {
+        let stays = |aspect: &DifferenceAspect| is_guard || *aspect != DifferenceAspect::Guard;
         told.into_iter().flatten().filter(stays).min()
     };
     let by_words = least(told).or_else(|| least(leads));
     by_words.unwrap_or(if is_guard {
         alone(a.0, a.1).min(alone(b.0, b.1))
     } else {
-        Aspect::Statement
+        DifferenceAspect::Statement
     })
 }
 
-fn lead_of(a: (&Meaning<'_>, &Piece), b: (&Meaning<'_>, &Piece)) -> Option<Aspect> {
+fn lead_of(a: (&Meaning<'_>, &Piece), b: (&Meaning<'_>, &Piece)) -> Option<DifferenceAspect> {
     let leads = [first_word(a.0, a.1), first_word(b.0, b.1)];
     leads.into_iter().flatten().min()
 }
 
-fn first_word(meaning: &Meaning<'_>, piece: &Piece) -> Option<Aspect> {
+fn first_word(meaning: &Meaning<'_>, piece: &Piece) -> Option<DifferenceAspect> {
     let mut words = piece
         .words
         .iter()
@@ -257,15 +260,15 @@ fn surplus<'p>(a: &'p Piece, b: &Piece) -> Vec<&'p Meant> {
 }
 
 /// What words say that stand in one statement alone.
-fn by_words<'w>(words: impl Iterator<Item = &'w str>) -> Option<Aspect> {
+fn by_words<'w>(words: impl Iterator<Item = &'w str>) -> Option<DifferenceAspect> {
     let aspect = |word| match word {
         "if" | "and" | "not" | "is" | "&&" | "<" | ">" | "<=" | ">=" | "==" | "!=" => {
-            Some(Aspect::Guard)
+            Some(DifferenceAspect::Guard)
         }
         "else" | "or" | "||" | "unwrap_or" | "unwrap_or_else" | "unwrap_or_default" | "or_else" => {
-            Some(Aspect::Fallback)
+            Some(DifferenceAspect::Fallback)
         }
-        "?" | "Err" => Some(Aspect::Exception),
+        "?" | "Err" => Some(DifferenceAspect::Exception),
         _ => None,
     };
     words.filter_map(aspect).min()

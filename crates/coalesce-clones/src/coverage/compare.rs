@@ -4,7 +4,7 @@
 //! Unlike [`crate::align::differences`] it cuts nothing off, and a local name that is exchanged for
 //! another one is a difference unless it is exchanged everywhere.
 
-use coalesce_model::{LanguageKind, TokenClass, outline::marks};
+use coalesce_model::{LanguageKind, TokenClass, envelope::DifferenceAspect, outline::marks};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 use std::hash::Hasher as _;
@@ -16,7 +16,6 @@ use super::{
     meaning::{Meaning, Meant},
     parts::Range,
 };
-use crate::align::Aspect;
 
 /// Statements with more words than this are compared between their commas.
 const LONG: usize = 32;
@@ -169,7 +168,7 @@ fn finish(
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Told<'p> {
     /// What all differences are about, if the texts are parts of heads.
-    pub aspect: Option<Aspect>,
+    pub aspect: Option<DifferenceAspect>,
     /// Parameters that are each other: hashes of their names.
     pub parameters: &'p [(u32, u32)],
 }
@@ -199,8 +198,10 @@ pub(crate) fn compare(
         // Of a block whose statements stand in another one, one is told.
         let moved = blocks.is_some_and(|blocks| told_blocks.insert(blocks));
         let told = exchanged.violated(x, y);
-        if let Some(told) = moved.then_some(Aspect::Statement).or(told) {
-            let told = aspect.filter(|_| told != Aspect::Wording).unwrap_or(told);
+        if let Some(told) = moved.then_some(DifferenceAspect::Statement).or(told) {
+            let told = aspect
+                .filter(|_| told != DifferenceAspect::Wording)
+                .unwrap_or(told);
             found.differences.push(Difference {
                 moved,
                 ..difference(a.0, b.0, Some(x), Some(y), told)
@@ -218,7 +219,7 @@ pub(crate) fn compare(
         let text = |side: &Option<Text>| side.as_ref().map(|side| side.text.clone());
         if text(&difference.left) == text(&difference.right) {
             // One text with two meanings: its names are imported from elsewhere.
-            difference.aspect = Aspect::Import;
+            difference.aspect = DifferenceAspect::Import;
         }
         found.differences.push(difference);
     }
@@ -331,7 +332,7 @@ fn difference(
     b: &Meaning<'_>,
     left: Option<&Piece>,
     right: Option<&Piece>,
-    aspect: Aspect,
+    aspect: DifferenceAspect,
 ) -> Difference {
     let text = |meaning: &Meaning<'_>, piece: &Piece| text(meaning, piece.tokens());
     Difference {
@@ -357,10 +358,7 @@ pub(crate) fn text(meaning: &Meaning<'_>, tokens: Range) -> Text {
 
 /// Pieces that stand for each other, in order; others alone.
 fn paired(a: &[Piece], b: &[Piece]) -> Vec<(Option<usize>, Option<usize>)> {
-    in_order::paired((a.len(), b.len()), |i, j| match (a.get(i), b.get(j)) {
-        (Some(a), Some(b)) => likeness(a, b),
-        _ => 0.0,
-    })
+    in_order::paired(a, b, likeness)
 }
 
 /// How much of two pieces is the same, 0 where it is too little; the same shape is the most.
@@ -451,14 +449,14 @@ impl Exchanged {
     }
 
     /// What differs between two pieces that are equal but for local names and messages.
-    fn violated(&self, left: &Piece, right: &Piece) -> Option<Aspect> {
+    fn violated(&self, left: &Piece, right: &Piece) -> Option<DifferenceAspect> {
         let mut told = None;
         for (x, y) in left.words.iter().zip(&right.words) {
             if x.local && y.local && self.forth.get(&x.id) != Some(&y.id) {
-                return Some(Aspect::Statement);
+                return Some(DifferenceAspect::Statement);
             }
             if x.class == TokenClass::Prose && x.id != y.id {
-                told = Some(Aspect::Wording);
+                told = Some(DifferenceAspect::Wording);
             }
         }
         told

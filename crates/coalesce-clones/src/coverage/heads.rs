@@ -3,7 +3,7 @@
 //! The name itself is no difference. Names of parameters are part of a Python signature, since callers
 //! may spell them; in Rust they are local names.
 
-use coalesce_model::{LanguageKind, outline::marks};
+use coalesce_model::{LanguageKind, envelope::DifferenceAspect, outline::marks};
 
 use super::{
     PartKind,
@@ -12,7 +12,6 @@ use super::{
     meaning::{Meaning, Meant},
     parts::Part,
 };
-use crate::align::Aspect;
 
 /// A head in pieces.
 #[derive(Default)]
@@ -29,12 +28,12 @@ pub(super) fn compare(a: &Meaning<'_>, left: &Part, b: &Meaning<'_>, right: &Par
         (a, &x.parameters),
         (b, &y.parameters),
         Told {
-            aspect: Some(Aspect::Default),
+            aspect: Some(DifferenceAspect::Default),
             ..Told::default()
         },
     );
     let told = Told {
-        aspect: Some(Aspect::Signature),
+        aspect: Some(DifferenceAspect::Signature),
         ..Told::default()
     };
     let mut found = compare::compare((a, &x.rest), (b, &y.rest), told);

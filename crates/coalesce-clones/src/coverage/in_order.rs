@@ -6,11 +6,16 @@ const PAIRED: usize = 40_000;
 
 /// Pairs in order, and what is left of both lists between them. `score` says how much two have in
 /// common; 0 for nothing.
-pub(super) fn paired(
-    counts: (usize, usize),
-    score: impl Fn(usize, usize) -> f32,
+pub(super) fn paired<T>(
+    a: &[T],
+    b: &[T],
+    score: impl Fn(&T, &T) -> f32,
 ) -> Vec<(Option<usize>, Option<usize>)> {
-    let (many, others) = counts;
+    let (many, others) = (a.len(), b.len());
+    let score = |i: usize, j: usize| match (a.get(i), b.get(j)) {
+        (Some(a), Some(b)) => score(a, b),
+        _ => 0.0,
+    };
     if many * others > PAIRED {
         let left = (0..many).map(|at| (Some(at), None));
         return left.chain((0..others).map(|at| (None, Some(at)))).collect();

@@ -1,7 +1,7 @@
 //! Which part of one side stands for which of the other: by what they mean and are called, whatever
 //! their order. Copies under other names are found in [`super::renamed`].
 
-use coalesce_model::{LanguageKind, TokenClass, outline::marks};
+use coalesce_model::{LanguageKind, TokenClass, envelope::DifferenceAspect, outline::marks};
 use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::Hasher as _;
 
@@ -14,7 +14,6 @@ use super::{
     parts::{Part, Range},
     tell,
 };
-use crate::align::Aspect;
 
 /// Words below which a body says too little to be another thing.
 const TELLING: usize = 12;
@@ -221,13 +220,13 @@ fn plain(a: One<'_>, b: One<'_>, head: &Compared, entry: &mut Entry) {
 }
 
 /// What a difference is about that stands in no function: nothing is returned there.
-const fn settled(kind: PartKind, aspect: Aspect) -> Aspect {
+const fn settled(kind: PartKind, aspect: DifferenceAspect) -> DifferenceAspect {
     match (kind, aspect) {
         (
             PartKind::Field | PartKind::Struct | PartKind::Alias,
-            Aspect::Return | Aspect::Statement,
-        ) => Aspect::Signature,
-        (_, Aspect::Return) => Aspect::Statement,
+            DifferenceAspect::Return | DifferenceAspect::Statement,
+        ) => DifferenceAspect::Signature,
+        (_, DifferenceAspect::Return) => DifferenceAspect::Statement,
         (_, aspect) => aspect,
     }
 }
@@ -236,7 +235,7 @@ const fn settled(kind: PartKind, aspect: Aspect) -> Aspect {
 fn relation(head: &Compared, body: &Compared) -> Relation {
     let counts = |compared: &Compared| {
         let mut aspects = compared.differences.iter().map(|found| found.aspect);
-        aspects.any(|aspect| aspect != Aspect::Wording)
+        aspects.any(|aspect| aspect != DifferenceAspect::Wording)
     };
     let worded =
         |compared: &Compared| !compared.differences.is_empty() || !compared.renamed.is_empty();

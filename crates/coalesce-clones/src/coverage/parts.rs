@@ -4,7 +4,10 @@
 //! here, by indentation in Python and by brackets in Rust. It says what there is, and compares
 //! nothing.
 
-use coalesce_model::{LanguageKind, LineIndex, UnitKind, outline::marks};
+use coalesce_model::{
+    ByteSpan, LanguageKind, LineIndex, UnitKind,
+    outline::{brackets, marks},
+};
 use rustc_hash::FxHashMap;
 
 use super::{
@@ -108,10 +111,7 @@ impl<'f> Reader<'f> {
     }
 
     pub(crate) fn word(&self, at: u32) -> &'f str {
-        let token = self.file.tokens.get(at as usize);
-        token
-            .and_then(|token| token.span().of(&self.file.text))
-            .unwrap_or("")
+        ByteSpan::text_under(self.token(at).map(Token::span), &self.file.text)
     }
 
     /// The line on which a token begins.
@@ -228,20 +228,9 @@ impl<'f> Reader<'f> {
 
     /// One past the bracket that closes the one at `open`.
     pub(crate) fn closing(&self, open: u32, end: u32) -> u32 {
-        let mut depth = 0usize;
-        for at in open..end {
-            match self.word(at) {
-                "(" | "[" | "{" => depth += 1,
-                ")" | "]" | "}" => {
-                    depth = depth.saturating_sub(1);
-                    if depth == 0 {
-                        return at + 1;
-                    }
-                }
-                _ => {}
-            }
-        }
-        end
+        let word = |at: usize| self.word(u32::try_from(at).unwrap_or(u32::MAX));
+        let behind = brackets::behind_closing(&word, open as usize..end as usize);
+        u32::try_from(behind).unwrap_or(end)
     }
 
     /// The keyword of a Rust item, behind attributes, visibility and qualifiers.

@@ -90,10 +90,7 @@ fn paired(a: &[&str], b: &[&str]) -> Vec<(Option<usize>, Option<usize>)> {
     let words =
         |lines: &[&'_ str]| -> Vec<Vec<String>> { lines.iter().map(|line| words(line)).collect() };
     let (x, y) = (words(a), words(b));
-    in_order::paired((a.len(), b.len()), |i, j| match (x.get(i), y.get(j)) {
-        (Some(x), Some(y)) => likeness(x, y),
-        _ => 0.0,
-    })
+    in_order::paired(&x, &y, |x, y| likeness(x, y))
 }
 
 /// Words and signs of a line, sorted.

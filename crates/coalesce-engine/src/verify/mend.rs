@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_model::{ByteSpan, Edit, EditSet, LineIndex, Texts as _, TreePath, envelope::Mended};
-use coalesce_plan::{Operation, Overlay};
+use coalesce_plan::{Operation, planned_tree};
 use coalesce_verify::{Check, Failure, Suggestion, compare};
 
 use super::{
@@ -41,7 +41,8 @@ impl Bench<'_> {
             if mended.entries.is_empty() {
                 break;
             }
-            let tried = self.try_mended(start, mended.operations, ran_after)?;
+            let tried =
+                self.try_operations(start, mended.operations, ran_after, "after, mended")?;
             if new_failures(start, &tried.ran_after).len() >= failing.len() {
                 // It helped nothing: the plan stays as it was, and so does the copy.
                 let changes = file_changes(start.session, operations)?;
@@ -52,31 +53,6 @@ impl Bench<'_> {
             best = Some(tried);
         }
         Ok(best)
-    }
-
-    fn try_mended(
-        &self,
-        start: &Start<'_>,
-        operations: Vec<Operation>,
-        ran: &[Ran],
-    ) -> Result<Pruned, EngineFailure> {
-        let changes = file_changes(start.session, &operations)?;
-        self.bring(&states::after(start.before, changes))?;
-        let mut ran_after = Vec::new();
-        for ran in ran {
-            let outcome = match &ran.check {
-                Check::Cargo { .. } => {
-                    self.stage("after, mended", &ran.check);
-                    self.checker.run(&ran.check)?
-                }
-                _ => ran.outcome.clone(),
-            };
-            ran_after.push(Ran::new(ran.state, &ran.check, outcome));
-        }
-        Ok(Pruned {
-            operations,
-            ran_after,
-        })
     }
 }
 
@@ -109,7 +85,7 @@ fn mended_operations(
     operations: &[Operation],
     failing: &[&Failure],
 ) -> MendedPlan {
-    let overlay = Overlay::new(&start.session.tree, operations);
+    let overlay = planned_tree(&start.session.tree, operations);
     let written: BTreeSet<&TreePath> = operations.iter().map(path_after).collect();
     let mut edits: BTreeMap<TreePath, BTreeSet<Edit>> = BTreeMap::new();
     let mut entries = Vec::new();

@@ -176,16 +176,10 @@ impl Bench<'_> {
         let checks_after = states::checks(&session_after, table, operations, &configurations);
 
         let hidden = states::without_shims(&session_after, &after, operations);
-        let mut left = hidden.left_out.clone();
-        verify.left_out.append(&mut left);
-        let mut ran_hidden = Vec::new();
-        if !hidden.shims.is_empty() {
-            ran_hidden = self.hidden(&hidden.wanted, &checks_after, &baseline, |session| {
-                states::checks(session, table, operations, &configurations)
-            })?;
-            // Last, so that it is what the next run finds.
-            self.bring(&after)?;
-        }
+        verify.left_out.extend(hidden.left_out.iter().cloned());
+        let checks_of =
+            |session: &Session| states::checks(session, table, operations, &configurations);
+        let ran_hidden = self.run_hidden(&hidden, (&after, &checks_after), &baseline, checks_of)?;
         let mut ran_after = self.run(&checks_after, &baseline)?;
         let start = prune::Start {
             session,
@@ -220,6 +214,23 @@ impl Bench<'_> {
         let all = baseline.iter().chain(&ran_after).chain(&ran_hidden);
         verify.runs = all.map(Ran::entry).collect();
         Ok(())
+    }
+
+    /// What is found without the shims, where there are any.
+    fn run_hidden(
+        &self,
+        hidden: &states::Hidden,
+        (after, checks_after): (&Wanted, &[states::Planned]),
+        baseline: &[Ran],
+        checks_of: impl Fn(&Session) -> Vec<states::Planned>,
+    ) -> Result<Vec<Ran>, Failure> {
+        if hidden.shims.is_empty() {
+            return Ok(Vec::new());
+        }
+        let ran = self.hidden(&hidden.wanted, checks_after, baseline, checks_of)?;
+        // Last, so that it is what the next run finds.
+        self.bring(after)?;
+        Ok(ran)
     }
 
     /// The plan with what the compiler would mend, and without what nobody uses; `None` where it stays.

@@ -7,8 +7,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::{Texts as _, TreePath, envelope::UnusedImport as Entry};
-use coalesce_plan::{Operation, Overlay};
+use coalesce_model::{Overlay, Texts as _, TreePath, envelope::UnusedImport as Entry};
+use coalesce_plan::{Operation, planned_tree};
 use coalesce_rust::Imports;
 use coalesce_verify::{Check, Renames, UnusedImport, Wanted, compare};
 
@@ -53,7 +53,7 @@ impl Bench<'_> {
         start: &Start<'_>,
         entries: &mut Vec<Entry>,
     ) -> Result<Option<Pruned>, Failure> {
-        let overlay = Overlay::new(&start.session.tree, start.operations);
+        let overlay = planned_tree(&start.session.tree, start.operations);
         let found = new_ones(start);
         let mut why: BTreeMap<TreePath, &'static str> = BTreeMap::new();
         let stays = |import: &UnusedImport| stays(&overlay.text(&import.path)?, import);
@@ -117,13 +117,25 @@ impl Bench<'_> {
             }
         }
         lay_out(&mut operations, &edited, start.session);
+        let stage = "after, without unused imports";
+        self.try_operations(start, operations, start.ran_after, stage)
+    }
+
+    /// Makes the tree of another plan and what cargo says of it; what else was found is taken over.
+    pub(super) fn try_operations(
+        &self,
+        start: &Start<'_>,
+        operations: Vec<Operation>,
+        ran: &[Ran],
+        stage: &str,
+    ) -> Result<Pruned, Failure> {
         let changes = file_changes(start.session, &operations)?;
         self.bring(&states::after(start.before, changes))?;
         let mut ran_after = Vec::new();
-        for ran in start.ran_after {
+        for ran in ran {
             let outcome = match &ran.check {
                 Check::Cargo { .. } => {
-                    self.stage("after, without unused imports", &ran.check);
+                    self.stage(stage, &ran.check);
                     self.checker.run(&ran.check)?
                 }
                 _ => ran.outcome.clone(),

@@ -11,9 +11,9 @@ use coalesce_model::{
     envelope::{EditedLines, Grade, TreeState, UnreachedLines, Verify},
 };
 use coalesce_plan::Operation;
+use coalesce_report::diff;
 use coalesce_rust::{Configuration, conditional_lines};
 use coalesce_verify::{Check, CompiledFile};
-use similar::{Algorithm, DiffOp};
 
 use super::verdict::Ran;
 use crate::{MigrationPlan, Session};
@@ -57,24 +57,15 @@ pub fn language_of(path: &TreePath) -> Option<LanguageKind> {
     path.extension().and_then(LanguageKind::of_extension)
 }
 
+/// The lines of `new` that `old` does not have and that say something.
 fn changed_lines(old: &str, new: &str) -> BTreeSet<u32> {
-    let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
-    let changed = similar::capture_diff_slices(Algorithm::Myers, &old, &new);
-    let ranges = changed.into_iter().filter_map(|operation| match operation {
-        DiffOp::Insert {
-            new_index, new_len, ..
-        }
-        | DiffOp::Replace {
-            new_index, new_len, ..
-        } => Some(new_index..new_index + new_len),
-        DiffOp::Equal { .. } | DiffOp::Delete { .. } => None,
-    });
-    let not_blank = |at: &usize| new.get(*at).is_some_and(|line| !line.trim().is_empty());
-    ranges
-        .flatten()
-        .filter(not_blank)
-        .filter_map(|at| u32::try_from(at + 1).ok())
-        .collect()
+    let lines: Vec<&str> = new.lines().collect();
+    let says = |number: &u32| {
+        let line = lines.get(*number as usize - 1);
+        line.is_some_and(|line| !line.trim().is_empty())
+    };
+    let numbers = diff::changed_lines(old, new).into_iter();
+    numbers.filter(says).collect()
 }
 
 /// What was reached on the planned tree.

@@ -7,7 +7,7 @@ use coalesce_model::{
     LanguageGraph, LanguageKind, Module, ModuleKind, Texts as _, TreePath, envelope::ShimEntry,
     manifest::VerifyTable,
 };
-use coalesce_plan::{Operation, Overlay};
+use coalesce_plan::{Operation, planned_tree};
 use coalesce_rust::conditional_lines;
 use coalesce_tree::FileKind;
 use coalesce_verify::{CargoConfiguration, Check, Content, Wanted};
@@ -278,7 +278,7 @@ pub fn configurations(
     });
     let mut all: Vec<CargoConfiguration> = own.collect();
     let mut touched: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    let overlay = Overlay::new(&session.tree, operations);
+    let overlay = planned_tree(&session.tree, operations);
     for (path, lines) in edited_code(session, operations) {
         let package = package_of(session, &path).filter(|_| path.extension() == Some("rs"));
         let Some(package) = package else { continue };

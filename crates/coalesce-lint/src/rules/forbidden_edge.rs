@@ -1,7 +1,8 @@
 //! `forbidden-edge`: a module imports one of a layer above its own.
 
 use coalesce_model::{
-    Finding, Guard, ImportTarget, Layers, Module, Severity, finding::codes, pattern::NamePattern,
+    Finding, Guard, Import, ImportTarget, LanguageGraph, Layers, Module, Severity, finding::codes,
+    pattern::NamePattern,
 };
 
 use crate::Subject;
@@ -9,39 +10,39 @@ use crate::Subject;
 /// Every import between modules of the tree, late ones included; not those for type checkers alone.
 pub fn check(subject: &Subject<'_>) -> Vec<Finding> {
     let tables = &subject.settings.layers;
-    let mut findings = Vec::new();
-    for graph in subject.index.graphs().iter().filter(|_| !tables.is_empty()) {
-        for import in graph.imports() {
-            let ImportTarget::Module(target) = import.target else {
-                continue;
-            };
-            let ends = (
-                graph.modules().get(import.importer),
-                graph.modules().get(target),
-            );
-            let (Some(from), Some(to)) = ends else {
-                continue;
-            };
-            if import.guard == Guard::TypeChecking {
-                continue;
-            }
-            for layers in tables {
-                findings.extend(crossed(layers, from, to).map(|message| Finding {
-                    code: codes::FORBIDDEN_EDGE,
-                    severity: Severity::Error,
-                    path: import.path.clone(),
-                    span: Some(import.span),
-                    message,
-                    help: Some(format!(
-                        "hand it in from above, or move what is needed down; the order `{}` stands in \
-                         coalesce.toml",
-                        layers.name
-                    )),
-                }));
-            }
-        }
-    }
-    findings
+    let graphs = subject.index.graphs().iter().filter(|_| !tables.is_empty());
+    let edges = graphs.flat_map(|graph| graph.imports().iter().filter_map(|one| edge(*graph, one)));
+    let crossed = edges.flat_map(|(import, from, to)| {
+        tables
+            .iter()
+            .filter_map(move |layers| Some((import, layers, crossed(layers, from, to)?)))
+    });
+    crossed
+        .map(|(import, layers, message)| Finding {
+            code: codes::FORBIDDEN_EDGE,
+            severity: Severity::Error,
+            path: import.path.clone(),
+            span: Some(import.span),
+            message,
+            help: Some(format!(
+                "hand it in from above, or move what is needed down; the order `{}` stands in coalesce.toml",
+                layers.name
+            )),
+        })
+        .collect()
+}
+
+/// An import at run time with the modules at both ends.
+fn edge<'g>(
+    graph: &'g dyn LanguageGraph,
+    import: &'g Import,
+) -> Option<(&'g Import, &'g Module, &'g Module)> {
+    let ImportTarget::Module(target) = import.target else {
+        return None;
+    };
+    let from = graph.modules().get(import.importer)?;
+    let to = graph.modules().get(target)?;
+    (import.guard != Guard::TypeChecking).then_some((import, from, to))
 }
 
 /// What is wrong with an import, if it goes up.

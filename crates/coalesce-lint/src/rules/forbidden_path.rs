@@ -18,21 +18,26 @@ pub fn check(subject: &Subject<'_>) -> Vec<Finding> {
     if forbids.is_empty() {
         return Vec::new();
     }
-    let mut findings = Vec::new();
-    for graph in subject.index.graphs() {
-        findings.extend(imported(*graph, &forbids));
-        let modules = by_path(*graph);
-        for mention in graph.mentions() {
-            let module = modules.get(&mention.path);
-            let shim = module.is_some_and(|module| module.kind == ModuleKind::Shim);
-            if !shim && !is_guard(&mention.path, None) {
-                let importers = module.map(|module| names(module)).unwrap_or_default();
-                findings.extend(mentioned(&forbids, mention, &importers));
-            }
-        }
-    }
+    let graphs = subject.index.graphs().iter();
+    let mut findings: Vec<Finding> = graphs
+        .flat_map(|graph| of_graph(*graph, &forbids))
+        .collect();
     let configured = subject.configuration.iter();
     findings.extend(configured.filter_map(|mention| mentioned(&forbids, mention, &[])));
+    findings
+}
+
+fn of_graph(graph: &dyn LanguageGraph, forbids: &[&Forbid]) -> Vec<Finding> {
+    let mut findings = imported(graph, forbids);
+    let modules = by_path(graph);
+    for mention in graph.mentions() {
+        let module = modules.get(&mention.path);
+        let shim = module.is_some_and(|module| module.kind == ModuleKind::Shim);
+        if !shim && !is_guard(&mention.path, None) {
+            let importers = module.map(|module| names(module)).unwrap_or_default();
+            findings.extend(mentioned(forbids, mention, &importers));
+        }
+    }
     findings
 }
 

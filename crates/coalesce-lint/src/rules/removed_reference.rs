@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_model::{
-    ByteSpan, Finding, ImportTarget, LanguageKind, Mention, Severity, TreePath,
+    ByteSpan, Finding, ImportTarget, LanguageGraph, LanguageKind, Mention, Severity, TreePath,
     finding::codes,
     manifest::{Manifest, is_guard},
     pattern::NamePattern,
@@ -51,29 +51,13 @@ pub fn check(subject: &Subject<'_>) -> Vec<Finding> {
     for one in gone.values_mut() {
         one.is_module = one.now.is_some_and(|now| modules.contains(now));
     }
-    let mut findings = Vec::new();
-    let mut on_purpose: BTreeSet<TreePath> = BTreeSet::new();
-    for graph in subject.index.graphs() {
-        let separator = graph.language().separator();
-        for import in graph.imports() {
-            if import.target == ImportTarget::Unresolved
-                && let Some(found) = find(&gone, &import.name, separator)
-            {
-                findings.push(place(
-                    found,
-                    &import.name,
-                    (&import.path, import.span, Form::Import),
-                ));
-            }
-        }
-        for mention in graph.mentions() {
-            findings.extend(mentioned(&gone, mention, separator));
-        }
-    }
+    let graphs = subject.index.graphs().iter();
+    let mut findings: Vec<Finding> = graphs.flat_map(|graph| of_graph(&gone, *graph)).collect();
     for mention in subject.configuration {
         let separator = LanguageKind::of_name(&mention.name).map_or(".", LanguageKind::separator);
         findings.extend(mentioned(&gone, mention, separator));
     }
+    let mut on_purpose: BTreeSet<TreePath> = BTreeSet::new();
     for path in findings.iter().map(|finding| &finding.path) {
         if is_guard(path, subject.texts.text(path).as_deref()) {
             on_purpose.insert(path.clone());
@@ -83,36 +67,40 @@ pub fn check(subject: &Subject<'_>) -> Vec<Finding> {
     findings
 }
 
+/// What the source files of a language name.
+fn of_graph(gone: &BTreeMap<&str, Gone<'_>>, graph: &dyn LanguageGraph) -> Vec<Finding> {
+    let separator = graph.language().separator();
+    let imports = graph.imports().iter();
+    let unresolved = imports.filter(|import| import.target == ImportTarget::Unresolved);
+    let imported = unresolved.filter_map(|import| {
+        let found = find(gone, &import.name, separator)?;
+        let at = (&import.path, import.span, Form::Import);
+        Some(place(found, &import.name, at))
+    });
+    let mentions = graph.mentions().iter();
+    let mentions = mentions.filter_map(|mention| mentioned(gone, mention, separator));
+    imported.chain(mentions).collect()
+}
+
 /// Names before, with what became of them; those that lead somewhere again are none.
 fn gone(manifests: &[Manifest], known: impl Fn(&str) -> bool) -> BTreeMap<&str, Gone<'_>> {
-    let mut gone = BTreeMap::new();
-    for manifest in manifests {
-        for entry in &manifest.entries {
-            let to = entry.to.text.as_str();
-            if !known(&entry.from.text) {
-                let now = Some(to);
-                gone.insert(
-                    entry.from.text.as_str(),
-                    Gone {
-                        manifest: &manifest.id,
-                        now,
-                        is_module: false,
-                    },
-                );
-            }
-        }
-        for removal in &manifest.removals {
-            if !known(&removal.module.text) {
-                gone.insert(
-                    &removal.module.text,
-                    Gone {
-                        manifest: &manifest.id,
-                        now: None,
-                        is_module: false,
-                    },
-                );
-            }
-        }
+    let moved = manifests.iter().flat_map(|manifest| {
+        let entries = manifest.entries.iter();
+        let moved = entries.map(|entry| (entry.from.text.as_str(), Some(entry.to.text.as_str())));
+        let removals = manifest.removals.iter();
+        let removed = removals.map(|removal| (removal.module.text.as_str(), None));
+        moved
+            .chain(removed)
+            .map(move |(name, now)| (name, manifest, now))
+    });
+    let mut gone: BTreeMap<&str, Gone<'_>> = BTreeMap::new();
+    for (name, manifest, now) in moved.filter(|(name, ..)| !known(name)) {
+        let one = Gone {
+            manifest: &manifest.id,
+            now,
+            is_module: false,
+        };
+        gone.insert(name, one);
     }
     // What moved twice is where the last one put it; a manifest that was never followed has moved nothing.
     let last: Vec<(&str, Option<&str>)> = gone

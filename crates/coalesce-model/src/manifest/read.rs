@@ -6,7 +6,7 @@ use toml::Spanned;
 
 use super::{
     Accessor, Choice, Decision, Entry, Forbid, Manifest, ManifestError, Name, NameKind, Removal,
-    Verb, nearest,
+    Uses, Verb, nearest,
     tables::{
         AccessorTable, Document, ForbidTable, MergeTable, MoveTable, RemoveTable, ReplaceTable,
     },
@@ -171,60 +171,72 @@ impl Reader<'_> {
     }
 
     fn moves(&mut self, tables: Vec<Spanned<MoveTable>>) -> Vec<Entry> {
-        let tables = tables.into_iter().map(Spanned::into_inner);
+        let read = |table: MoveTable| Entry {
+            kind: self.kind(table.kind.as_ref()),
+            shim: table.shim,
+            uses: table.uses,
+            rename: table.rename.into_iter().collect(),
+            ..self.entry(Verb::Move, &table.from, &table.to)
+        };
         tables
-            .map(|table| Entry {
-                verb: Verb::Move,
-                kind: self.kind(table.kind.as_ref()),
-                from: self.name(&table.from),
-                to: self.name(&table.to),
-                shim: table.shim,
-                uses: table.uses,
-                rename: table.rename.into_iter().collect(),
-                decide: Vec::new(),
-            })
+            .into_iter()
+            .map(Spanned::into_inner)
+            .map(read)
             .collect()
     }
 
     fn replaces(&mut self, tables: Vec<Spanned<ReplaceTable>>) -> Vec<Entry> {
-        let tables = tables.into_iter().map(Spanned::into_inner);
+        let read = |table: ReplaceTable| Entry {
+            kind: self.kind(table.kind.as_ref()),
+            shim: table.shim,
+            uses: table.uses,
+            rename: table.rename.into_iter().collect(),
+            ..self.entry(Verb::Replace, &table.from, &table.to)
+        };
         tables
-            .map(|table| Entry {
-                verb: Verb::Replace,
-                kind: self.kind(table.kind.as_ref()),
-                from: self.name(&table.from),
-                to: self.name(&table.to),
-                shim: table.shim,
-                uses: table.uses,
-                rename: table.rename.into_iter().collect(),
-                decide: Vec::new(),
-            })
+            .into_iter()
+            .map(Spanned::into_inner)
+            .map(read)
             .collect()
     }
 
     fn merges(&mut self, tables: Vec<Spanned<MergeTable>>) -> Vec<Entry> {
-        let tables = tables.into_iter().map(Spanned::into_inner);
+        let read = |table: MergeTable| {
+            let decide = self.decisions(table.decide);
+            for decision in &decide {
+                if table.rename.contains_key(&decision.item) {
+                    let message = format!("`{}` is both renamed and decided", decision.item);
+                    self.fail(decision.span, message, Some("write one of the two"));
+                }
+            }
+            Entry {
+                kind: self.module_kind(table.kind.as_ref()),
+                shim: table.shim,
+                uses: table.uses,
+                rename: table.rename.into_iter().collect(),
+                decide,
+                ..self.entry(Verb::Merge, &table.from, &table.into)
+            }
+        };
         tables
-            .map(|table| {
-                let decide = self.decisions(table.decide);
-                for decision in &decide {
-                    if table.rename.contains_key(&decision.item) {
-                        let message = format!("`{}` is both renamed and decided", decision.item);
-                        self.fail(decision.span, message, Some("write one of the two"));
-                    }
-                }
-                Entry {
-                    verb: Verb::Merge,
-                    kind: self.module_kind(table.kind.as_ref()),
-                    from: self.name(&table.from),
-                    to: self.name(&table.into),
-                    shim: table.shim,
-                    uses: table.uses,
-                    rename: table.rename.into_iter().collect(),
-                    decide,
-                }
-            })
+            .into_iter()
+            .map(Spanned::into_inner)
+            .map(read)
             .collect()
+    }
+
+    /// An entry of two names, of which nothing else is said.
+    fn entry(&mut self, verb: Verb, from: &Spanned<String>, to: &Spanned<String>) -> Entry {
+        Entry {
+            verb,
+            kind: None,
+            from: self.name(from),
+            to: self.name(to),
+            shim: false,
+            uses: Uses::default(),
+            rename: Vec::new(),
+            decide: Vec::new(),
+        }
     }
 
     fn decisions(&mut self, table: BTreeMap<Spanned<String>, Spanned<String>>) -> Vec<Decision> {

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use toml_writer::{ToTomlKey as _, ToTomlValue as _, TomlKeyBuilder, TomlStringBuilder};
+
 use super::Verb;
 use crate::Uses;
 
@@ -121,27 +123,14 @@ fn table(text: &mut String, key: &str, pairs: &[(String, String)]) {
 /// A key of TOML: bare where it can be, quoted where it has to be.
 #[must_use]
 pub fn toml_key(name: &str) -> String {
-    let bare = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-    if !name.is_empty() && name.chars().all(bare) {
-        return name.to_owned();
-    }
-    quoted(name)
+    let key = TomlKeyBuilder::new(name);
+    let key = key.as_unquoted().unwrap_or_else(|| key.as_basic());
+    key.to_toml_key()
 }
 
-/// A basic string of TOML 1.0: quotes, backslashes and control characters are escaped.
+/// A basic string of TOML.
 fn quoted(value: &str) -> String {
-    let mut text = String::from("\"");
-    for character in value.chars() {
-        match character {
-            '"' | '\\' => text.extend(['\\', character]),
-            other if other.is_control() => {
-                let _ = write!(text, "\\u{:04X}", u32::from(other));
-            }
-            other => text.push(other),
-        }
-    }
-    text.push('"');
-    text
+    TomlStringBuilder::new(value).as_basic().to_toml_value()
 }
 
 #[cfg(test)]

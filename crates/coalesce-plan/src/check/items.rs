@@ -27,29 +27,18 @@ impl<'a> Checker<'a> {
         let item = self.item(&entry.from).map(|(_, item)| item.place);
         match (modules.first(), item) {
             (Some(module), Some(ItemPlace::Defined)) => {
-                let name = &entry.from;
-                let message = format!(
-                    "`{}` is the name of a module, {}, and of an item",
-                    name.text, module.path
-                );
-                let help = "add `kind = \"module\"` or `kind = \"item\"` to the entry".to_owned();
-                self.errors
-                    .push(manifest.error(name.span, message, Some(help)));
+                let help = "add `kind = \"module\"` or `kind = \"item\"` to the entry";
+                self.two_meanings(manifest, &entry.from, (module, "an item"), help);
                 None
             }
             // `pub use hostname::hostname;` beside `mod hostname;`: two things of one name.
             (Some(module), Some(ItemPlace::Reexport(of)))
                 if module.language == LanguageKind::Rust && of != module.name =>
             {
-                let name = &entry.from;
-                let message = format!(
-                    "`{}` is the name of a module, {}, and of an item, `{of}`, which is re-exported there",
-                    name.text, module.path
-                );
+                let item = format!("an item, `{of}`, which is re-exported there");
                 let help =
                     format!("add `kind = \"module\"` to the entry, or name the item: `{of}`");
-                self.errors
-                    .push(manifest.error(name.span, message, Some(help)));
+                self.two_meanings(manifest, &entry.from, (module, &item), &help);
                 None
             }
             (Some(_), _) => Some(Subject::Module),
@@ -72,6 +61,22 @@ impl<'a> Checker<'a> {
                 Some(if item { Subject::Item } else { Subject::Module })
             }
         }
+    }
+
+    /// Refuses a name that is a module's and something else's.
+    fn two_meanings(
+        &mut self,
+        manifest: &Manifest,
+        name: &Name,
+        (module, other): (&Module, &str),
+        help: &str,
+    ) {
+        let message = format!(
+            "`{}` is the name of a module, {}, and of {other}",
+            name.text, module.path
+        );
+        let error = manifest.error(name.span, message, Some(help.to_owned()));
+        self.errors.push(error);
     }
 
     fn crate_root(

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use coalesce_clones::{
-    align::Aspect,
-    coverage::{Difference, Entry, PartKind, Place, Relation, Text},
+use coalesce_clones::coverage::{Difference, Entry, PartKind, Place, Relation, Text};
+use coalesce_model::{
+    ByteSpan, Finding, Severity, TreePath, envelope::DifferenceAspect, finding::codes,
+    manifest::toml_key,
 };
-use coalesce_model::{ByteSpan, Finding, Severity, TreePath, finding::codes, manifest::toml_key};
 
 use super::{
     Merge, Pair,
@@ -174,18 +174,10 @@ fn told(name: &str, difference: &Difference) -> String {
     )
 }
 
-fn aspect(aspect: Aspect) -> &'static str {
+fn aspect(aspect: DifferenceAspect) -> &'static str {
     match aspect {
-        Aspect::Guard => "guard",
-        Aspect::Constant => "constant",
-        Aspect::Fallback => "fallback",
-        Aspect::Exception => "exception",
-        Aspect::Import => "import",
-        Aspect::Default => "default",
-        Aspect::Return => "return",
-        Aspect::Signature => "signature",
-        Aspect::Statement => "statement",
-        Aspect::Wording => "message",
+        DifferenceAspect::Wording => "message",
+        other => other.as_str(),
     }
 }
 

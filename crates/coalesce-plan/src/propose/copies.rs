@@ -2,9 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_clones::{Duplicate, Kind, Member, Report};
+use coalesce_clones::{Duplicate, Member, Report};
 use coalesce_index::importers;
-use coalesce_model::{LanguageGraph, LanguageKind, Module, ModuleKind, Texts, TreePath};
+use coalesce_model::{
+    LanguageGraph, LanguageKind, Module, ModuleKind, Texts, TreePath, envelope::DuplicateKind,
+};
 
 use super::primary::{Standing, is_apart};
 
@@ -177,15 +179,15 @@ impl<'g> Modules<'g> {
             .collect()
     }
 
-    fn copy(&self, kind: Kind, member: &Member) -> Option<Copy> {
+    fn copy(&self, kind: DuplicateKind, member: &Member) -> Option<Copy> {
         let at = *self.by_path.get(&member.path)?;
         let module = self.module(at)?;
         if is_apart(module.path.as_str()) || module.kind == ModuleKind::Shim {
             return None;
         }
         let (item, name) = match kind {
-            Kind::Module => (None, module.name.clone()),
-            Kind::Class | Kind::Function => {
+            DuplicateKind::Module => (None, module.name.clone()),
+            DuplicateKind::Class | DuplicateKind::Function => {
                 let item = module.defines.iter().find(|item| **item == member.item)?;
                 let separator = self.language().separator();
                 (
@@ -193,13 +195,13 @@ impl<'g> Modules<'g> {
                     format!("{}{separator}{item}", module.name),
                 )
             }
-            Kind::Block | Kind::Idiom => return None,
+            DuplicateKind::Block | DuplicateKind::Idiom => return None,
         };
         Some(Copy {
             module: at,
             path: module.path.clone(),
             item,
-            is_type: kind == Kind::Class,
+            is_type: kind == DuplicateKind::Class,
             name,
         })
     }

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_clones::{Kind, Report};
-use coalesce_model::{LanguageGraph, ModuleKind, Texts};
+use coalesce_clones::Report;
+use coalesce_model::{LanguageGraph, ModuleKind, Texts, envelope::DuplicateKind};
 
 use super::{
     copies::{Class, Copy, Modules},
@@ -86,7 +86,7 @@ impl Drafting<'_> {
             classes.sort_by_key(|class| class.duplicate.similarity < LIKELY);
             for (whole, time) in [(true, FOR_MODULES), (false, 1.0)] {
                 for class in &classes {
-                    if (class.duplicate.kind == Kind::Module) == whole {
+                    if (class.duplicate.kind == DuplicateKind::Module) == whole {
                         self.give_way(&modules, &class.copies, time, &mut made);
                         for copies in namesakes(&class.copies) {
                             self.give_way(&modules, &copies, time, &mut made);

@@ -3,9 +3,9 @@
 //! An approximation from tokens: what it does not recognise stays a plain name.
 
 use coalesce_model::{
-    Outline, OutlineToken, OutlineUnit, TokenClass,
+    Outline, OutlineToken, TokenClass,
     outline::{
-        locals::{self, Declares},
+        locals::{self, Names, Neighbours},
         marks,
     },
 };
@@ -16,104 +16,39 @@ const PATTERN: usize = 64;
 
 /// Marks all tokens of `outline`.
 pub fn mark(text: &str, outline: &mut Outline) {
-    neighbours(text, &mut outline.tokens);
-    let declares = Declares {
-        parameters: |unit: &OutlineUnit, tokens: &mut [OutlineToken]| {
-            parameters(text, unit, tokens)
-        },
-        variables: |unit: &OutlineUnit, tokens: &[OutlineToken], names: &mut FxHashSet<_>| {
-            variables(text, unit, tokens, names);
-        },
-        free: marks::ATTRIBUTE | marks::KEYWORD_ARGUMENT,
-    };
-    locals::mark(text, outline, declares);
+    locals::mark::<PythonNames>(text, outline);
 }
 
-fn word<'t>(text: &'t str, token: &OutlineToken) -> &'t str {
-    token.span.of(text).unwrap_or("")
-}
+/// How Python says what names are.
+struct PythonNames;
 
-/// What the tokens before and after say.
-fn neighbours(text: &str, tokens: &mut [OutlineToken]) {
-    let mut before = "";
-    let mut own = tokens.first().map_or("", |first| word(text, first));
-    let mut depth = 0usize;
-    for at in 0..tokens.len() {
-        let after = tokens.get(at + 1).map_or("", |next| word(text, next));
-        let Some(token) = tokens.get_mut(at) else {
-            return;
-        };
-        if token.has(marks::STATEMENT) {
-            depth = 0;
+impl Names for PythonNames {
+    const MEMBER: &[&str] = &["."];
+    const CALL: &[&str] = &["("];
+    const FREE: u8 = marks::ATTRIBUTE | marks::KEYWORD_ARGUMENT;
+
+    fn mark_more(token: &mut OutlineToken, words: Neighbours<'_>, depth: usize) {
+        if depth > 0 && words.after == "=" && matches!(words.before, "(" | ",") {
+            token.marks |= marks::KEYWORD_ARGUMENT;
         }
-        match token.class {
-            TokenClass::Word => {
-                if before == "." {
-                    token.marks |= marks::ATTRIBUTE;
-                }
-                if after == "(" {
-                    token.marks |= marks::CALLEE;
-                }
-                if depth > 0 && after == "=" && matches!(before, "(" | ",") {
-                    token.marks |= marks::KEYWORD_ARGUMENT;
-                }
-            }
-            TokenClass::Punct => match own {
-                "(" | "[" | "{" => depth += 1,
-                ")" | "]" | "}" => depth = depth.saturating_sub(1),
-                _ => {}
-            },
-            _ => {}
-        }
-        (before, own) = (own, after);
     }
-}
 
-/// Names in the brackets after the function's name.
-fn parameters<'t>(text: &'t str, unit: &OutlineUnit, tokens: &mut [OutlineToken]) -> Vec<&'t str> {
-    let mut names = Vec::new();
-    let head = tokens
-        .get_mut(unit.first as usize..unit.body as usize)
-        .unwrap_or_default();
-    let Some(start) = head.iter().position(|token| token.has(marks::DEFINED)) else {
-        return names;
-    };
-    let (mut depth, mut before) = (0usize, "");
-    for token in head.get_mut(start + 1..).unwrap_or_default() {
-        let own = word(text, token);
-        match own {
-            "(" | "[" | "{" => depth += 1,
-            ")" | "]" | "}" => {
-                depth = depth.saturating_sub(1);
-                if depth == 0 {
-                    return names;
-                }
-            }
-            _ if depth == 1
-                && token.class == TokenClass::Word
-                && matches!(before, "(" | "," | "*" | "**") =>
-            {
-                token.marks |= marks::PARAMETER | marks::LOCAL;
-                token.marks &= !marks::KEYWORD_ARGUMENT;
-                names.push(own);
-            }
-            _ => {}
-        }
-        before = own;
+    fn parameters_begin(_: &str, head: &[OutlineToken]) -> Option<usize> {
+        let name = head.iter().position(|token| token.has(marks::DEFINED))?;
+        Some(name + 1)
     }
-    names
+
+    fn is_parameter(_: OutlineToken, words: Neighbours<'_>, depth: usize) -> bool {
+        depth == 1 && matches!(words.before, "(" | "," | "*" | "**")
+    }
+
+    fn variables<'t>(text: &'t str, body: &[OutlineToken], names: &mut FxHashSet<&'t str>) {
+        variables(text, body, names);
+    }
 }
 
 /// Names that the body assigns, loops over or binds with `as`.
-fn variables<'t>(
-    text: &'t str,
-    unit: &OutlineUnit,
-    tokens: &[OutlineToken],
-    names: &mut FxHashSet<&'t str>,
-) {
-    let body = tokens
-        .get(unit.body as usize..unit.end as usize)
-        .unwrap_or_default();
+fn variables<'t>(text: &'t str, body: &[OutlineToken], names: &mut FxHashSet<&'t str>) {
     for (at, token) in body.iter().enumerate() {
         if token.has(marks::STATEMENT) {
             targets(text, body.get(at..).unwrap_or_default(), names);
@@ -126,29 +61,32 @@ fn variables<'t>(
         if !matches!(token.class, TokenClass::Keyword | TokenClass::Punct) {
             continue;
         }
-        match word(text, token) {
-            "for" => {
-                let bound = body.get(at + 1..).unwrap_or_default().iter().take(PATTERN);
-                let bound = bound.take_while(|token| word(text, token) != "in");
-                let plain = bound.filter(|token| token.class == TokenClass::Word);
-                names.extend(plain.take(16).map(|token| word(text, token)));
-            }
+        match token.word(text) {
+            "for" => names.extend(bound_names(text, body, at, "in").take(16)),
             "as" if !token.has(marks::IMPORT) => {
-                names.extend(next().map(|token| word(text, token)));
+                names.extend(next().map(|token| token.word(text)));
             }
             ":=" => {
                 let before = at.checked_sub(1).and_then(|before| body.get(before));
-                names.extend(before.map(|token| word(text, token)));
+                names.extend(before.map(|token| token.word(text)));
             }
-            "lambda" => {
-                let bound = body.get(at + 1..).unwrap_or_default().iter().take(PATTERN);
-                let bound = bound.take_while(|token| word(text, token) != ":");
-                let plain = bound.filter(|token| token.class == TokenClass::Word);
-                names.extend(plain.take(8).map(|token| word(text, token)));
-            }
+            "lambda" => names.extend(bound_names(text, body, at, ":").take(8)),
             _ => {}
         }
     }
+}
+
+/// The names behind the keyword at `at`, up to the word that ends what it binds.
+fn bound_names<'t>(
+    text: &'t str,
+    body: &[OutlineToken],
+    at: usize,
+    end: &'static str,
+) -> impl Iterator<Item = &'t str> {
+    let bound = body.get(at + 1..).unwrap_or_default().iter().take(PATTERN);
+    let bound = bound.take_while(move |token| token.word(text) != end);
+    let plain = bound.filter(|token| token.class == TokenClass::Word);
+    plain.map(|token| token.word(text))
 }
 
 /// The targets of an assignment: `a = …`, `a, (b, *c) = …`, `a: T = …`, `a = b = …`, `a += …`.
@@ -159,7 +97,7 @@ fn targets<'t>(text: &'t str, statement: &[OutlineToken], names: &mut FxHashSet<
         if at > 0 && token.has(marks::STATEMENT) {
             return;
         }
-        let own = word(text, token);
+        let own = token.word(text);
         match own {
             "=" | "+=" | "-=" | "*=" | "/=" => {
                 names.extend(found.get(..count).unwrap_or_default().iter().copied());

@@ -8,7 +8,8 @@ mod locals;
 mod tests;
 
 use coalesce_model::{
-    ByteSpan, Outline, OutlineToken, OutlineUnit, TokenClass, UnitKind, outline::marks,
+    ByteSpan, Outline, OutlineToken, OutlineUnit, TokenClass, UnitKind,
+    outline::{brackets, marks, word_at},
 };
 
 use lexer::Line;
@@ -86,10 +87,7 @@ struct Builder<'t> {
 
 impl Builder<'_> {
     fn word(&self, at: u32) -> &str {
-        self.tokens
-            .get(at as usize)
-            .and_then(|token| token.span.of(self.text))
-            .unwrap_or("")
+        word_at(&self.tokens, at as usize, self.text)
     }
 
     fn token_count(&self) -> u32 {
@@ -133,10 +131,8 @@ impl Builder<'_> {
     }
 
     fn finish(&mut self, unit: u32, end: u32) {
-        let last = self.last_line;
         if let Some(unit) = self.units.get_mut(unit as usize) {
-            unit.end = end;
-            unit.lines.1 = last.max(unit.lines.0);
+            unit.finish(end, self.last_line);
         }
     }
 
@@ -223,16 +219,10 @@ impl Builder<'_> {
 
     /// The token after the colon that ends the head.
     fn body(&self, keyword: u32, end: u32) -> u32 {
-        let mut depth = 0usize;
-        for at in keyword..end {
-            match self.word(at) {
-                "(" | "[" | "{" => depth += 1,
-                ")" | "]" | "}" => depth = depth.saturating_sub(1),
-                ":" if depth == 0 => return at + 1,
-                _ => {}
-            }
-        }
-        end
+        let word = |at: usize| word_at(&self.tokens, at, self.text);
+        let head = keyword as usize..end as usize;
+        let colon = brackets::end_of_part(&word, head, &[":"]);
+        u32::try_from(colon + 1).unwrap_or(end).min(end)
     }
 
     fn block(&mut self, line: &Line, kind: UnitKind) {

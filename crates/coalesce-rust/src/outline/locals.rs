@@ -3,9 +3,9 @@
 //! An approximation from tokens: what it does not recognise stays a plain name.
 
 use coalesce_model::{
-    Outline, OutlineToken, OutlineUnit, TokenClass,
+    Outline, OutlineToken, TokenClass,
     outline::{
-        locals::{self, Declares},
+        locals::{self, Names, Neighbours},
         marks,
     },
 };
@@ -16,104 +16,55 @@ const PATTERN: usize = 32;
 
 /// Marks all tokens of `outline`.
 pub fn mark(text: &str, outline: &mut Outline) {
-    neighbours(text, &mut outline.tokens);
-    let declares = Declares {
-        parameters: |unit: &OutlineUnit, tokens: &mut [OutlineToken]| {
-            parameters(text, unit, tokens)
-        },
-        variables: |unit: &OutlineUnit, tokens: &[OutlineToken], names: &mut FxHashSet<_>| {
-            variables(text, unit, tokens, names);
-        },
-        free: marks::ATTRIBUTE,
-    };
-    locals::mark(text, outline, declares);
+    locals::mark::<RustNames>(text, outline);
 }
 
-fn word<'t>(text: &'t str, token: &OutlineToken) -> &'t str {
-    token.span.of(text).unwrap_or("")
-}
+/// How Rust says what names are.
+struct RustNames;
 
-/// What the tokens before and after say.
-fn neighbours(text: &str, tokens: &mut [OutlineToken]) {
-    let mut before = "";
-    for at in 0..tokens.len() {
-        let after = tokens.get(at + 1).map_or("", |next| word(text, next));
-        let Some(token) = tokens.get_mut(at) else {
-            return;
-        };
-        if token.class == TokenClass::Word {
-            if matches!(before, "." | "::") {
-                token.marks |= marks::ATTRIBUTE;
-            }
-            if matches!(after, "(" | "!") {
-                token.marks |= marks::CALLEE;
-            }
-        }
-        before = token.span.of(text).unwrap_or("");
+impl Names for RustNames {
+    const MEMBER: &[&str] = &[".", "::"];
+    const CALL: &[&str] = &["(", "!"];
+    const FREE: u8 = marks::ATTRIBUTE;
+
+    fn mark_more(_: &mut OutlineToken, _: Neighbours<'_>, _: usize) {}
+
+    fn parameters_begin(text: &str, head: &[OutlineToken]) -> Option<usize> {
+        head.iter().position(|token| token.word(text) == "(")
+    }
+
+    fn is_parameter(token: OutlineToken, words: Neighbours<'_>, _: usize) -> bool {
+        words.after == ":" && is_variable(token, words.own)
+    }
+
+    fn variables<'t>(text: &'t str, body: &[OutlineToken], names: &mut FxHashSet<&'t str>) {
+        variables(text, body, names);
     }
 }
 
-fn is_variable(token: &OutlineToken, own: &str) -> bool {
+fn is_variable(token: OutlineToken, own: &str) -> bool {
     token.class == TokenClass::Word
         && token.marks & (marks::ATTRIBUTE | marks::CALLEE) == 0
         && own.starts_with(|first: char| first.is_lowercase() || first == '_')
 }
 
-/// Names in the brackets after the function's name.
-fn parameters<'t>(text: &'t str, unit: &OutlineUnit, tokens: &mut [OutlineToken]) -> Vec<&'t str> {
-    let mut names = Vec::new();
-    let head = unit.first as usize..unit.body as usize;
-    let head = tokens.get_mut(head).unwrap_or_default();
-    let start = head.iter().position(|token| word(text, token) == "(");
-    let mut depth = 0usize;
-    for at in start.unwrap_or(head.len())..head.len() {
-        let declares = head.get(at + 1).is_some_and(|next| word(text, next) == ":");
-        let Some(token) = head.get_mut(at) else {
-            return names;
-        };
-        let own = word(text, token);
-        match own {
-            "(" | "[" => depth += 1,
-            ")" | "]" => {
-                depth = depth.saturating_sub(1);
-                if depth == 0 {
-                    return names;
-                }
-            }
-            _ if declares && depth >= 1 && is_variable(token, own) => {
-                token.marks |= marks::PARAMETER | marks::LOCAL;
-                names.push(own);
-            }
-            _ => {}
-        }
-    }
-    names
-}
-
 /// Names that the body binds with `let`, `for`, closures and match arms.
-fn variables<'t>(
-    text: &'t str,
-    unit: &OutlineUnit,
-    tokens: &[OutlineToken],
-    names: &mut FxHashSet<&'t str>,
-) {
-    let body = unit.body as usize..unit.end as usize;
-    let body = tokens.get(body).unwrap_or_default();
+fn variables<'t>(text: &'t str, body: &[OutlineToken], names: &mut FxHashSet<&'t str>) {
     for (at, token) in body.iter().enumerate() {
         let rest = body.get(at + 1..).unwrap_or_default();
-        match word(text, token) {
+        match token.word(text) {
             "let" => bind(text, rest, &["=", ";", ":", "else"], names),
             "for" => bind(text, rest, &["in", "{", "<"], names),
             "|" if opens_closure(text, body, at) => bind(text, rest, &["|"], names),
             "=>" => {
                 let arm = body.get(at.saturating_sub(PATTERN)..at).unwrap_or_default();
                 let starts =
-                    |token: &OutlineToken| matches!(word(text, token), "{" | "}" | ";" | "=>");
+                    |token: &OutlineToken| matches!(token.word(text), "{" | "}" | ";" | "=>");
                 let from = arm.iter().rposition(starts).map_or(0, |at| at + 1);
                 let pattern = arm.get(from..).unwrap_or_default();
                 let end = pattern
                     .iter()
-                    .position(|token| word(text, token) == "if")
+                    .position(|token| token.word(text) == "if")
                     .unwrap_or(pattern.len());
                 bind(text, pattern.get(..end).unwrap_or_default(), &[], names);
             }
@@ -124,7 +75,7 @@ fn variables<'t>(
 
 fn opens_closure(text: &str, body: &[OutlineToken], at: usize) -> bool {
     let before = at.checked_sub(1).and_then(|before| body.get(before));
-    let before = before.map_or("", |token| word(text, token));
+    let before = before.map_or("", |token| token.word(text));
     matches!(
         before,
         "(" | "," | "=" | "move" | "return" | "{" | "=>" | ":"
@@ -139,11 +90,11 @@ fn bind<'t>(
     names: &mut FxHashSet<&'t str>,
 ) {
     for token in pattern.iter().take(PATTERN) {
-        let own = word(text, token);
+        let own = token.word(text);
         if ends.contains(&own) {
             return;
         }
-        if is_variable(token, own) {
+        if is_variable(*token, own) {
             names.insert(own);
         }
     }

@@ -8,7 +8,8 @@ mod locals;
 mod tests;
 
 use coalesce_model::{
-    ByteSpan, LineIndex, Outline, OutlineToken, OutlineUnit, TokenClass, UnitKind, outline::marks,
+    ByteSpan, LineIndex, Outline, OutlineToken, OutlineUnit, TokenClass, UnitKind,
+    outline::{marks, word_at},
 };
 
 use crate::lexer::{self, Token, TokenKind};
@@ -17,20 +18,7 @@ use crate::lexer::{self, Token, TokenKind};
 pub fn outline(text: &str) -> Outline {
     let lexed = lexer::tokens(text, ByteSpan::from_range(0..text.len()));
     let tokens = without_doc_attributes(text, convert(text, &lexed));
-    let mut builder = Builder {
-        text,
-        lines: LineIndex::new(text),
-        tokens,
-        units: Vec::new(),
-        open: Vec::new(),
-        depth: 0,
-        start: 0,
-    };
-    builder.read();
-    let mut outline = Outline {
-        tokens: builder.tokens,
-        units: builder.units,
-    };
+    let mut outline = Builder::new(text, tokens).read();
     locals::mark(text, &mut outline);
     outline
 }
@@ -190,12 +178,21 @@ struct Builder<'t> {
     start: u32,
 }
 
-impl Builder<'_> {
+impl<'t> Builder<'t> {
+    fn new(text: &'t str, tokens: Vec<OutlineToken>) -> Self {
+        Self {
+            text,
+            lines: LineIndex::new(text),
+            tokens,
+            units: Vec::new(),
+            open: Vec::new(),
+            depth: 0,
+            start: 0,
+        }
+    }
+
     fn word(&self, at: u32) -> &str {
-        let token = self.tokens.get(at as usize);
-        token
-            .and_then(|token| token.span.of(self.text))
-            .unwrap_or("")
+        word_at(&self.tokens, at as usize, self.text)
     }
 
     fn count(&self) -> u32 {
@@ -210,7 +207,7 @@ impl Builder<'_> {
         start.map_or(1, |start| self.lines.line_number(start))
     }
 
-    fn read(&mut self) {
+    fn read(mut self) -> Outline {
         let module = self.add(UnitKind::Module, ByteSpan::empty(0), 0, 0);
         self.open.push(Open {
             unit: module,
@@ -223,6 +220,10 @@ impl Builder<'_> {
         }
         while let Some(open) = self.open.pop() {
             self.finish(open.unit, self.count());
+        }
+        Outline {
+            tokens: self.tokens,
+            units: self.units,
         }
     }
 
@@ -426,8 +427,7 @@ impl Builder<'_> {
     fn finish(&mut self, unit: u32, end: u32) {
         let last = end.checked_sub(1).map_or(1, |last| self.line(last));
         if let Some(unit) = self.units.get_mut(unit as usize) {
-            unit.end = end;
-            unit.lines.1 = last.max(unit.lines.0);
+            unit.finish(end, last);
         }
     }
 

@@ -6,7 +6,9 @@ use std::{
     sync::Arc,
 };
 
-use coalesce_model::{ByteSpan, Edit, EditSet, FileMove, Finding, LanguagePlan, Texts, TreePath};
+use coalesce_model::{
+    ByteSpan, Edit, EditSet, FileMove, Finding, LanguagePlan, Overlay, Texts, TreePath,
+};
 
 use super::{mapping::refusal, packages::difference};
 use crate::{Facts, Rust, RustGraph, resolve::World};
@@ -14,11 +16,7 @@ use coalesce_model::Language as _;
 
 /// The tree that one stage leaves, for the next one.
 pub(super) struct Between<'a> {
-    base: &'a dyn Texts,
-    paths: Vec<TreePath>,
-    changed: BTreeMap<TreePath, Arc<str>>,
-    /// Paths before of files that moved.
-    before: BTreeMap<TreePath, TreePath>,
+    tree: Overlay<'a>,
     /// What the edits that led here moved, by path now.
     shifts: BTreeMap<TreePath, Shifts>,
     /// Files that came into being.
@@ -38,57 +36,65 @@ impl<'a> Between<'a> {
             .collect();
         paths.extend(after.values().map(|path| (*path).clone()));
         paths.extend(plan.creates.iter().map(|file| file.path.clone()));
-        let mut between = Self {
-            base,
-            paths: paths.into_iter().collect(),
-            changed: BTreeMap::new(),
-            before: after
-                .iter()
-                .map(|(from, to)| ((*to).clone(), (*from).clone()))
-                .collect(),
-            shifts: BTreeMap::new(),
-            made: plan.creates.iter().map(|file| file.path.clone()).collect(),
-        };
+        let (mut changed, mut shifts) = (BTreeMap::new(), BTreeMap::new());
         for (path, edits) in &plan.edits {
             let now = after.get(path).copied().unwrap_or(path).clone();
             let text = base.text(path).unwrap_or_else(|| Arc::from(""));
             let new = EditSet::from_edits(&text, edits.clone())
                 .and_then(|set| set.apply(&text))
                 .map_err(|error| refusal(path.clone(), error.to_string()))?;
-            between.changed.insert(now.clone(), Arc::from(new));
-            between.shifts.insert(now, Shifts::of(edits));
+            changed.insert(now.clone(), Arc::from(new));
+            shifts.insert(now, Shifts::of(edits));
         }
         for file in &plan.creates {
-            between
-                .changed
-                .insert(file.path.clone(), Arc::from(file.text.as_str()));
+            changed.insert(file.path.clone(), Arc::from(file.text.as_str()));
         }
-        Ok(between)
+        let before = after.iter();
+        let before = before.map(|(from, to)| ((*to).clone(), (*from).clone()));
+        Ok(Self {
+            tree: Overlay::new(base, paths, changed, before.collect()),
+            shifts,
+            made: plan.creates.iter().map(|file| file.path.clone()).collect(),
+        })
+    }
+
+    /// Its files and texts.
+    pub const fn tree(&self) -> &Overlay<'a> {
+        &self.tree
     }
 
     /// This tree, resolved; what did not change is not read again.
     pub fn graph(&self, world: &World) -> RustGraph {
         let language = Rust;
         let mut files: Vec<(TreePath, Arc<Facts>)> = Vec::new();
-        for path in self.paths.iter().filter(|path| language.claims(path)) {
-            let old = self.before.get(path).unwrap_or(path);
+        for path in self
+            .tree
+            .paths()
+            .iter()
+            .filter(|path| language.claims(path))
+        {
+            let old = self.tree.path_before(path);
             let known = world
                 .file_at(old)
-                .filter(|_| !self.changed.contains_key(path))
+                .filter(|_| !self.tree.has_new_text(path))
                 .map(|file| &world[file]);
             if let Some(known) = known {
                 files.push((path.clone(), Arc::clone(&known.facts)));
-            } else if let Some(text) = self.text(path) {
+            } else if let Some(text) = self.tree.text(path) {
                 files.push((path.clone(), Arc::new(language.facts(path, &text))));
             }
         }
-        language.resolve(&files, &self.paths, &coalesce_model::Settings::default())
+        language.resolve(
+            &files,
+            self.tree.paths(),
+            &coalesce_model::Settings::default(),
+        )
     }
 
     /// Both plans as one against the tree as it is.
     pub fn joined(&self, mut first: LanguagePlan, second: LanguagePlan) -> LanguagePlan {
         for (path, edits) in second.edits {
-            let Some(text) = self.text(&path) else {
+            let Some(text) = self.tree.text(&path) else {
                 continue;
             };
             let new = EditSet::from_edits(&text, edits).and_then(|set| set.apply(&text));
@@ -106,8 +112,8 @@ impl<'a> Between<'a> {
                 }
                 continue;
             }
-            let old = self.before.get(&path).unwrap_or(&path);
-            let text = self.base.text(old).unwrap_or_else(|| Arc::from(""));
+            let old = self.tree.path_before(&path);
+            let text = self.tree.base().text(old).unwrap_or_else(|| Arc::from(""));
             match difference(&text, &new) {
                 Some(edit) => first.edits.insert(old.clone(), vec![edit]),
                 None => first.edits.remove(old),
@@ -156,7 +162,7 @@ impl<'a> Between<'a> {
             made.path = one.to.clone();
             return;
         }
-        let old = self.before.get(&one.from).unwrap_or(&one.from).clone();
+        let old = self.tree.path_before(&one.from).clone();
         first.moves.retain(|earlier| earlier.from != old);
         if old != one.to {
             first.moves.push(FileMove {
@@ -172,7 +178,7 @@ impl<'a> Between<'a> {
             first.creates.retain(|made| made.path != path);
             return;
         }
-        let old = self.before.get(&path).unwrap_or(&path).clone();
+        let old = self.tree.path_before(&path).clone();
         first.moves.retain(|earlier| earlier.from != old);
         first.edits.remove(&old);
         first.deletes.push(old);
@@ -180,7 +186,7 @@ impl<'a> Between<'a> {
 
     /// Where something is in the tree as it is.
     fn told(&self, path: &TreePath, span: ByteSpan) -> (TreePath, ByteSpan) {
-        let old = self.before.get(path).unwrap_or(path).clone();
+        let old = self.tree.path_before(path).clone();
         let Some(shifts) = self.shifts.get(path) else {
             return (old, span);
         };
@@ -221,22 +227,6 @@ impl Shifts {
         let old = u32::try_from(new - shift).unwrap_or(at);
         let next = self.edits.get(passed);
         next.map_or(old, |(_, start, _)| old.min(*start))
-    }
-}
-
-impl Texts for Between<'_> {
-    fn text(&self, path: &TreePath) -> Option<Arc<str>> {
-        if let Some(text) = self.changed.get(path) {
-            return Some(Arc::clone(text));
-        }
-        if let Some(before) = self.before.get(path) {
-            return self.base.text(before);
-        }
-        self.exists(path).then(|| self.base.text(path)).flatten()
-    }
-
-    fn paths(&self) -> &[TreePath] {
-        &self.paths
     }
 }
 

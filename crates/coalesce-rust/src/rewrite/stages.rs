@@ -239,7 +239,7 @@ impl Run<'_> {
             Some(first) => match Between::new(self.texts, &first) {
                 Ok(between) => {
                     let after = between.graph(&self.graph.world);
-                    let second = work(&after, &between);
+                    let second = work(&after, between.tree());
                     between.joined(first, second)
                 }
                 Err(finding) => LanguagePlan {

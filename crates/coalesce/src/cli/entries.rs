@@ -52,14 +52,6 @@ pub struct ShimOptions {
     pub remove_in: Option<String>,
 }
 
-impl ShimOptions {
-    fn put_into(&self, entry: &mut EntryText) {
-        entry.shim = self.shim;
-        entry.since.clone_from(&self.since);
-        entry.remove_in.clone_from(&self.remove_in);
-    }
-}
-
 /// What is said of the names that files use.
 #[derive(Clone, Debug, Default, Args)]
 pub struct UsesOption {
@@ -69,71 +61,60 @@ pub struct UsesOption {
     pub how: Option<String>,
 }
 
-impl UsesOption {
-    fn uses(&self) -> Uses {
-        match self.how.as_deref() {
+/// What is said of the names before and after.
+#[derive(Clone, Debug, Default, Args)]
+pub struct NameOptions {
+    /// An item that has another name afterwards
+    #[arg(long, value_name = "OLD=NEW", value_parser = pair)]
+    pub rename: Vec<(String, String)>,
+    /// What files call what they import by a name that changes
+    #[command(flatten)]
+    pub uses: UsesOption,
+    /// What stays at the old name.
+    #[command(flatten)]
+    pub shim: ShimOptions,
+}
+
+impl NameOptions {
+    /// The entry of two names.
+    fn entry(&self, verb: Verb, from: &str, to: &str) -> EntryText {
+        let mut entry = EntryText::new(verb, from, Some(to.to_owned()));
+        entry.rename.clone_from(&self.rename);
+        entry.uses = match self.uses.how.as_deref() {
             Some("alias") => Uses::Alias,
             _ => Uses::Rename,
-        }
+        };
+        entry.shim = self.shim.shim;
+        entry.since.clone_from(&self.shim.since);
+        entry.remove_in.clone_from(&self.shim.remove_in);
+        entry
     }
 }
 
-/// Arguments of `move`.
+/// What `move --help` ends with.
+pub const MOVE_EXAMPLES: &str = "Examples:\n  coalesce move lidar.gpu_utils lidar.core.gpu\n  \
+    coalesce move lidar.gpu_utils lidar.core.gpu --shim --remove-in 4.0 --apply\n  \
+    coalesce move crate_name::gpu::Pool crate_name::core::Pool --save migrations/0003-pool.toml";
+/// What `replace --help` ends with.
+pub const REPLACE_EXAMPLES: &str = "Examples:\n  \
+    coalesce replace lidar.old.pick_device lidar.core.gpu.select_device\n  \
+    coalesce replace lidar.gpu_old lidar.core.gpu --rename detect=find_devices --apply";
+
+/// Arguments of `move` and `replace`.
 #[derive(Clone, Debug, Args)]
-#[command(
-    after_help = "Examples:\n  coalesce move lidar.gpu_utils lidar.core.gpu\n  \
-                  coalesce move lidar.gpu_utils lidar.core.gpu --shim --remove-in 4.0 --apply\n  \
-                  coalesce move crate_name::gpu::Pool crate_name::core::Pool --save migrations/0003-pool.toml"
-)]
-pub struct Move {
+pub struct NamePair {
     /// The name before: `a.b.c` in Python, `a::b::c` in Rust
     #[arg(value_name = "FROM")]
     pub from: String,
-    /// The name after; nothing may stand there yet
+    /// The name after: with `move` nothing may stand there yet, with `replace` it must be there
     #[arg(value_name = "TO")]
     pub to: String,
     /// What the names are, where both a module and an item have them
     #[arg(long, value_name = "KIND", value_parser = PossibleValuesParser::new(["module", "item", "crate"]))]
     pub kind: Option<String>,
-    /// An item of the module that gets another name with it
-    #[arg(long, value_name = "OLD=NEW", value_parser = pair)]
-    pub rename: Vec<(String, String)>,
-    /// What files call what they import by a name that changes
+    /// What is said of the names.
     #[command(flatten)]
-    pub uses: UsesOption,
-    /// What stays at the old name.
-    #[command(flatten)]
-    pub shim: ShimOptions,
-    /// What becomes of the plan.
-    #[command(flatten)]
-    pub options: EntryOptions,
-}
-
-/// Arguments of `replace`.
-#[derive(Clone, Debug, Args)]
-#[command(
-    after_help = "Examples:\n  coalesce replace lidar.old.pick_device lidar.core.gpu.select_device\n  \
-                  coalesce replace lidar.gpu_old lidar.core.gpu --rename detect=find_devices --apply"
-)]
-pub struct Replace {
-    /// What gives way: `a.b.c` in Python, `a::b::c` in Rust
-    #[arg(value_name = "FROM")]
-    pub from: String,
-    /// What takes its place; it must be there
-    #[arg(value_name = "TO")]
-    pub to: String,
-    /// What the names are, where both a module and an item have them
-    #[arg(long, value_name = "KIND", value_parser = PossibleValuesParser::new(["module", "item", "crate"]))]
-    pub kind: Option<String>,
-    /// An item that is called otherwise in TO
-    #[arg(long, value_name = "OLD=NEW", value_parser = pair)]
-    pub rename: Vec<(String, String)>,
-    /// What files call what they import by a name that changes
-    #[command(flatten)]
-    pub uses: UsesOption,
-    /// What stays at the old name.
-    #[command(flatten)]
-    pub shim: ShimOptions,
+    pub names: NameOptions,
     /// What becomes of the plan.
     #[command(flatten)]
     pub options: EntryOptions,
@@ -152,18 +133,12 @@ pub struct Merge {
     /// The module that takes its place; it must be there
     #[arg(value_name = "INTO")]
     pub into: String,
-    /// An item that is called otherwise in INTO
-    #[arg(long, value_name = "OLD=NEW", value_parser = pair)]
-    pub rename: Vec<(String, String)>,
     /// What becomes of an item that both have: `keep-into`, `keep-from` or `rename:NAME`
     #[arg(long, value_name = "ITEM=CHOICE", value_parser = pair)]
     pub decide: Vec<(String, String)>,
-    /// What files call what they import by a name that changes
+    /// What is said of the names.
     #[command(flatten)]
-    pub uses: UsesOption,
-    /// What stays at the old name.
-    #[command(flatten)]
-    pub shim: ShimOptions,
+    pub names: NameOptions,
     /// What becomes of the plan.
     #[command(flatten)]
     pub options: EntryOptions,
@@ -181,29 +156,13 @@ pub struct Remove {
     pub options: EntryOptions,
 }
 
-impl Move {
+impl NamePair {
     /// The entry that it stands for.
     #[must_use]
-    pub fn entry(&self) -> EntryText {
-        let mut entry = EntryText::new(Verb::Move, &self.from, Some(self.to.clone()));
-        entry.kind.clone_from(&self.kind);
-        entry.rename.clone_from(&self.rename);
-        entry.uses = self.uses.uses();
-        self.shim.put_into(&mut entry);
-        entry
-    }
-}
-
-impl Replace {
-    /// The entry that it stands for.
-    #[must_use]
-    pub fn entry(&self) -> EntryText {
-        let mut entry = EntryText::new(Verb::Replace, &self.from, Some(self.to.clone()));
-        entry.kind.clone_from(&self.kind);
-        entry.rename.clone_from(&self.rename);
-        entry.uses = self.uses.uses();
-        self.shim.put_into(&mut entry);
-        entry
+    pub fn entry(&self, verb: Verb) -> EntryText {
+        let kind = self.kind.clone();
+        let entry = self.names.entry(verb, &self.from, &self.to);
+        EntryText { kind, ..entry }
     }
 }
 
@@ -211,12 +170,9 @@ impl Merge {
     /// The entry that it stands for.
     #[must_use]
     pub fn entry(&self) -> EntryText {
-        let mut entry = EntryText::new(Verb::Merge, &self.from, Some(self.into.clone()));
-        entry.rename.clone_from(&self.rename);
-        entry.decide.clone_from(&self.decide);
-        entry.uses = self.uses.uses();
-        self.shim.put_into(&mut entry);
-        entry
+        let decide = self.decide.clone();
+        let entry = self.names.entry(Verb::Merge, &self.from, &self.into);
+        EntryText { decide, ..entry }
     }
 }
 

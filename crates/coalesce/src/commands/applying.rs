@@ -42,6 +42,23 @@ pub struct CarriedOut {
 }
 
 impl Application<'_> {
+    /// [`Self::carry_out`] where `apply` says so, else [`Self::show_only`].
+    ///
+    /// # Errors
+    /// As these.
+    pub fn carry_out_if(
+        &self,
+        apply: bool,
+        worked: &mut MigrationPlan,
+        locator: &mut Locator<'_>,
+    ) -> anyhow::Result<CarriedOut> {
+        if apply {
+            self.carry_out(worked, locator)
+        } else {
+            self.show_only(worked, locator)
+        }
+    }
+
     /// Verifies the plan where that is wanted, and applies it if enough was proven.
     ///
     /// # Errors
@@ -97,7 +114,9 @@ impl Application<'_> {
                 Ok(()) => carried.body.committed = Some(committed(&planned, &made)),
                 // The tree is changed: only the commits are missing.
                 Err(error) => {
-                    carried.findings.push(not_committed(&error.to_string()));
+                    let message = format!("the migration is applied, and not committed: {error}");
+                    let help = "commit it yourself, or `coalesce rollback`";
+                    carried.findings.push(not_finished(message, help));
                     carried.exit = Exit::Partly;
                 }
             }
@@ -270,13 +289,14 @@ fn committed(planned: &PlannedCommits, made: &Commits) -> Committed {
     }
 }
 
-fn not_committed(why: &str) -> Finding {
+/// The tree is changed, and what should come after that was not done.
+pub fn not_finished(message: String, help: &str) -> Finding {
     Finding {
         code: codes::UNSAFE_CHANGE,
         severity: Severity::Error,
         path: TreePath::root(),
         span: None,
-        message: format!("the migration is applied, and not committed: {why}"),
-        help: Some("commit it yourself, or `coalesce rollback`".to_owned()),
+        message,
+        help: Some(help.to_owned()),
     }
 }

@@ -9,10 +9,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use coalesce_clones::catalogue::Role;
 use coalesce_engine::{Extent, Session, Sources, references, shims};
 use coalesce_lint::{Baseline, PreparedRule, Report, RoleUse, Subject};
 use coalesce_model::{
-    Finding, Import, LanguageKind, Texts as _, TreePath,
+    Finding, Import, LanguageKind, RoleHome, Texts as _, TreePath,
     envelope::{Body, Check, Command, FindingEntry, Fixed, ShimEntry, UncheckedImport},
     manifest::Manifest,
 };
@@ -43,6 +44,7 @@ pub fn run(global: &cli::Global, arguments: &cli::Check) -> anyhow::Result<Outco
     };
     // What is asked wrongly is told before anything changes.
     known_codes(&session.settings.check.off)?;
+    known_roles(&session.settings.check.homes)?;
     scope.know_revision(&session)?;
     let mut baseline = arguments
         .baseline
@@ -68,31 +70,48 @@ pub fn run(global: &cli::Global, arguments: &cli::Check) -> anyhow::Result<Outco
         named_files::write(session.tree.root(), path, &known.to_json()?)?;
     }
     let elsewhere = scope.narrow(&session, &mut report.findings)?;
+    let fixed = fixed.filter(|fixed| fixed.migration.is_some() || fixed.baseline.is_some());
+    let outcome = tell(
+        global,
+        arguments,
+        &session,
+        (report, elsewhere, fixed),
+        &scope,
+    );
+    if global.ends {
+        session.leave_to_process();
+    }
+    Ok(outcome)
+}
+
+/// What was found as an envelope, and how the command ends.
+fn tell(
+    global: &cli::Global,
+    arguments: &cli::Check,
+    session: &Session,
+    (report, elsewhere, fixed): (Report, usize, Option<Fixed>),
+    scope: &Scope,
+) -> Outcome {
     let clean = !coalesce_lint::fails(&report.findings) || arguments.write_baseline.is_some();
     let named = |path: &Option<PathBuf>| path.as_ref().map(|path| path.display().to_string());
     let body = Check {
         files: session.files(),
-        rules: report.ran.clone(),
+        rules: report.ran,
         baseline: named(&arguments.baseline),
         written: named(&arguments.write_baseline),
         allowed: report.allowed,
         known: report.known,
         elsewhere,
-        unchecked: unchecked(&session),
+        unchecked: unchecked(session),
         changed_since: arguments.changed_since.clone(),
-        fixed: fixed.filter(|fixed| fixed.migration.is_some() || fixed.baseline.is_some()),
+        fixed,
     };
-    let mut page = Page::new(&session, global);
-    let entries = entries(&session, &mut page, &report.findings, &scope, arguments.fix);
-    let mut envelope = page.envelope(Command::Check, &[], Body::Check(body));
-    envelope.findings = entries;
-    if global.ends {
-        session.leave_to_process();
-    }
-    Ok(Outcome {
-        envelope,
-        exit: if clean { Exit::Success } else { Exit::Findings },
-    })
+    let mut page = Page::new(session, global);
+    let entries = entries(session, &mut page, &report.findings, scope, arguments.fix);
+    let exit = if clean { Exit::Success } else { Exit::Findings };
+    let mut outcome = page.outcome(Command::Check, &[], Body::Check(body), exit);
+    outcome.envelope.findings = entries;
+    outcome
 }
 
 /// Mends what can be mended, and reads the tree again where that changed it.
@@ -134,12 +153,12 @@ fn entries(
 /// Refuses options that say how `--fix` applies, where there is no `--fix`.
 fn fits_together(arguments: &cli::Check) -> Result<(), Failure> {
     let applying = &arguments.applying;
-    let asked = applying.verify || applying.allow_unproven || applying.allow_dirty;
+    let asked =
+        applying.verify || applying.allow_unproven || applying.allow_dirty || applying.commits;
     if arguments.fix || !(asked || applying.require.is_some()) {
         return Ok(());
     }
-    let message =
-        "`--verify`, `--require`, `--allow-unproven` and `--allow-dirty` say how `--fix` applies";
+    let message = "`--verify`, `--require`, `--allow-unproven`, `--allow-dirty` and `--commits` say how `--fix` applies";
     Err(Failure::user(message))
 }
 
@@ -311,21 +330,36 @@ fn is_baseline(session: &Session, path: &TreePath) -> bool {
 
 /// Refuses a rule that is switched off and does not exist.
 fn known_codes(off: &[String]) -> Result<(), Failure> {
-    let codes = || coalesce_lint::RULES.iter().map(|rule| rule.code.0);
-    match off
-        .iter()
-        .find(|off| !codes().any(|code| code == off.as_str()))
-    {
-        None => Ok(()),
-        Some(wrong) => {
-            let failure = Failure::config(format!(
-                "coalesce.toml: there is no rule `{wrong}` to switch off"
-            ));
-            Err(match coalesce_model::manifest::nearest(wrong, codes()) {
-                Some(near) => failure.hint(format!("did you mean `{near}`?")),
-                None => failure,
-            })
-        }
+    let codes = coalesce_lint::RULES.iter().map(|rule| rule.code.0);
+    let codes: Vec<&str> = codes.collect();
+    let mut off = off.iter();
+    let wrong = off.find(|off| !codes.contains(&off.as_str()));
+    wrong.map_or(Ok(()), |wrong| {
+        let message = format!("coalesce.toml: there is no rule `{wrong}` to switch off");
+        Err(misspelt(message, wrong, &codes))
+    })
+}
+
+/// Refuses a role that the catalogue does not have: its home would never be missed.
+fn known_roles(homes: &[RoleHome]) -> Result<(), Failure> {
+    let known = Role::ALL.map(Role::as_str);
+    let mut roles = homes.iter().flat_map(|home| &home.roles);
+    let wrong = roles.find(|role| !known.contains(&role.as_str()));
+    wrong.map_or(Ok(()), |wrong| {
+        let known_list = known.join("`, `");
+        let message = format!(
+            "coalesce.toml: `[[gpu-home]]` names the role `{wrong}`; there are `{known_list}`"
+        );
+        Err(misspelt(message, wrong, &known))
+    })
+}
+
+/// A name that is none, with the one that was likely meant.
+fn misspelt(message: String, wrong: &str, known: &[&str]) -> Failure {
+    let failure = Failure::config(message);
+    match coalesce_model::manifest::nearest(wrong, known.iter().copied()) {
+        Some(near) => failure.hint(format!("did you mean `{near}`?")),
+        None => failure,
     }
 }
 

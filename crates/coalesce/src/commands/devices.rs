@@ -7,7 +7,7 @@ use std::{
     collections::BTreeMap,
     env,
     io::Read as _,
-    process::{Child, Command as Program, ExitStatus, Stdio},
+    process::{Child, Command as Program, Stdio},
     sync::{Arc, mpsc},
     thread,
     time::{Duration, Instant},
@@ -18,6 +18,7 @@ use coalesce_model::envelope::{
     Body, Command, DeviceEntry, Devices, Envelope, HealthEntry, HostEntry, PlatformEntry,
     ProcessEntry, SlotsEntry, UnavailableEntry,
 };
+use coalesce_verify::wait_for_end;
 use core_gpu::{
     configuration::Configuration,
     devices::{AvailableDevices, DeviceManager, DeviceMemory, ProcessUse, ResolvedDevice},
@@ -315,8 +316,11 @@ fn finish(mut child: Child, end: Instant) -> Result<Devices, (&'static str, Stri
         let read = output.map(|mut output| output.read_to_string(&mut text));
         read.and_then(Result::ok).map(|_| text)
     });
-    let status = wait(&mut child, end).map_err(|error| ("failed", error.to_string()))?;
+    let limit = end.saturating_duration_since(Instant::now());
+    let failed = |error: std::io::Error| ("failed", error.to_string());
+    let status = wait_for_end(&mut child, limit).map_err(failed)?;
     let Some(status) = status else {
+        child.kill().and_then(|()| child.wait()).map_err(failed)?;
         return Err((
             "hung",
             "its process did not end in time, and was ended".to_owned(),
@@ -325,21 +329,6 @@ fn finish(mut child: Child, end: Instant) -> Result<Devices, (&'static str, Stri
     let text = reader.join().ok().flatten().filter(|_| status.success());
     let found = text.and_then(|text| serde_json::from_str(&text).ok());
     found.ok_or_else(|| ("ended", format!("its process ended with {status}")))
-}
-
-/// Waits for a process, and ends one that takes too long.
-fn wait(child: &mut Child, end: Instant) -> std::io::Result<Option<ExitStatus>> {
-    loop {
-        if let Some(status) = child.try_wait()? {
-            return Ok(Some(status));
-        }
-        if Instant::now() >= end {
-            child.kill()?;
-            child.wait()?;
-            return Ok(None);
-        }
-        thread::sleep(Duration::from_millis(5));
-    }
 }
 
 #[cfg(test)]

@@ -362,7 +362,7 @@ fn difference(difference: Difference) -> CoverageDifference {
         text: text.text,
     };
     CoverageDifference {
-        aspect: difference.aspect.into(),
+        aspect: difference.aspect,
         moved: difference.moved,
         left: difference.left.map(line),
         right: difference.right.map(line),

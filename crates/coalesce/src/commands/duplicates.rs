@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_clones::{
-    Baseline, Chapter, Corpus, Duplicate, Kind, Options, Report, SourceFile, align::Difference,
+    Baseline, Chapter, Corpus, Duplicate, Options, Report, SourceFile, align::Difference,
     baseline::Spent, catalogue, pairs::Minimum, report::FileRole,
 };
 use coalesce_engine::{History, Outliner, Sources, history};
@@ -250,7 +250,7 @@ fn finding(class: &Duplicate, new: Option<bool>) -> Option<Finding> {
         named.push(format!("{} more", others.len() - NAMED));
     }
     let what = match class.kind {
-        Kind::Idiom => class.title.clone(),
+        DuplicateKind::Idiom => class.title.clone(),
         kind => format!("this {} has {} more", kind.as_str(), copies(others.len())),
     };
     Some(Finding {
@@ -311,13 +311,7 @@ fn entry(mut class: Duplicate, new: Option<bool>, history: &History) -> Duplicat
     };
     DuplicateEntry {
         id: class.id,
-        kind: match class.kind {
-            Kind::Module => DuplicateKind::Module,
-            Kind::Class => DuplicateKind::Class,
-            Kind::Function => DuplicateKind::Function,
-            Kind::Block => DuplicateKind::Block,
-            Kind::Idiom => DuplicateKind::Idiom,
-        },
+        kind: class.kind,
         language: class.language,
         members: class.members.into_iter().map(member).collect(),
         similarity: Share::new(class.similarity),
@@ -336,7 +330,7 @@ fn entry(mut class: Duplicate, new: Option<bool>, history: &History) -> Duplicat
 fn difference(difference: Difference) -> DifferenceEntry {
     DifferenceEntry {
         member: difference.member,
-        aspect: difference.aspect.into(),
+        aspect: difference.aspect,
         line: difference.line,
         text: difference.text,
     }

@@ -1,18 +1,17 @@
 //! `move`, `replace`, `merge` and `remove`: a manifest of one entry that nobody has to write.
 
-use coalesce_apply::Store;
-use coalesce_engine::{PlanOptions, Session, checks_of, plan};
+use coalesce_engine::{MigrationPlan, PlanOptions, Session, checks_of, plan};
 use coalesce_model::{
     Uses,
     envelope::{Body, Command, EntryMigration, Grade},
-    manifest::{EntryText, Manifest},
+    manifest::{EntryText, Manifest, Verb},
 };
 
 use coalesce_report::typed;
 
 use super::{
-    Page, applying::Application, label, manifests as all_manifests, migrate::refuse_unfinished,
-    open, rollback::failure, some_manifests, spoken::Spoken,
+    Page, applying::Application, label, manifests as all_manifests, open, open_store,
+    some_manifests, spoken::Spoken,
 };
 use crate::{
     cli::{self, Docs, EntryOptions},
@@ -35,8 +34,10 @@ impl<'a> EntryCommand<'a> {
     #[must_use]
     pub fn of(command: &'a cli::Command) -> Option<Self> {
         let (entry, options) = match command {
-            cli::Command::Move(arguments) => (arguments.entry(), &arguments.options),
-            cli::Command::Replace(arguments) => (arguments.entry(), &arguments.options),
+            cli::Command::Move(arguments) => (arguments.entry(Verb::Move), &arguments.options),
+            cli::Command::Replace(arguments) => {
+                (arguments.entry(Verb::Replace), &arguments.options)
+            }
             cli::Command::Merge(arguments) => (arguments.entry(), &arguments.options),
             cli::Command::Remove(arguments) => (arguments.entry(), &arguments.options),
             _ => return None,
@@ -59,46 +60,26 @@ pub fn run(global: &cli::Global, command: &EntryCommand<'_>) -> anyhow::Result<O
     if let Some(path) = &options.save {
         named_files::refuse_existing(path)?;
     }
-    let store = Store::open(&global.root).map_err(failure)?;
-    refuse_unfinished(&store)?;
-    let mut session = open(global)?;
+    let store = open_store(global)?;
     let text = command.entry.manifest();
     let spoken = Spoken(&command.entry);
-    let mut manifests = unsaved(&session, command, &text).map_err(|why| spoken.failure(&why))?;
-    let planning = PlanOptions {
-        prose: options.docs == Docs::Rewrite,
-        ..PlanOptions::default()
-    };
-    let mut worked = plan(&session, &manifests, planning).map_err(|why| spoken.failure(&why))?;
-    let mut saved = None;
-    if let Some(path) = &options.save {
-        // Names that fit nothing were refused above. Where the command cannot do its work the file goes again.
-        saved = Some(named_files::write_for_now(&global.root, path, &text)?);
-        // The file may be one of the tree, which then says what was applied of it.
-        session = open(global)?;
-        manifests = some_manifests(&session, std::slice::from_ref(path))?;
-        fits_others(&session, &manifests)?;
-        worked = plan(&session, &manifests, planning)?;
-    }
-    let mut page = Page::new(&session, global);
-    let checks = checks_of(&manifests);
+    let mut planned = PlannedEntry::new(global, command, &text, &spoken)?;
+    let mut page = Page::new(&planned.session, global);
     let application = Application {
-        session: &session,
+        session: &planned.session,
         store: &store,
         options: &options.applying,
-        checks: &checks,
+        checks: &checks_of(&planned.manifests),
     };
-    let carried = if options.apply {
-        application.carry_out(&mut worked, &mut page.locator)?
-    } else {
-        application.show_only(&mut worked, &mut page.locator)?
-    };
+    let worked = &mut planned.worked;
+    let carried = application.carry_out_if(options.apply, worked, &mut page.locator)?;
     let findings: Vec<_> = carried
         .findings
         .into_iter()
         .map(|finding| spoken.finding(finding))
         .collect();
-    let saved = saved.filter(|_| carried.exit != Exit::Failed);
+    // Where the command cannot do its work, the manifest goes again.
+    let saved = planned.saved.filter(|_| carried.exit != Exit::Failed);
     let manifest_saved = saved.and_then(|saved| {
         saved.keep();
         Some(options.save.as_ref()?.display().to_string())
@@ -108,17 +89,60 @@ pub fn run(global: &cli::Global, command: &EntryCommand<'_>) -> anyhow::Result<O
         let proven = carried.body.plan.answer.grade != Some(Grade::NotProven);
         next(global, command, manifest_saved.as_deref(), proven)
     });
-    let body = EntryMigration {
+    let body = Body::Entry(EntryMigration {
         manifest: text,
         manifest_saved,
         migrate: carried.body,
         next,
-    };
-    let envelope = page.envelope(command.name, &findings, Body::Entry(body));
-    Ok(Outcome {
-        envelope,
-        exit: carried.exit,
-    })
+    });
+    Ok(page.outcome(command.name, &findings, body, carried.exit))
+}
+
+/// The plan of an entry, and the manifest that it was made from.
+struct PlannedEntry {
+    session: Session,
+    manifests: Vec<Manifest>,
+    worked: MigrationPlan,
+    /// The manifest's file, where it is to be kept.
+    saved: Option<named_files::Written>,
+}
+
+impl PlannedEntry {
+    fn new(
+        global: &cli::Global,
+        command: &EntryCommand<'_>,
+        text: &str,
+        spoken: &Spoken<'_>,
+    ) -> anyhow::Result<Self> {
+        let planning = PlanOptions {
+            prose: command.options.docs == Docs::Rewrite,
+            ..PlanOptions::default()
+        };
+        let session = open(global)?;
+        let manifests = unsaved(&session, command, text).map_err(|why| spoken.failure(&why))?;
+        let worked = plan(&session, &manifests, planning).map_err(|why| spoken.failure(&why))?;
+        let Some(path) = &command.options.save else {
+            return Ok(Self {
+                session,
+                manifests,
+                worked,
+                saved: None,
+            });
+        };
+        // Names that fit nothing were refused above.
+        let saved = named_files::write_for_now(&global.root, path, text)?;
+        // The file may be one of the tree, which then says what was applied of it.
+        let session = open(global)?;
+        let manifests = some_manifests(&session, std::slice::from_ref(path))?;
+        fits_others(&session, &manifests)?;
+        let worked = plan(&session, &manifests, planning)?;
+        Ok(Self {
+            session,
+            manifests,
+            worked,
+            saved: Some(saved),
+        })
+    }
 }
 
 /// Refuses a manifest that does not fit the others of the tree, which are read along with it from now on, unless those do

@@ -25,7 +25,12 @@ pub fn run(global: &cli::Global, arguments: &cli::Find) -> anyhow::Result<Outcom
         (None, Some(text)) => ("signature", Wanted::Signature(text.clone())),
         (None, None) => return Err(Failure::user("name a snippet or a signature").into()),
     };
-    let found = existing(&global.root, !global.no_cache, &wanted, arguments.limit)?;
+    let found = existing(
+        &global.root,
+        !global.no_cache,
+        &wanted,
+        arguments.limit.get(),
+    )?;
     let body = Find {
         wanted: kind.to_owned(),
         existing: found,

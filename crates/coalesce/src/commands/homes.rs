@@ -7,11 +7,11 @@ use std::{
     collections::{BTreeMap, BTreeSet},
 };
 
-use coalesce_clones::{Chapter, Duplicate, Kind, Member, Report};
+use coalesce_clones::{Chapter, Duplicate, Member, Report};
 use coalesce_engine::{PackageReach, unfit};
 use coalesce_model::{
     LanguageKind, ModuleKind, Texts as _, TreePath,
-    envelope::{Audit, HomeEntry, ModuleEntry},
+    envelope::{Audit, DuplicateKind, HomeEntry, ModuleEntry},
 };
 use coalesce_plan::propose::{Standing, is_apart, is_documented, rank};
 use coalesce_rust::discover::Package;
@@ -113,8 +113,10 @@ impl<'a> Homes<'a> {
 
     /// The home of a class; `None` where nothing is known of two of its members.
     pub fn of(&self, class: &Duplicate) -> Option<HomeEntry> {
-        let asked = matches!(class.kind, Kind::Module | Kind::Class | Kind::Function)
-            && matches!(class.chapter, Chapter::Product | Chapter::Alike);
+        let asked = matches!(
+            class.kind,
+            DuplicateKind::Module | DuplicateKind::Class | DuplicateKind::Function
+        ) && matches!(class.chapter, Chapter::Product | Chapter::Alike);
         let members = class.members.iter().filter(|_| asked);
         let named = members.filter_map(|member| Some((member, self.name_of(class, member)?)));
         let named: Vec<(&Member, String)> = named.take(MOST_PLACES).collect();
@@ -168,7 +170,7 @@ impl<'a> Homes<'a> {
         if is_apart(member.path.as_str()) || module.shim {
             return None;
         }
-        if class.kind == Kind::Module {
+        if class.kind == DuplicateKind::Module {
             return Some(module.name.clone());
         }
         let item = module.defines.get(&member.item)?;
@@ -221,7 +223,7 @@ impl<'a> Homes<'a> {
     /// How much of the other modules one has as well: what is the same stands in both, so of a larger one
     /// it is a lesser share.
     fn coverage(&self, class: &Duplicate, member: &Member, asked: &[&Member]) -> f32 {
-        if class.kind != Kind::Module {
+        if class.kind != DuplicateKind::Module {
             return 0.0;
         }
         let lines = |member: &Member| self.modules.get(&member.path).map_or(0, |one| one.lines);

@@ -7,16 +7,14 @@ use coalesce_engine::{
     MigrationPlan, Session, checks_of, checks_of_plan, emit_tests, plan, read_saved_plan,
 };
 use coalesce_model::{
-    Finding, Severity, TreePath,
     envelope::{Body, Command},
-    finding::codes,
     manifest::VerifyTable,
 };
 
 use super::{
     Page,
-    applying::{Application, CarriedOut},
-    check, open,
+    applying::{Application, CarriedOut, not_finished},
+    check, open, open_store,
     rollback::failure,
     some_manifests,
 };
@@ -32,8 +30,7 @@ use crate::{
 /// When a manifest does not fit, the plan is refused, or the tree cannot be written; the tree is
 /// then as it was.
 pub fn run(global: &cli::Global, arguments: &cli::Migrate) -> anyhow::Result<Outcome> {
-    let store = Store::open(&global.root).map_err(failure)?;
-    refuse_unfinished(&store)?;
+    let store = open_store(global)?;
     let session = open(global)?;
     let (mut worked, checks) = planned(&session, arguments)?;
     let tests = match &arguments.emit_tests {
@@ -57,11 +54,7 @@ pub fn run(global: &cli::Global, arguments: &cli::Migrate) -> anyhow::Result<Out
         write_baseline(global, path, &mut carried)?;
     }
     let body = Body::Migrate(carried.body);
-    let envelope = page.envelope(Command::Migrate, &carried.findings, body);
-    Ok(Outcome {
-        envelope,
-        exit: carried.exit,
-    })
+    Ok(page.outcome(Command::Migrate, &carried.findings, body, carried.exit))
 }
 
 /// Writes the baseline of the tree as it is now.
@@ -77,9 +70,11 @@ fn write_baseline(
         Ok(()) => carried.body.baseline = Some(path.display().to_string()),
         // The tree is changed: only the baseline is missing.
         Err(error) if carried.body.applied => {
-            carried
-                .findings
-                .push(no_baseline(&describe(&error).message));
+            let why = describe(&error).message;
+            let message =
+                format!("the migration is applied, and the baseline is not written: {why}");
+            let help = "write it with `coalesce check --write-baseline FILE`";
+            carried.findings.push(not_finished(message, help));
             carried.exit = Exit::Partly;
         }
         Err(error) => return Err(error),
@@ -104,17 +99,6 @@ fn planned(
     let manifests = some_manifests(session, &arguments.manifests.manifests)?;
     let worked = plan(session, &manifests, arguments.manifests.options())?;
     Ok((worked, checks_of(&manifests)))
-}
-
-fn no_baseline(why: &str) -> Finding {
-    Finding {
-        code: codes::UNSAFE_CHANGE,
-        severity: Severity::Error,
-        path: TreePath::root(),
-        span: None,
-        message: format!("the migration is applied, and the baseline is not written: {why}"),
-        help: Some("write it with `coalesce check --write-baseline FILE`".to_owned()),
-    }
 }
 
 /// Refuses a tree whose last migration was cut off.

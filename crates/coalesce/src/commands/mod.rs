@@ -27,6 +27,7 @@ mod spoken;
 mod status;
 mod verify;
 
+use coalesce_apply::Store;
 use coalesce_engine::{Extent, Progress, Session};
 use coalesce_model::{
     Finding, Root, Severity, TreePath,
@@ -39,7 +40,7 @@ use coalesce_report::typed;
 
 use crate::{
     cli::{self, Invocation},
-    exit::{Failure, Outcome},
+    exit::{Exit, Failure, Outcome},
     named_files,
     progress::TerminalLine,
     terminal,
@@ -88,7 +89,7 @@ fn carry_out(invocation: &Invocation) -> anyhow::Result<Outcome> {
         cli::Command::Plan(_) | cli::Command::Check(_) | cli::Command::Verify(_)
     ) {
         // Half of a migration is no tree to be judged.
-        if let Ok(store) = coalesce_apply::Store::open(&global.root) {
+        if let Ok(store) = Store::open(&global.root) {
             migrate::refuse_unfinished(&store)?;
         }
     }
@@ -141,7 +142,7 @@ pub fn cut_off(invocation: &Invocation) -> Option<String> {
             | cli::Command::Find(_)
             | cli::Command::Init(_)
     );
-    let store = tells.then(|| coalesce_apply::Store::open(&invocation.global.root));
+    let store = tells.then(|| Store::open(&invocation.global.root));
     let record = store?.ok()?.unfinished().ok()??;
     Some(format!(
         "the migration {} was cut off, so the tree is between two states: `coalesce recover` puts \
@@ -208,6 +209,14 @@ impl<'s> Page<'s> {
         }
     }
 
+    /// How a command ends.
+    fn outcome(self, command: Command, findings: &[Finding], body: Body, exit: Exit) -> Outcome {
+        Outcome {
+            envelope: self.envelope(command, findings, body),
+            exit,
+        }
+    }
+
     fn envelope(mut self, command: Command, findings: &[Finding], body: Body) -> Envelope {
         let findings = findings
             .iter()
@@ -219,6 +228,13 @@ impl<'s> Page<'s> {
             ..Envelope::new(self.root, command, body)
         }
     }
+}
+
+/// The journal of the tree, which a migration that was cut off keeps from being changed further.
+fn open_store(global: &cli::Global) -> anyhow::Result<Store> {
+    let store = Store::open(&global.root).map_err(rollback::failure)?;
+    migrate::refuse_unfinished(&store)?;
+    Ok(store)
 }
 
 /// The roots of all languages.

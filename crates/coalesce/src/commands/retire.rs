@@ -1,12 +1,9 @@
 //! `retire`: the removal of shims that are due or that nobody uses, as a plan or at once.
 
-use coalesce_apply::Store;
 use coalesce_engine::{SelectedShim, ShimSelection, checks_of, save_plan};
 use coalesce_model::envelope::{Body, Command, Locator, Retire, RetiredShim};
 
-use super::{
-    Page, applying::Application, manifests, migrate::refuse_unfinished, open, rollback::failure,
-};
+use super::{Page, applying::Application, manifests, open, open_store};
 use crate::{
     cli,
     exit::{Exit, Outcome},
@@ -18,8 +15,7 @@ use crate::{
 /// # Errors
 /// When the tree cannot be read or written, or a name is no shim.
 pub fn run(global: &cli::Global, arguments: &cli::Retire) -> anyhow::Result<Outcome> {
-    let store = Store::open(&global.root).map_err(failure)?;
-    refuse_unfinished(&store)?;
+    let store = open_store(global)?;
     let session = open(global)?;
     let wanted = ShimSelection {
         names: arguments.names.clone(),
@@ -37,11 +33,7 @@ pub fn run(global: &cli::Global, arguments: &cli::Retire) -> anyhow::Result<Outc
         options: &arguments.applying,
         checks: &checks,
     };
-    let mut carried = if arguments.apply {
-        application.carry_out(&mut worked, &mut page.locator)?
-    } else {
-        application.show_only(&mut worked, &mut page.locator)?
-    };
+    let mut carried = application.carry_out_if(arguments.apply, &mut worked, &mut page.locator)?;
     if let Some(path) = arguments
         .out
         .as_ref()
@@ -50,18 +42,14 @@ pub fn run(global: &cli::Global, arguments: &cli::Retire) -> anyhow::Result<Outc
         named_files::write(session.tree.root(), path, &save_plan(&session, &worked)?)?;
         carried.body.plan.saved = Some(path.display().to_string());
     }
-    let body = Retire {
+    let body = Body::Retire(Retire {
         shims: shims(&selected, &mut page.locator),
         plan: carried.body.plan,
         migration: carried.body.migration,
         applied: carried.body.applied,
         committed: carried.body.committed,
-    };
-    let envelope = page.envelope(Command::Retire, &carried.findings, Body::Retire(body));
-    Ok(Outcome {
-        envelope,
-        exit: carried.exit,
-    })
+    });
+    Ok(page.outcome(Command::Retire, &carried.findings, body, carried.exit))
 }
 
 fn shims(selected: &[SelectedShim], locator: &mut Locator<'_>) -> Vec<RetiredShim> {

@@ -10,7 +10,7 @@ use std::{
     rc::Rc,
 };
 
-use coalesce_model::ByteSpan;
+use coalesce_model::{ByteSpan, outline::brackets};
 
 use super::{
     dependencies::OutsideNames,
@@ -458,12 +458,12 @@ pub(super) fn words<'t>(file: &'t FileNames, span: ByteSpan) -> Vec<Word<'t>> {
     let mut at = 0;
     while let Some(token) = tokens.get(at) {
         if text(at) == "#" && text(at + 1) == "[" && !TELLING.contains(&text(at + 2)) {
-            at = closing(&tokens, at + 1, &text);
+            at = brackets::behind_closing(&text, at + 1..tokens.len());
             continue;
         }
         if text(at) == "pub" {
             at = if text(at + 1) == "(" {
-                closing(&tokens, at + 1, &text)
+                brackets::behind_closing(&text, at + 1..tokens.len())
             } else {
                 at + 1
             };
@@ -486,22 +486,4 @@ pub(super) fn words<'t>(file: &'t FileNames, span: ByteSpan) -> Vec<Word<'t>> {
         at += 1;
     }
     found
-}
-
-/// One past the bracket that closes the one at `open`.
-fn closing<'t>(tokens: &[Token], open: usize, text: &impl Fn(usize) -> &'t str) -> usize {
-    let mut depth = 0usize;
-    for at in open..tokens.len() {
-        match text(at) {
-            "(" | "[" | "{" => depth += 1,
-            ")" | "]" | "}" => {
-                depth = depth.saturating_sub(1);
-                if depth == 0 {
-                    return at + 1;
-                }
-            }
-            _ => {}
-        }
-    }
-    tokens.len()
 }
