@@ -25,6 +25,8 @@
 pub mod address;
 pub mod annotate;
 #[cfg(any(feature = "vulkan", all(feature = "metal", target_vendor = "apple")))]
+mod buffer_driver;
+#[cfg(any(feature = "vulkan", all(feature = "metal", target_vendor = "apple")))]
 mod buffers;
 pub mod codes;
 #[cfg(feature = "cuda")]
