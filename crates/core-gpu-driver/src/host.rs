@@ -7,7 +7,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     ptr::NonNull,
     sync::{
-        Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, Ordering::Relaxed},
     },
     time::{Duration, Instant},
@@ -89,6 +89,12 @@ impl HostDriver {
             uuid: own_identity(),
         };
         Self::with_identity(id, total_bytes)
+    }
+
+    /// As [`HostDriver::new`], for several owners, as other drivers are opened.
+    #[must_use]
+    pub fn open(total_bytes: u64) -> Arc<dyn Driver> {
+        Arc::new(Self::new(total_bytes))
     }
 
     /// As [`HostDriver::new`], under a given identity: for who opens the one device that a probe has

@@ -39,6 +39,8 @@ pub mod error;
 pub mod graph;
 pub mod host;
 pub mod identity;
+#[cfg(any(feature = "cuda", feature = "rocm"))]
+mod library_driver;
 mod mapped;
 pub mod memory;
 #[cfg(feature = "metal")]
