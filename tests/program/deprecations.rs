@@ -54,9 +54,7 @@ use ::a_b::old::r#type::Quiet as _;
 
 fn write(tree: &Path) {
     for (path, text) in FILES {
-        let path = tree.join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
+        coalesce_tests::write_file(tree, path, text).unwrap();
     }
 }
 

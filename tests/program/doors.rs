@@ -71,9 +71,7 @@ impl House {
     }
 
     fn write(&self, name: &str, text: &str) {
-        let file = self.tree().join(name);
-        fs::create_dir_all(file.parent().unwrap()).unwrap();
-        fs::write(file, text).unwrap();
+        coalesce_tests::write_file(&self.tree(), name, text).unwrap();
     }
 
     fn program(&self, name: &str) {

@@ -50,9 +50,7 @@ impl Scratch {
     }
 
     fn write(&self, path: &str, text: &str) {
-        let path = self.tree().join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
+        coalesce_tests::write_file(&self.tree(), path, text).unwrap();
     }
 
     /// Runs a program in the tree, with nothing of this machine's CI in its surroundings.

@@ -83,9 +83,7 @@ impl Tree {
 
     pub fn lay_out(&self, root: &Path) {
         for (path, text) in &self.files {
-            let path = root.join(path);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, text).unwrap();
+            coalesce_tests::write_file(root, path, text).unwrap();
         }
     }
 

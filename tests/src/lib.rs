@@ -55,6 +55,16 @@ pub fn write_tree(root: &Path, tree: &Tree) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Writes a file below `root`, and the folders above it.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn write_file(root: &Path, name: &str, text: impl AsRef<[u8]>) -> anyhow::Result<()> {
+    let path = root.join(name);
+    fs::create_dir_all(path.parent().unwrap_or(root))?;
+    fs::write(&path, text).with_context(|| path.display().to_string())
+}
+
 /// Makes a symbolic link.
 ///
 /// # Errors

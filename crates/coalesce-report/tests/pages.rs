@@ -197,32 +197,40 @@ fn duplicate() -> DuplicateEntry {
     }
 }
 
-fn plan() -> Plan {
-    let (old, new) = (path("lidar/gpu.py"), path("lidar/core/gpu.py"));
-    let (user, text) = (path("lidar/a.py"), "from lidar.gpu import x\n");
+fn operation(operation: OperationKind, path: &TreePath, to: Option<&TreePath>) -> OperationEntry {
+    OperationEntry {
+        operation,
+        path: path.clone(),
+        to: to.cloned(),
+        reason: None,
+    }
+}
+
+/// What the plan's edit and move are as a diff.
+fn plan_diff(user: &TreePath, old: &TreePath, new: &TreePath) -> String {
     let side = |path, text| {
         Some(Side {
             path,
             text: Some(text),
         })
     };
-    let edited = "from lidar.core.gpu import x\n";
+    let (text, edited) = (
+        "from lidar.gpu import x\n",
+        "from lidar.core.gpu import x\n",
+    );
+    file_diff(side(old, "x = 1\n"), side(new, "x = 1\n"))
+        + &file_diff(side(user, text), side(user, edited))
+}
+
+fn plan() -> Plan {
+    let (old, new) = (path("lidar/gpu.py"), path("lidar/core/gpu.py"));
+    let user = path("lidar/a.py");
     Plan {
         files: files(),
         manifests: vec!["0001-gpu".into()],
         operations: vec![
-            OperationEntry {
-                operation: OperationKind::Edit,
-                path: user.clone(),
-                to: None,
-                reason: None,
-            },
-            OperationEntry {
-                operation: OperationKind::Move,
-                path: old.clone(),
-                to: Some(new.clone()),
-                reason: None,
-            },
+            operation(OperationKind::Edit, &user, None),
+            operation(OperationKind::Move, &old, Some(&new)),
         ],
         rewrites: vec![RewriteEntry {
             path: user.clone(),
@@ -263,8 +271,7 @@ fn plan() -> Plan {
             }],
             ..Answer::default()
         },
-        diff: file_diff(side(&old, "x = 1\n"), side(&new, "x = 1\n"))
-            + &file_diff(side(&user, text), side(&user, edited)),
+        diff: plan_diff(&user, &old, &new),
         saved: Some("plan.json".into()),
     }
 }

@@ -2,6 +2,31 @@
 
 use std::{fmt, num::NonZeroU64, ptr::NonNull};
 
+/// What addresses of either kind can.
+macro_rules! numbered {
+    ($address:ident) => {
+        impl $address {
+            /// Its number, for the driver and for display.
+            #[must_use]
+            pub const fn get(self) -> u64 {
+                self.0.get()
+            }
+
+            /// The address `bytes` further on; nothing when there is no such number.
+            #[must_use]
+            pub const fn checked_add(self, bytes: u64) -> Option<Self> {
+                match self.0.checked_add(bytes) {
+                    Some(address) => Some(Self(address)),
+                    None => None,
+                }
+            }
+        }
+    };
+}
+
+numbered!(DeviceAddress);
+numbered!(HostAddress);
+
 /// An address in a device's memory. Never a pointer of this process, and never zero.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DeviceAddress(NonZeroU64);
@@ -11,21 +36,6 @@ impl DeviceAddress {
     #[must_use]
     pub const fn new(address: u64) -> Option<Self> {
         match NonZeroU64::new(address) {
-            Some(address) => Some(Self(address)),
-            None => None,
-        }
-    }
-
-    /// Its number, for the driver and for display.
-    #[must_use]
-    pub const fn get(self) -> u64 {
-        self.0.get()
-    }
-
-    /// The address `bytes` further on; nothing when there is no such number.
-    #[must_use]
-    pub const fn checked_add(self, bytes: u64) -> Option<Self> {
-        match self.0.checked_add(bytes) {
             Some(address) => Some(Self(address)),
             None => None,
         }
@@ -66,21 +76,6 @@ impl HostAddress {
     #[must_use]
     pub fn pointer(self) -> *mut u8 {
         std::ptr::with_exposed_provenance_mut(self.get() as usize)
-    }
-
-    /// Its number.
-    #[must_use]
-    pub const fn get(self) -> u64 {
-        self.0.get()
-    }
-
-    /// The address `bytes` further on; nothing when there is no such number.
-    #[must_use]
-    pub const fn checked_add(self, bytes: u64) -> Option<Self> {
-        match self.0.checked_add(bytes) {
-            Some(address) => Some(Self(address)),
-            None => None,
-        }
     }
 }
 

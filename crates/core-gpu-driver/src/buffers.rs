@@ -1,28 +1,45 @@
-//! What drivers have in common whose memory is reached through buffers: which buffer an address lies
-//! in, and copies between buffers in a stream's order.
+//! Memory that is reached through buffers: which buffer an address lies in, and what is done to
+//! buffers in a stream's order.
 
 use std::{collections::BTreeMap, ptr::NonNull, sync::Arc};
 
 use crate::{
-    address::{DeviceAddress, HostAddress, Place},
-    error::{Absent, DriverError, Refusal},
-    stream::{RawStream, refused},
+    address::{DeviceAddress, HostAddress},
+    error::{DriverError, Refusal},
+    stream::refused,
 };
 
+/// What memory is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MemoryKind {
+    /// The device's own.
+    Device,
+    /// The host's, which the device reads and writes by itself.
+    Host,
+}
+
 /// A buffer with the bytes of one allocation.
-pub(crate) trait BufferMemory {
+///
+/// # Safety
+/// The bytes of the buffer are its own, from [`BufferMemory::offset`] on as many as
+/// [`BufferMemory::bytes`] says; from [`BufferMemory::pointer`] on the host can read and write as many,
+/// as long as the buffer lives.
+pub unsafe trait BufferMemory: Send + Sync + 'static {
     /// How many bytes are given out.
     fn bytes(&self) -> u64;
 
     /// Where the first of them stands in the buffer.
     fn offset(&self) -> u64;
 
-    /// The first of them, of memory that the host sees.
+    /// Where the first of them is for the device.
+    fn address(&self) -> Result<DeviceAddress, DriverError>;
+
+    /// Where the first of them is for the host, of memory that it sees.
     fn pointer(&self) -> Result<NonNull<u8>, DriverError>;
 }
 
 /// Bytes of a buffer.
-pub(crate) struct Part<M> {
+pub struct Part<M> {
     pub(crate) memory: Arc<M>,
     /// From the buffer's beginning, in bytes.
     pub(crate) offset: u64,
@@ -49,10 +66,83 @@ impl<M: BufferMemory> Part<M> {
 }
 
 /// Bytes that are copied from one buffer to another.
-pub(crate) struct Transfer<M> {
+pub struct Transfer<M> {
     pub(crate) to: Part<M>,
     pub(crate) from: Part<M>,
     pub(crate) bytes: u64,
+}
+
+/// Bytes of a buffer that are set to one value: whole words.
+pub struct Fill<M> {
+    pub(crate) at: Part<M>,
+    pub(crate) bytes: u64,
+    pub(crate) value: u8,
+}
+
+/// The unit of fills, in bytes.
+pub(crate) const WORD: u64 = 4;
+
+/// Each byte four times, for what a fill cannot reach.
+pub(crate) struct Constants<M>(Arc<M>);
+
+impl<M: BufferMemory> Constants<M> {
+    /// Bytes that they take.
+    pub(crate) const BYTES: u64 = 256 * WORD;
+
+    /// Writes them into memory of the host that has room for them and that nobody else has yet.
+    pub(crate) fn write(memory: M) -> Result<Self, DriverError> {
+        let words: Vec<u8> = (0..=u8::MAX).flat_map(|value| [value; 4]).collect();
+        if memory.bytes() < words.len() as u64 {
+            return Err(DriverError::OutOfMemory);
+        }
+        let pointer = memory.pointer()?;
+        // SAFETY: the memory has room for all of them, and nobody else has it yet.
+        unsafe {
+            pointer
+                .as_ptr()
+                .copy_from_nonoverlapping(words.as_ptr(), words.len())
+        };
+        Ok(Self(Arc::new(memory)))
+    }
+
+    /// Up to four times one byte.
+    fn of(&self, value: u8) -> Part<M> {
+        Part {
+            memory: Arc::clone(&self.0),
+            offset: self.0.offset() + u64::from(value) * WORD,
+        }
+    }
+
+    /// What sets bytes to one value: a fill of the whole words between, where there are any, and a
+    /// copy for what is left at either end. They touch different bytes.
+    pub(crate) fn set(
+        &self,
+        at: &Part<M>,
+        value: u8,
+        bytes: u64,
+    ) -> (Option<Fill<M>>, Vec<Transfer<M>>) {
+        let end = at.offset + bytes;
+        let first = at.offset.next_multiple_of(WORD).min(end);
+        let last = (end - end % WORD).max(first);
+        let place = |offset| Part {
+            memory: Arc::clone(&at.memory),
+            offset,
+        };
+        let edges = [(at.offset, first), (last, end)].into_iter();
+        let copies = edges
+            .filter(|(begin, end)| begin < end)
+            .map(|(begin, end)| Transfer {
+                to: place(begin),
+                from: self.of(value),
+                bytes: end - begin,
+            });
+        let fill = (first < last).then(|| Fill {
+            at: place(first),
+            bytes: last - first,
+            value,
+        });
+        (fill, copies.collect())
+    }
 }
 
 /// The allocations of a driver, by their first address.
@@ -99,7 +189,7 @@ impl<M: BufferMemory> Buffers<M> {
     }
 
     /// The bytes at an address of the host, where it is pinned memory of this driver.
-    fn pinned_part(&self, at: HostAddress, bytes: usize) -> Option<Part<M>> {
+    pub(crate) fn pinned_part(&self, at: HostAddress, bytes: usize) -> Option<Part<M>> {
         let (begin, memory) = self.pinned.range(..=at.get()).next_back()?;
         let offset = at.get() - begin;
         let end = offset.checked_add(bytes as u64)?;
@@ -108,131 +198,4 @@ impl<M: BufferMemory> Buffers<M> {
             offset: memory.offset() + offset,
         })
     }
-}
-
-/// A driver that copies between buffers only: what the program has elsewhere goes through one that
-/// is made for it.
-pub(crate) trait BufferCopies {
-    /// Its buffers.
-    type Memory: BufferMemory;
-    /// The end of a work.
-    type Point;
-
-    /// Looks something up among its allocations.
-    fn with_buffers<T>(&self, look: impl FnOnce(&Buffers<Self::Memory>) -> T) -> T;
-
-    /// Copies in a stream's order. Both buffers are kept until that is done.
-    fn copy_parts(
-        &self,
-        copy: Transfer<Self::Memory>,
-        on: RawStream,
-    ) -> Result<Self::Point, DriverError>;
-
-    /// A buffer of the host for one work.
-    fn staged(&self, bytes: usize) -> Result<Part<Self::Memory>, DriverError>;
-
-    /// Waits for the end of a work.
-    fn wait(&self, point: &Self::Point) -> Result<(), DriverError>;
-
-    /// [`crate::driver::Driver::copy`].
-    ///
-    /// # Safety
-    /// As there.
-    unsafe fn copy_places(
-        &self,
-        to: Place,
-        from: Place,
-        bytes: usize,
-        on: RawStream,
-    ) -> Result<(), DriverError> {
-        if bytes == 0 {
-            return Ok(());
-        }
-        match (to, from) {
-            (Place::Device(to), Place::Device(from)) => {
-                let device = |at| self.with_buffers(|held| held.device_part("copy", at, bytes));
-                let copy = Transfer {
-                    to: device(to)?,
-                    from: device(from)?,
-                    bytes: bytes as u64,
-                };
-                self.copy_parts(copy, on).map(drop)
-            }
-            // SAFETY: the caller promises what the host's address needs.
-            (Place::Device(to), Place::Host(from)) => unsafe { self.upload(to, from, bytes, on) },
-            // SAFETY: as above.
-            (Place::Host(to), Place::Device(from)) => unsafe { self.download(to, from, bytes, on) },
-            (Place::Host(_), Place::Host(_)) => Err(refused("copy", Refusal::OtherDevice)),
-        }
-    }
-
-    /// # Safety
-    /// So many bytes can be read at `from`: until this returns, and of pinned memory until the copy
-    /// is done.
-    unsafe fn upload(
-        &self,
-        to: DeviceAddress,
-        from: HostAddress,
-        bytes: usize,
-        on: RawStream,
-    ) -> Result<(), DriverError> {
-        let to = self.with_buffers(|held| held.device_part("copy", to, bytes))?;
-        let pinned = self.with_buffers(|held| held.pinned_part(from, bytes));
-        let from = match pinned {
-            Some(from) => from,
-            None => {
-                // Pageable: it is the program's again when this returns.
-                let staged = self.staged(bytes)?;
-                let room = staged.memory.pointer()?;
-                // SAFETY: the caller promises so many readable bytes; the buffer was just made.
-                unsafe { from.pointer().copy_to_nonoverlapping(room.as_ptr(), bytes) };
-                staged
-            }
-        };
-        let bytes = bytes as u64;
-        self.copy_parts(Transfer { to, from, bytes }, on).map(drop)
-    }
-
-    /// # Safety
-    /// Nobody uses so many bytes at `to`, which can be written: until this returns, and of pinned
-    /// memory until the copy is done.
-    unsafe fn download(
-        &self,
-        to: HostAddress,
-        from: DeviceAddress,
-        bytes: usize,
-        on: RawStream,
-    ) -> Result<(), DriverError> {
-        let length = bytes as u64;
-        let from = self.with_buffers(|held| held.device_part("copy", from, bytes))?;
-        let into = |to| Transfer {
-            to,
-            from,
-            bytes: length,
-        };
-        if let Some(pinned) = self.with_buffers(|held| held.pinned_part(to, bytes)) {
-            return self.copy_parts(into(pinned), on).map(drop);
-        }
-        let staged = self.staged(bytes)?;
-        let done = self.copy_parts(into(staged.clone()), on)?;
-        self.wait(&done)?;
-        let room = staged.memory.pointer()?;
-        // SAFETY: the caller promises so many writable bytes that nobody uses; the copy is done.
-        unsafe { to.pointer().copy_from_nonoverlapping(room.as_ptr(), bytes) };
-        Ok(())
-    }
-}
-
-/// Refuses allocations of nothing.
-pub(crate) fn not_zero(function: &'static str, bytes: usize) -> Result<(), DriverError> {
-    match bytes {
-        0 => Err(refused(function, Refusal::ZeroBytes)),
-        _ => Ok(()),
-    }
-}
-
-/// What a platform without allocation in a stream's order answers.
-pub(crate) fn no_stream_memory() -> DriverError {
-    let what = "stream-ordered allocation";
-    Absent::Capability { what }.into()
 }

@@ -14,7 +14,15 @@ use crate::{
     virtual_memory::VirtualMemory,
 };
 
-const NO_GRAPHS: Absent = Absent::Capability { what: "graphs" };
+pub(crate) const NO_GRAPHS: Absent = Absent::Capability { what: "graphs" };
+/// What a device without allocation in a stream's order answers.
+pub(crate) const NO_STREAM_MEMORY: Absent = Absent::Capability {
+    what: "stream-ordered allocation",
+};
+/// What a device without memory that moves by itself answers.
+pub(crate) const NO_MANAGED_MEMORY: Absent = Absent::Capability {
+    what: "managed memory",
+};
 
 /// One device, opened.
 ///
@@ -73,8 +81,7 @@ pub unsafe trait Driver: fmt::Debug + Send + Sync + 'static {
     /// [`Absent::Capability`] when the device cannot, else as [`Driver::allocate`].
     fn allocate_managed(&self, bytes: usize) -> Result<DeviceAddress, DriverError> {
         let _ = bytes;
-        let what = "managed memory";
-        Err(Absent::Capability { what }.into())
+        Err(NO_MANAGED_MEMORY.into())
     }
 
     /// Gives back what [`Driver::allocate`] returned. May wait for all work on the device.
@@ -95,8 +102,14 @@ pub unsafe trait Driver: fmt::Debug + Send + Sync + 'static {
     ///
     /// # Safety
     /// `on` is a live stream of this device.
-    unsafe fn allocate_on(&self, bytes: usize, on: RawStream)
-    -> Result<DeviceAddress, DriverError>;
+    unsafe fn allocate_on(
+        &self,
+        bytes: usize,
+        on: RawStream,
+    ) -> Result<DeviceAddress, DriverError> {
+        let _ = (bytes, on);
+        Err(NO_STREAM_MEMORY.into())
+    }
 
     /// Gives back what [`Driver::allocate_on`] returned, once the stream has come this far.
     ///
@@ -106,7 +119,10 @@ pub unsafe trait Driver: fmt::Debug + Send + Sync + 'static {
     /// # Safety
     /// `at` came from [`Driver::allocate_on`] and was not given back; its use by other streams comes
     /// before this point of `on`, which is a live stream of this device.
-    unsafe fn free_on(&self, at: DeviceAddress, on: RawStream) -> Result<(), DriverError>;
+    unsafe fn free_on(&self, at: DeviceAddress, on: RawStream) -> Result<(), DriverError> {
+        let _ = (at, on);
+        Err(NO_STREAM_MEMORY.into())
+    }
 
     /// Memory of the host, in bytes, that the device can read and write by itself. Aligned to 64
     /// bytes at least; what is in it is undefined.

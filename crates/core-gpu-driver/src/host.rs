@@ -7,7 +7,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     ptr::NonNull,
     sync::{
-        Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicU64, Ordering::Relaxed},
     },
     time::{Duration, Instant},
@@ -18,7 +18,7 @@ use crate::{
     driver::Driver,
     error::{DriverError, Refusal},
     identity::{Capabilities, DeviceId, DeviceInfo, MemoryInfo, PlatformKind},
-    stream::{EventKind, RawEvent, RawStream, StreamKind, next_handle, refused},
+    stream::{EventKind, RawEvent, RawStream, StreamKind, next_handle, not_zero, refused},
 };
 
 /// What every address is a multiple of, in bytes.
@@ -91,6 +91,12 @@ impl HostDriver {
         Self::with_identity(id, total_bytes)
     }
 
+    /// As [`HostDriver::new`], for several owners, as other drivers are opened.
+    #[must_use]
+    pub fn open(total_bytes: u64) -> Arc<dyn Driver> {
+        Arc::new(Self::new(total_bytes))
+    }
+
     /// As [`HostDriver::new`], under a given identity: for who opens the one device that a probe has
     /// found. Two drivers of one identity are taken for one device, though their addresses and streams
     /// are apart: share it.
@@ -145,9 +151,7 @@ impl HostDriver {
 
 impl State {
     fn allocate(&mut self, bytes: usize, total: u64) -> Result<DeviceAddress, DriverError> {
-        if bytes == 0 {
-            return Err(refused("allocate", Refusal::ZeroBytes));
-        }
+        not_zero("allocate", bytes)?;
         let after = self.bytes_in_use.saturating_add(bytes as u64);
         if after > total {
             return Err(DriverError::OutOfMemory);
@@ -224,9 +228,7 @@ impl State {
 }
 
 fn pinned_layout(bytes: usize) -> Result<Layout, DriverError> {
-    if bytes == 0 {
-        return Err(refused("allocate_pinned", Refusal::ZeroBytes));
-    }
+    not_zero("allocate_pinned", bytes)?;
     Layout::from_size_align(bytes, 4096).map_err(|_| DriverError::OutOfMemory)
 }
 
@@ -237,11 +239,8 @@ unsafe impl Driver for HostDriver {
     }
 
     fn memory_info(&self) -> Result<MemoryInfo, DriverError> {
-        let total_bytes = self.info.total_bytes;
-        Ok(MemoryInfo {
-            free_bytes: total_bytes.saturating_sub(self.lock().bytes_in_use),
-            total_bytes,
-        })
+        let used = self.lock().bytes_in_use;
+        Ok(MemoryInfo::left(self.info.total_bytes, used))
     }
 
     fn allocate(&self, bytes: usize) -> Result<DeviceAddress, DriverError> {

@@ -196,6 +196,14 @@ pub struct MemoryInfo {
 }
 
 impl MemoryInfo {
+    /// What is left of so many bytes when so many are used.
+    pub(crate) const fn left(total_bytes: u64, used_bytes: u64) -> Self {
+        Self {
+            free_bytes: total_bytes.saturating_sub(used_bytes),
+            total_bytes,
+        }
+    }
+
     /// Bytes that somebody holds, in this process or another.
     #[must_use]
     pub const fn used_bytes(&self) -> u64 {

@@ -25,6 +25,8 @@
 pub mod address;
 pub mod annotate;
 #[cfg(any(feature = "vulkan", all(feature = "metal", target_vendor = "apple")))]
+mod buffer_driver;
+#[cfg(any(feature = "vulkan", all(feature = "metal", target_vendor = "apple")))]
 mod buffers;
 pub mod codes;
 #[cfg(feature = "cuda")]
@@ -37,6 +39,8 @@ pub mod error;
 pub mod graph;
 pub mod host;
 pub mod identity;
+#[cfg(any(feature = "cuda", feature = "rocm"))]
+mod library_driver;
 mod mapped;
 pub mod memory;
 #[cfg(feature = "metal")]

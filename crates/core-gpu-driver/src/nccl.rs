@@ -6,7 +6,7 @@ use std::{
     ffi::{c_int, c_uint, c_void},
     marker::PhantomData,
     ptr,
-    sync::{Arc, OnceLock},
+    sync::Arc,
 };
 
 use crate::{
@@ -59,9 +59,7 @@ dynamic::table! {
 }
 
 fn table() -> Result<&'static Table, Absent> {
-    static TABLE: OnceLock<Result<Table, Absent>> = OnceLock::new();
-    let found = TABLE.get_or_init(|| Table::find(dynamic::load("NCCL", LIBRARIES)?));
-    found.as_ref().map_err(Clone::clone)
+    Table::loaded(|| dynamic::load("NCCL", LIBRARIES, None))
 }
 
 /// Why a collective, or joining a group, did not work.

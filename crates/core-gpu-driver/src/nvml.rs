@@ -210,10 +210,8 @@ impl Management {
     /// # Errors
     /// [`ManagementError::Absent`]; as starting fails, which is tried again by the next call.
     pub fn load() -> Result<Self, ManagementError> {
-        static TABLE: OnceLock<Result<Table, Absent>> = OnceLock::new();
         static STARTED: OnceLock<()> = OnceLock::new();
-        let found = TABLE.get_or_init(|| Table::find(dynamic::load("NVML", LIBRARIES)?));
-        let table = found.as_ref().map_err(Clone::clone)?;
+        let table = Table::loaded(|| dynamic::load("NVML", LIBRARIES, None))?;
         if STARTED.get().is_none() {
             // SAFETY: it takes nothing, and may be called more than once.
             check("nvmlInit", unsafe { (table.init)() })?;

@@ -1,9 +1,6 @@
 //! Ranges for NVIDIA's profilers, where their library is there. Nothing is measured here.
 
-use std::{
-    ffi::{CStr, c_char, c_int},
-    sync::OnceLock,
-};
+use std::ffi::{CStr, c_char, c_int};
 
 use crate::{dynamic, error::Absent};
 
@@ -35,9 +32,7 @@ impl Ranges {
     /// # Errors
     /// [`Absent::Library`] and [`Absent::Symbol`].
     pub fn load() -> Result<Self, Absent> {
-        static TABLE: OnceLock<Result<Table, Absent>> = OnceLock::new();
-        let found = TABLE.get_or_init(|| Table::find(dynamic::load("NVTX", LIBRARIES)?));
-        found.as_ref().map(Self).map_err(Clone::clone)
+        Table::loaded(|| dynamic::load("NVTX", LIBRARIES, None)).map(Self)
     }
 
     /// Begins a range on this thread.

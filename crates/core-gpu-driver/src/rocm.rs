@@ -191,8 +191,5 @@ pub fn memory_info(root: &Path, bus_address: &str) -> Option<MemoryInfo> {
         .trim()
         .parse()
         .ok()?;
-    Some(MemoryInfo {
-        free_bytes: total_bytes.saturating_sub(used),
-        total_bytes,
-    })
+    Some(MemoryInfo::left(total_bytes, used))
 }

@@ -633,6 +633,14 @@ pub(crate) fn refused(function: &'static str, why: Refusal) -> DriverError {
     DriverError::Refused { function, why }
 }
 
+/// Refuses allocations of nothing.
+pub(crate) fn not_zero(function: &'static str, bytes: usize) -> Result<(), DriverError> {
+    match bytes {
+        0 => Err(refused(function, Refusal::ZeroBytes)),
+        _ => Ok(()),
+    }
+}
+
 pub(crate) fn same_device(
     function: &'static str,
     one: &Arc<dyn Driver>,

@@ -28,6 +28,5 @@ pub fn run(driver: &Arc<dyn Driver>) -> Result<(), Box<dyn Error>> {
 
 #[cfg_attr(test, expect(dead_code, reason = "tests call `run`"))]
 fn main() -> Result<(), Box<dyn Error>> {
-    let driver: Arc<dyn Driver> = Arc::new(HostDriver::new(64 << 20));
-    run(&driver)
+    run(&HostDriver::open(64 << 20))
 }

@@ -266,13 +266,7 @@ impl MemoryConfigBuilder {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn variables(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
-        let owned = pairs
-            .iter()
-            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-        owned.collect()
-    }
+    use crate::test_support::variables;
 
     #[test]
     fn the_program_goes_over_the_environment_and_that_over_the_file() {

@@ -6,10 +6,7 @@ use std::{
     fs::{self, File},
     io::{ErrorKind, Read as _, Write as _},
     path::{Path, PathBuf},
-    sync::{
-        Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicU64, Ordering::Relaxed},
-    },
+    sync::{Mutex, MutexGuard, PoisonError},
     time::SystemTime,
 };
 
@@ -17,7 +14,7 @@ use core_gpu_driver::{DeviceSpan, Stream};
 
 use crate::{
     AllocError, Cache, CacheLimits, CacheStatistics, Cached, Hold, MemoryManager, Source,
-    StagingError,
+    StagingError, store::folder,
 };
 
 /// How often a file is read anew that changes while it is read.
@@ -252,23 +249,13 @@ fn read_whole(path: &Path) -> Result<(Vec<u8>, Version), FileError> {
 }
 
 fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    static NEXT: AtomicU64 = AtomicU64::new(0);
-    let number = NEXT.fetch_add(1, Relaxed);
     let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}-{number}.unfinished", std::process::id()));
-    let unfinished = path.with_file_name(name);
-    let written = (|| {
-        let mut file = File::create_new(&unfinished)?;
+    name.push(format!(".{}", folder::unfinished()));
+    folder::replace(path, &path.with_file_name(name), |file| {
         file.write_all(bytes)?;
-        if let Ok(there) = fs::metadata(path) {
-            file.set_permissions(there.permissions())?;
+        match fs::metadata(path) {
+            Ok(there) => file.set_permissions(there.permissions()),
+            Err(_) => Ok(()),
         }
-        file.sync_all()?;
-        fs::rename(&unfinished, path)
-    })();
-    if written.is_err() {
-        // The error that counts is the first one.
-        let _ = fs::remove_file(&unfinished);
-    }
-    written
+    })
 }

@@ -1,5 +1,26 @@
-//! For tests and benchmarks: a small generator of numbers that a seed repeats exactly, and what
-//! programs ask for of memory.
+//! For tests and benchmarks: a small generator of numbers that a seed repeats exactly, what programs
+//! ask for of memory, and short forms of what tests need often.
+
+use core_gpu_driver::{DriverError, Event, EventKind, Stream};
+
+/// Lets one stream's work come before what another does from now on.
+///
+/// # Errors
+/// As the driver's calls fail.
+pub fn order(before: &Stream, after: &Stream) -> Result<(), DriverError> {
+    let event = Event::new(before.driver(), EventKind::Order)?;
+    before.record(&event)?;
+    after.wait(&event)
+}
+
+/// Variables as a program has them.
+#[must_use]
+pub fn variables(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+    let owned = pairs
+        .iter()
+        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+    owned.collect()
+}
 
 /// Xorshift with a mixed seed; good enough for traces, for nothing else.
 #[derive(Debug, Clone)]

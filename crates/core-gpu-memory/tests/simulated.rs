@@ -6,29 +6,29 @@ use std::sync::Arc;
 
 use core_gpu_driver::{Driver, Event, EventKind, Stream, StreamKind};
 use core_gpu_memory::{
-    AllocError, Buffer, GrowthPolicy, Pool, Source, pool::BlockState, test_support::Rng,
+    AllocError, Buffer, GrowthPolicy, Pool, Source,
+    pool::BlockState,
+    test_support::{Rng, order},
 };
-use gpu_sim::{CaptureMode, Code, Config, Fault, Machine, Schedule, SimDriver};
+use gpu_sim::{CaptureMode, Code, Fault, Machine, Schedule, SimDriver};
 
 const MIB: u64 = 1 << 20;
 
 fn machine(bytes: u64, schedule: Schedule) -> (Machine, Arc<dyn Driver>) {
-    let mut config = Config::with_devices(&[bytes]);
-    config.schedule = schedule;
-    let machine = Machine::new(config);
-    let driver: Arc<dyn Driver> = SimDriver::open(&machine, 0).unwrap();
-    (machine, driver)
+    SimDriver::of_machine(bytes, schedule).unwrap()
 }
 
 fn stream(driver: &Arc<dyn Driver>) -> Stream {
     Stream::new(driver, StreamKind::NonBlocking).unwrap()
 }
 
-/// Lets one stream's work come before what another does from now on.
-fn order(before: &Stream, after: &Stream) {
-    let event = Event::new(before.driver(), EventKind::Order).unwrap();
-    before.record(&event).unwrap();
-    after.wait(&event).unwrap();
+/// Up to a mebibyte, most of them short; among pieces also whole mebibytes.
+fn some_length(rng: &mut Rng, remap: bool) -> usize {
+    if remap && rng.below(2) == 0 {
+        return ((1 + rng.below(4)) * MIB) as usize;
+    }
+    let bound = 1_u64 << rng.below(20);
+    rng.below(bound) as usize
 }
 
 /// With room for a few segments, or with so little in pieces that they have to be put together.
@@ -47,22 +47,13 @@ fn trace(seed: u64, schedule: Schedule, remap: bool) -> bool {
     for _ in 0..150 {
         let at = rng.below(3) as usize;
         match rng.below(12) {
-            0..=5 => {
-                let length = match remap && rng.below(2) == 0 {
-                    true => (1 + rng.below(4)) * MIB,
-                    false => {
-                        let bound = 1_u64 << rng.below(20);
-                        rng.below(bound)
-                    }
-                };
-                match pool.allocate(length as usize, &streams[at], by) {
-                    Ok(buffer) => {
-                        streams[at].set(buffer.span(), at as u8).unwrap();
-                        live.push((buffer, at));
-                    }
-                    Err(error) => assert!(error.is_out_of_room(), "seed {seed}: {error}"),
+            0..=5 => match pool.allocate(some_length(&mut rng, remap), &streams[at], by) {
+                Ok(buffer) => {
+                    streams[at].set(buffer.span(), at as u8).unwrap();
+                    live.push((buffer, at));
                 }
-            }
+                Err(error) => assert!(error.is_out_of_room(), "seed {seed}: {error}"),
+            },
             6..=9 if !live.is_empty() => {
                 let index = rng.below(live.len() as u64) as usize;
                 drop(live.swap_remove(index));
@@ -70,10 +61,10 @@ fn trace(seed: u64, schedule: Schedule, remap: bool) -> bool {
             10 if !live.is_empty() => {
                 let index = rng.below(live.len() as u64) as usize;
                 let (buffer, home) = &mut live[index];
-                order(&streams[*home], &streams[at]);
+                order(&streams[*home], &streams[at]).unwrap();
                 buffer.used_on(&streams[at]);
                 streams[at].set(buffer.span(), 9).unwrap();
-                order(&streams[at], &streams[*home]);
+                order(&streams[at], &streams[*home]).unwrap();
             }
             11 if rng.below(4) == 0 => {
                 // A stream ends, and with it nothing that was allocated on it.
@@ -297,21 +288,11 @@ fn every_call_may_fail_at_every_occurrence() {
         program(&counting, &driver, remap);
         assert_eq!(counting.violations(), []);
         drop(driver);
-        for (function, calls) in counting.calls() {
-            for occurrence in 1..=calls {
-                let faults = [
-                    Fault::before(function, occurrence, Code::OUT_OF_MEMORY),
-                    Fault::before(function, occurrence, Code::INVALID_VALUE),
-                    Fault::after(function, occurrence, Code::INVALID_VALUE),
-                    Fault::from_earlier_work(function, occurrence, Code::ILLEGAL_ADDRESS),
-                ];
-                for fault in faults {
-                    let (machine, driver) = machine(bytes, Schedule::Latest);
-                    machine.plan(fault.clone());
-                    program(&machine, &driver, remap);
-                    assert_eq!(machine.violations(), [], "{fault:?}");
-                }
-            }
+        for fault in Fault::every(&counting.calls(), usize::MAX) {
+            let (machine, driver) = machine(bytes, Schedule::Latest);
+            machine.plan(fault.clone());
+            program(&machine, &driver, remap);
+            assert_eq!(machine.violations(), [], "{fault:?}");
         }
     }
 }

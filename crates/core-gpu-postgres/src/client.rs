@@ -116,24 +116,26 @@ impl From<tokio_postgres::Error> for PostgresError {
                 message: said.message().to_owned(),
             },
             Some(said) => Self::Unreachable(said.message().to_owned()),
-            None => {
-                // Its own words name the kind; what was wrong is the cause's.
-                let cause = std::error::Error::source(&error).map(ToString::to_string);
-                let why =
-                    cause.map_or_else(|| error.to_string(), |cause| format!("{error}: {cause}"));
-                // What the client refuses by itself will not do at any time: a password that is missing, too.
-                if why.contains("TLS") {
-                    return Self::Refused {
-                        code: String::new(),
-                        message: format!("{why} (connections are not encrypted here)"),
-                    };
-                }
-                match why.starts_with("invalid configuration") {
-                    true => Self::Address(why),
-                    false => Self::Unreachable(why),
-                }
-            }
+            None => of_the_client(&error),
         }
+    }
+}
+
+/// An error that is not the server's.
+fn of_the_client(error: &tokio_postgres::Error) -> PostgresError {
+    // Its own words name the kind; what was wrong is the cause's.
+    let cause = std::error::Error::source(error).map(ToString::to_string);
+    let why = cause.map_or_else(|| error.to_string(), |cause| format!("{error}: {cause}"));
+    // What the client refuses by itself will not do at any time: a password that is missing, too.
+    if why.contains("TLS") {
+        return PostgresError::Refused {
+            code: String::new(),
+            message: format!("{why} (connections are not encrypted here)"),
+        };
+    }
+    match why.starts_with("invalid configuration") {
+        true => PostgresError::Address(why),
+        false => PostgresError::Unreachable(why),
     }
 }
 
@@ -239,6 +241,20 @@ struct Pool {
     process: u32,
 }
 
+impl Pool {
+    /// Forgets the connections of the process that this one was forked off.
+    fn leave_parents(&mut self) {
+        if self.process == std::process::id() {
+            return;
+        }
+        // Closing a copy would end its parent's as well.
+        let parents = std::mem::take(&mut self.idle);
+        self.free += parents.len();
+        std::mem::forget(parents);
+        self.process = std::process::id();
+    }
+}
+
 impl std::fmt::Debug for Client {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Client")
@@ -248,6 +264,18 @@ impl std::fmt::Debug for Client {
     }
 }
 
+/// Expects a name that needs no quotes.
+fn check_schema(name: &str) -> Result<(), PostgresError> {
+    let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
+    let first = name.bytes().next();
+    let starts_well = first.is_some_and(|byte| !byte.is_ascii_digit());
+    if starts_well && name.len() <= 60 && name.bytes().all(plain) {
+        return Ok(());
+    }
+    let why = format!("`{name}` is no name of a schema: a-z, 0-9 and _ alone");
+    Err(PostgresError::Address(why))
+}
+
 impl Client {
     pub fn new(
         config: Config,
@@ -255,15 +283,7 @@ impl Client {
         patience: Duration,
         connections: usize,
     ) -> Result<Self, PostgresError> {
-        let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
-        let starts_well = schema
-            .bytes()
-            .next()
-            .is_some_and(|byte| !byte.is_ascii_digit());
-        if !starts_well || schema.len() > 60 || !schema.bytes().all(plain) {
-            let why = format!("`{schema}` is no name of a schema: a-z, 0-9 and _ alone");
-            return Err(PostgresError::Address(why));
-        }
+        check_schema(schema)?;
         Ok(Self {
             config,
             schema: schema.to_owned(),
@@ -356,13 +376,7 @@ impl Client {
     fn take(&self) -> Result<Option<Connection>, PostgresError> {
         let until = Instant::now() + self.patience;
         let mut pool = self.lock();
-        if pool.process != std::process::id() {
-            // Closing a copy would end its parent's as well.
-            let parents = std::mem::take(&mut pool.idle);
-            pool.free += parents.len();
-            std::mem::forget(parents);
-            pool.process = std::process::id();
-        }
+        pool.leave_parents();
         loop {
             if let Some(connection) = pool.idle.pop() {
                 return Ok(Some(connection));

@@ -327,23 +327,8 @@ impl PostgresSlots {
         attempt: &mut Attempt,
     ) -> Result<Tried, PostgresError> {
         let record = HolderRecord::beginning(&self.options.node, request.bytes);
-        let device = wanted.device.to_string();
         let asked = clock();
-        let rows = self.client.ask(
-            CLAIM,
-            &[
-                (&device, Type::TEXT),
-                (&i64::from(wanted.slots), Type::INT8),
-                (&wanted.budget_bytes.to_string(), Type::TEXT),
-                (&attempt.lease, Type::INT8),
-                (&milliseconds(self.options.lease), Type::FLOAT8),
-                (&i64::from(first_slot(wanted.slots)), Type::INT8),
-                (&record.node, Type::TEXT),
-                (&i64::from(record.process), Type::INT8),
-                (&record.bytes.to_string(), Type::TEXT),
-                (&record.since.to_string(), Type::TEXT),
-            ],
-        )?;
+        let rows = self.claim(wanted, attempt, &record)?;
         let outcome: &str = cell(rows.first(), 0)?;
         match outcome {
             "taken" => self.taken(request, &rows, attempt, (asked, record)),
@@ -364,6 +349,31 @@ impl PostgresSlots {
             }
             other => Err(PostgresError::Answer(other.to_owned())),
         }
+    }
+
+    /// Asks for a slot of a device under the attempt's lease.
+    fn claim(
+        &self,
+        wanted: &Wanted,
+        attempt: &Attempt,
+        record: &HolderRecord,
+    ) -> Result<Vec<Row>, PostgresError> {
+        let device = wanted.device.to_string();
+        self.client.ask(
+            CLAIM,
+            &[
+                (&device, Type::TEXT),
+                (&i64::from(wanted.slots), Type::INT8),
+                (&wanted.budget_bytes.to_string(), Type::TEXT),
+                (&attempt.lease, Type::INT8),
+                (&milliseconds(self.options.lease), Type::FLOAT8),
+                (&i64::from(first_slot(wanted.slots)), Type::INT8),
+                (&record.node, Type::TEXT),
+                (&i64::from(record.process), Type::INT8),
+                (&record.bytes.to_string(), Type::TEXT),
+                (&record.since.to_string(), Type::TEXT),
+            ],
+        )
     }
 
     /// The claim, of whatever device: one whose answer was lost is ours all the same.

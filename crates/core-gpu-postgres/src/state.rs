@@ -29,20 +29,26 @@ pub(crate) fn read(client: &Client, device: Option<&str>) -> Result<ClusterView,
         }
     }
     for row in &rows {
-        let Some(device): Option<String> = cell(Some(row), 1)? else {
-            continue;
-        };
-        if !view.slots.contains_key(&device) {
-            let revision: i64 = cell(Some(row), 4)?;
-            view.revision += revision.unsigned_abs();
-            view.slots.insert(device.clone(), device_of(row, &device)?);
-        }
-        let slot: Option<i64> = cell(Some(row), 5)?;
-        if let (Some(slot), Some(slots)) = (slot, view.slots.get_mut(&device)) {
-            slots.add(number(slot)?, &record(row)?);
-        }
+        add_row(&mut view, row)?;
     }
     Ok(view)
+}
+
+/// What a row says: of a device, and of a slot of it, where there are such.
+fn add_row(view: &mut ClusterView, row: &Row) -> Result<(), PostgresError> {
+    let Some(device): Option<String> = cell(Some(row), 1)? else {
+        return Ok(());
+    };
+    if !view.slots.contains_key(&device) {
+        let revision: i64 = cell(Some(row), 4)?;
+        view.revision += revision.unsigned_abs();
+        view.slots.insert(device.clone(), device_of(row, &device)?);
+    }
+    let slot: Option<i64> = cell(Some(row), 5)?;
+    if let (Some(slot), Some(slots)) = (slot, view.slots.get_mut(&device)) {
+        slots.add(number(slot)?, &record(row)?);
+    }
+    Ok(())
 }
 
 fn device_of(row: &Row, device: &str) -> Result<DeviceSlots, PostgresError> {

@@ -475,16 +475,9 @@ mod simulated {
         driver: &std::sync::Arc<dyn core_gpu::driver::Driver>,
         stream: &Stream,
     ) {
-        let (rank, ranks) = (group.rank(), group.ranks());
+        let ranks = group.ranks();
         let own = Segment::allocate(driver, 4).unwrap();
         let all = Segment::allocate(driver, 4 * ranks as usize).unwrap();
-        let read = |segment: &Segment| {
-            let mut bytes = vec![0; segment.bytes() as usize];
-            stream
-                .download_and_wait(&mut bytes, segment.whole())
-                .unwrap();
-            bytes
-        };
         // 1.5 and -2 in both kinds of half floats.
         for (element, halves) in [
             (Element::F16, [0x3e00_u16, 0xc000]),
@@ -496,12 +489,35 @@ mod simulated {
             group
                 .all_reduce(both, element, Reduction::Maximum, stream)
                 .unwrap();
-            assert_eq!(read(&own), bytes, "the largest of equals");
+            assert_eq!(read(&own, stream), bytes, "the largest of equals");
             group
                 .all_gather((all.whole(), own.whole()), element, stream)
                 .unwrap();
-            assert_eq!(read(&all), bytes.repeat(ranks as usize));
+            assert_eq!(read(&all, stream), bytes.repeat(ranks as usize));
         }
+        scatter_and_send(group, driver, stream, (&own, &all));
+        let refused = group.send(own.whole(), Element::U32, ranks, stream);
+        assert!(refused.is_err());
+        let spans = (own.whole(), own.whole());
+        assert!(group.all_gather(spans, Element::U32, stream).is_err() || ranks == 1);
+    }
+
+    fn read(segment: &Segment, stream: &Stream) -> Vec<u8> {
+        let mut bytes = vec![0; segment.bytes() as usize];
+        stream
+            .download_and_wait(&mut bytes, segment.whole())
+            .unwrap();
+        bytes
+    }
+
+    /// Sums in parts, and messages round the ranks, through a number's memory and one for each rank.
+    fn scatter_and_send(
+        group: &mut Communicator,
+        driver: &std::sync::Arc<dyn core_gpu::driver::Driver>,
+        stream: &Stream,
+        (own, all): (&Segment, &Segment),
+    ) {
+        let (rank, ranks) = (group.rank(), group.ranks());
         let numbers: Vec<u8> = (0..ranks)
             .flat_map(|part| (part * 10 + rank).to_ne_bytes())
             .collect();
@@ -511,7 +527,7 @@ mod simulated {
             .reduce_scatter(spans, Element::U32, Reduction::Sum, stream)
             .unwrap();
         let sum = ranks * rank * 10 + (0..ranks).sum::<u32>();
-        assert_eq!(read(&own), sum.to_ne_bytes());
+        assert_eq!(read(own, stream), sum.to_ne_bytes());
         let (next, before) = ((rank + 1) % ranks, (rank + ranks - 1) % ranks);
         let from_before = all.span(0, 4).unwrap();
         group
@@ -529,11 +545,7 @@ mod simulated {
             "{refused:?}"
         );
         let sum = ranks * before * 10 + (0..ranks).sum::<u32>();
-        assert_eq!(read(&all)[..4], sum.to_ne_bytes());
-        let refused = group.send(own.whole(), Element::U32, ranks, stream);
-        assert!(refused.is_err());
-        let spans = (own.whole(), own.whole());
-        assert!(group.all_gather(spans, Element::U32, stream).is_err() || ranks == 1);
+        assert_eq!(read(all, stream)[..4], sum.to_ne_bytes());
     }
 
     fn ranks(told: &str) -> impl FnMut(usize) -> Command {

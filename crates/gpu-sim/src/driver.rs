@@ -10,9 +10,11 @@ use core_gpu_driver::{
 
 use crate::{
     code::Code,
+    config::Config,
     kernel::Kernel,
     machine::{Machine, capture::CaptureStatus, virtual_calls},
     memory::ALIGNMENT,
+    schedule::Schedule,
 };
 
 /// One device of a [`Machine`], as a driver. Its context is held as long as it lives.
@@ -24,6 +26,21 @@ pub struct SimDriver {
 }
 
 impl SimDriver {
+    /// A machine with one device of so many bytes, and the device as a driver.
+    ///
+    /// # Errors
+    /// As holding its context fails.
+    pub fn of_machine(
+        bytes: u64,
+        schedule: Schedule,
+    ) -> Result<(Machine, Arc<dyn Driver>), DriverError> {
+        let mut config = Config::with_devices(&[bytes]);
+        config.schedule = schedule;
+        let machine = Machine::new(config);
+        let driver = Self::open(&machine, 0)?;
+        Ok((machine, driver))
+    }
+
     /// Opens a device by its number.
     ///
     /// # Errors

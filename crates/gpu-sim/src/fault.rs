@@ -62,6 +62,26 @@ impl Fault {
         }
     }
 
+    /// Each way in which a call that was counted may fail: before its effect for want of memory and for
+    /// another reason, after it, and of earlier work. Of a function's calls at most about `most` are
+    /// chosen, the first among them.
+    pub fn every(calls: &BTreeMap<&'static str, u64>, most: usize) -> impl Iterator<Item = Self> {
+        let calls = calls.iter().flat_map(move |(function, calls)| {
+            let step = 1 + usize::try_from(*calls).unwrap_or(usize::MAX) / most;
+            (1..=*calls)
+                .step_by(step)
+                .map(move |number| (*function, number))
+        });
+        calls.flat_map(|(function, number)| {
+            [
+                Self::before(function, number, Code::OUT_OF_MEMORY),
+                Self::before(function, number, Code::INVALID_VALUE),
+                Self::after(function, number, Code::INVALID_VALUE),
+                Self::from_earlier_work(function, number, Code::ILLEGAL_ADDRESS),
+            ]
+        })
+    }
+
     /// The `occurrence`-th call of a function hangs.
     #[must_use]
     pub fn hang(function: &str, occurrence: u64) -> Self {

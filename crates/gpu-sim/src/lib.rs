@@ -42,6 +42,10 @@ pub mod guide {}
 mod kernel;
 mod machine;
 mod memory;
+// Beside the interfaces: what is `unsafe` in it is theirs.
+#[doc(hidden)]
+#[path = "../abi/pointers.rs"]
+pub mod pointers;
 mod schedule;
 mod shadow;
 pub mod sysfs;

@@ -645,6 +645,44 @@ const CALLS: [&str; 7] = [
 const MANIFEST: &str = "schema = 1\n[[move]]\nfrom = \"p.kernels\"\nto = \"p.core.gpu\"\n";
 const RUST_MANIFEST: &str = "schema = 1\n[[move]]\nfrom = \"p::kernels\"\nto = \"p::core\"\n";
 
+/// Writes a tree with a manifest in its language.
+fn lay_out(root: &Path, made: &[(String, String)]) {
+    let is_rust = made.iter().any(|(name, _)| name == "src/lib.rs");
+    let manifest = if is_rust { RUST_MANIFEST } else { MANIFEST };
+    coalesce_tests::write_file(root, "m.toml", manifest).unwrap();
+    for (name, text) in made {
+        coalesce_tests::write_file(root, name, text).unwrap();
+    }
+}
+
+/// Whether a command gave an answer that it has, in time.
+fn ends_well(needed: &Needed) -> bool {
+    needed.code.is_some_and(|code| code < 4)
+        && !needed.said.contains("panicked")
+        && !needed.said.contains("internal error")
+        && needed.wall < PATIENCE
+}
+
+/// Lets everything below be read and removed again.
+fn open_up(root: &Path) {
+    let _ = Command::new("chmod")
+        .arg("-R")
+        .arg("u+rwx")
+        .arg(root)
+        .status();
+}
+
+/// Keeps a tree that a command failed on, where somebody wants that.
+fn keep_copy(root: &Path, round: u64) {
+    if let Some(kept) = kept() {
+        let mut copy = Command::new("cp");
+        copy.arg("-r")
+            .arg(root)
+            .arg(kept.join(format!("tree-{round}")));
+        assert!(copy.status().unwrap().success());
+    }
+}
+
 #[test]
 fn soak_hostile_trees() {
     let whole = ["COALESCE_SOAK_ROUNDS", "COALESCE_SOAK_SECONDS"];
@@ -662,15 +700,7 @@ fn soak_hostile_trees() {
         let made = SHAPES[shape](&mut luck, bytes >> (round / SHAPES.len() as u64 % 6));
         let directory = tempfile::tempdir().unwrap();
         let root = directory.path().join("tree");
-        let is_rust = made.iter().any(|(name, _)| name == "src/lib.rs");
-        fs::create_dir(&root).unwrap();
-        let manifest = if is_rust { RUST_MANIFEST } else { MANIFEST };
-        fs::write(root.join("m.toml"), manifest).unwrap();
-        for (name, text) in &made {
-            let file = root.join(name);
-            fs::create_dir_all(file.parent().unwrap()).unwrap();
-            fs::write(file, text).unwrap();
-        }
+        lay_out(&root, &made);
         let mut failed = false;
         add_odd_entries(&mut luck, &root);
         for call in CALLS {
@@ -682,12 +712,8 @@ fn soak_hostile_trees() {
             if needed.resident > largest.0 {
                 largest = (needed.resident, at());
             }
-            let fine = needed.code.is_some_and(|code| code < 4)
-                && !needed.said.contains("panicked")
-                && !needed.said.contains("internal error")
-                && needed.wall < PATIENCE
-                && (!bounded || needed.processor < PROCESSOR && needed.resident < MEMORY);
-            if !fine {
+            let within = needed.processor < PROCESSOR && needed.resident < MEMORY;
+            if !ends_well(&needed) || bounded && !within {
                 let line = format!(
                     "round {round} (shape {shape}): {call}: {:?}, {:.1} s of a processor, {:.1} s, {} MiB: {}",
                     needed.code,
@@ -701,17 +727,9 @@ fn soak_hostile_trees() {
                 failed = true;
             }
         }
-        let _ = Command::new("chmod")
-            .arg("-R")
-            .arg("u+rwx")
-            .arg(&root)
-            .status();
-        if let Some(kept) = kept().filter(|_| failed) {
-            let mut copy = Command::new("cp");
-            copy.arg("-r")
-                .arg(&root)
-                .arg(kept.join(format!("tree-{round}")));
-            assert!(copy.status().unwrap().success());
+        open_up(&root);
+        if failed {
+            keep_copy(&root, round);
         }
     });
     println!(

@@ -64,6 +64,22 @@ pub fn run(repository: &Repository, words: &[String], pools: &Pools) -> anyhow::
         .cloned()
         .collect();
     let cases = cases.as_slice();
+    bench(repository, cases)?;
+    pools.rmm.race(cases)?;
+    pools.cubecl.race(cases)?;
+    let Some(program) = program(repository)? else {
+        bail!("cargo does not say where the bench is");
+    };
+    let valgrind = Command::new("valgrind").arg("--version").output();
+    if !valgrind.is_ok_and(|found| found.status.success()) {
+        println!("\ninstructions: not counted, valgrind is not installed");
+        return Ok(());
+    }
+    count_cases(&program, cases)
+}
+
+/// Runs the bench of the pool itself.
+fn bench(repository: &Repository, cases: &[String]) -> anyhow::Result<()> {
     let mut cargo = Command::new("cargo");
     cargo
         .args([
@@ -80,33 +96,26 @@ pub fn run(repository: &Repository, words: &[String], pools: &Pools) -> anyhow::
     if !cargo.status().context("failed to start cargo")?.success() {
         bail!("the bench failed");
     }
-    pools.rmm.race(cases)?;
-    pools.cubecl.race(cases)?;
-    let Some(program) = program(repository)? else {
-        bail!("cargo does not say where the bench is");
-    };
-    if !Command::new("valgrind")
-        .arg("--version")
-        .output()
-        .is_ok_and(|found| found.status.success())
-    {
-        println!("\ninstructions: not counted, valgrind is not installed");
-        return Ok(());
-    }
+    Ok(())
+}
+
+/// Counts instructions, of all cases or of those that are named.
+fn count_cases(program: &str, cases: &[String]) -> anyhow::Result<()> {
+    let is_wanted = |case: &str| cases.is_empty() || cases.iter().any(|wanted| wanted == case);
     println!("\ninstructions for one allocation with its free (valgrind, exact for one build)");
     let mut counted = Vec::new();
     for (case, operations) in COUNTED {
-        if !cases.is_empty() && !cases.iter().any(|wanted| wanted == case) {
+        if !is_wanted(case) {
             continue;
         }
-        let each = count_each(&program, case, "", *operations)?;
+        let each = count_each(program, case, "", *operations)?;
         println!("  {case:<18} {each:>8.1}");
         counted.push((*case, each));
     }
     gate(&counted)?;
     for (case, most) in TRACES {
-        if cases.is_empty() || cases.iter().any(|wanted| wanted == case) {
-            compare_trace(&program, case, *most)?;
+        if is_wanted(case) {
+            compare_trace(program, case, *most)?;
         }
     }
     Ok(())

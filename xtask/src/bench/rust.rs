@@ -2,12 +2,9 @@
 //!
 //! A workspace is crates of five modules; one module of twenty uses the module that moves.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
-use anyhow::Context as _;
+use super::trees;
 
 /// Sizes in thousands of lines; the last one is for `--slow`.
 pub const SIZES: [(&str, usize); 3] = [("50k", 50), ("200k", 200), ("1m", 1000)];
@@ -21,16 +18,7 @@ pub const MOVE: (&str, &str) = ("made_core::fast::kernels", "made_core::home::ke
 /// Makes the workspace of about `thousands` of lines below `directory`; the same one each time.
 pub fn made(directory: &Path, name: &str, thousands: usize) -> anyhow::Result<PathBuf> {
     let root = directory.join(format!("made-rust-{name}"));
-    for (path, text) in files(thousands * 1000) {
-        let path = root.join(path);
-        if let Some(above) = path.parent() {
-            fs::create_dir_all(above)?;
-        }
-        if fs::read_to_string(&path).ok().as_ref() != Some(&text) {
-            fs::write(&path, text).with_context(|| path.display().to_string())?;
-        }
-    }
-    Ok(root.canonicalize()?)
+    trees::lay_out(&root, files(thousands * 1000))
 }
 
 /// The manifest of the move.

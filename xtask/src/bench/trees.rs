@@ -79,18 +79,9 @@ impl Tree {
     /// A tree of `modules` modules, a tenth of which use the two that move; the same one each time.
     pub fn made(directory: &Path, name: &str, modules: usize) -> anyhow::Result<Self> {
         let root = directory.join(name);
-        for (path, text) in made_files(modules) {
-            let path = root.join(path);
-            if let Some(above) = path.parent() {
-                fs::create_dir_all(above)?;
-            }
-            if fs::read_to_string(&path).ok().as_ref() != Some(&text) {
-                fs::write(&path, text).with_context(|| path.display().to_string())?;
-            }
-        }
         Ok(Self {
             name: name.to_owned(),
-            root: root.canonicalize()?,
+            root: lay_out(&root, made_files(modules))?,
             package: "made",
             moves: MADE,
         })
@@ -98,23 +89,42 @@ impl Tree {
 
     /// The manifest of the move.
     pub fn manifest(&self) -> String {
-        let mut text = "schema = 1\ndescription = \"kernels to core\"\n".to_owned();
-        for (from, to) in self.moves {
-            text.push_str(&format!("\n[[move]]\nfrom = \"{from}\"\nto = \"{to}\"\n"));
-        }
-        text
+        self.entries("kernels to core", |from, to| {
+            format!("[[move]]\nfrom = \"{from}\"\nto = \"{to}\"\n")
+        })
     }
 
     /// A manifest that forbids the names that move, for `check`.
     pub fn forbids(&self) -> String {
-        let mut text = "schema = 1\ndescription = \"kernels are in core\"\n".to_owned();
-        for (from, to) in self.moves {
-            text.push_str(&format!(
-                "\n[[forbid]]\nimport = \"{from}\"\nmessage = \"use {to}\"\n"
-            ));
-        }
-        text
+        self.entries("kernels are in core", |from, to| {
+            format!("[[forbid]]\nimport = \"{from}\"\nmessage = \"use {to}\"\n")
+        })
     }
+
+    /// A manifest with an entry for each name that moves.
+    fn entries(&self, description: &str, entry: impl Fn(&str, &str) -> String) -> String {
+        let entries = self.moves.iter().map(|(from, to)| entry(from, to));
+        let entries: Vec<String> = entries.collect();
+        let head = format!("schema = 1\ndescription = \"{description}\"\n");
+        format!("{head}\n{}", entries.join("\n"))
+    }
+}
+
+/// Writes files below `root` that are not there as they should be, and gives it without links.
+pub fn lay_out(
+    root: &Path,
+    files: impl Iterator<Item = (String, String)>,
+) -> anyhow::Result<PathBuf> {
+    for (path, text) in files {
+        let path = root.join(path);
+        if let Some(above) = path.parent() {
+            fs::create_dir_all(above)?;
+        }
+        if fs::read_to_string(&path).ok().as_ref() != Some(&text) {
+            fs::write(&path, text).with_context(|| path.display().to_string())?;
+        }
+    }
+    Ok(root.canonicalize()?)
 }
 
 fn made_files(modules: usize) -> impl Iterator<Item = (String, String)> {

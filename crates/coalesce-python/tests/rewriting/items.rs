@@ -17,63 +17,66 @@ fn user(before: &str, after: &str) {
     check(&tree(before), &[item("pkg.old.f", "pkg.new.f")], &after);
 }
 
+/// What is written, and what it becomes.
+const REFERENCES: &[(&str, &str)] = &[
+    ("from pkg.old import f\n", "from pkg.new import f\n"),
+    (
+        "from pkg.old import f as g\n",
+        "from pkg.new import f as g\n",
+    ),
+    (
+        "from pkg.old import stays, f  # both\n",
+        "from pkg.old import stays  # both\nfrom pkg.new import f\n",
+    ),
+    (
+        "import pkg.old\npkg.old.f()\n",
+        "import pkg.new\npkg.new.f()\n",
+    ),
+    (
+        "import pkg.old\npkg.old.f(pkg.old.stays())\n",
+        "import pkg.old\nimport pkg.new\npkg.new.f(pkg.old.stays())\n",
+    ),
+    (
+        "import pkg.old as o\no.f()\n",
+        "import pkg.new as o\no.f()\n",
+    ),
+    (
+        "from pkg import old\nold.f()\n",
+        "from pkg import new\nnew.f()\n",
+    ),
+    (
+        "from pkg import old\nold.f(old.stays())\n",
+        "from pkg import old\nfrom pkg import new\nnew.f(old.stays())\n",
+    ),
+    (
+        "from pkg import old\nnew = 1\nold.f()\n",
+        "from pkg import new as pkg_new\nnew = 1\npkg_new.f()\n",
+    ),
+    (
+        "from unittest import mock\nmock.patch('pkg.old.f')\nmock.patch('pkg.old.stays')\n",
+        "from unittest import mock\nmock.patch('pkg.new.f')\nmock.patch('pkg.old.stays')\n",
+    ),
+    (
+        "from pkg import old\n\n\ndef test(monkeypatch):\n    monkeypatch.setattr(old, \"f\", None)\n",
+        "from pkg import new\n\n\ndef test(monkeypatch):\n    monkeypatch.setattr(new, \"f\", None)\n",
+    ),
+    (
+        "def g():\n    from pkg.old import f\n    return f\n",
+        "def g():\n    from pkg.new import f\n    return f\n",
+    ),
+    (
+        "from pkg.old import *\nf()\n",
+        "from pkg.old import *\nfrom pkg.new import f\nf()\n",
+    ),
+    (
+        "from pkg.old import *\nstays()\n",
+        "from pkg.old import *\nstays()\n",
+    ),
+];
+
 #[test]
 fn references_follow() {
-    for (before, after) in [
-        ("from pkg.old import f\n", "from pkg.new import f\n"),
-        (
-            "from pkg.old import f as g\n",
-            "from pkg.new import f as g\n",
-        ),
-        (
-            "from pkg.old import stays, f  # both\n",
-            "from pkg.old import stays  # both\nfrom pkg.new import f\n",
-        ),
-        (
-            "import pkg.old\npkg.old.f()\n",
-            "import pkg.new\npkg.new.f()\n",
-        ),
-        (
-            "import pkg.old\npkg.old.f(pkg.old.stays())\n",
-            "import pkg.old\nimport pkg.new\npkg.new.f(pkg.old.stays())\n",
-        ),
-        (
-            "import pkg.old as o\no.f()\n",
-            "import pkg.new as o\no.f()\n",
-        ),
-        (
-            "from pkg import old\nold.f()\n",
-            "from pkg import new\nnew.f()\n",
-        ),
-        (
-            "from pkg import old\nold.f(old.stays())\n",
-            "from pkg import old\nfrom pkg import new\nnew.f(old.stays())\n",
-        ),
-        (
-            "from pkg import old\nnew = 1\nold.f()\n",
-            "from pkg import new as pkg_new\nnew = 1\npkg_new.f()\n",
-        ),
-        (
-            "from unittest import mock\nmock.patch('pkg.old.f')\nmock.patch('pkg.old.stays')\n",
-            "from unittest import mock\nmock.patch('pkg.new.f')\nmock.patch('pkg.old.stays')\n",
-        ),
-        (
-            "from pkg import old\n\n\ndef test(monkeypatch):\n    monkeypatch.setattr(old, \"f\", None)\n",
-            "from pkg import new\n\n\ndef test(monkeypatch):\n    monkeypatch.setattr(new, \"f\", None)\n",
-        ),
-        (
-            "def g():\n    from pkg.old import f\n    return f\n",
-            "def g():\n    from pkg.new import f\n    return f\n",
-        ),
-        (
-            "from pkg.old import *\nf()\n",
-            "from pkg.old import *\nfrom pkg.new import f\nf()\n",
-        ),
-        (
-            "from pkg.old import *\nstays()\n",
-            "from pkg.old import *\nstays()\n",
-        ),
-    ] {
+    for (before, after) in REFERENCES {
         user(before, after);
     }
 }

@@ -17,63 +17,66 @@ fn user(before: &str, after: &str) {
     check(&tree(before, "f = 1\n"), &changes, &after);
 }
 
+/// What is written, and what it becomes.
+const IMPORTS: &[(&str, &str)] = &[
+    (
+        "from pkg.old.gpu import f\n",
+        "from pkg.core.cuda import f\n",
+    ),
+    (
+        "from pkg.old.gpu import (  # why\n    f,  # that\n)\n",
+        "from pkg.core.cuda import (  # why\n    f,  # that\n)\n",
+    ),
+    (
+        "from pkg.old import gpu\ngpu.f\n",
+        "from pkg.core import cuda\ncuda.f\n",
+    ),
+    (
+        "from pkg.old import gpu as g\ng.f\n",
+        "from pkg.core import cuda as g\ng.f\n",
+    ),
+    (
+        "from pkg.old import gpu as cuda\n",
+        "from pkg.core import cuda\n",
+    ),
+    ("import pkg.old.gpu as g\n", "import pkg.core.cuda as g\n"),
+    (
+        "import os, pkg.old.gpu\npkg.old.gpu.f()\n",
+        "import os, pkg.core.cuda\npkg.core.cuda.f()\n",
+    ),
+    (
+        "from pkg.old.gpu import *\n",
+        "from pkg.core.cuda import *\n",
+    ),
+    (
+        "def g():\n    from pkg.old.gpu import f\n    return f\n",
+        "def g():\n    from pkg.core.cuda import f\n    return f\n",
+    ),
+    (
+        "try:\n    from pkg.old import gpu\nexcept ImportError:\n    gpu = None\n",
+        "try:\n    from pkg.core import cuda as gpu\nexcept ImportError:\n    gpu = None\n",
+    ),
+    (
+        "import pkg.old.gpu; x = pkg.old.gpu.f\n",
+        "import pkg.core.cuda; x = pkg.core.cuda.f\n",
+    ),
+    (
+        "from pkg.old.gpu import f\r\nx = 1\r\n",
+        "from pkg.core.cuda import f\r\nx = 1\r\n",
+    ),
+    (
+        "\u{feff}from pkg.old.gpu import f\n",
+        "\u{feff}from pkg.core.cuda import f\n",
+    ),
+    (
+        "gpu = 1\nold = gpu\ngpu_old = 'gpu'\n",
+        "gpu = 1\nold = gpu\ngpu_old = 'gpu'\n",
+    ),
+];
+
 #[test]
 fn imports() {
-    for (before, after) in [
-        (
-            "from pkg.old.gpu import f\n",
-            "from pkg.core.cuda import f\n",
-        ),
-        (
-            "from pkg.old.gpu import (  # why\n    f,  # that\n)\n",
-            "from pkg.core.cuda import (  # why\n    f,  # that\n)\n",
-        ),
-        (
-            "from pkg.old import gpu\ngpu.f\n",
-            "from pkg.core import cuda\ncuda.f\n",
-        ),
-        (
-            "from pkg.old import gpu as g\ng.f\n",
-            "from pkg.core import cuda as g\ng.f\n",
-        ),
-        (
-            "from pkg.old import gpu as cuda\n",
-            "from pkg.core import cuda\n",
-        ),
-        ("import pkg.old.gpu as g\n", "import pkg.core.cuda as g\n"),
-        (
-            "import os, pkg.old.gpu\npkg.old.gpu.f()\n",
-            "import os, pkg.core.cuda\npkg.core.cuda.f()\n",
-        ),
-        (
-            "from pkg.old.gpu import *\n",
-            "from pkg.core.cuda import *\n",
-        ),
-        (
-            "def g():\n    from pkg.old.gpu import f\n    return f\n",
-            "def g():\n    from pkg.core.cuda import f\n    return f\n",
-        ),
-        (
-            "try:\n    from pkg.old import gpu\nexcept ImportError:\n    gpu = None\n",
-            "try:\n    from pkg.core import cuda as gpu\nexcept ImportError:\n    gpu = None\n",
-        ),
-        (
-            "import pkg.old.gpu; x = pkg.old.gpu.f\n",
-            "import pkg.core.cuda; x = pkg.core.cuda.f\n",
-        ),
-        (
-            "from pkg.old.gpu import f\r\nx = 1\r\n",
-            "from pkg.core.cuda import f\r\nx = 1\r\n",
-        ),
-        (
-            "\u{feff}from pkg.old.gpu import f\n",
-            "\u{feff}from pkg.core.cuda import f\n",
-        ),
-        (
-            "gpu = 1\nold = gpu\ngpu_old = 'gpu'\n",
-            "gpu = 1\nold = gpu\ngpu_old = 'gpu'\n",
-        ),
-    ] {
+    for (before, after) in IMPORTS {
         user(before, after);
     }
 }

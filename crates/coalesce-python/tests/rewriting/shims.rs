@@ -1,6 +1,6 @@
 //! What Python makes of shims: each check is a program that runs in the tree after a move.
 
-use std::{fs, path::Path, process::Command};
+use std::{fs, process::Command};
 
 use coalesce_model::{Change, MemoryTexts};
 
@@ -216,14 +216,6 @@ assert caught == [] and 'pkg.old' not in sys.modules
     ),
 ];
 
-fn write(root: &Path, tree: impl IntoIterator<Item = (String, String)>) {
-    for (path, text) in tree {
-        let path = root.join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    }
-}
-
 #[test]
 fn python_programs_agree() {
     agree(TREE, &changes(), PROGRAMS);
@@ -351,7 +343,11 @@ fn agree(tree: &str, changes: &[Change], programs: &[(&str, &str)]) {
     let plan = plan(&texts, changes, false);
     assert_eq!(plan.refusals, []);
     let root = tempfile::tempdir().unwrap();
-    write(root.path(), applied(&texts, &plan));
+    for (path, text) in applied(&texts, &plan) {
+        let path = root.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
     let mut failed = Vec::new();
     for (name, program) in programs {
         let path = root.path().join("program.py");

@@ -11,4 +11,5 @@ mod virtual_memory;
 pub use driver::CudaDriver;
 pub use interop::stream_of;
 pub use probe::{can_access_peer, devices, driver_version};
-pub use table::SYMBOLS;
+/// The names of all functions that are looked up.
+pub use table::REQUIRED_SYMBOLS as SYMBOLS;

@@ -7,15 +7,29 @@
 //! is not a value of.
 
 use std::ffi::{c_char, c_int, c_uint, c_ulonglong, c_void};
-use std::sync::OnceLock;
 
 use cudarc::driver::sys;
-pub(super) use sys::{CUcontext, CUdevice, CUdeviceptr, CUevent, CUgraph, CUgraphExec, CUstream};
+pub(super) use sys::{CUcontext, CUdevice, CUdeviceptr};
 
-use crate::error::Absent;
+use crate::{
+    dynamic,
+    error::Absent,
+    library_driver::{
+        Calls, CaptureCalls, GraphCalls, Handle, ManagedCalls, RawAddress, StreamCalls,
+    },
+};
 
-/// The library, as errors call it.
-const LIBRARY: &str = "libcuda";
+impl RawAddress for CUdeviceptr {
+    const NONE: Self = 0;
+
+    fn of(address: crate::address::DeviceAddress) -> Self {
+        address.get()
+    }
+
+    fn number(self) -> u64 {
+        self
+    }
+}
 
 /// Sixteen bytes, as the driver fills them in.
 #[repr(C)]
@@ -63,41 +77,46 @@ pub(super) fn library() -> Result<&'static libloading::Library, Absent> {
     Ok(unsafe { sys::culib() })
 }
 
-macro_rules! table {
-    ($($field:ident = $symbol:literal: fn($($argument:ty),* $(,)?);)*) => {
-        /// The functions. Each returns the driver's code; zero is success.
-        #[derive(Debug)]
-        pub(super) struct Table {
-            $(pub(super) $field: unsafe extern "C" fn($($argument),*) -> c_int,)*
-        }
-
-        impl Table {
-            fn find() -> Result<Self, Absent> {
-                let library = library()?;
-                Ok(Self {
-                    $($field: {
-                        // SAFETY: the type is the documented one of the function of this name, with
-                        // its result as the number that it is.
-                        let found = unsafe {
-                            library.get::<unsafe extern "C" fn($($argument),*) -> c_int>(
-                                $symbol.as_bytes(),
-                            )
-                        };
-                        *found.map_err(|_| Absent::Symbol {
-                            library: LIBRARY,
-                            symbol: $symbol,
-                        })?
-                    },)*
-                })
-            }
-        }
-
-        /// The names of all functions that are looked up.
-        pub const SYMBOLS: &[&str] = &[$($symbol),*];
-    };
-}
-
-table! {
+dynamic::table! {
+    pub(super) library: "libcuda";
+    shared calls: Calls<CUdeviceptr> {
+        memory_info = "cuMemGetInfo_v2";
+        allocate = "cuMemAlloc_v2";
+        free = "cuMemFree_v2";
+        allocate_pinned = "cuMemHostAlloc";
+        free_pinned = "cuMemFreeHost";
+        create_stream = "cuStreamCreate";
+        destroy_stream = "cuStreamDestroy_v2";
+        synchronize_stream = "cuStreamSynchronize";
+        query_stream = "cuStreamQuery";
+        wait = "cuStreamWaitEvent";
+        synchronize = "cuCtxSynchronize";
+        create_event = "cuEventCreate";
+        destroy_event = "cuEventDestroy_v2";
+        record = "cuEventRecord";
+        query_event = "cuEventQuery";
+        synchronize_event = "cuEventSynchronize";
+        elapsed = "cuEventElapsedTime";
+    }
+    shared stream_calls: StreamCalls<CUdeviceptr> {
+        allocate = "cuMemAllocAsync";
+        free = "cuMemFreeAsync";
+    }
+    shared managed_calls: ManagedCalls<CUdeviceptr> {
+        allocate = "cuMemAllocManaged";
+    }
+    shared capture_calls: CaptureCalls {
+        is_capturing = "cuStreamIsCapturing";
+    }
+    shared graph_calls: GraphCalls {
+        begin_capture = "cuStreamBeginCapture_v2";
+        end_capture = "cuStreamEndCapture";
+        instantiate = "cuGraphInstantiateWithFlags";
+        destroy_captured = "cuGraphDestroy";
+        launch = "cuGraphLaunch";
+        destroy = "cuGraphExecDestroy";
+    }
+    required {
     init = "cuInit": fn(c_uint);
     driver_get_version = "cuDriverGetVersion": fn(*mut c_int);
     device_get_count = "cuDeviceGetCount": fn(*mut c_int);
@@ -111,39 +130,11 @@ table! {
     primary_ctx_retain = "cuDevicePrimaryCtxRetain": fn(*mut CUcontext, CUdevice);
     primary_ctx_release = "cuDevicePrimaryCtxRelease_v2": fn(CUdevice);
     ctx_set_current = "cuCtxSetCurrent": fn(CUcontext);
-    ctx_synchronize = "cuCtxSynchronize": fn();
-    mem_get_info = "cuMemGetInfo_v2": fn(*mut usize, *mut usize);
-    mem_alloc = "cuMemAlloc_v2": fn(*mut CUdeviceptr, usize);
-    mem_alloc_managed = "cuMemAllocManaged": fn(*mut CUdeviceptr, usize, c_uint);
-    mem_free = "cuMemFree_v2": fn(CUdeviceptr);
-    mem_alloc_async = "cuMemAllocAsync": fn(*mut CUdeviceptr, usize, CUstream);
-    mem_free_async = "cuMemFreeAsync": fn(CUdeviceptr, CUstream);
-    mem_host_alloc = "cuMemHostAlloc": fn(*mut *mut c_void, usize, c_uint);
-    mem_free_host = "cuMemFreeHost": fn(*mut c_void);
-    memcpy = "cuMemcpyAsync": fn(CUdeviceptr, CUdeviceptr, usize, CUstream);
-    memcpy_to_device = "cuMemcpyHtoDAsync_v2": fn(CUdeviceptr, *const c_void, usize, CUstream);
-    memcpy_to_host = "cuMemcpyDtoHAsync_v2": fn(*mut c_void, CUdeviceptr, usize, CUstream);
-    memset = "cuMemsetD8Async": fn(CUdeviceptr, u8, usize, CUstream);
-    stream_create = "cuStreamCreate": fn(*mut CUstream, c_uint);
-    stream_destroy = "cuStreamDestroy_v2": fn(CUstream);
-    stream_synchronize = "cuStreamSynchronize": fn(CUstream);
-    stream_query = "cuStreamQuery": fn(CUstream);
-    stream_wait_event = "cuStreamWaitEvent": fn(CUstream, CUevent, c_uint);
-    stream_is_capturing = "cuStreamIsCapturing": fn(CUstream, *mut c_uint);
-    stream_begin_capture = "cuStreamBeginCapture_v2": fn(CUstream, c_uint);
-    stream_end_capture = "cuStreamEndCapture": fn(CUstream, *mut CUgraph);
+    memcpy = "cuMemcpyAsync": fn(CUdeviceptr, CUdeviceptr, usize, Handle);
+    memcpy_to_device = "cuMemcpyHtoDAsync_v2": fn(CUdeviceptr, *const c_void, usize, Handle);
+    memcpy_to_host = "cuMemcpyDtoHAsync_v2": fn(*mut c_void, CUdeviceptr, usize, Handle);
+    memset = "cuMemsetD8Async": fn(CUdeviceptr, u8, usize, Handle);
     thread_exchange_capture_mode = "cuThreadExchangeStreamCaptureMode": fn(*mut c_uint);
-    graph_instantiate = "cuGraphInstantiateWithFlags":
-        fn(*mut CUgraphExec, CUgraph, c_ulonglong);
-    graph_launch = "cuGraphLaunch": fn(CUgraphExec, CUstream);
-    graph_destroy = "cuGraphDestroy": fn(CUgraph);
-    graph_exec_destroy = "cuGraphExecDestroy": fn(CUgraphExec);
-    event_create = "cuEventCreate": fn(*mut CUevent, c_uint);
-    event_destroy = "cuEventDestroy_v2": fn(CUevent);
-    event_record = "cuEventRecord": fn(CUevent, CUstream);
-    event_query = "cuEventQuery": fn(CUevent);
-    event_synchronize = "cuEventSynchronize": fn(CUevent);
-    event_elapsed_time = "cuEventElapsedTime": fn(*mut f32, CUevent, CUevent);
     mem_address_reserve = "cuMemAddressReserve":
         fn(*mut CUdeviceptr, usize, usize, CUdeviceptr, c_ulonglong);
     mem_address_free = "cuMemAddressFree": fn(CUdeviceptr, usize);
@@ -155,13 +146,10 @@ table! {
     mem_unmap = "cuMemUnmap": fn(CUdeviceptr, usize);
     mem_get_allocation_granularity = "cuMemGetAllocationGranularity":
         fn(*mut usize, *const AllocationProperties, c_uint);
+    }
 }
 
-/// The functions, looked up at the first call. What is missing then is missing for this process.
+/// The functions, looked up at the first call.
 pub(super) fn table() -> Result<&'static Table, Absent> {
-    static TABLE: OnceLock<Result<Table, Absent>> = OnceLock::new();
-    TABLE
-        .get_or_init(Table::find)
-        .as_ref()
-        .map_err(Clone::clone)
+    Table::loaded(library)
 }

@@ -58,7 +58,7 @@ dynamic::table! {
 /// A device, ready for trials.
 #[derive(Debug)]
 pub struct Trial {
-    table: Table,
+    table: &'static Table,
     driver: Arc<CudaDriver>,
     module: Handle,
     spin: Handle,
@@ -79,7 +79,7 @@ impl Trial {
     /// As opening the device fails; [`Absent::Symbol`]; as the kernel cannot be loaded.
     pub fn open(id: &DeviceId) -> Result<Self, DriverError> {
         let driver = CudaDriver::open(id)?;
-        let table = Table::find(library()?)?;
+        let table = Table::loaded(library)?;
         driver.bind()?;
         let (mut module, mut spin) = (ptr::null_mut(), ptr::null_mut());
         // SAFETY: the text ends in a zero byte, and one handle is written.

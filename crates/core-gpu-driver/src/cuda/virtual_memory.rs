@@ -5,10 +5,11 @@ use std::{ffi::c_uint, ptr};
 use crate::{
     address::DeviceAddress,
     cuda::{
-        driver::{CudaDriver, given},
+        driver::CudaDriver,
         table::{AccessDescription, AllocationProperties, Location},
     },
     error::DriverError,
+    library_driver::given,
     virtual_memory::{PhysicalMemory, VirtualMemory},
 };
 
@@ -24,7 +25,7 @@ impl CudaDriver {
     fn location(&self) -> Location {
         Location {
             kind: LOCATION_DEVICE,
-            id: self.device,
+            id: self.library.device,
         }
     }
 
@@ -44,8 +45,9 @@ impl CudaDriver {
             flags: ACCESS_READ_WRITE,
         };
         // SAFETY: it reads one description; the addresses were just mapped.
-        let code =
-            unsafe { (self.table.mem_set_access)(at.get(), bytes as usize, &raw const access, 1) };
+        let code = unsafe {
+            (self.library.table.mem_set_access)(at.get(), bytes as usize, &raw const access, 1)
+        };
         self.check("cuMemSetAccess", code)
     }
 }
@@ -57,7 +59,7 @@ unsafe impl VirtualMemory for CudaDriver {
         let mut bytes = 0;
         // SAFETY: it reads the properties and writes one number.
         let code = unsafe {
-            (self.table.mem_get_allocation_granularity)(
+            (self.library.table.mem_get_allocation_granularity)(
                 &raw mut bytes,
                 &raw const properties,
                 GRANULARITY_MINIMUM,
@@ -74,8 +76,9 @@ unsafe impl VirtualMemory for CudaDriver {
         self.bind()?;
         let mut address = 0;
         // SAFETY: it writes one address; alignment, wish and flags may be zero.
-        let code =
-            unsafe { (self.table.mem_address_reserve)(&raw mut address, bytes as usize, 0, 0, 0) };
+        let code = unsafe {
+            (self.library.table.mem_address_reserve)(&raw mut address, bytes as usize, 0, 0, 0)
+        };
         self.check("cuMemAddressReserve", code)?;
         given("cuMemAddressReserve", address)
     }
@@ -83,7 +86,7 @@ unsafe impl VirtualMemory for CudaDriver {
     unsafe fn release(&self, at: DeviceAddress, bytes: u64) -> Result<(), DriverError> {
         self.bind()?;
         // SAFETY: the caller's promise.
-        let code = unsafe { (self.table.mem_address_free)(at.get(), bytes as usize) };
+        let code = unsafe { (self.library.table.mem_address_free)(at.get(), bytes as usize) };
         self.check("cuMemAddressFree", code)
     }
 
@@ -93,7 +96,12 @@ unsafe impl VirtualMemory for CudaDriver {
         let mut handle = 0;
         // SAFETY: it reads the properties and writes one handle; the flags must be zero, and are.
         let code = unsafe {
-            (self.table.mem_create)(&raw mut handle, bytes as usize, &raw const properties, 0)
+            (self.library.table.mem_create)(
+                &raw mut handle,
+                bytes as usize,
+                &raw const properties,
+                0,
+            )
         };
         self.check("cuMemCreate", code)?;
         Ok(PhysicalMemory { handle, bytes })
@@ -102,21 +110,22 @@ unsafe impl VirtualMemory for CudaDriver {
     unsafe fn destroy(&self, memory: PhysicalMemory) -> Result<(), DriverError> {
         self.bind()?;
         // SAFETY: the caller's promise.
-        let code = unsafe { (self.table.mem_release)(memory.handle) };
+        let code = unsafe { (self.library.table.mem_release)(memory.handle) };
         self.check("cuMemRelease", code)
     }
 
     unsafe fn map(&self, at: DeviceAddress, memory: PhysicalMemory) -> Result<(), DriverError> {
         self.bind()?;
         // SAFETY: the caller's promise; offset and flags must be zero, and are.
-        let code =
-            unsafe { (self.table.mem_map)(at.get(), memory.bytes as usize, 0, memory.handle, 0) };
+        let code = unsafe {
+            (self.library.table.mem_map)(at.get(), memory.bytes as usize, 0, memory.handle, 0)
+        };
         self.check("cuMemMap", code)?;
         let usable = self.let_use(at, memory.bytes);
         if usable.is_err() {
             // SAFETY: it was just mapped and nobody has used it. If it fails as well, the first
             // error is the one to tell.
-            unsafe { (self.table.mem_unmap)(at.get(), memory.bytes as usize) };
+            unsafe { (self.library.table.mem_unmap)(at.get(), memory.bytes as usize) };
         }
         usable
     }
@@ -124,7 +133,7 @@ unsafe impl VirtualMemory for CudaDriver {
     unsafe fn unmap(&self, at: DeviceAddress, bytes: u64) -> Result<(), DriverError> {
         self.bind()?;
         // SAFETY: the caller's promise.
-        let code = unsafe { (self.table.mem_unmap)(at.get(), bytes as usize) };
+        let code = unsafe { (self.library.table.mem_unmap)(at.get(), bytes as usize) };
         self.check("cuMemUnmap", code)
     }
 }

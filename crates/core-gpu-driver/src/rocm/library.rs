@@ -8,7 +8,10 @@ use std::{
 
 use libloading::Library;
 
-use crate::error::{Absent, DriverError};
+use crate::{
+    dynamic,
+    error::{Absent, DriverError},
+};
 
 /// The names of the library, the newest first.
 const LIBRARIES: &[&str] = &[
@@ -118,34 +121,13 @@ fn text(function: &'static str, get: GetText, device: c_int) -> Result<String, D
     Ok(text.to_string_lossy().into_owned())
 }
 
-fn symbol<F: Copy>(library: &Library, symbol: &'static str) -> Result<F, Absent> {
+fn symbol<F: Copy>(library: &'static Library, symbol: &'static str) -> Result<F, Absent> {
     // SAFETY: who asks says the function's documented type.
-    let found = unsafe { library.get::<F>(symbol.as_bytes()) };
-    found.map(|function| *function).map_err(|_| Absent::Symbol {
-        library: "libamdhip64",
-        symbol,
-    })
+    unsafe { dynamic::find(library, "libamdhip64", symbol) }
 }
 
-/// The library, below `ROCM_PATH` or where the loader finds it. It stays loaded: it cannot be
-/// unloaded safely.
+/// The library, below `ROCM_PATH` or where the loader finds it.
 pub(super) fn load() -> Result<&'static Library, Absent> {
-    let below = std::env::var_os("ROCM_PATH").map(|path| PathBuf::from(path).join("lib"));
-    let below = below
-        .iter()
-        .flat_map(|folder| LIBRARIES.iter().map(move |name| folder.join(name)));
-    let names = below.chain(LIBRARIES.iter().map(PathBuf::from));
-    let mut last = String::new();
-    for name in names {
-        // SAFETY: loading the runtime's library runs its initialisers, which is what any program
-        // that links to it does.
-        match unsafe { Library::new(&name) } {
-            Ok(library) => return Ok(Box::leak(Box::new(library))),
-            Err(error) => last = error.to_string(),
-        }
-    }
-    Err(Absent::Library {
-        platform: "ROCm",
-        tried: format!("{}: {last}", LIBRARIES.join(", ")),
-    })
+    let root = std::env::var_os("ROCM_PATH").map(PathBuf::from);
+    dynamic::load("ROCm", LIBRARIES, root.map(|root| root.join("lib")))
 }

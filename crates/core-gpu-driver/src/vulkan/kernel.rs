@@ -1,10 +1,10 @@
 //! Compute kernels: SPIR-V over storage buffers, in a stream's order.
 
-use std::{any::Any, ffi::CStr, fmt, sync::Arc};
+use std::{ffi::CStr, fmt, sync::Arc};
 
 use ash::vk;
 
-use super::{device::Open, driver::VulkanDriver, memory::Memory};
+use super::{device::Open, driver::VulkanDriver, memory::Memory, work::Kept};
 use crate::{
     buffers::Part,
     error::{DriverError, Refusal},
@@ -130,12 +130,8 @@ impl VulkanKernel {
         }
         let parts = self.driver.parts(FUNCTION, spans)?;
         let (bound, set) = self.made.bind(&parts, spans)?;
-        let mut kept: Vec<Arc<dyn Any + Send + Sync>> = vec![Arc::new(bound)];
-        kept.extend(
-            parts
-                .into_iter()
-                .map(|part| part.memory as Arc<dyn Any + Send + Sync>),
-        );
+        let mut kept: Vec<Kept> = vec![Arc::new(bound)];
+        kept.extend(parts.into_iter().map(|part| part.memory as Kept));
         let made = &self.made;
         let record = |device: &ash::Device, command| {
             // SAFETY: pipeline, set and buffers are kept until the work is done; what the kernel may touch

@@ -5,21 +5,26 @@ use std::{ptr::NonNull, sync::Arc};
 use ash::vk;
 
 use super::device::{ALIGNMENT, Open};
-use crate::{buffers::BufferMemory, error::DriverError, stream::refused};
+use crate::{
+    address::DeviceAddress,
+    buffers::{BufferMemory, MemoryKind},
+    error::{DriverError, Refusal},
+    stream::refused,
+};
 
 /// A buffer and its memory, gone with it.
-pub(crate) struct Memory {
+pub struct Memory {
     open: Arc<Open>,
     pub(super) buffer: vk::Buffer,
     memory: vk::DeviceMemory,
     /// Where it is mapped, for memory of the host.
     mapped: Option<NonNull<u8>>,
     /// Where the first byte that is given out stands in the buffer.
-    pub(super) offset: u64,
+    offset: u64,
     /// Where that byte is for the device.
-    pub(super) address: u64,
+    address: u64,
     /// How many bytes are given out.
-    pub(super) bytes: u64,
+    bytes: u64,
 }
 
 // SAFETY: the pointer is to memory that the device maps for the whole process; who reads or writes it
@@ -27,15 +32,6 @@ pub(crate) struct Memory {
 unsafe impl Send for Memory {}
 // SAFETY: as above.
 unsafe impl Sync for Memory {}
-
-/// What memory is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// The device's own.
-    Device,
-    /// The host's, which the device reads and writes by itself.
-    Host,
-}
 
 /// Destroys what was made before a later call failed.
 struct Unmade<'o> {
@@ -55,7 +51,11 @@ impl Drop for Unmade<'_> {
 }
 
 impl Memory {
-    pub(super) fn allocate(open: &Arc<Open>, bytes: u64, kind: Kind) -> Result<Self, DriverError> {
+    pub(super) fn allocate(
+        open: &Arc<Open>,
+        bytes: u64,
+        kind: MemoryKind,
+    ) -> Result<Self, DriverError> {
         let room = bytes
             .checked_add(ALIGNMENT - 1)
             .ok_or(DriverError::OutOfMemory)?;
@@ -103,15 +103,15 @@ impl Memory {
         open: &Arc<Open>,
         made: Unmade<'_>,
         bytes: u64,
-        kind: Kind,
+        kind: MemoryKind,
     ) -> Result<Self, DriverError> {
         let device = &open.device;
         let of_buffer = vk::BufferDeviceAddressInfo::default().buffer(made.buffer);
         // SAFETY: the buffer was made to have an address, and is bound.
         let base = unsafe { device.get_buffer_device_address(&of_buffer) };
         let mapped = match kind {
-            Kind::Device => None,
-            Kind::Host => {
+            MemoryKind::Device => None,
+            MemoryKind::Host => {
                 let all = vk::WHOLE_SIZE;
                 // SAFETY: memory of this kind can be mapped, and is mapped once.
                 let pointer = open.check("vkMapMemory", unsafe {
@@ -136,7 +136,9 @@ impl Memory {
     }
 }
 
-impl BufferMemory for Memory {
+// SAFETY: the buffer has room for what is given out behind the offset, and its memory is its own; what
+// is mapped stays mapped until the memory is freed with the buffer.
+unsafe impl BufferMemory for Memory {
     fn bytes(&self) -> u64 {
         self.bytes
     }
@@ -145,9 +147,14 @@ impl BufferMemory for Memory {
         self.offset
     }
 
+    fn address(&self) -> Result<DeviceAddress, DriverError> {
+        let unknown = || refused("vkGetBufferDeviceAddress", Refusal::UnknownAddress);
+        DeviceAddress::new(self.address).ok_or_else(unknown)
+    }
+
     fn pointer(&self) -> Result<NonNull<u8>, DriverError> {
-        let unknown = crate::error::Refusal::UnknownAddress;
-        let mapped = self.mapped.ok_or_else(|| refused("vkMapMemory", unknown))?;
+        let unknown = || refused("vkMapMemory", Refusal::UnknownAddress);
+        let mapped = self.mapped.ok_or_else(unknown)?;
         // SAFETY: the buffer is longer than the offset by all its bytes.
         Ok(unsafe { mapped.add(self.offset as usize) })
     }
@@ -165,11 +172,11 @@ impl Drop for Memory {
 }
 
 /// The first kind of memory that will do: the device orders them by what is best.
-fn memory_type(open: &Open, bits: u32, kind: Kind) -> Result<u32, DriverError> {
+fn memory_type(open: &Open, bits: u32, kind: MemoryKind) -> Result<u32, DriverError> {
     let wanted = match kind {
-        Kind::Device => vk::MemoryPropertyFlags::DEVICE_LOCAL,
+        MemoryKind::Device => vk::MemoryPropertyFlags::DEVICE_LOCAL,
         // Coherent: nothing has to be flushed.
-        Kind::Host => {
+        MemoryKind::Host => {
             vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT
         }
     };

@@ -1,27 +1,30 @@
 //! Work on the device's queue: commands that wait for points in timelines and reach one themselves.
 
-use std::{any::Any, sync::Arc, time::Duration};
+use std::{any::Any, sync::Arc};
 
 use ash::vk;
 
 use super::device::Open;
-use crate::error::DriverError;
+use crate::{
+    buffer_driver::{Order, WorkPoint},
+    error::DriverError,
+};
 
 /// A stream's clock: a semaphore whose number grows by one with each work of the stream.
-pub(super) struct Timeline {
+pub struct Timeline {
     open: Arc<Open>,
     semaphore: vk::Semaphore,
 }
 
 /// A point in a stream's work.
 #[derive(Clone)]
-pub(crate) struct Point {
+pub struct Point {
     pub(super) timeline: Arc<Timeline>,
     pub(super) value: u64,
 }
 
 /// What is kept until work is done.
-type Kept = Arc<dyn Any + Send + Sync>;
+pub(super) type Kept = Arc<dyn Any + Send + Sync>;
 
 /// Puts commands down.
 pub(super) type Record<'r> = &'r dyn Fn(&ash::Device, vk::CommandBuffer);
@@ -36,20 +39,11 @@ struct Running {
 }
 
 /// The queue, and what is under way on it.
-pub(super) struct Queue {
+pub struct Queue {
     open: Arc<Open>,
     queue: vk::Queue,
     commands: vk::CommandPool,
     running: Vec<Running>,
-}
-
-/// One work: what it waits for, and what it keeps until it is done.
-pub(super) struct Job<'j> {
-    pub(super) reaches: Point,
-    pub(super) waits: Vec<Point>,
-    pub(super) kept: Vec<Kept>,
-    /// Puts the commands down; none for work that only waits.
-    pub(super) record: Option<Record<'j>>,
 }
 
 impl Timeline {
@@ -74,9 +68,8 @@ impl Drop for Timeline {
     }
 }
 
-impl Point {
-    /// Whether the work has come so far.
-    pub(super) fn is_reached(&self) -> Result<bool, DriverError> {
+impl WorkPoint for Point {
+    fn is_reached(&self) -> Result<bool, DriverError> {
         let open = &self.timeline.open;
         // SAFETY: the timeline lives.
         let value = unsafe {
@@ -86,8 +79,7 @@ impl Point {
         Ok(open.check("vkGetSemaphoreCounterValue", value)? >= self.value)
     }
 
-    /// Waits until it has.
-    pub(super) fn wait(&self) -> Result<(), DriverError> {
+    fn wait(&self) -> Result<(), DriverError> {
         let open = &self.timeline.open;
         let (semaphores, values) = ([self.timeline.semaphore], [self.value]);
         let wanted = vk::SemaphoreWaitInfo::default()
@@ -116,25 +108,32 @@ impl Queue {
         })
     }
 
-    /// Gives work to the device.
-    pub(super) fn submit(&mut self, job: Job<'_>) -> Result<(), DriverError> {
+    /// Gives work to the device, which keeps what it uses until it is done, and tells the point that it
+    /// reaches. `record` puts the commands down; none for work that only waits.
+    pub(super) fn submit(
+        &mut self,
+        order: Order<Point>,
+        kept: Vec<Kept>,
+        record: Option<Record<'_>>,
+    ) -> Result<Point, DriverError> {
         self.reap()?;
-        let command = match job.record {
-            Some(record) => Some(self.command(record)?),
-            None => None,
+        let reaches = Point {
+            timeline: order.last.timeline,
+            value: order.last.value + 1,
         };
-        let submitted = self.give(&job, command);
+        let command = record.map(|record| self.command(record)).transpose()?;
+        let submitted = self.give(&order.waits, &reaches, command);
         if let (Err(_), Some(command)) = (&submitted, command) {
             self.free(command);
         }
         submitted?;
-        let waits = job.waits.into_iter().map(|point| point.timeline as Kept);
+        let waits = order.waits.into_iter().map(|point| point.timeline as Kept);
         self.running.push(Running {
-            point: job.reaches,
+            point: reaches.clone(),
             command,
-            _kept: waits.chain(job.kept).collect(),
+            _kept: waits.chain(kept).collect(),
         });
-        Ok(())
+        Ok(reaches)
     }
 
     /// Commands, put down.
@@ -184,15 +183,17 @@ impl Queue {
         Ok(command)
     }
 
-    fn give(&self, job: &Job<'_>, command: Option<vk::CommandBuffer>) -> Result<(), DriverError> {
-        let waits: Vec<_> = job
-            .waits
-            .iter()
-            .map(|point| point.timeline.semaphore)
-            .collect();
-        let values: Vec<_> = job.waits.iter().map(|point| point.value).collect();
+    fn give(
+        &self,
+        behind: &[Point],
+        reaches: &Point,
+        command: Option<vk::CommandBuffer>,
+    ) -> Result<(), DriverError> {
+        let waits = behind.iter().map(|point| point.timeline.semaphore);
+        let waits: Vec<_> = waits.collect();
+        let values: Vec<_> = behind.iter().map(|point| point.value).collect();
         let stages = vec![vk::PipelineStageFlags::ALL_COMMANDS; waits.len()];
-        let (reaches, value) = ([job.reaches.timeline.semaphore], [job.reaches.value]);
+        let (reaches, value) = ([reaches.timeline.semaphore], [reaches.value]);
         let commands: Vec<_> = command.into_iter().collect();
         let mut numbers = vk::TimelineSemaphoreSubmitInfo::default()
             .wait_semaphore_values(&values)
@@ -242,11 +243,6 @@ impl Queue {
                 .free_command_buffers(self.commands, &[command]);
         }
     }
-
-    /// Where everything that runs ends.
-    pub(super) fn points(&self) -> Vec<Point> {
-        self.running.iter().map(|work| work.point.clone()).collect()
-    }
 }
 
 impl Drop for Queue {
@@ -261,7 +257,7 @@ impl Drop for Queue {
 }
 
 /// Where the device writes a time.
-pub(super) struct Clock {
+pub struct Clock {
     open: Arc<Open>,
     pub(super) pool: vk::QueryPool,
 }
@@ -292,11 +288,6 @@ impl Clock {
         self.open.check("vkGetQueryPoolResults", read)?;
         let [time] = time;
         Ok(time)
-    }
-
-    /// Ticks as time.
-    pub(super) fn duration(&self, ticks: u64) -> Duration {
-        Duration::from_nanos((ticks as f64 * self.open.nanoseconds_per_tick) as u64)
     }
 }
 

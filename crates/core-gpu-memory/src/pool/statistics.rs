@@ -4,7 +4,11 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use serde::Serialize;
 
-use crate::{Pool, observe::Step, pool::lease::InUse};
+use crate::{
+    Pool,
+    observe::Step,
+    pool::{account::Usage, central::Central, lease::InUse},
+};
 
 /// Numbers of one source. Bytes count whole blocks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -102,6 +106,32 @@ fn ratio(part: u64, whole: u64) -> f64 {
     }
 }
 
+/// Bytes that programs have asked for, and how many blocks are free.
+fn requested_and_free(central: &Central) -> (u64, u64) {
+    let heap = &central.heap;
+    let (mut requested, mut free_blocks) = (0, 0);
+    for block in heap.segments().flat_map(|(id, _)| heap.blocks(id)) {
+        free_blocks += u64::from(block.free_in.is_some());
+        let of_user = |user: InUse| block.bytes - u64::from(user.padding);
+        requested += central.user(block.node).map_or(0, of_user);
+    }
+    (requested, free_blocks)
+}
+
+/// What one source has.
+fn of_source(source: String, usage: &Usage, limit: u64) -> SourceStatistics {
+    SourceStatistics {
+        source,
+        bytes_in_use: usage.bytes_in_use,
+        peak_bytes: usage.peak_bytes,
+        limit_bytes: (limit != u64::MAX).then_some(limit),
+        allocations: usage.hits + usage.misses,
+        allocated_bytes: usage.allocated_bytes,
+        frees: usage.frees,
+        refusals: usage.refusals,
+    }
+}
+
 impl Pool {
     /// All numbers of the pool. Takes its lock, and time for each block; what is in use is exact
     /// when no thread is in the middle of an operation.
@@ -109,22 +139,14 @@ impl Pool {
     pub fn statistics(&self) -> PoolStatistics {
         let central = self.inner.lock();
         let heap = &central.heap;
-        let (mut requested, mut free_blocks, mut segments) = (0, 0, 0);
-        for (id, _) in heap.segments() {
-            segments += 1;
-            for block in heap.blocks(id) {
-                free_blocks += u64::from(block.free_in.is_some());
-                let of_user = |user: InUse| block.bytes - u64::from(user.padding);
-                requested += central.user(block.node).map_or(0, of_user);
-            }
-        }
+        let (requested, free_blocks) = requested_and_free(&central);
         let sources: Vec<_> = central
             .accounts
             .iter()
             .map(|(by, account)| (by, account.usage(), account.gauge.limit))
             .filter(|(_, usage, _)| usage.hits + usage.misses + usage.refusals > 0)
             .collect();
-        let sum = |field: fn(&crate::pool::account::Usage) -> u64| {
+        let sum = |field: fn(&Usage) -> u64| {
             sources
                 .iter()
                 .map(|(_, usage, _)| field(usage))
@@ -146,7 +168,7 @@ impl Pool {
             pending_bytes: central.pending_bytes,
             quarantined_bytes: central.quarantined_bytes(),
             lost_bytes: central.lost_bytes,
-            segments,
+            segments: heap.segments().count() as u64,
             free_blocks,
             hits: sum(|usage| usage.hits),
             misses: sum(|usage| usage.misses),
@@ -167,16 +189,7 @@ impl Pool {
             steps: Step::ALL.into_iter().zip(tallies.steps).collect(),
             sources: sources
                 .iter()
-                .map(|(by, usage, limit)| SourceStatistics {
-                    source: by.name(),
-                    bytes_in_use: usage.bytes_in_use,
-                    peak_bytes: usage.peak_bytes,
-                    limit_bytes: (*limit != u64::MAX).then_some(*limit),
-                    allocations: usage.hits + usage.misses,
-                    allocated_bytes: usage.allocated_bytes,
-                    frees: usage.frees,
-                    refusals: usage.refusals,
-                })
+                .map(|(by, usage, limit)| of_source(by.name(), usage, *limit))
                 .collect(),
         }
     }

@@ -8,19 +8,19 @@ use std::{
     fs::{self, File},
     io::{ErrorKind, Read as _, Write as _},
     path::{Path, PathBuf},
-    sync::atomic::{AtomicU64, Ordering::Relaxed},
 };
 
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::store::{Blob, Key, Kind, Metadata, Store, StoreError, check_length};
+use crate::store::{
+    Blob, Key, Kind, Metadata, Store, StoreError, check_length,
+    folder::{self, failed as io},
+};
 
 const MAGIC: &[u8; 8] = b"CGMBLOB1";
 /// What blobs' files end in, so that a directory and a blob never have one name.
 const SUFFIX: &str = ".blob";
-/// What files end in while they are being written.
-const UNFINISHED: &str = ".unfinished";
 /// The longest header that is read, in bytes.
 const LONGEST_HEADER: u32 = 1 << 20;
 
@@ -105,7 +105,6 @@ impl DiskStore {
     }
 
     fn write(&self, path: &Path, blob: &Blob) -> std::io::Result<()> {
-        static NEXT: AtomicU64 = AtomicU64::new(0);
         let header = Header {
             bytes: blob.data.len() as u64,
             xxh3: xxh3_64(&blob.data),
@@ -113,30 +112,13 @@ impl DiskStore {
         };
         let header = serde_json::to_vec(&header)?;
         let length = u32::try_from(header.len()).map_err(|_| ErrorKind::InvalidInput)?;
-        let number = NEXT.fetch_add(1, Relaxed);
-        let unfinished =
-            path.with_file_name(format!("{}-{number}{UNFINISHED}", std::process::id()));
-        let written = (|| {
-            let mut file = File::create_new(&unfinished)?;
+        let unfinished = path.with_file_name(folder::unfinished());
+        folder::replace(path, &unfinished, |file| {
             file.write_all(MAGIC)?;
             file.write_all(&length.to_le_bytes())?;
             file.write_all(&header)?;
-            file.write_all(&blob.data)?;
-            file.sync_all()?;
-            fs::rename(&unfinished, path)
-        })();
-        if written.is_err() {
-            // The error that counts is the first one.
-            let _ = fs::remove_file(&unfinished);
-        }
-        written
-    }
-}
-
-fn io(path: &Path, error: std::io::Error) -> StoreError {
-    StoreError::Io {
-        path: path.to_owned(),
-        error,
+            file.write_all(&blob.data)
+        })
     }
 }
 
@@ -283,29 +265,16 @@ impl Store for DiskStore {
     }
 
     fn list(&self, directory: &Key) -> Result<Vec<(Key, Kind)>, StoreError> {
-        match self.kind(directory)? {
-            None => return Err(StoreError::NotFound(directory.clone())),
-            Some(Kind::Blob) => return Err(StoreError::WrongKind(directory.clone(), Kind::Blob)),
-            Some(Kind::Directory) => (),
-        }
-        let path = self.directory(directory);
-        let mut found = Vec::new();
-        for entry in fs::read_dir(&path).map_err(|error| io(&path, error))? {
-            let entry = entry.map_err(|error| io(&path, error))?;
-            let kind = entry.file_type().map_err(|error| io(&path, error))?;
-            let name = entry.file_name();
-            // Names that are no text, links and other files are none of the store's.
-            let Some(name) = name.to_str() else { continue };
+        folder::expect_directory(self, directory)?;
+        folder::list(&self.directory(directory), |name, kind| {
+            // Links and other files are none of the store's.
             let known = match name.strip_suffix(SUFFIX) {
-                Some(name) if kind.is_file() => Some((name, Kind::Blob)),
-                _ if kind.is_dir() => Some((name, Kind::Directory)),
-                _ => None,
+                Some(name) if kind.is_file() => (name, Kind::Blob),
+                _ if kind.is_dir() => (name, Kind::Directory),
+                _ => return Ok(None),
             };
-            if let Some((name, kind)) = known {
-                found.push((directory.join(name)?, kind));
-            }
-        }
-        found.sort();
-        Ok(found)
+            let (name, kind) = known;
+            Ok(Some((directory.join(name)?, kind)))
+        })
     }
 }

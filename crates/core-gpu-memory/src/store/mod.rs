@@ -37,6 +37,7 @@
 
 mod device;
 mod disk;
+pub(crate) mod folder;
 mod host;
 mod key;
 mod names;

@@ -10,7 +10,7 @@ use std::{error::Error, sync::Arc};
 
 use core_gpu_driver::{Driver, HostDriver, Stream, StreamKind};
 use core_gpu_memory::{Pool, Source};
-use gpu_sim::{Code, Config, Fault, Machine, Schedule, SimDriver};
+use gpu_sim::{Fault, Machine, Schedule, SimDriver};
 
 #[path = "../../examples/02-streams.rs"]
 mod between_streams;
@@ -48,11 +48,7 @@ const EXAMPLES: &[(&str, Run)] = &[
 const BYTES: u64 = 24 << 20;
 
 fn machine(schedule: Schedule) -> (Machine, Arc<dyn Driver>) {
-    let mut config = Config::with_devices(&[BYTES]);
-    config.schedule = schedule;
-    let machine = Machine::new(config);
-    let driver: Arc<dyn Driver> = SimDriver::open(&machine, 0).unwrap();
-    (machine, driver)
+    SimDriver::of_machine(BYTES, schedule).unwrap()
 }
 
 #[test]
@@ -93,30 +89,18 @@ fn every_call_may_fail_at_every_occurrence() {
     for (name, run) in EXAMPLES {
         let (counting, driver) = machine(Schedule::Latest);
         run(&driver).unwrap();
-        for (function, calls) in counting.calls() {
-            for occurrence in 1..=calls {
-                let faults = [
-                    Fault::before(function, occurrence, Code::OUT_OF_MEMORY),
-                    Fault::before(function, occurrence, Code::INVALID_VALUE),
-                    Fault::after(function, occurrence, Code::INVALID_VALUE),
-                    Fault::from_earlier_work(function, occurrence, Code::ILLEGAL_ADDRESS),
-                ];
-                for fault in faults {
-                    let mut config = Config::with_devices(&[BYTES]);
-                    config.schedule = Schedule::Latest;
-                    let machine = Machine::new(config);
-                    machine.plan(fault.clone());
-                    let Ok(driver) = SimDriver::open(&machine, 0) else {
-                        continue;
-                    };
-                    let driver: Arc<dyn Driver> = driver;
-                    // An error is what is to be expected; a panic is not.
-                    let _ended = run(&driver);
-                    assert_eq!(machine.violations(), [], "{name}: {fault:?}");
-                    assert!(is_usable(&driver), "{name}: {fault:?}");
-                    faults_tried += 1;
-                }
-            }
+        for fault in Fault::every(&counting.calls(), usize::MAX) {
+            let machine = Machine::with_bytes(BYTES);
+            machine.plan(fault.clone());
+            let Ok(driver) = SimDriver::open(&machine, 0) else {
+                continue;
+            };
+            let driver: Arc<dyn Driver> = driver;
+            // An error is what is to be expected; a panic is not.
+            let _ended = run(&driver);
+            assert_eq!(machine.violations(), [], "{name}: {fault:?}");
+            assert!(is_usable(&driver), "{name}: {fault:?}");
+            faults_tried += 1;
         }
     }
     println!("{faults_tried} faults");

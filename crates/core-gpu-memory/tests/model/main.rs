@@ -18,7 +18,8 @@ mod streams;
 
 use std::sync::Arc;
 
-use core_gpu_driver::{Driver, Event, EventKind, Stream, StreamKind};
+use core_gpu_driver::{Driver, Stream, StreamKind};
+use core_gpu_memory::test_support;
 use gpu_sim::{Config, Machine, Schedule, SimDriver};
 
 const MIB: u64 = 1 << 20;
@@ -44,7 +45,5 @@ fn stream(driver: &Arc<dyn Driver>) -> Stream {
 
 /// Lets one stream's work come before what another does from now on.
 fn order(before: &Stream, after: &Stream) {
-    let event = Event::new(before.driver(), EventKind::Order).unwrap();
-    before.record(&event).unwrap();
-    after.wait(&event).unwrap();
+    test_support::order(before, after).unwrap();
 }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use core_gpu_driver::{RegionState, Segment, Stream, StreamKind};
 use core_gpu_memory::{
-    Cache, CacheLimits, DirectResource, Hold, MemoryManager, PinnedBuffer, Pool, Resource, Source,
-    StreamOrderedResource, StreamPolicy,
+    Buffer, Cache, CacheLimits, DirectResource, Hold, MemoryManager, PinnedBuffer, Pool, Resource,
+    Source, StreamOrderedResource, StreamPolicy,
 };
 use gpu_sim::{Kernel, Machine, Schedule, SimDriver};
 
@@ -135,8 +135,9 @@ fn the_owner_of_a_foreign_stream_is_not_kept_for_ever() {
     machine.verify().unwrap();
 }
 
-#[test]
-fn a_stream_of_another_device_may_use_a_block() {
+/// On every schedule: a pool of one device whose blocks are filled there and copied from by a stream of
+/// another. The check is given the pool, and what makes such a block.
+fn on_two_devices(check: impl Fn(&Pool, &dyn Fn() -> Buffer<u8>)) {
     for schedule in SCHEDULES {
         let (machine, drivers) = machine(&[24 * MIB, 24 * MIB], schedule);
         let (home, away) = (stream(&drivers[0]), stream(&drivers[1]));
@@ -144,16 +145,14 @@ fn a_stream_of_another_device_may_use_a_block() {
         let there = Pool::new(&drivers[1])
             .allocate::<u8>(8 << 20, &away, by)
             .unwrap();
-        for _ in 0..10 {
+        check(&pool, &|| {
             let buffer = pool.allocate::<u8>(8 << 20, &home, by).unwrap();
             home.set(buffer.span(), 3).unwrap();
             order(&home, &away);
             buffer.used_on(&away);
             away.copy(there.span(), buffer.span()).unwrap();
-            buffer.free().unwrap();
-        }
-        let numbers = pool.statistics();
-        assert_eq!((numbers.failed_frees, numbers.quarantined_bytes), (0, 0));
+            buffer
+        });
         drop((there, pool, home, away, drivers));
         machine
             .verify()
@@ -161,32 +160,26 @@ fn a_stream_of_another_device_may_use_a_block() {
     }
 }
 
+#[test]
+fn a_stream_of_another_device_may_use_a_block() {
+    on_two_devices(|pool, copied| {
+        for _ in 0..10 {
+            copied().free().unwrap();
+        }
+        let numbers = pool.statistics();
+        assert_eq!((numbers.failed_frees, numbers.quarantined_bytes), (0, 0));
+    });
+}
+
 /// Waiting for the pool's own device says nothing of what another device does with a block.
 #[test]
 fn trimming_waits_for_other_devices_that_use_a_block() {
-    for schedule in SCHEDULES {
-        let (machine, drivers) = machine(&[24 * MIB, 24 * MIB], schedule);
-        let (home, away) = (stream(&drivers[0]), stream(&drivers[1]));
-        let (pool, by) = (Pool::new(&drivers[0]), Source::named("devices"));
-        let there = Pool::new(&drivers[1])
-            .allocate::<u8>(8 << 20, &away, by)
-            .unwrap();
-        let copy_and_drop = || {
-            let buffer = pool.allocate::<u8>(8 << 20, &home, by).unwrap();
-            home.set(buffer.span(), 3).unwrap();
-            order(&home, &away);
-            buffer.used_on(&away);
-            away.copy(there.span(), buffer.span()).unwrap();
-        };
-        copy_and_drop();
+    on_two_devices(|pool, copied| {
+        drop(copied());
         assert!(pool.trim() > 0);
-        copy_and_drop();
+        drop(copied());
         pool.shutdown().unwrap();
-        drop((there, pool, home, away, drivers));
-        machine
-            .verify()
-            .unwrap_or_else(|complaint| panic!("{schedule:?}: {complaint}"));
-    }
+    });
 }
 
 /// Memory from the driver itself, and the driver's own pool, which other devices use.

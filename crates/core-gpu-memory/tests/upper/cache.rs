@@ -4,11 +4,10 @@ use std::{cell::Cell, convert::Infallible, sync::Arc};
 
 use core_gpu_driver::{Driver, Stream};
 use core_gpu_memory::{
-    Cache, CacheError, CacheLimits, Cached, Hold, MemoryManager, Source, Watermarks,
-    test_support::Rng,
+    Cache, CacheError, CacheLimits, Hold, MemoryManager, Source, Watermarks, test_support::Rng,
 };
 
-use crate::support::{MIB, builder, each_device, host, pattern, stream};
+use crate::support::{MIB, builder, bytes_of, each_device, host, pattern, stream};
 
 fn cache(manager: &MemoryManager, bytes: u64, entries: usize) -> Cache {
     Cache::new(
@@ -16,16 +15,6 @@ fn cache(manager: &MemoryManager, bytes: u64, entries: usize) -> Cache {
         CacheLimits { bytes, entries },
         Source::named("cache test"),
     )
-}
-
-fn bytes_of(manager: &MemoryManager, cached: &Cached, on: &Stream) -> Vec<u8> {
-    let used = cached.read_on(on).unwrap();
-    let mut bytes = vec![0; used.span().bytes() as usize];
-    manager
-        .staging()
-        .download(&mut bytes, used.span(), on)
-        .unwrap();
-    bytes
 }
 
 #[test]

@@ -9,21 +9,10 @@ use std::{
 
 use core_gpu_driver::Segment;
 use core_gpu_memory::{
-    CacheLimits, Cached, DType, FileError, FileManager, MemoryEvent, MemoryManager, Observer, Pool,
-    Source,
+    CacheLimits, DType, FileError, FileManager, MemoryEvent, Observer, Pool, Source,
 };
 
-use crate::support::{MIB, builder, each_device, host, pattern, stream};
-
-fn bytes_of(manager: &MemoryManager, cached: &Cached) -> Vec<u8> {
-    let used = cached.read_on(manager.stream()).unwrap();
-    let mut bytes = vec![0; used.span().bytes() as usize];
-    manager
-        .staging()
-        .download(&mut bytes, used.span(), manager.stream())
-        .unwrap();
-    bytes
-}
+use crate::support::{self, MIB, builder, each_device, host, pattern, stream};
 
 /// Time stamps may be coarse: two writes differ for sure in their length.
 #[test]
@@ -37,12 +26,18 @@ fn a_file_is_read_when_it_has_changed() {
         fs::write(&path, pattern(1, 3000)).unwrap();
         for _ in 0..3 {
             let cached = files.load(&path, &on).unwrap();
-            assert_eq!(bytes_of(&manager, &cached), pattern(1, 3000));
+            assert_eq!(
+                support::bytes_of(&manager, &cached, manager.stream()),
+                pattern(1, 3000)
+            );
         }
         assert_eq!(files.statistics().insertions, 1);
         fs::write(&path, pattern(2, 4000)).unwrap();
         let cached = files.load(&path, &on).unwrap();
-        assert_eq!(bytes_of(&manager, &cached), pattern(2, 4000));
+        assert_eq!(
+            support::bytes_of(&manager, &cached, manager.stream()),
+            pattern(2, 4000)
+        );
         assert!(files.forget(&path) && !files.forget(&path));
         drop((cached, files));
         manager.shutdown().unwrap();
@@ -65,7 +60,10 @@ fn written_back_and_read_again() {
             .unwrap();
         files.write_back(&path, segment.whole(), &on).unwrap();
         let cached = files.load(&path, &on).unwrap();
-        assert_eq!(bytes_of(&manager, &cached), pattern(seed, 5000));
+        assert_eq!(
+            support::bytes_of(&manager, &cached, manager.stream()),
+            pattern(seed, 5000)
+        );
     }
     let names: Vec<_> = fs::read_dir(folder.path())
         .unwrap()

@@ -3,21 +3,17 @@
 use std::sync::Arc;
 
 use core_gpu_driver::{Driver, HostDriver, Stream, StreamKind};
-use core_gpu_memory::{MemoryManager, MemoryManagerBuilder, StagingSettings};
-use gpu_sim::{Config, Machine, Schedule, SimDriver};
+use core_gpu_memory::{Cached, MemoryManager, MemoryManagerBuilder, StagingSettings};
+use gpu_sim::{Machine, Schedule, SimDriver};
 
 pub const MIB: u64 = 1 << 20;
 
 pub fn host(bytes: u64) -> Arc<dyn Driver> {
-    Arc::new(HostDriver::new(bytes))
+    HostDriver::open(bytes)
 }
 
 pub fn simulated(bytes: u64, schedule: Schedule) -> (Machine, Arc<dyn Driver>) {
-    let mut config = Config::with_devices(&[bytes]);
-    config.schedule = schedule;
-    let machine = Machine::new(config);
-    let driver: Arc<dyn Driver> = SimDriver::open(&machine, 0).unwrap();
-    (machine, driver)
+    SimDriver::of_machine(bytes, schedule).unwrap()
 }
 
 pub fn stream(driver: &Arc<dyn Driver>) -> Stream {
@@ -71,5 +67,16 @@ pub fn pattern(seed: u8, len: usize) -> Vec<u8> {
         .collect();
     let mut bytes = block.repeat(len / block.len() + 1);
     bytes.truncate(len);
+    bytes
+}
+
+/// What is cached, read back on a stream.
+pub fn bytes_of(manager: &MemoryManager, cached: &Cached, on: &Stream) -> Vec<u8> {
+    let used = cached.read_on(on).unwrap();
+    let mut bytes = vec![0; used.span().bytes() as usize];
+    manager
+        .staging()
+        .download(&mut bytes, used.span(), on)
+        .unwrap();
     bytes
 }

@@ -48,13 +48,9 @@ fn all_libraries() -> Libraries {
 
 #[test]
 fn plans_get_a_device_or_a_reason() {
-    let amd = || vec![gpu(PlatformKind::Rocm, 0, 1000, None, 0)];
-    let both = || {
-        vec![
-            gpu(PlatformKind::Rocm, 0, 1000, None, 0),
-            gpu(PlatformKind::Cuda, 0, 1000, None, 0),
-        ]
-    };
+    let of = |kind| gpu(kind, 0, 1000, None, 0);
+    let amd = || vec![of(PlatformKind::Rocm)];
+    let both = || vec![of(PlatformKind::Rocm), of(PlatformKind::Cuda)];
     let sick = || {
         let mut device = cuda(0, 9, 0);
         device.healthy = false;

@@ -1,15 +1,9 @@
 //! Files, variables and the program, and what each may say.
 
 use core_gpu_driver::PlatformKind;
+use core_gpu_memory::test_support::variables;
 
 use super::*;
-
-fn variables(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
-    let owned = pairs
-        .iter()
-        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-    owned.collect()
-}
 
 #[test]
 fn the_program_goes_over_the_environment_and_that_over_the_file() {
@@ -142,7 +136,7 @@ fn strategies_workers_profiler_and_monitor_are_read_from_everywhere() {
 }
 
 #[test]
-fn what_is_wrong_is_named() {
+fn what_is_wrong_in_a_file_is_named() {
     let files = [
         (
             "[gpu]\ndevices = [\"gpu7\"]\n",
@@ -185,6 +179,10 @@ fn what_is_wrong_is_named() {
         let error = Configuration::builder().toml(file).unwrap_err();
         assert_eq!(error.to_string(), wanted);
     }
+}
+
+#[test]
+fn what_is_wrong_in_the_environment_is_named() {
     let environment = [
         (
             ("COALESCE_GPU_SLOTS_DIRECTOR", "x"),

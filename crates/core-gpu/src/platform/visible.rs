@@ -287,55 +287,56 @@ mod tests {
         }
     }
 
+    /// What the variable says, the original places that are visible, what is wrong.
+    const CHOICES: &[(&str, &[usize], &str)] = &[
+        ("0,1,2", &[0, 1, 2], ""),
+        ("2,0", &[2, 0], ""),
+        (" 1 ", &[1], ""),
+        ("", &[], ""),
+        ("-1", &[], "`-1` is no number, identity or bus address"),
+        ("0,-1,2", &[0], "`-1` is no number, identity or bus address"),
+        ("0,7,1", &[0], "there is no device `7`"),
+        ("1,1", &[], "`1` names a device a second time"),
+        ("GPU-cd", &[2], ""),
+        ("GPU-AB02,0", &[1, 0], ""),
+        (
+            "GPU-ab",
+            &[],
+            "`GPU-ab` is the beginning of more than one identity",
+        ),
+        ("GPU-ab-02", &[1], ""),
+        ("GPU-cd,2", &[], "`2` names a device a second time"),
+        ("GPU-", &[], "`GPU-` is no number, identity or bus address"),
+        ("MIG-cd03", &[2], ""),
+        ("MIG-ef", &[], "there is no device `MIG-ef`"),
+        (
+            "MIG-GPU-ab01/1/0",
+            &[],
+            "`MIG-GPU-ab01/1/0` is a name of old drivers; say MIG-IDENTITY",
+        ),
+        (
+            "0,MIG-GPU-AB01-02/01/0",
+            &[0],
+            "`MIG-GPU-ab0102/1/0` is a name of old drivers; say MIG-IDENTITY",
+        ),
+        (
+            "MIG-GPU-ab01/1",
+            &[],
+            "`MIG-GPU-ab01/1` is no number, identity or bus address",
+        ),
+        (
+            "MIG-GPU-ab01/1/x",
+            &[],
+            "`MIG-GPU-ab01/1/x` is no number, identity or bus address",
+        ),
+        ("0000:c1:00.0", &[1], ""),
+        ("00000000:C1:00.0", &[1], ""),
+    ];
+
     #[test]
     fn variables_choose_and_order() {
-        // What the variable says, the original places that are visible, what is wrong.
-        let cases: &[(&str, &[usize], &str)] = &[
-            ("0,1,2", &[0, 1, 2], ""),
-            ("2,0", &[2, 0], ""),
-            (" 1 ", &[1], ""),
-            ("", &[], ""),
-            ("-1", &[], "`-1` is no number, identity or bus address"),
-            ("0,-1,2", &[0], "`-1` is no number, identity or bus address"),
-            ("0,7,1", &[0], "there is no device `7`"),
-            ("1,1", &[], "`1` names a device a second time"),
-            ("GPU-cd", &[2], ""),
-            ("GPU-AB02,0", &[1, 0], ""),
-            (
-                "GPU-ab",
-                &[],
-                "`GPU-ab` is the beginning of more than one identity",
-            ),
-            ("GPU-ab-02", &[1], ""),
-            ("GPU-cd,2", &[], "`2` names a device a second time"),
-            ("GPU-", &[], "`GPU-` is no number, identity or bus address"),
-            ("MIG-cd03", &[2], ""),
-            ("MIG-ef", &[], "there is no device `MIG-ef`"),
-            (
-                "MIG-GPU-ab01/1/0",
-                &[],
-                "`MIG-GPU-ab01/1/0` is a name of old drivers; say MIG-IDENTITY",
-            ),
-            (
-                "0,MIG-GPU-AB01-02/01/0",
-                &[0],
-                "`MIG-GPU-ab0102/1/0` is a name of old drivers; say MIG-IDENTITY",
-            ),
-            (
-                "MIG-GPU-ab01/1",
-                &[],
-                "`MIG-GPU-ab01/1` is no number, identity or bus address",
-            ),
-            (
-                "MIG-GPU-ab01/1/x",
-                &[],
-                "`MIG-GPU-ab01/1/x` is no number, identity or bus address",
-            ),
-            ("0000:c1:00.0", &[1], ""),
-            ("00000000:C1:00.0", &[1], ""),
-        ];
         let devices = devices();
-        for (text, wanted, problem) in cases {
+        for (text, wanted, problem) in CHOICES {
             let (visible, found) = Visible::parse(text).apply(&devices);
             let places: Vec<_> = visible
                 .iter()

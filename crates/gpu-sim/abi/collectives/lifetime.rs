@@ -6,14 +6,13 @@ use std::{
 };
 
 use crate::{
-    Failure, INVALID_ARGUMENT, INVALID_USAGE, REMOTE_ERROR, SYSTEM_ERROR, call,
+    ANSWERS, Failure, INVALID_ARGUMENT, INVALID_USAGE, REMOTE_ERROR, SYSTEM_ERROR, call,
     client::{Communicator, Link},
     communicator,
     device::Device,
     group::{self, Pending},
     keep, lasting, library,
     meeting::{IDENTITY, Meeting},
-    put,
 };
 
 /// The library's version as it counts: 2.26.2.
@@ -27,7 +26,9 @@ pub struct Identity([u8; IDENTITY]);
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ncclGetVersion(version: *mut c_int) -> c_int {
     // SAFETY: the caller's promise.
-    call("ncclGetVersion", || unsafe { put(version, VERSION) })
+    call("ncclGetVersion", || unsafe {
+        ANSWERS.put(version, VERSION)
+    })
 }
 
 #[unsafe(no_mangle)]
@@ -35,7 +36,7 @@ pub unsafe extern "C" fn ncclGetUniqueId(to: *mut Identity) -> c_int {
     call("ncclGetUniqueId", || {
         let identity = Identity(Meeting::open()?.identity());
         // SAFETY: the caller's promise.
-        unsafe { put(to, identity) }
+        unsafe { ANSWERS.put(to, identity) }
     })
 }
 
@@ -75,7 +76,7 @@ unsafe fn join(
     let done = communicator(handle).and_then(|communicator| {
         let sequence = communicator.greet(meeting)?;
         // SAFETY: the caller's promise.
-        unsafe { put(to, std::ptr::without_provenance_mut(handle)) }?;
+        unsafe { ANSWERS.put(to, std::ptr::without_provenance_mut(handle)) }?;
         group::wait(Pending {
             communicator,
             sequence,
@@ -149,7 +150,7 @@ pub unsafe extern "C" fn ncclCommGetAsyncError(handle: *mut c_void, to: *mut c_i
             library().get().last = failure.why;
         }
         // SAFETY: the caller's promise.
-        unsafe { put(to, code) }
+        unsafe { ANSWERS.put(to, code) }
     })
 }
 
@@ -158,7 +159,7 @@ pub unsafe extern "C" fn ncclCommCount(handle: *mut c_void, to: *mut c_int) -> c
     call("ncclCommCount", || {
         let ranks = communicator(handle.addr())?.ranks as c_int;
         // SAFETY: the caller's promise.
-        unsafe { put(to, ranks) }
+        unsafe { ANSWERS.put(to, ranks) }
     })
 }
 
@@ -167,7 +168,7 @@ pub unsafe extern "C" fn ncclCommUserRank(handle: *mut c_void, to: *mut c_int) -
     call("ncclCommUserRank", || {
         let rank = communicator(handle.addr())?.rank as c_int;
         // SAFETY: the caller's promise.
-        unsafe { put(to, rank) }
+        unsafe { ANSWERS.put(to, rank) }
     })
 }
 
@@ -176,7 +177,7 @@ pub unsafe extern "C" fn ncclCommCuDevice(handle: *mut c_void, to: *mut c_int) -
     call("ncclCommCuDevice", || {
         let device = communicator(handle.addr())?.device.number;
         // SAFETY: the caller's promise.
-        unsafe { put(to, device) }
+        unsafe { ANSWERS.put(to, device) }
     })
 }
 

@@ -25,7 +25,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
 };
 
-use gpu_sim::{Code, Config, Machine, environment::Setup};
+use gpu_sim::{Code, Config, Machine, environment::Setup, pointers::Answers};
 
 use crate::client::Communicator;
 
@@ -61,6 +61,11 @@ impl From<std::io::Error> for Failure {
         Self::new(SYSTEM_ERROR, error.to_string())
     }
 }
+
+/// How this library answers.
+const ANSWERS: Answers<Failure> = Answers {
+    no_room: || Failure::argument("there is nowhere to put the answer"),
+};
 
 /// Handles of communicators are numbers far from zero.
 const HANDLES: usize = 0x00ab_0000;
@@ -151,15 +156,4 @@ fn lasting(text: &str) -> *const c_char {
         CString::new(without_zero).unwrap_or_default()
     });
     words.as_ptr()
-}
-
-/// # Safety
-/// `to` is null or has room for one value.
-unsafe fn put<T>(to: *mut T, value: T) -> Result<(), Failure> {
-    if to.is_null() {
-        return Err(Failure::argument("there is nowhere to put the answer"));
-    }
-    // SAFETY: it is not null, and the caller promises the room.
-    unsafe { to.write(value) };
-    Ok(())
 }

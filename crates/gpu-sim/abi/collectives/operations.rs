@@ -3,7 +3,9 @@
 use std::ffi::{c_int, c_uint, c_void};
 
 use crate::{
-    Failure, call, communicator,
+    Failure, call,
+    client::Communicator,
+    communicator,
     group::{self, Pending},
     reduce::{
         ALL_GATHER, ALL_REDUCE, BROADCAST, RECEIVE, REDUCE, REDUCE_SCATTER, SEND, element_bytes,
@@ -32,30 +34,50 @@ struct Part {
     stream: *mut c_void,
 }
 
-/// Gives what this rank has, and waits for what it gets: `gives` says how many elements that is for a
-/// number of ranks, and `root`, where there is one, who alone gives or gets.
+/// A rank of a communicator, by the number that a caller gives.
+fn rank(of: &Communicator, number: c_int, why: &str) -> Result<usize, Failure> {
+    let number = usize::try_from(number).map_err(|_| Failure::argument("this is no rank"))?;
+    if number >= of.ranks {
+        return Err(Failure::argument(why));
+    }
+    Ok(number)
+}
+
+/// How many bytes so many times a shape's elements take.
+fn bytes_of(shape: Shape, times: u64) -> Result<usize, Failure> {
+    let bytes = element_bytes(shape.element)?
+        .checked_mul(shape.count)
+        .and_then(|bytes| bytes.checked_mul(times));
+    let bytes = bytes.and_then(|bytes| usize::try_from(bytes).ok());
+    bytes.ok_or_else(|| Failure::argument("that is too many elements"))
+}
+
+impl Part {
+    /// So many bytes of what this rank gives.
+    fn read(&self, communicator: &Communicator, bytes: usize) -> Result<Vec<u8>, Failure> {
+        let from = self.from.addr() as u64;
+        communicator.device.read(from, bytes, self.stream.addr())
+    }
+
+    /// Where this rank gets something.
+    fn place(&self) -> (u64, usize) {
+        (self.to.addr() as u64, self.stream.addr())
+    }
+}
+
+/// Gives what this rank has, and waits for what it gets. `root`, where there is one, is who alone gives
+/// or gets.
 fn collective(part: &Part, shape: Shape, root: Option<c_int>) -> Result<(), Failure> {
     let communicator = communicator(part.communicator.addr())?;
-    let root = root.map(usize::try_from).transpose();
-    let root = root.map_err(|_| Failure::argument("this is no rank"))?;
-    if root.is_some_and(|root| root >= communicator.ranks) {
-        return Err(Failure::argument("the root is no rank"));
-    }
+    let root = root.map(|root| rank(&communicator, root, "the root is no rank"));
+    let root = root.transpose()?;
     let is_root = root.is_none_or(|root| root == communicator.rank);
-    let each = match shape.kind {
+    let times = match shape.kind {
         REDUCE_SCATTER => communicator.ranks as u64,
         BROADCAST if !is_root => 0,
         _ => 1,
     };
-    let bytes = element_bytes(shape.element)?
-        .checked_mul(shape.count)
-        .and_then(|bytes| bytes.checked_mul(each));
-    let bytes = bytes.and_then(|bytes| usize::try_from(bytes).ok());
-    let bytes = bytes.ok_or_else(|| Failure::argument("that is too many elements"))?;
-    let stream = part.stream.addr();
-    let given = communicator
-        .device
-        .read(part.from.addr() as u64, bytes, stream)?;
+    let given = part.read(&communicator, bytes_of(shape, times)?)?;
     let shape = Shape {
         root: root.unwrap_or(0) as u64,
         ..shape
@@ -64,7 +86,7 @@ fn collective(part: &Part, shape: Shape, root: Option<c_int>) -> Result<(), Fail
     group::wait(Pending {
         communicator,
         sequence,
-        to: Some((part.to.addr() as u64, stream)),
+        to: Some(part.place()),
     })
 }
 
@@ -201,30 +223,18 @@ pub unsafe extern "C" fn ncclReduceScatter(
 /// One half of a message to or from another rank.
 fn point(part: &Part, shape: Shape, other: c_int) -> Result<(), Failure> {
     let communicator = communicator(part.communicator.addr())?;
-    let other = usize::try_from(other).map_err(|_| Failure::argument("this is no rank"))?;
-    if other >= communicator.ranks {
-        return Err(Failure::argument("this is no rank"));
-    }
-    let bytes = element_bytes(shape.element)?.checked_mul(shape.count);
-    let bytes = bytes.and_then(|bytes| usize::try_from(bytes).ok());
-    let bytes = bytes.ok_or_else(|| Failure::argument("that is too many elements"))?;
-    let stream = part.stream.addr();
+    let root = rank(&communicator, other, "this is no rank")? as u64;
+    let bytes = bytes_of(shape, 1)?;
     let sends = shape.kind == SEND;
     let given = match sends {
-        true => communicator
-            .device
-            .read(part.from.addr() as u64, bytes, stream)?,
+        true => part.read(&communicator, bytes)?,
         false => Vec::new(),
     };
-    let shape = Shape {
-        root: other as u64,
-        ..shape
-    };
-    let sequence = communicator.point(shape, given)?;
+    let sequence = communicator.point(Shape { root, ..shape }, given)?;
     group::wait(Pending {
         communicator,
         sequence,
-        to: (!sends).then(|| (part.to.addr() as u64, stream)),
+        to: (!sends).then(|| part.place()),
     })
 }
 

@@ -1,6 +1,8 @@
 //! What collectives do with elements. Sums run in the order of the ranks, so that the result is the
 //! same in each run.
 
+use std::cmp::Ordering;
+
 use crate::{Failure, INVALID_USAGE, wire::Shape};
 
 /// Which collective.
@@ -117,7 +119,7 @@ trait Element: Copy {
 }
 
 macro_rules! element {
-    ($type:ty, $add:expr, $multiply:expr) => {
+    ($type:ty, $add:expr, $multiply:expr, $divided:expr) => {
         impl Element for $type {
             fn read(bytes: &[u8]) -> Vec<Self> {
                 let (whole, _) = bytes.as_chunks();
@@ -139,27 +141,49 @@ macro_rules! element {
                 if other < self { other } else { self }
             }
             fn divided(self, ranks: usize) -> Self {
-                self / ranks as Self
+                $divided(self, ranks)
             }
         }
     };
 }
 
-element!(i8, i8::wrapping_add, i8::wrapping_mul);
-element!(u8, u8::wrapping_add, u8::wrapping_mul);
-element!(i32, i32::wrapping_add, i32::wrapping_mul);
-element!(u32, u32::wrapping_add, u32::wrapping_mul);
-element!(i64, i64::wrapping_add, i64::wrapping_mul);
-element!(u64, u64::wrapping_add, u64::wrapping_mul);
-element!(f32, |one, other| one + other, |one, other| one * other);
-element!(f64, |one, other| one + other, |one, other| one * other);
+macro_rules! whole {
+    ($type:ident) => {
+        element!(
+            $type,
+            $type::wrapping_add,
+            $type::wrapping_mul,
+            |sum, ranks| sum / ranks as $type
+        );
+    };
+}
+
+macro_rules! float {
+    ($type:ident) => {
+        element!(
+            $type,
+            |one, other| one + other,
+            |one, other| one * other,
+            |sum, ranks| sum / ranks as $type
+        );
+    };
+}
+
+whole!(i8);
+whole!(u8);
+whole!(i32);
+whole!(u32);
+whole!(i64);
+whole!(u64);
+float!(f32);
+float!(f64);
 
 /// A float of 16 bits with 5 of exponent, as its bits.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy)]
 struct Half(u16);
 
 /// A float of 16 bits with 8 of exponent, as its bits.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy)]
 struct BrainFloat(u16);
 
 impl Half {
@@ -213,42 +237,33 @@ impl BrainFloat {
 
 macro_rules! small_float {
     ($type:ident) => {
-        impl Element for $type {
-            fn read(bytes: &[u8]) -> Vec<Self> {
-                let (whole, _) = bytes.as_chunks();
-                let numbers = whole.iter().map(|one| u16::from_ne_bytes(*one));
-                numbers.map(Self).collect()
+        impl $type {
+            fn from_ne_bytes(bytes: [u8; 2]) -> Self {
+                Self(u16::from_ne_bytes(bytes))
             }
-            fn write(elements: &[Self]) -> Vec<u8> {
-                elements
-                    .iter()
-                    .flat_map(|one| one.0.to_ne_bytes())
-                    .collect()
-            }
-            fn add(self, other: Self) -> Self {
-                Self::of_f32(self.to_f32() + other.to_f32())
-            }
-            fn multiply(self, other: Self) -> Self {
-                Self::of_f32(self.to_f32() * other.to_f32())
-            }
-            fn larger(self, other: Self) -> Self {
-                if other.to_f32() > self.to_f32() {
-                    other
-                } else {
-                    self
-                }
-            }
-            fn smaller(self, other: Self) -> Self {
-                if other.to_f32() < self.to_f32() {
-                    other
-                } else {
-                    self
-                }
-            }
-            fn divided(self, ranks: usize) -> Self {
-                Self::of_f32(self.to_f32() / ranks as f32)
+            fn to_ne_bytes(self) -> [u8; 2] {
+                self.0.to_ne_bytes()
             }
         }
+
+        impl PartialEq for $type {
+            fn eq(&self, other: &Self) -> bool {
+                self.to_f32() == other.to_f32()
+            }
+        }
+
+        impl PartialOrd for $type {
+            fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+                self.to_f32().partial_cmp(&other.to_f32())
+            }
+        }
+
+        element!(
+            $type,
+            |one: $type, other: $type| $type::of_f32(one.to_f32() + other.to_f32()),
+            |one: $type, other: $type| $type::of_f32(one.to_f32() * other.to_f32()),
+            |sum: $type, ranks| $type::of_f32(sum.to_f32() / ranks as f32)
+        );
     };
 }
 

@@ -1,19 +1,11 @@
 //! What a test does to the machine behind the library, and asks it at the end: symbols that no
 //! driver has.
 
-use std::ffi::{CStr, c_char, c_int};
+use std::ffi::{c_char, c_int};
 
-use gpu_sim::{Code, Fault, FaultMoment, Machine};
+use gpu_sim::{Code, Fault, FaultMoment, Machine, pointers::text};
 
 use crate::machine;
-
-fn text<'t>(pointer: *const c_char) -> Option<&'t str> {
-    if pointer.is_null() {
-        return None;
-    }
-    // SAFETY: who calls control functions gives text that ends in a zero byte.
-    unsafe { CStr::from_ptr(pointer) }.to_str().ok()
-}
 
 /// Always one: a program that wants a real driver looks for this symbol.
 #[unsafe(no_mangle)]
@@ -38,7 +30,9 @@ pub extern "C" fn gpu_sim_verify() -> c_int {
 #[unsafe(no_mangle)]
 pub extern "C" fn gpu_sim_calls(function: *const c_char) -> u64 {
     let calls = machine().map(Machine::calls).unwrap_or_default();
-    let found = text(function).and_then(|name| calls.get(name).copied());
+    // SAFETY: who calls control functions gives text that ends in a zero byte.
+    let function = unsafe { text(function) };
+    let found = function.and_then(|name| calls.get(name).copied());
     found.unwrap_or(0)
 }
 
@@ -65,7 +59,9 @@ pub extern "C" fn gpu_sim_plan(
         3 => FaultMoment::Hang,
         _ => return Code::INVALID_VALUE.0,
     };
-    let (Some(function), Ok(machine)) = (text(function), machine()) else {
+    // SAFETY: who calls control functions gives text that ends in a zero byte.
+    let function = unsafe { text(function) };
+    let (Some(function), Ok(machine)) = (function, machine()) else {
         return Code::INVALID_VALUE.0;
     };
     machine.plan(Fault {

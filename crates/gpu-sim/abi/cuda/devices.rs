@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering::SeqCst;
 
 use gpu_sim::{Code, DeviceConfig, Machine};
 
-use crate::{CURRENT, INITIALIZED, answer, global, initialized, machine, on_device, put};
+use crate::{ANSWERS, CURRENT, INITIALIZED, answer, global, initialized, machine, on_device};
 
 /// Contexts are numbers of their devices, far from zero.
 const CONTEXTS: usize = 0x00c0_0000;
@@ -31,7 +31,7 @@ pub unsafe extern "C" fn cuDriverGetVersion(version: *mut c_int) -> c_int {
         machine.enter("cuDriverGetVersion")?;
         let number = c_int::try_from(machine.config().driver_version);
         // SAFETY: the caller's promise.
-        unsafe { put(version, number.unwrap_or(c_int::MAX)) }
+        unsafe { ANSWERS.put(version, number.unwrap_or(c_int::MAX)) }
     }))
 }
 
@@ -40,7 +40,7 @@ pub unsafe extern "C" fn cuDeviceGetCount(count: *mut c_int) -> c_int {
     global("cuDeviceGetCount", |machine| {
         let number = c_int::try_from(machine.config().devices.len());
         // SAFETY: the caller's promise.
-        unsafe { put(count, number.unwrap_or(c_int::MAX)) }
+        unsafe { ANSWERS.put(count, number.unwrap_or(c_int::MAX)) }
     })
 }
 
@@ -49,7 +49,7 @@ pub unsafe extern "C" fn cuDeviceGet(device: *mut c_int, ordinal: c_int) -> c_in
     global("cuDeviceGet", |machine| {
         find(machine, ordinal)?;
         // SAFETY: the caller's promise.
-        unsafe { put(device, ordinal) }
+        unsafe { ANSWERS.put(device, ordinal) }
     })
 }
 
@@ -61,29 +61,12 @@ fn find(machine: &Machine, device: c_int) -> Result<(u32, DeviceConfig), Code> {
     Ok((number, found.ok_or(Code::INVALID_DEVICE)?))
 }
 
-/// Writes text with its zero byte, cut off where there is no more room.
-///
-/// # Safety
-/// `to` has room for `length` bytes.
-unsafe fn put_text(to: *mut c_char, length: c_int, text: &str) -> Result<(), Code> {
-    let room = usize::try_from(length).map_err(|_| Code::INVALID_VALUE)?;
-    if to.is_null() || room == 0 {
-        return Err(Code::INVALID_VALUE);
-    }
-    let bytes = text.bytes().take(room - 1).chain([0]);
-    for (offset, byte) in bytes.enumerate() {
-        // SAFETY: the offset is below `room`.
-        unsafe { to.add(offset).write(byte.cast_signed() as c_char) };
-    }
-    Ok(())
-}
-
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuDeviceGetName(to: *mut c_char, length: c_int, device: c_int) -> c_int {
     global("cuDeviceGetName", |machine| {
         let (_, found) = find(machine, device)?;
         // SAFETY: the caller's promise.
-        unsafe { put_text(to, length, &found.name) }
+        unsafe { ANSWERS.put_text(to, length, &found.name) }
     })
 }
 
@@ -96,7 +79,7 @@ pub unsafe extern "C" fn cuDeviceGetPCIBusId(
     global("cuDeviceGetPCIBusId", |machine| {
         let (_, found) = find(machine, device)?;
         // SAFETY: the caller's promise.
-        unsafe { put_text(to, length, &found.bus_address()) }
+        unsafe { ANSWERS.put_text(to, length, &found.bus_address()) }
     })
 }
 
@@ -105,7 +88,7 @@ pub unsafe extern "C" fn cuDeviceGetUuid_v2(to: *mut [u8; 16], device: c_int) ->
     global("cuDeviceGetUuid", |machine| {
         let (_, found) = find(machine, device)?;
         // SAFETY: the caller's promise.
-        unsafe { put(to, found.uuid) }
+        unsafe { ANSWERS.put(to, found.uuid) }
     })
 }
 
@@ -120,7 +103,7 @@ pub unsafe extern "C" fn cuDeviceTotalMem_v2(bytes: *mut usize, device: c_int) -
     global("cuDeviceTotalMem", |machine| {
         let (_, found) = find(machine, device)?;
         // SAFETY: the caller's promise.
-        unsafe { put(bytes, found.total_bytes as usize) }
+        unsafe { ANSWERS.put(bytes, found.total_bytes as usize) }
     })
 }
 
@@ -148,7 +131,7 @@ pub unsafe extern "C" fn cuDeviceGetAttribute(
             _ => 0,
         };
         // SAFETY: the caller's promise.
-        unsafe { put(value, number) }
+        unsafe { ANSWERS.put(value, number) }
     })
 }
 
@@ -157,7 +140,7 @@ pub unsafe extern "C" fn cuDeviceCanAccessPeer(can: *mut c_int, one: c_int, othe
     global("cuDeviceCanAccessPeer", |machine| {
         let ((one, _), (other, _)) = (find(machine, one)?, find(machine, other)?);
         // SAFETY: the caller's promise.
-        unsafe { put(can, c_int::from(one != other)) }
+        unsafe { ANSWERS.put(can, c_int::from(one != other)) }
     })
 }
 
@@ -171,7 +154,7 @@ pub unsafe extern "C" fn cuDevicePrimaryCtxRetain(
         machine.retain_context(number)?;
         let handle = std::ptr::without_provenance_mut(CONTEXTS + number as usize);
         // SAFETY: the caller's promise.
-        unsafe { put(context, handle) }
+        unsafe { ANSWERS.put(context, handle) }
     }))
 }
 
@@ -206,7 +189,7 @@ pub unsafe extern "C" fn cuCtxGetCurrent(context: *mut *mut c_void) -> c_int {
     global("cuCtxGetCurrent", |_| {
         let number = CURRENT.get().map_or(0, |device| CONTEXTS + device as usize);
         // SAFETY: the caller's promise.
-        unsafe { put(context, std::ptr::without_provenance_mut(number)) }
+        unsafe { ANSWERS.put(context, std::ptr::without_provenance_mut(number)) }
     })
 }
 
@@ -214,7 +197,7 @@ pub unsafe extern "C" fn cuCtxGetCurrent(context: *mut *mut c_void) -> c_int {
 pub unsafe extern "C" fn cuCtxGetDevice(device: *mut c_int) -> c_int {
     on_device(|_, number| {
         // SAFETY: the caller's promise.
-        unsafe { put(device, number.cast_signed()) }
+        unsafe { ANSWERS.put(device, number.cast_signed()) }
     })
 }
 
@@ -262,22 +245,31 @@ const CODES: &[(i32, &CStr, &CStr)] = &[
     (999, c"CUDA_ERROR_UNKNOWN", c"unknown error"),
 ];
 
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn cuGetErrorString(code: c_int, text: *mut *const c_char) -> c_int {
+/// Writes one of a code's two texts: its name or words about it.
+///
+/// # Safety
+/// `to` is null or has room for one pointer.
+unsafe fn put_words(
+    code: c_int,
+    to: *mut *const c_char,
+    which: impl FnOnce(&(c_int, &'static CStr, &'static CStr)) -> &'static CStr,
+) -> c_int {
     let found = CODES.iter().find(|(known, ..)| *known == code);
-    let Some((_, _, words)) = found else {
+    let Some(words) = found.map(which) else {
         return Code::INVALID_VALUE.0;
     };
     // SAFETY: the caller's promise.
-    answer(unsafe { put(text, words.as_ptr()) })
+    answer(unsafe { ANSWERS.put(to, words.as_ptr()) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGetErrorString(code: c_int, text: *mut *const c_char) -> c_int {
+    // SAFETY: the caller's promise.
+    unsafe { put_words(code, text, |(_, _, words)| words) }
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuGetErrorName(code: c_int, text: *mut *const c_char) -> c_int {
-    let found = CODES.iter().find(|(known, ..)| *known == code);
-    let Some((_, name, _)) = found else {
-        return Code::INVALID_VALUE.0;
-    };
     // SAFETY: the caller's promise.
-    answer(unsafe { put(text, name.as_ptr()) })
+    unsafe { put_words(code, text, |(_, name, _)| name) }
 }

@@ -12,9 +12,9 @@
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 
 use core_gpu_driver::{DeviceAddress, Region};
-use gpu_sim::{Code, Kernel, KernelMemory};
+use gpu_sim::{Code, Kernel, KernelMemory, pointers::raw_stream};
 
-use crate::{on_device, put, streams::raw_stream};
+use crate::{ANSWERS, on_device};
 
 const MODULE: usize = 0x00d0_0000;
 const FILL: usize = 0x00f0_0001;
@@ -40,7 +40,7 @@ pub unsafe extern "C" fn cuModuleLoadData(module: *mut *mut c_void, image: *cons
             return Err(Code::INVALID_VALUE);
         }
         // SAFETY: the caller's promise.
-        unsafe { put(module, std::ptr::without_provenance_mut(MODULE)) }
+        unsafe { ANSWERS.put(module, std::ptr::without_provenance_mut(MODULE)) }
     })
 }
 
@@ -72,7 +72,7 @@ pub unsafe extern "C" fn cuModuleGetFunction(
         let found = NAMES.iter().find(|(known, _)| *known == name);
         let (_, number) = found.ok_or(Code::NOT_FOUND)?;
         // SAFETY: the caller's promise.
-        unsafe { put(function, std::ptr::without_provenance_mut(*number)) }
+        unsafe { ANSWERS.put(function, std::ptr::without_provenance_mut(*number)) }
     })
 }
 

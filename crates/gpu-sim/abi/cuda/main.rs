@@ -24,8 +24,13 @@ use std::{
 use gpu_sim::{
     Code, Config, Machine,
     environment::{self, Setup},
+    pointers::Answers,
 };
 
+/// How this library answers.
+const ANSWERS: Answers<Code> = Answers {
+    no_room: || Code::INVALID_VALUE,
+};
 /// What a set-up that is none answers with: unknown error.
 const UNKNOWN: Code = Code(999);
 
@@ -103,17 +108,4 @@ fn initialized() -> Result<&'static Machine, Code> {
     } else {
         Err(Code::NOT_INITIALIZED)
     }
-}
-
-/// Writes an answer where the caller wants it.
-///
-/// # Safety
-/// `to` is null or has room for one value.
-unsafe fn put<T>(to: *mut T, value: T) -> Result<(), Code> {
-    if to.is_null() {
-        return Err(Code::INVALID_VALUE);
-    }
-    // SAFETY: it is not null, and the caller promises the room.
-    unsafe { to.write(value) };
-    Ok(())
 }

@@ -1,14 +1,14 @@
 //! Memory, copies and address space.
 
-use std::{
-    ffi::{c_int, c_uint, c_ulonglong, c_void},
-    ptr::NonNull,
+use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
+
+use core_gpu_driver::{DeviceAddress, PhysicalMemory, Place, RawStream, Region};
+use gpu_sim::{
+    Code, Machine,
+    pointers::{host_at, raw_stream},
 };
 
-use core_gpu_driver::{DeviceAddress, HostAddress, PhysicalMemory, Place, RawStream, Region};
-use gpu_sim::{Code, Machine};
-
-use crate::{on_device, put, streams::raw_stream};
+use crate::{ANSWERS, on_device};
 
 /// Bytes that address space comes in.
 const GRANULARITY: usize = 2 << 20;
@@ -17,19 +17,14 @@ fn device_at(address: u64) -> Result<DeviceAddress, Code> {
     DeviceAddress::new(address).ok_or(Code::INVALID_VALUE)
 }
 
-fn host_at(address: *const c_void) -> Result<HostAddress, Code> {
-    let pointer = NonNull::new(address.cast_mut().cast()).ok_or(Code::INVALID_VALUE)?;
-    Ok(HostAddress::of(pointer))
-}
-
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuMemGetInfo_v2(free: *mut usize, total: *mut usize) -> c_int {
     on_device(|machine, device| {
         let info = machine.memory_info(device)?;
         // SAFETY: the caller's promise.
-        unsafe { put(free, info.free_bytes as usize) }?;
+        unsafe { ANSWERS.put(free, info.free_bytes as usize) }?;
         // SAFETY: as above.
-        unsafe { put(total, info.total_bytes as usize) }
+        unsafe { ANSWERS.put(total, info.total_bytes as usize) }
     })
 }
 
@@ -38,7 +33,7 @@ pub unsafe extern "C" fn cuMemAlloc_v2(address: *mut u64, bytes: usize) -> c_int
     on_device(|machine, device| {
         let at = machine.allocate(device, bytes as u64)?;
         // SAFETY: the caller's promise.
-        unsafe { put(address, at.get()) }
+        unsafe { ANSWERS.put(address, at.get()) }
     })
 }
 
@@ -51,7 +46,7 @@ pub unsafe extern "C" fn cuMemAllocManaged(
     on_device(|machine, device| {
         let at = machine.allocate_managed(device, bytes as u64)?;
         // SAFETY: the caller's promise.
-        unsafe { put(address, at.get()) }
+        unsafe { ANSWERS.put(address, at.get()) }
     })
 }
 
@@ -72,7 +67,7 @@ pub unsafe extern "C" fn cuMemAllocAsync(
     on_device(|machine, device| {
         let at = machine.allocate_on(device, bytes as u64, raw_stream(stream))?;
         // SAFETY: the caller's promise.
-        unsafe { put(address, at.get()) }
+        unsafe { ANSWERS.put(address, at.get()) }
     })
 }
 
@@ -90,7 +85,7 @@ pub unsafe extern "C" fn cuMemHostAlloc(
     on_device(|machine, device| {
         let at = machine.allocate_pinned(device, bytes as u64)?;
         // SAFETY: the caller's promise.
-        unsafe { put(pointer, at.pointer().cast()) }
+        unsafe { ANSWERS.put(pointer, at.pointer().cast()) }
     })
 }
 
@@ -247,7 +242,7 @@ pub unsafe extern "C" fn cuMemAddressReserve(
     on_device(|machine, device| {
         let at = machine.reserve(device, bytes as u64)?;
         // SAFETY: the caller's promise.
-        unsafe { put(address, at.get()) }
+        unsafe { ANSWERS.put(address, at.get()) }
     })
 }
 
@@ -266,7 +261,7 @@ pub unsafe extern "C" fn cuMemCreate(
     on_device(|machine, device| {
         let memory = machine.create_physical(device, bytes as u64)?;
         // SAFETY: the caller's promise.
-        unsafe { put(handle, memory.handle) }
+        unsafe { ANSWERS.put(handle, memory.handle) }
     })
 }
 
@@ -317,6 +312,6 @@ pub unsafe extern "C" fn cuMemGetAllocationGranularity(
 ) -> c_int {
     // SAFETY: the caller's promise.
     crate::global("cuMemGetAllocationGranularity", |_| unsafe {
-        put(bytes, GRANULARITY)
+        ANSWERS.put(bytes, GRANULARITY)
     })
 }

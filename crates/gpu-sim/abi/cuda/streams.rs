@@ -2,35 +2,19 @@
 
 use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 
-use core_gpu_driver::{EventKind, RawEvent, RawStream, StreamKind};
-use gpu_sim::{CaptureMode, CaptureStatus, Code, RawGraph};
+use gpu_sim::{
+    CaptureMode, Code, RawGraph,
+    pointers::{capture_number, event_kind, handle, raw_event, raw_stream, ready, stream_kind},
+};
 
-use crate::{global, on_device, put};
-
-/// A handle as the machine has it. Null is the legacy default stream.
-pub fn raw_stream(stream: *mut c_void) -> RawStream {
-    RawStream(stream.addr() as u64)
-}
-
-fn raw_event(event: *mut c_void) -> RawEvent {
-    RawEvent(event.addr() as u64)
-}
-
-fn handle(number: u64) -> *mut c_void {
-    std::ptr::without_provenance_mut(number as usize)
-}
+use crate::{ANSWERS, global, on_device};
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuStreamCreate(stream: *mut *mut c_void, flags: c_uint) -> c_int {
     on_device(|machine, device| {
-        let kind = match flags {
-            0 => StreamKind::Blocking,
-            1 => StreamKind::NonBlocking,
-            _ => return Err(Code::INVALID_VALUE),
-        };
-        let made = machine.create_stream(device, kind)?;
+        let made = machine.create_stream(device, stream_kind(flags)?)?;
         // SAFETY: the caller's promise.
-        unsafe { put(stream, handle(made.0)) }
+        unsafe { ANSWERS.put(stream, handle(made.0)) }
     })
 }
 
@@ -42,10 +26,6 @@ pub unsafe extern "C" fn cuStreamDestroy_v2(stream: *mut c_void) -> c_int {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuStreamSynchronize(stream: *mut c_void) -> c_int {
     on_device(|machine, device| machine.synchronize_stream(device, raw_stream(stream)))
-}
-
-fn ready(done: bool) -> Result<(), Code> {
-    if done { Ok(()) } else { Err(Code::NOT_READY) }
 }
 
 #[unsafe(no_mangle)]
@@ -65,13 +45,9 @@ pub unsafe extern "C" fn cuStreamWaitEvent(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuStreamIsCapturing(stream: *mut c_void, status: *mut c_uint) -> c_int {
     on_device(|machine, device| {
-        let number = match machine.capture_status(device, raw_stream(stream))? {
-            CaptureStatus::None => 0,
-            CaptureStatus::Active => 1,
-            CaptureStatus::Broken => 2,
-        };
+        let number = capture_number(machine.capture_status(device, raw_stream(stream))?);
         // SAFETY: the caller's promise.
-        unsafe { put(status, number) }
+        unsafe { ANSWERS.put(status, number) }
     })
 }
 
@@ -106,7 +82,7 @@ pub unsafe extern "C" fn cuThreadExchangeStreamCaptureMode(mode: *mut c_uint) ->
             CaptureMode::Relaxed => 2,
         };
         // SAFETY: as above.
-        unsafe { put(mode, before) }
+        unsafe { ANSWERS.put(mode, before) }
     })
 }
 
@@ -119,7 +95,7 @@ pub unsafe extern "C" fn cuGraphInstantiateWithFlags(
     on_device(|machine, device| {
         let ready = machine.instantiate_graph(device, RawGraph(graph.addr() as u64))?;
         // SAFETY: the caller's promise.
-        unsafe { put(executable, handle(ready.0)) }
+        unsafe { ANSWERS.put(executable, handle(ready.0)) }
     })
 }
 
@@ -141,7 +117,7 @@ pub unsafe extern "C" fn cuStreamEndCapture(stream: *mut c_void, graph: *mut *mu
     on_device(|machine, device| {
         let made = machine.end_capture(device, raw_stream(stream))?;
         // SAFETY: the caller's promise.
-        unsafe { put(graph, handle(made.0)) }
+        unsafe { ANSWERS.put(graph, handle(made.0)) }
     })
 }
 
@@ -152,16 +128,10 @@ pub unsafe extern "C" fn cuGraphDestroy(graph: *mut c_void) -> c_int {
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuEventCreate(event: *mut *mut c_void, flags: c_uint) -> c_int {
-    /// Flag: the event keeps no time.
-    const NO_TIME: c_uint = 2;
     on_device(|machine, device| {
-        let kind = match flags & NO_TIME {
-            0 => EventKind::Timed,
-            _ => EventKind::Order,
-        };
-        let made = machine.create_event(device, kind)?;
+        let made = machine.create_event(device, event_kind(flags))?;
         // SAFETY: the caller's promise.
-        unsafe { put(event, handle(made.0)) }
+        unsafe { ANSWERS.put(event, handle(made.0)) }
     })
 }
 
@@ -194,6 +164,6 @@ pub unsafe extern "C" fn cuEventElapsedTime(
     on_device(|machine, device| {
         let elapsed = machine.elapsed(device, raw_event(start), raw_event(end))?;
         // SAFETY: the caller's promise.
-        unsafe { put(milliseconds, elapsed.as_secs_f32() * 1000.0) }
+        unsafe { ANSWERS.put(milliseconds, elapsed.as_secs_f32() * 1000.0) }
     })
 }

@@ -21,13 +21,14 @@ use std::{
     sync::{Mutex, OnceLock},
 };
 
-use gpu_sim::{Code, Config, Machine, environment};
+use gpu_sim::{Code, Config, Machine, environment, pointers::Answers};
 
-/// The library's codes.
-const INVALID_VALUE: c_int = 1;
-const NO_DEVICE: c_int = 100;
-const INVALID_DEVICE: c_int = 101;
-const UNKNOWN: c_int = 999;
+/// How this library answers.
+const ANSWERS: Answers<Code> = Answers {
+    no_room: || Code::INVALID_VALUE,
+};
+/// What a set-up that is none answers with.
+const UNKNOWN: Code = Code(999);
 
 /// What nobody said anything about: bytes of a device, and the runtime's version.
 const USUAL_BYTES: u64 = 16 << 30;
@@ -89,27 +90,27 @@ impl Library {
 }
 
 /// A call: counted, and failing by plan.
-fn call(function: &'static str, body: impl FnOnce(&Library) -> Result<(), c_int>) -> c_int {
+fn call(function: &'static str, body: impl FnOnce(&Library) -> Result<(), Code>) -> c_int {
     let made = LIBRARY.get_or_init(|| {
         let made = Library::from_environment();
         made.map_err(|error| eprintln!("gpu-sim: {error}")).ok()
     });
     let done = made.as_ref().ok_or(UNKNOWN).and_then(|library| {
-        library.machine.enter(function).map_err(|Code(code)| code)?;
+        library.machine.enter(function)?;
         body(library)
     });
-    done.err().unwrap_or(0)
+    done.map_or_else(|Code(code)| code, |()| 0)
 }
 
 /// A call on a device that can be seen, with its number in the machine.
 fn on_device(
     function: &'static str,
     device: c_int,
-    body: impl FnOnce(&Library, usize) -> Result<(), c_int>,
+    body: impl FnOnce(&Library, usize) -> Result<(), Code>,
 ) -> c_int {
     call(function, |library| {
-        let place = usize::try_from(device).map_err(|_| INVALID_DEVICE)?;
-        let number = library.visible.get(place).ok_or(INVALID_DEVICE)?;
+        let place = usize::try_from(device).map_err(|_| Code::INVALID_DEVICE)?;
+        let number = library.visible.get(place).ok_or(Code::INVALID_DEVICE)?;
         body(library, *number)
     })
 }
@@ -120,30 +121,20 @@ fn on_current(
     body: impl FnOnce(&Machine, u32) -> Result<(), Code>,
 ) -> c_int {
     on_device(function, CURRENT.get(), |library, number| {
-        let device = u32::try_from(number).map_err(|_| INVALID_DEVICE)?;
+        let device = u32::try_from(number).map_err(|_| Code::INVALID_DEVICE)?;
         let machine = &library.machine;
-        let made = || {
+        let made = || -> Result<(), Code> {
             let mut contexts = library.contexts.lock();
-            let contexts = contexts.as_mut().map_err(|_| Code(UNKNOWN))?;
+            let contexts = contexts.as_mut().map_err(|_| UNKNOWN)?;
             if !contexts.contains(&device) {
                 machine.retain_context(device)?;
                 contexts.insert(device);
             }
             Ok(())
         };
-        made()
-            .and_then(|()| body(machine, device))
-            .map_err(|Code(code)| code)
+        made()?;
+        body(machine, device)
     })
-}
-
-/// Writes an answer where the caller wants it.
-///
-/// # Safety
-/// `to` is null or has room for one value.
-unsafe fn answer<T>(to: *mut T, value: T) -> Result<(), Code> {
-    // SAFETY: the caller's promise.
-    unsafe { put(to, value) }.map_err(Code)
 }
 
 /// Whether everything but contexts was given back and no rule was broken: then 0.
@@ -161,39 +152,12 @@ pub extern "C" fn gpu_sim_hip_verify() -> c_int {
     }
 }
 
-/// # Safety
-/// `to` is null or has room for one value.
-unsafe fn put<T>(to: *mut T, value: T) -> Result<(), c_int> {
-    if to.is_null() {
-        return Err(INVALID_VALUE);
-    }
-    // SAFETY: it is not null, and the caller promises the room.
-    unsafe { to.write(value) };
-    Ok(())
-}
-
-/// Writes text with its zero byte, cut off where there is no more room.
-///
-/// # Safety
-/// `to` is null or has room for `length` bytes.
-unsafe fn put_text(to: *mut c_char, length: c_int, text: &str) -> Result<(), c_int> {
-    let room = usize::try_from(length).map_err(|_| INVALID_VALUE)?;
-    if to.is_null() || room == 0 {
-        return Err(INVALID_VALUE);
-    }
-    for (offset, byte) in text.bytes().take(room - 1).chain([0]).enumerate() {
-        // SAFETY: the offset is below `room`.
-        unsafe { to.add(offset).write(byte.cast_signed() as c_char) };
-    }
-    Ok(())
-}
-
 #[unsafe(no_mangle)]
 pub extern "C" fn hipInit(flags: c_uint) -> c_int {
     call("hipInit", |library| match (flags, library.visible.len()) {
-        (0, 0) => Err(NO_DEVICE),
+        (0, 0) => Err(Code::NO_DEVICE),
         (0, _) => Ok(()),
-        _ => Err(INVALID_VALUE),
+        _ => Err(Code::INVALID_VALUE),
     })
 }
 
@@ -201,7 +165,7 @@ pub extern "C" fn hipInit(flags: c_uint) -> c_int {
 pub unsafe extern "C" fn hipRuntimeGetVersion(version: *mut c_int) -> c_int {
     call("hipRuntimeGetVersion", |library| {
         // SAFETY: the caller's promise.
-        unsafe { put(version, library.version as c_int) }
+        unsafe { ANSWERS.put(version, library.version as c_int) }
     })
 }
 
@@ -209,7 +173,7 @@ pub unsafe extern "C" fn hipRuntimeGetVersion(version: *mut c_int) -> c_int {
 pub unsafe extern "C" fn hipDriverGetVersion(version: *mut c_int) -> c_int {
     call("hipDriverGetVersion", |library| {
         // SAFETY: the caller's promise.
-        unsafe { put(version, library.version as c_int) }
+        unsafe { ANSWERS.put(version, library.version as c_int) }
     })
 }
 
@@ -217,9 +181,9 @@ pub unsafe extern "C" fn hipDriverGetVersion(version: *mut c_int) -> c_int {
 pub unsafe extern "C" fn hipGetDeviceCount(count: *mut c_int) -> c_int {
     call("hipGetDeviceCount", |library| {
         // SAFETY: the caller's promise.
-        unsafe { put(count, library.visible.len() as c_int) }?;
+        unsafe { ANSWERS.put(count, library.visible.len() as c_int) }?;
         if library.visible.is_empty() {
-            return Err(NO_DEVICE);
+            return Err(Code::NO_DEVICE);
         }
         Ok(())
     })
@@ -229,7 +193,7 @@ pub unsafe extern "C" fn hipGetDeviceCount(count: *mut c_int) -> c_int {
 pub unsafe extern "C" fn hipDeviceGet(device: *mut c_int, ordinal: c_int) -> c_int {
     on_device("hipDeviceGet", ordinal, |_, _| {
         // SAFETY: the caller's promise.
-        unsafe { put(device, ordinal) }
+        unsafe { ANSWERS.put(device, ordinal) }
     })
 }
 
@@ -245,7 +209,7 @@ pub extern "C" fn hipSetDevice(device: c_int) -> c_int {
 pub unsafe extern "C" fn hipGetDevice(device: *mut c_int) -> c_int {
     on_device("hipGetDevice", CURRENT.get(), |_, _| {
         // SAFETY: the caller's promise.
-        unsafe { put(device, CURRENT.get()) }
+        unsafe { ANSWERS.put(device, CURRENT.get()) }
     })
 }
 
@@ -253,7 +217,7 @@ pub unsafe extern "C" fn hipGetDevice(device: *mut c_int) -> c_int {
 pub unsafe extern "C" fn hipDeviceGetName(to: *mut c_char, length: c_int, device: c_int) -> c_int {
     on_device("hipDeviceGetName", device, |library, _| {
         // SAFETY: the caller's promise.
-        unsafe { put_text(to, length, &library.name) }
+        unsafe { ANSWERS.put_text(to, length, &library.name) }
     })
 }
 
@@ -265,9 +229,12 @@ pub unsafe extern "C" fn hipDeviceGetPCIBusId(
 ) -> c_int {
     on_device("hipDeviceGetPCIBusId", device, |library, number| {
         let devices = library.machine.config().devices;
-        let place = devices.get(number).ok_or(INVALID_DEVICE)?.bus_address();
+        let place = devices
+            .get(number)
+            .ok_or(Code::INVALID_DEVICE)?
+            .bus_address();
         // SAFETY: the caller's promise.
-        unsafe { put_text(to, length, &place) }
+        unsafe { ANSWERS.put_text(to, length, &place) }
     })
 }
 
@@ -275,9 +242,9 @@ pub unsafe extern "C" fn hipDeviceGetPCIBusId(
 pub unsafe extern "C" fn hipDeviceGetUuid(to: *mut [u8; 16], device: c_int) -> c_int {
     on_device("hipDeviceGetUuid", device, |library, number| {
         let devices = library.machine.config().devices;
-        let uuid = devices.get(number).ok_or(INVALID_DEVICE)?.uuid;
+        let uuid = devices.get(number).ok_or(Code::INVALID_DEVICE)?.uuid;
         // SAFETY: the caller's promise.
-        unsafe { put(to, uuid) }
+        unsafe { ANSWERS.put(to, uuid) }
     })
 }
 
@@ -285,17 +252,17 @@ pub unsafe extern "C" fn hipDeviceGetUuid(to: *mut [u8; 16], device: c_int) -> c
 pub unsafe extern "C" fn hipDeviceTotalMem(to: *mut usize, device: c_int) -> c_int {
     on_device("hipDeviceTotalMem", device, |library, _| {
         // SAFETY: the caller's promise.
-        unsafe { put(to, library.bytes as usize) }
+        unsafe { ANSWERS.put(to, library.bytes as usize) }
     })
 }
 
 #[unsafe(no_mangle)]
 pub extern "C" fn hipGetErrorString(code: c_int) -> *const c_char {
-    let text: &CStr = match code {
-        0 => c"no error",
-        INVALID_VALUE => c"invalid argument",
-        NO_DEVICE => c"no ROCm-capable device is detected",
-        INVALID_DEVICE => c"invalid device ordinal",
+    let text: &CStr = match Code(code) {
+        Code(0) => c"no error",
+        Code::INVALID_VALUE => c"invalid argument",
+        Code::NO_DEVICE => c"no ROCm-capable device is detected",
+        Code::INVALID_DEVICE => c"invalid device ordinal",
         _ => c"unknown error",
     };
     text.as_ptr()

@@ -1,22 +1,17 @@
 //! Memory and copies.
 
-use std::{
-    ffi::{c_int, c_uint, c_void},
-    ptr::NonNull,
+use std::ffi::{c_int, c_uint, c_void};
+
+use core_gpu_driver::{DeviceAddress, Place, Region};
+use gpu_sim::{
+    Code,
+    pointers::{host_at, raw_stream},
 };
 
-use core_gpu_driver::{DeviceAddress, HostAddress, Place, Region};
-use gpu_sim::Code;
-
-use crate::{answer, on_current, streams::raw_stream};
+use crate::{ANSWERS, on_current};
 
 fn device_at(address: *const c_void) -> Result<DeviceAddress, Code> {
     DeviceAddress::new(address.addr() as u64).ok_or(Code::INVALID_VALUE)
-}
-
-fn host_at(address: *const c_void) -> Result<HostAddress, Code> {
-    let pointer = NonNull::new(address.cast_mut().cast()).ok_or(Code::INVALID_VALUE)?;
-    Ok(HostAddress::of(pointer))
 }
 
 fn pointer(address: DeviceAddress) -> *mut c_void {
@@ -29,8 +24,8 @@ pub unsafe extern "C" fn hipMemGetInfo(free: *mut usize, total: *mut usize) -> c
         let info = machine.memory_info(device)?;
         // SAFETY: the caller's promise.
         unsafe {
-            answer(free, info.free_bytes as usize)?;
-            answer(total, info.total_bytes as usize)
+            ANSWERS.put(free, info.free_bytes as usize)?;
+            ANSWERS.put(total, info.total_bytes as usize)
         }
     })
 }
@@ -40,7 +35,7 @@ pub unsafe extern "C" fn hipMalloc(to: *mut *mut c_void, bytes: usize) -> c_int 
     on_current("hipMalloc", |machine, device| {
         let at = machine.allocate(device, bytes as u64)?;
         // SAFETY: the caller's promise.
-        unsafe { answer(to, pointer(at)) }
+        unsafe { ANSWERS.put(to, pointer(at)) }
     })
 }
 
@@ -63,7 +58,7 @@ pub unsafe extern "C" fn hipMallocAsync(
     on_current("hipMallocAsync", |machine, device| {
         let at = machine.allocate_on(device, bytes as u64, raw_stream(stream))?;
         // SAFETY: the caller's promise.
-        unsafe { answer(to, pointer(at)) }
+        unsafe { ANSWERS.put(to, pointer(at)) }
     })
 }
 
@@ -83,7 +78,7 @@ pub unsafe extern "C" fn hipHostMalloc(
     on_current("hipHostMalloc", |machine, device| {
         let at = machine.allocate_pinned(device, bytes as u64)?;
         // SAFETY: the caller's promise.
-        unsafe { answer(to, at.pointer().cast()) }
+        unsafe { ANSWERS.put(to, at.pointer().cast()) }
     })
 }
 

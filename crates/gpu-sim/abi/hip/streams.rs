@@ -2,27 +2,11 @@
 
 use std::ffi::{c_int, c_uint, c_void};
 
-use core_gpu_driver::{EventKind, RawEvent, RawStream, StreamKind};
-use gpu_sim::{CaptureStatus, Code};
+use gpu_sim::pointers::{
+    capture_number, event_kind, handle, raw_event, raw_stream, ready, stream_kind,
+};
 
-use crate::{answer, on_current};
-
-/// A handle as the machine has it. Null is the default stream.
-pub fn raw_stream(stream: *mut c_void) -> RawStream {
-    RawStream(stream.addr() as u64)
-}
-
-fn raw_event(event: *mut c_void) -> RawEvent {
-    RawEvent(event.addr() as u64)
-}
-
-fn handle(number: u64) -> *mut c_void {
-    std::ptr::without_provenance_mut(number as usize)
-}
-
-fn ready(done: bool) -> Result<(), Code> {
-    if done { Ok(()) } else { Err(Code::NOT_READY) }
-}
+use crate::{ANSWERS, on_current};
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hipStreamCreateWithFlags(
@@ -30,14 +14,9 @@ pub unsafe extern "C" fn hipStreamCreateWithFlags(
     flags: c_uint,
 ) -> c_int {
     on_current("hipStreamCreate", |machine, device| {
-        let kind = match flags {
-            0 => StreamKind::Blocking,
-            1 => StreamKind::NonBlocking,
-            _ => return Err(Code::INVALID_VALUE),
-        };
-        let made = machine.create_stream(device, kind)?;
+        let made = machine.create_stream(device, stream_kind(flags)?)?;
         // SAFETY: the caller's promise.
-        unsafe { answer(stream, handle(made.0)) }
+        unsafe { ANSWERS.put(stream, handle(made.0)) }
     })
 }
 
@@ -76,13 +55,9 @@ pub unsafe extern "C" fn hipStreamWaitEvent(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hipStreamIsCapturing(stream: *mut c_void, status: *mut c_uint) -> c_int {
     on_current("hipStreamIsCapturing", |machine, device| {
-        let number = match machine.capture_status(device, raw_stream(stream))? {
-            CaptureStatus::None => 0,
-            CaptureStatus::Active => 1,
-            CaptureStatus::Broken => 2,
-        };
+        let number = capture_number(machine.capture_status(device, raw_stream(stream))?);
         // SAFETY: the caller's promise.
-        unsafe { answer(status, number) }
+        unsafe { ANSWERS.put(status, number) }
     })
 }
 
@@ -95,16 +70,10 @@ pub extern "C" fn hipDeviceSynchronize() -> c_int {
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hipEventCreateWithFlags(event: *mut *mut c_void, flags: c_uint) -> c_int {
-    /// Flag: the event keeps no time.
-    const NO_TIME: c_uint = 2;
     on_current("hipEventCreate", |machine, device| {
-        let kind = match flags & NO_TIME {
-            0 => EventKind::Timed,
-            _ => EventKind::Order,
-        };
-        let made = machine.create_event(device, kind)?;
+        let made = machine.create_event(device, event_kind(flags))?;
         // SAFETY: the caller's promise.
-        unsafe { answer(event, handle(made.0)) }
+        unsafe { ANSWERS.put(event, handle(made.0)) }
     })
 }
 
@@ -145,6 +114,6 @@ pub unsafe extern "C" fn hipEventElapsedTime(
     on_current("hipEventElapsedTime", |machine, device| {
         let elapsed = machine.elapsed(device, raw_event(start), raw_event(end))?;
         // SAFETY: the caller's promise.
-        unsafe { answer(milliseconds, elapsed.as_secs_f32() * 1000.0) }
+        unsafe { ANSWERS.put(milliseconds, elapsed.as_secs_f32() * 1000.0) }
     })
 }

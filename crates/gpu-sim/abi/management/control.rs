@@ -1,7 +1,9 @@
 //! What a test does to the devices while a program runs: symbols that no library has. Devices are
 //! numbered in the driver's order here.
 
-use std::ffi::{CStr, c_char, c_int, c_uint};
+use std::ffi::{c_char, c_int, c_uint};
+
+use gpu_sim::pointers::text;
 
 use crate::{
     INVALID_ARGUMENT, Library, NOT_FOUND,
@@ -17,19 +19,13 @@ fn number(library: &Library, ordinal: c_uint) -> Result<usize, c_int> {
     number.ok_or(INVALID_ARGUMENT)
 }
 
-fn text<'t>(pointer: *const c_char) -> Option<&'t str> {
-    if pointer.is_null() {
-        return None;
-    }
-    // SAFETY: who calls control functions gives text that ends in a zero byte.
-    unsafe { CStr::from_ptr(pointer) }.to_str().ok()
-}
-
 /// Lets a device show a figure, by the name of its variable without `GPU_SIM_`.
 #[unsafe(no_mangle)]
 pub extern "C" fn gpu_sim_set_figure(ordinal: c_uint, name: *const c_char, value: u64) -> c_int {
+    // SAFETY: who calls control functions gives text that ends in a zero byte.
+    let name = unsafe { text(name) };
     let set = library().and_then(|library| {
-        let figure = text(name).and_then(Figures::named).ok_or(NOT_FOUND)?;
+        let figure = name.and_then(Figures::named).ok_or(NOT_FOUND)?;
         let device = number(library, ordinal)?;
         library.figures.set(device, figure, value);
         Ok(())

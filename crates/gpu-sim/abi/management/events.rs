@@ -12,7 +12,7 @@ use std::{
 };
 
 use crate::{
-    INVALID_ARGUMENT, Library, NOT_SUPPORTED, TIMEOUT, call, figures, handle, on_device, put,
+    ANSWERS, INVALID_ARGUMENT, Library, NOT_SUPPORTED, TIMEOUT, call, figures, handle, on_device,
 };
 
 /// Types that devices can raise: errors of memory, performance states, XIDs, clocks.
@@ -164,7 +164,7 @@ pub unsafe extern "C" fn nvmlEventSetCreate(to: *mut *mut c_void) -> c_int {
         let mut state = library.events.lock();
         let number = state.next;
         // SAFETY: the caller's promise.
-        unsafe { put(to, std::ptr::without_provenance_mut(SETS + number)) }?;
+        unsafe { ANSWERS.put(to, std::ptr::without_provenance_mut(SETS + number)) }?;
         state.next += 1;
         state.sets.insert(number, Set::default());
         Ok(())
@@ -187,7 +187,9 @@ pub unsafe extern "C" fn nvmlDeviceGetSupportedEventTypes(
 ) -> c_int {
     let function = "nvmlDeviceGetSupportedEventTypes";
     // SAFETY: the caller's promise.
-    on_device(function, handle, |_, _| unsafe { put(to, SUPPORTED) })
+    on_device(function, handle, |_, _| unsafe {
+        ANSWERS.put(to, SUPPORTED)
+    })
 }
 
 #[unsafe(no_mangle)]
@@ -214,17 +216,27 @@ pub struct EventData {
     part: c_uint,
 }
 
-/// Waits in earnest: at most as many milliseconds.
+/// Waits in earnest, at most as many milliseconds, and lets the event be put where the caller wants it.
+fn wait(
+    pointer: *mut c_void,
+    milliseconds: c_uint,
+    put: impl FnOnce(Event) -> Result<(), c_int>,
+) -> c_int {
+    call("nvmlEventSetWait", |library| {
+        let timeout = Duration::from_millis(u64::from(milliseconds));
+        let event = library.events.wait(set(pointer)?, timeout)?;
+        takes_effect(library, event);
+        put(event)
+    })
+}
+
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn nvmlEventSetWait_v2(
     pointer: *mut c_void,
     to: *mut EventData,
     milliseconds: c_uint,
 ) -> c_int {
-    call("nvmlEventSetWait", |library| {
-        let timeout = Duration::from_millis(u64::from(milliseconds));
-        let event = library.events.wait(set(pointer)?, timeout)?;
-        takes_effect(library, event);
+    wait(pointer, milliseconds, |event| {
         let data = EventData {
             device: handle(event.device),
             kind: event.kind,
@@ -233,7 +245,7 @@ pub unsafe extern "C" fn nvmlEventSetWait_v2(
             part: WHOLE,
         };
         // SAFETY: the caller's promise.
-        unsafe { put(to, data) }
+        unsafe { ANSWERS.put(to, data) }
     })
 }
 
@@ -244,12 +256,9 @@ pub unsafe extern "C" fn nvmlEventSetWait(
     to: *mut [u64; 3],
     milliseconds: c_uint,
 ) -> c_int {
-    call("nvmlEventSetWait", |library| {
-        let timeout = Duration::from_millis(u64::from(milliseconds));
-        let event = library.events.wait(set(pointer)?, timeout)?;
-        takes_effect(library, event);
+    wait(pointer, milliseconds, |event| {
         let device = handle(event.device).addr() as u64;
         // SAFETY: the caller's promise.
-        unsafe { put(to, [device, event.kind, event.data]) }
+        unsafe { ANSWERS.put(to, [device, event.kind, event.data]) }
     })
 }

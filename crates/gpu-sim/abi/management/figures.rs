@@ -8,7 +8,7 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-use crate::{INVALID_ARGUMENT, NOT_SUPPORTED, on_device, put};
+use crate::{ANSWERS, INVALID_ARGUMENT, NOT_SUPPORTED, on_device};
 
 /// Something that a device shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -159,7 +159,7 @@ pub unsafe fn answer(
     on_device(function, handle, |library, number| {
         let value = library.figures.get(number, figure);
         // SAFETY: the caller's promise.
-        unsafe { put(to, c_uint::try_from(value).unwrap_or(c_uint::MAX)) }
+        unsafe { ANSWERS.put(to, c_uint::try_from(value).unwrap_or(c_uint::MAX)) }
     })
 }
 
@@ -188,7 +188,7 @@ pub unsafe extern "C" fn nvmlDeviceGetMemoryInfo(
             used,
         };
         // SAFETY: the caller's promise.
-        unsafe { put(to, figures) }
+        unsafe { ANSWERS.put(to, figures) }
     })
 }
 
@@ -214,7 +214,7 @@ pub unsafe extern "C" fn nvmlDeviceGetUtilizationRates(
                 memory: percent(MEMORY_UTILIZATION),
             };
             // SAFETY: the caller's promise.
-            unsafe { put(to, figures) }
+            unsafe { ANSWERS.put(to, figures) }
         },
     )
 }
@@ -281,7 +281,7 @@ pub unsafe extern "C" fn nvmlDeviceGetTotalEnergyConsumption(
     let function = "nvmlDeviceGetTotalEnergyConsumption";
     on_device(function, handle, |library, number| {
         // SAFETY: the caller's promise.
-        unsafe { put(to, library.figures.get(number, ENERGY)) }
+        unsafe { ANSWERS.put(to, library.figures.get(number, ENERGY)) }
     })
 }
 
@@ -306,7 +306,7 @@ pub unsafe extern "C" fn nvmlDeviceGetFanSpeed(handle: *mut c_void, to: *mut c_u
     on_device("nvmlDeviceGetFanSpeed", handle, |library, number| {
         match library.figures.get(number, FAN) {
             // SAFETY: the caller's promise.
-            percent @ 0..=100 => unsafe { put(to, percent as c_uint) },
+            percent @ 0..=100 => unsafe { ANSWERS.put(to, percent as c_uint) },
             _ => Err(NOT_SUPPORTED),
         }
     })

@@ -3,9 +3,9 @@
 use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 
 use crate::{
-    INVALID_ARGUMENT, Library, NOT_SUPPORTED,
+    ANSWERS, INVALID_ARGUMENT, Library, NOT_SUPPORTED,
     figures::{self, Figure},
-    on_device, put,
+    on_device,
 };
 
 /// Reasons for lower clocks that a device can have: all bits of the manual.
@@ -25,8 +25,8 @@ pub unsafe extern "C" fn nvmlDeviceGetEccMode(
         let on = c_uint::from(library.figures.get(number, figures::ECC) != 0);
         // SAFETY: the caller's promise.
         unsafe {
-            put(current, on)?;
-            put(pending, on)
+            ANSWERS.put(current, on)?;
+            ANSWERS.put(pending, on)
         }
     })
 }
@@ -59,7 +59,7 @@ pub unsafe extern "C" fn nvmlDeviceGetTotalEccErrors(
     on_device("nvmlDeviceGetTotalEccErrors", handle, |library, number| {
         let errors = count(library, number, counter(kind, since)?)?;
         // SAFETY: the caller's promise.
-        unsafe { put(to, errors) }
+        unsafe { ANSWERS.put(to, errors) }
     })
 }
 
@@ -80,7 +80,7 @@ pub unsafe extern "C" fn nvmlDeviceGetMemoryErrorCounter(
         let errors = count(library, number, counter(kind, since)?)?;
         let here = if place == DEVICE_MEMORY { errors } else { 0 };
         // SAFETY: the caller's promise.
-        unsafe { put(to, here) }
+        unsafe { ANSWERS.put(to, here) }
     })
 }
 
@@ -97,10 +97,10 @@ pub unsafe extern "C" fn nvmlDeviceGetRemappedRows(
         let is = |figure| c_uint::from(library.figures.get(number, figure) != 0);
         // SAFETY: the caller's promise.
         unsafe {
-            put(corrected, rows(figures::ROWS_CORRECTED))?;
-            put(uncorrected, rows(figures::ROWS_UNCORRECTED))?;
-            put(pending, is(figures::ROWS_PENDING))?;
-            put(failed, is(figures::ROWS_FAILED))
+            ANSWERS.put(corrected, rows(figures::ROWS_CORRECTED))?;
+            ANSWERS.put(uncorrected, rows(figures::ROWS_UNCORRECTED))?;
+            ANSWERS.put(pending, is(figures::ROWS_PENDING))?;
+            ANSWERS.put(failed, is(figures::ROWS_FAILED))
         }
     })
 }
@@ -123,7 +123,7 @@ pub unsafe extern "C" fn nvmlDeviceGetCurrentClocksThrottleReasons(
     let function = "nvmlDeviceGetCurrentClocksThrottleReasons";
     on_device(function, handle, |library, number| {
         // SAFETY: the caller's promise.
-        unsafe { put(to, library.figures.get(number, figures::THROTTLE)) }
+        unsafe { ANSWERS.put(to, library.figures.get(number, figures::THROTTLE)) }
     })
 }
 
@@ -135,6 +135,6 @@ pub unsafe extern "C" fn nvmlDeviceGetSupportedClocksThrottleReasons(
     let function = "nvmlDeviceGetSupportedClocksThrottleReasons";
     // SAFETY: the caller's promise.
     on_device(function, handle, |_, _| unsafe {
-        put(to, SUPPORTED_REASONS)
+        ANSWERS.put(to, SUPPORTED_REASONS)
     })
 }

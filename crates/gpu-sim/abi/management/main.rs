@@ -22,7 +22,7 @@ use std::{
     },
 };
 
-use gpu_sim::{Code, DeviceConfig, Machine, environment::Setup};
+use gpu_sim::{Code, DeviceConfig, Machine, environment::Setup, pointers::Answers};
 
 use crate::{events::Events, figures::Figures};
 
@@ -35,6 +35,11 @@ const TOO_SMALL: c_int = 7;
 const TIMEOUT: c_int = 10;
 const LOST: c_int = 15;
 const UNKNOWN: c_int = 999;
+
+/// How this library answers.
+const ANSWERS: Answers<c_int> = Answers {
+    no_room: || INVALID_ARGUMENT,
+};
 
 /// Handles are numbers far from zero.
 const HANDLES: usize = 0x00e0_0000;
@@ -122,28 +127,11 @@ fn handle(number: usize) -> *mut c_void {
 }
 
 /// # Safety
-/// `to` is null or has room for one value.
-unsafe fn put<T>(to: *mut T, value: T) -> Result<(), c_int> {
-    if to.is_null() {
-        return Err(INVALID_ARGUMENT);
-    }
-    // SAFETY: it is not null, and the caller promises the room.
-    unsafe { to.write(value) };
-    Ok(())
-}
-
-/// # Safety
-/// `to` has room for `length` bytes.
+/// `to` is null or has room for `length` bytes.
 unsafe fn put_text(to: *mut c_char, length: c_uint, text: &str) -> Result<(), c_int> {
-    if to.is_null() {
-        return Err(INVALID_ARGUMENT);
-    }
-    if text.len() >= length as usize {
+    if !to.is_null() && text.len() >= length as usize {
         return Err(TOO_SMALL);
     }
-    for (offset, byte) in text.bytes().chain([0]).enumerate() {
-        // SAFETY: there is room for the text and its zero byte.
-        unsafe { to.add(offset).write(byte.cast_signed() as c_char) };
-    }
-    Ok(())
+    // SAFETY: the caller's promise.
+    unsafe { ANSWERS.put_text(to, length, text) }
 }

@@ -8,8 +8,8 @@ use std::{
 use gpu_sim::{Code, DeviceConfig};
 
 use crate::{
-    INVALID_ARGUMENT, NOT_FOUND, NOT_SUPPORTED, STARTED, TIMEOUT, TOO_SMALL, UNINITIALIZED, call,
-    device, handle, library, on_device, put, put_text,
+    ANSWERS, INVALID_ARGUMENT, NOT_FOUND, NOT_SUPPORTED, STARTED, TIMEOUT, TOO_SMALL,
+    UNINITIALIZED, call, device, handle, library, on_device, put_text,
 };
 
 /// What the driver says of a device, with more digits for the domain.
@@ -75,7 +75,7 @@ pub unsafe extern "C" fn nvmlSystemGetCudaDriverVersion_v2(version: *mut c_int) 
     call("nvmlSystemGetCudaDriverVersion", |library| {
         let number = library.machine.config().driver_version.cast_signed();
         // SAFETY: the caller's promise.
-        unsafe { put(version, number) }
+        unsafe { ANSWERS.put(version, number) }
     })
 }
 
@@ -84,7 +84,7 @@ pub unsafe extern "C" fn nvmlDeviceGetCount_v2(count: *mut c_uint) -> c_int {
     call("nvmlDeviceGetCount", |library| {
         let number = c_uint::try_from(library.devices.len()).unwrap_or(c_uint::MAX);
         // SAFETY: the caller's promise.
-        unsafe { put(count, number) }
+        unsafe { ANSWERS.put(count, number) }
     })
 }
 
@@ -99,7 +99,7 @@ pub unsafe extern "C" fn nvmlDeviceGetHandleByIndex_v2(
             .get(index as usize)
             .ok_or(INVALID_ARGUMENT)?;
         // SAFETY: the caller's promise.
-        unsafe { put(to, handle(index as usize)) }
+        unsafe { ANSWERS.put(to, handle(index as usize)) }
     })
 }
 
@@ -121,7 +121,7 @@ pub unsafe extern "C" fn nvmlDeviceGetHandleByUUID(
             known.uuid_text() == wanted || old.as_deref() == Some(wanted)
         });
         // SAFETY: the caller's promise.
-        unsafe { put(to, handle(found.ok_or(NOT_FOUND)?)) }
+        unsafe { ANSWERS.put(to, handle(found.ok_or(NOT_FOUND)?)) }
     })
 }
 
@@ -155,7 +155,7 @@ pub unsafe extern "C" fn nvmlDeviceGetUUID(
 pub unsafe extern "C" fn nvmlDeviceGetIndex(handle: *mut c_void, to: *mut c_uint) -> c_int {
     on_device("nvmlDeviceGetIndex", handle, |_, number| {
         // SAFETY: the caller's promise.
-        unsafe { put(to, number as c_uint) }
+        unsafe { ANSWERS.put(to, number as c_uint) }
     })
 }
 
@@ -164,7 +164,7 @@ pub unsafe extern "C" fn nvmlDeviceGetIndex(handle: *mut c_void, to: *mut c_uint
 pub unsafe extern "C" fn nvmlDeviceGetMinorNumber(handle: *mut c_void, to: *mut c_uint) -> c_int {
     on_device("nvmlDeviceGetMinorNumber", handle, |library, number| {
         // SAFETY: the caller's promise.
-        unsafe { put(to, library.ordinal(number) as c_uint) }
+        unsafe { ANSWERS.put(to, library.ordinal(number) as c_uint) }
     })
 }
 
@@ -216,7 +216,7 @@ pub unsafe extern "C" fn nvmlDeviceGetPciInfo_v3(handle: *mut c_void, to: *mut B
             text: field(&text),
         };
         // SAFETY: the caller's promise.
-        unsafe { put(to, place) }
+        unsafe { ANSWERS.put(to, place) }
     })
 }
 
@@ -239,6 +239,6 @@ pub unsafe extern "C" fn nvmlDeviceGetHandleByPciBusId_v2(
             known.eq_ignore_ascii_case(wanted) || short.eq_ignore_ascii_case(wanted)
         });
         // SAFETY: the caller's promise.
-        unsafe { put(to, handle(found.ok_or(NOT_FOUND)?)) }
+        unsafe { ANSWERS.put(to, handle(found.ok_or(NOT_FOUND)?)) }
     })
 }

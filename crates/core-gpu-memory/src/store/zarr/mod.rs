@@ -13,18 +13,16 @@ use std::{
     fs,
     io::{ErrorKind, Write as _},
     path::{Path, PathBuf},
-    sync::atomic::{AtomicU64, Ordering::Relaxed},
 };
 
 use crate::store::{
     Blob, Key, KeyError, Kind, Metadata, Store, StoreError, check_length,
+    folder::{self, UNFINISHED, failed as io},
     zarr::metadata::{ArrayNode, Node},
 };
 
 /// What a node says of itself.
 const NODE: &str = "zarr.json";
-/// What folders end in that are being written or taken away.
-const UNFINISHED: &str = ".unfinished";
 /// The most bytes of a node's own words that are read.
 const LONGEST_NODE: u64 = 1 << 20;
 /// The most chunks that are looked for: each is a file.
@@ -131,13 +129,6 @@ impl ZarrStore {
     }
 }
 
-fn io(path: &Path, error: std::io::Error) -> StoreError {
-    StoreError::Io {
-        path: path.to_owned(),
-        error,
-    }
-}
-
 fn is_missing(error: &std::io::Error) -> bool {
     matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
 }
@@ -151,14 +142,11 @@ fn unsupported(key: &Key, what: String) -> StoreError {
 
 /// A path of nobody's, in the same folder.
 fn unfinished(path: &Path) -> PathBuf {
-    static NEXT: AtomicU64 = AtomicU64::new(0);
-    let number = NEXT.fetch_add(1, Relaxed);
-    path.with_file_name(format!("{}-{number}{UNFINISHED}", std::process::id()))
+    path.with_file_name(folder::unfinished())
 }
 
 fn write_beside(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    let beside = unfinished(path);
-    write_new(&beside, bytes).and_then(|()| fs::rename(&beside, path))
+    folder::replace(path, &unfinished(path), |file| file.write_all(bytes))
 }
 
 fn write_new(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
@@ -394,31 +382,14 @@ impl Store for ZarrStore {
     }
 
     fn list(&self, directory: &Key) -> Result<Vec<(Key, Kind)>, StoreError> {
-        match self.kind(directory)? {
-            None => return Err(StoreError::NotFound(directory.clone())),
-            Some(Kind::Blob) => return Err(StoreError::WrongKind(directory.clone(), Kind::Blob)),
-            Some(Kind::Directory) => (),
-        }
-        let path = self.folder(directory);
-        let mut found = Vec::new();
-        for entry in fs::read_dir(&path).map_err(|error| io(&path, error))? {
-            let entry = entry.map_err(|error| io(&path, error))?;
-            let is_folder = entry
-                .file_type()
-                .map_err(|error| io(&path, error))?
-                .is_dir();
-            let name = entry.file_name();
-            // Names that are no text, links and other files are none of the store's.
-            let name = name
-                .to_str()
-                .filter(|name| is_folder && !name.ends_with(UNFINISHED));
-            let Some(name) = name else { continue };
-            let key = directory.join(name)?;
-            if let Some(kind) = self.kind(&key)? {
-                found.push((key, kind));
+        folder::expect_directory(self, directory)?;
+        folder::list(&self.folder(directory), |name, kind| {
+            // Links and files are none of the store's.
+            if !kind.is_dir() || name.ends_with(UNFINISHED) {
+                return Ok(None);
             }
-        }
-        found.sort();
-        Ok(found)
+            let key = directory.join(name)?;
+            Ok(self.kind(&key)?.map(|kind| (key, kind)))
+        })
     }
 }
