@@ -374,7 +374,9 @@ impl<'a> Checker<'a> {
             .index
             .graphs()
             .iter()
-            .any(|graph| graph.is_taken(&name.text));
+            .any(|graph| {
+                graph.is_taken(&name.text) && !graph.imports_only(&name.text, &module.name)
+            });
         if !leaves && (item || !self.candidates(name).is_empty()) {
             let help =
                 "to give its users the existing one, write `[[replace]]` instead of `[[move]]`";

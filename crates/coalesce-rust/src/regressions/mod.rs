@@ -10,6 +10,7 @@ mod expansions;
 mod features;
 mod hidden_names;
 mod lints;
+mod repeated_conditions;
 mod standard;
 mod unused;
 
@@ -17,6 +18,7 @@ pub(crate) use expansions::lookup_regressions;
 pub(crate) use features::Features;
 pub(crate) use hidden_names::hidden_by_imports;
 pub(crate) use lints::{has_all_docs, is_file_documented, raised_lints};
+pub(crate) use repeated_conditions::conditions_said_again;
 pub(crate) use unused::left_unused;
 
 use std::{

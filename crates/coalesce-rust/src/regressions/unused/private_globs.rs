@@ -206,21 +206,21 @@ impl Named<'_> {
         let unknown = first.filter(|name| !leads && !PRELUDE.contains(name));
         for glob in globs.values_mut() {
             let place = (file, glob.leaf);
-            let by_glob = |step: &Found, name: &str| {
-                let mut own = world.bindings(glob.here, name).iter();
-                step.glob && own.any(|one| one.glob && one.import == Some(place))
-            };
+            let is_below = is_within(world, module, glob.here);
             let mut steps = site.trace.steps.iter().zip(site.segments);
             let is_used = steps.any(|(step, segment)| {
-                let name = facts.name(segment.name);
-                step.import == Some(place)
-                    || (step.import.is_some()
-                        && is_within(world, module, glob.here)
-                        && by_glob(step, name))
+                let Some(import) = step.import else {
+                    return false;
+                };
+                // A module below may have a glob of the same, which is no use of this one.
+                import == place
+                    || (is_below
+                        && step.glob
+                        && world.leads_through(import, facts.name(segment.name), place))
             });
             if is_used {
                 glob.uses.0.extend(self.conditions_of(of_site, site));
-            } else if let Some(name) = unknown.filter(|_| is_within(world, module, glob.here)) {
+            } else if let Some(name) = unknown.filter(|_| is_below) {
                 glob.unknown.insert(name.to_owned());
                 let is_here = module == glob.here && matches!(site.site, UseSite::Path(_));
                 if is_here && site.origin == Origin::Code {
