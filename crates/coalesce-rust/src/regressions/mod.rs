@@ -16,7 +16,7 @@ mod unused;
 
 pub(crate) use expansions::lookup_regressions;
 pub(crate) use features::Features;
-pub(crate) use hidden_names::hidden_by_imports;
+pub(crate) use hidden_names::hidden_beside_globs;
 pub(crate) use lints::{has_all_docs, is_file_documented, raised_lints};
 pub(crate) use repeated_conditions::conditions_said_again;
 pub(crate) use unused::left_unused;

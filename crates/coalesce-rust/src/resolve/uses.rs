@@ -190,7 +190,12 @@ impl World {
     }
 
     /// The module that a glob import leads to.
-    pub(crate) fn glob_target(&self, (file, at): (FileId, u32)) -> Option<ModuleId> {
+    pub(crate) fn glob_target(&self, leaf: (FileId, u32)) -> Option<ModuleId> {
+        self.glob_found(leaf)?.1.module()
+    }
+
+    /// The module that has a glob import, as the first crate with its file sees it, and what that leads to.
+    pub(crate) fn glob_found(&self, (file, at): (FileId, u32)) -> Option<(ModuleId, Found)> {
         let facts = self.facts(file);
         let leaf = facts.leaf(at);
         if leaf.kind != LeafKind::Glob {
@@ -202,7 +207,7 @@ impl World {
         let space = spaces.get(scope.0 as usize).copied()?;
         let load = load as usize;
         let lookup = Lookup { world: self, load };
-        lookup.leaf(facts, leaf, space).module()
+        Some((self.module_of(space), lookup.leaf(facts, leaf, space)))
     }
 
     /// Whether a module has a name by this import, or by globs that lead on to it.
