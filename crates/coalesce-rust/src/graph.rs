@@ -18,7 +18,7 @@ use crate::{
     facts::{self, Facts},
     outline, references,
     regressions::{
-        Tree, conditions_said_again, hidden_beside_globs, left_unused, lookup_regressions,
+        Tree, conditions_said_again, hidden_beside_globs, idle_macro_imports, left_unused, lookup_regressions,
         raised_lints, regressions,
     },
     resolve::{self, ModuleId, Reach, Res, World},
@@ -294,6 +294,7 @@ impl LanguageGraph for RustGraph {
         let (before, after) = (self.tree(before_texts), after.tree(after_texts));
         let mut found = left_unused(before, after);
         found.extend(hidden_beside_globs(before, after));
+        found.extend(idle_macro_imports(before, after));
         found.extend(conditions_said_again(before, after));
         found.extend(raised_lints(before, after));
         found

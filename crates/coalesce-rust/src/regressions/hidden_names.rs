@@ -4,24 +4,26 @@
 //! Either of the two may be new: an import or a definition that arrives, or something that has become public where the
 //! glob leads, perhaps in another crate.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_model::{ByteSpan, Unproven, UnprovenKind};
 
-use super::Tree;
+use super::{Tree, is_open_module};
 use crate::{
     facts::{LeafKind, Namespaces, Origin, ScopeKind, SourceFacts, VisibilityKind},
     lints,
     resolve::{Binding, FileId, ModuleId, Reach, Res, World},
 };
 
-/// A public glob of a module.
+/// A public glob.
 struct PublicGlob {
-    here: ModuleId,
     /// What it brings all of; `None` of what is not read.
     target: Option<ModuleId>,
     said: String,
 }
+
+/// The public globs of each module.
+struct Globs(BTreeMap<ModuleId, Vec<PublicGlob>>);
 
 /// A name of a module that is not public, beside a public glob that may bring it.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
@@ -66,20 +68,26 @@ pub(crate) fn hidden_beside_globs(before: Tree<'_>, after: Tree<'_>) -> Vec<Unpr
 
 /// All that hides, and where it stands.
 fn hiding(world: &World) -> BTreeMap<Hiding, (FileId, ByteSpan)> {
+    let globs = Globs::of(world);
     let mut found = BTreeMap::new();
-    for (file, _) in world.sources() {
-        for glob in public_globs(world, file) {
-            for (name, bindings) in world.space(glob.here).names.iter() {
+    for (here, own) in &globs.0 {
+        if !is_open_module(world, *here) {
+            continue;
+        }
+        for glob in own {
+            let shows_unread = globs.shows_unread(world, glob.target, &mut BTreeSet::new());
+            for (name, bindings) in world.space(*here).names.iter() {
                 let name = world.names.as_str(*name);
                 let mut own = bindings
                     .iter()
                     .filter(|one| !one.glob && one.reach != Reach::Public);
-                let hides = own.find(|one| glob.may_bring(world, name, one.namespaces));
+                let hides =
+                    own.find(|one| shows_unread || glob.brings(world, name, one.namespaces));
                 let Some(place) = hides.and_then(|one| place_of(world, one)) else {
                     continue;
                 };
                 let hiding = Hiding {
-                    module: world[glob.here].canonical.clone(),
+                    module: world[*here].canonical.clone(),
                     name: name.to_owned(),
                     said: glob.said.clone(),
                 };
@@ -91,14 +99,42 @@ fn hiding(world: &World) -> BTreeMap<Hiding, (FileId, ByteSpan)> {
 }
 
 impl PublicGlob {
-    fn may_bring(&self, world: &World, name: &str, namespaces: Namespaces) -> bool {
-        let Some(target) = self.target else {
+    fn brings(&self, world: &World, name: &str, namespaces: Namespaces) -> bool {
+        let bindings = self.target.map(|target| world.bindings(target, name));
+        let mut bindings = bindings.into_iter().flatten();
+        bindings.any(|one| one.reach == Reach::Public && one.namespaces.meets(namespaces))
+    }
+}
+
+impl Globs {
+    fn of(world: &World) -> Self {
+        let mut found: BTreeMap<ModuleId, Vec<PublicGlob>> = BTreeMap::new();
+        for (file, _) in world.sources() {
+            for (here, glob) in public_globs(world, file) {
+                found.entry(here).or_default().push(glob);
+            }
+        }
+        Self(found)
+    }
+
+    /// Whether a module may show names that are not read: macros there may define them, or public globs bring them. What
+    /// private globs bring is no matter.
+    fn shows_unread(
+        &self,
+        world: &World,
+        module: Option<ModuleId>,
+        seen: &mut BTreeSet<ModuleId>,
+    ) -> bool {
+        let Some(module) = module else {
             return true;
         };
-        let mut bindings = world.bindings(target, name).iter();
-        world.space(target).opaque
-            || bindings
-                .any(|one| one.reach == Reach::Public && one.namespaces.meets(namespaces))
+        if !world.space(module).opaque || !seen.insert(module) {
+            return false;
+        }
+        let mut bodies = world.bodies_of(module);
+        let mut globs = self.0.get(&module).into_iter().flatten();
+        bodies.any(|body| world.facts(body.file).scope(body.scope).opaque)
+            || globs.any(|glob| self.shows_unread(world, glob.target, seen))
     }
 }
 
@@ -121,7 +157,8 @@ fn place_of(world: &World, binding: &Binding) -> Option<(FileId, ByteSpan)> {
     }
 }
 
-fn public_globs(world: &World, file: FileId) -> Vec<PublicGlob> {
+/// The public globs of a file, each with its module.
+fn public_globs(world: &World, file: FileId) -> Vec<(ModuleId, PublicGlob)> {
     let facts = world.facts(file);
     let mut found = Vec::new();
     for (at, leaf) in (0_u32..).zip(&facts.leaves) {
@@ -139,11 +176,8 @@ fn public_globs(world: &World, file: FileId) -> Vec<PublicGlob> {
         };
         let names = facts.segments(leaf.segments).iter();
         let names: Vec<&str> = names.map(|one| facts.name(one.name)).collect();
-        found.push(PublicGlob {
-            here,
-            target,
-            said: names.join("::"),
-        });
+        let said = names.join("::");
+        found.push((here, PublicGlob { target, said }));
     }
     found
 }
