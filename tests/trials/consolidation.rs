@@ -98,7 +98,9 @@ fn declared(flags: &[Vec<String>]) -> String {
         let names: Vec<String> = names.into_iter().collect();
         let names = names.join(", ");
         text.push_str("[lints.rust]\n");
-        text.push_str(&format!("unexpected_cfgs = {{ level = \"warn\", check-cfg = [{names}] }}\n"));
+        text.push_str(&format!(
+            "unexpected_cfgs = {{ level = \"warn\", check-cfg = [{names}] }}\n"
+        ));
     }
     text
 }

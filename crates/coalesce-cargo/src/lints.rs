@@ -21,7 +21,9 @@ pub fn lints(texts: &dyn Texts, directory: &TreePath) -> Vec<LintLevel> {
 #[must_use]
 pub fn declared_conditions(texts: &dyn Texts, directory: &TreePath) -> Vec<String> {
     with_table(texts, directory, |lints| {
-        let said = lints.get("rust").and_then(|rust| rust.get("unexpected_cfgs"));
+        let said = lints
+            .get("rust")
+            .and_then(|rust| rust.get("unexpected_cfgs"));
         let list = said.and_then(|said| said.get("check-cfg")?.as_array());
         let texts = list.into_iter().flatten().filter_map(|one| one.as_str());
         texts.map(str::to_owned).collect()

@@ -18,8 +18,8 @@ use crate::{
     facts::{self, Facts},
     outline, references,
     regressions::{
-        Tree, conditions_said_again, hidden_beside_globs, idle_macro_imports, left_unused, lookup_regressions,
-        raised_lints, regressions,
+        Tree, conditions_said_again, hidden_beside_globs, idle_macro_imports, left_unused,
+        lookup_regressions, raised_lints, regressions,
     },
     resolve::{self, ModuleId, Reach, Res, World},
     retire, retire_items, rewrite,

@@ -45,7 +45,8 @@ pub(crate) fn hidden_beside_globs(before: Tree<'_>, after: Tree<'_>) -> Vec<Unpr
     let mut found = Vec::new();
     for (hiding, (file, span)) in now {
         let lint = ["hidden_glob_reexports", "warnings"];
-        if then.contains_key(&hiding) || lints::is_off(world, (file, span.start), &lint, after.texts)
+        if then.contains_key(&hiding)
+            || lints::is_off(world, (file, span.start), &lint, after.texts)
         {
             continue;
         }

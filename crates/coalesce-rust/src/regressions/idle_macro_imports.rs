@@ -65,11 +65,7 @@ fn idle(world: &World) -> BTreeMap<Key, (FileId, ByteSpan)> {
 }
 
 /// The macro that a private import brings by its own name, and the place of the import.
-fn import_of_macro(
-    world: &World,
-    module: ModuleId,
-    binding: &Binding,
-) -> Option<(ItemId, Anchor)> {
+fn import_of_macro(world: &World, module: ModuleId, binding: &Binding) -> Option<(ItemId, Anchor)> {
     let (file, leaf) = binding.import.filter(|_| !binding.glob)?;
     let Res::Item(item) = binding.res else {
         return None;

@@ -88,9 +88,10 @@ impl Declared {
         let manifest = texts.text(&world.manifest_of(package));
         let directory = &world.package(package).directory;
         let mut said = declared_conditions(texts, directory);
-        let scripts = world.crates.iter().filter(|krate| {
-            krate.package == package && krate.kind == TargetKind::BuildScript
-        });
+        let scripts = world
+            .crates
+            .iter()
+            .filter(|krate| krate.package == package && krate.kind == TargetKind::BuildScript);
         said.extend(scripts.filter_map(|krate| Some(texts.text(&krate.root_file)?.to_string())));
         let split = |c: char| !(c.is_alphanumeric() || c == '_' || c == '-');
         let words = said.iter().flat_map(|text| text.split(split));
@@ -170,7 +171,9 @@ fn first_argument(tokens: &[Token]) -> &[Token] {
         }
         depth == 0 && token.is(b',')
     });
-    tokens.get(..end.unwrap_or(tokens.len())).unwrap_or_default()
+    tokens
+        .get(..end.unwrap_or(tokens.len()))
+        .unwrap_or_default()
 }
 
 fn gather(text: &str, tokens: &[Token], found: &mut Vec<(Condition, ByteSpan)>) {

@@ -182,7 +182,9 @@ impl World {
                 SpaceKind::DocCode => return true,
                 SpaceKind::Module => return false,
                 SpaceKind::Block => {
-                    at = space.parent.and_then(|parent| self.spaces.get(parent.0 as usize));
+                    at = space
+                        .parent
+                        .and_then(|parent| self.spaces.get(parent.0 as usize));
                 }
             }
         }
