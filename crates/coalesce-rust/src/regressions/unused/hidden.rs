@@ -28,8 +28,9 @@ impl Named<'_> {
         let (mut found, mut hidden) = (Vec::new(), BTreeSet::new());
         for item in items_of_changed_files(new, old) {
             let name = new.name_of(&Target::Item(item));
-            let moved = open_ends.contains(&last(&name)) && !open.contains(&name);
-            if moved && !is_open(new, item) {
+            let is_same = open.contains(&name);
+            let moved = || open_ends.contains(&last(&name)) && !has_item(old, &name);
+            if !is_open(new, item) && (is_same || moved()) {
                 // Who calls a macro, and whether anybody does, is not asked.
                 found.extend(self.unused_item(item, &name, |used| !used.is_in_macro));
                 hidden.insert(Res::Item(item));
@@ -72,6 +73,15 @@ impl Named<'_> {
         told.filter_map(|(name, file, span)| self.unused((file, span), &name, &DEAD_CODE))
             .collect()
     }
+}
+
+/// Whether a module of the tree has an item of its own by a full name.
+fn has_item(world: &World, name: &str) -> bool {
+    let Some((outer, last)) = name.rsplit_once("::") else {
+        return false;
+    };
+    let mut modules = world.modules_named(outer).into_iter();
+    modules.any(|module| !world.items_of(module, last).is_empty())
 }
 
 /// The items, by name, that stand in files which the other tree has not, or not like this.
