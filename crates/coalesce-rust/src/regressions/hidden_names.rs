@@ -42,12 +42,14 @@ pub(crate) fn hidden_beside_globs(before: Tree<'_>, after: Tree<'_>) -> Vec<Unpr
         return Vec::new();
     }
     let then = hiding(before.world);
+    let (most, were) = (counts(&now), counts(&then));
     let mut found = Vec::new();
     for (hiding, (file, span)) in now {
         let lint = ["hidden_glob_reexports", "warnings"];
-        if then.contains_key(&hiding)
-            || lints::is_off(world, (file, span.start), &lint, after.texts)
-        {
+        // A module that goes takes along what hid in it.
+        let name = hiding.name.as_str();
+        let is_new = !then.contains_key(&hiding) && most.get(name) > were.get(name);
+        if !is_new || lints::is_off(world, (file, span.start), &lint, after.texts) {
             continue;
         }
         found.push(Unproven {
@@ -67,14 +69,21 @@ pub(crate) fn hidden_beside_globs(before: Tree<'_>, after: Tree<'_>) -> Vec<Unpr
     found
 }
 
+/// How often each name hides something.
+fn counts(all: &BTreeMap<Hiding, (FileId, ByteSpan)>) -> BTreeMap<String, usize> {
+    let mut found = BTreeMap::new();
+    for hiding in all.keys() {
+        *found.entry(hiding.name.clone()).or_default() += 1;
+    }
+    found
+}
+
 /// All that hides, and where it stands.
 fn hiding(world: &World) -> BTreeMap<Hiding, (FileId, ByteSpan)> {
     let globs = Globs::of(world);
     let mut found = BTreeMap::new();
-    for (here, own) in &globs.0 {
-        if !is_open_module(world, *here) {
-            continue;
-        }
+    let shown = globs.shown_modules(world);
+    for (here, own) in globs.0.iter().filter(|(here, _)| shown.contains(*here)) {
         for glob in own {
             let shows_unread = globs.shows_unread(world, glob.target, &mut BTreeSet::new());
             for (name, bindings) in world.space(*here).names.iter() {
@@ -116,6 +125,20 @@ impl Globs {
             }
         }
         Self(found)
+    }
+
+    /// The modules with globs that others can name, or whose names such modules show by globs.
+    fn shown_modules(&self, world: &World) -> BTreeSet<ModuleId> {
+        let open = self.0.keys().filter(|here| is_open_module(world, **here));
+        let mut left: Vec<ModuleId> = open.copied().collect();
+        let mut shown = BTreeSet::new();
+        while let Some(module) = left.pop() {
+            if shown.insert(module) {
+                let globs = self.0.get(&module).into_iter().flatten();
+                left.extend(globs.filter_map(|glob| glob.target));
+            }
+        }
+        shown
     }
 
     /// Whether a module may show names that are not read: macros there may define them, or public globs bring them. What

@@ -108,7 +108,9 @@ impl Named<'_> {
             let globs = self.private_globs(file);
             globs.iter().any(|((_, of), one)| {
                 let says_the_same = one.unknown == glob.unknown && one.shared == glob.shared;
-                of == target && !one.serves() && says_the_same
+                // What it is of may have gone along.
+                let is_alike = of == target || !one.shared.is_empty();
+                is_alike && !one.serves() && says_the_same
             })
         })
     }
