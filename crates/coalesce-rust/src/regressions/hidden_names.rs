@@ -23,7 +23,7 @@ struct PublicGlob {
 }
 
 /// The public globs of each module.
-struct Globs(BTreeMap<ModuleId, Vec<PublicGlob>>);
+struct GlobsByModule(BTreeMap<ModuleId, Vec<PublicGlob>>);
 
 /// A name of a module that is not public, beside a public glob that may bring it.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
@@ -80,7 +80,7 @@ fn counts(all: &BTreeMap<Hiding, (FileId, ByteSpan)>) -> BTreeMap<String, usize>
 
 /// All that hides, and where it stands.
 fn hiding(world: &World) -> BTreeMap<Hiding, (FileId, ByteSpan)> {
-    let globs = Globs::of(world);
+    let globs = GlobsByModule::of(world);
     let mut found = BTreeMap::new();
     let shown = globs.shown_modules(world);
     for (here, own) in globs.0.iter().filter(|(here, _)| shown.contains(*here)) {
@@ -116,7 +116,7 @@ impl PublicGlob {
     }
 }
 
-impl Globs {
+impl GlobsByModule {
     fn of(world: &World) -> Self {
         let mut found: BTreeMap<ModuleId, Vec<PublicGlob>> = BTreeMap::new();
         for (file, _) in world.sources() {

@@ -15,10 +15,11 @@ use std::{
 use coalesce_model::{ByteSpan, Unproven, UnprovenKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use self::hidden::functions_in;
 use super::{Tree, conditions::Conditions, is_changed, is_open, is_public_name};
 use crate::{
     facts::{ItemKind, LeafKind, Origin, SourceFacts, VisibilityKind},
-    lexer, lints,
+    lints,
     resolve::{
         Binding, CrateId, ExpandedCall, FileId, Found, ItemId, ModuleId, Res, Site, Sym, Target,
         UseSite, World,
@@ -768,35 +769,4 @@ fn private_methods(facts: &SourceFacts, text: &str) -> Vec<(String, ByteSpan)> {
     let functions = blocks.flat_map(|block| functions_in(text, block.span));
     let private = functions.filter(|one| !one.is_public);
     private.map(|one| (one.name, one.span)).collect()
-}
-
-/// A function by its name.
-struct NamedFunction {
-    name: String,
-    span: ByteSpan,
-    /// Whether it is plainly `pub`.
-    is_public: bool,
-}
-
-/// The functions of a block, but those that a name with `_` in front says to be unused.
-fn functions_in(text: &str, block: ByteSpan) -> Vec<NamedFunction> {
-    let mut found = Vec::new();
-    let (mut is_public, mut is_function) = (false, false);
-    for token in lexer::tokens(text, block) {
-        let word = token.span.of(text).unwrap_or_default();
-        if is_function && token.is_ident() && !word.starts_with('_') {
-            found.push(NamedFunction {
-                name: word.to_owned(),
-                span: token.span,
-                is_public,
-            });
-        }
-        is_function = word == "fn";
-        is_public = match word {
-            "pub" => true,
-            "const" | "async" | "unsafe" | "extern" | "fn" => is_public,
-            _ => is_public && matches!(token.kind, lexer::TokenKind::Text { .. }),
-        };
-    }
-    found
 }

@@ -6,9 +6,10 @@ use std::collections::BTreeSet;
 
 use coalesce_model::{ByteSpan, Unproven};
 
-use super::{DEAD_CODE, Named, functions_in, is_changed, is_open, items_of};
+use super::{DEAD_CODE, Named, is_changed, is_open, items_of};
 use crate::{
     facts::{Origin, SourceFacts},
+    lexer,
     resolve::{FileId, ItemId, Res, Target, UseSite, World},
     rewrite::method_names,
 };
@@ -113,5 +114,36 @@ fn blocks_of(world: &World, file: FileId, types: &BTreeSet<Res>) -> Vec<ByteSpan
             found.extend(block.map(|block| block.span));
         }
     });
+    found
+}
+
+/// A function by its name.
+pub(super) struct NamedFunction {
+    pub name: String,
+    pub span: ByteSpan,
+    /// Whether it is plainly `pub`.
+    pub is_public: bool,
+}
+
+/// The functions of a block, but those that a name with `_` in front says to be unused.
+pub(super) fn functions_in(text: &str, block: ByteSpan) -> Vec<NamedFunction> {
+    let mut found = Vec::new();
+    let (mut is_public, mut is_function) = (false, false);
+    for token in lexer::tokens(text, block) {
+        let word = token.span.of(text).unwrap_or_default();
+        if is_function && token.is_ident() && !word.starts_with('_') {
+            found.push(NamedFunction {
+                name: word.to_owned(),
+                span: token.span,
+                is_public,
+            });
+        }
+        is_function = word == "fn";
+        is_public = match word {
+            "pub" => true,
+            "const" | "async" | "unsafe" | "extern" | "fn" => is_public,
+            _ => is_public && matches!(token.kind, lexer::TokenKind::Text { .. }),
+        };
+    }
     found
 }
