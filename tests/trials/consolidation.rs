@@ -3,7 +3,7 @@
 //! What a file says, in this order:
 //! - what the case is about, in a sentence
 //! - `edition 2015`, optional (else 2024), and any number of `flags …`: the crate is compiled with
-//!   each of these lines, or once without
+//!   each of these lines, or once without; its manifest declares the conditions that they set
 //! - `move from -> to`, `replace from -> to`, `merge from -> into`, each with `module`, where it is
 //!   one, and `shim` behind it or not; below it `decide item choice` of a merge, `rename old -> new` of
 //!   a module, `uses rename` or `uses alias`; `remove module`; `shims line` for a line of that table
@@ -68,11 +68,41 @@ fn read(text: &str) -> anyhow::Result<Case> {
     }
     case.workspace = case.files.contains_key("Cargo.toml");
     let package = format!(
-        "[package]\nname = \"krate\"\nversion = \"0.1.0\"\nedition = \"{}\"\n",
-        case.edition
+        "[package]\nname = \"krate\"\nversion = \"0.1.0\"\nedition = \"{}\"\n{}",
+        case.edition,
+        declared(&case.flags)
     );
     case.files.entry("Cargo.toml".to_owned()).or_insert(package);
     Ok(case)
+}
+
+/// What a manifest has to declare for conditions that flags set, since the compiler warns of others.
+fn declared(flags: &[Vec<String>]) -> String {
+    let (mut features, mut names) = (BTreeSet::new(), BTreeSet::new());
+    for pair in flags.iter().flat_map(|flags| flags.windows(2)) {
+        let [key, value] = pair else { continue };
+        if key != "--cfg" {
+            continue;
+        }
+        match value.strip_prefix("feature=") {
+            Some(name) => features.insert(format!("{} = []\n", name.trim_matches('"'))),
+            None => names.insert(format!("'cfg({value})'")),
+        };
+    }
+    let mut text = String::new();
+    if !features.is_empty() {
+        text.push_str("[features]\n");
+        text.extend(features);
+    }
+    if !names.is_empty() {
+        let names: Vec<String> = names.into_iter().collect();
+        let names = names.join(", ");
+        text.push_str("[lints.rust]\n");
+        text.push_str(&format!(
+            "unexpected_cfgs = {{ level = \"warn\", check-cfg = [{names}] }}\n"
+        ));
+    }
+    text
 }
 
 fn is_outcome(line: &str) -> bool {

@@ -1,4 +1,5 @@
-//! The levels that packages give to lints: `[lints]`, of themselves or of their workspace.
+//! The levels that packages give to lints, and the conditions that they declare there: `[lints]`, of themselves or of
+//! their workspace.
 
 use coalesce_model::{Texts, TreePath};
 use toml_edit::{Item, TableLike};
@@ -12,28 +13,48 @@ pub type LintLevel = (String, String);
 /// manifest that does not parse says nothing.
 #[must_use]
 pub fn lints(texts: &dyn Texts, directory: &TreePath) -> Vec<LintLevel> {
+    with_table(texts, directory, levels)
+}
+
+/// What the manifest in a directory declares of conditions beside its features: the texts of `check-cfg`, what it takes
+/// from its workspace included.
+#[must_use]
+pub fn declared_conditions(texts: &dyn Texts, directory: &TreePath) -> Vec<String> {
+    with_table(texts, directory, |lints| {
+        let said = lints
+            .get("rust")
+            .and_then(|rust| rust.get("unexpected_cfgs"));
+        let list = said.and_then(|said| said.get("check-cfg")?.as_array());
+        let texts = list.into_iter().flatten().filter_map(|one| one.as_str());
+        texts.map(str::to_owned).collect()
+    })
+}
+
+/// What the table of lints says that holds for the package in a directory; nothing where there is none.
+fn with_table<T>(
+    texts: &dyn Texts,
+    directory: &TreePath,
+    read: impl Fn(&Item) -> Vec<T>,
+) -> Vec<T> {
     let text = directory
         .join("Cargo.toml")
         .ok()
         .and_then(|path| texts.text(&path));
-    let Some(text) = text else {
-        return Vec::new();
-    };
-    let Ok(own) = parse(&text) else {
+    let Some(own) = text.as_deref().and_then(|text| parse(text).ok()) else {
         return Vec::new();
     };
     let Some(lints) = own.get("lints") else {
         return Vec::new();
     };
     if lints.get("workspace").and_then(Item::as_bool) != Some(true) {
-        return levels(lints);
+        return read(lints);
     }
     let root = workspace::root(texts, directory).and_then(|(path, _)| texts.text(&path));
     let root = root.as_deref().and_then(|text| parse(text).ok());
     let shared = root.as_ref().and_then(|root| root.get("workspace"));
     shared
         .and_then(|workspace| workspace.get("lints"))
-        .map(levels)
+        .map(read)
         .unwrap_or_default()
 }
 

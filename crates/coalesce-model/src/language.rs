@@ -299,6 +299,12 @@ pub trait LanguageGraph: Send + Sync {
         self.knows(name)
     }
 
+    /// Whether `name` is that of an import of the module `of` and of nothing else, so that the module may arrive there.
+    fn imports_only(&self, name: &str, of: &str) -> bool {
+        let _ = (name, of);
+        false
+    }
+
     /// The item called `name`, `module<sep>item`; `None` when no module has one. A name may be that
     /// of a module as well; then the manifest has to say which it means.
     fn item(&self, name: &str) -> Option<FoundItem>;

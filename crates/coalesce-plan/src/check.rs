@@ -370,11 +370,9 @@ impl<'a> Checker<'a> {
     fn move_target(&mut self, manifest: &Manifest, entry: &Entry, module: &Module) -> bool {
         let name = &entry.to;
         let leaves = self.names.entry_from(&name.text).is_some();
-        let item = self
-            .index
-            .graphs()
-            .iter()
-            .any(|graph| graph.is_taken(&name.text));
+        let item = self.index.graphs().iter().any(|graph| {
+            graph.is_taken(&name.text) && !graph.imports_only(&name.text, &module.name)
+        });
         if !leaves && (item || !self.candidates(name).is_empty()) {
             let help =
                 "to give its users the existing one, write `[[replace]]` instead of `[[move]]`";

@@ -18,7 +18,8 @@ use crate::{
     facts::{self, Facts},
     outline, references,
     regressions::{
-        Tree, hidden_by_imports, left_unused, lookup_regressions, raised_lints, regressions,
+        Tree, conditions_said_again, hidden_beside_globs, idle_macro_imports, left_unused,
+        lookup_regressions, raised_lints, regressions,
     },
     resolve::{self, ModuleId, Reach, Res, World},
     retire, retire_items, rewrite,
@@ -231,6 +232,10 @@ impl LanguageGraph for RustGraph {
         self.world.type_named(name).is_some()
     }
 
+    fn imports_only(&self, name: &str, of: &str) -> bool {
+        self.world.imports_only(name, of)
+    }
+
     fn canonical(&self, name: &str) -> Option<String> {
         match self.world.type_named(name)? {
             Res::Module(module) => Some(self.world[module].canonical.clone()),
@@ -288,7 +293,9 @@ impl LanguageGraph for RustGraph {
     ) -> Vec<Unproven> {
         let (before, after) = (self.tree(before_texts), after.tree(after_texts));
         let mut found = left_unused(before, after);
-        found.extend(hidden_by_imports(before, after));
+        found.extend(hidden_beside_globs(before, after));
+        found.extend(idle_macro_imports(before, after));
+        found.extend(conditions_said_again(before, after));
         found.extend(raised_lints(before, after));
         found
     }

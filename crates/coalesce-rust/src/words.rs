@@ -61,6 +61,7 @@ lists! {
     OF_CORE = "names of std that core has";
     OF_ALLOC = "names of std that alloc has";
     FLOAT_METHODS = "methods of floats in std alone";
+    KNOWN_CONDITIONS = "conditions that the compiler knows";
 }
 
 /// Traits of the standard library that no prelude of all editions has, with their methods.

@@ -1,141 +1,214 @@
-//! Imports that come to stand beside a public glob which brings their name as well, or may: others have the name by
-//! the glob no more, and the compiler warns of that.
+//! Names that stand beside a public glob which brings them as well, or may: others have what the glob brings no more,
+//! and the compiler warns of that.
+//!
+//! Either of the two may be new: an import or a definition that arrives, or something that has become public where the
+//! glob leads, perhaps in another crate.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::{Unproven, UnprovenKind};
+use coalesce_model::{ByteSpan, Unproven, UnprovenKind};
 
-use super::{Tree, is_changed};
+use super::{Tree, is_open_module};
 use crate::{
-    facts::{LeafKind, Origin, ScopeKind, SourceFacts, VisibilityKind},
+    facts::{LeafKind, Namespaces, Origin, ScopeKind, SourceFacts, VisibilityKind},
     lints,
-    resolve::{FileId, Found, ModuleId, Reach, Res, Site, UseSite, World},
+    resolve::{Binding, FileId, ModuleId, Reach, Res, World},
 };
 
-/// A public glob of a module.
+/// A public glob.
 struct PublicGlob {
-    here: ModuleId,
     /// What it brings all of; `None` of what is not read.
     target: Option<ModuleId>,
     said: String,
 }
 
-/// A private import that gives its module a name.
+/// The public globs of each module.
+struct GlobsByModule(BTreeMap<ModuleId, Vec<PublicGlob>>);
+
+/// A name of a module that is not public, beside a public glob that may bring it.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Named {
+struct Hiding {
     module: String,
     name: String,
+    /// What the glob is of.
+    said: String,
 }
 
-/// Such imports in files that both trees have.
-pub(crate) fn hidden_by_imports(before: Tree<'_>, after: Tree<'_>) -> Vec<Unproven> {
-    let (old, new) = (before.world, after.world);
+/// What hides more than it did.
+pub(crate) fn hidden_beside_globs(before: Tree<'_>, after: Tree<'_>) -> Vec<Unproven> {
+    let world = after.world;
+    let now = hiding(world);
+    if now.is_empty() {
+        return Vec::new();
+    }
+    let then = hiding(before.world);
+    let (most, were) = (counts(&now), counts(&then));
     let mut found = Vec::new();
-    for (file, source) in new.sources() {
-        let was = old.file_at(&source.path);
-        let Some(was) = was.filter(|_| is_changed(new, old, file)) else {
-            continue;
-        };
-        let globs = public_globs(new, file);
-        if globs.is_empty() {
+    for (hiding, (file, span)) in now {
+        let lint = ["hidden_glob_reexports", "warnings"];
+        // A module that goes takes along what hid in it.
+        let name = hiding.name.as_str();
+        let is_new = !then.contains_key(&hiding) && most.get(name) > were.get(name);
+        if !is_new || lints::is_off(world, (file, span.start), &lint, after.texts) {
             continue;
         }
-        let known: BTreeSet<Named> = imports(old, was).map(|(named, ..)| named).collect();
-        for (named, here, leaf) in imports(new, file) {
-            let brings = |glob: &&PublicGlob| glob.here == here && glob.may_bring(new, &named.name);
-            let Some(glob) = globs.iter().find(brings) else {
-                continue;
-            };
-            let span = new.facts(file).leaf(leaf).span;
-            let lint = ["hidden_glob_reexports", "warnings"];
-            if known.contains(&named) || lints::is_off(new, (file, span.start), &lint, after.texts)
-            {
-                continue;
-            }
-            found.push(Unproven {
-                path: source.path.clone(),
-                span: Some(span),
-                kind: UnprovenKind::Lint,
-                why: format!(
-                    "`pub use {}::*` may bring `{}` as well, which this import hides: others would not have it \
-                     any more, and the compiler warns of that",
-                    glob.said, named.name
-                ),
-                name: named.name,
-            });
-        }
+        found.push(Unproven {
+            path: world[file].path.clone(),
+            span: Some(span),
+            kind: UnprovenKind::Lint,
+            why: format!(
+                "`pub use {}::*` may bring `{}` as well, which this hides: others would not have it any more, and \
+                 the compiler warns of that",
+                hiding.said, hiding.name
+            ),
+            name: hiding.name,
+        });
     }
     found.sort();
     found.dedup();
     found
 }
 
-impl PublicGlob {
-    fn may_bring(&self, world: &World, name: &str) -> bool {
-        let Some(target) = self.target else {
-            return true;
-        };
-        let mut bindings = world.bindings(target, name).iter();
-        world.space(target).opaque || bindings.any(|one| one.reach == Reach::Public)
+/// How often each name hides something.
+fn counts(all: &BTreeMap<Hiding, (FileId, ByteSpan)>) -> BTreeMap<String, usize> {
+    let mut found = BTreeMap::new();
+    for hiding in all.keys() {
+        *found.entry(hiding.name.clone()).or_default() += 1;
     }
-}
-
-fn public_globs(world: &World, file: FileId) -> Vec<PublicGlob> {
-    let mut found = Vec::new();
-    world.visit_file(&world[file], &mut |facts, site| {
-        let Some(leaf) = leaf_of(facts, &site, VisibilityKind::Public) else {
-            return;
-        };
-        if facts.leaf(leaf).kind != LeafKind::Glob {
-            return;
-        }
-        let mut led = site.trace.steps.last().into_iter().flat_map(Found::all);
-        let target = match led.next() {
-            Some((Res::Module(module), _)) => Some(module),
-            Some((Res::External(_), _)) | None => None,
-            Some(_) => return,
-        };
-        let names = site.segments.iter().map(|one| facts.name(one.name));
-        found.push(PublicGlob {
-            here: world.module_of(site.space),
-            target,
-            said: names.collect::<Vec<_>>().join("::"),
-        });
-    });
     found
 }
 
-/// The private imports of names in a file, each with its module and its leaf.
-fn imports(world: &World, file: FileId) -> impl Iterator<Item = (Named, ModuleId, u32)> {
-    let mut found = Vec::new();
-    world.visit_file(&world[file], &mut |facts, site| {
-        let Some(leaf) = leaf_of(facts, &site, VisibilityKind::Private) else {
-            return;
-        };
-        let fact = facts.leaf(leaf);
-        let bound = fact.alias.or_else(|| site.segments.last().copied());
-        let Some(bound) = bound.filter(|_| fact.kind != LeafKind::Glob) else {
-            return;
-        };
-        let here = world.module_of(site.space);
-        let named = Named {
-            module: world[here].canonical.clone(),
-            name: facts.name(bound.name).to_owned(),
-        };
-        found.push((named, here, leaf));
-    });
-    found.into_iter()
+/// All that hides, and where it stands.
+fn hiding(world: &World) -> BTreeMap<Hiding, (FileId, ByteSpan)> {
+    let globs = GlobsByModule::of(world);
+    let mut found = BTreeMap::new();
+    let shown = globs.shown_modules(world);
+    for (here, own) in globs.0.iter().filter(|(here, _)| shown.contains(*here)) {
+        for glob in own {
+            let shows_unread = globs.shows_unread(world, glob.target, &mut BTreeSet::new());
+            for (name, bindings) in world.space(*here).names.iter() {
+                let name = world.names.as_str(*name);
+                let mut own = bindings
+                    .iter()
+                    .filter(|one| !one.glob && one.reach != Reach::Public);
+                let hides =
+                    own.find(|one| shows_unread || glob.brings(world, name, one.namespaces));
+                let Some(place) = hides.and_then(|one| place_of(world, one)) else {
+                    continue;
+                };
+                let hiding = Hiding {
+                    module: world[*here].canonical.clone(),
+                    name: name.to_owned(),
+                    said: glob.said.clone(),
+                };
+                found.insert(hiding, place);
+            }
+        }
+    }
+    found
 }
 
-/// The leaf of an import of a module, with that visibility.
-fn leaf_of(facts: &SourceFacts, site: &Site<'_>, visibility: VisibilityKind) -> Option<u32> {
-    let UseSite::Leaf(leaf) = site.site else {
-        return None;
-    };
+impl PublicGlob {
+    fn brings(&self, world: &World, name: &str, namespaces: Namespaces) -> bool {
+        let bindings = self.target.map(|target| world.bindings(target, name));
+        let mut bindings = bindings.into_iter().flatten();
+        bindings.any(|one| one.reach == Reach::Public && one.namespaces.meets(namespaces))
+    }
+}
+
+impl GlobsByModule {
+    fn of(world: &World) -> Self {
+        let mut found: BTreeMap<ModuleId, Vec<PublicGlob>> = BTreeMap::new();
+        for (file, _) in world.sources() {
+            for (here, glob) in public_globs(world, file) {
+                found.entry(here).or_default().push(glob);
+            }
+        }
+        Self(found)
+    }
+
+    /// The modules with globs that others can name, or whose names such modules show by globs.
+    fn shown_modules(&self, world: &World) -> BTreeSet<ModuleId> {
+        let open = self.0.keys().filter(|here| is_open_module(world, **here));
+        let mut left: Vec<ModuleId> = open.copied().collect();
+        let mut shown = BTreeSet::new();
+        while let Some(module) = left.pop() {
+            if shown.insert(module) {
+                let globs = self.0.get(&module).into_iter().flatten();
+                left.extend(globs.filter_map(|glob| glob.target));
+            }
+        }
+        shown
+    }
+
+    /// Whether a module may show names that are not read: macros there may define them, or public globs bring them. What
+    /// private globs bring is no matter.
+    fn shows_unread(
+        &self,
+        world: &World,
+        module: Option<ModuleId>,
+        seen: &mut BTreeSet<ModuleId>,
+    ) -> bool {
+        let Some(module) = module else {
+            return true;
+        };
+        if !world.space(module).opaque || !seen.insert(module) {
+            return false;
+        }
+        let mut bodies = world.bodies_of(module);
+        let mut globs = self.0.get(&module).into_iter().flatten();
+        bodies.any(|body| world.facts(body.file).scope(body.scope).opaque)
+            || globs.any(|glob| self.shows_unread(world, glob.target, seen))
+    }
+}
+
+/// Where what a module has by a name stands in it.
+fn place_of(world: &World, binding: &Binding) -> Option<(FileId, ByteSpan)> {
+    if let Some((file, leaf)) = binding.import {
+        let facts = world.facts(file);
+        return is_code(facts, leaf).then(|| (file, facts.leaf(leaf).span));
+    }
+    match binding.res {
+        Res::Module(module) => {
+            let (file, at) = *world.declarations(module).first()?;
+            Some((file, world.facts(file).module(at).name.span))
+        }
+        Res::Item(item) => {
+            let (file, at) = *world[item].definitions.first()?;
+            Some((file, world.facts(file).item(at).name.span))
+        }
+        Res::Variant(..) | Res::Member(..) | Res::External(_) => None,
+    }
+}
+
+/// The public globs of a file, each with its module.
+fn public_globs(world: &World, file: FileId) -> Vec<(ModuleId, PublicGlob)> {
+    let facts = world.facts(file);
+    let mut found = Vec::new();
+    for (at, leaf) in (0_u32..).zip(&facts.leaves) {
+        let is_public = facts.declaration_of(at).visibility.kind == VisibilityKind::Public;
+        if leaf.kind != LeafKind::Glob || !is_public || !is_code(facts, at) {
+            continue;
+        }
+        let Some((here, led)) = world.glob_found((file, at)) else {
+            continue;
+        };
+        let target = match led.all().next() {
+            Some((Res::Module(module), _)) => Some(module),
+            Some((Res::External(_), _)) | None => None,
+            Some(_) => continue,
+        };
+        let names = facts.segments(leaf.segments).iter();
+        let names: Vec<&str> = names.map(|one| facts.name(one.name)).collect();
+        let said = names.join("::");
+        found.push((here, PublicGlob { target, said }));
+    }
+    found
+}
+
+/// Whether an import is one of a module.
+fn is_code(facts: &SourceFacts, leaf: u32) -> bool {
     let declaration = facts.declaration_of(leaf);
     let kind = facts.scope(declaration.scope).kind;
-    (declaration.origin == Origin::Code
-        && declaration.visibility.kind == visibility
-        && matches!(kind, ScopeKind::File | ScopeKind::Module(_)))
-    .then_some(leaf)
+    declaration.origin == Origin::Code && matches!(kind, ScopeKind::File | ScopeKind::Module(_))
 }

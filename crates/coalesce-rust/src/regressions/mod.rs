@@ -9,14 +9,18 @@ mod conditions;
 mod expansions;
 mod features;
 mod hidden_names;
+mod idle_macro_imports;
 mod lints;
+mod repeated_conditions;
 mod standard;
 mod unused;
 
 pub(crate) use expansions::lookup_regressions;
 pub(crate) use features::Features;
-pub(crate) use hidden_names::hidden_by_imports;
+pub(crate) use hidden_names::hidden_beside_globs;
+pub(crate) use idle_macro_imports::idle_macro_imports;
 pub(crate) use lints::{has_all_docs, is_file_documented, raised_lints};
+pub(crate) use repeated_conditions::conditions_said_again;
 pub(crate) use unused::left_unused;
 
 use std::{

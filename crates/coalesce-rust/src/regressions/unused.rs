@@ -4,6 +4,7 @@
 //! name is in use, and so is what a macro or an attribute names. What stands under a condition (`cfg`)
 //! uses nothing that is there without: tests, features and systems alike.
 
+mod hidden;
 mod private_globs;
 
 use std::{
@@ -14,10 +15,11 @@ use std::{
 use coalesce_model::{ByteSpan, Unproven, UnprovenKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use self::hidden::functions_in;
 use super::{Tree, conditions::Conditions, is_changed, is_open, is_public_name};
 use crate::{
     facts::{ItemKind, LeafKind, Origin, SourceFacts, VisibilityKind},
-    lexer, lints,
+    lints,
     resolve::{
         Binding, CrateId, ExpandedCall, FileId, Found, ItemId, ModuleId, Res, Site, Sym, Target,
         UseSite, World,
@@ -122,8 +124,16 @@ pub(crate) fn left_unused(before: Tree<'_>, after: Tree<'_>) -> Vec<Unproven> {
     found
 }
 
-/// The places that use an item, each with its conditions.
-type UsesByItem = FxHashMap<ItemId, Vec<(ByteSpan, BTreeSet<String>)>>;
+/// A place that uses an item.
+struct PlaceOfUse {
+    at: ByteSpan,
+    conditions: BTreeSet<String>,
+    /// Whether the body of a macro says it, which may be called by nobody.
+    is_in_macro: bool,
+}
+
+/// The places that use an item, but those in its own `impl`s, which nobody may call.
+type UsesByItem = FxHashMap<ItemId, Vec<PlaceOfUse>>;
 
 /// What files of a tree name.
 struct Named<'a> {
@@ -231,28 +241,6 @@ impl<'a> Named<'a> {
         let first = site.segments.first()?;
         let body = self.tree.world.body_of(site);
         Some(self.conditions.at_place(file, body, first.span.start))
-    }
-
-    /// Items that others could name where they were, and now nobody does, where they are.
-    fn hidden_items(&mut self, before: &mut Named<'_>) -> Vec<Unproven> {
-        let (old, new) = (before.tree.world, self.tree.world);
-        let last = |name: &str| name.rsplit("::").next().unwrap_or(name).to_owned();
-        let mut open: BTreeSet<String> = BTreeSet::new();
-        for item in items_of_changed_files(old, new) {
-            if is_open(old, item) {
-                open.insert(old.name_of(&Target::Item(item)));
-            }
-        }
-        let open_ends: BTreeSet<String> = open.iter().map(|name| last(name)).collect();
-        let mut found = Vec::new();
-        for item in items_of_changed_files(new, old) {
-            let name = new.name_of(&Target::Item(item));
-            let moved = open_ends.contains(&last(&name)) && !open.contains(&name);
-            if moved && !is_open(self.tree.world, item) {
-                found.extend(self.unused_item(item, &name));
-            }
-        }
-        found
     }
 
     /// The files that changed, each with the one that it was before.
@@ -496,16 +484,21 @@ impl<'a> Named<'a> {
         let mut found = Vec::new();
         for item in items {
             if !last.starts_with('_') && !is_open(self.tree.world, item) {
-                found.extend(self.unused_item(item, name));
+                found.extend(self.unused_item(item, name, |_| true));
             }
         }
         found
     }
 
-    /// An item, by its full name, that is not used wherever it is there.
-    fn unused_item(&mut self, item: ItemId, name: &str) -> Option<Unproven> {
+    /// An item, by its full name, that is not used wherever it is there, as far as such places say.
+    fn unused_item(
+        &mut self,
+        item: ItemId,
+        name: &str,
+        counts: fn(&PlaceOfUse) -> bool,
+    ) -> Option<Unproven> {
         let last = name.rsplit("::").next().unwrap_or(name);
-        let uses = self.uses_of(item, last);
+        let uses = self.uses_of(item, last, counts);
         let own = self.conditions.of_item(item);
         if own.contains("test") {
             // Tests are called by what runs them.
@@ -526,7 +519,12 @@ impl<'a> Named<'a> {
     }
 
     /// The uses of an item outside of its own definition.
-    fn uses_of(&mut self, item: ItemId, name: &str) -> ConditionedUses {
+    fn uses_of(
+        &mut self,
+        item: ItemId,
+        name: &str,
+        counts: fn(&PlaceOfUse) -> bool,
+    ) -> ConditionedUses {
         let mut uses = ConditionedUses::default();
         let world = self.tree.world;
         let definitions = &world[item].definitions;
@@ -540,9 +538,9 @@ impl<'a> Named<'a> {
             }
             let known = self.uses.get(&file).and_then(|uses| uses.get(&item));
             let outside = known.into_iter().flatten();
-            let outside = outside.filter(|(at, _)| !own.iter().any(|own| own.contains(*at)));
-            uses.0
-                .extend(outside.map(|(_, conditions)| conditions.clone()));
+            let outside =
+                outside.filter(|used| !own.iter().any(|own| own.contains(used.at)) && counts(used));
+            uses.0.extend(outside.map(|used| used.conditions.clone()));
         }
         uses
     }
@@ -556,6 +554,7 @@ impl<'a> Named<'a> {
             world.visit(*load as usize, &mut |_, site| sites.push(site));
         }
         let mut uses = UsesByItem::default();
+        let blocks = blocks_of_types(facts, &sites);
         for site in sites {
             let Some(first) = site.segments.first() else {
                 continue;
@@ -568,9 +567,15 @@ impl<'a> Named<'a> {
                 continue;
             };
             for item in items {
-                if let Res::Item(item) = item {
-                    let known = uses.entry(item).or_default();
-                    known.push((first.span, conditions.clone()));
+                let mut own = blocks.iter().filter(|(of, _)| *of == item);
+                if let Res::Item(of) = item
+                    && !own.any(|(_, block)| block.contains(first.span))
+                {
+                    uses.entry(of).or_default().push(PlaceOfUse {
+                        at: first.span,
+                        conditions: conditions.clone(),
+                        is_in_macro: site.origin == Origin::MacroBody,
+                    });
                 }
             }
         }
@@ -643,21 +648,6 @@ impl<'a> Named<'a> {
             .filter_map(|(name, (file, span))| self.unused((file, span), &name, &DEAD_CODE))
             .collect()
     }
-}
-
-/// The items, by name, that stand in files which the other tree has not, or not like this.
-fn items_of_changed_files(own: &World, other: &World) -> Vec<ItemId> {
-    let all = (0..).map(ItemId).zip(&own.items);
-    let changed = all.filter(|(_, item)| {
-        let mut definitions = item.definitions.iter();
-        !item.local
-            && definitions.any(|(file, at)| {
-                // What documents define is theirs.
-                let code = own.facts(*file).item(*at).origin == Origin::Code;
-                code && is_changed(own, other, *file)
-            })
-    });
-    changed.map(|(item, _)| item).collect()
 }
 
 /// An import of a file, the conditions that it stands under, and its uses.
@@ -755,24 +745,28 @@ fn items_of<'s>(site: &'s Site<'_>) -> impl Iterator<Item = Res> + 's {
     })
 }
 
-/// The functions in `impl`s of no trait that are not plainly `pub`: `pub(crate)` ones count.
-fn private_methods(facts: &SourceFacts, text: &str) -> Vec<(String, ByteSpan)> {
+/// The `impl`s of a file, each with the type that it is of.
+fn blocks_of_types(facts: &SourceFacts, sites: &[Site<'_>]) -> Vec<(Res, ByteSpan)> {
+    let by_path: FxHashMap<u32, ByteSpan> = facts
+        .impls
+        .iter()
+        .filter_map(|one| Some((one.self_path?, one.span)))
+        .collect();
     let mut found = Vec::new();
-    for block in facts.impls.iter().filter(|one| one.trait_path.is_none()) {
-        let mut public = false;
-        let mut keyword = false;
-        for token in lexer::tokens(text, block.span) {
-            let word = token.span.of(text).unwrap_or_default();
-            if keyword && token.is_ident() && !public && !word.starts_with('_') {
-                found.push((word.to_owned(), token.span));
-            }
-            keyword = word == "fn";
-            public = match word {
-                "pub" => true,
-                "const" | "async" | "unsafe" | "extern" | "fn" => public,
-                _ => public && matches!(token.kind, lexer::TokenKind::Text { .. }),
-            };
+    for site in sites {
+        if let UseSite::Path(path) = site.site
+            && let Some(span) = by_path.get(&path)
+        {
+            found.extend(items_of(site).map(|item| (item, *span)));
         }
     }
     found
+}
+
+/// The functions in `impl`s of no trait that are not plainly `pub`: `pub(crate)` ones count.
+fn private_methods(facts: &SourceFacts, text: &str) -> Vec<(String, ByteSpan)> {
+    let blocks = facts.impls.iter().filter(|one| one.trait_path.is_none());
+    let functions = blocks.flat_map(|block| functions_in(text, block.span));
+    let private = functions.filter(|one| !one.is_public);
+    private.map(|one| (one.name, one.span)).collect()
 }

@@ -228,13 +228,15 @@ fn glob_of_module(
         return opaque(world, import.space);
     }
     let importer = world.module_of(import.space);
+    let is_outside = world.in_doc_code(import.space);
     let space = space_mut(world, from);
     let (from_opaque, from_std) = (space.opaque, space.std_glob);
     let taken = import.taken.entry(module).or_default();
     let mut seen = space.names.not_handed_on(*taken).to_vec();
     *taken += seen.len();
     seen.retain(|(_, binding)| {
-        binding.reach == Reach::Public || binding.reach.is_seen_from(world, importer)
+        binding.reach == Reach::Public
+            || (!is_outside && binding.reach.is_seen_from(world, importer))
     });
     let mut changed = from_opaque && opaque(world, import.space);
     let space = space_mut(world, import.space);

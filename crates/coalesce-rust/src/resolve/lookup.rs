@@ -208,7 +208,7 @@ impl Lookup<'_> {
         };
         let file = self.world.load(self.load).file;
         // A doc test is a crate of its own: nothing of this one is inside it.
-        let inside = !self.in_doc_code(space);
+        let inside = !self.world.in_doc_code(space);
         let from = self.space(space).filter(|_| inside);
         let from = from.map(|space| space.module);
         let mut before: Option<Found> = None;
@@ -247,7 +247,7 @@ impl Lookup<'_> {
         let Some(here) = self.space(space) else {
             return Start::Nowhere;
         };
-        let outside = self.in_doc_code(space);
+        let outside = self.world.in_doc_code(space);
         match name {
             "crate" | "self" | "super" if outside => Start::Nowhere,
             "crate" | "$crate" => Start::Root(root_of(self.world, here.module)),
@@ -258,18 +258,6 @@ impl Lookup<'_> {
             },
             _ => Start::Name,
         }
-    }
-
-    fn in_doc_code(&self, space: SpaceId) -> bool {
-        let mut at = self.space(space);
-        while let Some(space) = at {
-            match space.kind {
-                SpaceKind::DocCode => return true,
-                SpaceKind::Module => return false,
-                SpaceKind::Block => at = space.parent.and_then(|parent| self.space(parent)),
-            }
-        }
-        false
     }
 
     fn first(
@@ -311,7 +299,7 @@ impl Lookup<'_> {
             return Found::NONE;
         };
         let edition = &self.world[self.world[here.module].krate];
-        let old = (edition.edition == Edition::E2015) && !self.in_doc_code(space);
+        let old = (edition.edition == Edition::E2015) && !self.world.in_doc_code(space);
         if request.colons && !old {
             return self.extern_name(sym, here.module, space);
         }
@@ -402,7 +390,7 @@ impl Lookup<'_> {
     fn extern_name(&self, sym: Sym, module: ModuleId, space: SpaceId) -> Found {
         let krate = &self.world[self.world[module].krate];
         let name = self.world.names.as_str(sym);
-        if name == krate.name && self.in_doc_code(space) {
+        if name == krate.name && self.world.in_doc_code(space) {
             return Found::one(Res::Module(root_of(self.world, module)), Namespaces::TYPE);
         }
         let mut found = Found::NONE;

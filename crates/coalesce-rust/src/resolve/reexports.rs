@@ -31,6 +31,23 @@ impl World {
         reexported.contains(&item)
     }
 
+    /// Whether what a module has by a name is imports of another module, by name, and nothing else.
+    pub(crate) fn imports_only(&self, name: &str, of: &str) -> bool {
+        let Some((outer, last)) = name.rsplit_once("::") else {
+            return false;
+        };
+        let outer = self.modules_named(outer).into_iter();
+        let bindings: Vec<&Binding> = outer
+            .flat_map(|outer| self.bindings(outer, last))
+            .filter(|one| !one.glob)
+            .collect();
+        let is_import = |one: &&Binding| {
+            let leads = matches!(one.res, Res::Module(module) if self[module].canonical == of);
+            one.import.is_some() && leads
+        };
+        !bindings.is_empty() && bindings.iter().all(is_import)
+    }
+
     /// The modules that show another one by a `pub use`, with the name that it has there.
     pub(crate) fn reexporters(&self, module: ModuleId) -> &[(ModuleId, Binding)] {
         let reexporters = self.reexporters.get_or_init(|| {

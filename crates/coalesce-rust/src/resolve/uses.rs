@@ -174,6 +174,67 @@ impl World {
         leaves
     }
 
+    /// Whether a space is in code of documents, which is a crate of its own.
+    pub(crate) fn in_doc_code(&self, space: SpaceId) -> bool {
+        let mut at = self.spaces.get(space.0 as usize);
+        while let Some(space) = at {
+            match space.kind {
+                SpaceKind::DocCode => return true,
+                SpaceKind::Module => return false,
+                SpaceKind::Block => {
+                    at = space
+                        .parent
+                        .and_then(|parent| self.spaces.get(parent.0 as usize));
+                }
+            }
+        }
+        false
+    }
+
+    /// The module that a glob import leads to.
+    pub(crate) fn glob_target(&self, leaf: (FileId, u32)) -> Option<ModuleId> {
+        self.glob_found(leaf)?.1.module()
+    }
+
+    /// The module that has a glob import, as the first crate with its file sees it, and what that leads to.
+    pub(crate) fn glob_found(&self, (file, at): (FileId, u32)) -> Option<(ModuleId, Found)> {
+        let facts = self.facts(file);
+        let leaf = facts.leaf(at);
+        if leaf.kind != LeafKind::Glob {
+            return None;
+        }
+        let load = *self[file].loads.first()?;
+        let scope = facts.declaration(leaf.declaration).scope;
+        let spaces = &self.loads.get(load as usize)?.spaces;
+        let space = spaces.get(scope.0 as usize).copied()?;
+        let load = load as usize;
+        let lookup = Lookup { world: self, load };
+        Some((self.module_of(space), lookup.leaf(facts, leaf, space)))
+    }
+
+    /// Whether a module has a name by this import, or by globs that lead on to it.
+    pub(crate) fn leads_through(
+        &self,
+        import: (FileId, u32),
+        name: &str,
+        wanted: (FileId, u32),
+    ) -> bool {
+        let (mut seen, mut open) = (BTreeSet::new(), vec![import]);
+        while let Some(import) = open.pop() {
+            if import == wanted {
+                return true;
+            }
+            if !seen.insert(import) {
+                continue;
+            }
+            if let Some(target) = self.glob_target(import) {
+                let inner = self.bindings(target, name).iter().filter(|one| one.glob);
+                open.extend(inner.filter_map(|one| one.import));
+            }
+        }
+        false
+    }
+
     /// Every path, use leaf and `extern crate` of a file, as each crate that loads it sees it.
     #[must_use]
     pub fn uses_of(&self, file: FileId) -> Vec<PathUse> {

@@ -42,6 +42,8 @@ pub(super) struct FileWork {
     pub leaves: BTreeMap<u32, LeafChange>,
     /// Paths to import besides, by declaration.
     pub besides: BTreeMap<u32, BTreeSet<String>>,
+    /// Imports into the very module that declares what they lead to: they are there for another name alone.
+    pub at_home: BTreeSet<u32>,
     /// What each site became in the crates seen so far.
     spelled: BTreeMap<UseSite, Option<Vec<String>>>,
 }
@@ -57,6 +59,11 @@ impl FileWork {
         let mut edits = self.edits.clone();
         let mut leaves = self.leaves.clone();
         following.follow(&mut leaves, &mut edits);
+        for leaf in &self.at_home {
+            if let Some(change @ LeafChange::Path { alias: None, .. }) = leaves.get_mut(leaf) {
+                *change = LeafChange::Drop;
+            }
+        }
         for (at, declaration) in (0_u32..).zip(&facts.uses) {
             let (first, last) = declaration.leaves;
             let more = self.besides.get(&at).into_iter().flatten();

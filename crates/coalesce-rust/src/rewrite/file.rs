@@ -114,8 +114,11 @@ impl<'p> Pass<'p> {
             }
             UseSite::Leaf(leaf) => {
                 let fact = self.draft.facts.leaf(leaf);
-                let spent = self.is_at_home(fact, &respelling);
-                self.draft.change(site, &respelling, spent);
+                let at_home = self.is_at_home(fact, &respelling);
+                self.draft.change(site, &respelling, false);
+                if at_home {
+                    self.draft.work.at_home.insert(leaf);
+                }
             }
             _ => self.draft.change(site, &respelling, false),
         }
@@ -246,11 +249,7 @@ impl<'p> Pass<'p> {
                 let last = respelling.path.last().map_or("", String::as_str);
                 let home = mapping.after(body.module).child(last);
                 let root = mapping.at(&home).filter(|module| mapping.is_root(*module));
-                root.is_some()
-                    && mapping.name_of(&home) == respelling.to
-                    && fact
-                        .alias
-                        .is_none_or(|alias| facts.name(alias.name) == last)
+                root.is_some() && mapping.name_of(&home) == respelling.to
             })
     }
 

@@ -10,7 +10,7 @@ use crate::resolve::{FileId, ItemId, ModuleId, World};
 
 /// From this byte of this file on, in this module and the modules declared there.
 #[derive(Clone, Copy)]
-pub(super) struct Anchor {
+pub(crate) struct Anchor {
     pub module: ModuleId,
     pub file: FileId,
     pub at: u32,
@@ -44,6 +44,33 @@ pub(super) fn is_seen(
         let anchors = std::iter::successors(first, |anchor| given(world, anchor.module));
         let mut anchors = anchors.collect::<Vec<_>>().into_iter();
         anchors.any(|anchor| covers(mapping, anchor, place, arriving))
+    })
+}
+
+/// Whether a place in the tree as it is sees a macro by where it stands.
+pub(crate) fn is_in_scope(world: &World, item: ItemId, place: Anchor) -> bool {
+    let node = &world[item];
+    node.definitions.iter().any(|(file, at)| {
+        let first = Some(Anchor {
+            module: node.module,
+            file: *file,
+            at: world.facts(*file).item(*at).span.end,
+        });
+        let mut anchors = std::iter::successors(first, |anchor| given(world, anchor.module));
+        anchors.any(|anchor| is_behind(world, anchor, place))
+    })
+}
+
+/// Whether a place is in a module behind an anchor, or in one that is declared behind it.
+fn is_behind(world: &World, anchor: Anchor, place: Anchor) -> bool {
+    if place.module == anchor.module {
+        return place.file == anchor.file && place.at > anchor.at;
+    }
+    let mut around = std::iter::successors(Some(place.module), |at| world[*at].parent);
+    let child = around.find(|at| world[*at].parent == Some(anchor.module));
+    let declarations = child.map(|child| world.declarations(child));
+    declarations.into_iter().flatten().any(|(file, at)| {
+        file == anchor.file && world.facts(file).module(at).span.start >= anchor.at
     })
 }
 

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     discover::Edition,
-    facts::{LeafKind, Origin, SourceFacts, VisibilityKind},
+    facts::{Origin, SourceFacts, VisibilityKind},
     resolve::{CrateId, FileId, Found, Lookup, ModuleId, Reach, Res, Site, Sym, UseSite, World},
 };
 
@@ -732,21 +732,7 @@ impl<'a> Speller<'a> {
 
     /// The module that a glob import leads to.
     pub fn glob_target(&self, leaf: (FileId, u32)) -> Option<ModuleId> {
-        let (file, at) = leaf;
-        let facts = self.world().facts(file);
-        let fact = facts.leaf(at);
-        if fact.kind != LeafKind::Glob {
-            return None;
-        }
-        let load = *self.world()[file].loads.first()?;
-        let declaration = facts.declaration(fact.declaration);
-        let loaded = self.world().loads.get(load as usize)?;
-        let space = loaded.spaces.get(declaration.scope.0 as usize).copied()?;
-        let lookup = Lookup {
-            world: self.world(),
-            load: load as usize,
-        };
-        lookup.leaf(facts, fact, space).module()
+        self.world().glob_target(leaf)
     }
 
     /// Whether the module at a place after has a name, as far as can be seen; a path of names is

@@ -32,6 +32,8 @@ struct PrivateGlob {
     own: BTreeSet<String>,
     /// Of what is known to go through it.
     uses: ConditionedUses,
+    /// Names that may go through it or through another glob of its module: the compiler takes one of them.
+    shared: BTreeSet<String>,
     /// Names of its module and those below that lead nowhere known.
     unknown: BTreeSet<String>,
     /// The conditions of those that stand in plain code.
@@ -43,6 +45,18 @@ struct PrivateGlob {
 }
 
 impl PrivateGlob {
+    /// Whether its module has a name by it.
+    fn brings(&self, world: &World, name: &str, place: (FileId, u32)) -> bool {
+        let mut bindings = world.bindings(self.here, name).iter();
+        bindings.any(|one| one.glob && one.import == Some(place))
+    }
+
+    /// Whether its module has a name by another glob as well.
+    fn is_shared(&self, world: &World, name: &str, place: (FileId, u32)) -> bool {
+        let mut bindings = world.bindings(self.here, name).iter();
+        bindings.any(|one| one.glob && one.import != Some(place))
+    }
+
     fn serves(&self) -> bool {
         self.uses.cover(&self.own) || (self.is_only && self.plain.cover(&self.own))
     }
@@ -60,14 +74,18 @@ impl Named<'_> {
             let was = old.file_at(&source.path);
             let mut known: Option<BTreeMap<Key, PrivateGlob>> = None;
             for (key, glob) in self.private_globs(file) {
-                if glob.serves() || self.brings_trait(file, &glob) {
+                if glob.serves() {
                     continue;
                 }
                 let known = known.get_or_insert_with(|| {
                     was.map_or_else(BTreeMap::new, |was| before.private_globs(was))
                 });
                 let is_lost = match known.get(&key) {
-                    Some(was) => was.serves() || !was.unknown.is_subset(&glob.unknown),
+                    Some(was) => {
+                        was.serves()
+                            || !was.unknown.is_subset(&glob.unknown)
+                            || !was.shared.is_subset(&glob.shared)
+                    }
                     None => !before.has_alike(new, &key.1, &glob),
                 };
                 if is_lost {
@@ -88,24 +106,40 @@ impl Named<'_> {
             .collect();
         changed.into_iter().any(|file| {
             let globs = self.private_globs(file);
-            globs
-                .iter()
-                .any(|((_, of), one)| of == target && !one.serves() && one.unknown == glob.unknown)
+            globs.iter().any(|((_, of), one)| {
+                let says_the_same = one.unknown == glob.unknown && one.shared == glob.shared;
+                // What it is of may have gone along.
+                let is_alike = of == target || !one.shared.is_empty();
+                is_alike && !one.serves() && says_the_same
+            })
         })
     }
 
-    /// Whether a glob brings a trait of the tree whose methods its file may call: they need it unseen.
-    fn brings_trait(&self, file: FileId, glob: &PrivateGlob) -> bool {
+    /// Notes the traits of the tree that a glob brings and whose methods its file may call: they need it unseen.
+    fn note_traits(&self, file: FileId, glob: &mut PrivateGlob) {
         let (world, texts) = (self.tree.world, self.tree.texts);
-        let names = world.space(glob.here).names.values().flatten();
-        let mut brought = names.filter(|one| one.glob && one.import == Some((file, glob.leaf)));
         let text = texts.text(&world[file].path);
-        brought.any(|one| match one.res {
-            Res::Item(item) if is_trait(world, one.res) => text
-                .as_deref()
-                .is_none_or(|text| may_call(world, item, text, texts)),
-            _ => false,
-        })
+        let place = (file, glob.leaf);
+        for (name, bindings) in world.space(glob.here).names.iter() {
+            let brought = bindings
+                .iter()
+                .find(|one| one.glob && one.import == Some(place));
+            let Some(Res::Item(item)) = brought.map(|one| one.res) else {
+                continue;
+            };
+            let is_called = is_trait(world, Res::Item(item))
+                && text
+                    .as_deref()
+                    .is_none_or(|text| may_call(world, item, text, texts));
+            if !is_called {
+                continue;
+            }
+            let name = world.names.as_str(*name);
+            match glob.is_shared(world, name, place) {
+                true => _ = glob.shared.insert(name.to_owned()),
+                false => _ = glob.uses.0.insert(glob.own.clone()),
+            }
+        }
     }
 
     fn private_globs(&mut self, file: FileId) -> BTreeMap<Key, PrivateGlob> {
@@ -135,6 +169,7 @@ impl Named<'_> {
                 span: facts.leaf(leaf).span,
                 own,
                 uses: ConditionedUses::default(),
+                shared: BTreeSet::new(),
                 unknown: BTreeSet::new(),
                 plain: ConditionedUses::default(),
                 is_only: false,
@@ -152,6 +187,9 @@ impl Named<'_> {
         }
         let homes: BTreeSet<ModuleId> = globs.values().map(|glob| glob.here).collect();
         self.serve(file, (&homes, &sites), &mut globs);
+        for glob in globs.values_mut() {
+            self.note_traits(file, glob);
+        }
         globs
     }
 
@@ -206,21 +244,28 @@ impl Named<'_> {
         let unknown = first.filter(|name| !leads && !PRELUDE.contains(name));
         for glob in globs.values_mut() {
             let place = (file, glob.leaf);
-            let by_glob = |step: &Found, name: &str| {
-                let mut own = world.bindings(glob.here, name).iter();
-                step.glob && own.any(|one| one.glob && one.import == Some(place))
-            };
+            let is_below = is_within(world, module, glob.here);
             let mut steps = site.trace.steps.iter().zip(site.segments);
-            let is_used = steps.any(|(step, segment)| {
+            let through = steps.find(|(step, segment)| {
+                // A module below may have a glob of the same, which is no use of this one.
                 let name = facts.name(segment.name);
-                step.import == Some(place)
-                    || (step.import.is_some()
-                        && is_within(world, module, glob.here)
-                        && by_glob(step, name))
+                let leads_here = |import| {
+                    import == place || (is_below && world.leads_through(import, name, place))
+                };
+                let own = step
+                    .import
+                    .is_some_and(|import| import == place || (step.glob && leads_here(import)));
+                // Of several globs we name the first, the compiler perhaps another one.
+                own || (step.glob && module == glob.here && glob.brings(world, name, place))
             });
-            if is_used {
-                glob.uses.0.extend(self.conditions_of(of_site, site));
-            } else if let Some(name) = unknown.filter(|_| is_within(world, module, glob.here)) {
+            if let Some((_, segment)) = through {
+                let name = facts.name(segment.name);
+                if glob.is_shared(world, name, place) {
+                    glob.shared.insert(name.to_owned());
+                } else {
+                    glob.uses.0.extend(self.conditions_of(of_site, site));
+                }
+            } else if let Some(name) = unknown.filter(|_| is_below) {
                 glob.unknown.insert(name.to_owned());
                 let is_here = module == glob.here && matches!(site.site, UseSite::Path(_));
                 if is_here && site.origin == Origin::Code {

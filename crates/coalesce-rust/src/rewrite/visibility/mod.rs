@@ -27,7 +27,7 @@ use super::{
 };
 use crate::{
     facts::{ItemKind, Origin, Visibility, VisibilityKind},
-    resolve::{FileId, ItemId, ModuleId},
+    resolve::{FileId, ItemId, ModuleId, is_within},
 };
 
 impl Needs {
@@ -146,10 +146,14 @@ impl Needs {
         let width = self.width(Subject::Module(module), &home);
         for (file, at) in mapping.world.declarations(module) {
             let declaration = mapping.world.facts(file).module(at);
+            let plain = declaration.origin == Origin::Code;
+            if !plain && is_seen_already(mapping, module, users) {
+                continue;
+            }
             let place = Written {
                 file,
                 visibility: declaration.visibility,
-                plain: declaration.origin == Origin::Code,
+                plain,
             };
             made.widen(mapping, &place, &name, (&width, &home), users);
         }
@@ -306,6 +310,33 @@ impl Widenings {
             help: None,
         });
     }
+}
+
+/// Whether a module that a macro declares is seen as widely as its users are from then on: somebody outside of the module
+/// around it goes through it in the tree as it is, so that the macro says so.
+fn is_seen_already(mapping: &Mapping<'_>, module: ModuleId, users: &BTreeSet<Place>) -> bool {
+    let world = mapping.world;
+    let mut reach = world[module].parent;
+    for (_, source) in world.sources() {
+        world.visit_file(source, &mut |_, site| {
+            let named = site
+                .trace
+                .steps
+                .iter()
+                .any(|step| step.module() == Some(module));
+            let is_code = matches!(site.origin, Origin::Code | Origin::KnownMacro);
+            if named && is_code && !world.in_doc_code(site.space) {
+                let here = world.module_of(site.space);
+                let mut around = std::iter::successors(reach, |at| world[*at].parent);
+                // None where another crate goes through it: it is `pub`.
+                reach = around.find(|at| is_within(world, here, *at));
+            }
+        });
+    }
+    reach.is_none_or(|reach| {
+        let reach = mapping.after(reach);
+        users.iter().all(|user| user.is_within(&reach))
+    })
 }
 
 /// Whether `pub` would show a module to other crates that did not see it before. What a program

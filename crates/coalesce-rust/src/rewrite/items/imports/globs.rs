@@ -19,6 +19,7 @@ use crate::{
         mapping::refusal,
         method_calls::calls::Called,
         place::Place,
+        public::is_way_for_others,
         spell::{spelled, written},
         traits,
         use_tree::LeafChange,
@@ -174,6 +175,10 @@ impl<'a> Settler<'_, 'a> {
             return;
         }
         let private = visibility_of(world, leaf) == Some(VisibilityKind::Private);
+        if !private && self.is_had_anyway(leaf, here, moving) {
+            self.spend(leaf, here, target);
+            return;
+        }
         let own = self.conditions(leaf);
         let mut cfg = self.conditions_of(Res::Item(moved.item));
         cfg.retain(|condition| !own.contains(condition));
@@ -489,6 +494,40 @@ impl<'a> Settler<'_, 'a> {
         let names = Some(&self.world().space(here).names);
         let mut all = names.into_iter().flat_map(|names| names.values().flatten());
         all.any(|one| one.res == Res::Item(item) && one.import.is_some() && !one.glob)
+    }
+
+    /// Whether all who have an item by globs of a module, which others cannot name, have it from its new place by
+    /// globs as well, and nobody goes through that module itself: the compiler would warn of an import there.
+    fn is_had_anyway(&self, leaf: (FileId, u32), here: ModuleId, moving: usize) -> bool {
+        let world = self.world();
+        let item = self.set.moving(moving).item;
+        if is_way_for_others(self.set.mapping, here) || self.set.moving(moving).shim {
+            return false;
+        }
+        let mut globs = Vec::new();
+        for (file, _) in world.sources() {
+            let leaves = (0_u32..).zip(&world.facts(file).leaves);
+            let globs_of_file = leaves.filter(|(_, one)| one.kind == LeafKind::Glob);
+            let of_here = globs_of_file.map(|(at, _)| (file, at));
+            globs.extend(of_here.filter(|at| world.glob_target(*at) == Some(here)));
+        }
+        let has_both = |outer: &(FileId, u32)| {
+            home_of(world, *outer).is_some_and(|home| self.is_brought(*outer, home, moving))
+        };
+        if globs.is_empty() || !globs.iter().all(has_both) {
+            return false;
+        }
+        let mut through = false;
+        for (_, source) in world.sources() {
+            world.visit_file(source, &mut |_, site| {
+                let mut steps = site.trace.steps.iter();
+                through |= steps.any(|step| {
+                    let mut led = step.all();
+                    step.import == Some(leaf) && led.any(|(res, _)| res == Res::Item(item))
+                });
+            });
+        }
+        !through
     }
 
     /// Whether another glob of the same module brings it from its new place.
