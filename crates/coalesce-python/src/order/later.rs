@@ -19,6 +19,7 @@ use super::{
     regressions, touched,
 };
 use crate::{
+    executed::matters_later,
     graph::PythonGraph,
     rewrite::{inside_functions, is_test, on_request},
 };
@@ -72,7 +73,27 @@ pub fn deferrals(
         let statements = found.iter().filter(|statement| statement.0 == module);
         search.deferral(module, &statements.copied().collect::<Vec<_>>())
     });
-    told.collect::<Option<Vec<Deferral>>>().unwrap_or_default()
+    let mut told = (told.collect::<Option<Vec<Deferral>>>()).unwrap_or_default();
+    let proven = told.iter().all(|deferral| deferral.unproven.is_none());
+    if let Some(first) = told.first_mut().filter(|_| proven) {
+        first.unproven = matters_later(after, texts, &found)
+            .and_then(|(module, why)| comes_later(after, module, &why));
+    }
+    told
+}
+
+/// What is told of a module that is executed when a function is called, and not before.
+fn comes_later(graph: &PythonGraph, module: usize, why: &str) -> Option<Unproven> {
+    let own = graph.modules.get(module)?;
+    Some(Unproven {
+        path: own.path.clone(),
+        span: None,
+        kind: UnprovenKind::NotExecuted,
+        name: own.name.clone(),
+        why: format!(
+            "it is executed when a function is called that needs it, and not before: {why}"
+        ),
+    })
 }
 
 /// How an import waits.
