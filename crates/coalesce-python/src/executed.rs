@@ -12,6 +12,7 @@ mod conditions;
 mod harmless;
 mod later;
 mod replaced;
+mod timeless;
 
 pub(crate) use later::matters_later;
 

@@ -16,10 +16,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::{
     Effects, Imports, ModuleSet,
     at_import::{AtImport, bound_by},
-    harmless::{
-        BUILTINS, CalledNames, ChainRoot, Verdicts, chain, collect, is_quiet, is_quiet_method,
-        is_run_by_making,
-    },
+    harmless::{CalledNames, ChainRoot, Verdicts, chain, collect, is_quiet, is_run_by_making},
+    timeless::{does_something, is_fixed, is_same_at_any_time, is_same_builtin, is_same_method},
 };
 use crate::{
     analysis::predicates::{is_run_as_program, is_type_checking},
@@ -32,86 +30,6 @@ use crate::{
 
 /// Deeper chains of calls and bases count as unknown.
 const MAXIMUM_DEPTH: usize = 12;
-
-/// Built-in functions whose answer hangs on more than what they are given.
-const ASKING: [&str; 12] = [
-    "delattr",
-    "dir",
-    "getattr",
-    "globals",
-    "hasattr",
-    "hash",
-    "id",
-    "issubclass",
-    "locals",
-    "next",
-    "setattr",
-    "vars",
-];
-
-/// What of libraries gives another value at another time, by the beginnings of full names.
-const VARYING: [&str; 16] = [
-    "contextvars.copy_context",
-    "datetime.date.today",
-    "datetime.datetime.now",
-    "datetime.datetime.today",
-    "datetime.datetime.utcnow",
-    "inspect.currentframe",
-    "inspect.stack",
-    "logging.getLevelName",
-    "os.environ",
-    "os.getcwd",
-    "os.getenv",
-    "os.path",
-    "pathlib.Path.",
-    "random",
-    "time",
-    "traceback",
-];
-
-/// What of `os` and `sys` is one value for the whole process.
-const FIXED: [&str; 14] = [
-    "os.PathLike",
-    "os.linesep",
-    "os.name",
-    "os.path.join",
-    "os.pathsep",
-    "os.sep",
-    "sys.byteorder",
-    "sys.float_info",
-    "sys.hexversion",
-    "sys.implementation",
-    "sys.maxsize",
-    "sys.platform",
-    "sys.version",
-    "sys.version_info",
-];
-
-/// Modules of Python that hold what anybody may set.
-const SET_BY_ANYBODY: [&str; 8] = [
-    "atexit", "builtins", "gc", "locale", "os", "signal", "sys", "warnings",
-];
-
-/// Modules of Python that do something to the process when they are imported.
-const DOING: [&str; 6] = [
-    "antigravity",
-    "idlelib",
-    "readline",
-    "rlcompleter",
-    "site",
-    "this",
-];
-
-/// Methods that answer by the process, or set what others may have set.
-const ASKING_METHODS: [&str; 7] = [
-    "absolute",
-    "addFilter",
-    "addHandler",
-    "expanduser",
-    "is_absolute",
-    "resolve",
-    "setLevel",
-];
 
 /// An import statement that waits: its module and its number there.
 type Statement = (usize, u32);
@@ -369,7 +287,7 @@ impl LaterExecution<'_, '_> {
     fn is_loaded(&self, module: &str, leaf: Option<&str>) -> bool {
         let top = module.split('.').next().unwrap_or_default();
         if is_standard(top) {
-            return !DOING.contains(&top);
+            return !does_something(top);
         }
         let names_a_module = |leaf: &str| !leaf.contains(char::is_uppercase) && top != "numpy";
         self.loaded.contains(module)
@@ -377,24 +295,6 @@ impl LaterExecution<'_, '_> {
                 !names_a_module(leaf) || self.loaded.contains(&format!("{module}.{leaf}"))
             })
     }
-}
-
-/// Whether a name of a library is one value for the whole process.
-fn is_fixed(name: &str) -> bool {
-    let top = name.split('.').next().unwrap_or_default();
-    let known = is_standard(top) && !SET_BY_ANYBODY.contains(&top);
-    FIXED.contains(&name) || known || (top == "numpy" && is_quiet(name))
-}
-
-/// Whether a method gives the same at any time, and changes nothing but what it belongs to.
-fn is_same_method(name: &str) -> bool {
-    is_quiet_method(name) && !ASKING_METHODS.contains(&name)
-}
-
-/// Whether calling something of a library gives the same at any time, and does nothing else.
-fn is_same_at_any_time(name: &str) -> bool {
-    is_quiet(name)
-        && (FIXED.contains(&name) || !VARYING.iter().any(|start| name.starts_with(start)))
 }
 
 /// Goes through what is executed.
@@ -711,9 +611,7 @@ impl<'l, 'r, 'g> Walker<'l, 'r, 'g> {
         } else {
             match self.later.verdicts.root(self.module, &chain) {
                 ChainRoot::Builtin if method => is_same_method(last),
-                ChainRoot::Builtin => {
-                    !BUILTINS.contains(&first.as_str()) && !ASKING.contains(&first.as_str())
-                }
+                ChainRoot::Builtin => is_same_builtin(first),
                 ChainRoot::Outside(name) => is_same_at_any_time(&name),
                 ChainRoot::Defined(home, name) => self.later.is_timeless(home, &name),
                 ChainRoot::Member(..) | ChainRoot::Module | ChainRoot::Unknown => false,
