@@ -13,8 +13,10 @@ mod advice;
 mod asked;
 mod bound;
 mod calls;
+mod entered;
 mod later;
 mod program;
+mod reach;
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -159,6 +161,22 @@ fn played(
     graph: &PythonGraph,
     name: &dyn Fn(&str) -> String,
 ) -> BTreeSet<Failure> {
+    let reaching = program.reaching();
+    let changes =
+        |root: &usize| reaching.get(*root) == Some(&true) && !program.reach().is_quiet(*root);
+    let roots = (0..graph.modules.len()).filter(changes);
+    played_from(program, graph, roots, name)
+}
+
+/// Plays the import of these modules.
+fn played_from(
+    program: &Program<'_>,
+    graph: &PythonGraph,
+    roots: impl Iterator<Item = usize>,
+    name: &dyn Fn(&str) -> String,
+) -> BTreeSet<Failure> {
+    // What waits may be something else than it was when they were played.
+    program.entries.borrow_mut().clear();
     let mut tops: FxHashMap<usize, State> = FxHashMap::default();
     let mut failures = BTreeSet::new();
     let module_name = |module: usize| {
@@ -182,8 +200,7 @@ fn played(
             )
         }));
     };
-    let reaching = program.reaching();
-    for root in (0..graph.modules.len()).filter(|root| reaching.get(*root) == Some(&true)) {
+    for root in roots {
         let top = program.top(root);
         let start = tops.entry(top).or_insert_with(|| {
             let mut state = program.fresh();

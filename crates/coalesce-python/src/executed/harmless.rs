@@ -125,7 +125,7 @@ const NUMPY: [&str; 12] = [
 ];
 
 /// Built-in functions that do more than give a value.
-const BUILTINS: [&str; 8] = [
+pub(super) const BUILTINS: [&str; 8] = [
     "__import__",
     "breakpoint",
     "compile",
@@ -338,7 +338,7 @@ impl<'r, 'g> Verdicts<'r, 'g> {
     }
 
     /// What a chain of names leads to.
-    fn root(&self, module: usize, chain: &[String]) -> ChainRoot {
+    pub fn root(&self, module: usize, chain: &[String]) -> ChainRoot {
         let graph = self.reader.graph;
         let Some((first, mut rest)) = chain.split_first() else {
             return ChainRoot::Unknown;
@@ -579,7 +579,7 @@ impl<'r, 'g> Verdicts<'r, 'g> {
 }
 
 /// What a chain of names leads to.
-enum ChainRoot {
+pub(super) enum ChainRoot {
     Builtin,
     /// By its full name.
     Outside(String),
@@ -591,7 +591,7 @@ enum ChainRoot {
 }
 
 /// Methods that making an object runs.
-fn is_run_by_making(name: &str) -> bool {
+pub(super) fn is_run_by_making(name: &str) -> bool {
     matches!(
         name,
         "__init__" | "__new__" | "__post_init__" | "__init_subclass__" | "__call__" | "__enter__"
@@ -604,12 +604,12 @@ fn is_super(call: &ast::ExprCall) -> bool {
         && matches!(&*call.func, Expr::Name(name) if name.id.as_str() == "super")
 }
 
-fn is_quiet_method(name: &str) -> bool {
+pub(super) fn is_quiet_method(name: &str) -> bool {
     METHODS.contains(&name) || MORE_METHODS.contains(&name)
 }
 
 /// Whether a function or class outside of the tree does nothing but give a value.
-fn is_quiet(name: &str) -> bool {
+pub(super) fn is_quiet(name: &str) -> bool {
     let (library, rest) = name.split_once('.').unwrap_or((name, ""));
     let last = name.rsplit('.').next().unwrap_or(name);
     match library {
@@ -624,7 +624,7 @@ fn is_quiet(name: &str) -> bool {
 }
 
 /// Definitions of a name at module level, also in blocks.
-fn collect<'s>(suite: &'s [Stmt], name: &str, found: &mut Vec<&'s Stmt>) {
+pub(super) fn collect<'s>(suite: &'s [Stmt], name: &str, found: &mut Vec<&'s Stmt>) {
     for statement in suite {
         match statement {
             Stmt::FunctionDef(function) if function.name.as_str() == name => found.push(statement),
@@ -657,7 +657,7 @@ fn is_named(target: &Expr, name: &str) -> bool {
 }
 
 /// A name and its attributes.
-fn chain(expression: &Expr) -> Option<Vec<String>> {
+pub(super) fn chain(expression: &Expr) -> Option<Vec<String>> {
     match expression {
         Expr::Name(name) => Some(vec![name.id.to_string()]),
         Expr::Attribute(attribute) => {
@@ -671,8 +671,8 @@ fn chain(expression: &Expr) -> Option<Vec<String>> {
 
 /// Names that a function binds.
 #[derive(Default)]
-struct CalledNames {
-    found: FxHashSet<String>,
+pub(super) struct CalledNames {
+    pub found: FxHashSet<String>,
 }
 
 impl<'a> Visitor<'a> for CalledNames {

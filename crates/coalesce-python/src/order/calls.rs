@@ -176,7 +176,8 @@ impl<'g> Program<'g> {
 
     /// What is called may not be called in the end: it is played for what fails, and undone.
     fn call(&self, used: &Used<'g>, called: Calls, state: &mut State, depth: usize) {
-        if used.bodies.is_empty() || called == Calls::No || depth > MAXIMUM_DEPTH {
+        let nothing = used.bodies.is_empty() || called == Calls::No || depth > MAXIMUM_DEPTH;
+        if nothing || !self.matters(used.home, state) {
             return;
         }
         if state.supposed.is_some() {
@@ -195,6 +196,7 @@ impl<'g> Program<'g> {
             if let Some(stage) = state.stage.get_mut(module) {
                 *stage = 0;
             }
+            state.pending |= self.reach().bit(module);
         }
     }
 

@@ -14,11 +14,12 @@ use coalesce_model::{
 use super::{
     Failure, advice,
     asked::{is_asked_for, is_looked_through},
-    failures, played,
+    failures, played, played_from,
     program::{Program, Statement},
     regressions, touched,
 };
 use crate::{
+    executed::matters_later,
     graph::PythonGraph,
     rewrite::{inside_functions, is_test, on_request},
 };
@@ -29,8 +30,11 @@ const MAXIMUM: usize = 4;
 /// How many of them in files that the plan leaves alone otherwise.
 const MAXIMUM_MORE: usize = 1;
 
-/// How many sets of statements are played.
+/// How many sets of statements are played on the whole tree.
 const MAXIMUM_TRIALS: usize = 48;
+
+/// How many modules whose import fails a statement is tried on first.
+const SAMPLE: usize = 16;
 
 /// What is known before statements are tried.
 struct Search<'g> {
@@ -69,7 +73,27 @@ pub fn deferrals(
         let statements = found.iter().filter(|statement| statement.0 == module);
         search.deferral(module, &statements.copied().collect::<Vec<_>>())
     });
-    told.collect::<Option<Vec<Deferral>>>().unwrap_or_default()
+    let mut told = (told.collect::<Option<Vec<Deferral>>>()).unwrap_or_default();
+    let proven = told.iter().all(|deferral| deferral.unproven.is_none());
+    if let Some(first) = told.first_mut().filter(|_| proven) {
+        first.unproven = matters_later(after, texts, &found)
+            .and_then(|(module, why)| comes_later(after, module, &why));
+    }
+    told
+}
+
+/// What is told of a module that is executed when a function is called, and not before.
+fn comes_later(graph: &PythonGraph, module: usize, why: &str) -> Option<Unproven> {
+    let own = graph.modules.get(module)?;
+    Some(Unproven {
+        path: own.path.clone(),
+        span: None,
+        kind: UnprovenKind::NotExecuted,
+        name: own.name.clone(),
+        why: format!(
+            "it is executed when a function is called that needs it, and not before: {why}"
+        ),
+    })
 }
 
 /// How an import waits.
@@ -111,10 +135,27 @@ impl Search<'_> {
     /// What fails without some statements and did not before, by the play that it fails in.
     fn failing(&mut self, without: &[Statement]) -> Vec<(usize, Failure)> {
         self.trials += 1;
+        self.regressions(without, &|program, after| {
+            played(program, after, &str::to_owned)
+        })
+    }
+
+    /// The same of the imports of some modules alone.
+    fn failing_from(&mut self, without: &[Statement], roots: &[usize]) -> Vec<(usize, Failure)> {
+        self.regressions(without, &|program, after| {
+            played_from(program, after, roots.iter().copied(), &str::to_owned)
+        })
+    }
+
+    fn regressions(
+        &mut self,
+        without: &[Statement],
+        played: &dyn Fn(&Program<'_>, &PythonGraph) -> BTreeSet<Failure>,
+    ) -> Vec<(usize, Failure)> {
         let mut failing = Vec::new();
         for (play, (program, known)) in self.plays.iter_mut().enumerate() {
             program.without = without.to_vec();
-            let found = played(program, self.after, &str::to_owned);
+            let found = played(program, self.after);
             let new = regressions(&found, known).cloned();
             failing.extend(new.map(|failure| (play, failure)));
         }
@@ -129,7 +170,49 @@ impl Search<'_> {
     ) -> Option<(Statement, Vec<(usize, Failure)>)> {
         let (play, failure) = left.iter().find(|(_, (.., certain))| *certain)?;
         let trail = self.trail(*play, failure, chosen)?;
-        let mut best: Option<(Statement, Vec<(usize, Failure)>)> = None;
+        let with = |statement| -> Vec<Statement> {
+            let chosen = chosen.iter().copied();
+            chosen.chain([statement]).collect()
+        };
+        let sample = self.sample(left);
+        let fails = self.failing_from(chosen, &sample).len();
+        let mut helping: Vec<(usize, Statement)> = Vec::new();
+        for statement in self.candidates(trail, chosen) {
+            let remaining = self.failing_from(&with(statement), &sample).len();
+            if remaining < fails {
+                helping.push((remaining, statement));
+            }
+            if remaining == 0 {
+                break;
+            }
+        }
+        helping.sort_by_key(|(remaining, _)| *remaining);
+        for (_, statement) in helping {
+            if self.trials >= MAXIMUM_TRIALS {
+                break;
+            }
+            let remaining = self.failing(&with(statement));
+            if remaining.len() < left.len() {
+                return Some((statement, remaining));
+            }
+        }
+        None
+    }
+
+    /// Modules whose import fails, drawn from all over them: a change may break that of thousands at once.
+    fn sample(&self, left: &[(usize, Failure)]) -> Vec<usize> {
+        let names: BTreeSet<&str> = left.iter().map(|(_, (first, ..))| first.as_str()).collect();
+        let step = names.len().div_ceil(SAMPLE).max(1);
+        let sample: BTreeSet<&str> = names.into_iter().step_by(step).collect();
+        let modules = self.after.modules.iter().enumerate();
+        modules
+            .filter(|(_, module)| sample.contains(module.name.as_str()))
+            .map(|(at, _)| at)
+            .collect()
+    }
+
+    /// The statements of a trail that can wait, those that are the least of a change first.
+    fn candidates(&self, trail: Vec<Statement>, chosen: &[Statement]) -> Vec<Statement> {
         let (own, others): (Vec<Statement>, Vec<Statement>) =
             (trail.into_iter().rev()).partition(|statement| self.is_touched(*statement));
         let candidates = own.into_iter().chain(others);
@@ -139,24 +222,10 @@ impl Search<'_> {
             .collect();
         // What stays in the functions that need it is less of a change than what a module answers by.
         candidates.sort_by_key(|(_, manner)| *manner == Manner::OnRequest);
-        for (statement, _) in candidates {
-            if self.trials >= MAXIMUM_TRIALS {
-                break;
-            }
-            let without: Vec<Statement> = chosen.iter().copied().chain([statement]).collect();
-            let remaining = self.failing(&without);
-            let less = best
-                .as_ref()
-                .map_or(left.len(), |(_, remaining)| remaining.len());
-            if remaining.len() < less {
-                let done = remaining.is_empty();
-                best = Some((statement, remaining));
-                if done {
-                    break;
-                }
-            }
-        }
-        best
+        candidates
+            .into_iter()
+            .map(|(statement, _)| statement)
+            .collect()
     }
 
     /// The import statements that are being executed when a read fails.

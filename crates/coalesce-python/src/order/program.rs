@@ -8,7 +8,11 @@ use std::{
 use coalesce_model::ImportTarget;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::bound::ExecutedImports;
+use super::{
+    bound::ExecutedImports,
+    entered::{Entered, Entrance, Frame},
+    reach::{Reach, SHARED},
+};
 use crate::{facts::ImportStatement, graph::PythonGraph};
 
 /// Deeper chains of imports and calls are not followed.
@@ -31,6 +35,12 @@ pub struct State {
     pub(super) ran: FxHashSet<(usize, usize)>,
     /// While a call is played that need not happen.
     pub(super) supposed: Option<Supposed>,
+    /// The modules that are being executed.
+    pub(super) running: Vec<usize>,
+    /// The components that are being entered.
+    pub(super) frames: Vec<Frame>,
+    /// The touched modules that were not executed yet, as bits.
+    pub(super) pending: u64,
     /// Reads that have failed.
     pub failed: FxHashSet<Read>,
     /// The import statements that are being executed, while somebody wants to know.
@@ -48,6 +58,9 @@ impl State {
         let read = (reader, target, name.to_owned(), certain);
         if let Some(trail) = self.trail.as_ref().filter(|_| certain) {
             self.trails.push((read.clone(), trail.clone()));
+        }
+        if let Some(frame) = self.frames.last_mut() {
+            frame.failed.push(read.clone());
         }
         self.failed.insert(read);
     }
@@ -96,6 +109,9 @@ pub struct Program<'g> {
     /// Modules that touched ones can be reached from.
     pub(super) leading: Vec<bool>,
     pub(super) parents: Vec<Option<usize>>,
+    reach: OnceCell<Reach>,
+    /// What executing components from one of their modules came to.
+    pub(super) entries: RefCell<FxHashMap<Entrance, Rc<Entered>>>,
     /// What import leaves name, by the places of their names.
     targets: Vec<Vec<(u32, usize, bool)>>,
     pub(super) own: Vec<OnceCell<FxHashMap<&'g str, u32>>>,
@@ -127,6 +143,8 @@ impl<'g> Program<'g> {
             leading: leading(touched, &loads, &parents),
             loads,
             parents,
+            reach: OnceCell::new(),
+            entries: RefCell::default(),
             targets: targets(graph),
             own: graph.modules.iter().map(|_| OnceCell::new()).collect(),
             executed: graph.modules.iter().map(|_| OnceCell::new()).collect(),
@@ -151,26 +169,50 @@ impl<'g> Program<'g> {
         reaching(self.graph, self.touched, &self.parents)
     }
 
+    pub(super) fn reach(&self) -> &Reach {
+        self.reach
+            .get_or_init(|| Reach::new(self.graph, self.touched, &self.parents))
+    }
+
     /// A fresh interpreter.
     pub fn fresh(&self) -> State {
         State {
             stage: vec![0; self.graph.modules.len()],
+            pending: self.reach().all_touched(),
             ..State::default()
         }
     }
 
     /// The import of a module.
     pub fn execute(&self, module: usize, state: &mut State, depth: usize) {
+        self.note_entrance(module, state);
         if depth > MAXIMUM_DEPTH || state.stage.get(module) != Some(&0) {
             return;
         }
         if let Some(parent) = self.parents.get(module).copied().flatten() {
             self.execute(parent, state, depth + 1);
         }
-        match state.stage.get_mut(module) {
-            Some(stage) if *stage == 0 => *stage = 1,
-            _ => return,
+        if state.stage.get(module) != Some(&0) {
+            return;
         }
+        if self.reach().is_quiet(module) {
+            if let Some(stage) = state.stage.get_mut(module) {
+                *stage = 2;
+            }
+        } else if state.supposed.is_some() || self.is_inside(module, state) {
+            self.perform(module, state, depth);
+        } else {
+            self.enter(module, state, depth);
+        }
+    }
+
+    /// Executes the text of a module.
+    pub(super) fn perform(&self, module: usize, state: &mut State, depth: usize) {
+        if let Some(stage) = state.stage.get_mut(module) {
+            *stage = 1;
+        }
+        state.running.push(module);
+        state.pending &= !self.reach().bit(module) | SHARED;
         if let Some(supposed) = &mut state.supposed {
             supposed.executed.push(module);
         }
@@ -184,6 +226,7 @@ impl<'g> Program<'g> {
             }
         }
         state.position.remove(&module);
+        state.running.pop();
         if let Some(stage) = state.stage.get_mut(module) {
             *stage = 2;
         }

@@ -1,0 +1,103 @@
+//! Modules that lead to each other, executed from one of them: played once, and known for whoever comes to them after that.
+//!
+//! Nothing that they lead to leads back, so what comes to be of them hangs on where they are entered and on nothing else,
+//! but for the touched modules that a call may come to.
+
+use std::rc::Rc;
+
+use super::{
+    program::{Program, Read, State},
+    reach::SHARED,
+};
+
+/// Where a component is entered, none of it being executed yet, and the touched modules that it leads to and that were
+/// not executed by then.
+pub(super) type Entrance = (usize, u64);
+
+/// A component that is being executed.
+#[derive(Clone)]
+pub(super) struct Frame {
+    component: Option<usize>,
+    /// The modules of other components that it executes, in order.
+    leads: Vec<usize>,
+    /// The reads of it that fail.
+    pub(super) failed: Vec<Read>,
+}
+
+/// What came of it.
+pub(super) struct Entered {
+    /// The modules of it that were executed.
+    executed: Vec<usize>,
+    /// Its star imports of half-executed modules.
+    partial: Vec<((usize, u32), u32)>,
+    leads: Vec<usize>,
+    failed: Vec<Read>,
+}
+
+impl Program<'_> {
+    /// Remembers that the component that is being executed comes to a module of another one.
+    pub(super) fn note_entrance(&self, module: usize, state: &mut State) {
+        if state.supposed.is_none()
+            && let Some(frame) = state.frames.last_mut()
+            && self.reach().component(module) != frame.component
+        {
+            frame.leads.push(module);
+        }
+    }
+
+    /// Whether the component of a module is the one that is being executed.
+    pub(super) fn is_inside(&self, module: usize, state: &State) -> bool {
+        let frame = state.frames.last();
+        frame.is_some_and(|frame| self.reach().component(module) == frame.component)
+    }
+
+    /// Executes a module whose component is not being executed.
+    pub(super) fn enter(&self, module: usize, state: &mut State, depth: usize) {
+        let reach = self.reach();
+        let members = reach.members(module);
+        let fresh = (members.iter()).all(|member| state.stage.get(*member) == Some(&0));
+        let entrance = (module, state.pending & reach.touched_from(module));
+        // Whoever asks for the statements wants to see them executed.
+        let known = (fresh && state.trail.is_none())
+            .then(|| self.entries.borrow().get(&entrance).map(Rc::clone));
+        if let Some(Some(known)) = &known {
+            return self.enter_as_known(known, state, depth);
+        }
+        state.frames.push(Frame {
+            component: reach.component(module),
+            leads: Vec::new(),
+            failed: Vec::new(),
+        });
+        self.perform(module, state, depth);
+        let Some(frame) = state.frames.pop() else {
+            return;
+        };
+        if known.is_some() {
+            let executed = members.iter().copied();
+            let executed = executed.filter(|member| state.stage.get(*member) == Some(&2));
+            let partial = (state.partial.iter())
+                .filter(|((reader, _), _)| reach.component(*reader) == frame.component);
+            let entered = Entered {
+                executed: executed.collect(),
+                partial: partial.map(|(place, then)| (*place, *then)).collect(),
+                leads: frame.leads,
+                failed: frame.failed,
+            };
+            self.entries.borrow_mut().insert(entrance, Rc::new(entered));
+        }
+    }
+
+    fn enter_as_known(&self, known: &Entered, state: &mut State, depth: usize) {
+        for module in &known.executed {
+            if let Some(stage) = state.stage.get_mut(*module) {
+                *stage = 2;
+            }
+            state.pending &= !self.reach().bit(*module) | SHARED;
+        }
+        state.partial.extend(known.partial.iter().copied());
+        state.failed.extend(known.failed.iter().cloned());
+        for module in &known.leads {
+            self.execute(*module, state, depth + 1);
+        }
+    }
+}

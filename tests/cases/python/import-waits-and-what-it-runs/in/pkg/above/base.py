@@ -1,0 +1,5 @@
+import logging
+
+
+class Base(logging.Filter):
+    pass

@@ -1,0 +1,2 @@
+"""Offers what is drawn."""
+from pkg.above.ui.view import show

@@ -1,0 +1,2 @@
+"""Offers what is drawn."""
+from pkg.asks.ui.view import show

@@ -1,0 +1,5 @@
+LEVEL = {"now": 1}
+
+
+def level():
+    return LEVEL["now"]

@@ -1,0 +1,2 @@
+"""Offers what is drawn."""
+from pkg.counts.ui.view import show

@@ -1,0 +1,3 @@
+from pkg.counts.table import TABLE
+
+COLOUR = len(TABLE)

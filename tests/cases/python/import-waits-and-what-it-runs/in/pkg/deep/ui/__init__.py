@@ -1,0 +1,2 @@
+"""Offers what is drawn."""
+from pkg.deep.ui.view import show

@@ -1,0 +1,5 @@
+from pkg.deep.ui.draw import COLOUR
+
+
+def show(count):
+    return [COLOUR] * count

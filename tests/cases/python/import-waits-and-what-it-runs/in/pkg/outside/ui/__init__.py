@@ -1,0 +1,2 @@
+"""Offers what is drawn."""
+from pkg.outside.ui.view import show

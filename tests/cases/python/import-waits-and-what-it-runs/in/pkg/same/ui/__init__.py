@@ -1,0 +1,2 @@
+"""Offers what is drawn."""
+from pkg.same.ui.view import show

@@ -1,0 +1,1 @@
+COLOUR = "red"

@@ -1,0 +1,3 @@
+from pkg.set_elsewhere import config
+
+COLOUR = config.COLOUR

@@ -1,0 +1,7 @@
+from pkg.above.base import Base
+
+COLOUR = "red"
+
+
+class Drawn(Base):
+    pass

@@ -1,0 +1,3 @@
+import os
+
+COLOUR = os.environ.get("COLOUR", "red")

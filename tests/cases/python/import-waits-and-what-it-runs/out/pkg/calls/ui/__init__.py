@@ -1,0 +1,2 @@
+"""Offers what is drawn."""
+from pkg.calls.ui.view import show

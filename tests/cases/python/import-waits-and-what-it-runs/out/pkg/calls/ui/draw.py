@@ -1,0 +1,3 @@
+from pkg.calls.config import level
+
+COLOUR = level()

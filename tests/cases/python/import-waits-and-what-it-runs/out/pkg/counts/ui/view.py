@@ -1,0 +1,5 @@
+from pkg.counts.ui.draw import COLOUR
+
+
+def show(count):
+    return [COLOUR] * count

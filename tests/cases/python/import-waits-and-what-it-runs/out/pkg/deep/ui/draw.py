@@ -1,0 +1,3 @@
+from pkg.deep.lower import SHADE
+
+COLOUR = "red"

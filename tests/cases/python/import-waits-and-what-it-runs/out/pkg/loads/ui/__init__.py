@@ -1,0 +1,2 @@
+"""Offers what is drawn."""
+from pkg.loads.ui.view import show

@@ -1,0 +1,3 @@
+import rlcompleter
+
+COLOUR = "red"

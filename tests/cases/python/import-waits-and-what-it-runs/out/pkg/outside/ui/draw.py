@@ -1,0 +1,7 @@
+import logging
+
+COLOUR = "red"
+
+
+class Kept(logging.Handler):
+    pass

@@ -1,0 +1,3 @@
+def show(count):
+    from pkg.same.ui.draw import COLOUR
+    return [COLOUR] * count

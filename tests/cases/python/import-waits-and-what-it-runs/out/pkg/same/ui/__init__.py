@@ -1,0 +1,2 @@
+"""Offers what is drawn."""
+from pkg.same.back.view import show

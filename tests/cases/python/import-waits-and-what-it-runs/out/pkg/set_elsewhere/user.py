@@ -1,0 +1,5 @@
+from pkg.set_elsewhere import config
+
+
+def choose(colour):
+    config.COLOUR = colour

@@ -1,0 +1,2 @@
+"""Offers what is drawn."""
+from pkg.state.ui.view import show

@@ -1,0 +1,3 @@
+from pkg.state.config import LEVEL
+
+COLOUR = "red" if LEVEL else "blue"
