@@ -7,10 +7,8 @@ mod devices;
 mod entries;
 mod fleet;
 
-use std::{
-    num::NonZeroUsize,
-    path::{Path, PathBuf},
-};
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
 
 #[cfg(feature = "devices")]
 pub use devices::Devices;
