@@ -350,7 +350,7 @@ impl Comparison {
                 found.push(FleetDifference {
                     member,
                     in_first: difference.member == 0,
-                    aspect: difference.aspect.into(),
+                    aspect: difference.aspect,
                     line: difference.line,
                     text: difference.text,
                 });
