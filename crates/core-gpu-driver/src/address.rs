@@ -2,6 +2,11 @@
 
 use std::{fmt, num::NonZeroU64, ptr::NonNull};
 
+use crate::{
+    error::{DriverError, Refusal},
+    stream::refused,
+};
+
 /// What addresses of either kind can.
 macro_rules! numbered {
     ($address:ident) => {
@@ -87,4 +92,42 @@ pub enum Place {
     /// Memory of this process. When it is pinned the driver reads or writes it late, in the
     /// stream's order; when it is pageable, the driver may stage it at the call.
     Host(HostAddress),
+}
+
+/// From where to where a copy goes. One end is the device's.
+#[derive(Clone, Copy, Debug)]
+pub enum Way {
+    /// Within the device.
+    OnDevice {
+        /// Where to.
+        to: DeviceAddress,
+        /// Where from.
+        from: DeviceAddress,
+    },
+    /// From the host.
+    ToDevice {
+        /// Where to.
+        to: DeviceAddress,
+        /// Where from.
+        from: HostAddress,
+    },
+    /// To the host.
+    ToHost {
+        /// Where to.
+        to: HostAddress,
+        /// Where from.
+        from: DeviceAddress,
+    },
+}
+
+impl Way {
+    /// The way between two places; refused where neither is the device's.
+    pub(crate) fn of(to: Place, from: Place) -> Result<Self, DriverError> {
+        match (to, from) {
+            (Place::Device(to), Place::Device(from)) => Ok(Self::OnDevice { to, from }),
+            (Place::Device(to), Place::Host(from)) => Ok(Self::ToDevice { to, from }),
+            (Place::Host(to), Place::Device(from)) => Ok(Self::ToHost { to, from }),
+            (Place::Host(_), Place::Host(_)) => Err(refused("copy", Refusal::OtherDevice)),
+        }
+    }
 }

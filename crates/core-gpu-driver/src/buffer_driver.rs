@@ -11,7 +11,7 @@ use std::{
 };
 
 use crate::{
-    address::{DeviceAddress, HostAddress, Place},
+    address::{DeviceAddress, HostAddress, Place, Way},
     buffers::{BufferMemory, Buffers, Constants, Fill, MemoryKind, Part, Transfer},
     driver::Driver,
     error::{DriverError, Refusal},
@@ -49,8 +49,8 @@ pub enum Work<D: BufferDevice> {
 /// An open device of such an interface.
 ///
 /// # Safety
-/// What it allocates is as [`BufferMemory`] says. Work touches the bytes alone that it names, and the
-/// device keeps their buffers until it is done. A point that [`WorkPoint::is_reached`] or was waited for
+/// What it allocates is as [`BufferMemory`] says. Work begins when all that [`Order`] waits for is reached, touches the
+/// bytes alone that it names, and the device keeps their buffers until it is done. A point that [`WorkPoint::is_reached`] or was waited for
 /// has all work of its stream up to it behind it, and the host sees what that wrote.
 pub unsafe trait BufferDevice: Send + Sync + Sized + 'static {
     /// What its driver is called.
@@ -366,8 +366,8 @@ unsafe impl<D: BufferDevice> Driver for BufferDriver<D> {
         if bytes == 0 {
             return Ok(());
         }
-        match (to, from) {
-            (Place::Device(to), Place::Device(from)) => {
+        match Way::of(to, from)? {
+            Way::OnDevice { to, from } => {
                 let copy = Transfer {
                     to: self.device_part(to, bytes)?,
                     from: self.device_part(from, bytes)?,
@@ -376,10 +376,9 @@ unsafe impl<D: BufferDevice> Driver for BufferDriver<D> {
                 self.copy_parts(copy, on).map(drop)
             }
             // SAFETY: the caller promises what the host's address needs.
-            (Place::Device(to), Place::Host(from)) => unsafe { self.upload(to, from, bytes, on) },
+            Way::ToDevice { to, from } => unsafe { self.upload(to, from, bytes, on) },
             // SAFETY: as above.
-            (Place::Host(to), Place::Device(from)) => unsafe { self.download(to, from, bytes, on) },
-            (Place::Host(_), Place::Host(_)) => Err(refused("copy", Refusal::OtherDevice)),
+            Way::ToHost { to, from } => unsafe { self.download(to, from, bytes, on) },
         }
     }
 
@@ -414,9 +413,10 @@ unsafe impl<D: BufferDevice> Driver for BufferDriver<D> {
         let removed = state.streams.remove(&stream.0);
         let unknown = || refused("destroy_stream", Refusal::UnknownStream);
         let last = removed.ok_or_else(unknown)?.last;
-        // Work goes on; who waits for the device waits for it.
-        let runs = |point: &D::Point| matches!(point.is_reached(), Ok(false));
-        state.ended.retain(runs);
+        // Work goes on, and who waits for the device waits for it: also where the device does not tell, and where it
+        // failed.
+        let is_done = |point: &D::Point| matches!(point.is_reached(), Ok(true));
+        state.ended.retain(|point| !is_done(point));
         state.ended.push(last);
         Ok(())
     }

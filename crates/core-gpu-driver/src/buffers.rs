@@ -22,8 +22,8 @@ pub enum MemoryKind {
 ///
 /// # Safety
 /// The bytes of the buffer are its own, from [`BufferMemory::offset`] on as many as
-/// [`BufferMemory::bytes`] says; from [`BufferMemory::pointer`] on the host can read and write as many,
-/// as long as the buffer lives.
+/// [`BufferMemory::bytes`] says; where [`BufferMemory::pointer`] gives an address, the host can read and write as many
+/// from there on, as long as the buffer lives.
 pub unsafe trait BufferMemory: Send + Sync + 'static {
     /// How many bytes are given out.
     fn bytes(&self) -> u64;
@@ -34,7 +34,7 @@ pub unsafe trait BufferMemory: Send + Sync + 'static {
     /// Where the first of them is for the device.
     fn address(&self) -> Result<DeviceAddress, DriverError>;
 
-    /// Where the first of them is for the host, of memory that it sees.
+    /// Where the first of them is for the host; refused of memory that it does not see.
     fn pointer(&self) -> Result<NonNull<u8>, DriverError>;
 }
 

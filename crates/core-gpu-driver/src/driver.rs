@@ -24,6 +24,11 @@ pub(crate) const NO_MANAGED_MEMORY: Absent = Absent::Capability {
     what: "managed memory",
 };
 
+/// A number of a driver's own for [`Driver::handle_space`].
+pub(crate) fn own_handle_space<T: ?Sized>(driver: &T) -> u64 {
+    std::ptr::from_ref(driver).cast::<()>().addr() as u64
+}
+
 /// One device, opened.
 ///
 /// **Captures.** [`Driver::allocate`] and its managed and pinned counterparts, and [`Driver::query_event`], break no
@@ -289,7 +294,7 @@ pub unsafe trait Driver: fmt::Debug + Send + Sync + 'static {
     /// Drivers for which this is the same number know each other's streams by the same handles. Unless
     /// a device can be opened twice with the same streams, it is the driver's own.
     fn handle_space(&self) -> u64 {
-        std::ptr::from_ref(self).cast::<()>().addr() as u64
+        own_handle_space(self)
     }
 
     /// Begins to capture a stream: work put on it is kept instead of run.

@@ -55,7 +55,8 @@ pub(crate) unsafe fn find<F: Copy>(
     found.map(|function| *function).map_err(missing)
 }
 
-/// What errors call a function, and rules of the simulator: versions of one function are one.
+/// What errors and the simulator's faults call a function: versions of one function (`_v2`, `WithFlags`) have one
+/// name.
 pub(crate) fn short_name(symbol: &'static str) -> &'static str {
     let name = symbol.strip_suffix("_v2").unwrap_or(symbol);
     name.strip_suffix("WithFlags").unwrap_or(name)

@@ -91,7 +91,7 @@ impl HostDriver {
         Self::with_identity(id, total_bytes)
     }
 
-    /// As [`HostDriver::new`], for several owners, as other drivers are opened.
+    /// As [`HostDriver::new`], for several owners.
     #[must_use]
     pub fn open(total_bytes: u64) -> Arc<dyn Driver> {
         Arc::new(Self::new(total_bytes))

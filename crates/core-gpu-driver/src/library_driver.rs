@@ -8,9 +8,9 @@ use std::{
 };
 
 use crate::{
-    address::{DeviceAddress, HostAddress, Place},
+    address::{DeviceAddress, HostAddress, Place, Way},
     codes,
-    driver::{Driver, NO_GRAPHS, NO_MANAGED_MEMORY, NO_STREAM_MEMORY},
+    driver::{Driver, NO_GRAPHS, NO_MANAGED_MEMORY, NO_STREAM_MEMORY, own_handle_space},
     dynamic::Call,
     error::{DriverError, Refusal},
     graph::{CaptureMode, RawGraph},
@@ -168,11 +168,11 @@ pub unsafe trait DeviceLibrary: fmt::Debug + Send + Sync + Sized + 'static {
         call()
     }
 
-    /// Copies between two places of which one is the device's.
+    /// Copies to, from or within the device.
     ///
     /// # Safety
     /// As [`Driver::copy`].
-    unsafe fn copy(&self, to: Place, from: Place, bytes: usize, on: Handle) -> Answer;
+    unsafe fn copy(&self, way: Way, bytes: usize, on: Handle) -> Answer;
 
     /// Sets bytes to one value.
     ///
@@ -282,9 +282,7 @@ impl<L: DeviceLibrary> LibraryDriver<L> {
     }
 
     fn stream_calls(&self) -> Result<StreamCalls<L::Address>, DriverError> {
-        let able = self.info.capabilities.stream_ordered_allocation;
-        let calls = self.library.stream_calls().filter(|_| able);
-        Ok(calls.ok_or(NO_STREAM_MEMORY)?)
+        Ok(self.library.stream_calls().ok_or(NO_STREAM_MEMORY)?)
     }
 
     fn graph_calls(&self) -> Result<&GraphCalls, DriverError> {
@@ -339,6 +337,9 @@ unsafe impl<L: DeviceLibrary> Driver for LibraryDriver<L> {
     ) -> Result<DeviceAddress, DriverError> {
         let call = self.stream_calls()?.allocate;
         not_zero(call.name, bytes)?;
+        if !self.info.capabilities.stream_ordered_allocation {
+            return Err(NO_STREAM_MEMORY.into());
+        }
         let mut address = L::Address::NONE;
         self.call(call, |function| {
             // SAFETY: it writes one address; the stream is the caller's promise.
@@ -384,12 +385,10 @@ unsafe impl<L: DeviceLibrary> Driver for LibraryDriver<L> {
         if bytes == 0 {
             return Ok(());
         }
-        if let (Place::Host(_), Place::Host(_)) = (to, from) {
-            return Err(refused("copy", Refusal::OtherDevice));
-        }
+        let way = Way::of(to, from)?;
         self.bind()?;
-        // SAFETY: the caller's promise; one of the places is the device's.
-        let (function, code) = unsafe { self.library.copy(to, from, bytes, L::stream(on)) };
+        // SAFETY: the caller's promise.
+        let (function, code) = unsafe { self.library.copy(way, bytes, L::stream(on)) };
         self.check(function, code)
     }
 
@@ -507,7 +506,7 @@ unsafe impl<L: DeviceLibrary> Driver for LibraryDriver<L> {
     }
 
     fn handle_space(&self) -> u64 {
-        let own = || ptr::from_ref(self).addr() as u64;
+        let own = || own_handle_space(self);
         self.library.handle_space().unwrap_or_else(own)
     }
 
@@ -530,13 +529,14 @@ unsafe impl<L: DeviceLibrary> Driver for LibraryDriver<L> {
             // SAFETY: it writes one handle; the stream is the caller's promise.
             unsafe { function(L::stream(on), &raw mut captured) }
         })?;
+        // The device is this thread's by now: nothing that fails keeps the captured graph from being destroyed.
         let mut ready: Handle = ptr::null_mut();
-        let instantiated = self.call(calls.instantiate, |function| {
-            // SAFETY: it writes one handle; the graph is the one that was just made.
-            unsafe { function(&raw mut ready, captured, 0) }
-        });
+        // SAFETY: it writes one handle; the graph is the one that was just made.
+        let code = unsafe { (calls.instantiate.function)(&raw mut ready, captured, 0) };
+        let instantiated = self.check(calls.instantiate.name, code);
         // SAFETY: nobody else has it.
-        let destroyed = unsafe { self.use_handle(calls.destroy_captured, captured) };
+        let code = unsafe { (calls.destroy_captured.function)(captured) };
+        let destroyed = self.check(calls.destroy_captured.name, code);
         instantiated.and(destroyed)?;
         Ok(RawGraph(ready.expose_provenance() as u64))
     }

@@ -63,11 +63,11 @@ impl Fault {
     }
 
     /// Each way in which a call that was counted may fail: before its effect for want of memory and for
-    /// another reason, after it, and of earlier work. Of a function's calls at most about `most` are
-    /// chosen, the first among them.
+    /// another reason, after it, and of earlier work. Of a function's calls about `most` are chosen, the first among
+    /// them; at least that one.
     pub fn every(calls: &BTreeMap<&'static str, u64>, most: usize) -> impl Iterator<Item = Self> {
         let calls = calls.iter().flat_map(move |(function, calls)| {
-            let step = 1 + usize::try_from(*calls).unwrap_or(usize::MAX) / most;
+            let step = 1 + usize::try_from(*calls).unwrap_or(usize::MAX) / most.max(1);
             (1..=*calls)
                 .step_by(step)
                 .map(move |number| (*function, number))

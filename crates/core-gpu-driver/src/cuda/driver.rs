@@ -8,7 +8,7 @@ use std::{
 };
 
 use crate::{
-    address::{DeviceAddress, Place},
+    address::{DeviceAddress, Way},
     codes,
     cuda::{
         probe,
@@ -131,23 +131,23 @@ unsafe impl DeviceLibrary for Cuda {
         answer
     }
 
-    unsafe fn copy(&self, to: Place, from: Place, bytes: usize, on: Handle) -> Answer {
-        match (to, from) {
-            (Place::Device(to), Place::Host(from)) => {
+    unsafe fn copy(&self, way: Way, bytes: usize, on: Handle) -> Answer {
+        match way {
+            Way::ToDevice { to, from } => {
                 let from = from.pointer().cast_const().cast();
                 // SAFETY: the caller's promise.
                 let code = unsafe { (self.table.memcpy_to_device)(to.get(), from, bytes, on) };
                 ("cuMemcpyHtoDAsync", code)
             }
-            (Place::Host(to), Place::Device(from)) => {
+            Way::ToHost { to, from } => {
                 let to = to.pointer().cast();
                 // SAFETY: the caller's promise.
                 let code = unsafe { (self.table.memcpy_to_host)(to, from.get(), bytes, on) };
                 ("cuMemcpyDtoHAsync", code)
             }
-            (to, from) => {
-                // SAFETY: the caller's promise. Addresses of the host, too, are of the one space.
-                let code = unsafe { (self.table.memcpy)(number(to), number(from), bytes, on) };
+            Way::OnDevice { to, from } => {
+                // SAFETY: the caller's promise.
+                let code = unsafe { (self.table.memcpy)(to.get(), from.get(), bytes, on) };
                 ("cuMemcpyAsync", code)
             }
         }
@@ -166,12 +166,5 @@ unsafe impl DeviceLibrary for Cuda {
 
     fn virtual_memory(driver: &CudaDriver) -> Option<&dyn VirtualMemory> {
         Some(driver)
-    }
-}
-
-fn number(place: Place) -> CUdeviceptr {
-    match place {
-        Place::Device(address) => address.get(),
-        Place::Host(address) => address.get(),
     }
 }

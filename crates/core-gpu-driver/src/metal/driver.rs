@@ -48,6 +48,7 @@ pub struct Memory {
     /// Where the first byte that is given out stands in the buffer.
     offset: u64,
     bytes: u64,
+    kind: MemoryKind,
 }
 
 /// A point in a stream's work.
@@ -135,6 +136,7 @@ unsafe impl BufferDevice for Metal {
             offset: begins.next_multiple_of(ALIGNMENT) - begins,
             buffer: Object(buffer),
             bytes,
+            kind,
         })
     }
 
@@ -219,8 +221,8 @@ fn encode(
     Ok(())
 }
 
-// SAFETY: a buffer is longer than its offset by all its bytes, and its contents, of shared memory, are
-// the host's to read and write as long as it lives.
+// SAFETY: a buffer is longer than its offset by all its bytes, and its contents, which are asked of shared
+// memory alone, are the host's to read and write as long as it lives.
 unsafe impl BufferMemory for Memory {
     fn bytes(&self) -> u64 {
         self.bytes
@@ -236,6 +238,10 @@ unsafe impl BufferMemory for Memory {
     }
 
     fn pointer(&self) -> Result<NonNull<u8>, DriverError> {
+        // Private memory has none.
+        if self.kind == MemoryKind::Device {
+            return Err(refused("contents", Refusal::UnknownAddress));
+        }
         let contents: NonNull<c_void> = self.buffer.0.contents();
         // SAFETY: the buffer is longer than the offset by all its bytes.
         Ok(unsafe { contents.cast::<u8>().add(self.offset as usize) })

@@ -9,7 +9,7 @@ use std::{
 
 use super::library;
 use crate::{
-    address::{DeviceAddress, Place},
+    address::{DeviceAddress, Way},
     dynamic::{self, Call},
     error::{Absent, DriverError},
     identity::{Capabilities, DeviceInfo},
@@ -21,7 +21,6 @@ use crate::{
 };
 
 /// Which way a copy goes, by the library's documented numbers.
-const ON_HOST: c_uint = 0;
 const TO_DEVICE: c_uint = 1;
 const TO_HOST: c_uint = 2;
 const ON_DEVICE: c_uint = 3;
@@ -173,19 +172,14 @@ unsafe impl DeviceLibrary for Rocm {
         handle(raw.0)
     }
 
-    unsafe fn copy(&self, to: Place, from: Place, bytes: usize, on: Handle) -> Answer {
-        let way = match (to, from) {
-            (Place::Device(_), Place::Host(_)) => TO_DEVICE,
-            (Place::Host(_), Place::Device(_)) => TO_HOST,
-            (Place::Device(_), Place::Device(_)) => ON_DEVICE,
-            (Place::Host(_), Place::Host(_)) => ON_HOST,
-        };
-        let pointer = |place| match place {
-            Place::Device(address) => handle(address.get()),
-            Place::Host(address) => address.pointer().cast(),
+    unsafe fn copy(&self, way: Way, bytes: usize, on: Handle) -> Answer {
+        let (to, from, way) = match way {
+            Way::ToDevice { to, from } => (handle(to.get()), from.pointer().cast(), TO_DEVICE),
+            Way::ToHost { to, from } => (to.pointer().cast(), handle(from.get()), TO_HOST),
+            Way::OnDevice { to, from } => (handle(to.get()), handle(from.get()), ON_DEVICE),
         };
         // SAFETY: the caller's promise.
-        let code = unsafe { (self.table.memcpy)(pointer(to), pointer(from), bytes, way, on) };
+        let code = unsafe { (self.table.memcpy)(to, from, bytes, way, on) };
         ("hipMemcpyAsync", code)
     }
 
