@@ -9,14 +9,13 @@ use syn::{
     visit::{self, Visit},
 };
 
+use super::shape::Counts;
 use crate::repository::File;
 
 /// Lines that a file may have.
 const FILE_LINES: usize = 800;
 /// Lines that a function may have, from `fn` to its closing brace.
 const FUNCTION_LINES: usize = 70;
-/// Functions that are longer, as `path: name`. This list only shrinks.
-const LONG_FUNCTIONS: &[&str] = &[];
 /// Packages whose code may reach outside the process, by folder. All others are pure.
 const REACHES_OUT: &[&str] = &[
     "coalesce-tree",
@@ -68,8 +67,8 @@ const DATA: &[&str] = &["/cases/", "/fixtures/", "/snapshots/"];
 /// What is wrong with our Rust files.
 pub fn problems(files: &[File]) -> Vec<String> {
     let mut problems = Vec::new();
-    let mut long = BTreeSet::new();
     let mut types = TypeNames::default();
+    let mut counts = Counts::default();
     for file in files.iter().filter(|file| is_ours(&file.path)) {
         let Some(text) = &file.text else { continue };
         problems.extend(shape(&file.path, text));
@@ -79,24 +78,14 @@ pub fn problems(files: &[File]) -> Vec<String> {
                 let mut visitor = Visitor::new(&file.path);
                 visitor.visit_file(&syntax);
                 problems.extend(visitor.problems);
-                long.extend(visitor.long);
                 types.add(&file.path, visitor.types);
+                counts.add(&file.path, text, &syntax);
             }
             Err(error) => problems.push(format!("{}: does not parse: {error}", file.path)),
         }
     }
-    let known = |name: &String| LONG_FUNCTIONS.iter().any(|known| name.starts_with(known));
-    problems.extend(
-        long.iter()
-            .filter(|name| !known(name))
-            .map(|name| format!("{name} lines, more than {FUNCTION_LINES}")),
-    );
-    let gone = LONG_FUNCTIONS
-        .iter()
-        .filter(|known| !long.iter().any(|name| name.starts_with(**known)));
-    problems
-        .extend(gone.map(|known| format!("{known} is not long any more: take it off the list")));
     problems.extend(types.problems());
+    problems.extend(counts.problems());
     problems
 }
 
@@ -186,7 +175,6 @@ struct Visitor<'f> {
     path: &'f str,
     pure: bool,
     problems: Vec<String>,
-    long: Vec<String>,
     /// Names of types outside of tests and functions.
     types: Vec<String>,
     in_test: bool,
@@ -204,7 +192,6 @@ impl<'f> Visitor<'f> {
             path,
             pure,
             problems: Vec::new(),
-            long: Vec::new(),
             types: Vec::new(),
             in_test: false,
         }
@@ -213,8 +200,10 @@ impl<'f> Visitor<'f> {
     fn function(&mut self, name: &syn::Ident, span: proc_macro2::Span) {
         let lines = span.end().line + 1 - span.start().line;
         if lines > FUNCTION_LINES {
-            self.long
-                .push(format!("{}: `{name}` has {lines}", self.path));
+            let path = self.path;
+            self.problems.push(format!(
+                "{path}: `{name}` has {lines} lines, more than {FUNCTION_LINES}"
+            ));
         }
     }
 

@@ -19,7 +19,7 @@ pub fn run(repository: &Repository, arguments: &[String]) -> anyhow::Result<()> 
         .split_first()
         .map(|(first, of)| (first.as_str(), of))
     {
-        print!("{}", shape::table(&files, of.first().map(String::as_str)));
+        print!("{}", shape::table(&files, of.first().map(String::as_str))?);
         return Ok(());
     }
     let problems = problems(&files);
@@ -38,7 +38,6 @@ pub fn problems(files: &[File]) -> Vec<String> {
     let mut problems = edges::problems(files);
     problems.extend(text::problems(files));
     problems.extend(code::problems(files));
-    problems.extend(shape::problems(files));
     problems.extend(wants::problems(files));
     problems.sort();
     problems
