@@ -76,16 +76,23 @@ pub fn existing(
             .unwrap_or(std::cmp::Ordering::Equal)
             .then_with(|| (&a.path, a.lines).cmp(&(&b.path, b.lines)))
     });
+    // A signature is that of a function, and one in it may have it too.
+    if matches!(wanted, Wanted::Snippet { .. }) {
+        found = each_place_once(found);
+    }
+    found.truncate(limit);
+    Ok(found)
+}
+
+/// Of places that stand in each other the first.
+fn each_place_once(found: Vec<ExistingEntry>) -> Vec<ExistingEntry> {
     let mut told: Vec<ExistingEntry> = Vec::new();
     for entry in found {
         if !told.iter().any(|nearer| is_one_place(nearer, &entry)) {
             told.push(entry);
         }
-        if told.len() == limit {
-            break;
-        }
     }
-    Ok(told)
+    told
 }
 
 /// Whether one of two places stands in the other: a function, and what is in it.

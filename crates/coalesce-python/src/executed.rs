@@ -11,6 +11,7 @@ mod at_import;
 mod conditions;
 mod harmless;
 mod later;
+mod recursive;
 mod replaced;
 mod timeless;
 

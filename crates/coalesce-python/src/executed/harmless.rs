@@ -1,7 +1,7 @@
 //! Which calls are known to do nothing but give a value: of what this library knows, and of functions of the tree
 //! whose own calls are.
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::OnceCell;
 
 use ruff_python_ast::{
     self as ast, ExceptHandler, Expr, Stmt,
@@ -9,11 +9,11 @@ use ruff_python_ast::{
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::at_import::AtImport;
+use super::{
+    at_import::AtImport,
+    recursive::{MAXIMUM_DEPTH, RecursiveVerdicts},
+};
 use crate::graph::Entity;
-
-/// Deeper chains of calls count as unknown.
-const MAXIMUM_DEPTH: usize = 16;
 
 /// Libraries whose functions and classes do nothing but give a value.
 const LIBRARIES: [&str; 52] = [
@@ -239,8 +239,7 @@ pub(super) struct Verdicts<'r, 'g> {
     reader: &'r AtImport<'g>,
     /// Whether a `raise` in what is called counts.
     raises: bool,
-    known: RefCell<FxHashMap<(usize, String), bool>>,
-    depth: std::cell::Cell<usize>,
+    known: RecursiveVerdicts,
     /// Names of classes that some class has beside others, and of those above them.
     mixed: OnceCell<FxHashSet<String>>,
 }
@@ -250,8 +249,7 @@ impl<'r, 'g> Verdicts<'r, 'g> {
         Self {
             reader,
             raises,
-            known: RefCell::default(),
-            depth: std::cell::Cell::default(),
+            known: RecursiveVerdicts::default(),
             mixed: OnceCell::new(),
         }
     }
@@ -398,20 +396,8 @@ impl<'r, 'g> Verdicts<'r, 'g> {
 
     /// Whether calling a function or making an object of a class is.
     fn definition(&self, home: usize, name: &str) -> bool {
-        let key = (home, name.to_owned());
-        if let Some(known) = self.known.borrow().get(&key) {
-            return *known;
-        }
-        if self.depth.get() >= MAXIMUM_DEPTH {
-            return false;
-        }
-        // What calls itself does no more for that.
-        self.known.borrow_mut().insert(key.clone(), true);
-        self.depth.set(self.depth.get() + 1);
-        let verdict = self.read(home, name);
-        self.depth.set(self.depth.get() - 1);
-        self.known.borrow_mut().insert(key, verdict);
-        verdict
+        self.known
+            .decide((home, name.to_owned()), || self.read(home, name))
     }
 
     fn read(&self, home: usize, name: &str) -> bool {
@@ -468,13 +454,6 @@ impl<'r, 'g> Verdicts<'r, 'g> {
 
     /// Whether a method of a class is; nothing where the class has none of that name itself.
     fn method(&self, home: usize, class: &str, method: &str) -> Option<bool> {
-        let key = (home, format!("{class}.{method}"));
-        if let Some(known) = self.known.borrow().get(&key) {
-            return Some(*known);
-        }
-        if self.depth.get() >= MAXIMUM_DEPTH {
-            return Some(false);
-        }
         let source = self.reader.source(home)?;
         let mut found = Vec::new();
         collect(source.statements(), class, &mut found);
@@ -486,12 +465,9 @@ impl<'r, 'g> Verdicts<'r, 'g> {
             _ => None,
         });
         let function = methods.next()?;
-        self.known.borrow_mut().insert(key.clone(), true);
-        self.depth.set(self.depth.get() + 1);
-        let verdict = self.body(home, function, Some(class));
-        self.depth.set(self.depth.get() - 1);
-        self.known.borrow_mut().insert(key, verdict);
-        Some(verdict)
+        let definition = (home, format!("{class}.{method}"));
+        let read = || self.body(home, function, Some(class));
+        Some(self.known.decide(definition, read))
     }
 
     /// Names of classes that some class of the tree has beside others, and of those above them: which class follows one
@@ -534,12 +510,8 @@ impl<'r, 'g> Verdicts<'r, 'g> {
         let [Stmt::ClassDef(class)] = found.as_slice() else {
             return false;
         };
-        if self.depth.get() >= MAXIMUM_DEPTH {
-            return false;
-        }
-        self.depth.set(self.depth.get() + 1);
         // Which of several comes first is for all of them to say: each has to be.
-        let verdict = class.bases().iter().all(|base| {
+        let harmless = |base: &Expr| {
             let base = match base {
                 Expr::Subscript(generic) => &generic.value,
                 other => other,
@@ -552,9 +524,9 @@ impl<'r, 'g> Verdicts<'r, 'g> {
                     .unwrap_or_else(|| self.inherited(module, &name, method)),
                 _ => false,
             }
-        });
-        self.depth.set(self.depth.get() - 1);
-        verdict
+        };
+        let all = || class.bases().iter().all(harmless);
+        self.known.deeper(all).unwrap_or(false)
     }
 
     fn body(&self, home: usize, function: &ast::StmtFunctionDef, class: Option<&str>) -> bool {

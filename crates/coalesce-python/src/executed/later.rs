@@ -4,19 +4,18 @@
 //! Known to be the same are definitions, values that are made of what does not change, and classes of which no base is
 //! told. All else is a reason.
 
-use std::cell::{Cell, RefCell};
-
 use coalesce_model::Texts;
 use ruff_python_ast::{
     self as ast, ExceptHandler, Expr, Stmt,
     visitor::{self, Visitor},
 };
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 use super::{
     Effects, Imports, ModuleSet,
     at_import::{AtImport, bound_by},
     harmless::{CalledNames, ChainRoot, Verdicts, chain, collect, is_quiet, is_run_by_making},
+    recursive::RecursiveVerdicts,
     timeless::{does_something, is_fixed, is_same_at_any_time, is_same_builtin, is_same_method},
 };
 use crate::{
@@ -27,9 +26,6 @@ use crate::{
     requirements::standard::is_standard,
     rewrite::set_somewhere,
 };
-
-/// Deeper chains of calls and bases count as unknown.
-const MAXIMUM_DEPTH: usize = 12;
 
 /// An import statement that waits: its module and its number there.
 type Statement = (usize, u32);
@@ -57,8 +53,7 @@ pub fn matters_later(
             verdicts: Verdicts::new(&reader, true),
             reader: &reader,
             loaded: libraries(graph, &runs),
-            known: RefCell::default(),
-            depth: Cell::default(),
+            known: RecursiveVerdicts::default(),
         };
         let mut later = ran.members().filter(|module| !runs.has(*module));
         later.find_map(|module| Some((module, comparison.reason(module)?)))
@@ -104,8 +99,7 @@ struct LaterExecution<'r, 'g> {
     /// What is imported from outside of the tree by then in any case.
     loaded: FxHashSet<String>,
     /// Definitions that are known to be the same at any time.
-    known: RefCell<FxHashMap<(usize, String), bool>>,
-    depth: Cell<usize>,
+    known: RecursiveVerdicts,
 }
 
 impl LaterExecution<'_, '_> {
@@ -125,19 +119,8 @@ impl LaterExecution<'_, '_> {
 
     /// Whether the definition of a name is the same whenever it is called.
     fn is_timeless(&self, home: usize, name: &str) -> bool {
-        let key = (home, name.to_owned());
-        if let Some(known) = self.known.borrow().get(&key) {
-            return *known;
-        }
-        if self.depth.get() >= MAXIMUM_DEPTH {
-            return false;
-        }
-        self.known.borrow_mut().insert(key.clone(), true);
-        self.depth.set(self.depth.get() + 1);
-        let verdict = self.reads_nothing(home, name);
-        self.depth.set(self.depth.get() - 1);
-        self.known.borrow_mut().insert(key, verdict);
-        verdict
+        self.known
+            .decide((home, name.to_owned()), || self.reads_nothing(home, name))
     }
 
     fn reads_nothing(&self, home: usize, name: &str) -> bool {
@@ -207,11 +190,7 @@ impl LaterExecution<'_, '_> {
 
     /// Whether all classes above a class are of the tree, of Python, or of a library that keeps none.
     fn has_known_bases(&self, home: usize, class: &str) -> bool {
-        let Some(source) = self
-            .reader
-            .source(home)
-            .filter(|_| self.depth.get() < MAXIMUM_DEPTH)
-        else {
+        let Some(source) = self.reader.source(home) else {
             return false;
         };
         let mut found = Vec::new();
@@ -219,11 +198,12 @@ impl LaterExecution<'_, '_> {
         let [Stmt::ClassDef(class)] = found.as_slice() else {
             return false;
         };
-        self.depth.set(self.depth.get() + 1);
-        let mut walker = Walker::new(self, home);
-        walker.bases(class);
-        self.depth.set(self.depth.get() - 1);
-        walker.reason.is_none()
+        let read = || {
+            let mut walker = Walker::new(self, home);
+            walker.bases(class);
+            walker.reason.is_none()
+        };
+        self.known.deeper(read).unwrap_or(false)
     }
 
     /// Whether a name of a module has one value that nobody sets anew; and, where what it holds is read, one that cannot be
