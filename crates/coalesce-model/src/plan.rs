@@ -52,7 +52,7 @@ pub struct Deferral {
     /// What is told of it.
     pub note: Finding,
     /// What may be told apart by who looks, so that reading cannot tell whether it matters.
-    pub unproven: Option<Unproven>,
+    pub unproven: Unproven,
 }
 
 /// A reference that stays as it is, and why: printed, never silent.

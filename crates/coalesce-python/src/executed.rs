@@ -10,12 +10,8 @@
 mod at_import;
 mod conditions;
 mod harmless;
-mod later;
 mod recursive;
 mod replaced;
-mod timeless;
-
-pub(crate) use later::matters_later;
 
 use std::{
     cell::{LazyCell, OnceCell, RefCell},
@@ -208,35 +204,6 @@ impl Imports {
             list.dedup();
         }
         Self { runs, around }
-    }
-
-    /// The same where import statements, by module and number, are not executed.
-    fn without(graph: &PythonGraph, waiting: &[(usize, u32)]) -> Self {
-        let mut imports = Self::new(graph);
-        for (module, _) in waiting {
-            let facts = graph.facts.get(*module);
-            let spans: Vec<ByteSpan> = waiting
-                .iter()
-                .filter(|(other, _)| other == module)
-                .filter_map(|(_, at)| Some(facts?.imports.get(*at as usize)?.span))
-                .collect();
-            let executed = graph.imports.iter().filter(|import| {
-                import.importer == *module
-                    && import.eager
-                    && !spans.iter().any(|span| span.contains(import.span))
-            });
-            let targets = executed.filter_map(|import| match import.target {
-                ImportTarget::Module(target) => Some(target),
-                _ => None,
-            });
-            let around = imports.around.get(*module).copied().flatten();
-            let all = targets.chain(around).chain(forwarded_to(graph, *module));
-            let all = all.collect();
-            if let Some(list) = imports.runs.get_mut(*module) {
-                *list = all;
-            }
-        }
-        imports
     }
 
     fn of(&self, module: usize) -> &[usize] {

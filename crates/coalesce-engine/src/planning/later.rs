@@ -43,7 +43,7 @@ fn defer(task: &Task<'_>, plan: &mut MigrationPlan) -> Option<Vec<Finding>> {
             let edits = EditSet::from_edits(text, deferral.edits).ok()?;
             *text = edits.apply(text).ok()?;
             notes.push(deferral.note);
-            plan.assembled.unproven.extend(deferral.unproven);
+            plan.assembled.unproven.push(deferral.unproven);
         }
     }
     (!notes.is_empty()).then_some(notes)

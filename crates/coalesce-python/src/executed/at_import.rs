@@ -60,13 +60,8 @@ impl Source {
         parser::statements(&self.parsed)
     }
 
-    /// Where a statement begins in the text.
-    pub fn place(&self, statement: &impl Ranged) -> u32 {
-        statement.range().start().to_u32() + self.start
-    }
-
     /// The statements that bind a name, also in their blocks, in their order.
-    pub fn statements_binding(&self, name: &str) -> impl Iterator<Item = &Stmt> {
+    fn statements_binding(&self, name: &str) -> impl Iterator<Item = &Stmt> {
         let statements = self.statements();
         let binding = self
             .binding
@@ -206,7 +201,7 @@ fn binds(statement: &Stmt, name: &str) -> bool {
 }
 
 /// The names that a statement of a module binds, also in its blocks.
-pub(super) fn bound_by<'s>(statement: &'s Stmt, names: &mut Vec<&'s str>) {
+fn bound_by<'s>(statement: &'s Stmt, names: &mut Vec<&'s str>) {
     match statement {
         Stmt::FunctionDef(found) => names.push(found.name.as_str()),
         Stmt::ClassDef(found) => names.push(found.name.as_str()),

@@ -125,7 +125,7 @@ const NUMPY: [&str; 12] = [
 ];
 
 /// Built-in functions that do more than give a value.
-pub(super) const BUILTINS: [&str; 8] = [
+const BUILTINS: [&str; 8] = [
     "__import__",
     "breakpoint",
     "compile",
@@ -336,7 +336,7 @@ impl<'r, 'g> Verdicts<'r, 'g> {
     }
 
     /// What a chain of names leads to.
-    pub fn root(&self, module: usize, chain: &[String]) -> ChainRoot {
+    fn root(&self, module: usize, chain: &[String]) -> ChainRoot {
         let graph = self.reader.graph;
         let Some((first, mut rest)) = chain.split_first() else {
             return ChainRoot::Unknown;
@@ -551,7 +551,7 @@ impl<'r, 'g> Verdicts<'r, 'g> {
 }
 
 /// What a chain of names leads to.
-pub(super) enum ChainRoot {
+enum ChainRoot {
     Builtin,
     /// By its full name.
     Outside(String),
@@ -563,10 +563,16 @@ pub(super) enum ChainRoot {
 }
 
 /// Methods that making an object runs.
-pub(super) fn is_run_by_making(name: &str) -> bool {
+fn is_run_by_making(name: &str) -> bool {
     matches!(
         name,
-        "__init__" | "__new__" | "__post_init__" | "__init_subclass__" | "__call__" | "__enter__"
+        "__init__"
+            | "__new__"
+            | "__post_init__"
+            | "__init_subclass__"
+            | "__call__"
+            | "__enter__"
+            | "__exit__"
     )
 }
 
@@ -576,12 +582,12 @@ fn is_super(call: &ast::ExprCall) -> bool {
         && matches!(&*call.func, Expr::Name(name) if name.id.as_str() == "super")
 }
 
-pub(super) fn is_quiet_method(name: &str) -> bool {
+fn is_quiet_method(name: &str) -> bool {
     METHODS.contains(&name) || MORE_METHODS.contains(&name)
 }
 
 /// Whether a function or class outside of the tree does nothing but give a value.
-pub(super) fn is_quiet(name: &str) -> bool {
+fn is_quiet(name: &str) -> bool {
     let (library, rest) = name.split_once('.').unwrap_or((name, ""));
     let last = name.rsplit('.').next().unwrap_or(name);
     match library {
@@ -596,7 +602,7 @@ pub(super) fn is_quiet(name: &str) -> bool {
 }
 
 /// Definitions of a name at module level, also in blocks.
-pub(super) fn collect<'s>(suite: &'s [Stmt], name: &str, found: &mut Vec<&'s Stmt>) {
+fn collect<'s>(suite: &'s [Stmt], name: &str, found: &mut Vec<&'s Stmt>) {
     for statement in suite {
         match statement {
             Stmt::FunctionDef(function) if function.name.as_str() == name => found.push(statement),
@@ -629,7 +635,7 @@ fn is_named(target: &Expr, name: &str) -> bool {
 }
 
 /// A name and its attributes.
-pub(super) fn chain(expression: &Expr) -> Option<Vec<String>> {
+fn chain(expression: &Expr) -> Option<Vec<String>> {
     match expression {
         Expr::Name(name) => Some(vec![name.id.to_string()]),
         Expr::Attribute(attribute) => {
@@ -643,8 +649,8 @@ pub(super) fn chain(expression: &Expr) -> Option<Vec<String>> {
 
 /// Names that a function binds.
 #[derive(Default)]
-pub(super) struct CalledNames {
-    pub found: FxHashSet<String>,
+struct CalledNames {
+    found: FxHashSet<String>,
 }
 
 impl<'a> Visitor<'a> for CalledNames {

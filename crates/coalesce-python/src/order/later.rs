@@ -19,7 +19,6 @@ use super::{
     regressions, touched,
 };
 use crate::{
-    executed::matters_later,
     graph::PythonGraph,
     rewrite::{inside_functions, is_test, on_request},
 };
@@ -73,27 +72,7 @@ pub fn deferrals(
         let statements = found.iter().filter(|statement| statement.0 == module);
         search.deferral(module, &statements.copied().collect::<Vec<_>>())
     });
-    let mut told = (told.collect::<Option<Vec<Deferral>>>()).unwrap_or_default();
-    let proven = told.iter().all(|deferral| deferral.unproven.is_none());
-    if let Some(first) = told.first_mut().filter(|_| proven) {
-        first.unproven = matters_later(after, texts, &found)
-            .and_then(|(module, why)| comes_later(after, module, &why));
-    }
-    told
-}
-
-/// What is told of a module that is executed when a function is called, and not before.
-fn comes_later(graph: &PythonGraph, module: usize, why: &str) -> Option<Unproven> {
-    let own = graph.modules.get(module)?;
-    Some(Unproven {
-        path: own.path.clone(),
-        span: None,
-        kind: UnprovenKind::NotExecuted,
-        name: own.name.clone(),
-        why: format!(
-            "it is executed when a function is called that needs it, and not before: {why}"
-        ),
-    })
+    told.collect::<Option<Vec<Deferral>>>().unwrap_or_default()
 }
 
 /// How an import waits.
@@ -280,7 +259,7 @@ impl Search<'_> {
         if !spans.is_empty() {
             edits.extend(on_request(&text, &spans)?);
         }
-        let waits_for_others = asked.first().cloned();
+        let why = what_changes(&own.name, &called, &asked);
         let early = "at its head a name would be read before it is bound";
         let told = [
             (
@@ -305,19 +284,30 @@ impl Search<'_> {
                 message,
                 help: None,
             },
-            unproven: waits_for_others.map(|name| Unproven {
+            unproven: Unproven {
                 path: own.path.clone(),
                 span: None,
                 kind: UnprovenKind::NotExecuted,
                 name: own.name.clone(),
-                why: format!(
-                    "it imports {name} when somebody asks and not before: what that runs, or reads, comes later, \
-                     and who lists the names of `{}` does not find it",
-                    own.name
-                ),
-            }),
+                why,
+            },
         })
     }
+}
+
+/// What may be otherwise where imports wait: of names that functions use, and of those that others ask for.
+fn what_changes(module: &str, called: &[String], asked: &[String]) -> String {
+    if let Some(name) = asked.first() {
+        return format!(
+            "it imports {name} when somebody asks and not before: what that runs, or reads, comes later, and who lists \
+             the names of `{module}` does not find it"
+        );
+    }
+    format!(
+        "it imports {} when a function is called and not before: what that runs, or reads, comes later, and the name is \
+         read anew at each call",
+        called.join(", ")
+    )
 }
 
 /// Whether a statement can wait, and nobody who asks its module for what it binds gets another answer.

@@ -41,9 +41,7 @@ mod words;
 
 pub use accessors::rewrite as access;
 pub use items::SHIM_OF_ITEMS;
-pub(crate) use items::{
-    bound_for_certain, inside_functions, is_builtin, on_request, set_somewhere,
-};
+pub(crate) use items::{bound_for_certain, inside_functions, is_builtin, on_request};
 pub use mapping::Mapping;
 pub(crate) use places::is_test;
 

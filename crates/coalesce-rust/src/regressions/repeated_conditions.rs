@@ -30,8 +30,10 @@ type Asked = BTreeMap<(usize, Condition), Vec<(FileId, ByteSpan)>>;
 struct Declared {
     /// Its features; `None` where its manifest cannot be read.
     features: Option<BTreeSet<String>>,
-    /// Words of its `check-cfg` and of its build script, which may declare more.
+    /// Words of what its manifest and its build script say to `check-cfg`, which may declare more.
     words: BTreeSet<String>,
+    /// Those of them that stand beside `feature`.
+    beside_feature: BTreeSet<String>,
 }
 
 /// Where a shim, or what moves, says such a condition once more.
@@ -55,11 +57,8 @@ pub(crate) fn conditions_said_again(before: Tree<'_>, after: Tree<'_>) -> Vec<Un
         if known.has(&condition) {
             continue;
         }
-        let loud = places.into_iter().find(|(file, span)| {
-            let lint = ["unexpected_cfgs", "warnings"];
-            !lints::is_off(after.world, (*file, span.start), &lint, after.texts)
-        });
-        found.extend(loud.map(|place| condition.unproven(after.world, place)));
+        let place = places.into_iter().next();
+        found.extend(place.map(|place| condition.unproven(after.world, place)));
     }
     found
 }
@@ -92,12 +91,15 @@ impl Declared {
             .crates
             .iter()
             .filter(|krate| krate.package == package && krate.kind == TargetKind::BuildScript);
-        said.extend(scripts.filter_map(|krate| Some(texts.text(&krate.root_file)?.to_string())));
-        let split = |c: char| !(c.is_alphanumeric() || c == '_' || c == '-');
-        let words = said.iter().flat_map(|text| text.split(split));
+        for script in scripts.filter_map(|krate| texts.text(&krate.root_file)) {
+            let lines = script.lines().filter(|line| line.contains("check-cfg"));
+            said.extend(lines.map(str::to_owned));
+        }
+        let of_features = said.iter().filter(|text| text.contains("feature"));
         Self {
             features: manifest.and_then(|text| features::declared(&text).ok()),
-            words: words.map(str::to_owned).collect(),
+            beside_feature: of_features.flat_map(|text| words(text)).collect(),
+            words: said.iter().flat_map(|text| words(text)).collect(),
         }
     }
 
@@ -105,14 +107,20 @@ impl Declared {
         match condition {
             Condition::Feature(name) => {
                 let features = self.features.as_ref();
-                features.is_none_or(|features| features.contains(name)) || self.words.contains(name)
+                features.is_none_or(|features| features.contains(name))
+                    || self.beside_feature.contains(name)
             }
             Condition::Name(name) => self.words.contains(name),
         }
     }
 }
 
-/// What files ask for that the other tree has not, or not like this.
+fn words(text: &str) -> impl Iterator<Item = String> {
+    let split = |c: char| !(c.is_alphanumeric() || c == '_' || c == '-');
+    text.split(split).map(str::to_owned)
+}
+
+/// What files ask for aloud that the other tree has not, or not like this.
 fn asked(tree: Tree<'_>, other: &World) -> Asked {
     let world = tree.world;
     let mut found = Asked::new();
@@ -128,7 +136,12 @@ fn asked(tree: Tree<'_>, other: &World) -> Asked {
         if !text.contains("cfg") {
             continue;
         }
-        for (condition, span) in conditions_in(&text) {
+        let lint = ["unexpected_cfgs", "warnings"];
+        let is_loud = |span: ByteSpan| !lints::is_off(world, (file, span.start), &lint, tree.texts);
+        let loud = conditions_in(&text)
+            .into_iter()
+            .filter(|(_, span)| is_loud(*span));
+        for (condition, span) in loud {
             let places = found.entry((package, condition)).or_default();
             places.push((file, span));
         }

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use rustc_hash::FxHashMap;
 
 use super::{
-    ItemId, ModuleId, World,
+    FileId, ItemId, ModuleId, UseSite, World,
     world::{Binding, Reach, Res, SpaceKind},
 };
 
@@ -31,21 +31,37 @@ impl World {
         reexported.contains(&item)
     }
 
-    /// Whether what a module has by a name is imports of another module, by name, and nothing else.
+    /// Whether what a module has by a name is imports of another module by its own path, and nothing else. An import that
+    /// some other modules may use and not all is none: who has the module by it is not looked for.
     pub(crate) fn imports_only(&self, name: &str, of: &str) -> bool {
         let Some((outer, last)) = name.rsplit_once("::") else {
             return false;
         };
         let outer = self.modules_named(outer).into_iter();
-        let bindings: Vec<&Binding> = outer
-            .flat_map(|outer| self.bindings(outer, last))
-            .filter(|one| !one.glob)
+        let bindings: Vec<(ModuleId, &Binding)> = outer
+            .flat_map(|outer| {
+                let bindings = self.bindings(outer, last);
+                bindings.into_iter().map(move |one| (outer, one))
+            })
+            .filter(|(_, one)| !one.glob)
             .collect();
-        let is_import = |one: &&Binding| {
+        let is_import = |(outer, one): &(ModuleId, &Binding)| {
             let leads = matches!(one.res, Res::Module(module) if self[module].canonical == of);
-            one.import.is_some() && leads
+            let plain = one.reach == Reach::Public || one.reach == Reach::Within(*outer);
+            leads && plain && one.import.is_some_and(|import| self.names_directly(import))
         };
         !bindings.is_empty() && bindings.iter().all(is_import)
+    }
+
+    /// Whether no other import is on the way of an import.
+    fn names_directly(&self, (file, leaf): (FileId, u32)) -> bool {
+        let mut direct = true;
+        self.visit_file(&self[file], &mut |_, site| {
+            if site.site == UseSite::Leaf(leaf) {
+                direct &= site.trace.steps.iter().all(|step| step.import.is_none());
+            }
+        });
+        direct
     }
 
     /// The modules that show another one by a `pub use`, with the name that it has there.

@@ -60,7 +60,6 @@ pub use exports::{entries_after, is_exported};
 pub use found_by_name::{NamedFunction, is_fixture};
 pub use header::Header;
 pub use on_request::on_request;
-pub use patches::set_somewhere;
 pub use shims::TEMPLATE as SHIM_OF_ITEMS;
 pub use waiting::inside_functions;
 pub use way::Way;

@@ -30,13 +30,10 @@ use crate::{
 /// Whether a full name stands at the start of a string in a file that patches, or its last part is
 /// set on the module.
 pub fn is_set(names: &NameIndex<'_>, full: &str) -> bool {
-    names.may_name(full) && set_somewhere(names.texts, full)
-}
-
-/// Whether some file sets a name of a module.
-pub fn set_somewhere(texts: &dyn Texts, full: &str) -> bool {
     let by_string = |text: &str| sets(text) && places(text, full).next().is_some();
-    sources(texts).any(|(_, text)| by_string(&text)) || set_by_parts::find(texts, full).is_some()
+    names.may_name(full)
+        && (sources(names.texts).any(|(_, text)| by_string(&text))
+            || set_by_parts::find(names.texts, full).is_some())
 }
 
 /// The texts of the files that set names of modules.

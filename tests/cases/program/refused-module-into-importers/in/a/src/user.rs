@@ -1,0 +1,4 @@
+use crate::new::old;
+pub fn g() {
+    old::f()
+}

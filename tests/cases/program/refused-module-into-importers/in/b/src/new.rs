@@ -1,0 +1,4 @@
+pub use crate::mid::old;
+pub fn g() {
+    old::f()
+}

@@ -1,0 +1,4 @@
+// We do not ask for std here.
+fn main() {
+    println!("cargo::rustc-cfg=made");
+}

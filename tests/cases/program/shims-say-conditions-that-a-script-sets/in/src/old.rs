@@ -1,0 +1,2 @@
+#[cfg(not(any(made, feature = "std")))]
+pub mod loud;
