@@ -41,7 +41,7 @@ impl World {
         let bindings: Vec<(ModuleId, &Binding)> = outer
             .flat_map(|outer| {
                 let bindings = self.bindings(outer, last);
-                bindings.into_iter().map(move |one| (outer, one))
+                bindings.iter().map(move |one| (outer, one))
             })
             .filter(|(_, one)| !one.glob)
             .collect();
