@@ -10,7 +10,8 @@ mod rules;
 
 pub use baseline::{Baseline, BaselineError};
 pub use rules::{
-    RULES, Rule, removed_reference::patterns as removed_patterns, stale_guarded_import,
+    RULES, Rule, names as module_names, removed_reference::patterns as removed_patterns,
+    stale_guarded_import,
 };
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -128,7 +128,7 @@ struct LayersTable {
     /// What the order is called in messages.
     name: String,
     /// Patterns of module names from the top to the bottom; `*` stands for part of a segment, `**`
-    /// for segments, and what is below a name belongs to it.
+    /// for segments, and what is below a name belongs to it. Each fits a module of the tree.
     order: Vec<String>,
 }
 
@@ -137,9 +137,9 @@ struct LayersTable {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct GpuHome {
     /// What the calls are for: `detect`, `select`, `allocate`, `pool`, `release`, `measure`,
-    /// `transfer`, `stream`, `profile` or `launch`.
+    /// `transfer`, `stream`, `profile`, `launch` or `compute`.
     roles: Vec<String>,
-    /// Patterns of the modules that may make them.
+    /// Patterns of the modules that may make them; each fits one of the tree.
     modules: Vec<String>,
     /// What to use instead.
     message: Option<String>,

@@ -3,17 +3,17 @@
 
 mod fix;
 mod scope;
+mod settings;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
 };
 
-use coalesce_clones::catalogue::Role;
 use coalesce_engine::{Extent, Session, Sources, references, shims};
 use coalesce_lint::{Baseline, PreparedRule, Report, RoleUse, Subject};
 use coalesce_model::{
-    Finding, Import, LanguageKind, RoleHome, Texts as _, TreePath,
+    Finding, Import, LanguageKind, Texts as _, TreePath,
     envelope::{Body, Check, Command, FindingEntry, Fixed, ShimEntry, UncheckedImport},
     manifest::Manifest,
 };
@@ -43,8 +43,7 @@ pub fn run(global: &cli::Global, arguments: &cli::Check) -> anyhow::Result<Outco
         false => open_for(Extent::Structure, global)?,
     };
     // What is asked wrongly is told before anything changes.
-    known_codes(&session.settings.check.off)?;
-    known_roles(&session.settings.check.homes)?;
+    settings::fit(&session.settings.check, &session.index())?;
     scope.know_revision(&session)?;
     let mut baseline = arguments
         .baseline
@@ -326,41 +325,6 @@ fn is_baseline(session: &Session, path: &TreePath) -> bool {
     ["\"baseline\":", "\"duplicates_baseline\":"]
         .iter()
         .any(|key| head.starts_with(key))
-}
-
-/// Refuses a rule that is switched off and does not exist.
-fn known_codes(off: &[String]) -> Result<(), Failure> {
-    let codes = coalesce_lint::RULES.iter().map(|rule| rule.code.0);
-    let codes: Vec<&str> = codes.collect();
-    let mut off = off.iter();
-    let wrong = off.find(|off| !codes.contains(&off.as_str()));
-    wrong.map_or(Ok(()), |wrong| {
-        let message = format!("coalesce.toml: there is no rule `{wrong}` to switch off");
-        Err(misspelt(message, wrong, &codes))
-    })
-}
-
-/// Refuses a role that the catalogue does not have: its home would never be missed.
-fn known_roles(homes: &[RoleHome]) -> Result<(), Failure> {
-    let known = Role::ALL.map(Role::as_str);
-    let mut roles = homes.iter().flat_map(|home| &home.roles);
-    let wrong = roles.find(|role| !known.contains(&role.as_str()));
-    wrong.map_or(Ok(()), |wrong| {
-        let known_list = known.join("`, `");
-        let message = format!(
-            "coalesce.toml: `[[gpu-home]]` names the role `{wrong}`; there are `{known_list}`"
-        );
-        Err(misspelt(message, wrong, &known))
-    })
-}
-
-/// A name that is none, with the one that was likely meant.
-fn misspelt(message: String, wrong: &str, known: &[&str]) -> Failure {
-    let failure = Failure::config(message);
-    match coalesce_model::manifest::nearest(wrong, known.iter().copied()) {
-        Some(near) => failure.hint(format!("did you mean `{near}`?")),
-        None => failure,
-    }
 }
 
 fn read_baseline(path: &Path) -> Result<Baseline, Failure> {

@@ -1,0 +1,5 @@
+import cupy
+
+
+def copy(image):
+    return cupy.asarray(image)

@@ -1,0 +1,1 @@
+from app.core.pool import late

@@ -1,0 +1,5 @@
+from app.core import pool
+
+
+def warn():
+    return pool
