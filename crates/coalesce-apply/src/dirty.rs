@@ -128,7 +128,8 @@ pub type BytesBefore = BTreeMap<TreePath, Option<Vec<u8>>>;
 fn before(root: &Path, revision: &str, paths: &[TreePath]) -> Result<BytesBefore, Error> {
     let no_repository = || trouble("there is none");
     let repository = discover(root)?.ok_or_else(no_repository)?;
-    let checkout = Checkout::of(&repository, root)?.ok_or_else(no_repository)?;
+    // A tree that no commit holds yet is new as a whole.
+    let checkout = Checkout::around(&repository, root)?.ok_or_else(no_repository)?;
     let unknown = |error: &dyn Display| {
         let message = format!("the repository does not know `{revision}`: {error}");
         Error::new(ErrorKind::Repository, message)
@@ -282,8 +283,18 @@ pub(crate) struct Checkout<'r> {
 }
 
 impl<'r> Checkout<'r> {
-    /// `None` where the repository has no working directory, or does not hold the tree.
+    /// `None` where the repository has no working directory, or its last commit does not hold the tree.
     pub(crate) fn of(repository: &'r Repository, root: &Path) -> Result<Option<Self>, Error> {
+        let Some(checkout) = Self::around(repository, root)? else {
+            return Ok(None);
+        };
+        let whole = checkout.below.as_os_str().is_empty();
+        let held = whole || checkout.committed(&checkout.below)?.is_some();
+        Ok(held.then_some(checkout))
+    }
+
+    /// `None` where the repository has no working directory, or the tree is not in it.
+    fn around(repository: &'r Repository, root: &Path) -> Result<Option<Self>, Error> {
         let Some(top) = repository.workdir() else {
             return Ok(None);
         };
@@ -294,16 +305,13 @@ impl<'r> Checkout<'r> {
         };
         let born = !repository.head().map_err(trouble)?.is_unborn();
         let head = born.then(|| repository.head_tree().map_err(trouble));
-        let checkout = Self {
+        Ok(Some(Self {
             repository,
             head: head.transpose()?,
             index: repository.index_or_empty().map_err(trouble)?,
             below: below.to_owned(),
             root,
-        };
-        let whole = checkout.below.as_os_str().is_empty();
-        let held = whole || checkout.committed(&checkout.below)?.is_some();
-        Ok(held.then_some(checkout))
+        }))
     }
 
     fn committed(&self, path: &Path) -> Result<Option<gix::ObjectId>, Error> {

@@ -3,7 +3,7 @@
 use std::{fs, path::Path, process::Command};
 
 use super::{path, write};
-use crate::uncommitted;
+use crate::{bytes_before, uncommitted};
 
 /// Runs `git`; `false` where there is none.
 fn git(root: &Path, arguments: &[&str]) -> bool {
@@ -198,4 +198,20 @@ fn nobody_waits_for_a_pipe_in_a_repository() {
         let error = uncommitted(root, &[path("a.py")]).unwrap_err();
         assert!(error.to_string().contains("a pipe"), "{name}: {error}");
     }
+}
+
+#[test]
+fn before_a_folder_was_committed_its_files_were_not_there() {
+    let directory = tempfile::tempdir().unwrap();
+    let root = directory.path();
+    write(root, "old.py", "one\n");
+    if !git(root, &["init", "-q"]) {
+        return;
+    }
+    git(root, &["add", "."]);
+    git(root, &["commit", "-q", "-m", "one"]);
+    write(root, "new/fresh.py", "one\n");
+    let fresh = path("fresh.py");
+    let before = bytes_before(&root.join("new"), "HEAD", std::slice::from_ref(&fresh)).unwrap();
+    assert_eq!(before.get(&fresh), Some(&None));
 }

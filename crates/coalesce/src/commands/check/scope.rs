@@ -30,7 +30,8 @@ impl Scope {
             no_source(path)?;
             let text = named_files::read_or_input(path)?;
             let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-            lines.map(tree_path).collect::<Result<BTreeSet<_>, _>>()
+            let paths = lines.map(|line| Ok(place(root, Path::new(line))?.path));
+            paths.collect::<Result<BTreeSet<_>, Failure>>()
         });
         Ok(Self {
             below: below.collect::<Result<_, _>>()?,
@@ -130,12 +131,46 @@ fn differs(session: &Session, path: &TreePath, old: &coalesce_apply::BytesBefore
 
 /// A path of the command line. One that is mistyped would narrow everything away, and all would seem clean.
 fn existing(root: &Path, path: &Path) -> Result<TreePath, Failure> {
-    let known = tree_path(&path.to_string_lossy())?;
-    if root.join(known.as_str()).symlink_metadata().is_err() {
-        let message = format!("there is no `{known}` below {}", root.display());
-        return Err(Failure::user(message).hint("paths are told from the root of the tree on"));
+    let place = place(root, path)?;
+    if !place.exists {
+        let message = format!("there is no `{}` below {}", place.path, root.display());
+        let hint = "paths are told from the root of the tree on, or from the current directory";
+        return Err(Failure::user(message).hint(hint));
     }
-    Ok(known)
+    Ok(place.path)
+}
+
+/// What a path that somebody wrote means in the tree.
+struct Place {
+    path: TreePath,
+    exists: bool,
+}
+
+/// Finds a path from the root on, and where nothing is there, from the current directory on: that is
+/// what other tools hand over, also where the tree is a part of a repository.
+fn place(root: &Path, path: &Path) -> Result<Place, Failure> {
+    let exists = |path: &TreePath| root.join(path.as_str()).symlink_metadata().is_ok();
+    let from_root = tree_path(&path.to_string_lossy());
+    if let Ok(path) = &from_root
+        && exists(path)
+    {
+        let path = path.clone();
+        return Ok(Place { path, exists: true });
+    }
+    let absolute = std::path::absolute(path).ok();
+    let from_here = absolute.and_then(|absolute| {
+        let roots = [std::path::absolute(root).ok()?, root.canonicalize().ok()?];
+        let inside = roots
+            .iter()
+            .find_map(|root| absolute.strip_prefix(root).ok())?
+            .to_string_lossy();
+        TreePath::new(&inside.replace('\\', "/")).ok()
+    });
+    let path = from_here.map_or(from_root, Ok)?;
+    Ok(Place {
+        exists: exists(&path),
+        path,
+    })
 }
 
 /// A source file is no list of files: every line of it would name nothing, and all would seem clean.
