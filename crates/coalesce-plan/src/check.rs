@@ -426,9 +426,17 @@ impl<'a> Checker<'a> {
         {
             return true;
         }
-        let tops: Vec<String> = modules().map(|other| top(&other.name)).collect();
-        let help = nearest(&wanted, tops.iter().map(String::as_str))
-            .map(|near| format!("did you mean `{near}`?"));
+        let leaving = top(&module.name);
+        let mut tops: Vec<String> = modules().map(|other| top(&other.name)).collect();
+        tops.retain(|top| *top != leaving);
+        let near = nearest(&wanted, tops.iter().map(String::as_str));
+        let help = match near {
+            Some(near) => Some(format!("did you mean `{near}`?")),
+            None if alone && module.language == LanguageKind::Rust => Some(format!(
+                "a crate becomes a module of one that is there: `krate::{wanted}`"
+            )),
+            None => None,
+        };
         let what = if module.language == LanguageKind::Rust {
             "crate"
         } else {
