@@ -95,45 +95,61 @@ fn read(
         .ok_or_else(|| Error::NoHeader(name.to_owned()))?;
     let path: Vec<String> = above.iter().cloned().chain([name.to_owned()]).collect();
     for (key, item) in table.iter() {
-        let key_span = table.key(key).and_then(toml_edit::Key::span);
-        let section = item.as_table().is_some_and(|table| !table.is_dotted());
-        let start = if section {
-            item.span()
-        } else {
-            key_span.clone()
-        };
-        let (Some(start), Some(key_span)) = (start, key_span) else {
-            continue;
-        };
-        let mut fields = Vec::new();
-        let mut end = start.end;
-        if let Some(inner) = item.as_table_like() {
-            for (name, value) in inner.iter() {
-                let span = value.span().ok_or(Error::NoPlace)?;
-                end = end.max(span.end);
-                let said = text.get(span).unwrap_or_default().trim();
-                fields.push((name.to_owned(), said.to_owned()));
-            }
-            if item.is_inline_table() {
-                end = item.span().map_or(end, |span| span.end);
-            }
-        } else {
-            let span = item.span().ok_or(Error::NoPlace)?;
-            end = end.max(span.end);
-            let said = text.get(span).unwrap_or_default();
-            fields.push(("version".to_owned(), said.to_owned()));
-        }
-        found.push(Entry {
-            table: path.clone(),
-            key: key.to_owned(),
-            fields,
-            span: ByteSpan::from_range(start.start..end),
-            key_span: ByteSpan::from_range(key_span),
-            section,
-            braces: item.is_inline_table(),
-        });
+        found.extend(entry(text, (table, &path), (key, item))?);
     }
     Ok(())
+}
+
+/// One entry of a table, by the path of the table; `None` where it is not known where it stands.
+fn entry(
+    text: &str,
+    (table, path): (&toml_edit::Table, &[String]),
+    (key, item): (&str, &Item),
+) -> Result<Option<Entry>, Error> {
+    let key_span = table.key(key).and_then(toml_edit::Key::span);
+    let section = item.as_table().is_some_and(|table| !table.is_dotted());
+    let start = match section {
+        true => item.span(),
+        false => key_span.clone(),
+    };
+    let (Some(start), Some(key_span)) = (start, key_span) else {
+        return Ok(None);
+    };
+    let (fields, end) = fields(text, item, start.end)?;
+    Ok(Some(Entry {
+        table: path.to_vec(),
+        key: key.to_owned(),
+        fields,
+        span: ByteSpan::from_range(start.start..end),
+        key_span: ByteSpan::from_range(key_span),
+        section,
+        braces: item.is_inline_table(),
+    }))
+}
+
+/// What an entry says, a bare version being the field of that name, and where it ends: behind `end` if its fields do.
+fn fields(
+    text: &str,
+    item: &Item,
+    mut end: usize,
+) -> Result<(Vec<(String, String)>, usize), Error> {
+    let Some(inner) = item.as_table_like() else {
+        let span = item.span().ok_or(Error::NoPlace)?;
+        end = end.max(span.end);
+        let version = text.get(span).unwrap_or_default();
+        return Ok((vec![("version".to_owned(), version.to_owned())], end));
+    };
+    let mut fields = Vec::new();
+    for (name, value) in inner.iter() {
+        let span = value.span().ok_or(Error::NoPlace)?;
+        end = end.max(span.end);
+        let said = text.get(span).unwrap_or_default().trim();
+        fields.push((name.to_owned(), said.to_owned()));
+    }
+    if item.is_inline_table() {
+        end = item.span().map_or(end, |span| span.end);
+    }
+    Ok((fields, end))
 }
 
 /// The entry as it stands in a text that has changed since it was read.
@@ -376,19 +392,15 @@ fn without_empty(text: &str, path: &[String]) -> Result<String, Error> {
             None => return Ok(text.to_owned()),
         }
     }
-    let empty = at.is_empty();
-    let span = item
-        .and_then(Item::as_table)
-        .and_then(toml_edit::Table::span);
-    match span.filter(|_| empty) {
-        Some(span)
-            if text
-                .get(span.clone())
-                .is_some_and(|head| head.starts_with('[')) =>
-        {
-            cut(text, ByteSpan::from_range(span))
-        }
-        _ => Ok(text.to_owned()),
+    let table = item.and_then(Item::as_table).filter(|_| at.is_empty());
+    let span = table.and_then(toml_edit::Table::span);
+    let span = span.map(ByteSpan::from_range).filter(|span| {
+        let head = span.of(text);
+        head.is_some_and(|head| head.starts_with('['))
+    });
+    match span {
+        Some(span) => cut(text, span),
+        None => Ok(text.to_owned()),
     }
 }
 

@@ -36,14 +36,10 @@ fn with_table<T>(
     directory: &TreePath,
     read: impl Fn(&Item) -> Vec<T>,
 ) -> Vec<T> {
-    let text = directory
-        .join("Cargo.toml")
-        .ok()
-        .and_then(|path| texts.text(&path));
-    let Some(own) = text.as_deref().and_then(|text| parse(text).ok()) else {
-        return Vec::new();
-    };
-    let Some(lints) = own.get("lints") else {
+    let path = directory.join("Cargo.toml").ok();
+    let text = path.and_then(|path| texts.text(&path));
+    let own = text.as_deref().and_then(|text| parse(text).ok());
+    let Some(lints) = own.as_ref().and_then(|own| own.get("lints")) else {
         return Vec::new();
     };
     if lints.get("workspace").and_then(Item::as_bool) != Some(true) {

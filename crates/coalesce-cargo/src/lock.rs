@@ -153,32 +153,31 @@ impl Lock {
 
     /// Takes out what no package of the tree leads to, and names what is alone by its name alone.
     pub fn sweep(&mut self) {
-        let mut left: Vec<usize> = (0..self.blocks.len())
-            .filter(|at| self.blocks.get(*at).is_some_and(|block| !block.foreign))
-            .collect();
-        let mut seen: BTreeSet<usize> = BTreeSet::new();
-        while let Some(at) = left.pop() {
-            if !seen.insert(at) {
-                continue;
-            }
-            let Some(block) = self.blocks.get(at) else {
-                continue;
-            };
-            let leads = block
-                .dependencies
-                .iter()
-                .flat_map(|entry| self.named(entry));
-            left.extend(leads.collect::<Vec<_>>());
-        }
-        if seen.len() == self.blocks.len() {
+        let reached = self.reached();
+        if reached.len() == self.blocks.len() {
             return;
         }
         let mut at = 0;
         self.blocks.retain(|_| {
             at += 1;
-            seen.contains(&(at - 1))
+            reached.contains(&(at - 1))
         });
         self.shorten();
+    }
+
+    /// The blocks of packages of the tree, and those that they lead to.
+    fn reached(&self) -> BTreeSet<usize> {
+        let blocks = self.blocks.iter().enumerate();
+        let own = blocks.filter(|(_, block)| !block.foreign);
+        let mut left: Vec<usize> = own.map(|(at, _)| at).collect();
+        let mut reached: BTreeSet<usize> = BTreeSet::new();
+        while let Some(at) = left.pop() {
+            if let Some(block) = self.blocks.get(at).filter(|_| reached.insert(at)) {
+                let entries = block.dependencies.iter();
+                left.extend(entries.flat_map(|entry| self.named(entry)));
+            }
+        }
+        reached
     }
 
     /// The blocks that an entry may name.
@@ -199,25 +198,16 @@ impl Lock {
         for block in &self.blocks {
             *counts.entry(&block.name).or_default() += 1;
         }
-        let alone: BTreeSet<String> = counts
-            .into_iter()
-            .filter(|(_, count)| *count == 1)
-            .map(|(name, _)| name.to_owned())
-            .collect();
+        let alone = counts.into_iter().filter(|(_, count)| *count == 1);
+        let alone: BTreeSet<String> = alone.map(|(name, _)| name.to_owned()).collect();
+        let shorter = |entry: &String| {
+            let name = entry.split(' ').next().unwrap_or_default();
+            let name = if alone.contains(name) { name } else { entry };
+            name.to_owned()
+        };
         let eol = self.eol;
         for block in &mut self.blocks {
-            let shorter: Vec<String> = block
-                .dependencies
-                .iter()
-                .map(|entry| {
-                    let name = entry.split(' ').next().unwrap_or_default();
-                    if alone.contains(name) {
-                        name.to_owned()
-                    } else {
-                        entry.clone()
-                    }
-                })
-                .collect();
+            let shorter: Vec<String> = block.dependencies.iter().map(shorter).collect();
             if shorter != block.dependencies {
                 block.write(shorter, eol);
             }
@@ -252,22 +242,16 @@ impl Block {
         };
         let (name, version) = (field("name"), field("version"));
         let foreign = field("source").is_some();
-        let mut dependencies = Vec::new();
-        let mut inside = false;
-        for line in text.lines().map(str::trim) {
-            if inside && line == "]" {
-                break;
-            }
-            if let (true, Some(entry)) = (inside, line.strip_prefix('"')) {
-                dependencies.push(entry.trim_end_matches(',').trim_end_matches('"').to_owned());
-            }
-            inside |= line == "dependencies = [";
-        }
+        let lines = text.lines().map(str::trim);
+        let lines = lines.skip_while(|line| *line != "dependencies = [");
+        let entries = lines.take_while(|line| *line != "]");
+        let entries = entries.filter_map(|line| line.strip_prefix('"'));
+        let entries = entries.map(|entry| entry.trim_end_matches(',').trim_end_matches('"'));
         Self {
             name: name.unwrap_or_default(),
             version: version.unwrap_or_default(),
             foreign,
-            dependencies,
+            dependencies: entries.map(str::to_owned).collect(),
             text,
         }
     }

@@ -144,54 +144,69 @@ fn shortest(component: &[usize], edges: &Adjacency) -> Vec<(usize, usize, usize)
     best
 }
 
+/// How the modules of a component were reached: by the import of which module, each.
+struct Reached<'c> {
+    component: &'c [usize],
+    by: Vec<Option<(usize, usize)>>,
+}
+
+impl Reached<'_> {
+    /// Notes that a module of the component is reached, if it was not before.
+    fn note(&mut self, module: usize, by: (usize, usize)) -> bool {
+        let place = self.component.binary_search(&module).ok();
+        match place.and_then(|place| self.by.get_mut(place)) {
+            Some(known @ None) => {
+                *known = Some(by);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    fn by(&self, module: usize) -> Option<(usize, usize)> {
+        let place = self.component.binary_search(&module).ok()?;
+        *self.by.get(place)?
+    }
+
+    /// The way by which a module was reached from itself.
+    fn cycle(&self, start: usize) -> Vec<(usize, usize, usize)> {
+        let mut cycle = Vec::new();
+        let mut at = start;
+        while let Some((from, import)) = self.by(at) {
+            cycle.push((from, at, import));
+            at = from;
+            if at == start {
+                break;
+            }
+        }
+        cycle.reverse();
+        cycle
+    }
+}
+
 fn cycle_through(
     start: usize,
     component: &[usize],
     edges: &Adjacency,
     limit: usize,
 ) -> Option<Vec<(usize, usize, usize)>> {
-    let slot = |module: usize| component.binary_search(&module).ok();
-    let mut reached: Vec<Option<(usize, usize)>> = vec![None; component.len()];
+    let mut reached = Reached {
+        component,
+        by: vec![None; component.len()],
+    };
     let mut queue = VecDeque::from([(start, 0)]);
     while let Some((module, depth)) = queue.pop_front() {
         if depth >= limit {
             return None;
         }
-        for &(target, import) in edges.get(module)? {
-            let Some(place) = slot(target) else { continue };
-            let Some(seen) = reached.get_mut(place) else {
-                continue;
-            };
-            if seen.is_some() {
-                continue;
-            }
-            *seen = Some((module, import));
-            if target == start {
-                return Some(walk_back(start, |module| {
-                    slot(module).and_then(|place| *reached.get(place)?)
-                }));
-            }
-            queue.push_back((target, depth + 1));
+        let targets = edges.get(module)?.iter();
+        let new = targets.filter(|(target, import)| reached.note(*target, (module, *import)));
+        queue.extend(new.map(|(target, _)| (*target, depth + 1)));
+        if reached.by(start).is_some() {
+            return Some(reached.cycle(start));
         }
     }
     None
-}
-
-fn walk_back(
-    start: usize,
-    came_from: impl Fn(usize) -> Option<(usize, usize)>,
-) -> Vec<(usize, usize, usize)> {
-    let mut cycle = Vec::new();
-    let mut at = start;
-    while let Some((from, import)) = came_from(at) {
-        cycle.push((from, at, import));
-        at = from;
-        if at == start {
-            break;
-        }
-    }
-    cycle.reverse();
-    cycle
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use coalesce_model::texts::start_of_text;
 use lsp_types::{Position, PositionEncodingKind};
 
 /// What a column counts.
@@ -47,7 +48,7 @@ impl<'t> Lines<'t> {
     #[must_use]
     pub fn new(text: &'t str, encoding: Encoding) -> Self {
         let bytes = text.as_bytes();
-        let mark = if text.starts_with('\u{feff}') { 3 } else { 0 };
+        let mark = start_of_text(text) as usize;
         let mut starts = vec![mark];
         for (at, byte) in bytes.iter().enumerate() {
             let ends = match byte {

@@ -25,6 +25,7 @@ pub mod plan;
 pub mod reference;
 pub mod refusal;
 pub mod release;
+mod shortest_path;
 pub mod span;
 pub mod texts;
 
@@ -41,10 +42,11 @@ pub use module::{Guard, Import, ImportTarget, LanguageKind, Mention, Module, Mod
 pub use outline::{Outline, OutlineToken, OutlineUnit, TokenClass, UnitKind};
 pub use path::{PathError, TreePath};
 pub use plan::{
-    Deferral, FileMove, LanguagePlan, NewFile, NotRewritten, Rewrite, Safety, Unproven,
-    UnprovenKind,
+    Deferral, FileMove, FileReferences, LanguagePlan, NewFile, NotRewritten, Rewrite, Safety,
+    Unproven, UnprovenKind,
 };
 pub use reference::{Certainty, Evidence, Form, Reference};
 pub use refusal::Refusal;
+pub use shortest_path::shortest_path;
 pub use span::{ByteSpan, LineIndex, Position};
 pub use texts::{MemoryTexts, Overlay, Texts};

@@ -161,6 +161,54 @@ pub struct Unproven {
     pub why: String,
 }
 
+/// What a plan says of the references of one file.
+#[derive(Debug)]
+pub struct FileReferences {
+    /// File, by its path before the migration.
+    pub path: TreePath,
+    /// References that change.
+    pub rewrites: Vec<Rewrite>,
+    /// References that should and do not.
+    pub not_rewritten: Vec<NotRewritten>,
+    /// Places that could not be proven.
+    pub unproven: Vec<Unproven>,
+}
+
+impl FileReferences {
+    /// Of a file of which nothing is said yet.
+    #[must_use]
+    pub const fn new(path: TreePath) -> Self {
+        Self {
+            path,
+            rewrites: Vec::new(),
+            not_rewritten: Vec::new(),
+            unproven: Vec::new(),
+        }
+    }
+
+    /// Says that a reference stays as it is.
+    pub fn leave(&mut self, span: ByteSpan, form: Form, name: &str, why: &str) {
+        self.not_rewritten.push(NotRewritten {
+            path: self.path.clone(),
+            span,
+            form,
+            name: name.to_owned(),
+            why: why.to_owned(),
+        });
+    }
+
+    /// Says that reading alone cannot prove a place.
+    pub fn doubt(&mut self, span: ByteSpan, kind: UnprovenKind, name: &str, why: &str) {
+        self.unproven.push(Unproven {
+            path: self.path.clone(),
+            span: Some(span),
+            kind,
+            name: name.to_owned(),
+            why: why.to_owned(),
+        });
+    }
+}
+
 /// A file that goes to another path; edits of its text are keyed by `from`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct FileMove {
@@ -202,4 +250,13 @@ pub struct LanguagePlan {
     pub refusals: Vec<Finding>,
     /// What else the reader should know: made packages, widened visibility, broken files.
     pub notes: Vec<Finding>,
+}
+
+impl LanguagePlan {
+    /// Adds what is said of the references of one file.
+    pub fn tell(&mut self, references: FileReferences) {
+        self.rewrites.extend(references.rewrites);
+        self.not_rewritten.extend(references.not_rewritten);
+        self.unproven.extend(references.unproven);
+    }
 }

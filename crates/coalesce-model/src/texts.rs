@@ -7,6 +7,12 @@ use std::{
 
 use crate::TreePath;
 
+/// Where the code of a text begins: behind its byte-order mark.
+#[must_use]
+pub fn start_of_text(text: &str) -> u32 {
+    if text.starts_with('\u{feff}') { 3 } else { 0 }
+}
+
 /// The decoded texts of a tree. A text is the file's bytes as UTF-8, byte-order mark included, so
 /// that offsets in it are offsets in the file.
 pub trait Texts: Sync {

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_model::{
-    Edit, EditSet, Finding, LanguagePlan, NotRewritten, Refusal, Rewrite, Texts, TreePath,
-    Unproven, finding::codes,
+    Edit, EditSet, FileMove, Finding, LanguagePlan, NewFile, NotRewritten, Refusal, Rewrite, Texts,
+    TreePath, Unproven, finding::codes,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -97,23 +97,10 @@ struct Joined {
 impl Joined {
     fn add(&mut self, proposal: LanguagePlan) {
         for file in proposal.moves {
-            let other = self.moves.insert(file.from.clone(), file.to.clone());
-            if let Some(other) = other.filter(|other| *other != file.to) {
-                let two = Refusal::TwoTargets {
-                    one: other,
-                    other: file.to,
-                };
-                self.refuse(&file.from, two);
-            }
+            self.move_file(file);
         }
         for file in proposal.creates {
-            let other = self
-                .creates
-                .insert(file.path.clone(), (file.text.clone(), file.reason));
-            if other.is_some_and(|(text, _)| text != file.text) {
-                let why = "two different files would be made there".to_owned();
-                self.refuse(&file.path, Refusal::ConflictingEdits { why });
-            }
+            self.create(file);
         }
         self.deletes.extend(proposal.deletes);
         for (path, edits) in proposal.edits {
@@ -134,6 +121,26 @@ impl Joined {
         self.result.notes.extend(remarks);
     }
 
+    fn move_file(&mut self, file: FileMove) {
+        let other = self.moves.insert(file.from.clone(), file.to.clone());
+        if let Some(other) = other.filter(|other| *other != file.to) {
+            let two = Refusal::TwoTargets {
+                one: other,
+                other: file.to,
+            };
+            self.refuse(&file.from, two);
+        }
+    }
+
+    fn create(&mut self, file: NewFile) {
+        let made = (file.text.clone(), file.reason);
+        let other = self.creates.insert(file.path.clone(), made);
+        if other.is_some_and(|(text, _)| text != file.text) {
+            let why = "two different files would be made there".to_owned();
+            self.refuse(&file.path, Refusal::ConflictingEdits { why });
+        }
+    }
+
     fn refuse(&mut self, path: &TreePath, refusal: Refusal) {
         self.result.refusals.push(refusal.at(path, None));
     }
@@ -151,41 +158,34 @@ impl Joined {
                 Err(why) => self.refuse(&path, Refusal::ConflictingEdits { why }),
             }
         }
-        let mut operations = Vec::new();
-        for (from, to) in std::mem::take(&mut self.moves) {
-            let text = edited.remove(&from);
-            operations.push(Operation::Move { from, to, text });
-        }
-        operations.extend(
-            edited
-                .into_iter()
-                .map(|(path, text)| Operation::Edit { path, text }),
-        );
-        operations.extend(
-            std::mem::take(&mut self.deletes)
-                .into_iter()
-                .map(|path| Operation::Delete { path }),
-        );
-        let creates = std::mem::take(&mut self.creates);
-        operations.extend(
-            creates
-                .into_iter()
-                .map(|(path, (text, reason))| Operation::Create { path, text, reason }),
-        );
-        operations.sort_by(|a, b| a.path().cmp(b.path()));
+        let operations = self.operations(edited);
         let mut result = self.result;
         result.operations = operations;
-        result.rewrites.sort();
-        result.rewrites.dedup();
-        result.not_rewritten.sort();
-        result.not_rewritten.dedup();
-        result.unproven.sort();
-        result.unproven.dedup();
-        result.refusals.sort();
-        result.refusals.dedup();
-        result.notes.sort();
-        result.notes.dedup();
+        sort_and_dedup(&mut result.rewrites);
+        sort_and_dedup(&mut result.not_rewritten);
+        sort_and_dedup(&mut result.unproven);
+        sort_and_dedup(&mut result.refusals);
+        sort_and_dedup(&mut result.notes);
         result
+    }
+
+    /// The operations on files, by their paths.
+    fn operations(&mut self, mut edited: BTreeMap<TreePath, String>) -> Vec<Operation> {
+        let moves = std::mem::take(&mut self.moves).into_iter();
+        let moves = moves.map(|(from, to)| {
+            let text = edited.remove(&from);
+            Operation::Move { from, to, text }
+        });
+        let mut operations: Vec<Operation> = moves.collect();
+        let edits = edited.into_iter();
+        operations.extend(edits.map(|(path, text)| Operation::Edit { path, text }));
+        let deletes = std::mem::take(&mut self.deletes).into_iter();
+        operations.extend(deletes.map(|path| Operation::Delete { path }));
+        for (path, (text, reason)) in std::mem::take(&mut self.creates) {
+            operations.push(Operation::Create { path, text, reason });
+        }
+        operations.sort_by(|a, b| a.path().cmp(b.path()));
+        operations
     }
 
     /// A file must not land where another one is and stays, nor two at the same place.
@@ -215,6 +215,11 @@ fn edited_text(path: &TreePath, edits: Vec<Edit>, texts: &dyn Texts) -> Result<S
         .ok_or("it would have to be edited and cannot be read")?;
     let set = EditSet::from_edits(&text, edits).map_err(|error| error.to_string())?;
     set.apply(&text).map_err(|error| error.to_string())
+}
+
+fn sort_and_dedup<T: Ord>(list: &mut Vec<T>) {
+    list.sort();
+    list.dedup();
 }
 
 #[cfg(test)]

@@ -98,21 +98,7 @@ pub fn check(
     };
     let mut checked = Checked::default();
     for (at, manifest) in manifests.iter().enumerate() {
-        for entry in &manifest.entries {
-            checker.refuse_further(manifest, entry.from.span)?;
-            checker.entry((at, manifest), entry, &mut checked);
-        }
-        for removal in &manifest.removals {
-            checker.refuse_further(manifest, removal.module.span)?;
-            checker.removal(manifest, removal, &mut checked);
-        }
-        for accessor in &manifest.accessors {
-            checker.accessor(manifest, accessor, &mut checked);
-        }
-        let (all, own) = (&mut checked.allowed, &manifest.allow);
-        all.requirements.extend(own.requirements.iter().cloned());
-        all.guarded_imports
-            .extend(own.guarded_imports.iter().cloned());
+        checker.manifest((at, manifest), &mut checked)?;
     }
     checker.across_manifests();
     if checker.errors.is_empty() {
@@ -131,6 +117,29 @@ struct Checker<'a> {
 }
 
 impl<'a> Checker<'a> {
+    fn manifest(
+        &mut self,
+        (at, manifest): (usize, &Manifest),
+        checked: &mut Checked,
+    ) -> Result<(), Vec<ManifestError>> {
+        for entry in &manifest.entries {
+            self.refuse_further(manifest, entry.from.span)?;
+            self.entry((at, manifest), entry, checked);
+        }
+        for removal in &manifest.removals {
+            self.refuse_further(manifest, removal.module.span)?;
+            self.removal(manifest, removal, checked);
+        }
+        for accessor in &manifest.accessors {
+            self.accessor(manifest, accessor, checked);
+        }
+        let (all, own) = (&mut checked.allowed, &manifest.allow);
+        all.requirements.extend(own.requirements.iter().cloned());
+        all.guarded_imports
+            .extend(own.guarded_imports.iter().cloned());
+        Ok(())
+    }
+
     /// Ends the check where there are more mistakes than anybody reads: each is looked for among all names.
     fn refuse_further(
         &mut self,
@@ -162,14 +171,7 @@ impl<'a> Checker<'a> {
         let Some(module) = self.single_source(manifest, entry, &from) else {
             return;
         };
-        let fits = match entry.verb {
-            Verb::Move => self.move_target(manifest, entry, module),
-            Verb::Replace => self.replace_target(manifest, entry, module),
-            Verb::Merge => {
-                self.replace_target(manifest, entry, module) && self.stands(manifest, entry)
-            }
-            Verb::Remove | Verb::Access => false,
-        };
+        let fits = self.fits(manifest, entry, module);
         if fits && entry.verb == Verb::Merge {
             checked.merges.push(OpenMerge {
                 manifest: at,
@@ -181,6 +183,18 @@ impl<'a> Checker<'a> {
             let changes = checked.changes.entry(module.language).or_default();
             changes.push(change(manifest, entry, Subject::Module));
             changes.extend(renames);
+        }
+    }
+
+    /// Whether a module may go where an entry says.
+    fn fits(&mut self, manifest: &Manifest, entry: &Entry, module: &Module) -> bool {
+        match entry.verb {
+            Verb::Move => self.move_target(manifest, entry, module),
+            Verb::Replace => self.replace_target(manifest, entry, module),
+            Verb::Merge => {
+                self.replace_target(manifest, entry, module) && self.stands(manifest, entry)
+            }
+            Verb::Remove | Verb::Access => false,
         }
     }
 
@@ -219,15 +233,7 @@ impl<'a> Checker<'a> {
         let Some(module) = self.one_module(manifest, name, &found) else {
             return;
         };
-        let graphs = self.index.graphs().iter();
-        let inside = format!("{}{}", name.text, module.language.separator());
-        let below = graphs
-            .flat_map(|graph| graph.modules())
-            .filter(|other| other.name.starts_with(&inside) && other.path != module.path)
-            .filter(|other| !self.names.goes(&other.name))
-            .map(|other| other.name.clone())
-            .next();
-        if let Some(below) = below {
+        if let Some(below) = self.left_below(&name.text, module) {
             let message = format!("`{below}` stands below `{}`", name.text);
             let help = "each module with a file of its own is removed by an entry of its own";
             self.errors
@@ -243,6 +249,17 @@ impl<'a> Checker<'a> {
             shim: None,
             uses: coalesce_model::Uses::default(),
         });
+    }
+
+    /// The name of a module below another one, in a file of its own, that stays.
+    fn left_below(&self, name: &str, module: &Module) -> Option<&'a str> {
+        let inside = format!("{name}{}", module.language.separator());
+        let graphs = self.index.graphs().iter();
+        let mut below = graphs
+            .flat_map(|graph| graph.modules())
+            .filter(|other| other.name.starts_with(&inside) && other.path != module.path);
+        let left = below.find(|other| !self.names.goes(&other.name))?;
+        Some(&left.name)
     }
 
     fn candidates(&self, name: &Name) -> Vec<&'a Module> {
@@ -450,6 +467,15 @@ impl<'a> Checker<'a> {
         false
     }
 
+    /// The question whether another module is meant by a name.
+    fn meant_module(&self, name: &str) -> Option<String> {
+        let graphs = self.index.graphs().iter();
+        let modules = graphs.flat_map(|graph| graph.modules());
+        let near = meant(name, modules.map(|module| module.name.as_str()));
+        let near = near.filter(|near| *near != name)?;
+        Some(format!("did you mean `{near}`?"))
+    }
+
     fn replace_target(&mut self, manifest: &Manifest, entry: &Entry, module: &Module) -> bool {
         let name = &entry.to;
         let arrives = self.names.arrives(&name.text);
@@ -457,15 +483,7 @@ impl<'a> Checker<'a> {
             self.names.entry_from(&name.text).is_some() || self.names.is_removed(&name.text);
         let targets = self.candidates(name);
         if (targets.is_empty() || leaves) && !arrives {
-            let names = self
-                .index
-                .graphs()
-                .iter()
-                .flat_map(|graph| graph.modules())
-                .map(|module| module.name.as_str());
-            let help = meant(&name.text, names)
-                .filter(|near| *near != name.text)
-                .map(|near| format!("did you mean `{near}`?"));
+            let help = self.meant_module(&name.text);
             let why = if leaves {
                 "goes away in this migration itself"
             } else {

@@ -21,10 +21,9 @@ pub fn planned_tree<'a>(base: &'a dyn Texts, operations: &[Operation]) -> Overla
             Operation::Move { from, to, text } => {
                 gone.insert(from);
                 there.insert(to.clone());
-                match text {
-                    Some(text) => drop(changed.insert(to.clone(), Arc::from(text.as_str()))),
-                    None => drop(moved.insert(to.clone(), from.clone())),
-                }
+                let text = text.as_deref().map(Arc::from);
+                moved.extend(text.is_none().then(|| (to.clone(), from.clone())));
+                changed.extend(text.map(|text| (to.clone(), text)));
             }
             Operation::Delete { path } => drop(gone.insert(path)),
             Operation::Create { path, text, .. } | Operation::Edit { path, text } => {

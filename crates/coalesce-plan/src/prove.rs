@@ -81,18 +81,11 @@ fn lost_names<G: LanguageGraph>(
     let separator = before.language().separator();
     let (old, new) = (before.public_names(), after.public_names());
     let lost: Vec<&String> = old.iter().filter(|name| !new.contains(*name)).collect();
+    let is_lost = |name: &str| lost.binary_search_by(|one| one.as_str().cmp(name)).is_ok();
     let is_inside = |name: &str| {
-        let mut above = name;
-        while let Some((parent, _)) = above.rsplit_once(separator) {
-            above = parent;
-            if lost
-                .binary_search_by(|one| one.as_str().cmp(parent))
-                .is_ok()
-            {
-                return true;
-            }
-        }
-        false
+        let parent = parent_name(name, separator);
+        let mut around = std::iter::successors(parent, |name| parent_name(name, separator));
+        around.any(is_lost)
     };
     let renames = Renames::new(changes, separator);
     let instead = |name: &str| {
@@ -103,6 +96,10 @@ fn lost_names<G: LanguageGraph>(
         .filter(|name| !is_inside(name))
         .map(|name| ((*name).clone(), instead(name)))
         .collect()
+}
+
+fn parent_name<'n>(name: &'n str, separator: &str) -> Option<&'n str> {
+    name.rsplit_once(separator).map(|(parent, _)| parent)
 }
 
 /// The planned tree, resolved.
@@ -180,24 +177,28 @@ fn unparsed(
             .refusals
             .push(Refusal::UnparsableAfter { problem }.at(old, None));
     } else {
-        let message = "does not parse; only its import statements were rewritten".to_owned();
-        proof.unproven.push(Unproven {
-            path: old.clone(),
-            // The span is one of the planned text.
-            span: None,
-            kind: UnprovenKind::DoesNotParse,
-            name: old.file_name().to_owned(),
-            why: "what else it names is not known".to_owned(),
-        });
-        proof.notes.push(Finding {
-            code: codes::SYNTAX_ERROR,
-            severity: Severity::Warning,
-            path: old.clone(),
-            span,
-            message,
-            help: None,
-        });
+        unparsed_as_before(proof, old, span);
     }
+}
+
+/// A text that did not parse before, either: what was not rewritten in it is not proven.
+fn unparsed_as_before(proof: &mut Proof, old: &TreePath, span: Option<coalesce_model::ByteSpan>) {
+    proof.unproven.push(Unproven {
+        path: old.clone(),
+        // The span is one of the planned text.
+        span: None,
+        kind: UnprovenKind::DoesNotParse,
+        name: old.file_name().to_owned(),
+        why: "what else it names is not known".to_owned(),
+    });
+    proof.notes.push(Finding {
+        code: codes::SYNTAX_ERROR,
+        severity: Severity::Warning,
+        path: old.clone(),
+        span,
+        message: "does not parse; only its import statements were rewritten".to_owned(),
+        help: None,
+    });
 }
 
 struct Comparison<'a, G> {
@@ -251,12 +252,10 @@ impl<'a, G: LanguageGraph> Comparison<'a, G> {
         for import in self.after.imports() {
             proof.resolved_imports += usize::from(matches!(import.target, ImportTarget::Module(_)));
             if unresolved(&import) && !known_after(import) {
-                let refusal = Refusal::UnresolvedAfter {
-                    name: import.name.clone(),
-                };
-                proof
-                    .refusals
-                    .push(refusal.at(self.path_before(&import.path), None));
+                let name = import.name.clone();
+                let path = self.path_before(&import.path);
+                let refusal = Refusal::UnresolvedAfter { name }.at(path, None);
+                proof.refusals.push(refusal);
             }
         }
     }
@@ -264,18 +263,14 @@ impl<'a, G: LanguageGraph> Comparison<'a, G> {
     /// For each file, the outcomes of its guarded imports, in any order.
     fn outcomes(&self, graph: &G, moved: bool) -> BTreeMap<TreePath, Vec<u8>> {
         let mut outcomes: BTreeMap<TreePath, Vec<u8>> = BTreeMap::new();
-        for import in graph
-            .imports()
-            .iter()
-            .filter(|import| import.guard.hides_failure())
-        {
+        let imports = graph.imports().iter();
+        for import in imports.filter(|import| import.guard.hides_failure()) {
             if moved && self.created.contains(&import.path) {
                 continue;
             }
-            let path = if moved {
-                self.path_before(&import.path).clone()
-            } else {
-                import.path.clone()
+            let path = match moved {
+                true => self.path_before(&import.path).clone(),
+                false => import.path.clone(),
             };
             let class = match import.target {
                 ImportTarget::Module(_) => 0,
@@ -309,31 +304,30 @@ impl<'a, G: LanguageGraph> Comparison<'a, G> {
     fn cycles(&self, proof: &mut Proof) {
         let renames = Renames::new(self.changes, self.before.language().separator());
         let name_after = |name: &String| renames.name_after(name);
-        let eager = |list: &[Cycle]| {
-            list.iter()
-                .filter(|cycle| cycle.eager)
-                .cloned()
-                .collect::<Vec<_>>()
+        let eager = proof.cycles_before.iter().filter(|cycle| cycle.eager);
+        let known = eager.map(|cycle| cycle.modules.iter().map(name_after).collect());
+        let known: Vec<BTreeSet<String>> = known.collect();
+        let is_new = |cycle: &&Cycle| {
+            let is_in = |modules: &BTreeSet<String>| {
+                let mut own = cycle.modules.iter();
+                own.all(|module| modules.contains(module))
+            };
+            cycle.eager && !known.iter().any(is_in)
         };
-        let known: Vec<BTreeSet<String>> = eager(&proof.cycles_before)
-            .iter()
-            .map(|cycle| cycle.modules.iter().map(name_after).collect())
-            .collect();
-        for cycle in eager(&proof.cycles_after) {
-            let old = known
-                .iter()
-                .any(|modules| cycle.modules.iter().all(|module| modules.contains(module)));
-            if let Some(edge) = cycle.shortest.first().filter(|_| !old) {
-                let message = format!("a new cycle of eager imports: {}", cycle.modules.join(", "));
-                proof.notes.push(Finding {
-                    code: codes::NEW_EAGER_CYCLE,
-                    severity: Severity::Warning,
-                    path: self.path_before(&edge.path).clone(),
-                    span: None,
-                    message,
-                    help: None,
-                });
-            }
-        }
+        let new = proof.cycles_after.iter().filter(is_new);
+        let notes: Vec<Finding> = new.filter_map(|cycle| self.new_cycle(cycle)).collect();
+        proof.notes.extend(notes);
+    }
+
+    fn new_cycle(&self, cycle: &Cycle) -> Option<Finding> {
+        let edge = cycle.shortest.first()?;
+        Some(Finding {
+            code: codes::NEW_EAGER_CYCLE,
+            severity: Severity::Warning,
+            path: self.path_before(&edge.path).clone(),
+            span: None,
+            message: format!("a new cycle of eager imports: {}", cycle.modules.join(", ")),
+            help: None,
+        })
     }
 }

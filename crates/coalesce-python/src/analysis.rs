@@ -6,6 +6,7 @@
 mod annotations;
 mod assignments;
 pub(crate) mod by_name;
+pub(crate) mod calls;
 mod detail;
 mod effects;
 mod imports;
@@ -13,13 +14,13 @@ mod lazy;
 mod parts;
 mod path_redirects;
 pub(crate) mod predicates;
-mod run_time;
+pub(crate) mod run_time;
 mod use_index;
 mod visit;
 
 use std::{borrow::Cow, sync::OnceLock};
 
-use coalesce_model::{ByteSpan, Guard};
+use coalesce_model::{ByteSpan, Guard, texts::start_of_text};
 use ruff_python_ast::{
     self as ast, Expr, Stmt,
     visitor::{self, Visitor},
@@ -105,7 +106,7 @@ impl Analysis {
     }
 
     fn walk(text: &str, detail: Detail) -> Self {
-        let start = if text.starts_with('\u{feff}') { 3 } else { 0 };
+        let start = start_of_text(text);
         let source = text.get(start as usize..).unwrap_or_default();
         let (parsed, unread) = match detail {
             Detail::Structure => parser::parse_outside_bodies(source),
@@ -753,13 +754,7 @@ impl<'t> Walker<'t> {
                 self.guard = outer;
             }
             Stmt::Global(global) => self.global(global),
-            Stmt::Nonlocal(names) => {
-                if let Some(scope) = self.found.scopes.get_mut(self.scope) {
-                    scope
-                        .nonlocals
-                        .extend(names.names.iter().map(|name| name.as_str().to_owned()));
-                }
-            }
+            Stmt::Nonlocal(names) => self.nonlocal(names),
             Stmt::Assign(assign) => {
                 if self.scope == 0 && assigns_all(&assign.targets) {
                     self.assign_all(&assign.value, false);
@@ -784,15 +779,25 @@ impl<'t> Walker<'t> {
                 }
                 self.annotated(assign, statement);
             }
-            Stmt::For(each) => {
-                let outer = std::mem::replace(&mut self.called, Called::Callee);
-                self.visit_expr(&each.iter);
-                self.called = outer;
-                self.visit_expr(&each.target);
-                self.visit_body(&each.body);
-                self.visit_body(&each.orelse);
-            }
+            Stmt::For(each) => self.for_statement(each),
             _ => visitor::walk_stmt(self, statement),
         }
+    }
+
+    fn nonlocal(&mut self, statement: &ast::StmtNonlocal) {
+        if let Some(scope) = self.found.scopes.get_mut(self.scope) {
+            let names = statement.names.iter();
+            let names = names.map(|name| name.as_str().to_owned());
+            scope.nonlocals.extend(names);
+        }
+    }
+
+    fn for_statement(&mut self, statement: &'t ast::StmtFor) {
+        let outer = std::mem::replace(&mut self.called, Called::Callee);
+        self.visit_expr(&statement.iter);
+        self.called = outer;
+        self.visit_expr(&statement.target);
+        self.visit_body(&statement.body);
+        self.visit_body(&statement.orelse);
     }
 }

@@ -699,27 +699,19 @@ fn attributes(
         targets.collect()
     });
     let flow = &facts.flow;
-    let bodies = flow.bodies.iter().flat_map(|body| &body.events);
     let mut unproven = Vec::new();
     let mut told = FxHashSet::default();
-    for event in flow.module.iter().chain(bodies) {
+    for event in flow.events() {
         let What::Use { local, chain, .. } = &event.what else {
             continue;
         };
-        let mut names = chain.iter().map(|name| flow.text(*name));
-        let Some(first) = names.next() else { continue };
-        let mut entity = match local {
-            None => graph.member(root, first),
-            Some(binding) => graph.bound_entity(root, *binding).unwrap_or(Entity::Opaque),
-        };
-        let mut through = Vec::new();
-        while let Entity::Module(package) = entity {
-            through.push(package);
-            let Some(name) = names.next() else { break };
-            entity = graph.member(package, name);
-        }
+        let chain = chain.iter().map(|name| flow.text(*name));
         // The first is bound by an import of this module; the others are attributes.
-        let mut attributes = through.into_iter().skip(1);
+        let mut attributes = graph
+            .follow(root, *local, chain)
+            .through
+            .into_iter()
+            .skip(1);
         let lost = attributes.find(|each| gone.contains(each) && !own.contains(each));
         if let Some(lost) = lost.filter(|lost| told.insert(*lost)) {
             let name = graph.modules.get(lost).map(|lost| lost.name.clone());

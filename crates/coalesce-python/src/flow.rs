@@ -125,6 +125,12 @@ impl Flow {
         builder.flow
     }
 
+    /// What happens when the module is executed, and then what its functions and classes do.
+    pub fn events(&self) -> impl Iterator<Item = &Event> {
+        let bodies = self.bodies.iter().flat_map(|body| &body.events);
+        self.module.iter().chain(bodies)
+    }
+
     /// The text of a name.
     #[must_use]
     pub fn text(&self, name: u32) -> &str {

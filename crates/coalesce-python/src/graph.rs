@@ -42,6 +42,15 @@ pub enum Entity {
     Opaque,
 }
 
+/// A chain of names that was followed.
+#[derive(Debug)]
+pub struct FollowedChain {
+    /// The modules that it leads through, in order.
+    pub through: Vec<usize>,
+    /// What it leads to, as far as it is followed: a module where it ends at one.
+    pub end: Entity,
+}
+
 /// The resolved Python part of a tree.
 pub struct PythonGraph {
     pub(crate) roots: Vec<Root>,
@@ -290,6 +299,28 @@ impl PythonGraph {
         let known = Known::default();
         let look = Look::new(&known);
         self.bound_entity_at(module, statement as usize, leaf as usize, look)
+    }
+
+    /// Follows a chain of names from a module: its own name, or one that a leaf of an import binds, and attributes.
+    #[must_use]
+    pub fn follow<'n>(
+        &self,
+        module: usize,
+        local: Option<(u32, u32)>,
+        mut chain: impl Iterator<Item = &'n str>,
+    ) -> FollowedChain {
+        let mut end = match (chain.next(), local) {
+            (None, _) => Entity::Opaque,
+            (Some(root), None) => self.member(module, root),
+            (Some(_), Some(leaf)) => self.bound_entity(module, leaf).unwrap_or(Entity::Opaque),
+        };
+        let mut through = Vec::new();
+        while let Entity::Module(package) = end {
+            through.push(package);
+            let Some(name) = chain.next() else { break };
+            end = self.member(package, name);
+        }
+        FollowedChain { through, end }
     }
 
     /// Whether modules of the tree are named below this name, though it is no module itself.

@@ -7,7 +7,7 @@
 mod bodies;
 
 use bodies::Bodies;
-use coalesce_model::ByteSpan;
+use coalesce_model::{ByteSpan, texts::start_of_text};
 use ruff_python_ast::{Mod, Stmt};
 use ruff_python_parser::{Mode, ParseOptions, Parsed, parse_unchecked};
 
@@ -39,7 +39,7 @@ pub(crate) fn parse(text: &str, mode: Mode) -> Parsed<Mod> {
 
 /// A whole file, and where its text begins: behind a byte-order mark.
 pub(crate) fn parse_module(text: &str) -> (Parsed<Mod>, u32) {
-    let start = if text.starts_with('\u{feff}') { 3 } else { 0 };
+    let start = start_of_text(text);
     let source = text.get(start as usize..).unwrap_or_default();
     (parse(source, Mode::Module), start)
 }

@@ -7,16 +7,21 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_model::{
     ByteSpan, ChangeKind, Edit, Finding, LanguagePlan, Severity, Texts, TreePath, change::Renames,
-    finding::codes,
+    finding::codes, texts::start_of_text,
 };
 
 use ruff_python_ast::{
     self as ast, Expr,
     visitor::{self, Visitor},
 };
-use ruff_python_parser::Mode;
 
-use crate::{extract::is_dotted, extract::is_identifier, rewrite::Mapping};
+use crate::{
+    analysis::shift,
+    extract::is_dotted,
+    extract::is_identifier,
+    parser::{parse_module, statements},
+    rewrite::Mapping,
+};
 
 /// One entry of a list.
 #[derive(Debug, PartialEq, Eq)]
@@ -103,7 +108,7 @@ fn lists(path: &TreePath, text: &str) -> Vec<Vec<Entry>> {
 }
 
 fn pyproject(text: &str) -> Option<Vec<Entry>> {
-    let bom = if text.starts_with('\u{feff}') { 3 } else { 0 };
+    let bom = start_of_text(text) as usize;
     let document = toml_edit::Document::parse(text.get(bom..)?).ok()?;
     let list = ["tool", "setuptools", "packages"]
         .iter()
@@ -144,22 +149,18 @@ fn setup_cfg(text: &str) -> Vec<Entry> {
 /// `packages=["a", "a.b"]` in a call or an assignment. Only a list of nothing but literals is one
 /// that somebody wrote by hand; a comprehension or a sum is left alone.
 fn setup_py(text: &str) -> Vec<Vec<Entry>> {
-    let start = if text.starts_with('\u{feff}') { 3 } else { 0 };
-    let source = text.get(start..).unwrap_or_default();
-    let parsed = crate::parser::parse(source, Mode::Module);
+    let (parsed, start) = parse_module(text);
     let mut found = PackageLists {
         start,
         lists: Vec::new(),
     };
-    if let ast::Mod::Module(module) = parsed.syntax() {
-        found.visit_body(&module.body);
-    }
+    found.visit_body(statements(&parsed));
     found.lists
 }
 
 struct PackageLists {
     /// Bytes before what was parsed.
-    start: usize,
+    start: u32,
     lists: Vec<Vec<Entry>>,
 }
 
@@ -171,10 +172,7 @@ impl PackageLists {
         let entries = list.elts.iter().map(|element| match element {
             Expr::StringLiteral(literal) => Some(Entry {
                 name: literal.value.to_str().to_owned(),
-                span: ByteSpan::from_range(
-                    literal.range.start().to_usize() + self.start
-                        ..literal.range.end().to_usize() + self.start,
-                ),
+                span: shift(literal.range, self.start),
             }),
             _ => None,
         });

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 use crate::{
-    analysis::Analysis,
+    analysis::{Analysis, Use},
     extract::is_dotted,
     facts::{FromPart, ImportStatement, Leaf},
     graph::{Entity, PythonGraph},
@@ -234,27 +234,8 @@ fn in_file(file: &SearchedFile<'_>, targets: &[Entity]) -> Vec<Reference> {
             None
         }
     };
-    for found in &analysis.uses {
-        let meanings = names.meanings(found);
-        for (at, meaning) in meanings.iter().enumerate() {
-            let meant = meaning
-                .entity
-                .as_ref()
-                .is_some_and(|entity| targets.contains(entity));
-            if meant && Some(meaning.segment.span) != definition {
-                let segments: Vec<ByteSpan> = meanings
-                    .iter()
-                    .take(at + 1)
-                    .map(|meaning| meaning.segment.span)
-                    .collect();
-                let form = if found.store && at == 0 {
-                    Form::Binding
-                } else {
-                    Form::Path
-                };
-                finder.push(meaning.segment.span, segments, form);
-            }
-        }
+    for used in &analysis.uses {
+        finder.chain(used, names, definition);
     }
     for entry in analysis.all.iter().flatten() {
         if targets.contains(&graph.member(module, &entry.text)) {
@@ -299,6 +280,25 @@ impl Finder<'_> {
             form,
             certainty: Certainty::Exact,
         });
+    }
+
+    /// The parts of a chain that lead to what is looked for, but for its definition.
+    fn chain<'a>(&mut self, used: &'a Use, names: &Names<'a>, definition: Option<ByteSpan>) {
+        let meanings = names.meanings(used);
+        let spans: Vec<ByteSpan> = meanings.iter().map(|one| one.segment.span).collect();
+        for (at, (meaning, span)) in meanings.iter().zip(&spans).enumerate() {
+            let entity = meaning.entity.as_ref();
+            let is_meant = entity.is_some_and(|entity| self.targets.contains(entity));
+            if is_meant && Some(*span) != definition {
+                let form = if used.store && at == 0 {
+                    Form::Binding
+                } else {
+                    Form::Path
+                };
+                let segments = spans.iter().take(at + 1).copied();
+                self.push(*span, segments.collect(), form);
+            }
+        }
     }
 
     fn import(&mut self, import: &ImportStatement) {

@@ -13,6 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_model::{
     ByteSpan, Change, Finding, Guard, Module, Severity, TreePath, change::Renames, finding::codes,
+    shortest_path,
 };
 use rustc_hash::FxHashMap;
 
@@ -250,97 +251,90 @@ impl<'g> Needs<'g> {
 
     /// The way from a module to one that imports a library itself.
     fn way(&self, module: usize, library: &str) -> Vec<usize> {
-        let mut from: BTreeMap<usize, usize> = BTreeMap::from([(module, module)]);
-        let mut open = std::collections::VecDeque::from([module]);
-        while let Some(at) = open.pop_front() {
-            if self.own.get(at).is_some_and(|own| own.contains(library)) {
-                let back = std::iter::successors(Some(at), |at| {
-                    from.get(at).copied().filter(|before| before != at)
-                });
-                let mut way: Vec<usize> = back.collect();
-                way.reverse();
-                return way;
-            }
-            for next in self.loads.get(at).into_iter().flatten() {
-                if !from.contains_key(next) {
-                    from.insert(*next, at);
-                    open.push_back(*next);
-                }
-            }
-        }
-        Vec::new()
+        let loads = |at: usize| self.loads.get(at).into_iter().flatten().copied();
+        let imports = |at: usize| self.own.get(at).is_some_and(|own| own.contains(library));
+        shortest_path(module, loads, imports).unwrap_or_default()
     }
 }
 
 /// Modules that would need a library that they did not need.
 fn grown(old: &Needs<'_>, new: &Needs<'_>, pairs: &[Pair]) -> Vec<Finding> {
-    let mut by_library: BTreeMap<String, Vec<Pair>> = BTreeMap::new();
-    for (before, after) in pairs {
-        let (had, has) = (old.of.get(*before), new.of.get(*after));
-        let (Some(had), Some(has)) = (had, has) else {
-            continue;
-        };
-        // Whoever imports a test has what runs it.
-        let tests = old.graph.modules.get(*before).is_some_and(|module| {
-            let file = module.path.file_name();
-            is_test(file) || file == "conftest.py"
-        });
-        // What could not be imported for one name that is nowhere cannot be for another.
-        let failed = had.iter().any(|library| old.absent.contains(library));
-        for library in has.difference(had) {
-            // A name that the migration takes away is told where it is imported.
-            let taken_away = new.absent.contains(library)
-                && !matches!(
-                    old.graph.lookup(library),
-                    Entity::Missing | Entity::External
-                );
-            let given = taken_away
-                || (tests && library == "pytest")
-                || (failed && new.absent.contains(library))
-                || new.is_always_there(library);
-            if !given && !new.is_allowed(library) {
-                by_library
-                    .entry(library.clone())
-                    .or_default()
-                    .push((*before, *after));
-            }
+    let mut by_library: BTreeMap<&str, Vec<Pair>> = BTreeMap::new();
+    for pair in pairs {
+        for library in newly_needed(old, new, *pair) {
+            by_library.entry(library).or_default().push(*pair);
         }
     }
-    let findings = by_library.into_iter().filter_map(|(library, modules)| {
-        // The package that most programs import says it best.
-        let depth = |pair: &&Pair| {
-            (
-                new.name(pair.1).matches('.').count(),
-                new.name(pair.1).to_owned(),
-            )
-        };
-        let (before, after) = *modules.iter().min_by_key(depth)?;
-        let path = old.graph.modules.get(before)?.path.clone();
-        let way: Vec<String> = new
-            .way(after, &library)
-            .iter()
-            .map(|at| format!("`{}`", new.name(*at)))
-            .collect();
-        let others = match modules.len() - 1 {
-            0 => String::new(),
-            1 => " (and one more module)".to_owned(),
-            more => format!(" (and {more} more modules)"),
-        };
-        let why = match new.absent.contains(&library) {
-            true => "which is not there",
-            false => "which it does not need now",
-        };
-        let message = format!(
-            "after the migration, importing `{}`{others} would need `{library}`, {why}: {}",
-            new.name(after),
-            way.join(" imports "),
-        );
-        let help = format!(
-            "to allow it, write at the top of the manifest: allow.requirements = [\"{library}\"]"
-        );
-        Some(refusal(path, None, message, Some(help)).coded(codes::NEW_REQUIREMENT))
+    let found = by_library.into_iter();
+    found
+        .filter_map(|(library, modules)| new_requirement(old, new, library, &modules))
+        .collect()
+}
+
+/// The libraries that a module needs after and not before, and that nothing gives it.
+fn newly_needed<'n>(old: &'n Needs<'_>, new: &'n Needs<'_>, (before, after): Pair) -> Vec<&'n str> {
+    let (Some(had), Some(has)) = (old.of.get(before), new.of.get(after)) else {
+        return Vec::new();
+    };
+    // Whoever imports a test has what runs it.
+    let tests = old.graph.modules.get(before).is_some_and(|module| {
+        let file = module.path.file_name();
+        is_test(file) || file == "conftest.py"
     });
-    findings.collect()
+    // What could not be imported for one name that is nowhere cannot be for another.
+    let failed = had.iter().any(|library| old.absent.contains(library));
+    // A name that the migration takes away is told where it is imported.
+    let is_taken_away = |library: &String| {
+        let known = || old.graph.lookup(library);
+        new.absent.contains(library) && !matches!(known(), Entity::Missing | Entity::External)
+    };
+    let is_given = |library: &String| {
+        is_taken_away(library)
+            || (tests && library == "pytest")
+            || (failed && new.absent.contains(library))
+            || new.is_always_there(library)
+    };
+    let needed = has.difference(had);
+    needed
+        .filter(|library| !is_given(library) && !new.is_allowed(library))
+        .map(String::as_str)
+        .collect()
+}
+
+/// The refusal of a library that these modules would come to need.
+fn new_requirement(
+    old: &Needs<'_>,
+    new: &Needs<'_>,
+    library: &str,
+    modules: &[Pair],
+) -> Option<Finding> {
+    // The package that most programs import says it best.
+    let depth = |pair: &&Pair| {
+        let name = new.name(pair.1);
+        (name.matches('.').count(), name.to_owned())
+    };
+    let (before, after) = *modules.iter().min_by_key(depth)?;
+    let path = old.graph.modules.get(before)?.path.clone();
+    let way = new.way(after, library).into_iter();
+    let way: Vec<String> = way.map(|at| format!("`{}`", new.name(at))).collect();
+    let others = match modules.len() - 1 {
+        0 => String::new(),
+        1 => " (and one more module)".to_owned(),
+        more => format!(" (and {more} more modules)"),
+    };
+    let why = match new.absent.contains(library) {
+        true => "which is not there",
+        false => "which it does not need now",
+    };
+    let message = format!(
+        "after the migration, importing `{}`{others} would need `{library}`, {why}: {}",
+        new.name(after),
+        way.join(" imports "),
+    );
+    let help = format!(
+        "to allow it, write at the top of the manifest: allow.requirements = [\"{library}\"]"
+    );
+    Some(refusal(path, None, message, Some(help)).coded(codes::NEW_REQUIREMENT))
 }
 
 fn refusal(

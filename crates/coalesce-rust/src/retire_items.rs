@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 use crate::{
     facts::{LeafKind, SourceFacts, VisibilityKind},
     references,
-    resolve::{FileId, ModuleId, Res, World},
+    resolve::{FileId, Found, ModuleId, Res, World},
     retire::lines,
     rewrite::use_tree::{self, LeafChange},
 };
@@ -48,58 +48,81 @@ struct Kept<'w> {
     leaf: Option<(FileId, u32)>,
 }
 
+/// Shims whose old names are looked for, by what keeps the name: an item of a module, or an import.
+struct KeptNames<'w> {
+    kept: Vec<Option<Kept<'w>>>,
+    by_item: FxHashMap<(ModuleId, &'w str), Vec<usize>>,
+    by_leaf: FxHashMap<(FileId, u32), Vec<usize>>,
+}
+
+impl<'w> KeptNames<'w> {
+    fn new(world: &'w World, names: &[&'w str]) -> Self {
+        let shims = shims_by_name(world);
+        let kept = names.iter().map(|name| {
+            let (file, facts, last) = *shims.get(*name)?;
+            Some(Kept {
+                name: last,
+                file,
+                home: home_of(world, file, facts, last),
+                leaf: leaf_of(facts, last).map(|leaf| (file, leaf)),
+            })
+        });
+        let mut found = Self {
+            kept: kept.collect(),
+            by_item: FxHashMap::default(),
+            by_leaf: FxHashMap::default(),
+        };
+        for (at, one) in found.kept.iter().enumerate() {
+            let Some(one) = one else {
+                continue;
+            };
+            if let Some(home) = one.home {
+                let item = (home, one.name);
+                found.by_item.entry(item).or_default().push(at);
+            }
+            if let Some(leaf) = one.leaf {
+                found.by_leaf.entry(leaf).or_default().push(at);
+            }
+        }
+        found
+    }
+
+    /// Those that a step of a path goes through, from outside of their own files.
+    fn named_by(&self, world: &World, step: &Found, here: Option<FileId>) -> Vec<usize> {
+        let mut named: Vec<usize> = Vec::new();
+        for (res, _) in step.all() {
+            if let Res::Item(item) = res
+                && let node = &world[item]
+                && !node.local
+            {
+                let item = (node.module, node.name.as_str());
+                named.extend(self.by_item.get(&item).into_iter().flatten());
+            }
+        }
+        let leaf = step.import.and_then(|leaf| self.by_leaf.get(&leaf));
+        named.extend(leaf.into_iter().flatten());
+        named.retain(|at| {
+            let kept = self.kept.get(*at).and_then(Option::as_ref);
+            kept.is_some_and(|kept| here != Some(kept.file))
+        });
+        named.sort_unstable();
+        named.dedup();
+        named
+    }
+}
+
 /// For each name who names an item by it, which a shim keeps, outside of the file of the shim. The tree is
 /// gone through once for all of them.
 pub(crate) fn references(world: &World, names: &[&str]) -> Vec<Vec<Reference>> {
-    let shims = shims_by_name(world);
-    let kept = names.iter().map(|name| {
-        let (file, facts, last) = *shims.get(*name)?;
-        Some(Kept {
-            name: last,
-            file,
-            home: home_of(world, file, facts, last),
-            leaf: leaf_of(facts, last).map(|leaf| (file, leaf)),
-        })
-    });
-    let kept: Vec<Option<Kept<'_>>> = kept.collect();
-    let mut by_item: FxHashMap<(ModuleId, &str), Vec<usize>> = FxHashMap::default();
-    let mut by_leaf: FxHashMap<(FileId, u32), Vec<usize>> = FxHashMap::default();
-    for (at, one) in kept.iter().enumerate() {
-        let Some(one) = one else {
-            continue;
-        };
-        if let Some(home) = one.home {
-            by_item.entry((home, one.name)).or_default().push(at);
-        }
-        if let Some(leaf) = one.leaf {
-            by_leaf.entry(leaf).or_default().push(at);
-        }
-    }
+    let kept = KeptNames::new(world, names);
     let mut found = vec![Vec::new(); names.len()];
     for load in 0..world.load_count() {
         let path = world.path_of_load(load);
         let here = path.and_then(|path| world.file_at(path));
         world.visit(load, &mut |facts, site| {
             for (at, step) in site.trace.steps.iter().enumerate() {
-                let mut named: Vec<usize> = Vec::new();
-                for (res, _) in step.all() {
-                    if let Res::Item(item) = res
-                        && let node = &world[item]
-                        && !node.local
-                    {
-                        let key = (node.module, node.name.as_str());
-                        named.extend(by_item.get(&key).into_iter().flatten());
-                    }
-                }
-                let leaf = step.import.and_then(|leaf| by_leaf.get(&leaf));
-                named.extend(leaf.into_iter().flatten());
-                named.sort_unstable();
-                named.dedup();
-                for of in named {
-                    let outside = kept
-                        .get(of)
-                        .is_some_and(|one| one.as_ref().is_some_and(|one| here != Some(one.file)));
-                    if let Some(found) = found.get_mut(of).filter(|_| outside) {
+                for named in kept.named_by(world, step, here) {
+                    if let Some(found) = found.get_mut(named) {
                         references::push(world, facts, &site, at, found);
                     }
                 }

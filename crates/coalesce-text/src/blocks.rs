@@ -30,54 +30,65 @@ impl Block {
     }
 }
 
-fn fences(text: &str) -> Vec<Block> {
-    let mut fences = Vec::new();
-    let mut open: Option<(String, usize, Block)> = None;
-    let mut at = 0;
-    for line in text.split_inclusive('\n') {
-        let span = ByteSpan::from_range(at..at + line.len());
-        at += line.len();
+/// A fence that is open, and the block below it.
+struct Fence {
+    mark: String,
+    indentation: usize,
+    block: Block,
+}
+
+impl Fence {
+    fn opened_by(span: ByteSpan, line: &str) -> Option<Self> {
         let trimmed = line.trim_start();
-        let indent = line.len() - trimmed.len();
-        let mark: String = trimmed
-            .chars()
-            .take_while(|c| matches!(c, '`' | '~'))
-            .collect();
+        let mark = mark(trimmed);
+        let words = trimmed.trim_start_matches(['`', '~']).trim();
+        let mut words = words.split([' ', ',', '{', '}']);
+        let language = words.find(|word| !word.is_empty()).unwrap_or_default();
+        (mark.len() >= 3).then(|| Self {
+            mark: mark.to_owned(),
+            indentation: line.len() - trimmed.len(),
+            block: Block {
+                language: language.to_lowercase(),
+                span: ByteSpan::empty(span.end),
+                lines: Vec::new(),
+            },
+        })
+    }
+
+    fn is_closed_by(&self, line: &str) -> bool {
+        let trimmed = line.trim();
+        trimmed.starts_with(self.mark.as_str()) && mark(trimmed) == trimmed
+    }
+
+    fn push(&mut self, span: ByteSpan, line: &str) {
+        let indentation = line.len() - line.trim_start().len();
+        let kept = indentation.min(self.indentation);
+        self.block.span = self.block.span.cover(span);
+        let line = (span, prompt(line).unwrap_or(kept));
+        self.block.lines.push(line);
+    }
+}
+
+/// The characters of a fence that a line begins with.
+fn mark(trimmed: &str) -> &str {
+    let rest = trimmed.trim_start_matches(['`', '~']);
+    trimmed.get(..trimmed.len() - rest.len()).unwrap_or("")
+}
+
+fn fences(text: &str) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    let mut open: Option<Fence> = None;
+    for (span, line) in lines(text) {
         match &mut open {
-            Some((opening, _, _))
-                if mark.len() >= opening.len()
-                    && mark.starts_with(opening.as_str())
-                    && trimmed.trim() == mark =>
-            {
-                fences.extend(open.take().map(|(_, _, block)| block));
+            Some(fence) if fence.is_closed_by(line) => {
+                blocks.extend(open.take().map(|fence| fence.block));
             }
-            Some((_, opening_indent, block)) => {
-                block.span = block.span.cover(span);
-                let kept = indent.min(*opening_indent);
-                block.lines.push((span, prompt(line).unwrap_or(kept)));
-            }
-            None if mark.len() >= 3 => {
-                let info = trimmed.trim_start_matches(['`', '~']).trim();
-                let language = info
-                    .split([' ', ',', '{', '}'])
-                    .find(|word| !word.is_empty())
-                    .unwrap_or_default()
-                    .to_lowercase();
-                open = Some((
-                    mark,
-                    indent,
-                    Block {
-                        language,
-                        span: ByteSpan::empty(span.end),
-                        lines: Vec::new(),
-                    },
-                ));
-            }
-            None => {}
+            Some(fence) => fence.push(span, line),
+            None => open = Fence::opened_by(span, line),
         }
     }
-    fences.extend(open.map(|(_, _, block)| block));
-    fences
+    blocks.extend(open.map(|fence| fence.block));
+    blocks
 }
 
 /// Every block of a document, in order of their kinds; none holds a line of another one.
@@ -133,42 +144,62 @@ fn directive(line: &str) -> Option<String> {
     }
 }
 
+/// A directive that is open, and the block below it.
+struct Directive {
+    indentation: usize,
+    /// Its options are over.
+    has_content: bool,
+    block: Block,
+}
+
+impl Directive {
+    fn opened_by(span: ByteSpan, line: &str) -> Option<Self> {
+        Some(Self {
+            indentation: indentation(line),
+            has_content: false,
+            block: Block {
+                language: directive(line)?,
+                span: ByteSpan::empty(span.end),
+                lines: Vec::new(),
+            },
+        })
+    }
+
+    /// Takes a line, if it stands below the directive.
+    fn take(&mut self, span: ByteSpan, line: &str) -> bool {
+        if line.trim().is_empty() {
+            return true;
+        }
+        let own = indentation(line);
+        if own <= self.indentation {
+            return false;
+        }
+        if self.has_content || !line.trim_start().starts_with(':') {
+            let first = self.block.lines.first();
+            let kept = first.map_or(own, |(_, kept)| *kept).min(own);
+            self.has_content = true;
+            self.block.span = self.block.span.cover(span);
+            self.block.lines.push((span, kept));
+        }
+        true
+    }
+}
+
 /// What is indented below a directive, its options aside.
 fn directives(text: &str) -> Vec<Block> {
     let mut blocks = Vec::new();
-    let mut open: Option<(usize, bool, Block)> = None;
+    let mut open: Option<Directive> = None;
     for (span, line) in lines(text) {
-        let blank = line.trim().is_empty();
-        if let Some((indent, content, block)) = &mut open {
-            let inside = blank || indentation(line) > *indent;
-            let option = !*content && line.trim_start().starts_with(':');
-            if inside && !blank && !option {
-                let first = block.lines.first();
-                let kept = first.map_or(indentation(line), |(_, kept)| *kept);
-                let kept = kept.min(indentation(line));
-                *content = true;
-                block.span = block.span.cover(span);
-                block.lines.push((span, kept));
-            }
-            if inside {
-                continue;
-            }
-            blocks.extend(open.take().map(|(_, _, block)| block));
+        let taken = open.as_mut().is_some_and(|open| open.take(span, line));
+        if !taken {
+            blocks.extend(open.take().map(|open| open.block));
+            open = Directive::opened_by(span, line);
         }
-        open = directive(line).map(|language| {
-            let block = Block {
-                language,
-                span: ByteSpan::empty(span.end),
-                lines: Vec::new(),
-            };
-            (indentation(line), false, block)
-        });
     }
-    blocks.extend(open.map(|(_, _, block)| block));
-    for block in &mut blocks {
-        for (span, kept) in &mut block.lines {
-            *kept = span.of(text).and_then(prompt).unwrap_or(*kept);
-        }
+    blocks.extend(open.map(|open| open.block));
+    let lines = blocks.iter_mut().flat_map(|block| &mut block.lines);
+    for (span, kept) in lines {
+        *kept = span.of(text).and_then(prompt).unwrap_or(*kept);
     }
     blocks
 }

@@ -8,11 +8,8 @@ use crate::{
 
 /// Rewrites a Markdown or similar document.
 pub fn rewrite(subject: &Subject<'_>, text: &str, found: &mut Found) {
-    let blocks = blocks(text);
-    for block in blocks
-        .iter()
-        .filter(|block| block.speaks(subject.graph.language()))
-    {
+    let (blocks, language) = (blocks(text), subject.graph.language());
+    for block in blocks.iter().filter(|block| block.speaks(language)) {
         fragment(subject, &Fragment::from_lines(text, &block.lines), found);
     }
     let mut fenced = Spans::default();
@@ -23,39 +20,38 @@ pub fn rewrite(subject: &Subject<'_>, text: &str, found: &mut Found) {
         if found.covered(span) || found.is_left(span) {
             continue;
         }
-        if fenced.contain(span) || is_import_line(text, span) {
-            let reason = Reason {
-                form: Form::DocCode,
-                evidence: Evidence::ExactName,
-                safety: Safety::Safe,
-                text: "a full name in code of a document",
-            };
-            found.change(span, &from, &to, reason);
-        } else if is_link(text, span) {
-            let reason = Reason {
-                form: Form::DocLink,
-                evidence: Evidence::ExactName,
-                safety: Safety::Safe,
-                text: "a full name that a document links to",
-            };
-            found.change(span, &from, &to, reason);
-        } else if subject.prose {
-            let reason = Reason {
-                form: Form::Prose,
-                evidence: Evidence::Prose,
-                safety: Safety::NeedsReview,
-                text: "a full name in prose",
-            };
-            found.change(span, &from, &to, reason);
-        } else {
-            found.leave(
-                span,
-                Form::Prose,
-                &from,
-                "prose; `--docs rewrite` changes it",
-            );
+        let code = fenced.contain(span) || is_import_line(text, span);
+        match reason(text, span, code, subject.prose) {
+            Some(reason) => found.change(span, &from, &to, reason),
+            None => {
+                let why = "prose; `--docs rewrite` changes it";
+                found.leave(span, Form::Prose, &from, why);
+            }
         }
     }
+}
+
+/// Why a full name in a document changes: in code, where the document links to it, and in prose when that is asked for.
+fn reason(text: &str, span: ByteSpan, code: bool, prose: bool) -> Option<Reason> {
+    let exact = |form, text| Reason {
+        form,
+        evidence: Evidence::ExactName,
+        safety: Safety::Safe,
+        text,
+    };
+    if code {
+        return Some(exact(Form::DocCode, "a full name in code of a document"));
+    }
+    if is_link(text, span) {
+        let reason = "a full name that a document links to";
+        return Some(exact(Form::DocLink, reason));
+    }
+    prose.then_some(Reason {
+        form: Form::Prose,
+        evidence: Evidence::Prose,
+        safety: Safety::NeedsReview,
+        text: "a full name in prose",
+    })
 }
 
 /// Rewrites the code cells of a notebook; every other byte of the JSON stays.
@@ -104,11 +100,11 @@ fn fragment(subject: &Subject<'_>, fragment: &Fragment, found: &mut Found) {
         if found.covered(edit.span) {
             continue;
         }
-        rewrite.path = found.path.clone();
+        rewrite.path = found.told.path.clone();
         rewrite.span = span;
         rewrite.form = Form::DocCode;
         found.edit(edit);
-        found.rewrites.push(rewrite);
+        found.told.rewrites.push(rewrite);
     }
 }
 

@@ -57,15 +57,10 @@ impl Fragment {
         let mut rest = escaped.char_indices();
         while let Some((at, c)) = rest.next() {
             let decoded = if c == '\\' {
-                match rest.next().map(|(_, c)| c) {
-                    Some('n') => '\n',
-                    Some('t') => '\t',
-                    Some('r') => '\r',
-                    // Longer escapes stand for text that is no code we would change.
-                    Some('u') => '\u{fffd}',
-                    Some(other) => other,
-                    None => break,
-                }
+                let Some((_, escape)) = rest.next() else {
+                    break;
+                };
+                unescaped(escape)
             } else {
                 c
             };
@@ -97,5 +92,17 @@ impl Fragment {
     pub fn edit(&self, edit: &Edit) -> Option<Edit> {
         let span = self.span(edit.span)?;
         Some(Edit::replace(span, edit.text.replace('\n', &self.newline)))
+    }
+}
+
+/// What an escape in JSON stands for, by the character behind the backslash.
+const fn unescaped(escape: char) -> char {
+    match escape {
+        'n' => '\n',
+        't' => '\t',
+        'r' => '\r',
+        // Longer escapes stand for text that is no code we would change.
+        'u' => '\u{fffd}',
+        other => other,
     }
 }

@@ -78,45 +78,53 @@ pub fn runs(path: &TreePath) -> bool {
     !told.iter().any(|word| name.contains(word)) && !path.as_str().contains("ISSUE_TEMPLATE")
 }
 
+/// Names of files that build, test, guard or ship a project.
+const OPERATIONS: [&str; 19] = [
+    "dockerfile",
+    "containerfile",
+    "makefile",
+    "justfile",
+    "codeowners",
+    ".coveragerc",
+    "codecov.yml",
+    ".codecov.yml",
+    ".gitlab-ci.yml",
+    "noxfile",
+    "procfile",
+    "jenkinsfile",
+    "vagrantfile",
+    "snakefile",
+    "cmakelists.txt",
+    "meson.build",
+    "build",
+    "build.bazel",
+    "workspace",
+];
+
+/// Folders whose files without an extension are programs that say their language in their first line.
+const PROGRAMS: [&str; 8] = [
+    "bin",
+    "ci",
+    ".ci",
+    "hooks",
+    ".githooks",
+    "release",
+    "scripts",
+    "tools",
+];
+
 fn is_operations(path: &TreePath, lower: &str) -> bool {
     let first = path.components().next().unwrap_or_default();
-    let named = matches!(
-        lower,
-        "dockerfile"
-            | "containerfile"
-            | "makefile"
-            | "justfile"
-            | "codeowners"
-            | ".coveragerc"
-            | "codecov.yml"
-            | ".codecov.yml"
-            | ".gitlab-ci.yml"
-            | "noxfile"
-            | "procfile"
-            | "jenkinsfile"
-            | "vagrantfile"
-            | "snakefile"
-            | "cmakelists.txt"
-            | "meson.build"
-            | "build"
-            | "build.bazel"
-            | "workspace"
-    );
     let directory = matches!(first, ".github" | ".circleci" | ".gitlab" | ".buildkite");
     let script = matches!(
         lower.rsplit_once('.').map(|(_, extension)| extension),
         Some("sh" | "bash" | "mk" | "bat" | "ps1")
     );
-    // Programs that say their language in their first line.
     let above = path.parent().unwrap_or_else(TreePath::root);
-    let tool = !lower.contains('.')
-        && above.components().any(|part| {
-            matches!(
-                part,
-                "bin" | "ci" | ".ci" | "hooks" | ".githooks" | "release" | "scripts" | "tools"
-            )
-        });
-    named || directory || script || tool || lower.starts_with("dockerfile.")
+    let mut above = above.components();
+    let program = !lower.contains('.') && above.any(|part| PROGRAMS.contains(&part));
+    let named = OPERATIONS.contains(&lower) || lower.starts_with("dockerfile.");
+    named || directory || script || program
 }
 
 #[cfg(test)]

@@ -16,9 +16,9 @@ use std::collections::{BTreeMap, HashSet};
 
 use aho_corasick::AhoCorasick;
 use coalesce_model::{
-    ByteSpan, Certainty, Change, Edit, Evidence, FileMove, Form, LanguageGraph, LanguageKind,
-    LanguagePlan, LineIndex, Mention, NotRewritten, Reference, Rewrite, Safety, Texts, TreePath,
-    Unproven, UnprovenKind, language::RewriteOptions, pattern::NamePattern,
+    ByteSpan, Certainty, Change, Edit, Evidence, FileMove, FileReferences, Form, LanguageGraph,
+    LanguageKind, LanguagePlan, LineIndex, Mention, Reference, Rewrite, Safety, Texts, TreePath,
+    UnprovenKind, language::RewriteOptions, pattern::NamePattern,
 };
 use rayon::prelude::*;
 
@@ -58,40 +58,18 @@ pub fn rewrite(
     options: RewriteOptions,
     texts: &dyn Texts,
 ) -> LanguagePlan {
-    let separator = graph.language().separator();
     let given = changes.iter().filter(|change| !removed::is_removal(change));
     let given: Vec<Change> = given.cloned().collect();
     let subject = Subject {
         changes: &given,
         places: Places::new(moves, texts),
         graph,
-        separator,
+        separator: graph.language().separator(),
         prose: options.prose,
     };
-    let needles: Vec<&str> = given
-        .iter()
-        .filter_map(|change| change.from.rsplit(separator).next())
-        .collect();
-    let files: Vec<Found> = text_files(texts)
-        .filter_map(|(path, kind)| {
-            let text = texts.text(path)?;
-            let mentioned = needles
-                .iter()
-                .any(|needle| memchr::memmem::find(text.as_bytes(), needle.as_bytes()).is_some());
-            mentioned.then(|| subject.file(path, kind, &text))
-        })
-        .collect();
-    let mut plan = LanguagePlan {
-        edits: BTreeMap::new(),
-        ..LanguagePlan::default()
-    };
-    for found in files {
-        plan.rewrites.extend(found.rewrites);
-        plan.not_rewritten.extend(found.not_rewritten);
-        plan.unproven.extend(found.unproven);
-        if !found.edits.is_empty() {
-            plan.edits.insert(found.path, found.edits);
-        }
+    let mut plan = LanguagePlan::default();
+    for found in subject.files(texts) {
+        found.tell(&mut plan);
     }
     removed::tell(changes, graph.language(), texts, &mut plan);
     plan
@@ -155,27 +133,12 @@ pub fn references(
     };
     let files = text_files(texts).filter_map(|(path, kind)| Some((path, kind, texts.text(path)?)));
     let files = files.filter(|(path, _, text)| !is_manifest(path, text));
+    let owners = &owners;
     let found = files.flat_map_iter(|(path, kind, text)| {
-        let form = if kind == FileKind::Configuration {
-            Form::Configuration
-        } else {
-            Form::Prose
-        };
-        let places = finder.find_overlapping_iter(&*text).filter_map(|place| {
-            let owner = *owners.get(place.pattern().as_usize())?;
-            stands_alone(&text, place.range()).then(|| (owner, ByteSpan::from_range(place.range())))
-        });
-        let places: Vec<(usize, ByteSpan)> = places.collect();
-        let path = path.clone();
-        places.into_iter().map(move |(owner, span)| {
-            let reference = Reference {
-                path: path.clone(),
-                span,
-                segments: vec![span],
-                form,
-                certainty: Certainty::Exact,
-            };
-            (owner, reference)
+        let named = named_in(&text, &finder).into_iter();
+        named.filter_map(move |(pattern, span)| {
+            let owner = *owners.get(pattern)?;
+            Some((owner, reference(path, kind, span)))
         })
     });
     for (owner, reference) in found.collect::<Vec<_>>() {
@@ -187,6 +150,32 @@ pub fn references(
         found.sort();
     }
     by_name
+}
+
+/// Where names stand in a text, each with the number of its pattern.
+fn named_in(text: &str, finder: &AhoCorasick) -> Vec<(usize, ByteSpan)> {
+    let places = finder.find_overlapping_iter(text);
+    let alone = places.filter(|place| stands_alone(text, place.range()));
+    alone
+        .map(|place| {
+            let span = ByteSpan::from_range(place.range());
+            (place.pattern().as_usize(), span)
+        })
+        .collect()
+}
+
+fn reference(path: &TreePath, kind: FileKind, span: ByteSpan) -> Reference {
+    let form = match kind {
+        FileKind::Configuration => Form::Configuration,
+        _ => Form::Prose,
+    };
+    Reference {
+        path: path.clone(),
+        span,
+        segments: vec![span],
+        form,
+        certainty: Certainty::Exact,
+    }
 }
 
 /// Finds any of several names; `None` where there are none.
@@ -233,15 +222,12 @@ pub(crate) struct Subject<'a> {
 }
 
 pub(crate) struct Found {
-    path: TreePath,
+    told: FileReferences,
     edits: Vec<Edit>,
     /// The bytes that they change.
     changed: Spans,
-    rewrites: Vec<Rewrite>,
-    not_rewritten: Vec<NotRewritten>,
-    /// The bytes that those are about.
+    /// The bytes of references that stay.
     left: Spans,
-    unproven: Vec<Unproven>,
 }
 
 /// Parts of a text, apart from each other: where each begins, and its end.
@@ -285,14 +271,19 @@ pub(crate) struct Reason {
 impl Found {
     fn new(path: TreePath) -> Self {
         Self {
-            path,
+            told: FileReferences::new(path),
             edits: Vec::new(),
             changed: Spans::default(),
-            rewrites: Vec::new(),
-            not_rewritten: Vec::new(),
             left: Spans::default(),
-            unproven: Vec::new(),
         }
+    }
+
+    /// Adds all of it to a plan.
+    fn tell(self, plan: &mut LanguagePlan) {
+        if !self.edits.is_empty() {
+            plan.edits.insert(self.told.path.clone(), self.edits);
+        }
+        plan.tell(self.told);
     }
 
     fn covered(&self, span: ByteSpan) -> bool {
@@ -311,8 +302,8 @@ impl Found {
 
     fn change(&mut self, span: ByteSpan, from: &str, to: &str, reason: Reason) {
         self.edit(Edit::replace(span, to));
-        self.rewrites.push(Rewrite {
-            path: self.path.clone(),
+        self.told.rewrites.push(Rewrite {
+            path: self.told.path.clone(),
             span,
             form: reason.form,
             evidence: reason.evidence,
@@ -325,32 +316,35 @@ impl Found {
 
     /// A place that runs, and that is not changed.
     fn doubt(&mut self, span: ByteSpan, name: &str, why: &str) {
-        self.doubt_as(UnprovenKind::DynamicImport, span, name, why);
-    }
-
-    fn doubt_as(&mut self, kind: UnprovenKind, span: ByteSpan, name: &str, why: &str) {
-        self.unproven.push(Unproven {
-            path: self.path.clone(),
-            span: Some(span),
-            kind,
-            name: name.to_owned(),
-            why: why.to_owned(),
-        });
+        self.told
+            .doubt(span, UnprovenKind::DynamicImport, name, why);
     }
 
     fn leave(&mut self, span: ByteSpan, form: Form, name: &str, why: &str) {
         self.left.insert(span);
-        self.not_rewritten.push(NotRewritten {
-            path: self.path.clone(),
-            span,
-            form,
-            name: name.to_owned(),
-            why: why.to_owned(),
-        });
+        self.told.leave(span, form, name, why);
     }
 }
 
 impl Subject<'_> {
+    /// What becomes of the files that name something that changes.
+    fn files(&self, texts: &dyn Texts) -> Vec<Found> {
+        let names = self.changes.iter();
+        let names: Vec<&str> = names
+            .filter_map(|change| change.from.rsplit(self.separator).next())
+            .collect();
+        let is_named = |text: &str| {
+            let mut names = names.iter();
+            names.any(|name| memchr::memmem::find(text.as_bytes(), name.as_bytes()).is_some())
+        };
+        text_files(texts)
+            .filter_map(|(path, kind)| {
+                let text = texts.text(path).filter(|text| is_named(text))?;
+                Some(self.file(path, kind, &text))
+            })
+            .collect()
+    }
+
     fn file(&self, path: &TreePath, kind: FileKind, text: &str) -> Found {
         let mut found = Found::new(path.clone());
         if is_manifest(path, text) {
@@ -388,20 +382,23 @@ impl Subject<'_> {
         {
             names.extend(self.entry_points(change, text));
             names.extend(self.expressions(change, text));
-            for span in occurrences(text, &change.from) {
-                let rest = text.get(span.start as usize..).unwrap_or_default();
-                let longer = self.changes.iter().any(|other| {
-                    other.from.len() > change.from.len()
-                        && other.from.starts_with(&change.from)
-                        && rest.starts_with(&other.from)
-                });
-                if !longer && !entry_points.contains(&span.start) {
-                    names.push((span, change.from.clone(), change.to.clone()));
-                }
-            }
+            let spans = occurrences(text, &change.from).filter(|span| {
+                !entry_points.contains(&span.start) && !self.is_longer(change, text, *span)
+            });
+            names.extend(spans.map(|span| (span, change.from.clone(), change.to.clone())));
         }
         names.sort_by_key(|(span, ..)| *span);
         names
+    }
+
+    /// Whether what stands at a name is the longer name of another change.
+    fn is_longer(&self, change: &Change, text: &str, span: ByteSpan) -> bool {
+        let rest = text.get(span.start as usize..).unwrap_or_default();
+        self.changes.iter().any(|other| {
+            other.from.len() > change.from.len()
+                && other.from.starts_with(&change.from)
+                && rest.starts_with(&other.from)
+        })
     }
 
     /// An item behind the colon of an entry point: `pkg.old:f`, `pkg.old : f`.
@@ -462,7 +459,7 @@ impl Subject<'_> {
         }
         self.imports_of_items(text, found);
         let operations = kind == FileKind::Operations;
-        let runs = self.separator == "." && kind::runs(&found.path);
+        let runs = self.separator == "." && kind::runs(&found.told.path);
         self.places.configuration(operations, runs, text, found);
     }
 
@@ -490,16 +487,19 @@ impl Subject<'_> {
                 continue;
             };
             let start = format!("from {module} import ");
-            for (at, _) in text.match_indices(&start) {
+            let lines = text.match_indices(&start).filter_map(|(at, _)| {
                 let rest = text.get(at + start.len()..).unwrap_or_default();
                 let line = rest.split(['\n', ';']).next().unwrap_or_default();
                 let mut words = line.split(|c: char| !(c.is_alphanumeric() || c == '_'));
-                if words.any(|word| word == item) {
-                    let span = ByteSpan::from_range(at..at + start.len() + line.len());
-                    let why = "code in a file of another kind imports it from where it was";
-                    found.leave(span, Form::Configuration, &change.from, why);
-                    found.doubt(span, &change.from, why);
-                }
+                let end = at + start.len() + line.len();
+                words
+                    .any(|word| word == item)
+                    .then(|| ByteSpan::from_range(at..end))
+            });
+            for span in lines {
+                let why = "code in a file of another kind imports it from where it was";
+                found.leave(span, Form::Configuration, &change.from, why);
+                found.doubt(span, &change.from, why);
             }
         }
     }

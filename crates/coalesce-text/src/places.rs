@@ -49,7 +49,7 @@ impl Places {
 
     /// Paths in a document: those that a directive or a link leads to change, others are told.
     pub fn document(&self, text: &str, found: &mut Found) {
-        let directory = found.path.parent().unwrap_or_else(TreePath::root);
+        let directory = found.told.path.parent().unwrap_or_else(TreePath::root);
         for (span, word) in words(text) {
             let Some((old, new)) = self.named(&directory, word) else {
                 continue;
@@ -100,7 +100,7 @@ impl Places {
     /// Paths that lack the directories above a package, and names of files in the directory of their
     /// own: what they are the paths of, nobody knows for certain.
     fn in_part(&self, runs: bool, text: &str, found: &mut Found) {
-        let own = found.path.parent().unwrap_or_else(TreePath::root);
+        let own = found.told.path.parent().unwrap_or_else(TreePath::root);
         let why = "it ends as the path of a file that moves does";
         for tail in self.files.keys().flat_map(|from| tails(from, &own)) {
             let parts = memchr::memmem::find_iter(text.as_bytes(), tail.as_bytes());
@@ -148,7 +148,7 @@ fn leave(
 ) {
     found.leave(span, Form::FilePath, name, why);
     if runs && !is_comment(text, span) {
-        found.doubt_as(UnprovenKind::OwnPlace, span, name, why);
+        found.told.doubt(span, UnprovenKind::OwnPlace, name, why);
     }
 }
 
@@ -186,10 +186,9 @@ fn directories(files: &BTreeMap<TreePath, TreePath>, texts: &dyn Texts) -> Vec<(
     let mut known: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for (from, to) in files {
         let (mut from, mut to) = (from.as_str(), to.as_str());
-        while let (Some((old, a)), Some((new, b))) = (from.rsplit_once('/'), to.rsplit_once('/')) {
-            if a != b {
-                break;
-            }
+        while let (Some((old, a)), Some((new, b))) = (from.rsplit_once('/'), to.rsplit_once('/'))
+            && a == b
+        {
             known
                 .entry(old.to_owned())
                 .or_default()
@@ -306,7 +305,7 @@ mod tests {
             let ByteSpan { start, end } = edit.span;
             result.replace_range(start as usize..end as usize, &edit.text);
         }
-        (result, found.not_rewritten.len())
+        (result, found.told.not_rewritten.len())
     }
 
     enum Kind {

@@ -8,6 +8,7 @@ use std::{
     io::{self, IsTerminal as _, Write},
     panic::{AssertUnwindSafe, catch_unwind},
     process::ExitCode,
+    time::Duration,
 };
 
 use anstream::{AutoStream, ColorChoice};
@@ -37,9 +38,7 @@ pub fn start(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         .spawn(|| main(arguments));
     let ended = thread.map(std::thread::JoinHandle::join);
     if cfg!(debug_assertions) {
-        threads::start();
-        let missed = "something was done in parallel before the threads were started, on stacks that may be too small";
-        assert!(!threads::were_missed(), "{missed}");
+        assert_threads_were_started();
     }
     match ended {
         Ok(Ok(code)) => code,
@@ -52,20 +51,17 @@ pub fn start(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     }
 }
 
+fn assert_threads_were_started() {
+    threads::start();
+    let missed = "something was done in parallel before the threads were started, on stacks that may be too small";
+    assert!(!threads::were_missed(), "{missed}");
+}
+
 /// Runs the command that `arguments` ask for, the program's name first, and prints what it says.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let mut invocation = match Invocation::try_parse_from(arguments) {
         Ok(invocation) => invocation,
-        Err(error) => {
-            // The reader may have gone away; there is nobody left to tell.
-            let _ = error.print();
-            return if error.use_stderr() {
-                Exit::Failed
-            } else {
-                Exit::Success
-            }
-            .into();
-        }
+        Err(error) => return print_usage(&error).into(),
     };
     // Often `check` has nothing for them to do; where it has, it starts them itself.
     if !matches!(invocation.command, Command::Check(_)) {
@@ -81,15 +77,29 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         invocation.global.ends = true;
         return run(&invocation).into();
     };
-    // Until somebody interrupts it, or nobody reads it any more.
+    repeat(&invocation, Duration::from_secs_f64(seconds)).into()
+}
+
+/// Prints what is wrong with the arguments, or the help that they ask for.
+fn print_usage(error: &clap::Error) -> Exit {
+    // The reader may have gone away; there is nobody left to tell.
+    let _ = error.print();
+    match error.use_stderr() {
+        true => Exit::Failed,
+        false => Exit::Success,
+    }
+}
+
+/// Runs a command again and again, until somebody interrupts it, or nobody reads it any more.
+fn repeat(invocation: &Invocation, pause: Duration) -> Exit {
     loop {
         clear(&invocation.global);
-        let exit = run(&invocation);
+        let exit = run(invocation);
         if exit != Exit::Success || io::stdout().flush().is_err() {
             commands::end();
-            return exit.into();
+            return exit;
         }
-        std::thread::sleep(std::time::Duration::from_secs_f64(seconds));
+        std::thread::sleep(pause);
     }
 }
 
@@ -129,6 +139,16 @@ fn tell(told: Result<String, Failure>) -> Exit {
     }
 }
 
+/// What is told of a failure, each command that it names with the root that this one was given.
+fn described(invocation: &Invocation, error: &anyhow::Error) -> ErrorEntry {
+    let mut told = describe(error);
+    let root = invocation.global.root.display().to_string();
+    for hint in &mut told.hints {
+        *hint = coalesce_report::typed::rooted(hint, &root);
+    }
+    told
+}
+
 /// Runs a command once and prints what it says.
 fn run(invocation: &Invocation) -> Exit {
     if let Some(warning) = commands::cut_off(invocation) {
@@ -150,14 +170,7 @@ fn run(invocation: &Invocation) -> Exit {
             }))
             .unwrap_or_else(|_| outcome.untold())
         }
-        Err(error) => {
-            let mut told = describe(&error);
-            let root = invocation.global.root.display().to_string();
-            for hint in &mut told.hints {
-                *hint = coalesce_report::typed::rooted(hint, &root);
-            }
-            print_error(invocation, told)
-        }
+        Err(error) => print_error(invocation, described(invocation, &error)),
     }
 }
 
@@ -180,28 +193,13 @@ struct Shape {
 
 fn print(global: &Global, shape: &Shape, outcome: &Outcome) -> Exit {
     let mut out = io::stdout().lock();
+    let options = page_options(global, shape, &out);
+    let next = shape.next.as_deref().unwrap_or_default();
     let text = match global.format {
-        Format::Human => {
-            let options = Options {
-                color: colored(global.color, &out),
-                quiet: global.quiet,
-                all: global.all,
-                columns: columns(shape.layout, &out),
-                diff: shape.diff,
-            };
-            let page = coalesce_report::page(&outcome.envelope, options);
-            Ok(page + shape.next.as_deref().unwrap_or_default())
-        }
+        Format::Human => Ok(coalesce_report::page(&outcome.envelope, options) + next),
         Format::Json => coalesce_report::json(&outcome.envelope).map_err(io::Error::from),
         Format::Sarif => coalesce_report::sarif(&outcome.envelope).map_err(io::Error::from),
-        Format::Github => {
-            // The annotations are there without the summary.
-            if let Err(error) = summarize(&outcome.envelope) {
-                let why = "cannot write the summary of the job, GITHUB_STEP_SUMMARY";
-                let _ = writeln!(io::stderr(), "warning: {why}: {error}");
-            }
-            Ok(coalesce_report::annotations(&outcome.envelope))
-        }
+        Format::Github => Ok(annotations(&outcome.envelope)),
     };
     let written = text.and_then(|text| out.write_all(text.as_bytes()).and_then(|()| out.flush()));
     match written {
@@ -209,13 +207,30 @@ fn print(global: &Global, shape: &Shape, outcome: &Outcome) -> Exit {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => outcome.exit,
         // What was done is done; the code must not say that the tree is as it was.
         Err(error) => {
-            let _ = writeln!(
-                io::stderr(),
-                "error: failed to write to standard output: {error}"
-            );
+            let why = "failed to write to standard output";
+            let _ = writeln!(io::stderr(), "error: {why}: {error}");
             outcome.untold()
         }
     }
+}
+
+fn page_options(global: &Global, shape: &Shape, out: &io::StdoutLock<'_>) -> Options {
+    Options {
+        color: colored(global.color, out),
+        quiet: global.quiet,
+        all: global.all,
+        columns: columns(shape.layout, out),
+        diff: shape.diff,
+    }
+}
+
+/// Annotations for GitHub, which are there without the summary, too.
+fn annotations(envelope: &Envelope) -> String {
+    if let Err(error) = summarize(envelope) {
+        let why = "cannot write the summary of the job, GITHUB_STEP_SUMMARY";
+        let _ = writeln!(io::stderr(), "warning: {why}: {error}");
+    }
+    coalesce_report::annotations(envelope)
 }
 
 /// Adds all findings to the summary of the job, where GitHub has made a file for it.
@@ -239,24 +254,29 @@ fn print_error(invocation: &Invocation, error: ErrorEntry) -> Exit {
     let _ = talk.write_all(coalesce_report::error_page(&error, options).as_bytes());
     let machine = matches!(global.format, Format::Json | Format::Sarif);
     if let Some(command) = invocation.command.name().filter(|_| machine) {
-        let root = global.root.display().to_string();
-        let body = Body::Failed(Failed { error });
-        let envelope = Envelope::new(root, command, body);
-        let shape = Shape {
-            layout: Layout::Unified,
-            diff: false,
-            next: None,
-        };
-        return print(
-            global,
-            &shape,
-            &Outcome {
-                envelope,
-                exit: Exit::Failed,
-            },
-        );
+        return print_failed(global, command, error);
     }
     Exit::Failed
+}
+
+/// Prints a failure as a program reads it.
+fn print_failed(
+    global: &Global,
+    command: coalesce_model::envelope::Command,
+    error: ErrorEntry,
+) -> Exit {
+    let root = global.root.display().to_string();
+    let body = Body::Failed(Failed { error });
+    let outcome = Outcome {
+        envelope: Envelope::new(root, command, body),
+        exit: Exit::Failed,
+    };
+    let shape = Shape {
+        layout: Layout::Unified,
+        diff: false,
+        next: None,
+    };
+    print(global, &shape, &outcome)
 }
 
 /// Whether to colour what goes to `stream`, which says itself whether it is a terminal;

@@ -155,11 +155,8 @@ fn bytes_within_the_budget(store: &Arc<dyn SlotStore>, first: u8) {
     let mut claims: Vec<_> = holders.iter().map(|holder| holder.claimed_bytes).collect();
     claims.sort_unstable();
     assert_eq!(claims, [400, 600]);
-    assert!(
-        holders
-            .iter()
-            .any(|holder| holder.used_for == Duration::from_millis(3))
-    );
+    let used_for = Duration::from_millis(3);
+    assert!(holders.iter().any(|holder| holder.used_for == used_for));
     // Who claims none is not concerned.
     drop(take(store, &within(first, 8, 0)).unwrap());
     drop(two);

@@ -134,13 +134,8 @@ fn use_a_slot(
     token: &impl Fn(&Claim) -> Option<u64>,
     log: &Mutex<fs::File>,
 ) {
-    let first = u8::try_from(random(u64::from(DEVICES))).unwrap();
-    let mut request = Request::default();
-    for at in 0..DEVICES {
-        request = request.or(device(1 + (first + at) % DEVICES), SLOTS);
-    }
     let by = Deadline::after(Duration::from_secs(3));
-    let Ok(claim) = store.claim(&request, by) else {
+    let Ok(claim) = store.claim(&any_device(), by) else {
         return;
     };
     let token = token(&claim).unwrap();
@@ -157,6 +152,15 @@ fn use_a_slot(
         0 => drop(claim),
         _ => drop(store.release(claim)),
     }
+}
+
+/// A request for a slot of any device, of a random one first.
+fn any_device() -> Request {
+    let first = u8::try_from(random(u64::from(DEVICES))).unwrap();
+    let devices = (0..DEVICES).map(|at| device(1 + (first + at) % DEVICES));
+    devices.fold(Request::default(), |request, device| {
+        request.or(device, SLOTS)
+    })
 }
 
 /// What is disturbed, and who is on which machine.

@@ -22,43 +22,43 @@ pub fn manifest_facts(text: &str) -> ManifestFacts {
         }
     };
     let root = document.as_table();
-    let package = root
-        .get("package")
-        .or_else(|| root.get("project"))
-        .and_then(Item::as_table_like);
-    let workspace = root.get("workspace").and_then(Item::as_table_like);
-    let mut facts = ManifestFacts {
-        package: package.and_then(|package| text_of(package, "name")),
-        edition: package
-            .and_then(|package| text_of(package, "edition"))
-            .and_then(|text| Edition::of(&text)),
-        edition_inherited: package
-            .and_then(|package| {
-                package
-                    .get("edition")?
-                    .as_table_like()?
-                    .get("workspace")?
-                    .as_bool()
-            })
-            .unwrap_or(false),
-        workspace: workspace.is_some(),
-        build: package.and_then(build_of),
-        ..ManifestFacts::default()
-    };
-    if let Some(workspace) = workspace {
-        let shared = workspace.get("package").and_then(Item::as_table_like);
-        facts.workspace_edition = shared
-            .and_then(|shared| text_of(shared, "edition"))
-            .and_then(|text| Edition::of(&text));
-        dependencies_of(
-            workspace.get("dependencies"),
-            DependencyKind::Workspace,
-            &mut facts.dependencies,
-        );
+    let package = root.get("package").or_else(|| root.get("project"));
+    let package = package.and_then(Item::as_table_like);
+    let mut facts = ManifestFacts::default();
+    if let Some(package) = package {
+        read_package(package, &mut facts);
+    }
+    if let Some(workspace) = root.get("workspace").and_then(Item::as_table_like) {
+        read_workspace(workspace, &mut facts);
     }
     read_targets(root, package, &mut facts);
     read_dependencies(root, &mut facts.dependencies);
     facts
+}
+
+fn read_package(package: &dyn TableLike, facts: &mut ManifestFacts) {
+    facts.package = text_of(package, "name");
+    facts.edition = edition_of(package);
+    let edition = package.get("edition").and_then(Item::as_table_like);
+    let inherited = edition.and_then(|edition| edition.get("workspace")?.as_bool());
+    facts.edition_inherited = inherited.unwrap_or(false);
+    facts.build = build_of(package);
+}
+
+fn read_workspace(workspace: &dyn TableLike, facts: &mut ManifestFacts) {
+    facts.workspace = true;
+    let shared = workspace.get("package").and_then(Item::as_table_like);
+    facts.workspace_edition = shared.and_then(edition_of);
+    let dependencies = workspace.get("dependencies");
+    dependencies_of(
+        dependencies,
+        DependencyKind::Workspace,
+        &mut facts.dependencies,
+    );
+}
+
+fn edition_of(table: &dyn TableLike) -> Option<Edition> {
+    Edition::of(&text_of(table, "edition")?)
 }
 
 fn text_of(table: &dyn TableLike, key: &str) -> Option<String> {
@@ -87,10 +87,9 @@ fn read_targets(
         for table in tables(root.get(name)) {
             facts.targets.push(declared(kind, table));
         }
-        let auto = if kind == TargetKind::Bench {
-            "autobenches".to_owned()
-        } else {
-            format!("auto{name}s")
+        let auto = match kind {
+            TargetKind::Bench => "autobenches".to_owned(),
+            _ => format!("auto{name}s"),
         };
         if package.and_then(|package| package.get(&auto)?.as_bool()) == Some(false) {
             facts.no_auto.push(kind);
@@ -115,12 +114,11 @@ fn tables(item: Option<&Item>) -> Vec<&dyn TableLike> {
 }
 
 fn declared(kind: TargetKind, table: &dyn TableLike) -> DeclaredTarget {
-    let edition = text_of(table, "edition").and_then(|text| Edition::of(&text));
     DeclaredTarget {
         kind,
         name: text_of(table, "name"),
         path: text_of(table, "path"),
-        edition,
+        edition: edition_of(table),
     }
 }
 

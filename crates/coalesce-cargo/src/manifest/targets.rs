@@ -123,25 +123,21 @@ impl Tree<'_> {
     fn targets(&self, directory: &TreePath, facts: &ManifestFacts, package: &str) -> Vec<Target> {
         let edition = self.edition(directory, facts);
         let mut found = Vec::new();
-        self.library(directory, facts, package, &mut found);
+        found.extend(self.library(directory, facts, package));
         for kind in LISTED {
-            let declared: Vec<&DeclaredTarget> = facts
-                .targets
-                .iter()
-                .filter(|target| target.kind == kind)
-                .collect();
-            for target in &declared {
-                if let Some((path, name)) = self.declared_path(directory, package, target) {
-                    let reason = format!("[[{}]] of package {package}", kind.name());
-                    found.push(Target {
-                        kind,
-                        name,
-                        path,
-                        edition: target.edition.unwrap_or(edition),
-                        reason,
-                    });
-                }
-            }
+            let declared = facts.targets.iter().filter(|target| target.kind == kind);
+            let declared: Vec<&DeclaredTarget> = declared.collect();
+            let targets = declared.iter();
+            found.extend(targets.filter_map(|target| {
+                let (path, name) = self.declared_path(directory, package, target)?;
+                Some(Target {
+                    kind,
+                    name,
+                    path,
+                    edition: target.edition.unwrap_or(edition),
+                    reason: format!("[[{}]] of package {package}", kind.name()),
+                })
+            }));
             let off = facts.no_auto.contains(&kind)
                 || (edition == Edition::E2015 && !declared.is_empty());
             if !off {
@@ -157,35 +153,24 @@ impl Tree<'_> {
         directory: &TreePath,
         facts: &ManifestFacts,
         package: &str,
-        found: &mut Vec<Target>,
-    ) {
-        let declared = facts
-            .targets
-            .iter()
-            .find(|target| target.kind == TargetKind::Lib);
-        let path = declared
-            .and_then(|target| target.path.as_deref())
-            .unwrap_or("src/lib.rs");
-        let Ok(path) = directory.join(path) else {
-            return;
-        };
-        if !self.has(&path) || (declared.is_none() && facts.no_auto.contains(&TargetKind::Lib)) {
-            return;
+    ) -> Option<Target> {
+        let mut targets = facts.targets.iter();
+        let declared = targets.find(|target| target.kind == TargetKind::Lib);
+        let path = declared.and_then(|target| target.path.as_deref());
+        let path = directory.join(path.unwrap_or("src/lib.rs")).ok()?;
+        let automatic = !facts.no_auto.contains(&TargetKind::Lib);
+        if !self.has(&path) || (declared.is_none() && !automatic) {
+            return None;
         }
-        let name = declared
-            .and_then(|target| target.name.as_deref())
-            .unwrap_or(package);
-        let edition = declared
-            .and_then(|target| target.edition)
-            .unwrap_or(self.edition(directory, facts));
-        let reason = format!("library of package {package}");
-        found.push(Target {
+        let name = declared.and_then(|target| target.name.as_deref());
+        let edition = declared.and_then(|target| target.edition);
+        Some(Target {
             kind: TargetKind::Lib,
-            name: crate_name(name),
+            name: crate_name(name.unwrap_or(package)),
             path,
-            edition,
-            reason,
-        });
+            edition: edition.unwrap_or_else(|| self.edition(directory, facts)),
+            reason: format!("library of package {package}"),
+        })
     }
 
     fn build_script(

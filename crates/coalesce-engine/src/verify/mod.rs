@@ -202,9 +202,7 @@ impl Bench<'_> {
             hidden: &hidden,
         };
         judge.judge(&baseline, &ran_after, &ran_hidden, verify);
-        let remembered = baseline.iter().any(|ran| ran.outcome.remembered);
-        // What was remembered may be of another environment than today's.
-        if (!verify.passed && remembered) || self.is_doubtful(&before, &baseline)? {
+        if self.is_outdated(&before, &baseline, verify.passed)? {
             baseline = self.baseline(&before, &checks, true, &mut Vec::new())?;
             judge.judge(&baseline, &ran_after, &ran_hidden, verify);
         }
@@ -331,6 +329,17 @@ impl Bench<'_> {
             all.push(Ran::new(TreeState::After, check, outcome));
         }
         Ok(all)
+    }
+
+    /// Whether to run the baseline again: what was remembered may be of another environment than today's.
+    fn is_outdated(
+        &self,
+        before: &Wanted,
+        baseline: &[Ran],
+        passed: bool,
+    ) -> Result<bool, Failure> {
+        let remembered = baseline.iter().any(|ran| ran.outcome.remembered);
+        Ok((!passed && remembered) || self.is_doubtful(before, baseline)?)
     }
 
     /// Whether a test that is remembered as failing passes now: tests fail for many reasons, and one

@@ -68,10 +68,7 @@ impl Checker<'_> {
                 let message = format!("`{}` only leads on to `{of}`", name.text);
                 (message, Some(format!("name the definition: `{of}`")))
             }
-            ItemPlace::Shim(id) => {
-                let message = format!("`{}` is a shim that `{id}` left", name.text);
-                (message, None)
-            }
+            ItemPlace::Shim(id) => (format!("`{}` is a shim that `{id}` left", name.text), None),
         };
         self.errors.push(manifest.error(name.span, message, help));
         false

@@ -115,6 +115,25 @@ impl<'a> Checker<'a> {
         })
     }
 
+    /// Whether an item may go where an entry says.
+    fn item_fits(
+        &mut self,
+        manifest: &Manifest,
+        entry: &Entry,
+        item: &FoundItem,
+        home: &Module,
+    ) -> bool {
+        if !self.has_no_renames(manifest, entry) || !self.is_definition(manifest, entry, item) {
+            return false;
+        }
+        match entry.verb {
+            Verb::Move => self.item_target(manifest, entry, home),
+            Verb::Replace => self.item_primary(manifest, entry),
+            Verb::Merge => self.no_merge(manifest, entry),
+            Verb::Remove | Verb::Access => false,
+        }
+    }
+
     pub(super) fn item_entry(&mut self, manifest: &Manifest, entry: &Entry, checked: &mut Checked) {
         let found = self.item(&entry.from);
         let done = self.item_done(manifest, entry, found.as_ref());
@@ -134,15 +153,7 @@ impl<'a> Checker<'a> {
         let Some(home) = graph.modules().get(item.module) else {
             return;
         };
-        let fits = self.has_no_renames(manifest, entry)
-            && self.is_definition(manifest, entry, &item)
-            && match entry.verb {
-                Verb::Move => self.item_target(manifest, entry, home),
-                Verb::Replace => self.item_primary(manifest, entry),
-                Verb::Merge => self.no_merge(manifest, entry),
-                Verb::Remove | Verb::Access => false,
-            };
-        if fits {
+        if self.item_fits(manifest, entry, &item, home) {
             let changes = checked.changes.entry(graph.language()).or_default();
             changes.push(change(manifest, entry, Subject::Item));
         }

@@ -9,6 +9,19 @@ use coalesce_model::{
 use super::Checker;
 use crate::names::unfit;
 
+/// The move of an item that gets another name with its module.
+fn rename_of_item(entry: &Entry, separator: &str, (old, new): (&str, &str)) -> Change {
+    Change {
+        from: format!("{}{separator}{old}", entry.from.text),
+        to: format!("{}{separator}{new}", entry.to.text),
+        subject: Subject::Item,
+        kind: ChangeKind::Move,
+        // What stays at the old name of the module keeps those of its items.
+        shim: None,
+        uses: entry.uses,
+    }
+}
+
 impl Checker<'_> {
     /// The items that get another name with their module; empty, and an error told, where one cannot.
     pub(super) fn names_after(
@@ -24,18 +37,10 @@ impl Checker<'_> {
         let mut changes = Vec::new();
         for (old, new) in &entry.rename {
             match self.renamed(entry, module, (old, new)) {
-                Ok(()) => changes.push(Change {
-                    from: format!("{}{separator}{old}", entry.from.text),
-                    to: format!("{}{separator}{new}", entry.to.text),
-                    subject: Subject::Item,
-                    kind: ChangeKind::Move,
-                    // What stays at the old name of the module keeps those of its items.
-                    shim: None,
-                    uses: entry.uses,
-                }),
+                Ok(()) => changes.push(rename_of_item(entry, separator, (old, new))),
                 Err((message, help)) => {
-                    self.errors
-                        .push(manifest.error(entry.from.span, message, help));
+                    let error = manifest.error(entry.from.span, message, help);
+                    self.errors.push(error);
                 }
             }
         }

@@ -221,73 +221,43 @@ pub(super) fn names_behind(merge: &Merge<'_>, from: &Module) -> BTreeSet<String>
     if merge.open.language != LanguageKind::Python {
         return found;
     }
-    let goes_on = |c: char| c.is_alphanumeric() || c == '_';
     let module = last(&from.name);
     let others = merge.texts.paths().iter();
     for path in others.filter(|path| **path != from.path) {
-        let Some(text) = merge.texts.text(path) else {
-            continue;
-        };
-        for (at, _) in text.match_indices(module) {
-            let before = text.get(..at).and_then(|text| text.chars().next_back());
-            let after = text.get(at + module.len()..).unwrap_or_default();
-            let Some(name) = after.strip_prefix([':', '.']) else {
-                continue;
-            };
-            let name = name.split(|c| !goes_on(c)).next().unwrap_or_default();
-            if !before.is_some_and(goes_on) && !name.is_empty() && !found.contains(name) {
-                found.insert(name.to_owned());
-            }
-        }
+        let text = merge.texts.text(path).unwrap_or_default();
+        let names: BTreeSet<&str> = names_behind_in(&text, module).collect();
+        found.extend(names.into_iter().map(str::to_owned));
     }
     found
+}
+
+/// The names that stand in a text behind that of a module and a colon or a dot.
+fn names_behind_in<'t>(text: &'t str, module: &'t str) -> impl Iterator<Item = &'t str> {
+    let goes_on = |c: char| c.is_alphanumeric() || c == '_';
+    text.match_indices(module).filter_map(move |(at, _)| {
+        let before = text.get(..at).and_then(|text| text.chars().next_back());
+        let after = text.get(at + module.len()..)?.strip_prefix([':', '.'])?;
+        let name = after.split(|c| !goes_on(c)).next()?;
+        (!before.is_some_and(goes_on) && !name.is_empty()).then_some(name)
+    })
 }
 
 /// What moved text needs moves as well; what is left of the private things goes. A private thing that
 /// is not the same in both has to be decided where something uses it that is: the same text would
 /// come to mean another thing.
 fn settle(file: &SourceFile, parts: &mut [Part<'_>]) {
-    let mut needed: BTreeSet<&str> = BTreeSet::new();
-    let mut relied: BTreeSet<&str> = BTreeSet::new();
-    for part in parts.iter() {
-        if matches!(
-            part.fate,
-            Fate::Covered { changed: false } | Fate::Renamed(_)
-        ) {
-            relied.extend(words(file, part.place));
-        }
-        if matches!(part.fate, Fate::Covered { .. } | Fate::Renamed(_)) {
-            for (place, goes_along) in impls::texts(&part.impls) {
-                let set = if goes_along { &mut needed } else { &mut relied };
-                set.extend(words(file, place));
-            }
-        }
-    }
+    let mut named = NamedWords::of_covered(file, parts);
     let mut read = vec![false; parts.len()];
     loop {
         let mut more = false;
-        for (part, read) in parts.iter().zip(&mut read) {
-            if part.stays_as_text() && !*read {
-                needed.extend(words(file, part.place));
-                let impls = part.impls.iter().filter_map(|one| one.left.as_ref());
-                needed.extend(impls.flat_map(|place| words(file, place)));
-                *read = true;
-                more = true;
-            }
+        let unread = parts.iter().zip(&mut read);
+        for (part, read) in unread.filter(|(part, read)| part.stays_as_text() && !**read) {
+            named.need(file, part);
+            *read = true;
+            more = true;
         }
         for part in parts.iter_mut() {
-            let Fate::Pending { unique } = part.fate else {
-                continue;
-            };
-            let is_in = |set: &BTreeSet<&str>| {
-                let mut names = part.names.iter();
-                names.any(|name| set.contains(name.as_str()))
-            };
-            if is_in(&needed) && unique {
-                part.fate = Fate::Move(None);
-            } else if !unique && (is_in(&needed) || is_in(&relied)) {
-                part.fate = Fate::Undecided;
-            }
+            named.settle(part);
         }
         if !more {
             break;
@@ -296,6 +266,64 @@ fn settle(file: &SourceFile, parts: &mut [Part<'_>]) {
     for part in parts {
         if matches!(part.fate, Fate::Pending { .. }) {
             part.fate = Fate::Goes;
+        }
+    }
+}
+
+/// Names that stand in the texts of a module that gives way.
+#[derive(Default)]
+struct NamedWords<'f> {
+    /// In texts that go on as they are.
+    needed: BTreeSet<&'f str>,
+    /// In texts that an equal one takes the place of.
+    relied: BTreeSet<&'f str>,
+}
+
+impl<'f> NamedWords<'f> {
+    fn of_covered(file: &'f SourceFile, parts: &[Part<'_>]) -> Self {
+        let mut named = Self::default();
+        for part in parts {
+            let (equal, covered) = match part.fate {
+                Fate::Covered { changed } => (!changed, true),
+                Fate::Renamed(_) => (true, true),
+                _ => (false, false),
+            };
+            if equal {
+                named.relied.extend(words(file, part.place));
+            }
+            let impls = impls::texts(&part.impls).into_iter();
+            for (place, goes_along) in impls.filter(|_| covered) {
+                let set = match goes_along {
+                    true => &mut named.needed,
+                    false => &mut named.relied,
+                };
+                set.extend(words(file, place));
+            }
+        }
+        named
+    }
+
+    /// Notes what a text names that goes on as it is.
+    fn need(&mut self, file: &'f SourceFile, part: &Part<'_>) {
+        self.needed.extend(words(file, part.place));
+        let impls = part.impls.iter().filter_map(|one| one.left.as_ref());
+        let named = impls.flat_map(|place| words(file, place));
+        self.needed.extend(named);
+    }
+
+    /// What becomes of a part that waits for whether something names it.
+    fn settle(&self, part: &mut Part<'_>) {
+        let Fate::Pending { unique } = part.fate else {
+            return;
+        };
+        let is_in = |set: &BTreeSet<&str>| {
+            let mut names = part.names.iter();
+            names.any(|name| set.contains(name.as_str()))
+        };
+        if is_in(&self.needed) && unique {
+            part.fate = Fate::Move(None);
+        } else if !unique && (is_in(&self.needed) || is_in(&self.relied)) {
+            part.fate = Fate::Undecided;
         }
     }
 }

@@ -298,6 +298,17 @@ impl<'a> Merge<'a> {
         Coverage { entries }
     }
 
+    /// The name that a part has from now on, where it is another one, and the change of an item that brings it about.
+    fn outcome<'p>(&self, part: &'p Part<'_>) -> (Option<&'p str>, Option<ChangeKind>) {
+        match &part.fate {
+            Fate::Move(new) => (new.as_deref(), Some(ChangeKind::Move)),
+            Fate::Supersede => (None, Some(ChangeKind::Supersede)),
+            Fate::Renamed(new) => (Some(new.as_str()), None),
+            Fate::Covered { changed: true } if part.is_callable() => (None, self.replaced_item()),
+            _ => (None, None),
+        }
+    }
+
     /// The changes of one pair.
     fn of_parts(&self, pair: &Pair<'_>, parts: &[Part<'_>], changes: &mut Vec<Change>) {
         let entry = &self.open.entry;
@@ -307,30 +318,21 @@ impl<'a> Merge<'a> {
             Vec::new()
         };
         for part in parts {
+            let (new, kind) = self.outcome(part);
+            let separator = self.separator();
             for name in &part.names {
-                let (new, kind) = match &part.fate {
-                    Fate::Move(new) => (new.as_deref(), Some(ChangeKind::Move)),
-                    Fate::Supersede => (None, Some(ChangeKind::Supersede)),
-                    Fate::Renamed(new) => (Some(new.as_str()), None),
-                    Fate::Covered { changed } if *changed && part.is_callable() => {
-                        (None, self.replaced_item())
-                    }
-                    _ => continue,
-                };
-                if let Some(new) = new.filter(|new| new != name) {
-                    rename.push((name.clone(), new.to_owned()));
+                let to = new.unwrap_or(name);
+                if to != name {
+                    rename.push((name.clone(), to.to_owned()));
                 }
-                if let Some(kind) = kind {
-                    let separator = self.separator();
-                    changes.push(Change {
-                        from: format!("{}{separator}{name}", pair.from.name),
-                        to: format!("{}{separator}{}", pair.into.name, new.unwrap_or(name)),
-                        subject: Subject::Item,
-                        kind,
-                        shim: None,
-                        uses: entry.uses,
-                    });
-                }
+                changes.extend(kind.clone().map(|kind| Change {
+                    from: format!("{}{separator}{name}", pair.from.name),
+                    to: format!("{}{separator}{to}", pair.into.name),
+                    subject: Subject::Item,
+                    kind,
+                    shim: None,
+                    uses: entry.uses,
+                }));
             }
         }
         let rust = self.open.language == LanguageKind::Rust;

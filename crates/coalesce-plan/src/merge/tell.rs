@@ -19,10 +19,8 @@ const TOLD: usize = 4;
 
 /// A refusal for each thing that is undecided, and one with the line that decides all of them.
 pub fn undecided(pair: &Pair<'_>, parts: &[Part<'_>]) -> Vec<Finding> {
-    let open: Vec<&Part<'_>> = parts
-        .iter()
-        .filter(|part| part.fate == Fate::Undecided)
-        .collect();
+    let open = parts.iter().filter(|part| part.fate == Fate::Undecided);
+    let open: Vec<&Part<'_>> = open.collect();
     let refusal = |span, message, help| Finding {
         code: codes::UNDECIDED_MERGE,
         severity: Severity::Error,
@@ -31,25 +29,30 @@ pub fn undecided(pair: &Pair<'_>, parts: &[Part<'_>]) -> Vec<Finding> {
         ..note(&pair.from.path, message)
     };
     let each = open.iter().map(|part| {
-        let start = part.place.span.start;
-        let span = Some(ByteSpan::empty(start));
+        let span = Some(ByteSpan::empty(part.place.span.start));
         refusal(span, message(pair, part), help(pair, part))
     });
     let mut found: Vec<Finding> = each.collect();
     if open.len() > 1 {
-        // A table of TOML has each key once; one decision is for everything of its name.
-        let mut choices: Vec<String> = open.iter().map(|part| choice(pair, part)).collect();
-        let mut seen = BTreeSet::new();
-        choices.retain(|choice| seen.insert(choice.clone()));
-        let (from, into) = (&pair.from.name, &pair.into.name);
-        let message = format!("{} things of `{from}` are undecided", open.len());
-        let help = format!(
-            "look at them with `coalesce diff {from} {into}`, then write `decide = {{ {} }}`",
-            choices.join(", ")
-        );
-        found.push(refusal(None, message, help));
+        let (count, from) = (open.len(), &pair.from.name);
+        let message = format!("{count} things of `{from}` are undecided");
+        found.push(refusal(None, message, help_for_all(pair, &open)));
     }
     found
+}
+
+/// The line that decides all of them.
+fn help_for_all(pair: &Pair<'_>, open: &[&Part<'_>]) -> String {
+    // A table of TOML has each key once; one decision is for everything of its name.
+    let mut choices: Vec<String> = open.iter().map(|part| choice(pair, part)).collect();
+    let mut seen = BTreeSet::new();
+    choices.retain(|choice| seen.insert(choice.clone()));
+    format!(
+        "look at them with `coalesce diff {} {}`, then write `decide = {{ {} }}`",
+        pair.from.name,
+        pair.into.name,
+        choices.join(", ")
+    )
 }
 
 /// The `impl`s of a module that defines nothing: they go with what the module defines, and would be
@@ -181,29 +184,34 @@ fn aspect(aspect: DifferenceAspect) -> &'static str {
     }
 }
 
+/// What the reader should know of a part that goes on by another name or another text.
+fn said(pair: &Pair<'_>, part: &Part<'_>) -> Option<String> {
+    let name = part.keys.join(", ");
+    let left = at(&pair.from.path, part.place);
+    let (from, into) = (&pair.from.name, &pair.into.name);
+    match &part.fate {
+        Fate::Renamed(new) => Some(format!(
+            "`{name}` ({left}) is `{new}` in `{into}`; references follow"
+        )),
+        Fate::Supersede => Some(format!(
+            "`{name}` of `{into}` gives way to that of `{from}` ({left})"
+        )),
+        Fate::Covered { changed: true } => Some(format!(
+            "`{name}` ({left}) gives way to that of `{into}`, which is not the same"
+        )),
+        _ => None,
+    }
+}
+
 /// What the reader should know: what goes, what has another name, what takes whose place.
 pub fn notes(merge: &Merge<'_>, pair: &Pair<'_>, parts: &[Part<'_>]) -> Vec<Finding> {
-    let mut notes = Vec::new();
-    let mut goes = Vec::new();
-    for part in parts {
-        let name = part.keys.join(", ");
-        let left = at(&pair.from.path, part.place);
-        let into = &pair.into.name;
-        match &part.fate {
-            Fate::Goes => goes.push(format!("{name} (line {})", part.place.lines.0)),
-            Fate::Renamed(new) => notes.push(format!(
-                "`{name}` ({left}) is `{new}` in `{into}`; references follow"
-            )),
-            Fate::Supersede => notes.push(format!(
-                "`{name}` of `{into}` gives way to that of `{}` ({left})",
-                pair.from.name
-            )),
-            Fate::Covered { changed: true } => notes.push(format!(
-                "`{name}` ({left}) gives way to that of `{into}`, which is not the same"
-            )),
-            _ => {}
-        }
-    }
+    let mut notes: Vec<String> = parts.iter().filter_map(|part| said(pair, part)).collect();
+    let goes = parts.iter().filter(|part| part.fate == Fate::Goes);
+    let goes = goes.map(|part| {
+        let line = part.place.lines.0;
+        format!("{} (line {line})", part.keys.join(", "))
+    });
+    let goes: Vec<String> = goes.collect();
     if !goes.is_empty() {
         notes.push(format!(
             "with `{}` goes what nothing needs any more: {}",

@@ -95,6 +95,16 @@ impl<'g> Modules<'g> {
         users.into_iter().partition(apart)
     }
 
+    /// The one module that all of what a module imports is of.
+    #[must_use]
+    pub fn redirected_to(&self, at: usize) -> Option<&'g Module> {
+        let mut targets = self.imported(at).into_iter();
+        match (targets.next(), targets.next()) {
+            (Some(only), None) => self.module(only),
+            _ => None,
+        }
+    }
+
     /// Where what a module imports leads to, each module once.
     #[must_use]
     pub fn imported(&self, at: usize) -> BTreeSet<usize> {
@@ -129,18 +139,24 @@ impl<'g> Modules<'g> {
         let mut flags: BTreeMap<&str, BTreeSet<usize>> = BTreeMap::new();
         let idioms = report.idioms.iter();
         for idiom in idioms.filter(|idiom| idiom.language == self.language()) {
-            for member in idiom.members.iter().filter(|member| member.item.is_empty()) {
-                let Some(&at) = self.by_path.get(&member.path) else {
-                    continue;
-                };
-                let text = texts.text(&member.path).unwrap_or_default();
-                for flag in self.flags_of(at, member, &text) {
-                    flags.entry(flag).or_default().insert(at);
-                }
+            let members = idiom.members.iter().filter(|one| one.item.is_empty());
+            let set = members.flat_map(|member| self.flags_set_by(member, texts));
+            for (flag, module) in set {
+                flags.entry(flag).or_default().insert(module);
             }
         }
         let scattered = flags.into_iter().filter(|(_, modules)| modules.len() > 1);
         scattered.map(|(flag, _)| self.defining(flag)).collect()
+    }
+
+    /// The flags that a member sets, each with its module.
+    fn flags_set_by(&self, member: &Member, texts: &dyn Texts) -> Vec<(&'g str, usize)> {
+        let Some(&at) = self.by_path.get(&member.path) else {
+            return Vec::new();
+        };
+        let text = texts.text(&member.path).unwrap_or_default();
+        let flags = self.flags_of(at, member, &text).into_iter();
+        flags.map(|flag| (flag, at)).collect()
     }
 
     /// Names in capitals that the lines of a member give a value.
@@ -190,10 +206,8 @@ impl<'g> Modules<'g> {
             DuplicateKind::Class | DuplicateKind::Function => {
                 let item = module.defines.iter().find(|item| **item == member.item)?;
                 let separator = self.language().separator();
-                (
-                    Some(item.clone()),
-                    format!("{}{separator}{item}", module.name),
-                )
+                let name = format!("{}{separator}{item}", module.name);
+                (Some(item.clone()), name)
             }
             DuplicateKind::Block | DuplicateKind::Idiom => return None,
         };

@@ -92,32 +92,33 @@ impl DraftEntry {
         lines
     }
 
+    /// The lines that say what goes, and where.
+    fn names(&self) -> Vec<String> {
+        let (from, to) = (quoted(&self.from), quoted(&self.to));
+        match self.verb {
+            DraftVerb::ReplaceModule => vec![format!("from = {from}"), format!("to = {to}")],
+            DraftVerb::ReplaceItem => vec![
+                format!("from = {from}"),
+                format!("to = {to}"),
+                "kind = \"item\"".to_owned(),
+            ],
+            DraftVerb::Merge => vec![format!("from = {from}"), format!("into = {to}")],
+            DraftVerb::Remove => vec![format!("module = {from}")],
+        }
+    }
+
     /// The lines of the entry itself, without comments; `decided` is what stands for decisions.
     fn lines(&self, decided: &str) -> Vec<String> {
         let mut lines = vec![format!("[[{}]]", self.verb.as_str())];
-        match self.verb {
-            DraftVerb::ReplaceModule | DraftVerb::ReplaceItem => {
-                lines.push(format!("from = {}", quoted(&self.from)));
-                lines.push(format!("to = {}", quoted(&self.to)));
-                if self.verb == DraftVerb::ReplaceItem {
-                    lines.push("kind = \"item\"".to_owned());
-                }
-            }
-            DraftVerb::Merge => {
-                lines.push(format!("from = {}", quoted(&self.from)));
-                lines.push(format!("into = {}", quoted(&self.to)));
-            }
-            DraftVerb::Remove => lines.push(format!("module = {}", quoted(&self.from))),
-        }
+        lines.extend(self.names());
         if !self.rename.is_empty() {
             let pairs = self.rename.iter();
             let pairs = pairs.map(|(old, new)| format!("{} = {}", toml_key(old), quoted(new)));
             lines.push(table("rename", pairs));
         }
         if self.verb == DraftVerb::Merge && !self.decisions.is_empty() {
-            let names = self.decisions.iter();
-            let pairs =
-                names.map(|decision| format!("{} = \"{decided}\"", toml_key(&decision.name)));
+            let names = self.decisions.iter().map(|one| toml_key(&one.name));
+            let pairs = names.map(|name| format!("{name} = \"{decided}\""));
             lines.push(table("decide", pairs));
         }
         if self.shim {

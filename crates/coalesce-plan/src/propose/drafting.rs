@@ -79,35 +79,40 @@ impl Drafting<'_> {
         for graph in self.graphs {
             let modules = Modules::new(*graph, self.report);
             let duplicates = self.report.duplicates.iter();
-            let mut classes: Vec<Class<'_>> = duplicates
-                .filter_map(|duplicate| modules.class(duplicate))
-                .collect();
+            let classes = duplicates.filter_map(|duplicate| modules.class(duplicate));
+            let mut classes: Vec<Class<'_>> = classes.collect();
             // Large families of modules that are little alike come to questions only, and take longest.
             classes.sort_by_key(|class| class.duplicate.similarity < LIKELY);
-            for (whole, time) in [(true, FOR_MODULES), (false, 1.0)] {
-                for class in &classes {
-                    if (class.duplicate.kind == DuplicateKind::Module) == whole {
-                        self.give_way(&modules, &class.copies, time, &mut made);
-                        for copies in namesakes(&class.copies) {
-                            self.give_way(&modules, &copies, time, &mut made);
-                        }
-                    }
-                }
-            }
+            let is_module = |class: &Class<'_>| class.duplicate.kind == DuplicateKind::Module;
+            let (wholes, parts): (Vec<_>, Vec<_>) = classes.into_iter().partition(is_module);
+            self.classes_give_way(&modules, &wholes, FOR_MODULES, &mut made);
+            self.classes_give_way(&modules, &parts, 1.0, &mut made);
             for copies in modules.flags(self.report, self.texts) {
                 self.give_way(&modules, &copies, 1.0, &mut made);
             }
             self.stubs(&modules, &mut made);
         }
-        let Made {
-            entries, seconds, ..
-        } = made;
         let draft = Draft {
             description: "one home for what stands in several places".to_owned(),
-            entries,
+            entries: made.entries,
             forecast: Vec::new(),
         };
-        (draft, seconds)
+        (draft, made.seconds)
+    }
+
+    fn classes_give_way(
+        &self,
+        modules: &Modules<'_>,
+        classes: &[Class<'_>],
+        time: f32,
+        made: &mut Made,
+    ) {
+        for class in classes {
+            self.give_way(modules, &class.copies, time, made);
+            for copies in namesakes(&class.copies) {
+                self.give_way(modules, &copies, time, made);
+            }
+        }
     }
 
     /// All of the copies but the best give way to it, where this share of the time is not over.
@@ -137,20 +142,30 @@ impl Drafting<'_> {
                 .then(|| self.entry(stays, goes, other))
                 .flatten()
                 .filter(|_| self.homes.out_of_reach(goes, stays).is_none());
-            let Some(entry) = self.entry(goes, stays, first) else {
-                continue;
-            };
-            match (self.homes.out_of_reach(stays, goes), swapped) {
-                (None, _) if is_private(stays) => {
-                    let (entry, second) = self.shared(entry, stays, goes);
-                    made.add(entry, second, goes, stays);
-                }
-                (None, swapped) => made.add(entry, swapped, goes, stays),
-                (Some(_), Some(swapped)) => made.add(swapped, None, stays, goes),
-                (Some(why), None) => {
-                    let entry = self.elsewhere(entry, stays, goes, why);
-                    made.add(entry, None, goes, stays);
-                }
+            if let Some(entry) = self.entry(goes, stays, first) {
+                self.decide((goes, stays), entry, swapped, made);
+            }
+        }
+    }
+
+    /// Takes the entry by which one copy gives way to the other, or the one the other way round, by who can use which.
+    fn decide(
+        &self,
+        (goes, stays): (&Copy, &Copy),
+        entry: DraftEntry,
+        swapped: Option<DraftEntry>,
+        made: &mut Made,
+    ) {
+        match (self.homes.out_of_reach(stays, goes), swapped) {
+            (None, _) if is_private(stays) => {
+                let (entry, second) = self.shared(entry, stays, goes);
+                made.add(entry, second, goes, stays);
+            }
+            (None, swapped) => made.add(entry, swapped, goes, stays),
+            (Some(_), Some(swapped)) => made.add(swapped, None, stays, goes),
+            (Some(why), None) => {
+                let entry = self.elsewhere(entry, stays, goes, why);
+                made.add(entry, None, goes, stays);
             }
         }
     }
@@ -227,28 +242,33 @@ impl Drafting<'_> {
         rank(&standings)
     }
 
-    fn entry(&self, goes: &Copy, stays: &Copy, why: &Ranked) -> Option<DraftEntry> {
-        let relation = (self.relate)(goes, stays)?;
+    /// Whether one copy may take the place of the other.
+    fn fits(&self, goes: &Copy, stays: &Copy, relation: &Relation) -> bool {
         let nothing = relation.same == 0 && relation.decisions.is_empty();
         if goes.item.is_none() && (nothing || relation.share < LEAST_SHARE) {
-            return None;
+            return false;
         }
         // Alike, and called otherwise: nobody takes the one for the other.
         if goes.item.is_some() && goes.item != stays.item && !relation.decisions.is_empty() {
-            return None;
+            return false;
         }
         if is_program(goes) || is_program(stays) {
-            return None;
+            return false;
         }
         // Two types of one shape and two names are two types.
         if goes.is_type && goes.item != stays.item {
-            return None;
+            return false;
         }
         // What a module keeps to itself is no home for others, but for the very same thing beside it, or
         // where it can go to helpers that both use.
         let same = relation.decisions.is_empty() && goes.item == stays.item;
         let near = || is_beside(goes, stays) || self.homes.common(stays, goes).is_some();
-        if is_private(stays) && !(same && near()) {
+        !is_private(stays) || (same && near())
+    }
+
+    fn entry(&self, goes: &Copy, stays: &Copy, why: &Ranked) -> Option<DraftEntry> {
+        let relation = (self.relate)(goes, stays)?;
+        if !self.fits(goes, stays, &relation) {
             return None;
         }
         let verb = match (&goes.item, relation.unique.is_empty()) {
@@ -291,10 +311,7 @@ impl Drafting<'_> {
                 ModuleKind::Stub if used == 0 => Some(removal(&module.name)),
                 // What a test imports is kept on purpose, for others.
                 ModuleKind::Redirect if !users.is_empty() && tests.is_empty() => {
-                    let mut leads = modules.imported(at).into_iter();
-                    let (target, more) = (leads.next(), leads.next());
-                    let target = target.filter(|_| more.is_none());
-                    let target = target.and_then(|target| modules.module(target));
+                    let target = modules.redirected_to(at);
                     target
                         .filter(|target| !made.from.contains(&target.name))
                         .map(|target| self.redirect(&module.name, &target.name, used))
@@ -413,12 +430,21 @@ fn removal(from: &str) -> DraftEntry {
     }
 }
 
+/// The first of some names, and how many there are besides.
+fn first_of(names: &[String]) -> String {
+    let shown = names.get(..NAMED.min(names.len())).unwrap_or_default();
+    let rest = match names.len() - shown.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!("{}{rest}", shown.join(", "))
+}
+
 fn covered(goes: &Copy, stays: &Copy, relation: &Relation) -> String {
     if goes.item.is_some() {
-        let what = if relation.decisions.is_empty() {
-            "is a copy of"
-        } else {
-            "is nearly"
+        let what = match relation.decisions.is_empty() {
+            true => "is a copy of",
+            false => "is nearly",
         };
         return format!("`{}` {what} `{}`.", goes.name, stays.name);
     }
@@ -430,15 +456,7 @@ fn covered(goes: &Copy, stays: &Copy, relation: &Relation) -> String {
         parts.push(format!("{} otherwise", relation.decisions.len()));
     }
     if !relation.unique.is_empty() {
-        let names: Vec<&str> = relation.unique.iter().map(String::as_str).collect();
-        let shown = names.get(..NAMED.min(names.len())).unwrap_or_default();
-        let more = names.len() - shown.len();
-        let rest = if more == 0 {
-            String::new()
-        } else {
-            format!(" and {more} more")
-        };
-        parts.push(format!("lacks {}{rest}", shown.join(", ")));
+        parts.push(format!("lacks {}", first_of(&relation.unique)));
     }
     format!(
         "What `{}` defines, `{}` has: {}.",

@@ -15,7 +15,7 @@ use ruff_text_size::Ranged;
 
 use super::{
     parts::{Definition, DefinitionKind, Scope},
-    predicates::{is_name, is_run_as_program, is_type_checking, is_warning, last_name},
+    predicates::{chain, is_name, is_run_as_program, is_type_checking, is_warning, last_name},
     shift,
 };
 use crate::facts::Effect;
@@ -135,7 +135,7 @@ impl EffectFinder<'_> {
                 Expr::Call(call) => &call.func,
                 other => other,
             };
-            self.tell(decorator, Some(name), chain(called));
+            self.tell(decorator, Some(name), chain(called).unwrap_or_default());
         }
     }
 
@@ -147,7 +147,7 @@ impl EffectFinder<'_> {
         if is_warning(value) || is_of_a_logger(&call.func) {
             return;
         }
-        let chain = chain(&call.func);
+        let chain = chain(&call.func).unwrap_or_default();
         if !chain.first().is_some_and(|root| self.is_made_here(root)) {
             self.tell(call, None, chain);
         }
@@ -160,7 +160,7 @@ impl EffectFinder<'_> {
             Expr::Attribute(attribute) => &attribute.value,
             _ => return,
         };
-        let chain = chain(place);
+        let chain = chain(place).unwrap_or_default();
         if !chain.first().is_some_and(|root| self.is_made_here(root)) {
             self.tell(target, None, chain);
         }
@@ -193,21 +193,6 @@ fn is_named(expression: &Expr, name: &str) -> bool {
         || matches!(expression, Expr::Attribute(attribute) if attribute.attr.as_str() == name)
 }
 
-/// A name and its attributes; nothing for any other expression.
-fn chain(expression: &Expr) -> Vec<String> {
-    match expression {
-        Expr::Name(name) => vec![name.id.to_string()],
-        Expr::Attribute(attribute) => {
-            let mut chain = chain(&attribute.value);
-            if !chain.is_empty() {
-                chain.push(attribute.attr.to_string());
-            }
-            chain
-        }
-        _ => Vec::new(),
-    }
-}
-
 /// Functions of the module that put something into what is not their own: `TABLE[name] = function`.
 pub(super) fn storing_functions(body: &[Stmt], module: &Scope) -> Vec<String> {
     let functions = body.iter().filter_map(|statement| match statement {
@@ -233,7 +218,7 @@ struct Keeper<'m> {
 impl Keeper<'_> {
     /// A name of the module: its local namesakes are rare, and counting them is no harm.
     fn kept(&mut self, place: &Expr) {
-        let chain = chain(place);
+        let chain = chain(place).unwrap_or_default();
         let lasts = chain
             .first()
             .is_some_and(|root| root == "sys" || self.module.bindings.contains_key(root.as_str()));

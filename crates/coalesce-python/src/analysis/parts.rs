@@ -117,6 +117,12 @@ pub enum Evaluated {
 }
 
 impl Use {
+    /// The name that the chain begins with.
+    #[must_use]
+    pub fn root(&self) -> &str {
+        self.chain.first().map_or("", |root| root.text.as_str())
+    }
+
     /// Whether it is never evaluated, in a file that has `from __future__ import annotations` or
     /// has not.
     #[must_use]

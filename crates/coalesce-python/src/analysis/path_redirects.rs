@@ -18,7 +18,10 @@
 use ruff_python_ast::{self as ast, Expr, Stmt};
 use rustc_hash::FxHashMap;
 
-use super::{Scope, predicates::is_name};
+use super::{
+    Scope,
+    predicates::{is_name, literal_text},
+};
 use crate::facts::PathRedirect;
 
 /// The redirects of a module's own statements.
@@ -54,7 +57,7 @@ fn redirect(assign: &ast::StmtAssign, packages: &FxHashMap<&str, &str>) -> Optio
     if modules.attr.as_str() != "modules" || !is_name(&modules.value, "sys") {
         return None;
     }
-    let module = literal(&place.slice)?;
+    let module = literal_text(&place.slice)?;
     let class = assign.value.as_call_expr()?.func.as_name_expr()?;
     let package = *packages.get(class.id.as_str())?;
     Some(PathRedirect {
@@ -116,7 +119,7 @@ fn asks_for_path(test: &Expr, asked: &str) -> bool {
     let ([operator], [right]) = (&*compare.ops, &*compare.comparators) else {
         return false;
     };
-    let is_path = |side: &Expr| literal(side) == Some("__path__");
+    let is_path = |side: &Expr| literal_text(side) == Some("__path__");
     let holds = match (operator, right) {
         (ast::CmpOp::Eq, side) => is_path(side),
         (ast::CmpOp::In, Expr::Tuple(tuple)) => tuple.elts.iter().any(is_path),
@@ -139,7 +142,7 @@ fn imported(value: &Expr, bare: BareNames) -> Option<&str> {
         ("importlib", "import_module"),
         bare.import_module,
     );
-    literal(name)
+    literal_text(name)
         .filter(absolute)
         .filter(|_| imports && call.arguments.keywords.is_empty())
 }
@@ -179,12 +182,6 @@ fn is_of(expression: &Expr, (module, name): (&str, &str), bare: bool) -> bool {
         Expr::Attribute(found) => found.attr.as_str() == name && is_name(&found.value, module),
         found => bare && is_name(found, name),
     }
-}
-
-fn literal(expression: &Expr) -> Option<&str> {
-    expression
-        .as_string_literal_expr()
-        .map(|text| text.value.to_str())
 }
 
 fn without_documentation(body: &[Stmt]) -> &[Stmt] {

@@ -39,6 +39,27 @@ pub(crate) fn last_name(expression: &Expr) -> Option<&str> {
     }
 }
 
+/// A name and its attributes, in order.
+pub(crate) fn chain(expression: &Expr) -> Option<Vec<String>> {
+    match expression {
+        Expr::Name(name) => Some(vec![name.id.to_string()]),
+        Expr::Attribute(attribute) => {
+            let mut chain = chain(&attribute.value)?;
+            chain.push(attribute.attr.to_string());
+            Some(chain)
+        }
+        _ => None,
+    }
+}
+
+/// What a string literal holds.
+pub(crate) fn literal_text(expression: &Expr) -> Option<&str> {
+    match expression {
+        Expr::StringLiteral(literal) => Some(literal.value.to_str()),
+        _ => None,
+    }
+}
+
 pub(super) fn assigns_all(targets: &[Expr]) -> bool {
     targets.iter().any(|target| is_name(target, "__all__"))
 }

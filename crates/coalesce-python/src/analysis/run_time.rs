@@ -1,15 +1,41 @@
 //! Calls that import by a text, or look for a module: `import_module(".old", __package__)`,
 //! `__import__(f"{__name__}.old")`, `find_spec("pkg.old")`.
 
+use std::collections::BTreeSet;
+
 use coalesce_model::ByteSpan;
 use ruff_python_ast::{self as ast, Expr};
 use ruff_text_size::Ranged;
 
 use super::{
     lazy::{Piece, Prefix, pieces, prefix},
+    predicates::last_name,
     shift,
 };
 use crate::facts::FromPart;
+
+/// What code names, and what it imports by names that are worked out.
+#[derive(Default)]
+pub(crate) struct ImportingCode<'t> {
+    pub names: BTreeSet<&'t str>,
+    /// First arguments of `import_module` and its kin.
+    pub imported: Vec<&'t Expr>,
+}
+
+impl<'t> ImportingCode<'t> {
+    /// Notes an expression, but for those inside of it.
+    pub fn note(&mut self, expression: &'t Expr) {
+        match expression {
+            Expr::Name(name) => drop(self.names.insert(name.id.as_str())),
+            Expr::Call(call)
+                if matches!(last_name(&call.func), Some("import_module" | "__import__")) =>
+            {
+                self.imported.extend(call.arguments.args.first());
+            }
+            _ => {}
+        }
+    }
+}
 
 /// What such a call imports.
 #[derive(Clone, Debug, PartialEq, Eq)]

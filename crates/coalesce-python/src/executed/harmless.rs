@@ -13,7 +13,7 @@ use super::{
     at_import::AtImport,
     recursive::{MAXIMUM_DEPTH, RecursiveVerdicts},
 };
-use crate::graph::Entity;
+use crate::{analysis::predicates::chain, graph::Entity};
 
 /// Libraries whose functions and classes do nothing but give a value.
 const LIBRARIES: [&str; 52] = [
@@ -632,19 +632,6 @@ fn collect<'s>(suite: &'s [Stmt], name: &str, found: &mut Vec<&'s Stmt>) {
 
 fn is_named(target: &Expr, name: &str) -> bool {
     matches!(target, Expr::Name(found) if found.id.as_str() == name)
-}
-
-/// A name and its attributes.
-fn chain(expression: &Expr) -> Option<Vec<String>> {
-    match expression {
-        Expr::Name(name) => Some(vec![name.id.to_string()]),
-        Expr::Attribute(attribute) => {
-            let mut chain = chain(&attribute.value)?;
-            chain.push(attribute.attr.to_string());
-            Some(chain)
-        }
-        _ => None,
-    }
 }
 
 /// Names that a function binds.

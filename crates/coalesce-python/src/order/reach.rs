@@ -185,23 +185,15 @@ fn named_through(graph: &PythonGraph, module: usize) -> Vec<usize> {
     let Some(flow) = graph.facts.get(module).map(|facts| &facts.flow) else {
         return Vec::new();
     };
-    let bodies = flow.bodies.iter().flat_map(|body| &body.events);
     let mut found = Vec::new();
-    for event in flow.module.iter().chain(bodies) {
+    for event in flow.events() {
         let What::Use { local, chain, .. } = &event.what else {
             continue;
         };
-        let mut names = chain.iter().map(|name| flow.text(*name));
-        let Some(root) = names.next() else { continue };
-        let mut entity = match local {
-            Some(binding) => graph.bound_entity(module, *binding),
-            None => Some(graph.member(module, root)),
-        };
-        while let Some(Entity::Module(target)) = entity {
-            found.push(target);
-            entity = names.next().map(|name| graph.member(target, name));
-        }
-        if let Some(Entity::Item(home, _)) = entity {
+        let names = chain.iter().map(|name| flow.text(*name));
+        let followed = graph.follow(module, *local, names);
+        found.extend(followed.through);
+        if let Entity::Item(home, _) = followed.end {
             found.push(home);
         }
     }

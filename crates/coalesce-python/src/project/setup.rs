@@ -1,22 +1,23 @@
 //! What `setup.py` says by literals: import roots, compiled modules, what is installed along.
 
-use ruff_python_ast::{
-    self as ast, Expr,
-    visitor::{self, Visitor},
-};
+use ruff_python_ast::{self as ast, Expr};
 use ruff_python_parser::Mode;
 
-use crate::facts::PythonFacts;
+use crate::{
+    analysis::{calls::calls_in, predicates::literal_text},
+    facts::PythonFacts,
+    parser::statements,
+};
 
 /// Adds what the calls of a `setup.py` declare to its facts.
 pub fn setup_py(text: &str, facts: PythonFacts) -> PythonFacts {
     let source = text.trim_start_matches('\u{feff}');
     let parsed = crate::parser::parse(source, Mode::Module);
-    let mut search = Setup { facts };
-    if let ast::Mod::Module(module) = parsed.syntax() {
-        search.visit_body(&module.body);
+    let mut setup = Setup { facts };
+    for call in calls_in(statements(&parsed)) {
+        setup.call(call);
     }
-    search.facts
+    setup.facts
 }
 
 struct Setup {
@@ -76,17 +77,5 @@ fn keyword<'a>(arguments: &'a ast::Arguments, name: &str) -> Option<&'a Expr> {
 }
 
 fn text(value: &Expr) -> Option<String> {
-    match value {
-        Expr::StringLiteral(literal) => Some(literal.value.to_str().to_owned()),
-        _ => None,
-    }
-}
-
-impl Visitor<'_> for Setup {
-    fn visit_expr(&mut self, expression: &Expr) {
-        if let Expr::Call(call) = expression {
-            self.call(call);
-        }
-        visitor::walk_expr(self, expression);
-    }
+    literal_text(value).map(str::to_owned)
 }

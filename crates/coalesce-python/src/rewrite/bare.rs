@@ -52,14 +52,15 @@ pub fn report(file: &File<'_>, found: &mut FileEdits) {
 fn mentions(file: &File<'_>, name: &str, form: Form, found: &mut FileEdits) {
     for span in occurrences(file.text, name) {
         let told = found
+            .told
             .not_rewritten
             .iter()
             .any(|other| other.span.start < span.end && span.start < other.span.end);
         if !told && !found.covered(span) && in_text(file, span) {
-            found.leave(span, form, name, "less than a full name");
+            found.told.leave(span, form, name, "less than a full name");
             if form == Form::FilePath && is_opened(file, span) {
                 let why = "the path of a file that moves, in code that looks for files";
-                found.doubt(span, UnprovenKind::OwnPlace, name, why);
+                found.told.doubt(span, UnprovenKind::OwnPlace, name, why);
             }
         }
     }
@@ -99,18 +100,22 @@ fn completed(file: &File<'_>, name: &str, leaf: &str, found: &mut FileEdits) {
         .map(|string| (string.span, "a bare name beside a prefix that completes it"));
     for (span, why) in rests {
         if !found.covered(span) {
-            found.leave(span, Form::String, name, why);
-            found.doubt(span, UnprovenKind::DynamicImport, name, why);
+            found.told.leave(span, Form::String, name, why);
+            found
+                .told
+                .doubt(span, UnprovenKind::DynamicImport, name, why);
         }
     }
     for span in prefixes {
         if !found.covered(span) {
             let why = "a prefix that is completed at run time; it may lead to the module";
-            found.leave(span, Form::String, name, why);
+            found.told.leave(span, Form::String, name, why);
             // The call around it is told already.
             let mut open = file.analysis().open.iter();
             if !open.any(|open| open.span.contains(span)) {
-                found.doubt(span, UnprovenKind::DynamicImport, name, why);
+                found
+                    .told
+                    .doubt(span, UnprovenKind::DynamicImport, name, why);
             }
         }
     }
@@ -178,7 +183,9 @@ fn begun(file: &File<'_>, name: &str, found: &mut FileEdits) {
         let told = || graph.find(file.module, content).is_some() || found.covered(string.span);
         if leads && !told() && *imports {
             let why = "the end of a name, in a package that puts names together and imports them";
-            found.doubt(string.span, UnprovenKind::DynamicImport, name, why);
+            found
+                .told
+                .doubt(string.span, UnprovenKind::DynamicImport, name, why);
         }
     }
 }
@@ -205,8 +212,10 @@ fn ended(file: &File<'_>, name: &str, leaf: &str, found: &mut FileEdits) {
         let span = ByteSpan::from_range(at..at + end.len());
         if begins && ends && !found.covered(span) {
             let why = "the end of a name that is put together; it may lead to the module";
-            found.leave(span, Form::String, name, why);
-            found.doubt(span, UnprovenKind::DynamicImport, name, why);
+            found.told.leave(span, Form::String, name, why);
+            found
+                .told
+                .doubt(span, UnprovenKind::DynamicImport, name, why);
         }
     }
 }
@@ -229,8 +238,10 @@ fn joined(file: &File<'_>, name: &str, leaf: &str, found: &mut FileEdits) {
     for span in alone.map(|string| string.span) {
         if !found.covered(span) {
             let why = "a bare name in a file that joins such names and imports them";
-            found.leave(span, Form::String, name, why);
-            found.doubt(span, UnprovenKind::DynamicImport, name, why);
+            found.told.leave(span, Form::String, name, why);
+            found
+                .told
+                .doubt(span, UnprovenKind::DynamicImport, name, why);
         }
     }
 }
@@ -265,8 +276,10 @@ fn looked_up(file: &File<'_>, name: &str, leaf: &str, found: &mut FileEdits) {
         let listed = line.contains("fromlist") && line.trim_end().ends_with(['[', '(', ',']);
         if (attribute || listed) && !found.covered(span) {
             let why = "a bare name that is looked up in the package; it may name the module";
-            found.leave(span, Form::String, name, why);
-            found.doubt(span, UnprovenKind::DynamicImport, name, why);
+            found.told.leave(span, Form::String, name, why);
+            found
+                .told
+                .doubt(span, UnprovenKind::DynamicImport, name, why);
         }
     }
 }

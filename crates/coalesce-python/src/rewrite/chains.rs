@@ -165,11 +165,7 @@ fn whole(file: &File<'_>, used: &Use, imports: Option<Whole<'_>>, found: &mut Fi
         return;
     };
     // `import old` becomes `import new as old`: the root means the new module already.
-    let root = used
-        .chain
-        .first()
-        .map(|root| root.text.as_str())
-        .unwrap_or_default();
+    let root = used.root();
     if imports.is_some_and(|imports| imports.naming(root).is_some())
         && let Some(root_after) = file.absolute(root)
         && (new == root_after
@@ -316,27 +312,19 @@ fn elsewhere(
             "`{}` comes from a star import or an assignment and does not lead to `{new}`",
             root.text
         );
-        found.leave(span, Form::Path, old, &why);
-        found.doubt(span, UnprovenKind::UnknownType, old, &why);
-        return;
+        return leave(span, old, &why, found);
     };
     if attributes::is_global(file, import, &root.text) {
         let message = format!(
             "`{old}` is reached through `{}`, which an import below `global` binds",
             root.text
         );
-        found.refuse(
-            span,
-            message,
-            Some("import the module at the top of the file".to_owned()),
-        );
-        return;
+        let help = "import the module at the top of the file".to_owned();
+        return found.refuse(span, message, Some(help));
     }
     let Some((parent, leaf)) = new.rsplit_once('.') else {
         let why = "the module is a top-level one now; import it";
-        found.leave(span, Form::Path, old, why);
-        found.doubt(span, UnprovenKind::UnknownType, old, why);
-        return;
+        return leave(span, old, why, found);
     };
     let taken = |name: &str| file.index().is_taken(name, None);
     let joined = format!("{}_{leaf}", root.text);
@@ -344,28 +332,24 @@ fn elsewhere(
     if name != leaf && taken(name) {
         let why =
             format!("`{leaf}` and `{name}` are taken here; import `{new}` by a name that is free");
-        found.leave(span, Form::Path, old, &why);
-        found.doubt(span, UnprovenKind::UnknownType, old, &why);
-        return;
+        return leave(span, old, &why, found);
     }
     let alias = if name == leaf {
         String::new()
     } else {
         format!(" as {name}")
     };
-    found.change(
-        Edit::replace(span, name),
-        Reference::resolved(
-            Form::Path,
-            old,
-            new,
-            "the module is imported by its new name",
-        ),
-    );
-    found.add_statement(
-        file.place_after(import),
-        format!("from {parent} import {leaf}{alias}"),
-    );
+    let reason = "the module is imported by its new name";
+    let reference = Reference::resolved(Form::Path, old, new, reason);
+    found.change(Edit::replace(span, name), reference);
+    let statement = format!("from {parent} import {leaf}{alias}");
+    found.add_statement(file.place_after(import), statement);
+}
+
+/// Tells of a chain that stays, though it may lead nowhere afterwards.
+fn leave(span: ByteSpan, name: &str, why: &str, found: &mut FileEdits) {
+    found.told.leave(span, Form::Path, name, why);
+    found.told.doubt(span, UnprovenKind::UnknownType, name, why);
 }
 
 /// An item of a replaced module: a renamed one follows, a missing one is refused.

@@ -63,7 +63,7 @@ pub fn prose(span: ByteSpan, name: &str, new: &str, rewrite: bool, found: &mut F
         };
         found.change(Edit::replace(span, new), reference.needs_review());
     } else {
-        found.leave(
+        found.told.leave(
             span,
             Form::Prose,
             name,

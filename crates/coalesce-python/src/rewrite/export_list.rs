@@ -3,16 +3,18 @@
 //! An entry is taken out with what holds it: an element of a display, a word of a text that is split, or the whole
 //! statement (`__all__.append("f")`). What is worked out otherwise is told, not edited.
 
-use coalesce_model::{ByteSpan, Edit};
+use coalesce_model::{ByteSpan, Edit, texts::start_of_text};
 use ruff_python_ast::{self as ast, ExceptHandler, Expr, Operator, Stmt};
-use ruff_python_parser::Mode;
 use ruff_text_size::Ranged;
 
 use super::{
     items::{entries_after, source_line},
     list,
 };
-use crate::analysis::{Analysis, StringLiteral, shift};
+use crate::{
+    analysis::{Analysis, StringLiteral, shift},
+    parser::{parse_module, statements},
+};
 
 /// What makes up `__all__` of one file.
 pub struct ExportList<'t> {
@@ -60,7 +62,7 @@ struct Display {
 
 impl<'t> ExportList<'t> {
     pub fn new(text: &'t str) -> Self {
-        let start = if text.starts_with('\u{feff}') { 3 } else { 0 };
+        let start = start_of_text(text);
         let mut found = Self {
             text,
             start,
@@ -69,11 +71,8 @@ impl<'t> ExportList<'t> {
             composed: false,
         };
         if text.contains("__all__") {
-            let source = text.get(start as usize..).unwrap_or_default();
-            let parsed = crate::parser::parse(source, Mode::Module);
-            if let ast::Mod::Module(module) = parsed.syntax() {
-                found.suite(&module.body);
-            }
+            let (parsed, _) = parse_module(text);
+            found.suite(statements(&parsed));
         }
         found
     }

@@ -6,8 +6,8 @@ use std::{
 };
 
 use coalesce_model::{
-    ByteSpan, Code, Edit, Evidence, Finding, Form, NotRewritten, Rewrite, Safety, Severity,
-    TreePath, Unproven, UnprovenKind, finding::codes,
+    ByteSpan, Code, Edit, Evidence, FileReferences, Finding, Form, Rewrite, Safety, Severity,
+    TreePath, finding::codes,
 };
 
 use crate::{
@@ -174,45 +174,28 @@ impl<'a> File<'a> {
 
 /// What becomes of one file.
 pub struct FileEdits {
-    pub path: TreePath,
+    pub told: FileReferences,
     edits: Vec<(Edit, usize)>,
     /// Where edits begin, and how far those that begin there reach.
     reach: BTreeMap<u32, u32>,
     /// The longest of them.
     longest: u32,
     inserted: BTreeMap<u32, (String, Vec<String>, usize)>,
-    pub rewrites: Vec<Rewrite>,
-    pub not_rewritten: Vec<NotRewritten>,
     pub refusals: Vec<Finding>,
     pub notes: Vec<Finding>,
-    pub unproven: Vec<Unproven>,
 }
 
 impl FileEdits {
     pub fn new(path: TreePath) -> Self {
         Self {
-            path,
+            told: FileReferences::new(path),
             edits: Vec::new(),
             reach: BTreeMap::new(),
             longest: 0,
             inserted: BTreeMap::new(),
-            rewrites: Vec::new(),
-            not_rewritten: Vec::new(),
             refusals: Vec::new(),
             notes: Vec::new(),
-            unproven: Vec::new(),
         }
-    }
-
-    /// A place that reading alone cannot prove.
-    pub fn doubt(&mut self, span: ByteSpan, kind: UnprovenKind, name: &str, why: &str) {
-        self.unproven.push(Unproven {
-            path: self.path.clone(),
-            span: Some(span),
-            kind,
-            name: name.to_owned(),
-            why: why.to_owned(),
-        });
     }
 
     /// One reference that changes by one edit of its own.
@@ -223,8 +206,8 @@ impl FileEdits {
 
     /// A reference that changes; the edits that follow are made for it.
     pub fn note(&mut self, span: ByteSpan, reference: Reference<'_>) {
-        self.rewrites.push(Rewrite {
-            path: self.path.clone(),
+        self.told.rewrites.push(Rewrite {
+            path: self.told.path.clone(),
             span,
             form: reference.form,
             evidence: reference.evidence,
@@ -235,35 +218,30 @@ impl FileEdits {
         });
     }
 
+    /// The reference that was noted last, by its place among those that change.
+    fn latest(&self) -> usize {
+        self.told.rewrites.len().saturating_sub(1)
+    }
+
     /// An edit for the reference that was noted last.
     pub fn push(&mut self, edit: Edit) {
         let reach = self.reach.entry(edit.span.start).or_default();
         *reach = edit.span.end.max(*reach);
         self.longest = edit.span.len().max(self.longest);
-        self.edits
-            .push((edit, self.rewrites.len().saturating_sub(1)));
+        self.edits.push((edit, self.latest()));
     }
 
     /// A statement that comes after another one, for the reference that was noted last. The same
     /// statement at the same place is made once.
     pub fn add_statement(&mut self, place: (u32, String), statement: String) {
+        let latest = self.latest();
         let (_, statements, _) = self
             .inserted
             .entry(place.0)
-            .or_insert_with(|| (place.1, Vec::new(), self.rewrites.len().saturating_sub(1)));
+            .or_insert_with(|| (place.1, Vec::new(), latest));
         if !statements.contains(&statement) {
             statements.push(statement);
         }
-    }
-
-    pub fn leave(&mut self, span: ByteSpan, form: Form, name: &str, why: &str) {
-        self.not_rewritten.push(NotRewritten {
-            path: self.path.clone(),
-            span,
-            form,
-            name: name.to_owned(),
-            why: why.to_owned(),
-        });
     }
 
     pub fn refuse(&mut self, span: ByteSpan, message: String, help: Option<String>) {
@@ -275,7 +253,7 @@ impl FileEdits {
         self.refusals.push(Finding {
             code,
             severity: Severity::Error,
-            path: self.path.clone(),
+            path: self.told.path.clone(),
             span: Some(span),
             message,
             help,

@@ -75,7 +75,7 @@ fn from_statement(
     let Some(base) = import.base(file.package) else {
         if import_moves(file) {
             let name = from.span.of(file.text).unwrap_or_default();
-            found.leave(
+            found.told.leave(
                 from.span,
                 Form::ImportFrom,
                 name,
@@ -176,63 +176,76 @@ pub fn destination(
 ) -> Destination {
     let name = &leaf.name.text;
     if name != "*" && file.submodule(base, base_module, name).is_some() {
-        let full = format!("{base}.{name}");
+        return Destination::of_submodule(file, format!("{base}.{name}"));
+    }
+    base_module
+        .and_then(|module| Destination::of_moved_item(file, base, module, name))
+        .or_else(|| Destination::behind_shim(file, base_module?, name))
+        .unwrap_or_else(|| Destination::in_module(file, base, base_module, name))
+}
+
+impl Destination {
+    fn of_submodule(file: &File<'_>, full: String) -> Self {
         let new = file.absolute(&full);
         let changed = new.is_some();
         let new = new.unwrap_or(full);
         let (parent, name) = new.rsplit_once('.').unwrap_or(("", &new));
-        return Destination {
+        Self {
             parent: parent.to_owned(),
             name: name.to_owned(),
             changed,
             own: false,
             uses_follow: false,
-        };
+        }
     }
-    if let Some(module) = base_module
-        && let Some(moved) = file.mapping.items.get(module, name)
-    {
+
+    fn of_moved_item(file: &File<'_>, base: &str, module: usize, name: &str) -> Option<Self> {
+        let moved = file.mapping.items.get(module, name)?;
         let own = file.module.map(|module| file.mapping.name_after(module));
-        return Destination {
+        Some(Self {
             parent: parent_as_spelled(file.graph(), module, base, &moved.parent),
             name: moved.name.clone(),
             changed: true,
             own: own.as_ref() == Some(&moved.parent),
             uses_follow: false,
-        };
+        })
     }
-    // A table that goes on naming a shim is no way for our own imports: they would warn.
-    let behind = base_module.and_then(|module| offers::behind(file.mapping, module, name));
-    let behind = behind.filter(|behind| file.has_shim(&behind.old) && !file.imports_lazily());
-    if let Some(behind) = behind {
-        return Destination {
+
+    /// Where a table of the module goes on naming a shim: that is no way for our own imports, which would warn.
+    fn behind_shim(file: &File<'_>, module: usize, name: &str) -> Option<Self> {
+        let behind = offers::behind(file.mapping, module, name)?;
+        (file.has_shim(&behind.old) && !file.imports_lazily()).then_some(Self {
             parent: behind.parent,
             name: behind.name,
             changed: true,
             own: false,
             uses_follow: false,
-        };
+        })
     }
-    let item = match base_module {
-        Some(module) => file.mapping.item_after(module, name),
-        None => name.clone(),
-    };
-    let parent = file.absolute(base);
-    let changed = parent.is_some();
-    // What took the place of the module may be this very file.
-    let replaced = base_module.filter(|module| file.mapping.goes_away(*module));
-    let own = replaced
-        .and_then(|module| file.mapping.new_name(module))
-        .is_some_and(|new| {
-            let own = file.module.map(|module| file.mapping.name_after(module));
-            name != "*" && own.as_deref() == Some(new)
-        });
-    Destination {
-        parent: parent.unwrap_or_else(|| base.to_owned()),
-        changed: changed || item != *name,
-        name: item,
-        own,
-        uses_follow: false,
+
+    /// What goes wherever its module goes.
+    fn in_module(file: &File<'_>, base: &str, module: Option<usize>, name: &str) -> Self {
+        let item = match module {
+            Some(module) => file.mapping.item_after(module, name),
+            None => name.to_owned(),
+        };
+        let parent = file.absolute(base);
+        let changed = parent.is_some();
+        // What took the place of the module may be this very file.
+        let replaced = module.filter(|module| file.mapping.goes_away(*module));
+        let own = replaced
+            .and_then(|module| file.mapping.new_name(module))
+            .is_some_and(|new| {
+                let own = file.module.map(|module| file.mapping.name_after(module));
+                name != "*" && own.as_deref() == Some(new)
+            });
+        Self {
+            parent: parent.unwrap_or_else(|| base.to_owned()),
+            changed: changed || item != name,
+            name: item,
+            own,
+            uses_follow: false,
+        }
     }
 }
 
@@ -321,45 +334,50 @@ impl Statement<'_> {
             return;
         }
         self.module_part(&kept, found);
-        for (leaf, destination) in self
-            .import
-            .leaves
-            .iter()
-            .zip(destinations)
-            .filter(|(_, destination)| destination.parent == kept)
-        {
-            if destination.name != leaf.name.text {
-                let from = format!("{}.{}", self.base, leaf.name.text);
-                let to = format!("{kept}.{}", destination.name);
-                found.note(
-                    leaf.name.span,
-                    Reference::resolved(Form::ImportFrom, &from, &to, "it has another name there"),
-                );
-                found.push(rename_leaf(leaf, destination));
-            }
+        let stay = self.leaves(destinations, |to| to.parent == kept);
+        for (leaf, to) in stay.filter(|(leaf, to)| to.name != leaf.name.text) {
+            self.note(leaf, to, "it has another name there", found);
+            found.push(rename_leaf(leaf, to));
         }
         self.split(destinations, &kept, found);
+    }
+
+    /// The leaves that go to some of their destinations.
+    fn leaves<'d>(
+        &self,
+        destinations: &'d [Destination],
+        wanted: impl Fn(&Destination) -> bool,
+    ) -> impl Iterator<Item = (&Leaf, &'d Destination)> {
+        let leaves = self.import.leaves.iter().zip(destinations);
+        leaves.filter(move |(_, to)| wanted(to))
+    }
+
+    /// Notes that a leaf leads somewhere else from now on.
+    fn note(&self, leaf: &Leaf, to: &Destination, reason: &str, found: &mut FileEdits) {
+        let from = format!("{}.{}", self.base, leaf.name.text);
+        let to = format!("{}.{}", to.parent, to.name);
+        let to = to.trim_start_matches('.');
+        let reference = Reference::resolved(Form::ImportFrom, &from, to, reason);
+        found.note(leaf.name.span, reference);
+    }
+
+    /// Takes leaves out of the list, and gives the comments that were theirs.
+    fn remove_leaves(&self, gone: &[bool], found: &mut FileEdits) -> Vec<String> {
+        let spans: Vec<ByteSpan> = self.import.leaves.iter().map(|leaf| leaf.span).collect();
+        let removal = list::remove(self.file.text, &spans, gone);
+        for span in removal.spans {
+            found.push(Edit::delete(span));
+        }
+        removal.comments
     }
 
     /// Names that this file defines itself from now on are imported no more.
     fn own(&self, destinations: &[Destination], found: &mut FileEdits) {
         let own: Vec<bool> = destinations.iter().map(|each| each.own).collect();
-        for (leaf, destination) in self
-            .import
-            .leaves
-            .iter()
-            .zip(destinations)
-            .filter(|(_, to)| to.own)
-        {
-            let from = format!("{}.{}", self.base, leaf.name.text);
-            let to = format!("{}.{}", destination.parent, destination.name);
-            let reason = "the file has the definition itself";
-            found.note(
-                leaf.name.span,
-                Reference::resolved(Form::ImportFrom, &from, &to, reason),
-            );
-            if leaf.bound() != destination.name {
-                self.use_own(leaf, &destination.name, found);
+        for (leaf, to) in self.leaves(destinations, |to| to.own) {
+            self.note(leaf, to, "the file has the definition itself", found);
+            if leaf.bound() != to.name {
+                self.use_own(leaf, &to.name, found);
             }
         }
         if own.contains(&false) {
@@ -372,10 +390,7 @@ impl Statement<'_> {
                 found.refuse(self.import.span, message, None);
                 return;
             }
-            let spans: Vec<ByteSpan> = self.import.leaves.iter().map(|leaf| leaf.span).collect();
-            for span in list::remove(self.file.text, &spans, &own).spans {
-                found.push(Edit::delete(span));
-            }
+            self.remove_leaves(&own, found);
             return;
         }
         match items::source_line(self.file.text, self.import.span) {
@@ -513,10 +528,14 @@ impl Statement<'_> {
             let module = self.file.base_module(self.import, self.base);
             if through_old_module(self.file, module, &leaf.name.text) {
                 let why = format!("{why}; the module that it leaves imports it");
-                found.leave(leaf.name.span, Form::ImportFrom, &full, &why);
+                found
+                    .told
+                    .leave(leaf.name.span, Form::ImportFrom, &full, &why);
             } else if self.file.has_shim(&full) || self.file.has_shim(self.base) {
                 let why = format!("{why}; it goes on naming the shim");
-                found.leave(leaf.name.span, Form::ImportFrom, &full, &why);
+                found
+                    .told
+                    .leave(leaf.name.span, Form::ImportFrom, &full, &why);
             } else {
                 let help = "leave a shim with `shim = true`, or import the name in the package itself first";
                 found.refuse(leaf.name.span, why, Some(help.to_owned()));
@@ -558,10 +577,7 @@ impl Statement<'_> {
             let line = items::source_line(self.file.text, self.import.span);
             found.push(line.unwrap_or_else(|| Edit::delete(self.import.span)));
         } else if gone.contains(&true) {
-            let spans: Vec<ByteSpan> = self.import.leaves.iter().map(|leaf| leaf.span).collect();
-            for span in list::remove(self.file.text, &spans, &gone).spans {
-                found.push(Edit::delete(span));
-            }
+            self.remove_leaves(&gone, found);
         }
         true
     }
@@ -586,34 +602,13 @@ impl Statement<'_> {
             return;
         }
         let mut parents: Vec<&str> = Vec::new();
-        for (leaf, destination) in self
-            .import
-            .leaves
-            .iter()
-            .zip(destinations)
-            .filter(|(_, to)| to.parent != kept)
-        {
-            let from = format!("{}.{}", self.base, leaf.name.text);
-            let to = format!("{}.{}", destination.parent, destination.name);
-            found.note(
-                leaf.name.span,
-                Reference::resolved(
-                    Form::ImportFrom,
-                    &from,
-                    to.trim_start_matches('.'),
-                    "this name of the list is elsewhere now",
-                ),
-            );
-            if !parents.contains(&destination.parent.as_str()) {
-                parents.push(&destination.parent);
+        for (leaf, to) in self.leaves(destinations, |to| to.parent != kept) {
+            self.note(leaf, to, "this name of the list is elsewhere now", found);
+            if !parents.contains(&to.parent.as_str()) {
+                parents.push(&to.parent);
             }
         }
-        let spans: Vec<ByteSpan> = self.import.leaves.iter().map(|leaf| leaf.span).collect();
-        let removal = list::remove(self.file.text, &spans, &gone);
-        for span in removal.spans {
-            found.push(Edit::delete(span));
-        }
-        let mut comment = removal.comments.join(" ");
+        let mut comment = self.remove_leaves(&gone, found).join(" ");
         if !comment.is_empty() {
             comment.insert_str(0, "  ");
         }
@@ -629,15 +624,8 @@ impl Statement<'_> {
 
     /// A statement of its own for the leaves that go to `parent`.
     fn statement(&self, parent: &str, destinations: &[Destination], line_start: &str) -> String {
-        let leaves = self
-            .import
-            .leaves
-            .iter()
-            .zip(destinations)
-            .filter(|(_, destination)| destination.parent == parent);
-        let leaves: Vec<String> = leaves
-            .map(|(leaf, destination)| leaf_text(leaf, destination))
-            .collect();
+        let leaves = self.leaves(destinations, |to| to.parent == parent);
+        let leaves: Vec<String> = leaves.map(|(leaf, to)| leaf_text(leaf, to)).collect();
         if parent.is_empty() {
             return leaves
                 .iter()

@@ -30,7 +30,9 @@ pub fn doubt(file: &File<'_>, span: ByteSpan, name: &str, found: &mut FileEdits)
     let after = file.text.get(span.end as usize..).unwrap_or_default();
     if is_other(before, after) {
         let why = "it reads like the name of what changes, and follows; here it may be a key, or part of the data";
-        found.doubt(span, UnprovenKind::RuntimeTable, name, why);
+        found
+            .told
+            .doubt(span, UnprovenKind::RuntimeTable, name, why);
     }
 }
 

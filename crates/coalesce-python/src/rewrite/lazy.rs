@@ -169,7 +169,7 @@ impl<'a> Lazy<'a> {
         {
             return false;
         }
-        found.leave(
+        found.told.leave(
             span,
             Form::String,
             &full,

@@ -146,14 +146,13 @@ fn in_one_way(
         .collect();
     let mut edits: BTreeMap<TreePath, Vec<Edit>> = BTreeMap::new();
     for (file, made) in files {
-        plan.rewrites.extend(file.rewrites);
-        plan.not_rewritten.extend(file.not_rewritten);
+        if !made.is_empty() {
+            let made = made.into_iter().map(|(edit, _)| edit).collect();
+            edits.insert(file.told.path.clone(), made);
+        }
+        plan.tell(file.told);
         plan.refusals.extend(file.refusals);
         plan.notes.extend(file.notes);
-        plan.unproven.extend(file.unproven);
-        if !made.is_empty() {
-            edits.insert(file.path, made.into_iter().map(|(edit, _)| edit).collect());
-        }
     }
     for (path, made) in edits {
         plan.edits.entry(path).or_default().extend(made);
@@ -185,7 +184,7 @@ pub fn fragment(graph: &PythonGraph, changes: &[Change], code: &str) -> Vec<(Rew
     let (found, edits) = snippet::rewrite_fragment(&mapping, code);
     edits
         .into_iter()
-        .filter_map(|(edit, reference)| Some((found.rewrites.get(reference)?.clone(), edit)))
+        .filter_map(|(edit, reference)| Some((found.told.rewrites.get(reference)?.clone(), edit)))
         .collect()
 }
 
@@ -239,7 +238,7 @@ fn broken(file: &File<'_>, found: &mut FileEdits) {
     let whole = coalesce_model::ByteSpan::from_range(0..file.text.len());
     for (span, name, _) in strings::full_names(file, whole) {
         if !found.covered(span) {
-            found.leave(
+            found.told.leave(
                 span,
                 Form::Path,
                 &name,
@@ -247,11 +246,11 @@ fn broken(file: &File<'_>, found: &mut FileEdits) {
             );
         }
     }
-    if !found.rewrites.is_empty() {
+    if !found.told.rewrites.is_empty() {
         found.notes.push(Finding {
             code: codes::SYNTAX_ERROR,
             severity: Severity::Warning,
-            path: found.path.clone(),
+            path: found.told.path.clone(),
             span: file.analysis().syntax_error.as_ref().map(|(span, _)| *span),
             message: "does not parse; only its import statements are rewritten".to_owned(),
             help: None,

@@ -51,7 +51,7 @@ pub fn doubt(file: &File<'_>, found: &mut FileEdits) {
         let span = used.chain.first().zip(used.chain.last());
         if let (Some(moved), Some((first, last)), true) = (leaves(module), span, whole) {
             let why = "the module is taken as a value; what is read of it elsewhere is not known";
-            found.doubt(
+            found.told.doubt(
                 first.span.cover(last.span),
                 UnprovenKind::UnknownType,
                 &moved.change.from,

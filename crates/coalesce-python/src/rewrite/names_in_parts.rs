@@ -28,15 +28,21 @@ pub fn doubt(file: &File<'_>, found: &mut FileEdits) {
         for (span, text) in &strings {
             let told = beside && *text == last;
             let code = runs && text.contains("import ") && text.contains(last);
-            let known = found.not_rewritten.iter().any(|each| each.span == *span);
+            let known = found
+                .told
+                .not_rewritten
+                .iter()
+                .any(|each| each.span == *span);
             if (told || code) && !known && !found.covered(*span) {
                 let why = if told {
                     "its module stands in another string; both together may name it"
                 } else {
                     "code in a string that may import it"
                 };
-                found.leave(*span, Form::String, &change.from, why);
-                found.doubt(*span, UnprovenKind::DynamicImport, &change.from, why);
+                found.told.leave(*span, Form::String, &change.from, why);
+                found
+                    .told
+                    .doubt(*span, UnprovenKind::DynamicImport, &change.from, why);
             }
         }
     }
@@ -72,6 +78,8 @@ fn by_text(
         .collect();
     for (span, _) in named {
         let why = "a module named in a text, in a file that imports by texts; what is read of it is not known";
-        found.doubt(span, UnprovenKind::DynamicImport, &change.from, why);
+        found
+            .told
+            .doubt(span, UnprovenKind::DynamicImport, &change.from, why);
     }
 }

@@ -57,9 +57,11 @@ pub fn doubt(file: &File<'_>, found: &mut FileEdits) {
         }
         let why = "the module moves; what it finds by this may not be there";
         if root.text == "__file__" {
-            found.leave(root.span, Form::FilePath, "__file__", why);
+            found.told.leave(root.span, Form::FilePath, "__file__", why);
         }
-        found.doubt(root.span, UnprovenKind::OwnPlace, &root.text, why);
+        found
+            .told
+            .doubt(root.span, UnprovenKind::OwnPlace, &root.text, why);
     }
 }
 
@@ -132,7 +134,9 @@ pub fn in_bytes(file: &File<'_>, found: &mut FileEdits) {
         for at in places.filter(|at| is_in_bytes(file.text, *at)) {
             let span = ByteSpan::from_range(at..at + name.len());
             let why = "it stands in bytes, which may be read back as objects of this module";
-            found.doubt(span, UnprovenKind::DynamicImport, name, why);
+            found
+                .told
+                .doubt(span, UnprovenKind::DynamicImport, name, why);
         }
     }
 }

@@ -27,12 +27,16 @@ pub fn rewrite(file: &File<'_>, found: &mut FileEdits) {
             }
         } else if is_folder(file, content) && joins_paths(file.text, string.span) {
             let why = "the name of a folder that moves, in a path put together from parts";
-            found.leave(string.span, Form::FilePath, content, why);
-            found.doubt(string.span, UnprovenKind::OwnPlace, content, why);
+            found.told.leave(string.span, Form::FilePath, content, why);
+            found
+                .told
+                .doubt(string.span, UnprovenKind::OwnPlace, content, why);
         } else if file.mapping.file_names.contains(content) && !found.covered(string.span) {
             let why = "the name of a file that moves, in a path put together from parts";
-            found.leave(string.span, Form::FilePath, content, why);
-            found.doubt(string.span, UnprovenKind::OwnPlace, content, why);
+            found.told.leave(string.span, Form::FilePath, content, why);
+            found
+                .told
+                .doubt(string.span, UnprovenKind::OwnPlace, content, why);
         }
     }
 }

@@ -302,6 +302,10 @@ fn left_by_programs(
     };
     let own = mapping.graph.find(None, &change.from);
     let near = imported_by_last_names(mapping, (own, leaf), &folder, importers);
+    let beside = near.into_iter().filter_map(|index| {
+        let module = mapping.graph.modules.get(index)?;
+        (module.path.parent().as_ref() == Some(&folder)).then_some((index, module))
+    });
     let doubt = |path: &TreePath, span: ByteSpan, why: String| Unproven {
         path: path.clone(),
         span: Some(span),
@@ -309,35 +313,29 @@ fn left_by_programs(
         name: change.from.clone(),
         why,
     };
-    for index in near {
-        let Some(module) = mapping.graph.modules.get(index) else {
-            continue;
-        };
-        if module.path.parent().as_ref() != Some(&folder) {
-            continue;
-        }
+    for (index, module) in beside {
         let stem = module.path.file_name().strip_suffix(".py");
         // The file itself, run by its path, finds those beside it.
         if let (Some(own), Some(stem)) = (own.filter(|own| *own != index), stem)
             && mapping.graph.find(None, stem).is_none()
             && !is_standard(stem)
             && program(path)
+            && let Some(import) = imported_as(mapping, own, stem)
         {
-            let import = imported_as(mapping, own, stem);
-            plan.unproven.extend(import.map(|import| {
-                let why =
-                    format!("run by its path, it finds `{stem}` beside it, and not after the move");
-                doubt(path, import.span, why)
-            }));
+            let why =
+                format!("run by its path, it finds `{stem}` beside it, and not after the move");
+            plan.unproven.push(doubt(path, import.span, why));
         }
-        let beside = module.path != *path && !is_standard(leaf) && program(&module.path);
-        let import = imported_as(mapping, index, leaf).filter(|_| beside);
-        plan.unproven.extend(import.map(|import| {
+        if module.path != *path
+            && !is_standard(leaf)
+            && program(&module.path)
+            && let Some(import) = imported_as(mapping, index, leaf)
+        {
             let why = format!(
                 "run by its path, this file finds `{leaf}` beside it, and not after the move"
             );
-            doubt(&module.path, import.span, why)
-        }));
+            plan.unproven.push(doubt(&module.path, import.span, why));
+        }
     }
 }
 

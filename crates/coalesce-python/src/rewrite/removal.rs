@@ -62,7 +62,7 @@ fn one(mapping: &Mapping<'_>, module: &Module, texts: &dyn Texts, plan: &mut Lan
                     reference.span,
                     Found::resolved(reference.form, name, "", reason),
                 );
-                plan.rewrites.extend(found.rewrites);
+                plan.rewrites.extend(found.told.rewrites);
                 let edits = plan.edits.entry(reference.path).or_default();
                 if !edits.contains(&edit) {
                     edits.push(edit);

@@ -10,7 +10,7 @@ use ruff_python_ast::{
 };
 use ruff_text_size::Ranged;
 
-use crate::{analysis::predicates::last_name, graph::PythonGraph, parser};
+use crate::{analysis::run_time::ImportingCode, graph::PythonGraph, parser};
 
 /// Whether the function at a place of a module may load what has this full name. Whatever is not followed counts as
 /// reaching everything.
@@ -51,7 +51,7 @@ fn sources(
     loop {
         let next = suite.iter().find_map(|statement| match statement {
             Stmt::FunctionDef(other)
-                if loader.names.contains(other.name.as_str())
+                if loader.code.names.contains(other.name.as_str())
                     && !seen.contains(other.name.as_str()) =>
             {
                 Some(other)
@@ -62,10 +62,11 @@ fn sources(
         seen.insert(next.name.as_str());
         loader.visit_body(&next.body);
     }
-    if loader.imported.is_empty() {
+    if loader.code.imported.is_empty() {
         return None;
     }
     loader
+        .code
         .imported
         .iter()
         .map(|argument| {
@@ -154,10 +155,9 @@ impl<'a> Visitor<'a> for Literals<'_> {
 /// What a function imports by.
 #[derive(Default)]
 struct Loader<'t> {
-    names: BTreeSet<&'t str>,
+    code: ImportingCode<'t>,
     /// What local names are given, with `None` for what is no plain value.
     values: Vec<(&'t str, Option<&'t Expr>)>,
-    imported: Vec<&'t Expr>,
 }
 
 impl<'t> Loader<'t> {
@@ -228,15 +228,9 @@ impl<'t> Visitor<'t> for Loader<'t> {
     }
 
     fn visit_expr(&mut self, expression: &'t Expr) {
-        match expression {
-            Expr::Name(name) => drop(self.names.insert(name.id.as_str())),
-            Expr::Named(named) => self.bind(&named.target, Some(&named.value)),
-            Expr::Call(call)
-                if matches!(last_name(&call.func), Some("import_module" | "__import__")) =>
-            {
-                self.imported.extend(call.arguments.args.first());
-            }
-            _ => {}
+        self.code.note(expression);
+        if let Expr::Named(named) = expression {
+            self.bind(&named.target, Some(&named.value));
         }
         visitor::walk_expr(self, expression);
     }

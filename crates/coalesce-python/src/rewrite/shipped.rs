@@ -3,15 +3,18 @@
 
 use coalesce_model::{
     ByteSpan, ImportTarget, LanguagePlan, Texts, TreePath, Unproven, UnprovenKind,
+    texts::start_of_text,
 };
-use ruff_python_ast::{
-    Expr, ExprCall,
-    visitor::{self, Visitor},
-};
+use ruff_python_ast::{Expr, ExprCall};
+use ruff_text_size::Ranged;
 
 use super::{mapping::Mapping, pytest::fits};
 use crate::{
-    analysis::predicates::last_name,
+    analysis::{
+        calls::calls_in,
+        predicates::{last_name, literal_text},
+        shift,
+    },
     parser::{parse_module, statements},
 };
 
@@ -130,49 +133,32 @@ fn finders(texts: &dyn Texts) -> Vec<PackageFinder> {
 }
 
 fn of_setup_py(text: &str) -> Option<PackageFinder> {
-    struct Search(Option<PackageFinder>, u32);
-    impl Search {
-        fn call(&mut self, call: &ExprCall) {
-            use ruff_text_size::Ranged;
-            if !matches!(
-                last_name(&call.func),
-                Some("find_packages" | "find_namespace_packages")
-            ) {
-                return;
-            }
-            let words = |name: &str, at: usize| match call.arguments.find_argument_value(name, at) {
-                Some(Expr::List(list)) => strings(&list.elts),
-                Some(Expr::Tuple(list)) => strings(&list.elts),
-                _ => Vec::new(),
-            };
-            self.0 = Some(PackageFinder {
-                path: None,
-                span: crate::analysis::shift(call.range(), self.1),
-                include: words("include", 2),
-                exclude: words("exclude", 1),
-            });
-        }
-    }
-    impl Visitor<'_> for Search {
-        fn visit_expr(&mut self, expression: &Expr) {
-            if let Expr::Call(call) = expression {
-                self.call(call);
-            }
-            visitor::walk_expr(self, expression);
-        }
-    }
     let (parsed, start) = parse_module(text);
-    let mut search = Search(None, start);
-    search.visit_body(statements(&parsed));
-    search.0
+    let finds = |call: &&ExprCall| {
+        let name = last_name(&call.func);
+        matches!(name, Some("find_packages" | "find_namespace_packages"))
+    };
+    let calls = calls_in(statements(&parsed)).into_iter();
+    let call = calls.filter(finds).next_back()?;
+    let words = |name: &str, at: usize| match call.arguments.find_argument_value(name, at) {
+        Some(Expr::List(list)) => strings(&list.elts),
+        Some(Expr::Tuple(list)) => strings(&list.elts),
+        _ => Vec::new(),
+    };
+    Some(PackageFinder {
+        path: None,
+        span: shift(call.range(), start),
+        include: words("include", 2),
+        exclude: words("exclude", 1),
+    })
 }
 
 fn strings(elements: &[Expr]) -> Vec<String> {
-    let texts = elements.iter().filter_map(|element| match element {
-        Expr::StringLiteral(text) => Some(text.value.to_str().to_owned()),
-        _ => None,
-    });
-    texts.collect()
+    elements
+        .iter()
+        .filter_map(literal_text)
+        .map(str::to_owned)
+        .collect()
 }
 
 /// `[options.packages.find]`, whose values stand on lines or behind commas.
@@ -207,7 +193,7 @@ fn of_setup_cfg(text: &str) -> Option<PackageFinder> {
 }
 
 fn of_pyproject(text: &str) -> Option<PackageFinder> {
-    let bom = if text.starts_with('\u{feff}') { 3 } else { 0 };
+    let bom = start_of_text(text) as usize;
     let document = toml_edit::Document::parse(text.get(bom..)?).ok()?;
     let table = ["tool", "setuptools", "packages", "find"]
         .iter()

@@ -69,19 +69,55 @@ pub fn rewrite_fragment(mapping: &Mapping<'_>, code: &str) -> (FileEdits, Vec<(E
 pub fn session_code(text: &str, span: ByteSpan) -> String {
     let prompts = |line| code_line(text, line, &[">>>", "..."]);
     let lines: Vec<Line> = lines(text, span).into_iter().filter_map(prompts).collect();
-    joined(text, &lines).0
+    JoinedLines::new(text, &lines).code
 }
 
-/// The lines as one piece of code, and where in it each of them starts.
-fn joined(text: &str, lines: &[Line]) -> (String, Vec<usize>) {
-    let mut code = String::new();
-    let mut starts = Vec::with_capacity(lines.len());
-    for line in lines {
-        starts.push(code.len());
-        code.push_str(line.span.of(text).unwrap_or_default());
-        code.push('\n');
+/// Lines of a text as one piece of code.
+struct JoinedLines<'l> {
+    lines: &'l [Line],
+    code: String,
+    /// Where in the code each line starts.
+    starts: Vec<usize>,
+}
+
+impl<'l> JoinedLines<'l> {
+    fn new(text: &str, lines: &'l [Line]) -> Self {
+        let mut code = String::new();
+        let mut starts = Vec::with_capacity(lines.len());
+        for line in lines {
+            starts.push(code.len());
+            code.push_str(line.span.of(text).unwrap_or_default());
+            code.push('\n');
+        }
+        Self {
+            lines,
+            code,
+            starts,
+        }
     }
-    (code, starts)
+
+    /// Where a part of the code stands in the text, and its line; `None` where it crosses one.
+    fn place(&self, span: ByteSpan) -> Option<(ByteSpan, &'l Line)> {
+        let at = self
+            .starts
+            .partition_point(|start| *start <= span.start as usize)
+            .checked_sub(1)?;
+        let (line, start) = (self.lines.get(at)?, *self.starts.get(at)?);
+        let offset =
+            |byte: u32| line.span.start + (byte - u32::try_from(start).unwrap_or(u32::MAX));
+        let moved = ByteSpan::new(offset(span.start), offset(span.end));
+        (moved.end <= line.span.end).then_some((moved, line))
+    }
+
+    /// An edit of the code as one of the text: lines that it inserts begin as the one that it changes.
+    fn edit(&self, edit: &Edit, text: &str, newline: &str) -> Option<Edit> {
+        let (span, line) = self.place(edit.span)?;
+        let before = ByteSpan::new(line.start, line.span.start);
+        let before = before.of(text).unwrap_or_default();
+        let inserted = edit.text.replace("\r\n", "\n");
+        let inserted = inserted.replace('\n', &format!("{newline}{before}"));
+        Some(Edit::replace(span, inserted))
+    }
 }
 
 /// Rewrites lines of code inside the text of a file.
@@ -92,40 +128,22 @@ pub fn rewrite(
     setting: Setting<'_>,
     found: &mut FileEdits,
 ) {
-    let (code, starts) = joined(text, lines);
-    if !mapping.mentioned(&code) {
+    let joined = JoinedLines::new(text, lines);
+    if !mapping.mentioned(&joined.code) {
         return;
     }
-    let (inner, edits) = rewrite_code(mapping, &code);
-    let back = |span: ByteSpan| {
-        let at = starts
-            .partition_point(|start| *start <= span.start as usize)
-            .checked_sub(1)?;
-        let (line, start) = (lines.get(at)?, *starts.get(at)?);
-        let offset =
-            |byte: u32| line.span.start + (byte - u32::try_from(start).unwrap_or(u32::MAX));
-        let moved = ByteSpan::new(offset(span.start), offset(span.end));
-        (moved.end <= line.span.end).then_some((moved, line))
-    };
-    let crossing = |reference: usize| {
-        edits
-            .iter()
-            .any(|(edit, of)| *of == reference && back(edit.span).is_none())
-    };
-    for (at, rewrite) in inner.rewrites.iter().enumerate() {
-        let Some((span, _)) = back(rewrite.span) else {
+    let (inner, edits) = rewrite_code(mapping, &joined.code);
+    for (at, rewrite) in inner.told.rewrites.iter().enumerate() {
+        let Some((span, _)) = joined.place(rewrite.span) else {
             continue;
         };
         if found.covered(span) {
             continue;
         }
-        if crossing(at) {
-            found.leave(
-                span,
-                setting.form,
-                &rewrite.from,
-                "the change would cross a line of the text around it",
-            );
+        let edits = || edits.iter().filter(|(_, of)| *of == at);
+        if edits().any(|(edit, _)| joined.place(edit.span).is_none()) {
+            let why = "the change would cross a line of the text around it";
+            found.told.leave(span, setting.form, &rewrite.from, why);
             continue;
         }
         let reference = Reference {
@@ -137,18 +155,10 @@ pub fn rewrite(
             safety: setting.safety,
         };
         found.note(span, reference);
-        for (edit, _) in edits.iter().filter(|(_, of)| *of == at) {
-            let Some((span, line)) = back(edit.span) else {
-                continue;
-            };
-            let before = ByteSpan::new(line.start, line.span.start)
-                .of(text)
-                .unwrap_or_default();
-            let inserted = edit
-                .text
-                .replace("\r\n", "\n")
-                .replace('\n', &format!("{}{before}", setting.newline));
-            found.push(Edit::replace(span, inserted));
+        for (edit, _) in edits() {
+            if let Some(edit) = joined.edit(edit, text, setting.newline) {
+                found.push(edit);
+            }
         }
     }
 }

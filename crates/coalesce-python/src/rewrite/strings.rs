@@ -3,7 +3,6 @@
 
 use coalesce_model::{ByteSpan, Edit, Form, Safety, UnprovenKind};
 use ruff_python_ast::token::TokenKind;
-use ruff_python_parser::Mode;
 use ruff_text_size::Ranged;
 use rustc_hash::FxHashSet;
 
@@ -11,6 +10,7 @@ use crate::{
     analysis::StringLiteral,
     extract::{is_dotted, is_identifier},
     names::occurrences,
+    parser::parse_module,
     rewrite::{
         documents,
         file::{File, FileEdits, Reference},
@@ -60,27 +60,7 @@ fn literal(
             && !content.contains(['/', ' ', '\n'])
             && file.graph().find(None, content).is_some()
     {
-        if let Some(new) = file.absolute(name) {
-            let span = ByteSpan::new(
-                string.span.start,
-                string.span.start + u32::try_from(name.len()).unwrap_or(0),
-            );
-            found.change(
-                Edit::replace(span, new.as_str()),
-                Reference::exact(Form::String, name, &new, "a string that is a full name"),
-            );
-            import_tail(file, span, name, &new, found);
-            if let Some(rest) = content
-                .get(name.len()..)
-                .and_then(|rest| rest.strip_prefix(':'))
-            {
-                behind_colon(file, name, rest, span, found);
-            }
-            if !string.annotation {
-                keys::doubt(file, string.span, name, found);
-            }
-        }
-        return;
+        return full_name(file, string, name, content, found);
     }
     if is_identifier(content) {
         single(file, string.span, content, found);
@@ -103,6 +83,33 @@ fn literal(
                 behind_colon(file, &name, rest, span, found);
             }
         }
+    }
+}
+
+/// A string that is one full name, and perhaps an item of it behind a colon.
+fn full_name(
+    file: &File<'_>,
+    string: &StringLiteral,
+    name: &str,
+    content: &str,
+    found: &mut FileEdits,
+) {
+    let Some(new) = file.absolute(name) else {
+        return;
+    };
+    let start = string.span.start;
+    let span = ByteSpan::new(start, start + u32::try_from(name.len()).unwrap_or(0));
+    found.change(
+        Edit::replace(span, new.as_str()),
+        Reference::exact(Form::String, name, &new, "a string that is a full name"),
+    );
+    import_tail(file, span, name, &new, found);
+    let rest = content.get(name.len()..);
+    if let Some(rest) = rest.and_then(|rest| rest.strip_prefix(':')) {
+        behind_colon(file, name, rest, span, found);
+    }
+    if !string.annotation {
+        keys::doubt(file, string.span, name, found);
     }
 }
 
@@ -165,7 +172,9 @@ fn import_tail(file: &File<'_>, span: ByteSpan, old: &str, new: &str, found: &mu
     if !alone {
         let why =
             "`__import__` gives the first package of the name; what is read of it is not known";
-        found.doubt(span, UnprovenKind::DynamicImport, old, why);
+        found
+            .told
+            .doubt(span, UnprovenKind::DynamicImport, old, why);
     }
 }
 
@@ -395,15 +404,7 @@ fn outside(file: &File<'_>, prose: bool, found: &mut FileEdits) {
     if names.is_empty() {
         return;
     }
-    let start = if file.text.starts_with('\u{feff}') {
-        3
-    } else {
-        0
-    };
-    let parsed = crate::parser::parse(
-        file.text.get(start as usize..).unwrap_or_default(),
-        Mode::Module,
-    );
+    let (parsed, start) = parse_module(file.text);
     for (span, name, new) in names {
         let tokens: &[_] = parsed.tokens();
         // Tokens stand one after another.

@@ -142,8 +142,10 @@ fn below<'n>(file: &File<'_>, new: &'n str) -> Option<&'n str> {
 fn cannot(file: &File<'_>, span: ByteSpan, full: &str, why: &str, found: &mut FileEdits) {
     if file.has_shim(full) {
         let why = format!("{why}; the table goes on naming the shim, which warns");
-        found.leave(span, Form::String, full, &why);
-        found.doubt(span, UnprovenKind::RuntimeTable, full, &why);
+        found.told.leave(span, Form::String, full, &why);
+        found
+            .told
+            .doubt(span, UnprovenKind::RuntimeTable, full, &why);
         return;
     }
     let help = "leave a shim with `shim = true`, or import the name in the package itself first";
@@ -202,7 +204,7 @@ impl<'a> Group<'a> {
             let module = self.file.base_module(&self.first.import, &self.base);
             if through_old_module(self.file, module, &leaf.name.text) {
                 let why = format!("{why}; the module that it leaves imports it");
-                found.leave(leaf.name.span, Form::String, &full, &why);
+                found.told.leave(leaf.name.span, Form::String, &full, &why);
             } else {
                 cannot(self.file, leaf.name.span, &full, &why, found);
             }

@@ -1,6 +1,6 @@
 //! From a text to its facts: by the full parser, or by its tokens when that fails.
 
-use coalesce_model::ByteSpan;
+use coalesce_model::{ByteSpan, texts::start_of_text};
 
 use super::{
     Problem, SourceFacts, docs, extract, places::Places, source::Builder, source::index, tokens,
@@ -97,7 +97,7 @@ pub(super) struct Source<'t> {
 
 impl<'t> Source<'t> {
     pub fn new(text: &'t str) -> Self {
-        let bom = if text.starts_with('\u{feff}') { 3 } else { 0 };
+        let bom = start_of_text(text) as usize;
         let rest = text.get(bom..).unwrap_or_default();
         let shebang = if is_shebang(rest) {
             rest.find('\n').unwrap_or(rest.len())

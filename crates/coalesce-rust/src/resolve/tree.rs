@@ -88,6 +88,26 @@ pub(super) struct Place {
     pub(super) conditional: bool,
 }
 
+impl Place {
+    /// The place of a whole file: files of its child modules are looked for beside it, or in a directory of its name.
+    fn of_file(path: &TreePath, entry: &Entry) -> Self {
+        let parent = path.parent().unwrap_or_else(TreePath::root);
+        let owns = entry.owns_directory || path.file_name() == "mod.rs";
+        let directory = if owns {
+            parent.clone()
+        } else {
+            parent.join(path.file_stem()).unwrap_or(parent.clone())
+        };
+        Self {
+            file_directory: parent,
+            directory,
+            inline: false,
+            depth: entry.depth,
+            conditional: entry.conditional,
+        }
+    }
+}
+
 pub(super) struct Loader<'w> {
     pub(super) world: &'w mut World,
     pub(super) krate: CrateId,
@@ -233,20 +253,7 @@ impl Loader<'_> {
             spaces: unset,
             bodies: vec![body; facts.scopes.len()],
         });
-        let parent = path.parent().unwrap_or_else(TreePath::root);
-        let owns = entry.owns_directory || path.file_name() == "mod.rs";
-        let directory = if owns {
-            parent.clone()
-        } else {
-            parent.join(path.file_stem()).unwrap_or(parent.clone())
-        };
-        let place = Place {
-            file_directory: parent,
-            directory,
-            inline: false,
-            depth: entry.depth,
-            conditional: entry.conditional,
-        };
+        let place = Place::of_file(&path, entry);
         let mut walk = Walk {
             load,
             facts,

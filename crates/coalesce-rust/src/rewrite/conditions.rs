@@ -441,6 +441,19 @@ pub(super) fn conditions(attributes: &[syn::Attribute]) -> Vec<String> {
     found
 }
 
+/// The conditions that an import says itself.
+pub(super) fn of_import(mapping: &Mapping<'_>, (file, leaf): (FileId, u32)) -> Vec<String> {
+    let world = mapping.world;
+    let span = world.facts(file).declaration_of(leaf).span;
+    let text = mapping.texts.text(&world[file].path);
+    let found = text.and_then(|text| {
+        let item: syn::ItemUse = syntax::parse(span.of(&text)?).ok()?;
+        Some(conditions(&item.attrs))
+    });
+    proc_macro2::extra::invalidate_current_thread_spans();
+    found.unwrap_or_default()
+}
+
 /// A condition without its spaces, as conditions are compared.
 pub(super) fn plain(condition: &str) -> String {
     condition.split_whitespace().collect()

@@ -7,7 +7,9 @@ mod editions;
 use std::collections::BTreeSet;
 
 use coalesce_cargo::features::{self, declared};
-use coalesce_model::{ByteSpan, ChangeKind, Finding, Unproven, UnprovenKind, finding::codes};
+use coalesce_model::{
+    ByteSpan, ChangeKind, Finding, LanguagePlan, Unproven, UnprovenKind, finding::codes,
+};
 
 use super::{
     cargo::is_macro_package,
@@ -31,6 +33,15 @@ pub(super) struct Crossing {
     /// Features that have to come along.
     pub wishes: Wishes,
     pub unproven: Vec<Unproven>,
+}
+
+impl Crossing {
+    /// Adds what was found to a plan, but for the features.
+    pub fn tell(&self, plan: &mut LanguagePlan) {
+        plan.refusals.extend(self.refusals.iter().cloned());
+        plan.notes.extend(self.notes.iter().cloned());
+        plan.unproven.extend(self.unproven.iter().cloned());
+    }
 }
 
 /// A text that goes to another crate.

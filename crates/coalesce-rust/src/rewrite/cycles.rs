@@ -2,9 +2,9 @@
 //!
 //! Says which names make them need each other, and what would solve it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use coalesce_model::{Finding, finding::codes};
+use coalesce_model::{Finding, finding::codes, shortest_path};
 
 use super::{
     mapping::{Mapping, refusal},
@@ -49,23 +49,12 @@ pub(super) fn closed(
 
 /// The shortest way from one package to another, both included.
 pub(super) fn way(edges: &BTreeSet<(usize, usize)>, from: usize, to: usize) -> Option<Vec<usize>> {
-    let mut before: BTreeMap<usize, usize> = BTreeMap::new();
-    let mut left = std::collections::VecDeque::from([from]);
-    while let Some(at) = left.pop_front() {
-        if at == to {
-            let back = std::iter::successors(Some(to), |at| before.get(at).copied());
-            let mut way: Vec<usize> = back.collect();
-            way.reverse();
-            return Some(way);
-        }
-        for (_, next) in edges.range((at, 0)..=(at, usize::MAX)) {
-            if *next != from && !before.contains_key(next) {
-                before.insert(*next, at);
-                left.push_back(*next);
-            }
-        }
-    }
-    None
+    let needed = |at: usize| {
+        edges
+            .range((at, 0)..=(at, usize::MAX))
+            .map(|(_, next)| *next)
+    };
+    shortest_path(from, needed, |at| at == to)
 }
 
 struct Teller<'t, 'm> {
@@ -172,23 +161,5 @@ fn reasons(edge: &Edge) -> String {
     match more {
         0 => format!(" ({})", said.join(", ")),
         more => format!(" ({} and {more} more)", said.join(", ")),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ways_are_the_shortest() {
-        let edges = BTreeSet::from([(0, 1), (1, 2), (2, 3), (0, 3), (3, 0)]);
-        for (from, to, expected) in [
-            (0, 3, Some(vec![0, 3])),
-            (1, 0, Some(vec![1, 2, 3, 0])),
-            (2, 2, Some(vec![2])),
-            (3, 9, None),
-        ] {
-            assert_eq!(way(&edges, from, to), expected, "{from} to {to}");
-        }
     }
 }

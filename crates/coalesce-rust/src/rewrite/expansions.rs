@@ -153,36 +153,17 @@ impl<'w> Bodies<'w, '_> {
             .iter()
             .filter_map(|call| self.read(said, call))
             .collect();
-        for reading in &readings {
-            let imports = reading
-                .site
-                .trace
-                .steps
-                .iter()
-                .filter_map(|step| step.import);
-            match reading.chunk {
-                Some(_) => self.made.freed.extend(imports),
-                None => self.made.used.extend(imports),
-            }
-        }
+        self.note_imports(&readings);
         if !readings.iter().any(|reading| reading.concerns) {
             return;
         }
         let Some(first) = readings.first() else {
             return;
         };
-        let span = span_of(&first.site, 0, first.site.segments.len());
-        let word = first
-            .site
-            .segments
-            .first()
-            .map(|one| first.facts.name(one.name));
+        let mut words = first.site.segments.iter();
+        let word = words.next().map(|one| first.facts.name(one.name));
         let absolute = matches!(word, Some("crate" | "$crate"));
-        let file = &self.mapping.world[said.file].path;
-        let known = self.known.get(file).into_iter().flatten();
-        let mut known =
-            known.filter(|edit| edit.span.start < span.end && span.start < edit.span.end);
-        let respelled = known.next().is_some();
+        let respelled = self.is_respelled(said, first);
         let breaks = readings
             .iter()
             .any(|one| one.concerns && one.walk.broken.is_some());
@@ -210,6 +191,26 @@ impl<'w> Bodies<'w, '_> {
             self.made.left.extend(left.map(|at| (at, reading.call)));
             self.lend(said, reading);
         }
+    }
+
+    /// Notes the imports that calls lead through: those of what moves, and those of what stays.
+    fn note_imports(&mut self, readings: &[Reading<'_>]) {
+        for reading in readings {
+            let steps = reading.site.trace.steps.iter();
+            let imports = steps.filter_map(|step| step.import);
+            match reading.chunk {
+                Some(_) => self.made.freed.extend(imports),
+                None => self.made.used.extend(imports),
+            }
+        }
+    }
+
+    /// Whether the path itself is spelled anew, whoever calls it.
+    fn is_respelled(&self, said: &Said, reading: &Reading<'_>) -> bool {
+        let span = span_of(&reading.site, 0, reading.site.segments.len());
+        let file = &self.mapping.world[said.file].path;
+        let mut edits = self.known.get(file).into_iter().flatten();
+        edits.any(|edit| edit.span.start < span.end && span.start < edit.span.end)
     }
 
     /// Calls that go to another module and write `pub(super)`, or `pub(in …)`: who sees what they make is not followed.

@@ -67,7 +67,7 @@ pub(crate) use traits::{may_call, method_names};
 use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_model::{
-    Change, ChangeKind, Edit, FileMove, LanguagePlan, Rewrite, Texts, TreePath,
+    ByteSpan, Change, ChangeKind, Edit, FileMove, LanguagePlan, Rewrite, Texts, TreePath,
     language::RewriteOptions,
 };
 use rayon::prelude::*;
@@ -129,22 +129,12 @@ fn modules(
     plan.refusals.extend(macros.refusals);
     needs.extend(macros.needs);
     add(&mut edits, macros.edits);
-    let mut settled = BTreeSet::new();
-    let idle = idle_globs::find(&mapping);
-    plan.refusals.extend(idle.refusals.iter().cloned());
-    plan.unproven.extend(idle.unproven.iter().cloned());
-    for (path, mut made) in files(&mapping, &structure, &idle) {
-        settled.append(&mut made.told.settled);
-        needs.extend(tell(&mut plan, made.told));
-        add(&mut edits, BTreeMap::from([(path, made.edits)]));
-    }
+    let settled = respell(&mapping, &structure, &mut needs, &mut edits, &mut plan);
     expand(&mapping, &mut needs, &mut edits, &mut plan);
     widen(&mapping, &mut needs, &mut edits, &mut plan);
     forbid(&mapping, &structure, &needs, &mut plan);
     let crossing = crossing::of_modules(&mapping);
-    plan.refusals.extend(crossing.refusals.iter().cloned());
-    plan.notes.extend(crossing.notes.iter().cloned());
-    plan.unproven.extend(crossing.unproven.iter().cloned());
+    crossing.tell(&mut plan);
     depend(&mapping, &needs, &mut edits, &mut plan);
     let shims = Shims::new(&mapping, forwards);
     if plan.refusals.is_empty() {
@@ -166,6 +156,26 @@ fn modules(
     plan.deletes = structure.deletes.iter().cloned().collect();
     shims.leave(texts, &mut plan);
     plan
+}
+
+/// Spells anew what the files of the tree name, and gives the paths in quoted code of which all is known.
+fn respell(
+    mapping: &Mapping<'_>,
+    structure: &Structure,
+    needs: &mut Needs,
+    edits: &mut BTreeMap<TreePath, Vec<Edit>>,
+    plan: &mut LanguagePlan,
+) -> BTreeSet<(TreePath, ByteSpan)> {
+    let mut settled = BTreeSet::new();
+    let idle = idle_globs::find(mapping);
+    plan.refusals.extend(idle.refusals.iter().cloned());
+    plan.unproven.extend(idle.unproven.iter().cloned());
+    for (path, mut made) in files(mapping, structure, &idle) {
+        settled.append(&mut made.told.settled);
+        needs.extend(tell(plan, made.told));
+        add(edits, BTreeMap::from([(path, made.edits)]));
+    }
+    settled
 }
 
 /// What bodies of macros name, for those who call them.

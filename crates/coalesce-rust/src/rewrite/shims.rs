@@ -22,7 +22,6 @@ use super::{
 use crate::{
     resolve::{FileId, ModuleId, ModuleNode, Reach, Res, World},
     shim::{self, Dates, Shim},
-    syntax,
     words::EVERYWHERE,
 };
 
@@ -403,15 +402,12 @@ impl Builder<'_> {
         source: ModuleId,
         names: &[(String, String)],
     ) -> Option<Made> {
-        let world = self.mapping.world;
         let whole = !self.mapping.is_replaced(module);
-        let (text, file, base) = self.text_of(source)?;
-        let (inside, outside) = (self.inside(module), self.outside(module));
+        let text = self.text_of(source)?;
         let stands_in = !whole && self.mapping.crosses(module);
         let stand_in = || StandIn::new(self.mapping, (self.request, &self.dates), module);
         let other = stands_in.then(stand_in).flatten();
         let notes = other.as_ref().map(|other| other.notes(names));
-        let notes = notes.unwrap_or_default();
         let said = ShimNames {
             mapping: self.mapping,
             source,
@@ -425,32 +421,11 @@ impl Builder<'_> {
         let made = match other {
             Some(other) => other.items(names),
             None => {
-                let Respelled {
-                    text,
-                    mut unsayable,
-                } = said.respelled(file, &text, base);
-                let entered = names.iter().map(|(_, new)| new);
-                unsayable.extend(
-                    entered
-                        .filter(|name| self.is_entered(source, name))
-                        .cloned(),
-                );
-                shim::items(&Shim {
-                    text: &text,
-                    defined_as: "",
-                    inside: &inside,
-                    short: "",
-                    outside: &outside,
-                    names,
-                    unsayable: &unsayable,
-                    whole,
-                    dates: &self.dates,
-                    trait_bounds: self.request.trait_bounds,
-                    known: &|name| {
-                        let can = said.imports(name, &|reach| brought(name, reach)).is_some();
-                        can && is_known_in(world, source, name)
-                    },
-                })?
+                let known = |name: &str| {
+                    let can = said.imports(name, &|reach| brought(name, reach)).is_some();
+                    can && is_known_in(self.mapping.world, source, name)
+                };
+                self.items_of(&said, text, names, &known)?
             }
         };
         let imports = made.needed.iter().flat_map(|name| {
@@ -462,7 +437,37 @@ impl Builder<'_> {
             text: format!("{}{}", self.imports(imports), made.text),
             silent: made.silent,
             lost: Vec::new(),
-            notes,
+            notes: notes.unwrap_or_default(),
+        })
+    }
+
+    /// The items of a shim in the words of the module that has them now.
+    fn items_of(
+        &self,
+        said: &ShimNames<'_>,
+        (text, file, base): (String, FileId, u32),
+        names: &[(String, String)],
+        known: &dyn Fn(&str) -> bool,
+    ) -> Option<shim::ShimItems> {
+        let Respelled {
+            text,
+            mut unsayable,
+        } = said.respelled(file, &text, base);
+        let entered = names.iter().map(|(_, new)| new);
+        let entered = entered.filter(|name| self.is_entered(said.source, name));
+        unsayable.extend(entered.cloned());
+        shim::items(&Shim {
+            text: &text,
+            defined_as: "",
+            inside: &self.inside(said.module),
+            short: "",
+            outside: &self.outside(said.module),
+            names,
+            unsayable: &unsayable,
+            whole: !self.mapping.is_replaced(said.module),
+            dates: &self.dates,
+            trait_bounds: self.request.trait_bounds,
+            known,
         })
     }
 
@@ -642,16 +647,9 @@ impl Builder<'_> {
     }
 
     /// The conditions on an import, a line each.
-    fn conditions(&self, (file, leaf): (FileId, u32)) -> String {
-        let world = self.mapping.world;
-        let span = world.facts(file).declaration_of(leaf).span;
-        let text = self.mapping.texts.text(&world[file].path);
-        let found = text.and_then(|text| {
-            let item: syn::ItemUse = syntax::parse(span.of(&text)?).ok()?;
-            Some(conditions::conditions(&item.attrs))
-        });
-        let lines = found.unwrap_or_default().into_iter();
-        lines.map(|line| format!("{line}\n")).collect()
+    fn conditions(&self, import: (FileId, u32)) -> String {
+        let found = conditions::of_import(self.mapping, import).into_iter();
+        found.map(|line| format!("{line}\n")).collect()
     }
 
     /// The lines of the imports that the signatures in a shim need.

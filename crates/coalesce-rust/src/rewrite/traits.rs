@@ -255,9 +255,8 @@ impl<'w> TraitsByMethod<'w> {
 /// Whether it is a trait of this tree, or something from elsewhere.
 pub(super) fn may_be_trait(world: &World, res: Res) -> bool {
     match res {
-        Res::Item(item) => world[item].kind == ItemKind::Trait,
         Res::External(_) => true,
-        _ => false,
+        other => world.as_trait(other).is_some(),
     }
 }
 

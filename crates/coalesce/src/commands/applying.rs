@@ -102,24 +102,14 @@ impl Application<'_> {
         let made = planned.as_ref().map(|planned| planned.make(self.session));
         let made = made.transpose()?;
         let count = prepared.file_count();
-        self.session
-            .progress
-            .stage(format_args!("writing {count} files"));
+        let progress = &self.session.progress;
+        progress.stage(format_args!("writing {count} files"));
         let applied = prepared.apply(self.store)?;
         carried.body.migration = Some(applied.id);
         carried.body.applied = true;
         carried.findings.extend(remarks(&applied.remarks));
         if let Some((planned, made)) = planned.zip(made) {
-            match made.publish() {
-                Ok(()) => carried.body.committed = Some(committed(&planned, &made)),
-                // The tree is changed: only the commits are missing.
-                Err(error) => {
-                    let message = format!("the migration is applied, and not committed: {error}");
-                    let help = "commit it yourself, or `coalesce rollback`";
-                    carried.findings.push(not_finished(message, help));
-                    carried.exit = Exit::Partly;
-                }
-            }
+            carried.publish(&planned, &made);
         }
         Ok(())
     }
@@ -168,11 +158,9 @@ impl Application<'_> {
         locator: &mut Locator<'_>,
         wanted: bool,
     ) -> anyhow::Result<CarriedOut> {
-        let verification = if wanted && !worked.refused() {
-            Some(verify(self.session, worked, self.checks)?)
-        } else {
-            None
-        };
+        let wanted = wanted && !worked.refused();
+        let verification = wanted.then(|| verify(self.session, worked, self.checks));
+        let verification = verification.transpose()?;
         let mut body = Migrate {
             plan: worked.to_entry(self.session, locator),
             ..Migrate::default()
@@ -188,6 +176,22 @@ impl Application<'_> {
             findings: worked.findings(),
             exit: if stopped { Exit::Failed } else { Exit::Success },
         })
+    }
+}
+
+impl CarriedOut {
+    /// Makes the commits of an applied migration visible.
+    fn publish(&mut self, planned: &PlannedCommits, made: &Commits) {
+        match made.publish() {
+            Ok(()) => self.body.committed = Some(committed(planned, made)),
+            // The tree is changed: only the commits are missing.
+            Err(error) => {
+                let message = format!("the migration is applied, and not committed: {error}");
+                let help = "commit it yourself, or `coalesce rollback`";
+                self.findings.push(not_finished(message, help));
+                self.exit = Exit::Partly;
+            }
+        }
     }
 }
 
@@ -223,15 +227,20 @@ fn too_little(
     if options.yes {
         return Ok(short);
     }
-    session.progress.end();
-    // The page comes only after the question.
-    let places = coalesce_report::unproven_places(&plan.unproven);
-    let question = format!("{places}\nchange the tree all the same?");
-    match terminal::ask(&question)? {
+    match ask_all_the_same(session, plan)? {
         Answer::Yes => Ok(None),
         Answer::No => Err(Failure::user("nothing was done").into()),
         Answer::NobodyThere => Ok(short),
     }
+}
+
+/// Asks whether the tree is to be changed although places could not be proven.
+fn ask_all_the_same(session: &Session, plan: &envelope::Plan) -> anyhow::Result<Answer> {
+    session.progress.end();
+    // The page comes only after the question.
+    let places = coalesce_report::unproven_places(&plan.unproven);
+    let question = format!("{places}\nchange the tree all the same?");
+    Ok(terminal::ask(&question)?)
 }
 
 /// That less was proven than is required.
@@ -246,7 +255,18 @@ pub fn falls_short(answer: &envelope::Answer, required: Grade) -> Option<Finding
             required.as_str()
         ),
     };
-    let help = match grade {
+    Some(Finding {
+        code: codes::NOT_PROVEN,
+        severity: Severity::Error,
+        path: TreePath::root(),
+        span: None,
+        message,
+        help: Some(how_to_prove_more(grade, answer).to_owned()),
+    })
+}
+
+fn how_to_prove_more(grade: Grade, answer: &envelope::Answer) -> &'static str {
+    match grade {
         Grade::NotProven => {
             "read them above; `migrate --verify` settles what a compiler can, `--allow-unproven` \
              applies the plan as it is"
@@ -259,15 +279,7 @@ pub fn falls_short(answer: &envelope::Answer, required: Grade) -> Option<Finding
              `[verify]` of the manifest"
         }
         Grade::Compiled | Grade::Tested => "name tests with `tests` in `[verify]` of the manifest",
-    };
-    Some(Finding {
-        code: codes::NOT_PROVEN,
-        severity: Severity::Error,
-        path: TreePath::root(),
-        span: None,
-        message,
-        help: Some(help.to_owned()),
-    })
+    }
 }
 
 fn committed(planned: &PlannedCommits, made: &Commits) -> Committed {

@@ -91,6 +91,41 @@ pub fn run(global: &cli::Global, arguments: &cli::Audit) -> anyhow::Result<Outco
     })
 }
 
+/// The time that a proposal has, which an interruption cuts short.
+struct ProposalTime {
+    begun: Instant,
+    interrupted: Arc<AtomicBool>,
+    cut: OnceLock<Instant>,
+}
+
+impl ProposalTime {
+    fn start() -> Result<Self, Failure> {
+        let interrupted = Arc::new(AtomicBool::new(false));
+        // The second time, whoever interrupts means it.
+        let killed = flag::register_conditional_default(SIGINT, Arc::clone(&interrupted));
+        killed
+            .and_then(|_| flag::register(SIGINT, Arc::clone(&interrupted)))
+            .map_err(|error| Failure::internal(format!("cannot listen to Ctrl-C: {error}")))?;
+        Ok(Self {
+            begun: Instant::now(),
+            interrupted,
+            cut: OnceLock::new(),
+        })
+    }
+
+    /// The share of it that is left.
+    fn left(&self) -> f32 {
+        let share =
+            |since: Instant, of: Duration| 1.0 - since.elapsed().as_secs_f32() / of.as_secs_f32();
+        let left = share(self.begun, PROPOSAL_TIME);
+        if self.interrupted.load(Ordering::Relaxed) {
+            let cut = *self.cut.get_or_init(Instant::now);
+            return left.min(SHARE_AFTER_CUT * share(cut, TIME_AFTER_CUT));
+        }
+        left
+    }
+}
+
 /// Proposes a manifest and writes it.
 fn propose(
     session: &Session,
@@ -99,28 +134,11 @@ fn propose(
     path: &Path,
 ) -> Result<Proposal, Failure> {
     let label = path.display().to_string();
-    let interrupted = Arc::new(AtomicBool::new(false));
-    // The second time, whoever interrupts means it.
-    let killed = flag::register_conditional_default(SIGINT, Arc::clone(&interrupted));
-    killed
-        .and_then(|_| flag::register(SIGINT, Arc::clone(&interrupted)))
-        .map_err(|error| Failure::internal(format!("cannot listen to Ctrl-C: {error}")))?;
-    let begun = Instant::now();
-    let cut = OnceLock::new();
-    let time_left = || {
-        let share =
-            |since: Instant, of: Duration| 1.0 - since.elapsed().as_secs_f32() / of.as_secs_f32();
-        let left = share(begun, PROPOSAL_TIME);
-        if interrupted.load(Ordering::Relaxed) {
-            let cut = *cut.get_or_init(Instant::now);
-            return left.min(SHARE_AFTER_CUT * share(cut, TIME_AFTER_CUT));
-        }
-        left
-    };
+    let time = ProposalTime::start()?;
     let options = ProposalOptions {
         label: &label,
         shims,
-        time_left: &time_left,
+        time_left: &|| time.left(),
     };
     let proposed = coalesce_engine::propose(session, copies.report(), &options);
     named_files::write_new(session.tree.root(), path, &proposed.text)?;
@@ -143,35 +161,35 @@ struct Structure {
 
 impl Structure {
     fn of(session: &Session) -> Self {
-        let mut locator = Locator::new(&session.tree);
+        let mut structure = Self {
+            body: Audit::default(),
+            findings: Vec::new(),
+            roots: roots(session),
+        };
+        structure.body.files.read = session.read();
         let index = session.index();
-        let mut body = Audit::default();
-        body.files.read = session.read();
-        let mut findings = Vec::new();
+        let mut locator = Locator::new(&session.tree);
         for graph in index.graphs() {
-            let users = importers(*graph);
-            body.modules.extend(modules(*graph, &users, &session.tree));
-            body.guarded_imports
-                .extend(guarded_imports(*graph, &mut locator));
-            let stale = stale_guarded_import::of_graph(*graph);
-            findings.extend(unguarded(graph.findings(), &stale));
-            findings.extend(stale);
-            findings.extend(empty_stubs(*graph, &users));
+            structure.add(*graph, &session.tree, &mut locator);
         }
         let cycles = index.cycles();
-        findings.extend(
-            cycles
-                .iter()
-                .filter(|cycle| cycle.eager)
-                .filter_map(cycle_finding),
-        );
-        body.cycles = cycles.into_iter().map(cycle_entry).collect();
-        body.guarded_imports.sort();
-        Self {
-            body,
-            findings,
-            roots: roots(session),
-        }
+        let eager = cycles.iter().filter(|cycle| cycle.eager);
+        structure.findings.extend(eager.filter_map(cycle_finding));
+        structure.body.cycles = cycles.into_iter().map(cycle_entry).collect();
+        structure.body.guarded_imports.sort();
+        structure
+    }
+
+    /// Adds the modules of one language.
+    fn add(&mut self, graph: &dyn LanguageGraph, texts: &dyn Texts, locator: &mut Locator<'_>) {
+        let users = importers(graph);
+        let (body, findings) = (&mut self.body, &mut self.findings);
+        body.modules.extend(modules(graph, &users, texts));
+        body.guarded_imports.extend(guarded_imports(graph, locator));
+        let stale = stale_guarded_import::of_graph(graph);
+        findings.extend(unguarded(graph.findings(), &stale));
+        findings.extend(stale);
+        findings.extend(empty_stubs(graph, &users));
     }
 
     /// All of it with the duplicates, each finding with its line.

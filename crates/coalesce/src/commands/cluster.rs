@@ -108,36 +108,33 @@ fn announced(device: &DeviceEntry) -> NodeDevice {
     }
 }
 
+/// A device of which nothing but its slots is known.
+fn unannounced(id: String) -> NodeDevice {
+    NodeDevice {
+        id,
+        ..NodeDevice::default()
+    }
+}
+
 /// Machines with their devices, each with its slots; then devices that no machine announces.
 fn entry(view: ClusterView) -> ClusterEntry {
-    let ClusterView {
-        revision,
-        nodes,
-        mut slots,
-        ..
-    } = view;
-    let nodes = nodes.into_iter().map(|(name, devices)| NodeEntry {
+    let (revision, mut slots) = (view.revision, view.slots);
+    let mut announced = |device: NodeDevice| {
+        let slots = slots.remove(&device.id).unwrap_or_default();
+        device_entry(device, slots)
+    };
+    let nodes = view.nodes.into_iter().map(|(name, devices)| NodeEntry {
         name: Some(name),
-        devices: devices
-            .into_iter()
-            .map(|device| {
-                let slots = slots.remove(&device.id).unwrap_or_default();
-                device_entry(device, slots)
-            })
-            .collect(),
+        devices: devices.into_iter().map(&mut announced).collect(),
     });
     let mut nodes: Vec<_> = nodes.collect();
-    if !slots.is_empty() {
-        let devices = slots.into_iter().map(|(id, slots)| {
-            let device = NodeDevice {
-                id,
-                ..NodeDevice::default()
-            };
-            device_entry(device, slots)
-        });
+    let devices = slots.into_iter();
+    let devices = devices.map(|(id, slots)| device_entry(unannounced(id), slots));
+    let devices: Vec<_> = devices.collect();
+    if !devices.is_empty() {
         nodes.push(NodeEntry {
             name: None,
-            devices: devices.collect(),
+            devices,
         });
     }
     ClusterEntry { revision, nodes }

@@ -153,17 +153,21 @@ fn device_entries(
             let memory = memory.iter().find(|memory| memory.id == device.info.id);
             DeviceEntry {
                 health: told.health.get(&device.info.id).map(health_entry),
-                processes: told.processes.get(&device.info.id).map(|all| {
-                    let entry = |one: &ProcessUse| ProcessEntry {
-                        process: one.process,
-                        used_bytes: one.used_bytes,
-                    };
-                    all.iter().map(entry).collect()
-                }),
+                processes: told
+                    .processes
+                    .get(&device.info.id)
+                    .map(|all| all.iter().map(process_entry).collect()),
                 ..device_entry(device, memory, store)
             }
         })
         .collect()
+}
+
+fn process_entry(one: &ProcessUse) -> ProcessEntry {
+    ProcessEntry {
+        process: one.process,
+        used_bytes: one.used_bytes,
+    }
 }
 
 fn device_entry(

@@ -95,15 +95,9 @@ impl Samples {
         let users = importers(graph);
         let separator = graph.language().separator();
         let counted = graph.modules().iter().zip(users.iter().map(Vec::len));
-        let own = |module: &Module| {
-            module.inline.is_none()
-                && module.kind == ModuleKind::Module
-                && !module.package
-                && module.name.contains(separator)
-                && !is_aside(&module.name, separator)
-        };
-        let mut modules: Vec<(&Module, usize)> =
-            counted.clone().filter(|(module, _)| own(module)).collect();
+        let files = counted.clone();
+        let files = files.filter(|(module, _)| is_own_file(module, separator));
+        let mut modules: Vec<(&Module, usize)> = files.collect();
         modules.sort_by(|a, b| (is_gpu(b.0), b.1, &a.0.name).cmp(&(is_gpu(a.0), a.1, &b.0.name)));
         if self.moved.is_none() {
             self.moved = modules.first().and_then(|(module, _)| moved(graph, module));
@@ -115,14 +109,27 @@ impl Samples {
             self.item = namesakes(&modules, separator);
         }
         if self.hollow.is_none() {
-            let mut hollow = counted.filter(|(module, users)| {
-                let bare = matches!(module.kind, ModuleKind::Stub | ModuleKind::Redirect);
-                let aside = is_aside(&module.name, separator);
-                bare && !aside && !module.package && module.inline.is_none() && *users == 0
-            });
-            self.hollow = hollow.next().map(|(module, _)| module.name.clone());
+            let mut unused = counted.filter(|(_, users)| *users == 0);
+            let hollow = unused.find(|(module, _)| is_hollow(module, separator));
+            self.hollow = hollow.map(|(module, _)| module.name.clone());
         }
     }
+}
+
+/// Whether a module is a file of the product below another module.
+fn is_own_file(module: &Module, separator: &str) -> bool {
+    module.inline.is_none()
+        && module.kind == ModuleKind::Module
+        && !module.package
+        && module.name.contains(separator)
+        && !is_aside(&module.name, separator)
+}
+
+/// Whether a module defines nothing of its own.
+fn is_hollow(module: &Module, separator: &str) -> bool {
+    let bare = matches!(module.kind, ModuleKind::Stub | ModuleKind::Redirect);
+    let aside = is_aside(&module.name, separator);
+    bare && !aside && !module.package && module.inline.is_none()
 }
 
 /// Whether it is a test or a program beside the product, such as an example: its name may be none that

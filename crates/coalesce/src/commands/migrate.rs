@@ -32,7 +32,8 @@ use crate::{
 pub fn run(global: &cli::Global, arguments: &cli::Migrate) -> anyhow::Result<Outcome> {
     let store = open_store(global)?;
     let session = open(global)?;
-    let (mut worked, checks) = planned(&session, arguments)?;
+    let named = (arguments.plan.as_deref(), &arguments.manifests);
+    let (mut worked, checks) = planned(&session, named, arguments.applying.verify)?;
     let tests = match &arguments.emit_tests {
         Some(directory) => emit_tests(&mut worked, &session, directory)?,
         None => Vec::new(),
@@ -46,11 +47,8 @@ pub fn run(global: &cli::Global, arguments: &cli::Migrate) -> anyhow::Result<Out
     };
     let mut carried = application.carry_out(&mut worked, &mut page.locator)?;
     carried.body.tests = tests;
-    if let Some(path) = arguments
-        .write_baseline
-        .as_ref()
-        .filter(|_| carried.exit == Exit::Success)
-    {
+    let baseline = arguments.write_baseline.as_ref();
+    if let Some(path) = baseline.filter(|_| carried.exit == Exit::Success) {
         write_baseline(global, path, &mut carried)?;
     }
     let body = Body::Migrate(carried.body);
@@ -82,22 +80,25 @@ fn write_baseline(
     Ok(())
 }
 
-/// The plan that was saved, or that the manifests come to, and the checks that go with it.
-fn planned(
+/// The plan that was saved, or that the manifests come to, and the checks that go with it: with a saved one only where
+/// it is verified.
+///
+/// # Errors
+/// When no plan can be made, or the saved one is of another state of the tree.
+pub fn planned(
     session: &Session,
-    arguments: &cli::Migrate,
+    (saved_plan, manifests): (Option<&Path>, &cli::Manifests),
+    verified: bool,
 ) -> anyhow::Result<(MigrationPlan, VerifyTable)> {
-    if let Some(path) = &arguments.plan {
+    if let Some(path) = saved_plan {
         let worked = saved(session, path)?;
-        let wanted = arguments
-            .applying
-            .verify
-            .then(|| checks_of_plan(session, &worked));
+        let wanted = verified.then(|| checks_of_plan(session, &worked));
         let checks = wanted.transpose()?.unwrap_or_default();
         return Ok((worked, checks));
     }
-    let manifests = some_manifests(session, &arguments.manifests.manifests)?;
-    let worked = plan(session, &manifests, arguments.manifests.options())?;
+    let options = manifests.options();
+    let manifests = some_manifests(session, &manifests.manifests)?;
+    let worked = plan(session, &manifests, options)?;
     Ok((worked, checks_of(&manifests)))
 }
 

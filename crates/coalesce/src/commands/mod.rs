@@ -253,6 +253,24 @@ fn manifests(session: &Session, named: &[std::path::PathBuf]) -> Result<Vec<Mani
     coalesce_engine::manifests(session, texts)
 }
 
+fn asks_for_nothing(manifest: &Manifest) -> bool {
+    let Manifest {
+        entries,
+        removals,
+        forbids,
+        accessors,
+        ..
+    } = manifest;
+    entries.is_empty() && removals.is_empty() && forbids.is_empty() && accessors.is_empty()
+}
+
+fn no_manifest() -> Failure {
+    let message = "there is no manifest: no file `migrations/*.toml` in the root";
+    let hint =
+        "write `migrations/0001-….toml`, name a manifest, or name another root with `--root`";
+    Failure::user(message).hint(hint)
+}
+
 /// [`manifests`] for a command that is of no use without one: an empty list is a wrong directory
 /// more often than a wish.
 fn some_manifests(
@@ -261,24 +279,11 @@ fn some_manifests(
 ) -> Result<Vec<Manifest>, Failure> {
     let manifests = manifests(session, named)?;
     if manifests.is_empty() {
-        let failure =
-            Failure::user("there is no manifest: no file `migrations/*.toml` in the root");
-        let hint =
-            "write `migrations/0001-….toml`, name a manifest, or name another root with `--root`";
-        return Err(failure.hint(hint));
+        return Err(no_manifest());
     }
-    let is_empty = |manifest: &Manifest| {
-        let Manifest {
-            entries,
-            removals,
-            forbids,
-            accessors,
-            ..
-        } = manifest;
-        entries.is_empty() && removals.is_empty() && forbids.is_empty() && accessors.is_empty()
-    };
     // What asks for nothing would be told as done.
-    if let Some(first) = manifests.first().filter(|_| manifests.iter().all(is_empty)) {
+    let idle = manifests.iter().all(asks_for_nothing);
+    if let Some(first) = manifests.first().filter(|_| idle) {
         let message = format!("{} has no entry: there is nothing to do", first.path);
         let hint = "take the `# ` away from an entry of it, or write one: `coalesce help manifest`";
         return Err(Failure::user(message).hint(hint));

@@ -21,21 +21,7 @@ use crate::{
 /// When files have changed since the migration, or it is not known.
 pub fn run(global: &cli::Global, arguments: &cli::Rollback) -> anyhow::Result<Outcome> {
     let store = Store::open(&global.root).map_err(failure)?;
-    let named =
-        |record: &coalesce_apply::Record| arguments.id.as_ref().is_none_or(|id| *id == record.id);
-    if let Some(record) = store
-        .history()
-        .map_err(failure)?
-        .iter()
-        .find(|record| named(record))
-    {
-        let question = format!(
-            "undo {}, putting back {} files?",
-            record.id,
-            record.paths.len()
-        );
-        confirm(arguments.yes, &question)?;
-    }
+    ask(&store, arguments)?;
     let undone = store.rollback(arguments.id.as_deref()).map_err(failure)?;
     let told = undone.as_ref().map(|undone| remarks(&undone.remarks));
     let body = match undone {
@@ -51,6 +37,19 @@ pub fn run(global: &cli::Global, arguments: &cli::Rollback) -> anyhow::Result<Ou
         Body::Rollback(body),
         told,
     ))
+}
+
+/// Asks whether the migration that is named, or the latest, shall be undone.
+fn ask(store: &Store, arguments: &cli::Rollback) -> anyhow::Result<()> {
+    let history = store.history().map_err(failure)?;
+    let id = arguments.id.as_ref();
+    let record = history.iter().find(|one| id.is_none_or(|id| *id == one.id));
+    if let Some(record) = record {
+        let (id, count) = (&record.id, record.paths.len());
+        let question = format!("undo {id}, putting back {count} files?");
+        confirm(arguments.yes, &question)?;
+    }
+    Ok(())
 }
 
 /// What was done without a look at the sources, and what there is to know of it.

@@ -48,36 +48,33 @@ fn status(
     Ok(Page::new(session, global).envelope(Command::Status, &[], Body::Status(body)))
 }
 
+fn manifest_line(entry: &EntryReport) -> ManifestLine {
+    ManifestLine {
+        verb: entry.verb.as_str().to_owned(),
+        from: entry.from.clone(),
+        to: entry.to.clone(),
+        state: match entry.state {
+            EntryState::Done => State::Done,
+            EntryState::Open => State::Open,
+        },
+    }
+}
+
 fn manifest_entry(manifest: &Manifest, checked: &Checked) -> ManifestEntry {
-    let own: Vec<&EntryReport> = checked
-        .entries
-        .iter()
-        .filter(|entry| entry.manifest == manifest.id)
-        .collect();
-    let done = own
-        .iter()
-        .filter(|entry| entry.state == EntryState::Done)
-        .count();
-    let state = match done {
+    let own = checked.entries.iter();
+    let own = own.filter(|entry| entry.manifest == manifest.id);
+    let own: Vec<&EntryReport> = own.collect();
+    let done = own.iter().filter(|entry| entry.state == EntryState::Done);
+    let state = match done.count() {
         // One that asks for nothing yet is not done, either.
         0 => State::Open,
         done if done == own.len() => State::Done,
         _ => State::Partly,
     };
-    let line = |entry: &&EntryReport| ManifestLine {
-        verb: entry.verb.as_str().to_owned(),
-        from: entry.from.clone(),
-        to: entry.to.clone(),
-        state: if entry.state == EntryState::Done {
-            State::Done
-        } else {
-            State::Open
-        },
-    };
     ManifestEntry {
         id: manifest.id.clone(),
         description: manifest.description.clone(),
         state,
-        entries: own.iter().map(line).collect(),
+        entries: own.into_iter().map(manifest_line).collect(),
     }
 }

@@ -4,8 +4,8 @@ use std::{io, path::PathBuf};
 
 use coalesce_engine::{Wanted, existing};
 use coalesce_mcp::{
-    Answer, Commands, ExistsArguments, Limits, MigrateArguments, PlanArguments, Request,
-    SnippetLanguage, serve as serve_client,
+    Answer, AuditArguments, Commands, ExistsArguments, Limits, MigrateArguments, PlanArguments,
+    Request, SnippetLanguage, serve as serve_client,
 };
 use coalesce_model::{
     ContentHash, LanguageKind, TreePath,
@@ -34,15 +34,7 @@ struct Tools<'g> {
 impl Commands for Tools<'_> {
     fn run(&self, request: &Request) -> Result<Answer, ErrorEntry> {
         let command = match request {
-            Request::Audit(arguments) => Command::Audit(cli::Audit {
-                no_duplicates: arguments.no_duplicates,
-                duplicates: cli::DuplicateOptions {
-                    include: arguments.include.clone(),
-                    exclude: arguments.exclude.clone(),
-                    ..cli::DuplicateOptions::default()
-                },
-                ..cli::Audit::default()
-            }),
+            Request::Audit(arguments) => Command::Audit(audit(arguments)),
             Request::Refs(arguments) => Command::Refs(cli::Refs {
                 name: arguments.name.clone(),
             }),
@@ -65,24 +57,38 @@ impl Commands for Tools<'_> {
     }
 }
 
+fn audit(arguments: &AuditArguments) -> cli::Audit {
+    cli::Audit {
+        no_duplicates: arguments.no_duplicates,
+        duplicates: cli::DuplicateOptions {
+            include: arguments.include.clone(),
+            exclude: arguments.exclude.clone(),
+            ..cli::DuplicateOptions::default()
+        },
+        ..cli::Audit::default()
+    }
+}
+
+/// What is looked for, and what it is called in the answer.
+fn wanted(arguments: &ExistsArguments) -> Result<(&'static str, Wanted), Failure> {
+    match (&arguments.snippet, &arguments.signature) {
+        (Some(text), None) => {
+            let language = arguments.language.map(|language| match language {
+                SnippetLanguage::Python => LanguageKind::Python,
+                SnippetLanguage::Rust => LanguageKind::Rust,
+                SnippetLanguage::Kernel => LanguageKind::Kernel,
+            });
+            let text = text.clone();
+            Ok(("snippet", Wanted::Snippet { text, language }))
+        }
+        (None, Some(text)) => Ok(("signature", Wanted::Signature(text.clone()))),
+        _ => Err(Failure::user("name a snippet or a signature, and not both")),
+    }
+}
+
 impl Tools<'_> {
     fn existing(&self, arguments: &ExistsArguments) -> Result<Answer, ErrorEntry> {
-        let (kind, wanted) = match (&arguments.snippet, &arguments.signature) {
-            (Some(text), None) => {
-                let language = arguments.language.map(|language| match language {
-                    SnippetLanguage::Python => LanguageKind::Python,
-                    SnippetLanguage::Rust => LanguageKind::Rust,
-                    SnippetLanguage::Kernel => LanguageKind::Kernel,
-                });
-                let text = text.clone();
-                ("snippet", Wanted::Snippet { text, language })
-            }
-            (None, Some(text)) => ("signature", Wanted::Signature(text.clone())),
-            _ => {
-                let failure = Failure::user("name a snippet or a signature, and not both");
-                return Err(failure.entry().clone());
-            }
-        };
+        let (kind, wanted) = wanted(arguments).map_err(|failure| failure.entry().clone())?;
         let limit = usize::try_from(arguments.limit.unwrap_or(PLACES)).unwrap_or(usize::MAX);
         let cache = !self.global.no_cache;
         let existing = existing(&self.global.root, cache, &wanted, limit);
@@ -173,6 +179,16 @@ fn answered(outcome: Outcome) -> Answer {
     }
 }
 
+/// Keeps the text of a manifest in a directory of its own, as long as that.
+fn keep(text: &str) -> io::Result<(tempfile::TempDir, PathBuf)> {
+    let directory = tempfile::tempdir()?;
+    // The journal knows a manifest by its name: one text has one, two texts have two.
+    let name = format!("agent-{}.toml", ContentHash::of(text.as_bytes()));
+    let path = directory.path().join(name);
+    std::fs::write(&path, text)?;
+    Ok((directory, path))
+}
+
 /// The manifests of a call: files of the tree, or a text in a file of its own as long as this lives.
 struct Named {
     paths: Vec<PathBuf>,
@@ -188,21 +204,12 @@ impl Named {
             })?;
             Ok(global.root.join(inside.as_str()))
         };
-        let mut all = Vec::new();
-        let mut directory = None;
-        if let Some(text) = text {
-            let unwritten = |error: io::Error| {
-                let failure = Failure::user(format!("cannot keep the manifest: {error}"));
-                failure.entry().clone()
-            };
-            let kept = tempfile::tempdir().map_err(unwritten)?;
-            // The journal knows a manifest by its name: one text has one, two texts have two.
-            let name = format!("agent-{}.toml", ContentHash::of(text.as_bytes()));
-            let path = kept.path().join(name);
-            std::fs::write(&path, text).map_err(unwritten)?;
-            all.push(path);
-            directory = Some(kept);
-        }
+        let kept = text.map(keep).transpose().map_err(|error| {
+            let failure = Failure::user(format!("cannot keep the manifest: {error}"));
+            failure.entry().clone()
+        })?;
+        let (directory, text) = kept.unzip();
+        let mut all = Vec::from_iter(text);
         let named = paths.iter().map(inside).collect::<Result<Vec<_>, _>>()?;
         all.extend(named);
         Ok(Self {

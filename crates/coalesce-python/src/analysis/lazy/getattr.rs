@@ -11,7 +11,10 @@ use super::{
     Functions, LazyForm, LazyImport, Piece, Prefix, Search, leaf, pieces, prefix, statement, tables,
 };
 use crate::{
-    analysis::predicates::{is_name, last_name},
+    analysis::{
+        predicates::{is_name, last_name},
+        run_time::ImportingCode,
+    },
     facts::{FromPart, ImportStatement, Spanned},
 };
 
@@ -21,11 +24,9 @@ const MAXIMUM_VALUES: usize = 8;
 /// What a function and those that it calls do, as far as imports depend on it.
 #[derive(Default)]
 struct Body<'t> {
-    names: BTreeSet<&'t str>,
+    code: ImportingCode<'t>,
     /// Values of local names.
     values: BTreeMap<&'t str, &'t Expr>,
-    /// First arguments of `import_module` and its kin.
-    imported: Vec<&'t Expr>,
 }
 
 impl<'t> Visitor<'t> for Body<'t> {
@@ -39,15 +40,7 @@ impl<'t> Visitor<'t> for Body<'t> {
     }
 
     fn visit_expr(&mut self, expression: &'t Expr) {
-        match expression {
-            Expr::Name(name) => drop(self.names.insert(name.id.as_str())),
-            Expr::Call(call)
-                if matches!(last_name(&call.func), Some("import_module" | "__import__")) =>
-            {
-                self.imported.extend(call.arguments.args.first());
-            }
-            _ => {}
-        }
+        self.code.note(expression);
         visitor::walk_expr(self, expression);
     }
 }
@@ -109,11 +102,13 @@ impl<'t> Search<'t> {
     ) {
         let body = reached(function, functions);
         let prefixes: Vec<Prefix> = body
+            .code
             .imported
             .iter()
             .filter_map(|argument| prefix(&body.pieces(argument)))
             .collect();
         let tables: Vec<tables::Table> = body
+            .code
             .names
             .iter()
             .filter_map(|name| self.tables.named(name).cloned())
@@ -132,7 +127,7 @@ impl<'t> Search<'t> {
         let worked_out = |argument: &&Expr| body.is_worked_out(argument, 0);
         match prefixes.as_slice() {
             // `f"._{snake_case(name)}"`: no table says what that comes to.
-            _ if body.imported.iter().any(worked_out) => {
+            _ if body.code.imported.iter().any(worked_out) => {
                 self.found.unknown.push(self.span(function))
             }
             [] if others.is_empty() => {}
@@ -298,7 +293,7 @@ impl<'t> Search<'t> {
 pub(super) fn names(function: &ast::StmtFunctionDef, name: &str) -> bool {
     let mut body = Body::default();
     body.visit_body(&function.body);
-    body.names.contains(name)
+    body.code.names.contains(name)
 }
 
 /// A function with those of its module that it names.
@@ -311,7 +306,7 @@ fn reached<'t>(function: &'t ast::StmtFunctionDef, functions: &Functions<'t>) ->
             continue;
         }
         body.visit_body(&function.body);
-        let named = body.names.iter().filter(|name| !seen.contains(*name));
+        let named = body.code.names.iter().filter(|name| !seen.contains(*name));
         let named = named.filter_map(|name| functions.get(name)).flatten();
         let mut named: Vec<_> = named.copied().collect();
         named.sort_unstable_by_key(|function| function.range.start());

@@ -3,7 +3,7 @@
 //! The module that has the item now is imported the way the old one was; an import of the old one
 //! that served nothing else gives way.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{collections::BTreeSet, ops::ControlFlow, sync::Arc};
 
 use coalesce_model::{ByteSpan, Edit, Form, finding::codes};
 
@@ -167,6 +167,32 @@ struct Place<'a> {
     attribute: bool,
 }
 
+/// The item at `segment` of a chain, where it goes another way than the module of its own: that is this file's to
+/// write. Otherwise whether the chain is settled.
+fn leaving<'f>(
+    file: &'f File<'_>,
+    used: &'f Use,
+    (segment, module): (usize, usize),
+    found: &mut FileEdits,
+) -> ControlFlow<bool, (&'f Moved, Place<'f>)> {
+    let Some((moved, span, attribute)) = item_of(file, used, segment, module) else {
+        return ControlFlow::Break(false);
+    };
+    let at = Place {
+        used,
+        span,
+        attribute,
+    };
+    if at_home(file, moved, found, at) {
+        return ControlFlow::Break(true);
+    }
+    if stays_in_its_module(file, moved) {
+        renamed_on_the_way(moved, at, found);
+        return ControlFlow::Break(false);
+    }
+    ControlFlow::Continue((moved, at))
+}
+
 fn rename(moved: &Moved, at: Place<'_>, found: &mut FileEdits) {
     if moved.name != moved.item {
         found.push(Edit::replace(at.span, moved.name.as_str()));
@@ -181,21 +207,10 @@ pub fn whole(
     imports: Option<Whole<'_>>,
     found: &mut FileEdits,
 ) -> bool {
-    let Some((moved, span, attribute)) = item_of(file, used, length, module) else {
-        return false;
+    let (moved, at) = match leaving(file, used, (length, module), found) {
+        ControlFlow::Continue(leaving) => leaving,
+        ControlFlow::Break(settled) => return settled,
     };
-    let at = Place {
-        used,
-        span,
-        attribute,
-    };
-    if at_home(file, moved, found, at) {
-        return true;
-    }
-    if stays_in_its_module(file, moved) {
-        renamed_on_the_way(moved, at, found);
-        return false;
-    }
     let old = text_of(&used.chain, length);
     let new = parent_as_spelled(file.graph(), module, &old, &moved.parent);
     let Some(chain) = span_of(&used.chain, 0, length - 1) else {
@@ -242,21 +257,10 @@ pub fn below(
     import: Option<&ImportStatement>,
     found: &mut FileEdits,
 ) -> bool {
-    let Some((moved, span, attribute)) = item_of(file, used, at + 1, module) else {
-        return false;
+    let (moved, place) = match leaving(file, used, (at + 1, module), found) {
+        ControlFlow::Continue(leaving) => leaving,
+        ControlFlow::Break(settled) => return settled,
     };
-    let place = Place {
-        used,
-        span,
-        attribute,
-    };
-    if at_home(file, moved, found, place) {
-        return true;
-    }
-    if stays_in_its_module(file, moved) {
-        renamed_on_the_way(moved, place, found);
-        return false;
-    }
     let Some(chain) = span_of(&used.chain, 0, at) else {
         return false;
     };
@@ -266,11 +270,7 @@ pub fn below(
         found.refuse(chain, message, Some("import the module by name".to_owned()));
         return true;
     };
-    let bound = used
-        .chain
-        .first()
-        .map(|root| root.text.as_str())
-        .unwrap_or_default();
+    let bound = used.root();
     let leaf = import.leaves.iter().find(|leaf| leaf.bound() == bound);
     let Some(leaf) = leaf else { return false };
     if is_global(file, import, bound) {

@@ -20,6 +20,17 @@ const CACHES: [&str; 7] = [
     "ttl_cache",
 ];
 
+/// Methods that change what they belong to.
+const CHANGING: [&str; 7] = [
+    "add",
+    "append",
+    "extend",
+    "insert",
+    "pop",
+    "setdefault",
+    "update",
+];
+
 /// Calls whose result cannot be told from an equal one, nor changed.
 const PLAIN_CALLS: [&str; 26] = [
     "abs",
@@ -185,21 +196,8 @@ fn keeps(body: &[Stmt], name: &str) -> bool {
         }
 
         fn visit_expr(&mut self, expression: &Expr) {
-            self.found |= match expression {
-                Expr::Subscript(place) => {
-                    self.is_ours(&place.value) && !matches!(place.ctx, ExprContext::Load)
-                }
-                Expr::Call(call) => match &*call.func {
-                    Expr::Attribute(method) => {
-                        self.is_ours(&method.value) && !READERS.contains(&method.attr.as_str())
-                    }
-                    function => {
-                        last_name(function) == Some("next")
-                            && call.arguments.args.iter().any(|each| self.is_ours(each))
-                    }
-                },
-                _ => false,
-            };
+            let is_ours = |value: &Expr| self.is_ours(value);
+            self.found |= changes_content(expression, is_ours, |method| !READERS.contains(&method));
             visitor::walk_expr(self, expression);
         }
     }
@@ -250,35 +248,31 @@ impl Visitor<'_> for Sets<'_> {
             Expr::Attribute(place) => {
                 !matches!(place.ctx, ExprContext::Load) && self.is_ours(expression)
             }
-            Expr::Subscript(place) => {
+            other => {
+                let is_ours = |value: &Expr| self.is_ours(value);
                 self.name.is_none()
-                    && !matches!(place.ctx, ExprContext::Load)
-                    && self.is_ours(&place.value)
+                    && changes_content(other, is_ours, |method| CHANGING.contains(&method))
             }
-            Expr::Call(call) => match &*call.func {
-                Expr::Attribute(method) => {
-                    let changes = [
-                        "add",
-                        "append",
-                        "extend",
-                        "insert",
-                        "pop",
-                        "setdefault",
-                        "update",
-                    ];
-                    self.name.is_none()
-                        && self.is_ours(&method.value)
-                        && changes.contains(&method.attr.as_str())
-                }
-                function => {
-                    self.name.is_none()
-                        && last_name(function) == Some("next")
-                        && call.arguments.args.iter().any(|each| self.is_ours(each))
-                }
-            },
-            _ => false,
         };
         visitor::walk_expr(self, expression);
+    }
+}
+
+/// Whether an expression changes what an object of ours contains: by a subscript, a method, or `next`.
+fn changes_content(
+    expression: &Expr,
+    is_ours: impl Fn(&Expr) -> bool,
+    is_changing: impl Fn(&str) -> bool,
+) -> bool {
+    match expression {
+        Expr::Subscript(place) => is_ours(&place.value) && !matches!(place.ctx, ExprContext::Load),
+        Expr::Call(call) => match &*call.func {
+            Expr::Attribute(method) => is_ours(&method.value) && is_changing(&method.attr),
+            function => {
+                last_name(function) == Some("next") && call.arguments.args.iter().any(is_ours)
+            }
+        },
+        _ => false,
     }
 }
 

@@ -1,8 +1,8 @@
 //! Where a definition begins and ends as text, and how it is cut out.
 
-use coalesce_model::{ByteSpan, Edit};
+use coalesce_model::{ByteSpan, Edit, texts::start_of_text};
 
-use super::outline::{Kind, Statement};
+use super::outline::{Kind, Outline, Statement};
 
 /// The line break of a text.
 pub fn newline(text: &str) -> &'static str {
@@ -17,12 +17,23 @@ fn offset(at: usize) -> u32 {
 pub fn line_start(text: &str, at: u32) -> u32 {
     let before = text.get(..at as usize).unwrap_or_default();
     let start = before.rfind('\n').map_or(0, |at| at + 1);
-    let mark = if start == 0 && text.starts_with('\u{feff}') {
-        3
-    } else {
-        0
-    };
-    offset(start.max(mark))
+    offset(start).max(start_of_text(text))
+}
+
+/// The end of the comments that head a file.
+pub fn heading_end(text: &str, outline: &Outline) -> u32 {
+    let first = outline.statements.first();
+    let first = first.map_or(u32::MAX, |first| first.span.start);
+    let mut at = start_of_text(text);
+    while at < first {
+        let end = line_end(text, at);
+        let line = text.get(at as usize..end as usize).unwrap_or_default();
+        if !line.starts_with('#') || end > first {
+            break;
+        }
+        at = end;
+    }
+    at
 }
 
 /// The end of the line of `at`, with its line break.

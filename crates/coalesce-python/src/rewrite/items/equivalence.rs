@@ -12,7 +12,6 @@ use std::{
 
 use coalesce_model::{ByteSpan, ChangeKind, Finding, Texts, TreePath, finding::codes};
 use ruff_python_ast::{self as ast, Expr, Stmt, comparable::ComparableStmt};
-use ruff_python_parser::Mode;
 use ruff_text_size::Ranged;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -23,9 +22,10 @@ use super::{
     told_apart,
 };
 use crate::{
-    analysis::{Analysis, Use, by_name::StatementsByName, predicates::last_name},
+    analysis::{Analysis, Use, by_name::StatementsByName, predicates::last_name, shift},
     graph::Entity,
     names::Names,
+    parser::parse_module,
     rewrite::mapping::Mapping,
 };
 
@@ -242,7 +242,7 @@ pub(super) struct ReadModule {
     /// Names that begin a line, and of which an attribute follows.
     headed: OnceCell<FxHashSet<String>>,
     /// What offsets of the parser are counted from.
-    start: usize,
+    start: u32,
 }
 
 impl<'t> Modules<'t> {
@@ -264,8 +264,7 @@ impl<'t> Modules<'t> {
 
     fn parse(&self, mapping: &Mapping<'_>, module: usize) -> Option<ReadModule> {
         let text = self.texts.text(&mapping.graph.modules.get(module)?.path)?;
-        let start = if text.starts_with('\u{feff}') { 3 } else { 0 };
-        let parsed = crate::parser::parse(text.get(start..)?, Mode::Module);
+        let (parsed, start) = parse_module(&text);
         let ast::Mod::Module(tree) = parsed.into_syntax() else {
             return None;
         };
@@ -338,19 +337,17 @@ impl Definition {
         if !is_comparable(statement, item) {
             return None;
         }
-        let range = statement.range();
-        let shifted = |at: ruff_text_size::TextSize| at.to_usize() + read.start;
         Some(Self {
             module,
             item: item.to_owned(),
-            span: ByteSpan::from_range(shifted(range.start())..shifted(range.end())),
+            span: shift(statement.range(), read.start),
             statement: bare(statement, item),
             read: Rc::clone(&read),
         })
     }
 
     /// What offsets of the parser are counted from.
-    pub(super) fn start(&self) -> usize {
+    pub(super) fn start(&self) -> u32 {
         self.read.start
     }
 

@@ -203,33 +203,6 @@ impl Place {
     }
 }
 
-/// The start of a file's text.
-pub fn top(target: &Target) -> u32 {
-    let start = if target.text.starts_with('\u{feff}') {
-        3
-    } else {
-        0
-    };
-    let first = target
-        .outline
-        .statements
-        .first()
-        .map_or(u32::MAX, |first| first.span.start);
-    let mut at = start;
-    while at < first {
-        let end = cut::line_end(&target.text, at);
-        let line = target
-            .text
-            .get(at as usize..end as usize)
-            .unwrap_or_default();
-        if !line.starts_with('#') || end > first || end == at {
-            break;
-        }
-        at = end;
-    }
-    at
-}
-
 /// Finds the place: before what reads the items at once, after what they read at once.
 pub fn place(
     mapping: &Mapping<'_>,
@@ -342,7 +315,7 @@ fn at_end(target: &Target, header: &Header) -> Place {
         .rev()
         .filter(|each| each.kind != Kind::Program);
     let at = last.find(|each| within(each.span.end)).map_or_else(
-        || top(target),
+        || cut::heading_end(&target.text, &target.outline),
         |last| cut::line_end(&target.text, last.span.end),
     );
     let program = statements.iter().any(|each| each.kind == Kind::Program);
@@ -678,7 +651,7 @@ fn loses(
             found.note(import.span, reference);
         }
     }
-    plan.rewrites.extend(found.rewrites);
+    plan.rewrites.extend(found.told.rewrites);
 }
 
 /// The import of an item behind a star import.

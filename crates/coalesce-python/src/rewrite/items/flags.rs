@@ -8,8 +8,7 @@
 use std::collections::BTreeMap;
 
 use coalesce_model::ByteSpan;
-use ruff_python_ast::{self as ast, ExceptHandler, Expr, Stmt};
-use ruff_python_parser::Mode;
+use ruff_python_ast::{ExceptHandler, Expr, Stmt};
 use ruff_text_size::Ranged;
 
 use super::{
@@ -18,7 +17,10 @@ use super::{
     outline::Statement,
     source::{Source, is_wanted},
 };
-use crate::rewrite::mapping::Mapping;
+use crate::{
+    parser::{parse_module, statements},
+    rewrite::mapping::Mapping,
+};
 
 /// The lines that set a flag.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -46,21 +48,18 @@ pub struct Hollow {
 /// `try` and `with`. Loops and what shares a line are not looked into, so that the count tells
 /// whether these are all.
 pub fn settings(text: &str, flag: &str) -> Settings {
-    let start = if text.starts_with('\u{feff}') { 3 } else { 0 };
-    let source = text.get(start..).unwrap_or_default();
-    let parsed = crate::parser::parse(source, Mode::Module);
+    let (parsed, start) = parse_module(text);
+    let body = statements(&parsed);
     let mut search = Search {
         text,
         flag,
-        start: u32::try_from(start).unwrap_or(0),
+        start,
         found: Settings::default(),
     };
-    if let ast::Mod::Module(module) = parsed.syntax() {
-        for statement in &module.body {
-            search.top(statement);
-        }
-        search.own(&module.body, true);
+    for statement in body {
+        search.top(statement);
     }
+    search.own(body, true);
     search.found.extents.sort();
     search.found
 }

@@ -3,7 +3,7 @@
 use coalesce_model::ByteSpan;
 
 use super::{
-    cut::{line_end, newline},
+    cut::{heading_end, line_end, newline},
     outline::{Kind, Outline},
 };
 
@@ -71,19 +71,7 @@ impl Header {
 
     /// Below the comments that head the file, where no statement says where.
     fn top(text: &str, outline: &Outline, newline: &'static str) -> Self {
-        let mut at = if text.starts_with('\u{feff}') { 3 } else { 0 };
-        let first = outline
-            .statements
-            .first()
-            .map_or(u32::MAX, |first| first.span.start);
-        while at < first {
-            let end = line_end(text, at);
-            let line = text.get(at as usize..end as usize).unwrap_or_default();
-            if !line.starts_with('#') || end > first {
-                break;
-            }
-            at = end;
-        }
+        let at = heading_end(text, outline);
         let commented = at > 3;
         Self {
             at,

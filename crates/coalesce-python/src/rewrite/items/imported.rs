@@ -122,27 +122,21 @@ pub fn resolve(
         );
         return Err((place, message));
     }
-    let arrives = mapping
-        .items
-        .called(&target.parent, &line.bound)
-        .any(Moved::travels);
     match state(mapping, target, &line) {
-        State::Same => return Ok(Resolved::default()),
-        State::Free
-            if !arrives
-                && taken
-                    .iter()
-                    .all(|other| other.bound != line.bound || share(other, &line)) =>
-        {
-            return Ok(Resolved {
-                line: Some(line),
-                rename: None,
-                ..Resolved::default()
-            });
-        }
-        State::Free | State::Taken => {}
+        State::Same => Ok(Resolved::default()),
+        State::Free if is_left_free(mapping, target, taken, &line) => Ok(Resolved {
+            line: Some(line),
+            ..Resolved::default()
+        }),
+        State::Free | State::Taken => under_another_name(need, target, (taken, &text), line),
     }
-    under_another_name(need, target, (taken, &text), line)
+}
+
+/// Whether neither a definition that arrives nor another import takes the name of an import.
+fn is_left_free(mapping: &Mapping<'_>, target: &Target, taken: &[Line], line: &Line) -> bool {
+    let mut arriving = mapping.items.called(&target.parent, &line.bound);
+    let is_alike = |other: &Line| other.bound != line.bound || share(other, line);
+    !arriving.any(Moved::travels) && taken.iter().all(is_alike)
 }
 
 /// Why a name of a module that goes away is not there any more.

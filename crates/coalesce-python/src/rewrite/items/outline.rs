@@ -9,12 +9,14 @@ use ruff_python_ast::{
     self as ast, Expr, Stmt,
     visitor::{self, Visitor},
 };
-use ruff_python_parser::Mode;
 use ruff_text_size::Ranged;
 use rustc_hash::FxHashMap;
 
 use super::{certain, guarded};
-use crate::analysis::predicates::last_name;
+use crate::{
+    analysis::predicates::last_name,
+    parser::{parse_module, statements},
+};
 
 /// What a statement is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,23 +92,20 @@ pub struct Outline {
 
 impl Outline {
     pub fn new(text: &str) -> Self {
-        let start = if text.starts_with('\u{feff}') { 3 } else { 0 };
-        let source = text.get(start..).unwrap_or_default();
-        let parsed = crate::parser::parse(source, Mode::Module);
+        let (parsed, start) = parse_module(text);
+        let body = statements(&parsed);
         let mut walker = Walker {
             text,
-            start: u32::try_from(start).unwrap_or(0),
+            start,
             found: Self::default(),
         };
-        if let ast::Mod::Module(module) = parsed.syntax() {
-            walker.found.certain = certain::bound(&module.body).unwrap_or_default();
-            for (at, statement) in module.body.iter().enumerate() {
-                walker.statement(at, statement);
-                walker.visit_stmt(statement);
-                let mut calls = Calls::default();
-                calls.visit_stmt(statement);
-                walker.found.calls.extend(calls.names);
-            }
+        walker.found.certain = certain::bound(body).unwrap_or_default();
+        for (at, statement) in body.iter().enumerate() {
+            walker.statement(at, statement);
+            walker.visit_stmt(statement);
+            let mut calls = Calls::default();
+            calls.visit_stmt(statement);
+            walker.found.calls.extend(calls.names);
         }
         walker.found.list_by_names();
         walker.found

@@ -306,6 +306,23 @@ impl Placing<'_, '_> {
         self.arriving.blocks.get(block)?.needs.get(need)
     }
 
+    /// The blocks that arrive in a target: the number of each, itself, and the file that it leaves.
+    fn blocks_of(&self, target: &Target) -> impl Iterator<Item = (usize, &Block, &Source)> {
+        target.blocks.iter().filter_map(|at| {
+            let block = self.arriving.blocks.get(*at)?;
+            let mut left = self.arriving.left.iter();
+            let left = left.find(|left| left.source.path == block.path)?;
+            Some((*at, block, &left.source))
+        })
+    }
+
+    /// Whether something sets a name of a module by a string.
+    fn is_patched(&self, source: &Source, name: &str) -> bool {
+        let own = self.mapping.graph.modules.get(source.module);
+        let full = own.map(|own| format!("{}.{name}", own.name));
+        full.is_some_and(|full| patches::is_set(self.names, &full))
+    }
+
     /// What the blocks of a target need to import there. Renames and refusals are made on the way.
     fn lines(&mut self, at: usize) -> Vec<(usize, usize, Line)> {
         let mut result: Vec<(usize, usize, Line)> = Vec::new();
@@ -316,27 +333,13 @@ impl Placing<'_, '_> {
         let mut made: Vec<String> = Vec::new();
         let mut taken: Vec<Line> = Vec::new();
         let mut renames: Vec<(usize, Vec<Edit>)> = Vec::new();
-        for block_at in &target.blocks {
-            let Some(block) = self.arriving.blocks.get(*block_at) else {
-                continue;
-            };
-            let Some(left) = self
-                .arriving
-                .left
-                .iter()
-                .find(|left| left.source.path == block.path)
-            else {
-                continue;
-            };
-            for problem in exports::captured(self.mapping, target, block, &left.source) {
+        for (block_at, block, source) in self.blocks_of(target) {
+            for problem in exports::captured(self.mapping, target, block, source) {
                 problems.push((block.path.clone(), problem));
             }
             for (need_at, need) in block.needs.iter().enumerate() {
-                let own = self.mapping.graph.modules.get(left.source.module);
-                let full = own.map(|own| format!("{}.{}", own.name, need.name));
-                let patched = full.is_some_and(|full| patches::is_set(self.names, &full));
-                let known = (taken.as_slice(), patched);
-                match resolve(self.mapping, &left.source, block, need, target, known) {
+                let known = (taken.as_slice(), self.is_patched(source, &need.name));
+                match resolve(self.mapping, source, block, need, target, known) {
                     Ok(Resolved {
                         line,
                         rename,
@@ -346,10 +349,10 @@ impl Placing<'_, '_> {
                         if let Some(name) = rename {
                             let edits = need.uses.iter();
                             let edits = edits.map(|used| Edit::replace(used.span, name.as_str()));
-                            renames.push((*block_at, edits.collect()));
+                            renames.push((block_at, edits.collect()));
                         }
                         taken.extend(line.clone());
-                        result.extend(line.map(|line| (*block_at, need_at, line)));
+                        result.extend(line.map(|line| (block_at, need_at, line)));
                     }
                     Err(problem) => problems.push((block.path.clone(), problem)),
                 }
@@ -444,23 +447,9 @@ impl Placing<'_, '_> {
             return None;
         }
         let own = self.mapping.name_after(source.module);
-        if own == moved.parent {
-            let edits = uses.iter();
-            let edits = edits.map(|(span, _)| Edit::replace(*span, &moved.name));
-            return Some(Back {
-                edits: edits.collect(),
-                ..Back::default()
-            });
-        }
         let set = patches::is_set(self.names, &moved.change.from);
-        if set
-            && let Some((line, edits)) = patches::through_module(self.mapping, source, moved, &uses)
-        {
-            return Some(Back {
-                edits,
-                line,
-                ..Back::default()
-            });
+        if let Some(back) = self.renamed_back(source, moved, &uses, set) {
+            return Some(back);
         }
         let line = back_line(self.mapping, source, moved);
         let spans: Vec<ByteSpan> = uses.iter().map(|(span, _)| *span).collect();
@@ -497,6 +486,32 @@ impl Placing<'_, '_> {
             top: true,
             copy: set,
             ..back
+        })
+    }
+
+    /// What uses in an old module become, where no import of the item itself has to serve them: where it is at home there,
+    /// and where others set its name, which is read through its module then.
+    fn renamed_back(
+        &self,
+        source: &Source,
+        moved: &Moved,
+        uses: &[(ByteSpan, bool)],
+        is_set: bool,
+    ) -> Option<Back> {
+        if self.mapping.name_after(source.module) == moved.parent {
+            let edits = uses.iter();
+            let edits = edits.map(|(span, _)| Edit::replace(*span, &moved.name));
+            return Some(Back {
+                edits: edits.collect(),
+                ..Back::default()
+            });
+        }
+        let through = || patches::through_module(self.mapping, source, moved, uses);
+        let (line, edits) = is_set.then(through)??;
+        Some(Back {
+            edits,
+            line,
+            ..Back::default()
         })
     }
 

@@ -9,7 +9,10 @@ use ruff_python_ast::{
 use ruff_text_size::Ranged;
 
 use super::{equivalence::Definition, signatures::Swap, unlike};
-use crate::{analysis::Use, rewrite::mapping::Mapping};
+use crate::{
+    analysis::{Use, shift},
+    rewrite::mapping::Mapping,
+};
 
 /// What is known of a definition and another one of another text that takes its place.
 pub(super) enum Results {
@@ -255,9 +258,7 @@ fn is_same(
 }
 
 fn names_in<'a>(definition: &'a Definition, part: &Expr) -> impl Iterator<Item = &'a Use> {
-    let range = part.range();
-    let (from, to) = (range.start().to_usize(), range.end().to_usize());
-    let span = (from + definition.start())..(to + definition.start());
+    let span = shift(part.range(), definition.start()).range();
     let inside = move |used: &&Use| {
         let root = used.chain.first();
         root.is_some_and(|root| span.contains(&(root.span.start as usize)))

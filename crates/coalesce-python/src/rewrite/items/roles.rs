@@ -8,8 +8,9 @@ use ruff_python_ast::{
     self as ast, ExceptHandler, Expr, Pattern, Stmt,
     visitor::{self, Visitor},
 };
-use ruff_python_parser::Mode;
 use ruff_text_size::Ranged;
+
+use crate::parser::{parse_module, statements};
 
 /// What a place asks of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,17 +23,13 @@ pub enum Role {
 
 /// The places of a file that ask for more than a value of expressions that end at `ends`.
 pub fn roles(text: &str, ends: &[u32]) -> Vec<(ByteSpan, Role)> {
-    let start = if text.starts_with('\u{feff}') { 3 } else { 0 };
-    let source = text.get(start..).unwrap_or_default();
-    let parsed = crate::parser::parse(source, Mode::Module);
+    let (parsed, start) = parse_module(text);
     let mut search = Search {
-        start: u32::try_from(start).unwrap_or(0),
+        start,
         ends,
         found: Vec::new(),
     };
-    if let ast::Mod::Module(tree) = parsed.syntax() {
-        search.visit_body(&tree.body);
-    }
+    search.visit_body(statements(&parsed));
     search.found
 }
 

@@ -7,7 +7,7 @@ use coalesce_model::{
     ByteSpan, ChangeKind, LanguagePlan, Texts, TreePath, Unproven, UnprovenKind, finding::codes,
 };
 use ruff_python_ast::{self as ast, Expr, Stmt, comparable::ComparableExpr};
-use ruff_python_parser::{Mode, Parsed};
+use ruff_python_parser::Parsed;
 
 use super::{
     calls::{Callee, CallsOfFile, calls, doubt},
@@ -20,6 +20,7 @@ use crate::{
     facts::Spanned,
     graph::Entity,
     names::Names,
+    parser::parse_module,
     references::Mentions,
     rewrite::mapping::Mapping,
 };
@@ -116,16 +117,44 @@ pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) 
         conditions.push(has_perhaps(mapping, &swap, &modules));
         shapes.push((swap, shape));
     }
-    let words = shapes
-        .iter()
-        .map(|(swap, _)| [word_of(&swap.item).to_owned()]);
+    let users = users_of(mapping, texts, &shapes, plan);
+    let setters = match shapes.is_empty() {
+        true => Vec::new(),
+        false => patches::setters(texts),
+    };
+    let compared = open.into_iter().zip(conditions);
+    for (((swap, _), users), (comparison, perhaps)) in shapes.iter().zip(users).zip(compared) {
+        if perhaps {
+            let why = format!("`{}` is there only under a condition", swap.to);
+            let unproven = users.unproven(swap, UnprovenKind::Condition, why);
+            plan.unproven.extend(unproven);
+        }
+        let both = [&swap.to, &swap.from];
+        let mut both = both.into_iter().filter(|_| users.first.is_some());
+        if let Some(name) = both.find(|name| patches::is_set_by(&setters, name)) {
+            let why =
+                format!("`{name}` is set to something else, and others come to read what is set");
+            plan.unproven
+                .extend(users.unproven(swap, UnprovenKind::Patch, why));
+        }
+        tell(mapping, swap, users, comparison, plan);
+    }
+}
+
+/// The users of each of what is swapped; uses that do not fit are refused on the way.
+fn users_of(
+    mapping: &Mapping<'_>,
+    texts: &dyn Texts,
+    shapes: &[(Swap, Shape)],
+    plan: &mut LanguagePlan,
+) -> Vec<Users> {
+    let words = shapes.iter();
+    let words = words.map(|(swap, _)| [word_of(&swap.item).to_owned()]);
     let mentions = Mentions::new(&words.collect::<Vec<_>>());
     let mut users: Vec<Users> = shapes.iter().map(|_| Users::default()).collect();
     for (module, found) in mapping.graph.modules.iter().enumerate() {
-        let Some(text) = texts
-            .text(&found.path)
-            .filter(|_| !mapping.goes_away(module))
-        else {
+        let stays = !mapping.goes_away(module);
+        let Some(text) = texts.text(&found.path).filter(|_| stays) else {
             continue;
         };
         let named = mentions.of(&text);
@@ -150,27 +179,7 @@ pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) 
             users.add(&found.path, used, bases);
         }
     }
-    let setters = match shapes.is_empty() {
-        true => Vec::new(),
-        false => patches::setters(texts),
-    };
-    let compared = open.into_iter().zip(conditions);
-    for (((swap, _), users), (comparison, perhaps)) in shapes.iter().zip(users).zip(compared) {
-        if perhaps {
-            let why = format!("`{}` is there only under a condition", swap.to);
-            let unproven = users.unproven(swap, UnprovenKind::Condition, why);
-            plan.unproven.extend(unproven);
-        }
-        let both = [&swap.to, &swap.from];
-        let mut both = both.into_iter().filter(|_| users.first.is_some());
-        if let Some(name) = both.find(|name| patches::is_set_by(&setters, name)) {
-            let why =
-                format!("`{name}` is set to something else, and others come to read what is set");
-            plan.unproven
-                .extend(users.unproven(swap, UnprovenKind::Patch, why));
-        }
-        tell(mapping, swap, users, comparison, plan);
-    }
+    users
 }
 
 /// What a text has that says a name, also where a class puts its own before it: the name without its first underscores.
@@ -554,7 +563,8 @@ struct User<'a> {
     path: &'a TreePath,
     /// The uses of items: which of the file's, and how much of it names the item.
     uses: BTreeMap<(usize, String), Vec<(usize, usize)>>,
-    parsed: &'a OnceCell<Parsed<ast::Mod>>,
+    /// Its tree, and where what was parsed begins.
+    parsed: &'a OnceCell<(Parsed<ast::Mod>, u32)>,
     calls: OnceCell<CallsOfFile<'a>>,
 }
 
@@ -562,7 +572,7 @@ impl<'a> User<'a> {
     fn new(
         names: Names<'a>,
         (path, text): (&'a TreePath, &'a str),
-        parsed: &'a OnceCell<Parsed<ast::Mod>>,
+        parsed: &'a OnceCell<(Parsed<ast::Mod>, u32)>,
     ) -> Self {
         let mut uses: BTreeMap<(usize, String), Vec<(usize, usize)>> = BTreeMap::new();
         for (number, used) in names.analysis.uses.iter().enumerate() {
@@ -600,16 +610,8 @@ impl<'a> User<'a> {
 
     fn calls(&self) -> &CallsOfFile<'a> {
         self.calls.get_or_init(|| {
-            let start = if self.text.starts_with('\u{feff}') {
-                3
-            } else {
-                0
-            };
-            let source = self.text.get(start..).unwrap_or_default();
-            let parsed = self
-                .parsed
-                .get_or_init(|| crate::parser::parse(source, Mode::Module));
-            CallsOfFile::new(parsed.syntax(), u32::try_from(start).unwrap_or(0))
+            let (parsed, start) = self.parsed.get_or_init(|| parse_module(self.text));
+            CallsOfFile::new(parsed.syntax(), *start)
         })
     }
 

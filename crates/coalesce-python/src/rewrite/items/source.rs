@@ -234,6 +234,17 @@ fn strictly(extents: &[ByteSpan], span: ByteSpan) -> bool {
         .any(|extent| extent.start < span.start && span.end < extent.end)
 }
 
+/// Whether statements are the overloads of one function, and the function behind them, which a stub has not.
+fn are_overloads(source: &Source, statements: &[Statement]) -> bool {
+    let Some((last, others)) = statements.split_last() else {
+        return false;
+    };
+    let is_overload = |one: &Statement| one.kind == Kind::Function { overload: true };
+    let is_stub = source.path.extension() == Some("pyi");
+    others.iter().all(is_overload)
+        && matches!(last.kind, Kind::Function { overload } if !overload || is_stub)
+}
+
 /// The statements that define an item, as whole lines, or why they cannot be told.
 pub fn definition(
     mapping: &Mapping<'_>,
@@ -268,19 +279,13 @@ pub fn definition(
     };
     let statements = outline.statements.get(*start..=*end).unwrap_or_default();
     let kind = statements.last().map_or(Kind::Other, |last| last.kind);
-    let stub = source.path.extension() == Some("pyi");
-    let overloads = statements
-        .iter()
-        .rev()
-        .skip(1)
-        .all(|statement| statement.kind == Kind::Function { overload: true })
-        && matches!(kind, Kind::Function { overload } if !overload || stub);
     let in_function = |binding: &&crate::analysis::Binding| {
         let mut globals = source.outline.globals.iter();
         !globals.any(|(function, name)| name == item && function.contains(binding.span))
     };
     let bound = bindings.iter().filter(in_function).count();
-    if statements.len() != own.len() || bound != own.len() || (own.len() > 1 && !overloads) {
+    let is_single = own.len() == 1 || are_overloads(source, statements);
+    if statements.len() != own.len() || bound != own.len() || !is_single {
         return Err((first, "it is defined several times or conditionally".into()));
     }
     if let Some(statement) = changed_by(outline, item, &own) {
@@ -396,7 +401,7 @@ impl<'s> Followed<'s> {
             let mut found = FileEdits::new(source.path.clone());
             rewrite::passes(&file, options, &mut found);
             let (found, edits) = found.finish();
-            let mut rewrites = found.rewrites;
+            let mut rewrites = found.told.rewrites;
             rewrites.sort_by_key(|rewrite| rewrite.span);
             let mut edits: Vec<Edit> = edits.into_iter().map(|(edit, _)| edit).collect();
             edits.sort_by_key(|edit| edit.span);

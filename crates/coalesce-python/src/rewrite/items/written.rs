@@ -265,7 +265,7 @@ impl Placing<'_, '_> {
         let (at, before, after) = match (future, docs) {
             (Some(future), _) => (cut::line_end(&target.text, future.span.end), "", ""),
             (None, Some(docs)) => (cut::line_end(&target.text, docs.span.end), newline, ""),
-            (None, None) => (exports::top(target), "", newline),
+            (None, None) => (cut::heading_end(&target.text, &target.outline), "", newline),
         };
         let edit = Edit::insert(at, format!("{before}{line}{after}"));
         (vec![edit], note)

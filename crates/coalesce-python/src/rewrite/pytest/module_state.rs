@@ -2,7 +2,7 @@
 //! them, a condition under which none is run.
 
 use coalesce_model::ByteSpan;
-use ruff_python_ast::{Expr, Stmt};
+use ruff_python_ast::{ExceptHandler, Expr, Stmt};
 use ruff_text_size::Ranged;
 
 use crate::{
@@ -46,43 +46,54 @@ pub(super) fn of(text: &str) -> Vec<ForAll> {
 
 fn collect(body: &[Stmt], text: &str, start: u32, found: &mut Vec<ForAll>) {
     for statement in body {
-        let name = match statement {
-            Stmt::FunctionDef(function) => {
-                let named = function.name.as_str();
-                let automatic = is_fixture(function) && NamedFunction::new(function).autouse;
-                (automatic || AROUND.contains(&named)).then(|| named.to_owned())
-            }
-            Stmt::Assign(assign) => {
-                let mut names = assign.targets.iter().filter_map(last_name);
-                let named = names.find(|name| AROUND.contains(name));
-                named.map(str::to_owned).or_else(|| skipping(&assign.value))
-            }
-            Stmt::AugAssign(assign) => {
-                let named = last_name(&assign.target).filter(|name| AROUND.contains(name));
-                named.map(str::to_owned)
-            }
-            Stmt::Expr(expression) => skipping(&expression.value),
-            Stmt::If(block) => {
-                collect(&block.body, text, start, found);
-                for clause in &block.elif_else_clauses {
-                    collect(&clause.body, text, start, found);
-                }
-                None
-            }
-            Stmt::Try(block) => {
-                for ruff_python_ast::ExceptHandler::ExceptHandler(handler) in &block.handlers {
-                    collect(&handler.body, text, start, found);
-                }
-                None
-            }
-            _ => None,
-        };
         let span = shift(statement.range(), start);
-        found.extend(name.map(|name| ForAll {
+        found.extend(name_of(statement).map(|name| ForAll {
             span,
             name,
             text: span.of(text).unwrap_or_default().to_owned(),
         }));
+        for block in conditional_blocks(statement) {
+            collect(block, text, start, found);
+        }
+    }
+}
+
+/// What a statement is called that concerns all tests of its module; nothing for any other.
+fn name_of(statement: &Stmt) -> Option<String> {
+    match statement {
+        Stmt::FunctionDef(function) => {
+            let named = function.name.as_str();
+            let automatic = is_fixture(function) && NamedFunction::new(function).autouse;
+            (automatic || AROUND.contains(&named)).then(|| named.to_owned())
+        }
+        Stmt::Assign(assign) => {
+            let mut names = assign.targets.iter().filter_map(last_name);
+            let named = names.find(|name| AROUND.contains(name));
+            named.map(str::to_owned).or_else(|| skipping(&assign.value))
+        }
+        Stmt::AugAssign(assign) => {
+            let named = last_name(&assign.target).filter(|name| AROUND.contains(name));
+            named.map(str::to_owned)
+        }
+        Stmt::Expr(expression) => skipping(&expression.value),
+        _ => None,
+    }
+}
+
+/// The blocks of a statement that a condition or a failure leads to.
+fn conditional_blocks(statement: &Stmt) -> Vec<&[Stmt]> {
+    match statement {
+        Stmt::If(block) => {
+            let others = block.elif_else_clauses.iter();
+            let others = others.map(|clause| &*clause.body);
+            std::iter::once(&*block.body).chain(others).collect()
+        }
+        Stmt::Try(block) => {
+            let handlers = block.handlers.iter();
+            let handlers = handlers.map(|ExceptHandler::ExceptHandler(handler)| &*handler.body);
+            handlers.collect()
+        }
+        _ => Vec::new(),
     }
 }
 

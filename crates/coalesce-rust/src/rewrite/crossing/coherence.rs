@@ -9,26 +9,17 @@ use super::{Check, Piece};
 use crate::{
     facts::ItemKind,
     lexer::{self, Token, TokenKind},
-    resolve::{CrateId, Found, ImplSite, ItemId, Res, UseSite},
-    rewrite::mapping::refusal,
+    resolve::{CrateId, FileId, Found, ImplSite, ItemId, Res, UseSite, World},
+    rewrite::mapping::{Mapping, refusal},
 };
 
 impl Check<'_> {
     /// `impl`s that would be in another crate than both their trait and their type.
     pub(super) fn orphans(&mut self, pieces: &[Piece]) {
         let mapping = self.mapping;
-        let from: BTreeSet<CrateId> = pieces.iter().map(|one| mapping.krate(one.from)).collect();
-        for one in mapping.world.impls() {
-            let krate = mapping.krate(one.module);
-            if !from.contains(&krate) {
-                continue;
-            }
-            let mut around = pieces.iter();
-            let moved = around.find(|piece| {
-                piece.file == one.file
-                    && piece.span.contains(one.span)
-                    && (self.set.is_some() || piece.from == one.module)
-            });
+        for (one, krate) in impls_left(mapping, pieces) {
+            let mut around = pieces.iter().filter(|piece| piece.holds(one));
+            let moved = around.find(|piece| self.set.is_some() || piece.from == one.module);
             let home = moved.map_or(mapping.after(one.module).krate, |piece| piece.to);
             let local = |item: Option<ItemId>| item.map(|item| self.crate_after(item) == home);
             let (of, by) = (local(one.of), local(one.by));
@@ -38,12 +29,10 @@ impl Check<'_> {
             if !touched || allowed || ![one.of, one.by].into_iter().flatten().any(was) {
                 continue;
             }
-            let path = mapping.world[one.file].path.clone();
-            let message = "this `impl` would be in another crate than its trait and its type";
-            let help = "move the type, or the trait, along with it".to_owned();
-            let refused = refusal(path, message).coded(codes::FORBIDDEN_IN_TARGET);
-            let refused = refused.at(one.span).with_help(help);
-            self.found.refusals.push(refused);
+            self.refuse_orphan(
+                one,
+                "this `impl` would be in another crate than its trait and its type",
+            );
         }
     }
 
@@ -52,43 +41,36 @@ impl Check<'_> {
     pub(super) fn orphan_arguments(&mut self, pieces: &[Piece]) {
         let mapping = self.mapping;
         let world = mapping.world;
-        let from: BTreeSet<CrateId> = pieces.iter().map(|one| mapping.krate(one.from)).collect();
-        for one in world.impls() {
-            let krate = mapping.krate(one.module);
-            let inside = |piece: &Piece| piece.file == one.file && piece.span.contains(one.span);
-            let home = match pieces.iter().find(|piece| inside(piece)) {
+        for (one, krate) in impls_left(mapping, pieces) {
+            let home = match pieces.iter().find(|piece| piece.holds(one)) {
                 Some(piece) => piece.to,
                 None => mapping.after(one.module).krate,
             };
             let own =
                 |item: Option<ItemId>| item.is_some_and(|item| self.crate_after(item) == home);
-            if one.is_inherent() || !from.contains(&krate) || own(one.of) || own(one.by) {
+            if one.is_inherent() || own(one.of) || own(one.by) {
                 continue;
             }
             let path = &world[one.file].path;
             let text = mapping.texts.text(path).unwrap_or_default();
-            let arguments = arguments_of_trait(&text, one.span);
-            let mut named = BTreeSet::new();
-            world.visit_file(&world[one.file], &mut |_, site| {
-                let last = site.segments.last();
-                if !last.is_some_and(|last| arguments.contains(&last.span)) {
-                    return;
-                }
-                let led = site.trace.steps.last().into_iter().flat_map(Found::all);
-                named.extend(led.filter_map(|(res, _)| match res {
-                    Res::Item(item) => Some(item),
-                    _ => None,
-                }));
-            });
+            let named = items_named_at(world, one.file, &arguments_of_trait(&text, one.span));
             let was = |item: &ItemId| mapping.krate(world[*item].module) == krate;
             if named.iter().any(was) && !named.iter().any(|item| own(Some(*item))) {
-                let message = "this `impl` would have no type and no trait of its own crate";
-                let help = "move the type, or the trait, along with it".to_owned();
-                let refused = refusal(path.clone(), message).coded(codes::FORBIDDEN_IN_TARGET);
-                let refused = refused.at(one.span).with_help(help);
-                self.found.refusals.push(refused);
+                self.refuse_orphan(
+                    one,
+                    "this `impl` would have no type and no trait of its own crate",
+                );
             }
         }
+    }
+
+    fn refuse_orphan(&mut self, one: &ImplSite, message: &str) {
+        let path = self.mapping.world[one.file].path.clone();
+        let refused = refusal(path, message).coded(codes::FORBIDDEN_IN_TARGET);
+        let help = "move the type, or the trait, along with it".to_owned();
+        self.found
+            .refusals
+            .push(refused.at(one.span).with_help(help));
     }
 
     /// `impl<T: Moved> Trait for T` beside one for a type of another crate: whether that has the trait
@@ -163,6 +145,41 @@ impl Check<'_> {
         });
         found
     }
+}
+
+impl Piece {
+    /// Whether an `impl` stands in it.
+    fn holds(&self, one: &ImplSite) -> bool {
+        self.file == one.file && self.span.contains(one.span)
+    }
+}
+
+/// The `impl`s of crates that something leaves, each with its crate.
+fn impls_left<'w>(
+    mapping: &'w Mapping<'_>,
+    pieces: &[Piece],
+) -> impl Iterator<Item = (&'w ImplSite, CrateId)> {
+    let from: BTreeSet<CrateId> = pieces.iter().map(|one| mapping.krate(one.from)).collect();
+    let impls = mapping.world.impls().iter();
+    let impls = impls.map(|one| (one, mapping.krate(one.module)));
+    impls.filter(move |(_, krate)| from.contains(krate))
+}
+
+/// The items that paths of a file lead to whose last segment stands at one of these places.
+fn items_named_at(world: &World, file: FileId, places: &BTreeSet<ByteSpan>) -> BTreeSet<ItemId> {
+    let mut named = BTreeSet::new();
+    world.visit_file(&world[file], &mut |_, site| {
+        let last = site.segments.last();
+        if !last.is_some_and(|last| places.contains(&last.span)) {
+            return;
+        }
+        let led = site.trace.steps.last().into_iter().flat_map(Found::all);
+        named.extend(led.filter_map(|(res, _)| match res {
+            Res::Item(item) => Some(item),
+            _ => None,
+        }));
+    });
+    named
 }
 
 /// The last names of the types that a trait is given in the head of an `impl`, not those inside of them.

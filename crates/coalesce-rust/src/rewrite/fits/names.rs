@@ -10,7 +10,6 @@ use std::{
 use coalesce_model::{ByteSpan, Texts};
 
 use crate::{
-    facts::ItemKind,
     lexer,
     resolve::{FileId, ItemId, ModuleId, Res, UseSite, World},
     syntax,
@@ -112,18 +111,8 @@ impl<'n> Names<'n> {
     /// The traits of the tree that a module has by name and that have a function of this name: what
     /// stands behind a dot may be theirs.
     pub fn traits_with(&self, module: ModuleId, name: &str) -> BTreeSet<Res> {
-        let space = Some(self.world.space(module));
-        let names = space.into_iter().flat_map(|space| space.names.values());
-        let items = names.flatten().filter_map(|binding| match binding.res {
-            Res::Item(item) => Some(item),
-            _ => None,
-        });
-        let is_trait = |item: &ItemId| {
-            let node = &self.world[item];
-            node.kind == ItemKind::Trait
-        };
-        let found = items.filter(is_trait);
-        found
+        let traits = self.world.traits_in_scope(module);
+        traits
             .filter(|item| self.functions_of(*item).contains(name))
             .map(Res::Item)
             .collect()

@@ -68,27 +68,19 @@ pub(super) fn rewrite(
     }
     let structure = arrive::made(&set);
     plan.notes.extend(structure.notes.iter().cloned());
-    plan.refusals.extend(
-        set.moving
-            .iter()
-            .filter(|moving| !moving.gives_way())
-            .filter_map(|moving| arrive::closed(&set, &structure, &moving.to)),
-    );
+    let arriving = set.moving.iter().filter(|moving| !moving.gives_way());
+    let closed = arriving.filter_map(|moving| arrive::closed(&set, &structure, &moving.to));
+    plan.refusals.extend(closed);
     let mut scan = scan::scan(&set);
     bodies::settle(&set, &mut scan);
     let shims = shims::write(&set, &scan);
     plan.notes.extend(shims.notes.iter().cloned());
     let imports = imports::settle(&set, &mut scan, &shims);
-    plan.unproven.extend(guessed(&set, &scan));
-    plan.unproven.extend(made_traits::unknown(&set));
-    plan.unproven.extend(taken::macro_words(&set));
-    plan.unproven.extend(unseen::places(&set));
+    plan.unproven.extend(unproven_items(&set, &scan));
     let more = replace::needs(&set, &scan);
     scan.told.needs.extend(more);
     let crossing = super::crossing::of_items(&set);
-    plan.refusals.extend(crossing.refusals);
-    plan.notes.extend(crossing.notes);
-    plan.unproven.extend(crossing.unproven);
+    crossing.tell(&mut plan);
     plan.refusals.extend(forbidden(&set, &scan));
     mentions(&set, &structure, &mut scan);
     let visible = visible(&set, &mut scan, &mut plan);
@@ -108,13 +100,8 @@ pub(super) fn rewrite(
     tell(&mut plan, std::mem::take(&mut scan.told));
     plan.unproven
         .extend(unproven::places(&graph.world, (changes, &settled), texts));
-    let arrival = arrive::arrive(
-        &set,
-        &structure,
-        (&imports, &shims),
-        (&scan, &undocumented),
-        edits,
-    );
+    let (arriving, scanned) = ((&imports, &shims), (&scan, &undocumented));
+    let arrival = arrive::arrive(&set, &structure, arriving, scanned, edits);
     plan.refusals.extend(arrival.refusals);
     plan.rewrites.extend(arrival.rewrites);
     plan.creates = arrival.creates;
@@ -122,6 +109,15 @@ pub(super) fn rewrite(
     plan.refusals.sort();
     plan.refusals.dedup();
     plan
+}
+
+/// What reading the definitions that move and their users does not prove.
+fn unproven_items(set: &Set<'_>, scan: &Scan) -> Vec<Unproven> {
+    let mut found = guessed(set, scan);
+    found.extend(made_traits::unknown(set));
+    found.extend(taken::macro_words(set));
+    found.extend(unseen::places(set));
+    found
 }
 
 /// What cannot move, as only items are asked.

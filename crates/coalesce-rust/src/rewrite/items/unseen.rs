@@ -213,13 +213,7 @@ struct TraitsInScope {
 impl TraitsInScope {
     fn of(set: &Set<'_>, user: ModuleId) -> Self {
         let world = set.world();
-        let bound = world.space(user).names.values().flatten();
-        let traits: BTreeSet<ItemId> = bound
-            .filter_map(|one| match one.res {
-                Res::Item(item) if world[item].kind == ItemKind::Trait => Some(item),
-                _ => None,
-            })
-            .collect();
+        let traits: BTreeSet<ItemId> = world.traits_in_scope(user).collect();
         let names = traits.iter().flat_map(|item| members(set, *item));
         let names: BTreeSet<String> = names.collect();
         let mut calls: BTreeMap<String, Vec<(FileId, ByteSpan)>> = BTreeMap::new();

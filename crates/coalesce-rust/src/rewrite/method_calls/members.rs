@@ -7,8 +7,7 @@ use std::{
 
 use super::kinds::{Bound, Given, ReceiverKind, Scope, arguments_of, name_of};
 use crate::{
-    facts::ItemKind,
-    resolve::{ItemId, ModuleId, Res},
+    resolve::{ItemId, ModuleId},
     rewrite::traits,
     syntax,
 };
@@ -41,11 +40,8 @@ impl Given<'_> {
     /// The trait of the tree that a bound names.
     pub(super) fn trait_of(&self, bound: &Bound) -> Option<ItemId> {
         let bindings = self.world.bindings(bound.0, &bound.1).iter();
-        let mut items = bindings.filter_map(|binding| match binding.res {
-            Res::Item(item) if self.world[item].kind == ItemKind::Trait => Some(item),
-            _ => None,
-        });
-        items.next()
+        let mut traits = bindings.filter_map(|binding| self.world.as_trait(binding.res));
+        traits.next()
     }
 
     pub(super) fn shape(&mut self, bound: &Bound) -> Rc<TraitShape> {

@@ -26,8 +26,7 @@ use self::{
 };
 use super::traits;
 use crate::{
-    facts::ItemKind,
-    resolve::{ModuleId, Res, World},
+    resolve::{ModuleId, World},
     syntax,
 };
 
@@ -103,10 +102,7 @@ impl Reader<'_> {
     fn is_trait(&self, name: &str) -> bool {
         let bindings = self.world.bindings(self.home, name);
         let mut all = bindings.iter();
-        all.any(|binding| match binding.res {
-            Res::Item(item) => self.world[item].kind == ItemKind::Trait,
-            _ => false,
-        })
+        all.any(|binding| self.world.as_trait(binding.res).is_some())
     }
 
     fn kind_of_type(&self, ty: &syn::Type) -> Option<ReceiverKind> {

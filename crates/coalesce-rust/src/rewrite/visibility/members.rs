@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::ByteSpan;
+use coalesce_model::{ByteSpan, texts::start_of_text};
 use syn::{spanned::Spanned, visit::Visit};
 
 use super::code::Resolved;
@@ -69,7 +69,7 @@ pub(super) fn members_of(tree: &Resolved<'_>, file: FileId) -> FileMembers {
     let Some(text) = tree.text_of(file) else {
         return FileMembers::default();
     };
-    let base = if text.starts_with('\u{feff}') { 3 } else { 0 };
+    let base = start_of_text(&text) as usize;
     let code = text.get(base..).unwrap_or_default();
     let Ok(parsed) = syntax::parse::<syn::File>(code) else {
         return FileMembers::default();

@@ -13,7 +13,7 @@ use syn::spanned::Spanned as _;
 use super::code::Resolved;
 use crate::{
     facts::{Impl, ItemKind},
-    resolve::{FileId, ItemId, ModuleId, Res},
+    resolve::{FileId, ItemId, ModuleId},
     syntax,
 };
 
@@ -48,7 +48,7 @@ impl<'r, 'a> Reachable<'r, 'a> {
     ) -> BTreeSet<ItemId> {
         let mut waiting: Vec<ItemId> = named.iter().copied().collect();
         waiting.extend(self.defined_in(parts));
-        waiting.extend(self.traits_of(module));
+        waiting.extend(self.tree.world.traits_in_scope(module));
         let mut found = BTreeSet::new();
         while let Some(item) = waiting.pop() {
             if found.insert(item) {
@@ -77,22 +77,6 @@ impl<'r, 'a> Reachable<'r, 'a> {
             }
         }
         found
-    }
-
-    /// Traits that a module has in scope: their methods need no name.
-    fn traits_of(&self, module: ModuleId) -> Vec<ItemId> {
-        let world = self.tree.world;
-        let names = Some(&world.space(module).names);
-        let bindings = names.into_iter().flat_map(|names| names.values()).flatten();
-        let items = bindings.filter_map(|binding| match binding.res {
-            Res::Item(item) => Some(item),
-            _ => None,
-        });
-        let is_trait = |item: &ItemId| {
-            let node = &world[item];
-            node.kind == ItemKind::Trait
-        };
-        items.filter(is_trait).collect()
     }
 
     fn given_by(&mut self, item: ItemId) -> &BTreeSet<ItemId> {

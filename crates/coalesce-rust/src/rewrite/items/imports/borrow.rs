@@ -195,8 +195,6 @@ impl<'a> Settler<'_, 'a> {
             .iter()
             .flat_map(|borrow| borrow.results.iter().copied())
             .collect();
-        let several = borrows.iter().any(|borrow| borrow.source != first.source);
-        let methods = |borrow: &&Borrow| matches!(borrow.site, UseSite::ExternCrate(_));
         match self.known(place, name, borrows) {
             _ if name == "_" => {
                 if self.has_unnamed(place, &results) {
@@ -207,14 +205,11 @@ impl<'a> Settler<'_, 'a> {
             Known::Another => return self.respell(borrows),
             Known::Nothing => {}
         }
-        if several && borrows.iter().any(|borrow| borrow.results != first.results) {
-            return self.respell(borrows);
-        }
+        let several = borrows.iter().any(|one| one.source != first.source);
+        let differ = borrows.iter().any(|one| one.results != first.results);
         // A doc link alone asks for no import.
-        if borrows
-            .iter()
-            .all(|borrow| borrow.origin == Origin::DocLink)
-        {
+        let documents_alone = borrows.iter().all(|one| one.origin == Origin::DocLink);
+        if (several && differ) || documents_alone {
             return self.respell(borrows);
         }
         let Some(path) = self.path(first) else {
@@ -226,7 +221,8 @@ impl<'a> Settler<'_, 'a> {
             return;
         };
         let cfg = self.conditions_on(borrows, first);
-        let only_methods = borrows.iter().all(|borrow| methods(&borrow));
+        let is_of_methods = |one: &Borrow| matches!(one.site, UseSite::ExternCrate(_));
+        let only_methods = borrows.iter().all(is_of_methods);
         if only_methods {
             self.guess(name, borrows);
         }

@@ -165,20 +165,11 @@ impl<'a> Settler<'_, 'a> {
         if !moved.shim && self.is_imported(target, here, moving) {
             return;
         }
-        if is_of_module(world, leaf) && self.is_named_too(here, moved.item) {
-            self.spend(leaf, here, target);
-            return;
-        }
-        // A shim is another definition: two globs that bring both are ambiguous.
-        if !moved.shim && self.is_brought(leaf, here, moving) {
+        if self.is_had_besides(leaf, here, moving) {
             self.spend(leaf, here, target);
             return;
         }
         let private = visibility_of(world, leaf) == Some(VisibilityKind::Private);
-        if !private && self.is_had_anyway(leaf, here, moving) {
-            self.spend(leaf, here, target);
-            return;
-        }
         let own = self.conditions(leaf);
         let mut cfg = self.conditions_of(Res::Item(moved.item));
         cfg.retain(|condition| !own.contains(condition));
@@ -213,6 +204,21 @@ impl<'a> Settler<'_, 'a> {
         let list = work.besides.entry(fact.declaration).or_default();
         list.insert(tree);
         self.spend(leaf, here, target);
+    }
+
+    /// Whether a module goes on having what left another one without the glob that brought it.
+    fn is_had_besides(&self, leaf: (FileId, u32), here: ModuleId, moving: usize) -> bool {
+        let world = self.world();
+        let moved = self.set.moving(moving);
+        if is_of_module(world, leaf) && self.is_named_too(here, moved.item) {
+            return true;
+        }
+        // A shim is another definition: two globs that bring both are ambiguous.
+        if !moved.shim && self.is_brought(leaf, here, moving) {
+            return true;
+        }
+        let private = visibility_of(world, leaf) == Some(VisibilityKind::Private);
+        !private && self.is_had_anyway(leaf, here, moving)
     }
 
     /// Lets uses of what has another name in its module take it: a glob goes on bringing that.

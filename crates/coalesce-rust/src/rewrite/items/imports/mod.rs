@@ -32,7 +32,6 @@ use crate::{
         spell::{Respelling, Speller, written},
         traits,
     },
-    syntax,
 };
 
 /// One name that a module imports.
@@ -269,16 +268,9 @@ impl<'a> Settler<'_, 'a> {
     }
 
     /// The conditions on an import.
-    fn conditions(&self, (file, leaf): (FileId, u32)) -> BTreeSet<String> {
-        let world = self.world();
-        let span = world.facts(file).declaration_of(leaf).span;
-        let text = self.set.mapping.texts.text(&self.set.path(file));
-        let found = text.and_then(|text| {
-            let item: syn::ItemUse = syntax::parse(span.of(&text)?).ok()?;
-            Some(conditions::conditions(&item.attrs))
-        });
-        proc_macro2::extra::invalidate_current_thread_spans();
-        found.unwrap_or_default().into_iter().collect()
+    fn conditions(&self, import: (FileId, u32)) -> BTreeSet<String> {
+        let found = conditions::of_import(self.set.mapping, import);
+        found.into_iter().collect()
     }
 }
 
