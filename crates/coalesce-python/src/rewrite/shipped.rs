@@ -138,8 +138,8 @@ fn of_setup_py(text: &str) -> Option<PackageFinder> {
         let name = last_name(&call.func);
         matches!(name, Some("find_packages" | "find_namespace_packages"))
     };
-    let calls = calls_in(statements(&parsed)).into_iter();
-    let call = calls.filter(finds).next_back()?;
+    let mut calls = calls_in(statements(&parsed)).into_iter();
+    let call = calls.rfind(finds)?;
     let words = |name: &str, at: usize| match call.arguments.find_argument_value(name, at) {
         Some(Expr::List(list)) => strings(&list.elts),
         Some(Expr::Tuple(list)) => strings(&list.elts),
