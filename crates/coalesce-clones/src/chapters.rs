@@ -3,7 +3,9 @@
 //! text comes before what is alike. Also which classes stand inside of larger ones. Places decide, and
 //! what was measured of the texts; nothing is compared.
 
-use coalesce_model::{LanguageKind, TreePath, envelope::DuplicateKind, outline::marks};
+use coalesce_model::{
+    LanguageKind, TreePath, UnitKind, envelope::DuplicateKind, outline::marks,
+};
 use rustc_hash::FxHashMap;
 
 use crate::{
@@ -174,7 +176,8 @@ impl Chapter {
             .map_or(LanguageKind::Python, |(file, _)| file.language);
         let is_first = measure.is_plain(language, places.len())
             && is_work(places)
-            && !places.iter().all(is_asked_for);
+            && !places.iter().all(is_asked_for)
+            && !places.iter().any(is_short_passage);
         let chapter = if is_first { Self::Product } else { Self::Alike };
         (chapter, Some(measure))
     }
@@ -273,6 +276,14 @@ fn kept(places: &[Place<'_>]) -> usize {
     places.iter().filter(says).count()
 }
 
+/// Lines below which a passage is how such functions begin, or what they all do.
+const PASSAGE_LINES: u32 = 12;
+
+/// Whether it is a few lines of something longer.
+fn is_short_passage((_, unit): &Place<'_>) -> bool {
+    unit.kind == UnitKind::Block && unit.line_count() < PASSAGE_LINES
+}
+
 /// Tokens below which what a trait asks for is what everybody writes who has it.
 const ASKED_FOR: usize = 250;
 
@@ -350,7 +361,7 @@ fn families(classes: &[Duplicate]) -> FxHashMap<TreePath, usize> {
         // What is beside the first of a long list is beside all of them.
         for (at, one) in paths.iter().enumerate().take(FAMILY) {
             for other in paths.iter().skip(at + 1) {
-                if folder(one) == folder(other) {
+                if are_kin(one, other) {
                     *ties.entry((one, other)).or_default() += weight;
                 }
             }
@@ -365,9 +376,29 @@ fn families(classes: &[Duplicate]) -> FxHashMap<TreePath, usize> {
     components(&alike)
 }
 
-fn folder(path: &TreePath) -> &str {
+/// Whether two files stand in one folder, or at the same place of folders beside each other:
+/// `models/a/modeling_a.py` and `models/b/modeling_b.py`.
+fn are_kin(one: &TreePath, other: &TreePath) -> bool {
+    let (left, left_name) = split(one);
+    let (right, right_name) = split(other);
+    if left.len() != right.len() {
+        return false;
+    }
+    let mut apart = left.iter().zip(&right).filter(|(one, other)| one != other);
+    match (apart.next(), apart.next()) {
+        (None, _) => true,
+        (Some((one, other)), None) => {
+            left_name.replace(one, "") == right_name.replace(other, "")
+        }
+        _ => false,
+    }
+}
+
+/// The folders of a path, and the name of its file.
+fn split(path: &TreePath) -> (Vec<&str>, &str) {
     let path = path.as_str();
-    path.rsplit_once('/').map_or("", |(folder, _)| folder)
+    let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+    (folder.split('/').collect(), name)
 }
 
 /// The files that are tied together, where these are enough for a family.
@@ -537,6 +568,22 @@ mod tests {
             }
         };
         places.iter().map(member).collect()
+    }
+
+    #[test]
+    fn files_of_one_place_in_folders_beside_each_other_are_kin() {
+        let cases = [
+            ("m/a.py", "m/b.py", true),
+            ("m/a/modeling_a.py", "m/b/modeling_b.py", true),
+            ("services/s3/src/reader.rs", "services/gcs/src/reader.rs", true),
+            ("m/a/modeling_a.py", "m/b/layers.py", false),
+            ("m/a/x.py", "n/b/x.py", false),
+            ("m/x.py", "m/a/x.py", false),
+        ];
+        for (one, other, expected) in cases {
+            let path = |path| TreePath::new(path).expect("it is a path");
+            assert_eq!(are_kin(&path(one), &path(other)), expected, "{one} {other}");
+        }
     }
 
     #[test]

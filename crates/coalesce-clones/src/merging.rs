@@ -16,7 +16,8 @@ use crate::{
     align,
     common::{self, Role},
     corpus::Composition,
-    source::{SourceFile, Unit},
+    lcs::Lcs,
+    source::{SourceFile, Token, Unit},
     substitution,
 };
 
@@ -186,13 +187,14 @@ fn of_pair(a: &MeasuredText<'_>, b: &MeasuredText<'_>) -> Measure {
     // What both say in the same words: either alone is what an interface or a trade has in common.
     let same = (common as f32 / many as f32).min(alike(&a.words, &b.words));
     let control = a.composition.least(b.composition).control;
+    let (share, tokens) = in_common(a, b, tokens);
     let measure = Measure {
         features: [
             (common as f32).ln_1p() * same,
             (control as f32).ln_1p() * same,
         ],
-        share: tokens as f32 / a.tokens().max(b.tokens()).max(1) as f32,
-        common: tokens as f32,
+        share,
+        common: tokens,
         breaks: (parts.len() - equal.len()) as f32,
     };
     if measure.breaks == 0.0 {
@@ -207,6 +209,32 @@ fn of_pair(a: &MeasuredText<'_>, b: &MeasuredText<'_>) -> Measure {
             ..measure
         },
         None => measure,
+    }
+}
+
+/// Tokens of a text in which a changed word makes a whole statement another one that counts.
+const SHORT: usize = 600;
+/// From this share of their tokens on, short texts are one whatever their statements say.
+const ALMOST: f32 = 0.9;
+
+/// How much is in common, of all that one has and in tokens: those of equal statements, `tokens`, and of
+/// short texts that hardly differ all that both have in one order.
+fn in_common(a: &MeasuredText<'_>, b: &MeasuredText<'_>, tokens: u32) -> (f32, f32) {
+    let tokens = tokens as f32;
+    let share = tokens / a.tokens().max(b.tokens()).max(1) as f32;
+    let longer = a.body.1.len().max(b.body.1.len());
+    if longer > SHORT || share >= ALMOST {
+        return (share, tokens);
+    }
+    let blind = |text: substitution::Text<'_>| -> Vec<u32> {
+        text.1.iter().map(Token::blind).collect()
+    };
+    let common = Lcs::default().length(&blind(a.body), &blind(b.body)) as f32;
+    let of_all = common / longer.max(1) as f32;
+    if of_all >= ALMOST {
+        (of_all, common)
+    } else {
+        (share, tokens)
     }
 }
 
