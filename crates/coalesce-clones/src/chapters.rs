@@ -3,9 +3,7 @@
 //! text comes before what is alike. Also which classes stand inside of larger ones. Places decide, and
 //! what was measured of the texts; nothing is compared.
 
-use coalesce_model::{
-    LanguageKind, TreePath, UnitKind, envelope::DuplicateKind, outline::marks,
-};
+use coalesce_model::{LanguageKind, TreePath, UnitKind, envelope::DuplicateKind, outline::marks};
 use rustc_hash::FxHashMap;
 
 use crate::{
@@ -387,9 +385,7 @@ fn are_kin(one: &TreePath, other: &TreePath) -> bool {
     let mut apart = left.iter().zip(&right).filter(|(one, other)| one != other);
     match (apart.next(), apart.next()) {
         (None, _) => true,
-        (Some((one, other)), None) => {
-            left_name.replace(one, "") == right_name.replace(other, "")
-        }
+        (Some((one, other)), None) => left_name.replace(one, "") == right_name.replace(other, ""),
         _ => false,
     }
 }
@@ -575,7 +571,11 @@ mod tests {
         let cases = [
             ("m/a.py", "m/b.py", true),
             ("m/a/modeling_a.py", "m/b/modeling_b.py", true),
-            ("services/s3/src/reader.rs", "services/gcs/src/reader.rs", true),
+            (
+                "services/s3/src/reader.rs",
+                "services/gcs/src/reader.rs",
+                true,
+            ),
             ("m/a/modeling_a.py", "m/b/layers.py", false),
             ("m/a/x.py", "n/b/x.py", false),
             ("m/x.py", "m/a/x.py", false),

@@ -226,9 +226,8 @@ fn in_common(a: &MeasuredText<'_>, b: &MeasuredText<'_>, tokens: u32) -> (f32, f
     if longer > SHORT || share >= ALMOST {
         return (share, tokens);
     }
-    let blind = |text: substitution::Text<'_>| -> Vec<u32> {
-        text.1.iter().map(Token::blind).collect()
-    };
+    let blind =
+        |text: substitution::Text<'_>| -> Vec<u32> { text.1.iter().map(Token::blind).collect() };
     let common = Lcs::default().length(&blind(a.body), &blind(b.body)) as f32;
     let of_all = common / longer.max(1) as f32;
     if of_all >= ALMOST {

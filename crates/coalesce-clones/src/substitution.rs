@@ -141,7 +141,11 @@ mod tests {
     #[test]
     fn one_text_is_another_with_a_word_in_place_of_another() {
         let cases = [
-            ("constant_u32 ( X , write_u32 )", "constant_f32 ( X , write_f32 )", Some(1)),
+            (
+                "constant_u32 ( X , write_u32 )",
+                "constant_f32 ( X , write_f32 )",
+                Some(1),
+            ),
             // Local names are what they are.
             ("get ( X ) + X", "get ( Y ) + Y", Some(0)),
             ("get ( X ) + X", "get ( Y ) + Z", None),
@@ -149,7 +153,11 @@ mod tests {
             ("readLeft ( left , 1 )", "readRight ( right , 2 )", Some(2)),
             // A word that stands for two is no parameter, nor are three words.
             ("left ( left )", "right ( center )", None),
-            ("a_one ( b_two , c_three )", "a_four ( b_five , c_six )", None),
+            (
+                "a_one ( b_two , c_three )",
+                "a_four ( b_five , c_six )",
+                None,
+            ),
             ("f ( x )", "f [ x ]", None),
             ("f ( x )", "f ( x ) + 1", None),
         ];
