@@ -11,6 +11,7 @@ use crate::{
     common, forwarders,
     likelihood::Fitted,
     source::{self, SourceFile, Token, Unit},
+    substitution,
 };
 
 /// A name, key or number, and how much it says that two units share it: little for what is
@@ -34,6 +35,8 @@ pub struct Entry {
     pub exact: u64,
     /// Hash of its body as it is written, messages included.
     pub literal: u64,
+    /// Hash of its body without any words: what is one text with other words in it has the same.
+    pub shape: u64,
     /// Distinct names, keys and numbers of the body that are not local, sorted.
     pub features: Vec<Weighted>,
     /// Distinct local names, sorted.
@@ -242,8 +245,11 @@ fn entry(place: (u32, u32), file: &SourceFile, unit: &Unit, in_tests: bool) -> E
     let mut locals = Vec::with_capacity(body.len() / 4);
     let mut order = Order::default();
     let (mut exact, mut literal) = (FxHasher::default(), FxHasher::default());
+    let mut shape = FxHasher::default();
     for token in body {
         literal.write_u32(token.id);
+        let (kind, id) = substitution::kind(token);
+        shape.write_u64(u64::from(kind) << 32 | u64::from(id));
         if token.has(marks::LOCAL) {
             locals.push(common::Role::Local.id(token.id));
             exact.write_usize(order.number(token.id));
@@ -290,6 +296,7 @@ fn entry(place: (u32, u32), file: &SourceFile, unit: &Unit, in_tests: bool) -> E
         unit: place.1,
         exact: exact.finish(),
         literal: literal.finish(),
+        shape: shape.finish(),
         features: weighted(&features),
         locals: weighted(&locals),
         parameters,

@@ -10,7 +10,7 @@ use crate::{
     lcs::Lcs,
     likelihood::likelihood,
     likeness::{self, Lines, Stretch, TextLines},
-    opposites,
+    opposites, substitution,
     verdict::{self, Verdict},
 };
 
@@ -53,6 +53,9 @@ pub struct Evidence {
     pub forwards: bool,
     /// Whether one is named as the opposite of the other.
     pub opposite: bool,
+    /// Whether they are one text with one or two words in place of others throughout, and long enough
+    /// that this is no accident.
+    pub substituted: bool,
     /// Whether they are tests with other cases.
     pub other_cases: bool,
     /// Whether both are tests, or stand among tests.
@@ -135,6 +138,7 @@ impl Evidence {
             functions: false,
             forwards: false,
             opposite: false,
+            substituted: false,
             other_cases: false,
             tests: false,
             gpu: false,
@@ -160,6 +164,7 @@ impl Evidence {
         let both = |kind| unit_a.kind == kind && unit_b.kind == kind;
         let features = a.features.len().min(b.features.len());
         let mut evidence = Self {
+            substituted: is_substituted(corpus, a, b),
             declarations: both(UnitKind::Class),
             sizes: (a.size.min(b.size), a.size.max(b.size)),
             same_file: a.file == b.file,
@@ -178,7 +183,11 @@ impl Evidence {
             },
             ..Self::none(corpus.language(a))
         };
-        if evidence.same_name || verdict::is_of_a_size(&evidence) || verdict::is_long(&evidence) {
+        if evidence.same_name
+            || evidence.substituted
+            || verdict::is_of_a_size(&evidence)
+            || verdict::is_long(&evidence)
+        {
             (evidence.shared, evidence.only.0, evidence.only.1) = overlap(&a.features, &b.features);
         }
         Some(evidence)
@@ -230,7 +239,7 @@ impl Evidence {
     /// that they have too little in common for any verdict.
     #[must_use]
     pub fn with_text(self, corpus: &Corpus, a: &Entry, b: &Entry, room: &mut Room) -> Option<Self> {
-        let opposite = opposites::are_opposite(name(corpus, a), name(corpus, b));
+        let opposite = self.is_opposite(name(corpus, a), name(corpus, b));
         room.enter(corpus, a, b);
         let with = |common: usize| Self {
             opposite,
@@ -285,7 +294,7 @@ impl Evidence {
         Some(Self {
             common: u32::try_from(common).unwrap_or(u32::MAX),
             stretch: room.stretch.length(&room.left.blind, &room.right),
-            opposite: opposites::are_opposite(name(corpus, a), name(corpus, b)),
+            opposite: known.is_opposite(name(corpus, a), name(corpus, b)),
             ..known.with_lines(corpus, a, b)
         })
     }
@@ -304,6 +313,25 @@ impl Evidence {
             stretch: a.size.min(likeness::STRETCH),
             ..Self::of_names(corpus, pair)?.with_lines(corpus, a, b)
         })
+    }
+
+    /// Whether names say that both are two on purpose.
+    fn is_opposite(&self, a: &str, b: &str) -> bool {
+        let is_parameter = self.substituted && opposites::are_sides(a, b);
+        !is_parameter && opposites::are_opposite(a, b)
+    }
+
+    /// The same where the words that differ throughout are a parameter.
+    #[must_use]
+    pub fn with_parameter(self) -> Self {
+        Self {
+            common: self.sizes.0,
+            shared: self.shared + self.only.0.min(self.only.1),
+            only: (0.0, 0.0),
+            runs: (self.runs.1, self.runs.1),
+            stretch: self.sizes.0.min(likeness::STRETCH),
+            ..self
+        }
     }
 
     /// The same where all lines are in common and nothing breaks what is.
@@ -382,6 +410,23 @@ impl Evidence {
             0.0
         }
     }
+}
+
+/// Tokens from which on a text that is another one but for one or two words is no accident: of labelled
+/// pairs of so many nine of ten are duplicated, and of those that maintainers merged or keep apart all
+/// were merged.
+pub const SUBSTITUTED_TOKENS: u32 = 60;
+
+/// Whether two entries, tests aside, are one text with other words in it.
+fn is_substituted(corpus: &Corpus, a: &Entry, b: &Entry) -> bool {
+    let can_be = a.size >= SUBSTITUTED_TOKENS && (a.shape, a.size) == (b.shape, b.size);
+    let text = |entry| (corpus.file(entry), corpus.body(entry));
+    can_be
+        && a.exact != b.exact
+        && !a.tests
+        && !b.tests
+        && corpus.language(a) == corpus.language(b)
+        && substitution::pairs_between(text(a), text(b)).is_some()
 }
 
 /// The name of an entry's unit; empty for what has none.

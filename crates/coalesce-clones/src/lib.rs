@@ -32,6 +32,8 @@ pub mod pairs;
 pub mod passages;
 pub mod report;
 pub mod source;
+pub mod standing;
+pub mod substitution;
 pub mod verdict;
 
 pub use baseline::{Baseline, BaselineError};

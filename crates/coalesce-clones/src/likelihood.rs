@@ -94,7 +94,11 @@ const WHOLE_DECIDING_TOKENS: u32 = 30;
 #[must_use]
 pub fn likelihood(evidence: &Evidence, fitted: &Fitted) -> f32 {
     let weights = fitted.of(evidence.language);
-    let features = features(evidence);
+    let features = if evidence.substituted {
+        features(&evidence.with_parameter())
+    } else {
+        features(evidence)
+    };
     let weighed = weights
         .of
         .iter()
@@ -156,7 +160,7 @@ pub const fn told_from(evidence: &Evidence, copies: bool) -> f32 {
     let named = evidence.same_name && (evidence.functions || evidence.declarations);
     let namesakes = named && !evidence.same_file && !evidence.tests;
     match evidence.language {
-        _ if is_whole(evidence) => 0.0,
+        _ if is_whole(evidence) || evidence.substituted => 0.0,
         LanguageKind::Python if namesakes && copies => LIKELY_NAMESAKE,
         LanguageKind::Rust if namesakes && evidence.declarations && is_equal(evidence) => {
             LIKELY_EQUAL

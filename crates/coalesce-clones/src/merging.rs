@@ -8,6 +8,7 @@
 //! weights are fitted to readings of classes and to pairs that maintainers merged or keep apart
 //! (`cargo xtask weights DIRECTORY --merging`).
 
+use coalesce_model::LanguageKind;
 use rustc_hash::FxHashMap;
 use similar::DiffOp;
 
@@ -15,7 +16,9 @@ use crate::{
     align,
     common::{self, Role},
     corpus::Composition,
-    source::{SourceFile, Unit},
+    lcs::Lcs,
+    source::{SourceFile, Token, Unit},
+    substitution,
 };
 
 /// What is known of a class, as far as it is weighed.
@@ -25,10 +28,6 @@ pub const FEATURES: usize = 2;
 const BASE: f32 = -1.440;
 const WEIGHTS: [f32; FEATURES] = [0.516, 0.521];
 
-/// From which likelihood on a class is among what a page says first: where four of five that were
-/// read are merged, in trees that the weights were not fitted to.
-pub const FIRST: f32 = 0.6;
-
 /// Members that are compared with the first one: what holds of these holds of a class.
 const COMPARED: usize = 6;
 /// Statements of a unit that are aligned.
@@ -37,47 +36,112 @@ const ALIGNED: usize = 1_500;
 /// A unit in its file.
 pub type Place<'f> = (&'f SourceFile, &'f Unit);
 
-/// The likelihood, 0 to 1.
-#[must_use]
-pub fn likelihood(members: &[Place<'_>]) -> f32 {
-    let weighed = WEIGHTS.iter().zip(features(members));
-    let sum = BASE
-        + weighed
-            .map(|(weight, feature)| weight * feature)
-            .sum::<f32>();
-    1.0 / (1.0 + (-sum).exp())
+/// What the texts of a class are to each other.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Measure {
+    /// What is weighed for the likelihood; counts are taken as logarithms.
+    pub features: [f32; FEATURES],
+    /// Tokens of the statements that two members have in common, of all that one has, 0 to 1.
+    pub share: f32,
+    /// Tokens of the statements that two members have in common.
+    pub common: f32,
+    /// Places where one goes on otherwise than the other, or has words of its own.
+    pub breaks: f32,
 }
 
-/// What is weighed of a class: for each feature the mean over its first members, each beside the first.
-/// Counts are taken as logarithms.
+/// The least share of two texts that are plainly one, and of those that speak to a device, whose
+/// differences are what they were tuned by.
+const PLAIN: f32 = 0.75;
+const PLAIN_KERNEL: f32 = 0.95;
+/// Tokens that two of them have in common at least, and that go where one copy of all stays.
+const PLAIN_TOKENS: f32 = 50.0;
+const PLAIN_GAIN: f32 = 70.0;
+/// So many tokens in common for each place where the texts part: with more of these, nobody sees at a
+/// glance what the one text would be.
+const PLAIN_RUN: f32 = 40.0;
+
+impl Measure {
+    /// What the first member is to each of the next ones, the mean of it.
+    #[must_use]
+    pub fn new(members: &[Place<'_>]) -> Self {
+        let mut mean = Self::default();
+        let Some((first, others)) = members.split_first() else {
+            return mean;
+        };
+        let first = MeasuredText::new(first);
+        let others = others.iter().take(COMPARED);
+        let count = others.len().max(1) as f32;
+        for other in others {
+            mean.add(&of_pair(&first, &MeasuredText::new(other)), 1.0 / count);
+        }
+        mean
+    }
+
+    fn add(&mut self, other: &Self, times: f32) {
+        for (mean, feature) in self.features.iter_mut().zip(other.features) {
+            *mean += feature * times;
+        }
+        self.share += other.share * times;
+        self.common += other.common * times;
+        self.breaks += other.breaks * times;
+    }
+
+    /// How like it is to code that maintainers merged, 0 to 1.
+    #[must_use]
+    pub fn likelihood(&self) -> f32 {
+        let weighed = WEIGHTS.iter().zip(self.features);
+        let sum = BASE
+            + weighed
+                .map(|(weight, feature)| weight * feature)
+                .sum::<f32>();
+        1.0 / (1.0 + (-sum).exp())
+    }
+
+    /// Whether so many texts are plainly one: next to nothing differs, and what there is to gain is
+    /// more than a few lines.
+    #[must_use]
+    pub fn is_plain(&self, language: LanguageKind, places: usize) -> bool {
+        let least = match language {
+            LanguageKind::Kernel => PLAIN_KERNEL,
+            LanguageKind::Python | LanguageKind::Rust => PLAIN,
+        };
+        self.share >= least
+            && self.common >= PLAIN_TOKENS
+            && self.gain(places) >= PLAIN_GAIN
+            && self.common >= PLAIN_RUN * self.breaks
+    }
+
+    /// Whether the texts do not differ at all.
+    #[must_use]
+    pub fn is_equal(&self) -> bool {
+        self.breaks == 0.0 && self.share > 0.0
+    }
+
+    /// Tokens that go where one of so many copies stays.
+    #[must_use]
+    pub fn gain(&self, places: usize) -> f32 {
+        self.common * places.saturating_sub(1) as f32
+    }
+}
+
+/// The features of a class, for whoever fits the weights.
 #[must_use]
 pub fn features(members: &[Place<'_>]) -> [f32; FEATURES] {
-    let mut means = [0.0; FEATURES];
-    let Some((first, others)) = members.split_first() else {
-        return means;
-    };
-    let first = MeasuredText::new(first);
-    let others = others.iter().take(COMPARED);
-    let count = others.len().max(1) as f32;
-    for other in others {
-        let of_pair = of_pair(&first, &MeasuredText::new(other));
-        for (mean, feature) in means.iter_mut().zip(of_pair) {
-            *mean += feature / count;
-        }
-    }
-    means
+    Measure::new(members).features
 }
 
 /// What is asked of one text again and again.
-struct MeasuredText {
+struct MeasuredText<'f> {
+    /// The text of the body.
+    body: substitution::Text<'f>,
     statements: Vec<align::Statement>,
     /// Names, keys and numbers that the unit did not make, with their weights.
     words: FxHashMap<u32, f32>,
     composition: Composition,
 }
 
-impl MeasuredText {
-    fn new((file, unit): &Place<'_>) -> Self {
+impl<'f> MeasuredText<'f> {
+    fn new((file, unit): &Place<'f>) -> Self {
         let body = file.body_of(unit);
         let mut statements = align::statements(file, unit);
         statements.truncate(ALIGNED);
@@ -92,28 +156,85 @@ impl MeasuredText {
                 .or_insert_with(|| common::weight(file.language, id));
         }
         Self {
+            body: (file, body),
             statements,
             words,
             composition: Composition::new(body),
         }
     }
+
+    /// Tokens of its statements.
+    fn tokens(&self) -> u32 {
+        self.statements.iter().map(size).sum()
+    }
 }
 
-fn of_pair(a: &MeasuredText, b: &MeasuredText) -> [f32; FEATURES] {
-    let equal = |part: &DiffOp| match part {
-        DiffOp::Equal { len, .. } => *len,
-        _ => 0,
-    };
+/// Tokens of a statement.
+const fn size(statement: &align::Statement) -> u32 {
+    statement.tokens.1 - statement.tokens.0
+}
+
+fn of_pair(a: &MeasuredText<'_>, b: &MeasuredText<'_>) -> Measure {
     let parts = align::align(&a.statements, &b.statements);
-    let common: usize = parts.iter().map(equal).sum();
+    let equal = parts.iter().filter_map(|part| match part {
+        DiffOp::Equal { old_index, len, .. } => a.statements.get(*old_index..*old_index + *len),
+        _ => None,
+    });
+    let equal: Vec<&[align::Statement]> = equal.collect();
+    let common: usize = equal.iter().map(|run| run.len()).sum();
+    let tokens: u32 = equal.iter().copied().flatten().map(size).sum();
     let many = a.statements.len().max(b.statements.len()).max(1);
     // What both say in the same words: either alone is what an interface or a trade has in common.
     let same = (common as f32 / many as f32).min(alike(&a.words, &b.words));
     let control = a.composition.least(b.composition).control;
-    [
-        (common as f32).ln_1p() * same,
-        (control as f32).ln_1p() * same,
-    ]
+    let (share, tokens) = in_common(a, b, tokens);
+    let measure = Measure {
+        features: [
+            (common as f32).ln_1p() * same,
+            (control as f32).ln_1p() * same,
+        ],
+        share,
+        common: tokens,
+        breaks: (parts.len() - equal.len()) as f32,
+    };
+    if measure.breaks == 0.0 {
+        return measure;
+    }
+    // One text with other words in it differs in these words and in nothing else.
+    match substitution::pairs_between(a.body, b.body) {
+        Some(pairs) => Measure {
+            share: 1.0,
+            common: a.tokens() as f32,
+            breaks: pairs as f32,
+            ..measure
+        },
+        None => measure,
+    }
+}
+
+/// Tokens of a text in which a changed word makes a whole statement another one that counts.
+const SHORT: usize = 600;
+/// From this share of their tokens on, short texts are one whatever their statements say.
+const ALMOST: f32 = 0.9;
+
+/// How much is in common, of all that one has and in tokens: those of equal statements, `tokens`, and of
+/// short texts that hardly differ all that both have in one order.
+fn in_common(a: &MeasuredText<'_>, b: &MeasuredText<'_>, tokens: u32) -> (f32, f32) {
+    let tokens = tokens as f32;
+    let share = tokens / a.tokens().max(b.tokens()).max(1) as f32;
+    let longer = a.body.1.len().max(b.body.1.len());
+    if longer > SHORT || share >= ALMOST {
+        return (share, tokens);
+    }
+    let blind =
+        |text: substitution::Text<'_>| -> Vec<u32> { text.1.iter().map(Token::blind).collect() };
+    let common = Lcs::default().length(&blind(a.body), &blind(b.body)) as f32;
+    let of_all = common / longer.max(1) as f32;
+    if of_all >= ALMOST {
+        (of_all, common)
+    } else {
+        (share, tokens)
+    }
 }
 
 /// The weight of the words that both have, of all that one has.

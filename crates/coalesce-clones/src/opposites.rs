@@ -1,18 +1,22 @@
 //! Names that say the opposite of each other: what they name is two on purpose, however alike it is
 //! written. It knows words, not what they mean to a program.
 
-/// Words that come in twos.
-const PAIRS: [(&str, &str); 54] = [
+/// Words for the sides of one thing. Whoever does the same on each side has one function with a parameter
+/// where nothing but the side differs, and two on purpose otherwise.
+const SIDES: [(&str, &str); 9] = [
     ("lhs", "rhs"),
     ("left", "right"),
     ("top", "bottom"),
-    ("up", "down"),
     ("upper", "lower"),
     ("row", "column"),
     ("rows", "columns"),
     ("row", "col"),
     ("width", "height"),
     ("horizontal", "vertical"),
+];
+/// Words that come in twos.
+const PAIRS: [(&str, &str); 45] = [
+    ("up", "down"),
     ("first", "last"),
     ("head", "tail"),
     ("front", "back"),
@@ -64,21 +68,36 @@ const PREFIXES: [&str; 3] = ["un", "de", "dis"];
 /// Whether two names differ, and only in words that are opposites of each other.
 #[must_use]
 pub fn are_opposite(a: &str, b: &str) -> bool {
+    differ_only_in(a, b, opposite)
+}
+
+/// Whether two names differ, and only in words for sides of one thing.
+#[must_use]
+pub fn are_sides(a: &str, b: &str) -> bool {
+    differ_only_in(a, b, |one, other| is_among(&SIDES, one, other))
+}
+
+fn differ_only_in(a: &str, b: &str, differ: fn(&str, &str) -> bool) -> bool {
     if a == b {
         return false;
     }
     // Most names are in lower case, and most pairs of them are over at the first word.
     let lower = |name: &str| name.is_ascii() && !name.bytes().any(|byte| byte.is_ascii_uppercase());
     if lower(a) && lower(b) {
-        return are_words_opposite(a.split('_'), b.split('_'));
+        return do_words_differ_only_in(a.split('_'), b.split('_'), differ);
     }
     let (a, b) = (words(a), words(b));
-    are_words_opposite(a.iter().map(String::as_str), b.iter().map(String::as_str))
+    do_words_differ_only_in(
+        a.iter().map(String::as_str),
+        b.iter().map(String::as_str),
+        differ,
+    )
 }
 
-fn are_words_opposite<'w>(
+fn do_words_differ_only_in<'w>(
     a: impl Iterator<Item = &'w str>,
     b: impl Iterator<Item = &'w str>,
+    differ: fn(&str, &str) -> bool,
 ) -> bool {
     let is_word = |word: &&str| !word.is_empty();
     let (mut a, mut b) = (a.filter(is_word), b.filter(is_word));
@@ -87,15 +106,19 @@ fn are_words_opposite<'w>(
         match (a.next(), b.next()) {
             (None, None) => return differs,
             (Some(one), Some(other)) if one == other => {}
-            (Some(one), Some(other)) if opposite(one, other) => differs = true,
+            (Some(one), Some(other)) if differ(one, other) => differs = true,
             _ => return false,
         }
     }
 }
 
 fn opposite(a: &str, b: &str) -> bool {
+    is_among(&PAIRS, a, b) || is_among(&SIDES, a, b) || turned(a, b) || turned(b, a)
+}
+
+fn is_among(pairs: &[(&str, &str)], a: &str, b: &str) -> bool {
     let fits = |pair: &(&str, &str)| *pair == (a, b) || *pair == (b, a);
-    PAIRS.iter().any(fits) || turned(a, b) || turned(b, a)
+    pairs.iter().any(fits)
 }
 
 /// Whether one word is the other with a prefix that turns it: `lock` and `unlock`, `enable` and
@@ -107,7 +130,7 @@ fn turned(a: &str, b: &str) -> bool {
 }
 
 /// The words of `snake_case` and `camelCase`, in lower case.
-fn words(name: &str) -> Vec<String> {
+pub(crate) fn words(name: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut begins = true;
     for letter in name.chars() {
@@ -148,6 +171,20 @@ mod tests {
         ];
         for (a, b, expected) in cases {
             assert_eq!(are_opposite(a, b), expected, "{a} {b}");
+        }
+    }
+
+    #[test]
+    fn sides_are_told_from_what_is_done() {
+        let cases = [
+            ("catch_up_lhs", "catch_up_rhs", true),
+            ("sumRows", "sumColumns", true),
+            ("read_rows", "write_columns", false),
+            ("encode_left", "decode_left", false),
+            ("left", "left", false),
+        ];
+        for (a, b, expected) in cases {
+            assert_eq!(are_sides(a, b), expected, "{a} {b}");
         }
     }
 }

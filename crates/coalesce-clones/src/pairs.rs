@@ -13,6 +13,8 @@ use crate::{
 
 /// Units of one name that each unit of this name is compared with: those nearest in size.
 const NAMESAKES: usize = 24;
+/// Units of one shape that each of them is compared with: those that follow it by place.
+const OF_A_SHAPE: usize = 8;
 /// Pairs that are compared before what is kept of them is put to the rest.
 const AT_ONCE: usize = 1 << 16;
 
@@ -151,11 +153,12 @@ pub fn counts(corpus: &Corpus, entry: &Entry, minimum: Minimum) -> bool {
     weights.sum::<f32>() >= DISTINCTIVE && !entry.delegates
 }
 
-/// Pairs of representatives that share rare runs or a name, sorted.
+/// Pairs of representatives that share rare runs, a name or a shape, sorted.
 #[must_use]
 pub fn candidates(corpus: &Corpus, runs: &Runs) -> Vec<Pair> {
     let mut pairs = grams::candidates(runs);
     pairs.extend(namesakes(corpus, runs.chosen()));
+    pairs.extend(of_a_shape(corpus, runs.chosen()));
     pairs.par_sort_unstable();
     pairs.dedup();
     pairs
@@ -272,6 +275,25 @@ fn namesakes(corpus: &Corpus, representatives: &[u32]) -> Vec<Pair> {
         for (at, a) in same.iter().enumerate() {
             let near = same.iter().skip(at + 1).take(NAMESAKES);
             pairs.extend(near.map(|b| (*a.min(b), *a.max(b))));
+        }
+    }
+    pairs
+}
+
+/// Pairs of units that are the same but for words, long enough that these may be a parameter.
+fn of_a_shape(corpus: &Corpus, representatives: &[u32]) -> Vec<Pair> {
+    let keyed = representatives.iter().filter_map(|at| {
+        let entry = corpus.entries.get(*at as usize)?;
+        let asked = entry.size >= evidence::SUBSTITUTED_TOKENS && !entry.tests;
+        asked.then_some((entry.shape, *at))
+    });
+    let mut keyed: Vec<(u64, u32)> = keyed.collect();
+    keyed.par_sort_unstable();
+    let mut pairs = Vec::new();
+    for same in keyed.chunk_by(|a, b| a.0 == b.0) {
+        for (at, (_, a)) in same.iter().enumerate() {
+            let near = same.iter().skip(at + 1).take(OF_A_SHAPE);
+            pairs.extend(near.map(|(_, b)| (*a, *b)));
         }
     }
     pairs

@@ -18,9 +18,11 @@ use crate::{
     forwarders,
     grams::Runs,
     likelihood::Fitted,
+    merging::Measure,
     pairs::{self, Groups, Minimum},
     passages,
     source::{SourceFile, Unit},
+    standing::Packages,
     verdict::Verdict,
 };
 
@@ -57,10 +59,9 @@ pub struct Duplicate {
     /// How likely a maintainer calls it duplicated, 0 to 1: of functions and blocks, the mean of the
     /// pairs that made the class; `None` for what is found otherwise.
     pub likelihood: Option<f32>,
-    /// How like it is to code that maintainers merged, 0 to 1: it orders the page and is no
-    /// probability (readers of unseen trees would merge a third of what has 0.6 and more). `None`
-    /// where the places say that nobody asks: tests, examples, other projects' code.
-    pub merging: Option<f32>,
+    /// What its texts are to each other, which decides what a page says first. `None` where the places
+    /// say that nobody asks: tests, examples, other projects' code.
+    pub measure: Option<Measure>,
     /// Lines that would go if one copy stayed.
     pub removable_lines: u32,
     /// What each copy does that the others do not.
@@ -73,6 +74,15 @@ pub struct Duplicate {
     pub chapter: Chapter,
     /// The name of a larger class in whose members all of its members stand.
     pub inside: Option<String>,
+}
+
+impl Duplicate {
+    /// How like it is to code that maintainers merged, 0 to 1: it orders what is not told first and is no
+    /// probability (readers of unseen trees would merge a third of what has 0.6 and more).
+    #[must_use]
+    pub fn merging(&self) -> Option<f32> {
+        self.measure.map(|measure| measure.likelihood())
+    }
 }
 
 /// What one file does with one library.
@@ -138,9 +148,11 @@ pub fn find(files: Vec<SourceFile>, options: Options) -> Report {
     let classes = compared_classes(&corpus, options.minimum);
     let containers = container_classes(&corpus, &classes);
     let absorbed = Absorbed::new(&corpus, &containers);
+    let packages = Packages::new(&corpus.files);
     let mut writer = Writer {
         corpus: &corpus,
         gpu: &gpu,
+        packages: &packages,
         allowed: 0,
     };
     let mut report = Report::default();
@@ -153,7 +165,7 @@ pub fn find(files: Vec<SourceFile>, options: Options) -> Report {
     let is_duplicate = |class: &&Class| class.verdict == Verdict::Duplicate;
     let (duplicates, siblings): (Vec<&Class>, Vec<&Class>) = told.partition(is_duplicate);
     report.duplicates.extend(writer.classes(&duplicates));
-    let inside = passages(&corpus, options.minimum, &report.duplicates);
+    let inside = passages((&corpus, &packages), options.minimum, &report.duplicates);
     writer.allowed += inside.1;
     report.duplicates.extend(inside.0);
     report.siblings = writer.classes(&siblings);
@@ -161,6 +173,7 @@ pub fn find(files: Vec<SourceFile>, options: Options) -> Report {
     let idioms = &report.idioms;
     report.duplicates.retain(|class| !is_said(class, idioms));
     report.duplicates.extend(report.idioms.iter().cloned());
+    chapters::part_families(&mut report.duplicates);
     report.allowed = writer.allowed;
     report.gpu_lines = gpu_lines(&corpus, &gpu, &report.duplicates);
     let used = gpu.uses.iter();
@@ -208,7 +221,11 @@ fn container_classes(corpus: &Corpus, classes: &[Class]) -> Vec<ContainerClass> 
 
 /// Passages of units that are no copies themselves, and how many members comments allow; without those
 /// that stand in what is told already.
-fn passages(corpus: &Corpus, minimum: Minimum, told: &[Duplicate]) -> (Vec<Duplicate>, usize) {
+fn passages(
+    (corpus, packages): (&Corpus, &Packages),
+    minimum: Minimum,
+    told: &[Duplicate],
+) -> (Vec<Duplicate>, usize) {
     let Some(found) = passages::find(corpus) else {
         return (Vec::new(), 0);
     };
@@ -217,6 +234,7 @@ fn passages(corpus: &Corpus, minimum: Minimum, told: &[Duplicate]) -> (Vec<Dupli
     let mut writer = Writer {
         corpus,
         gpu: &gpu,
+        packages,
         allowed: 0,
     };
     let classes = found.groups.into_iter().filter_map(|members| {
@@ -393,6 +411,7 @@ fn in_one<'k>(map: &FxHashMap<u32, Vec<usize>>, mut keys: impl Iterator<Item = &
 struct Writer<'c> {
     corpus: &'c Corpus,
     gpu: &'c catalogue::Scan,
+    packages: &'c Packages,
     allowed: usize,
 }
 
@@ -428,7 +447,7 @@ impl Writer<'_> {
             .map(|(file, unit)| member(file, unit))
             .collect();
         let kind = kind_of(first.kind);
-        let (chapter, merging) = Chapter::of(&members, &places);
+        let (chapter, measure) = Chapter::of(&members, &places, self.packages);
         let class = Duplicate {
             id: id(kind, first_file, first),
             kind,
@@ -443,7 +462,7 @@ impl Writer<'_> {
             },
             gpu: kept.iter().any(|(at, _, _)| self.gpu.entries.contains(at)),
             chapter,
-            merging,
+            measure,
             members,
             title: String::new(),
             inside: None,
@@ -473,13 +492,13 @@ impl Writer<'_> {
             [overlap] if overlap.whole => self.inner_differences(overlap),
             _ => Vec::new(),
         };
-        let (chapter, merging) = Chapter::of(&told, &places);
+        let (chapter, measure) = Chapter::of(&told, &places, self.packages);
         Some(Duplicate {
             id: id(kind, file, unit),
             kind,
             language: file.language,
             chapter,
-            merging,
+            measure,
             members: told,
             inside: None,
             similarity: class.alike(),
@@ -577,7 +596,7 @@ impl Writer<'_> {
                 language: file.language,
                 removable_lines: removable,
                 chapter: Chapter::of_places(&members),
-                merging: None,
+                measure: None,
                 members,
                 inside: None,
                 similarity: 1.0,

@@ -73,7 +73,7 @@ pub fn can_be_told(evidence: &Evidence, fitted: &Fitted) -> bool {
 /// most candidates end here, before the costly part.
 #[must_use]
 pub fn is_possible(evidence: &Evidence) -> bool {
-    if evidence.same_name && evidence.contained() >= 0.3 {
+    if evidence.substituted || (evidence.same_name && evidence.contained() >= 0.3) {
         return true;
     }
     let shape = is_of_a_size(evidence) && evidence.alike() >= 0.2;
@@ -86,7 +86,7 @@ pub fn is_likely(evidence: &Evidence) -> bool {
     let runs = evidence.run_containment();
     let shape = is_of_a_size(evidence) && runs >= 0.35 && evidence.alike() >= 0.2;
     let inside = runs >= 0.7 && evidence.contained() >= 0.85;
-    shape || inside || (evidence.same_name && evidence.contained() >= 0.3)
+    evidence.substituted || shape || inside || (evidence.same_name && evidence.contained() >= 0.3)
 }
 
 /// Whether so many tokens can be a copy of so many others, or stand in them.
@@ -111,7 +111,7 @@ pub const fn is_of_a_size(evidence: &Evidence) -> bool {
 fn is_duplicate(evidence: &Evidence) -> bool {
     // Types of one name in two modules are many, and their fields have the names of the trade.
     let namesake = evidence.same_name && !evidence.declarations && is_namesake(evidence);
-    is_copy(evidence) || is_inside(evidence) || namesake
+    evidence.substituted || is_copy(evidence) || is_inside(evidence) || namesake
 }
 
 /// Whether one is the other with small changes. Of a short one, what differs is much of it: then

@@ -441,11 +441,11 @@ fn what_is_likely_merged_comes_first_and_what_is_alike_is_told_behind_it() {
         .map(|class| (class.chapter.as_str(), class.members[0].item.as_str()))
         .collect();
     assert_eq!(chapters, [("product", "flood"), ("alike", "axes")]);
-    let merging = |at: usize| found.duplicates[at].merging.unwrap();
+    let merging = |at: usize| found.duplicates[at].merging().unwrap();
     assert!(merging(0) > 0.6 && merging(1) < 0.6, "{found:?}");
     // Nobody asks of examples.
     let examples = report(&pair(WALK, ["walk", "flood"]).replace("src/", "examples/"));
-    assert_eq!(examples.duplicates[0].merging, None);
+    assert_eq!(examples.duplicates[0].merging(), None);
 }
 
 /// Calls of GPU libraries in line: the package, its role, and a text that has it.

@@ -103,7 +103,7 @@ fn what_a_part_of_a_tree_tells_the_whole_tells() {
             // Nor does it change how likely these places are merged.
             let same = whole.duplicates.iter();
             for other in same.filter(|other| other.members == class.members) {
-                assert_eq!(other.merging, class.merging, "{}", class.id);
+                assert_eq!(other.merging(), class.merging(), "{}", class.id);
             }
         }
     }

@@ -24,11 +24,11 @@ const PLACES_LISTED: usize = 2;
 /// Classes inside of a class that are named.
 const INNER_SHOWN: usize = 4;
 /// What copies are listed apart, with the reason.
-const CHAPTERS: [(&str, &str, &str); 7] = [
+const CHAPTERS: [(&str, &str, &str); 10] = [
     (
         "product",
         "Duplicates",
-        "What is most like merged code and largest comes first, what each does alone is below it. \
+        "Plainly one text: what saves most and differs least comes first, what each does alone is below it. \
          Likelihood: that a maintainer calls it duplicated. Whether to merge is for you to say.",
     ),
     (
@@ -37,10 +37,25 @@ const CHAPTERS: [(&str, &str, &str); 7] = [
         "The same in part, short, or asked for by an interface: most maintainers leave such copies.",
     ),
     (
+        "variants",
+        "Variants in a family of files",
+        "One file for each model, chip or shape, alike and not the same: perhaps the project's own rule.",
+    ),
+    (
         "backends",
         "Duplicates of backends",
         "The same once for each backend: perhaps on purpose, and what one does alone may be missing in \
          the others.",
+    ),
+    (
+        "kept",
+        "Copies that are kept",
+        "A comment says that the copy is meant, or kept for old callers: see that both stay in step.",
+    ),
+    (
+        "programs",
+        "Duplicates of programs",
+        "Each has an entry of its own and stands alone: a library for what they share is a larger step.",
     ),
     (
         "tests",

@@ -104,8 +104,8 @@ pub struct DuplicateEntry {
     pub similarity: Share,
     /// How likely a maintainer calls it duplicated, of functions and blocks; `null` for other kinds.
     pub likelihood: Option<Share>,
-    /// How like it is to code that maintainers merged: what comes first, no probability. `null`
-    /// where nobody asks: tests, examples, other projects' code.
+    /// How like it is to code that maintainers merged: it orders what is `alike`, and is no probability.
+    /// `null` where nobody asks: tests, examples, other projects' code.
     pub merging: Option<Share>,
     /// Lines that would go if one copy stayed.
     pub removable_lines: u32,
@@ -116,8 +116,9 @@ pub struct DuplicateEntry {
     pub home: Option<HomeEntry>,
     /// What the catalogue says of an idiom.
     pub title: Option<String>,
-    /// Where it belongs on a page: `product`, `alike` (perhaps left as it is), `backends` (the same once
-    /// for each backend), `tests`, `examples`, `generated` or `vendored`.
+    /// Where it belongs on a page: `product` (plainly one text), `alike` (perhaps left as it is), `variants`
+    /// (with changes in each file of a family), `backends` (once for each backend), `kept` (on purpose, as
+    /// its comments say), `programs` (that each stand alone), `tests`, `examples`, `generated` or `vendored`.
     pub chapter: String,
     /// The id of a larger class in whose members all of its members stand; `null` where there is none.
     pub inside: Option<String>,

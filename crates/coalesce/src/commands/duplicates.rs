@@ -279,7 +279,7 @@ fn copies(count: usize) -> String {
 fn drifted(class: &Duplicate) -> Vec<TreePath> {
     let read = matches!(
         class.chapter,
-        Chapter::Product | Chapter::Alike | Chapter::Backends
+        Chapter::Product | Chapter::Alike | Chapter::Variants | Chapter::Backends | Chapter::Kept
     );
     if !read || class.differences.is_empty() {
         return Vec::new();
@@ -288,6 +288,7 @@ fn drifted(class: &Duplicate) -> Vec<TreePath> {
 }
 
 fn entry(mut class: Duplicate, new: Option<bool>, history: &History) -> DuplicateEntry {
+    let merging = class.merging();
     let is_told = !drifted(&class).is_empty();
     let newest_first = |member: usize| {
         let path = class.members.get(member).map(|member| &member.path);
@@ -316,7 +317,7 @@ fn entry(mut class: Duplicate, new: Option<bool>, history: &History) -> Duplicat
         members: class.members.into_iter().map(member).collect(),
         similarity: Share::new(class.similarity),
         likelihood: class.likelihood.map(Share::new),
-        merging: class.merging.map(Share::new),
+        merging: merging.map(Share::new),
         removable_lines: class.removable_lines,
         differences: class.differences.into_iter().map(difference).collect(),
         home: None,

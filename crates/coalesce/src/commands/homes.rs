@@ -116,7 +116,10 @@ impl<'a> Homes<'a> {
         let asked = matches!(
             class.kind,
             DuplicateKind::Module | DuplicateKind::Class | DuplicateKind::Function
-        ) && matches!(class.chapter, Chapter::Product | Chapter::Alike);
+        ) && matches!(
+            class.chapter,
+            Chapter::Product | Chapter::Alike | Chapter::Variants
+        );
         let members = class.members.iter().filter(|_| asked);
         let named = members.filter_map(|member| Some((member, self.name_of(class, member)?)));
         let named: Vec<(&Member, String)> = named.take(MOST_PLACES).collect();

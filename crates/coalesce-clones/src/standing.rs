@@ -1,0 +1,146 @@
+//! Why copies are left where they are, as far as the files say so: they are tests, programs that each
+//! stand alone, or copies that their own comments keep on purpose.
+
+use coalesce_model::{LanguageKind, UnitKind};
+use rustc_hash::FxHashSet;
+
+use crate::{
+    corpus,
+    source::{SourceFile, Unit},
+};
+
+/// What authors write where they keep a copy on purpose, or keep it for old callers; in lower case.
+const KEPT: [&str; 16] = [
+    "keep in sync",
+    "kept in sync",
+    "keep this in sync",
+    "keep these in sync",
+    "keep them in sync",
+    "keep it in sync",
+    "copy-pasted",
+    "copied from",
+    "copied verbatim",
+    "duplicated on purpose",
+    "duplicated here",
+    "intentionally duplicated",
+    "deliberately duplicated",
+    "mirrors the",
+    "mirrors :",
+    "mirror of",
+];
+/// The same, where it stands at what is called and not at the beginning of the file.
+const OUTDATED: &str = "deprecated";
+/// Lines at the beginning of a file in which it is looked for.
+const HEAD: usize = 24;
+/// Lines before a unit and at its beginning in which it is looked for.
+const BEFORE: u32 = 8;
+const BEGINNING: u32 = 16;
+
+/// Folders in which there is a Python package: what stands in them is imported.
+pub struct Packages(FxHashSet<String>);
+
+impl Packages {
+    /// Those of these files.
+    #[must_use]
+    pub fn new(files: &[SourceFile]) -> Self {
+        let folder = |file: &SourceFile| {
+            let (folder, name) = file.path.as_str().rsplit_once('/')?;
+            (name == "__init__.py").then(|| folder.to_owned())
+        };
+        Self(files.iter().filter_map(folder).collect())
+    }
+
+    /// Whether a file is a program that stands alone: it has an entry of its own, and nothing can
+    /// import it, or hardly.
+    #[must_use]
+    pub fn is_program(&self, file: &SourceFile) -> bool {
+        match file.language {
+            LanguageKind::Rust => file.units.iter().any(|unit| {
+                let is_outer = unit.parent.is_none_or(|parent| parent == 0);
+                let name = unit.name_span.of(&file.text);
+                is_outer && unit.kind == UnitKind::Function && name == Some("main")
+            }),
+            LanguageKind::Python => {
+                let path = file.path.as_str();
+                let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+                let has_entry = file
+                    .text
+                    .lines()
+                    .any(|line| line.starts_with("if __name__"));
+                has_entry && !self.0.contains(folder)
+            }
+            LanguageKind::Kernel => false,
+        }
+    }
+}
+
+/// Whether a unit is a test by its attributes, or a module most of whose functions are.
+#[must_use]
+pub fn is_test(file: &SourceFile, unit: &Unit) -> bool {
+    if corpus::is_test(file, unit) {
+        return true;
+    }
+    if file.language != LanguageKind::Rust {
+        return false;
+    }
+    let inside = |other: &&Unit| {
+        let is_function = matches!(other.kind, UnitKind::Function | UnitKind::Method);
+        is_function && unit.first <= other.first && other.end <= unit.end
+    };
+    let functions: Vec<&Unit> = file.units.iter().filter(inside).collect();
+    let tests = functions.iter().filter(|own| has_test_attribute(file, own));
+    2 * tests.count() > functions.len()
+}
+
+/// Whether `#[test]`, `#[tokio::test]` or the like stands before a function.
+fn has_test_attribute(file: &SourceFile, unit: &Unit) -> bool {
+    let head = file.tokens.get(unit.first as usize..unit.body as usize);
+    let mut words = head
+        .unwrap_or_default()
+        .iter()
+        .map(|token| token.span().of(&file.text).unwrap_or(""))
+        .take_while(|word| *word != "fn")
+        .peekable();
+    while let Some(word) = words.next() {
+        if matches!(word, "test" | "rstest" | "test_case") && words.peek().is_some() {
+            return true;
+        }
+    }
+    false
+}
+
+/// Whether a unit is an `impl` of a trait, or a function in one.
+#[must_use]
+pub fn is_of_trait(file: &SourceFile, unit: &Unit) -> bool {
+    if file.language != LanguageKind::Rust {
+        return false;
+    }
+    let around = unit.parent.and_then(|at| file.units.get(at as usize));
+    let implementation = match unit.kind {
+        UnitKind::Impl => Some(unit),
+        UnitKind::Function | UnitKind::Method => around,
+        _ => None,
+    };
+    implementation.is_some_and(|unit| {
+        let head = file.tokens.get(unit.first as usize..unit.body as usize);
+        let mut words = head.unwrap_or_default().iter();
+        unit.kind == UnitKind::Impl && words.any(|token| token.span().of(&file.text) == Some("for"))
+    })
+}
+
+/// Whether comments at a unit or at the beginning of its file say that the copy is meant, or kept for old
+/// callers only.
+#[must_use]
+pub fn is_kept(file: &SourceFile, unit: &Unit) -> bool {
+    let (first, last) = unit.lines;
+    let from = first.saturating_sub(BEFORE).max(1) as usize;
+    let to = last.min(first + BEGINNING) as usize;
+    let says = |line: &str, outdated: bool| {
+        let line = line.to_ascii_lowercase();
+        KEPT.iter().any(|words| line.contains(words)) || (outdated && line.contains(OUTDATED))
+    };
+    let own = unit.kind != UnitKind::Module;
+    let lines = || file.text.lines();
+    lines().take(HEAD).any(|line| says(line, false))
+        || own && lines().take(to).skip(from - 1).any(|line| says(line, true))
+}
