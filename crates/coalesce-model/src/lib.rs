@@ -17,6 +17,7 @@ pub mod json_schema;
 pub mod language;
 pub mod lines;
 pub mod manifest;
+mod memo;
 pub mod module;
 pub mod outline;
 pub mod path;
@@ -38,6 +39,7 @@ pub use hash::ContentHash;
 pub use language::{
     Allowed, DuplicateSettings, FoundItem, ItemPlace, ItemShim, Language, LanguageGraph, Settings,
 };
+pub use memo::Memo;
 pub use module::{Guard, Import, ImportTarget, LanguageKind, Mention, Module, ModuleKind, Root};
 pub use outline::{Outline, OutlineToken, OutlineUnit, TokenClass, UnitKind};
 pub use path::{PathError, TreePath};

@@ -121,8 +121,11 @@ pub enum Way {
 }
 
 impl Way {
-    /// The way between two places; refused where neither is the device's.
-    pub(crate) fn of(to: Place, from: Place) -> Result<Self, DriverError> {
+    /// The way between two places.
+    ///
+    /// # Errors
+    /// Where neither place is the device's.
+    pub fn of(to: Place, from: Place) -> Result<Self, DriverError> {
         match (to, from) {
             (Place::Device(to), Place::Device(from)) => Ok(Self::OnDevice { to, from }),
             (Place::Device(to), Place::Host(from)) => Ok(Self::ToDevice { to, from }),

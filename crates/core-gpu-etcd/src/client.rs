@@ -158,12 +158,19 @@ impl Client {
 
     /// Asks one member. The next call goes to another where it does not answer.
     pub fn ask_once(&self, path: &str, body: &Value) -> Result<Value, EtcdError> {
+        self.with_token(|token| self.send(path, body, token))
+    }
+
+    /// Asks with the token that is known, and with another one where that is refused.
+    pub fn with_token<A>(
+        &self,
+        ask: impl Fn(Option<&str>) -> Result<A, EtcdError>,
+    ) -> Result<A, EtcdError> {
         let token = self.token(None)?;
-        match self.send(path, body, token.as_deref()) {
+        match ask(token.as_deref()) {
             // Tokens run out, and members that start anew know none.
             Err(error) if error.is_token() && self.user.is_some() => {
-                let token = self.token(token)?;
-                self.send(path, body, token.as_deref())
+                ask(self.token(token)?.as_deref())
             }
             answered => answered,
         }

@@ -44,7 +44,8 @@ impl Client {
             if left.is_zero() {
                 return Ok(Seen::Nothing);
             }
-            match self.watch(&body, left.min(self.patience * STREAM)) {
+            let most = left.min(self.patience * STREAM);
+            match self.with_token(|token| self.watch(&body, most, token)) {
                 Ok(Seen::Nothing) => failed = 0,
                 Err(EtcdError::Unreachable(_)) if failed + 1 < self.members.len() => failed += 1,
                 told => return told,
@@ -52,24 +53,7 @@ impl Client {
         }
     }
 
-    /// Watches with the token that is known, and with another where that is refused.
-    fn watch(&self, body: &Value, most: Duration) -> Result<Seen, EtcdError> {
-        let token = self.token(None)?;
-        match self.watch_by(body, most, token.as_deref()) {
-            Err(error) if error.is_token() && self.user.is_some() => {
-                let token = self.token(token)?;
-                self.watch_by(body, most, token.as_deref())
-            }
-            told => told,
-        }
-    }
-
-    fn watch_by(
-        &self,
-        body: &Value,
-        most: Duration,
-        token: Option<&str>,
-    ) -> Result<Seen, EtcdError> {
+    fn watch(&self, body: &Value, most: Duration, token: Option<&str>) -> Result<Seen, EtcdError> {
         let member = self.member();
         let request = self.agent.post(format!("{}/v3/watch", member.1)).config();
         let mut request = request

@@ -87,31 +87,24 @@ fn rows(op: &DiffOp, a: &[&str], b: &[&str], first: (u32, u32)) -> Vec<Row> {
 
 /// Which changed line stands for which; in order.
 fn paired(a: &[&str], b: &[&str]) -> Vec<(Option<usize>, Option<usize>)> {
-    let words =
-        |lines: &[&'_ str]| -> Vec<Vec<String>> { lines.iter().map(|line| words(line)).collect() };
-    let (x, y) = (words(a), words(b));
+    let x: Vec<Vec<&str>> = a.iter().map(|line| words(line)).collect();
+    let y: Vec<Vec<&str>> = b.iter().map(|line| words(line)).collect();
     in_order::paired(&x, &y, |x, y| likeness(x, y))
 }
 
 /// Words and signs of a line, sorted.
-fn words(line: &str) -> Vec<String> {
-    let mut words: Vec<String> = Vec::new();
-    let mut in_word = false;
-    for character in line.chars() {
-        let word = character.is_alphanumeric() || character == '_';
-        match words.last_mut().filter(|_| word && in_word) {
-            Some(open) => open.push(character),
-            None if character.is_whitespace() => {}
-            None => words.push(character.to_string()),
-        }
-        in_word = word;
-    }
+fn words(line: &str) -> Vec<&str> {
+    let in_word = |letter: char| letter.is_alphanumeric() || letter == '_';
+    let is_sign = |letter: char| !in_word(letter) && !letter.is_whitespace();
+    let mut words: Vec<&str> = line.split(|letter| !in_word(letter)).collect();
+    words.retain(|word| !word.is_empty());
+    words.extend(line.matches(is_sign));
     words.sort_unstable();
     words
 }
 
 /// Words of two lines in common, of all; 0 where it is too little.
-fn likeness(a: &[String], b: &[String]) -> f32 {
+fn likeness(a: &[&str], b: &[&str]) -> f32 {
     let (mut i, mut j, mut common) = (0, 0, 0);
     while let (Some(x), Some(y)) = (a.get(i), b.get(j)) {
         let order = x.cmp(y);

@@ -3,19 +3,18 @@
 //! knows that they do nothing (`harmless`).
 
 use std::{
-    cell::{OnceCell, RefCell},
+    cell::OnceCell,
     collections::{BTreeMap, BTreeSet},
     rc::Rc,
 };
 
-use coalesce_model::{ByteSpan, Texts};
+use coalesce_model::{ByteSpan, Memo, Texts};
 use ruff_python_ast::{
     self as ast, ExceptHandler, Expr, Mod, Stmt,
     visitor::{self, Visitor},
 };
 use ruff_python_parser::Parsed;
 use ruff_text_size::{Ranged, TextRange};
-use rustc_hash::FxHashMap;
 
 use super::harmless::{Locals, Verdicts};
 use crate::{
@@ -74,7 +73,7 @@ impl Source {
 pub(super) struct AtImport<'g> {
     pub graph: &'g PythonGraph,
     texts: &'g dyn Texts,
-    sources: RefCell<FxHashMap<usize, Option<Rc<Source>>>>,
+    sources: Memo<usize, Source>,
 }
 
 impl<'g> AtImport<'g> {
@@ -82,17 +81,12 @@ impl<'g> AtImport<'g> {
         Self {
             graph,
             texts,
-            sources: RefCell::default(),
+            sources: Memo::default(),
         }
     }
 
     pub fn source(&self, module: usize) -> Option<Rc<Source>> {
-        if let Some(known) = self.sources.borrow().get(&module) {
-            return known.clone();
-        }
-        let found = self.parse(module).map(Rc::new);
-        self.sources.borrow_mut().insert(module, found.clone());
-        found
+        self.sources.get(module, || self.parse(module))
     }
 
     fn parse(&self, module: usize) -> Option<Source> {

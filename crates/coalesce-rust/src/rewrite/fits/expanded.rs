@@ -330,12 +330,7 @@ impl Comparison<'_, '_> {
 
     /// What a macro says, read once; `None` where it is not read as arms.
     fn body(&self, item: ItemId) -> Option<Rc<MacroText>> {
-        if let Some(known) = self.bodies.borrow().get(&item) {
-            return known.clone();
-        }
-        let read = self.read_body(item).map(Rc::new);
-        self.bodies.borrow_mut().insert(item, read.clone());
-        read
+        self.bodies.get(item, || self.read_body(item))
     }
 
     fn read_body(&self, item: ItemId) -> Option<MacroText> {

@@ -7,10 +7,9 @@
 use std::{
     cell::{Cell, RefCell},
     collections::{BTreeMap, BTreeSet},
-    rc::Rc,
 };
 
-use coalesce_model::{ByteSpan, outline::brackets};
+use coalesce_model::{ByteSpan, Memo, outline::brackets};
 
 use super::{
     dependencies::OutsideNames,
@@ -90,7 +89,7 @@ pub(super) struct Comparison<'c, 'n> {
     /// Items that give way, each with the one in its place.
     pub pairs: &'c BTreeMap<ItemId, ItemId>,
     /// What macros say, each read once.
-    pub(super) bodies: RefCell<BTreeMap<ItemId, Option<Rc<MacroText>>>>,
+    pub(super) bodies: Memo<ItemId, MacroText>,
     outside: OutsideNames,
     /// Why something that is named on the way is not followed; it is taken for the same until the end.
     pub(super) unread: RefCell<Option<String>>,
@@ -119,7 +118,7 @@ impl<'c, 'n> Comparison<'c, 'n> {
         Self {
             names,
             pairs,
-            bodies: RefCell::default(),
+            bodies: Memo::default(),
             outside: OutsideNames::default(),
             unread: RefCell::default(),
             depth: Cell::default(),

@@ -7,7 +7,7 @@ use std::{
     sync::Arc,
 };
 
-use coalesce_model::{ByteSpan, Texts};
+use coalesce_model::{ByteSpan, Memo, Texts};
 
 use crate::{
     lexer,
@@ -21,7 +21,7 @@ pub(super) struct Names<'n> {
     pub texts: &'n dyn Texts,
     /// Types that go with nothing in their place: nobody can name them afterwards.
     pub gone: BTreeSet<ItemId>,
-    files: RefCell<BTreeMap<FileId, Option<Rc<FileNames>>>>,
+    files: Memo<FileId, FileNames>,
     traits: RefCell<BTreeMap<ItemId, Rc<BTreeSet<String>>>>,
 }
 
@@ -43,18 +43,13 @@ impl<'n> Names<'n> {
             texts,
             gone: BTreeSet::new(),
             traits: RefCell::new(BTreeMap::new()),
-            files: RefCell::new(BTreeMap::new()),
+            files: Memo::default(),
         }
     }
 
     /// The names of a file; `None` where it cannot be read.
     pub fn file(&self, file: FileId) -> Option<Rc<FileNames>> {
-        if let Some(known) = self.files.borrow().get(&file) {
-            return known.clone();
-        }
-        let read = self.read(file).map(Rc::new);
-        self.files.borrow_mut().insert(file, read.clone());
-        read
+        self.files.get(file, || self.read(file))
     }
 
     fn read(&self, file: FileId) -> Option<FileNames> {

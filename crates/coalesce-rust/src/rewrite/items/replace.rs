@@ -284,23 +284,24 @@ impl<'ast> Visit<'ast> for Members {
     }
 
     fn visit_impl_item(&mut self, item: &'ast syn::ImplItem) {
-        let name = match item {
-            syn::ImplItem::Fn(item) => &item.sig.ident,
-            syn::ImplItem::Const(item) => &item.ident,
-            syn::ImplItem::Type(item) => &item.ident,
-            _ => return,
-        };
-        self.names.insert(name.to_string());
+        self.names.extend(match item {
+            syn::ImplItem::Fn(item) => Some(item.sig.ident.to_string()),
+            syn::ImplItem::Const(item) => Some(item.ident.to_string()),
+            syn::ImplItem::Type(item) => Some(item.ident.to_string()),
+            _ => None,
+        });
     }
 
-    fn visit_trait_item(&mut self, item: &'ast syn::TraitItem) {
-        let name = match item {
-            syn::TraitItem::Fn(item) => &item.sig.ident,
-            syn::TraitItem::Const(item) => &item.ident,
-            syn::TraitItem::Type(item) => &item.ident,
-            _ => return,
-        };
-        self.names.insert(name.to_string());
+    fn visit_trait_item_fn(&mut self, item: &'ast syn::TraitItemFn) {
+        self.names.insert(item.sig.ident.to_string());
+    }
+
+    fn visit_trait_item_const(&mut self, item: &'ast syn::TraitItemConst) {
+        self.names.insert(item.ident.to_string());
+    }
+
+    fn visit_trait_item_type(&mut self, item: &'ast syn::TraitItemType) {
+        self.names.insert(item.ident.to_string());
     }
 
     fn visit_block(&mut self, _: &'ast syn::Block) {}
