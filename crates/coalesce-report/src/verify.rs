@@ -20,6 +20,7 @@ pub fn write(page: &mut Page, envelope: &Envelope, verify: &Verify) {
     }
     write_runs(page, verify);
     mended(page, verify);
+    settled(page, verify);
     unused_imports(page, verify);
     failures(page, verify);
     unreached(page, verify);
@@ -108,6 +109,25 @@ pub fn mended(page: &mut Page, verify: &Verify) {
         page.put(PLACE, format_args!("{}:{}", entry.path, entry.line));
         page.put(PLAIN, format_args!(": {}", entry.error));
         page.put(DIM, format_args!("  {}", entry.mended)).end();
+    });
+}
+
+/// Open places that the imports of Python have settled.
+pub fn settled(page: &mut Page, verify: &Verify) {
+    if page.quiet() || verify.settled_places.is_empty() {
+        return;
+    }
+    let what = "Reading could not prove these; importing every module has, here and as it is installed.";
+    page.section(BOLD, "Settled", verify.settled_places.len(), what);
+    page.some(&verify.settled_places, |page, entry| {
+        page.put(PLAIN, "  ");
+        match entry.line {
+            Some(line) => page.put(PLACE, format_args!("{}:{line}", entry.path)),
+            None => page.put(PLACE, &entry.path),
+        };
+        page.put(PLAIN, format_args!("  {}  ", entry.name));
+        let kind = entry.kind.as_str();
+        page.put(DIM, format_args!("[{kind}] {}", entry.why)).end();
     });
 }
 

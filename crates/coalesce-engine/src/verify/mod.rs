@@ -5,6 +5,7 @@
 mod mend;
 mod prune;
 mod reach;
+mod settle;
 mod states;
 mod verdict;
 
@@ -210,6 +211,14 @@ impl Bench<'_> {
         }
         if verify.passed {
             reach::Reach::of(&session_after, &ran_after).judge(session, worked, verify);
+            let changes = file_changes(session, &worked.assembled.operations)?;
+            let trees = settle::Trees {
+                session,
+                session_after: &session_after,
+                files: (&before, &states::after(&before, changes)),
+                ran: (&baseline, &ran_after),
+            };
+            self.settle_by_import(&trees, worked, verify)?;
         }
         let all = baseline.iter().chain(&ran_after).chain(&ran_hidden);
         verify.runs = all.map(Ran::entry).collect();

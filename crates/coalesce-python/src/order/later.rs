@@ -287,7 +287,7 @@ impl Search<'_> {
             unproven: Unproven {
                 path: own.path.clone(),
                 span: None,
-                kind: UnprovenKind::NotExecuted,
+                kind: UnprovenKind::NotLoaded,
                 name: own.name.clone(),
                 why,
             },
