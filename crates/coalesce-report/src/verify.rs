@@ -1,7 +1,7 @@
 //! The page of `verify`: what ran, what fails that did not, and the planned change behind it.
 
 use coalesce_model::envelope::{
-    CheckRun, Envelope, FailureCause, TreeState, UnusedImport, Verify, VerifyFailure,
+    CheckRun, Envelope, FailureCause, Grade, TreeState, UnusedImport, Verify, VerifyFailure,
 };
 
 use crate::{
@@ -117,7 +117,8 @@ pub fn settled(page: &mut Page, verify: &Verify) {
     if page.quiet() || verify.settled_places.is_empty() {
         return;
     }
-    let what = "Reading could not prove these; importing every module has, here and as it is installed.";
+    let what =
+        "Reading could not prove these; importing every module has, here and as it is installed.";
     page.section(BOLD, "Settled", verify.settled_places.len(), what);
     page.some(&verify.settled_places, |page, entry| {
         page.put(PLAIN, "  ");
@@ -224,7 +225,12 @@ pub fn verdict(page: &mut Page, verify: &Verify) {
         .sum();
     page.put(GOOD, "yes");
     page.put(PLAIN, format_args!(": {judged} checked after the change"));
-    if let Some(grade) = verify.grade {
+    if verify.grade == Some(Grade::NotProven) {
+        page.put(
+            PLAIN,
+            "; not proven: places are left that this does not tell",
+        );
+    } else if let Some(grade) = verify.grade {
         page.put(PLAIN, format_args!("; proven as `{}`", grade.as_str()));
     }
     if verify.failing_before > 0 {

@@ -122,7 +122,11 @@ pub(crate) fn ask(
     let mut states = read_report::<ImportState>(&report, label)?;
     if states.len() != questions.asked.len() {
         let told = last_lines(&done.stderr);
-        let message = format!("{label}: {} of {}: {told}", states.len(), questions.asked.len());
+        let message = format!(
+            "{label}: {} of {}: {told}",
+            states.len(),
+            questions.asked.len()
+        );
         return Err(Error::new(ErrorKind::Report, message));
     }
     states.sort_by_key(|state| state.number);

@@ -301,7 +301,10 @@ pub(crate) fn write(scratch: &Scratch, name: &str, text: &str) -> Result<PathBuf
     Ok(path)
 }
 
-pub(crate) fn read_report<L: for<'de> Deserialize<'de>>(path: &Path, label: &str) -> Result<Vec<L>, Error> {
+pub(crate) fn read_report<L: for<'de> Deserialize<'de>>(
+    path: &Path,
+    label: &str,
+) -> Result<Vec<L>, Error> {
     let unreadable = |error: &dyn std::fmt::Display| {
         Error::new(
             ErrorKind::Report,

@@ -97,11 +97,13 @@ impl<'a> Judge<'a> {
         if done.language != LanguageKind::Python || !matches!(refusal, Outcome::NotProven(_)) {
             return Ok(refusal);
         }
-        Ok(match self.tried(&["migrate", "--verify"], &manifest, done)? {
-            Tried::Applied(None) => Outcome::Checked,
-            Tried::Applied(Some(objection)) => Outcome::Wrong(format!("checked: {objection}")),
-            Tried::Left(answer) => not_proven(&answer).unwrap_or(refusal),
-        })
+        Ok(
+            match self.tried(&["migrate", "--verify"], &manifest, done)? {
+                Tried::Applied(None) => Outcome::Checked,
+                Tried::Applied(Some(objection)) => Outcome::Wrong(format!("checked: {objection}")),
+                Tried::Left(answer) => not_proven(&answer).unwrap_or(refusal),
+            },
+        )
     }
 
     /// Lets the program apply a manifest, asks about what that comes to, and undoes it.
@@ -179,5 +181,9 @@ fn not_proven(answer: &Value) -> Option<Outcome> {
     let unproven = answer.get("unproven").and_then(Value::as_array);
     let first = unproven.and_then(|unproven| unproven.first())?;
     let word = |key: &str| first.get(key).and_then(Value::as_str).unwrap_or_default();
-    Some(Outcome::NotProven(format!("{}: {}", word("kind"), word("why"))))
+    Some(Outcome::NotProven(format!(
+        "{}: {}",
+        word("kind"),
+        word("why")
+    )))
 }

@@ -18,7 +18,7 @@ use std::{
 
 use coalesce_model::{
     TreePath,
-    envelope::{CheckRun, TreeState, Verify},
+    envelope::{CheckRun, Grade, TreeState, Verify},
     manifest::{Manifest, VerifyTable},
 };
 use coalesce_tree::{SourceTree, cache_directory};
@@ -219,6 +219,9 @@ impl Bench<'_> {
                 ran: (&baseline, &ran_after),
             };
             self.settle_by_import(&trees, worked, verify)?;
+            if !worked.assembled.unproven.is_empty() {
+                verify.grade = Some(Grade::NotProven);
+            }
         }
         let all = baseline.iter().chain(&ran_after).chain(&ran_hidden);
         verify.runs = all.map(Ran::entry).collect();

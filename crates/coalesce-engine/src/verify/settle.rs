@@ -127,9 +127,7 @@ impl Bench<'_> {
         let first = self.checker.import_states(&asking.after(&asked, None))?;
         self.bring(trees.files.0)?;
         self.stage_states("before");
-        let before = self
-            .checker
-            .import_states(&asking.before(&asked, &first))?;
+        let before = self.checker.import_states(&asking.before(&asked, &first))?;
         self.bring(trees.files.1)?;
         self.stage_states("once more after");
         // What only the first tree loads comes later here.
@@ -249,7 +247,11 @@ impl<'r> Comparison<'r> {
         let is_concerned = |importer: &Importer<'_>| {
             let ran = importer.loaded_before.contains(doubt.before.as_str());
             let runs = importer.loaded_after.contains(doubt.after.as_str());
-            if doubt.gives_way { ran || runs } else { ran != runs }
+            if doubt.gives_way {
+                ran || runs
+            } else {
+                ran != runs
+            }
         };
         let found = all.filter(|(_, importer)| is_concerned(importer));
         found.map(|(at, _)| at).collect()
@@ -303,9 +305,8 @@ impl Doubt {
         if change.is_some_and(|change| change.kind == ChangeKind::Remove) {
             return None;
         }
-        let item = change.filter(|change| {
-            change.subject == Subject::Item && change.from == place.name
-        });
+        let item =
+            change.filter(|change| change.subject == Subject::Item && change.from == place.name);
         let after = match item {
             Some(change) => change.to.rsplit_once('.')?.0.to_owned(),
             None => renames.name_after(&module.name),
@@ -414,13 +415,9 @@ impl Asking<'_> {
     }
 
     /// Those that are not loaded, and that no doubt is about.
-    fn others(
-        &self,
-        names: impl Iterator<Item = String>,
-        loaded: &BTreeSet<&str>,
-    ) -> Vec<String> {
-        let others = names
-            .filter(|name| !loaded.contains(name.as_str()) && !self.executed.contains(name));
+    fn others(&self, names: impl Iterator<Item = String>, loaded: &BTreeSet<&str>) -> Vec<String> {
+        let others =
+            names.filter(|name| !loaded.contains(name.as_str()) && !self.executed.contains(name));
         others.collect()
     }
 
@@ -514,13 +511,13 @@ impl Asking<'_> {
     ) -> Option<String> {
         let edited = self.edited.contains(module);
         let all: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
-        let found = all.into_iter().find(|name| {
-            match (before.get(*name), after.get(*name)) {
+        let found = all
+            .into_iter()
+            .find(|name| match (before.get(*name), after.get(*name)) {
                 (Some(was), Some(is)) => was != is && !(edited && *name == "__all__"),
                 (Some(one), None) | (None, Some(one)) => !edited && !one.starts_with("module "),
                 (None, None) => false,
-            }
-        });
+            });
         // A module without a file that nobody could look into again is not known to be the same.
         let unknown = before.is_empty() && after.is_empty();
         found
@@ -575,7 +572,9 @@ fn edited_modules(
             Operation::Move { from, to, .. } => (from, to),
             other => (other.path(), other.path()),
         };
-        let old = before.module_of(old).and_then(|at| before.modules().get(at));
+        let old = before
+            .module_of(old)
+            .and_then(|at| before.modules().get(at));
         let new = after.module_of(new).and_then(|at| after.modules().get(at));
         edited.extend(old.map(|module| module.name.clone()));
         edited.extend(new.map(|module| loads.name_before(&module.name)));

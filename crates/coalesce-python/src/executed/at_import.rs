@@ -446,7 +446,10 @@ impl Walker<'_, '_> {
                     .verdicts
                     .decorates_harmlessly(self.module, &decorator.expression)
                 {
-                    self.may_reach(decorator.range(), "nobody knows what this decorator does there");
+                    self.may_reach(
+                        decorator.range(),
+                        "nobody knows what this decorator does there",
+                    );
                 }
             } else if let Expr::Call(call) = &decorator.expression {
                 call.arguments
@@ -569,7 +572,10 @@ impl<'a> Visitor<'a> for Walker<'_, '_> {
                         .verdicts
                         .is_harmless(self.module, call, &Locals::default())
                 {
-                    self.may_reach(call.range(), "nobody knows that this call does nothing else there");
+                    self.may_reach(
+                        call.range(),
+                        "nobody knows that this call does nothing else there",
+                    );
                 }
             }
             Expr::Attribute(attribute) => self.used(&attribute.value, "with an attribute"),
