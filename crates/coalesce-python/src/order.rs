@@ -73,7 +73,7 @@ pub fn order_regressions(
         if failing.is_empty() {
             continue;
         }
-        let known = Known::of(before, &touched_before, branches, &new_name);
+        let known = KnownFailures::of(before, &touched_before, branches, &new_name);
         let mut new: Vec<&Failure> = regressions(&failing, &known).collect();
         // What may fail follows from what fails for certain more often than not.
         if new.iter().any(|failure| failure.certain) {
@@ -106,7 +106,7 @@ fn touched(graph: &PythonGraph, other: &PythonGraph) -> Vec<bool> {
 }
 
 /// What failed before the changes, by the names after them.
-struct Known {
+struct KnownFailures {
     failures: BTreeSet<Failure>,
     /// Who read what, and whether each failure of it was caught.
     reads: BTreeSet<(String, String, String, bool)>,
@@ -114,7 +114,7 @@ struct Known {
     around: BTreeMap<String, Vec<String>>,
 }
 
-impl Known {
+impl KnownFailures {
     fn of(
         graph: &PythonGraph,
         touched: &[bool],
@@ -188,7 +188,7 @@ fn packages(name: &str) -> impl Iterator<Item = &str> {
 /// Reads that fail now and did not before.
 fn regressions<'f>(
     failing: &'f BTreeSet<Failure>,
-    known: &'f Known,
+    known: &'f KnownFailures,
 ) -> impl Iterator<Item = &'f Failure> {
     failing.iter().filter(|failure| !known.has(failure))
 }

@@ -21,6 +21,8 @@ const STATES: &str = include_str!("states.py");
 /// The questions for one tree.
 #[derive(Clone, Debug, Default)]
 pub struct ImportQuestions {
+    /// Whether they are the first ones: what was kept of others goes.
+    pub anew: bool,
     /// Directories that names begin at.
     pub roots: Vec<TreePath>,
     /// First parts of the names of the tree's own modules.
@@ -90,6 +92,9 @@ pub(crate) fn ask(
     limits: Limits,
 ) -> Result<Vec<ImportState>, Error> {
     let details = details(scratch);
+    if questions.anew && details.exists() {
+        fs::remove_dir_all(&details).map_err(|error| Error::copy(&details, &error))?;
+    }
     fs::create_dir_all(&details).map_err(|error| Error::copy(&details, &error))?;
     let report = write(scratch, "states.jsonl", "")?;
     let program = write(scratch, "states.py", STATES)?;

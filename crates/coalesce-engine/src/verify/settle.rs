@@ -199,6 +199,8 @@ struct Importer<'r> {
 
 struct Comparison<'r> {
     importers: Vec<Importer<'r>>,
+    /// The modules that both trees have, by their names before.
+    in_both: BTreeSet<&'r str>,
     /// The names after of what moves, each with its name before.
     moved: BTreeMap<String, String>,
     /// The names of what gives way to something else, each with that.
@@ -222,6 +224,9 @@ impl<'r> Comparison<'r> {
                 after: now,
             })
         });
+        let is_there = |module: &&String| after.modules.contains(&renames.name_after(module));
+        let in_both = before.modules.iter().filter(is_there);
+        let in_both = in_both.map(String::as_str).collect();
         let mut moved = BTreeMap::new();
         let mut replaced = BTreeMap::new();
         for change in changes {
@@ -235,6 +240,7 @@ impl<'r> Comparison<'r> {
         }
         Self {
             importers: importers.collect(),
+            in_both,
             moved,
             replaced,
         }
@@ -386,7 +392,12 @@ impl Asking<'_> {
                 then: self.others(names, &importer.loaded_before),
             }
         });
-        self.questions(asked.collect(), &self.loads.replaced, self.trees.session)
+        self.questions(
+            asked.collect(),
+            &self.loads.replaced,
+            self.trees.session,
+            false,
+        )
     }
 
     /// The questions for the planned tree; without what the other one has loaded it is not compared yet.
@@ -411,7 +422,12 @@ impl Asking<'_> {
                 },
             }
         });
-        self.questions(asked.collect(), &self.loads.moved, self.trees.session_after)
+        self.questions(
+            asked.collect(),
+            &self.loads.moved,
+            self.trees.session_after,
+            before.is_none(),
+        )
     }
 
     /// Those that are not loaded, and that no doubt is about.
@@ -426,6 +442,7 @@ impl Asking<'_> {
         asked: Vec<ImportQuestion>,
         names: &BTreeMap<String, String>,
         session: &Session,
+        anew: bool,
     ) -> ImportQuestions {
         let modules = session.python.graph.modules();
         let top = |name: &str| name.split('.').next().unwrap_or(name).to_owned();
@@ -434,6 +451,7 @@ impl Asking<'_> {
             .iter()
             .filter(|module| self.executed.contains(&module.name));
         ImportQuestions {
+            anew,
             roots: states::import_roots(session),
             own: own.into_iter().collect(),
             asked,
@@ -497,8 +515,7 @@ impl Asking<'_> {
     }
 
     fn may_be_alone(&self, name: &str) -> bool {
-        let is_known = |importer: &Importer<'_>| importer.before == name;
-        self.executed.contains(name) || !self.loads.importers.iter().any(is_known)
+        self.executed.contains(name) || !self.loads.in_both.contains(name)
     }
 
     /// A name of a module that is something else than before. What comes and goes where the plan writes, reading has

@@ -2,7 +2,7 @@
 //! used. It is tried before it is told.
 
 use super::{
-    Failure, Known,
+    Failure, KnownFailures,
     later::can_wait,
     played,
     program::{Program, Read, State, Statement},
@@ -32,7 +32,7 @@ pub struct Adviser<'g> {
     texts: &'g dyn Texts,
     program: Program<'g>,
     /// What failed before the changes, too.
-    known: &'g Known,
+    known: &'g KnownFailures,
     /// What fails since them.
     new: &'g [&'g Failure],
     trials: usize,
@@ -44,7 +44,7 @@ impl<'g> Adviser<'g> {
         (after, texts): (&'g PythonGraph, &'g dyn Texts),
         touched: &'g [bool],
         branches: bool,
-        (known, new): (&'g Known, &'g [&'g Failure]),
+        (known, new): (&'g KnownFailures, &'g [&'g Failure]),
     ) -> Self {
         Self {
             after,

@@ -12,7 +12,7 @@ use coalesce_model::{
 };
 
 use super::{
-    Failure, Known, advice,
+    Failure, KnownFailures, advice,
     asked::{is_asked_for, is_looked_through},
     played, played_from,
     program::{Program, Statement},
@@ -41,7 +41,7 @@ struct Search<'g> {
     texts: &'g dyn Texts,
     touched: &'g [bool],
     /// The play of all imports, with the branches of `if` and without, and what failed before in each.
-    plays: Vec<(Program<'g>, Known)>,
+    plays: Vec<(Program<'g>, KnownFailures)>,
     trials: usize,
 }
 
@@ -56,7 +56,7 @@ pub fn deferrals(
     let new_name = |name: &str| renames.name_after(name);
     let (touched_before, touched_after) = (touched(before, after), touched(after, before));
     let plays = [true, false].map(|branches| {
-        let known = Known::of(before, &touched_before, branches, &new_name);
+        let known = KnownFailures::of(before, &touched_before, branches, &new_name);
         (Program::new(after, &touched_after, branches), known)
     });
     let mut search = Search {
