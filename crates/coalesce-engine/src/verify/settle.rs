@@ -224,7 +224,8 @@ impl<'r> Comparison<'r> {
                 after: now,
             })
         });
-        let is_there = |module: &&String| after.modules.contains(&renames.name_after(module));
+        let modules_after: BTreeSet<&String> = after.modules.iter().collect();
+        let is_there = |module: &&String| modules_after.contains(&renames.name_after(module));
         let in_both = before.modules.iter().filter(is_there);
         let in_both = in_both.map(String::as_str).collect();
         let mut moved = BTreeMap::new();
