@@ -53,6 +53,15 @@ impl Failure {
     fn read(&self) -> (&str, &str, &str) {
         (&self.reader, &self.target, &self.name)
     }
+
+    /// The same read, whatever is imported first, and whether for certain or not.
+    fn anywhere(&self) -> Self {
+        Self {
+            first: String::new(),
+            certain: false,
+            ..self.clone()
+        }
+    }
 }
 
 /// Reads that fail in `after` and did not in `before`.
@@ -108,8 +117,8 @@ fn touched(graph: &PythonGraph, other: &PythonGraph) -> Vec<bool> {
 /// What failed before the changes, by the names after them.
 struct KnownFailures {
     failures: BTreeSet<Failure>,
-    /// Who read what, and whether each failure of it was caught.
-    reads: BTreeSet<(String, String, String, bool)>,
+    /// The same reads, whatever is imported first, and whether for certain or not.
+    reads: BTreeSet<Failure>,
     /// The packages that were around each module that is in another one now, itself the first.
     around: BTreeMap<String, Vec<String>>,
 }
@@ -122,16 +131,7 @@ impl KnownFailures {
         new_name: &dyn Fn(&str) -> String,
     ) -> Self {
         let failures = failures(graph, touched, branches, new_name);
-        let reads = failures.iter().map(|failure| {
-            let (reader, target, name) = failure.read();
-            let caught = failure.caught;
-            (
-                reader.to_owned(),
-                target.to_owned(),
-                name.to_owned(),
-                caught,
-            )
-        });
+        let reads = failures.iter().map(Failure::anywhere);
         let around = graph.modules.iter().filter_map(|module| {
             let now = new_name(&module.name);
             let were: Vec<String> = packages(&module.name).map(new_name).collect();
@@ -159,14 +159,8 @@ impl KnownFailures {
             })
         };
         let is_read = |caught: bool| {
-            let (reader, target, name) = failure.read();
-            let read = (
-                reader.to_owned(),
-                target.to_owned(),
-                name.to_owned(),
-                caught,
-            );
-            self.reads.contains(&read)
+            let read = failure.anywhere();
+            self.reads.contains(&Failure { caught, ..read })
         };
         let failed_in = |caught: bool| match self.around.get(&failure.first) {
             Some(were) => were.iter().any(|first| was(first, caught)),

@@ -74,6 +74,8 @@ pub struct ImportState {
     pub told: Vec<String>,
     /// What reached out of the process, in its order.
     pub outside: Vec<String>,
+    /// First parts of the names of what the watched files named or called.
+    pub used: Vec<String>,
     /// Compiled libraries that the watched files used.
     pub compiled: Vec<String>,
     /// The modules that the import has loaded, by the names that both trees know.

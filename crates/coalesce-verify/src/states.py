@@ -42,6 +42,46 @@ class TooMuch(Exception):
     """A value of more parts than are compared."""
 
 
+class Untold(Exception):
+    """A value that keeps something in compiled code, of which nothing is known."""
+
+
+# Classes of compiled code whose instances keep nothing that changes, or nothing that anybody asks for.
+KEEPING_NOTHING = {
+    "builtins.object", "builtins.PyCapsule", "builtins.code", "builtins.property", "builtins.type",
+    "builtins.getset_descriptor", "builtins.member_descriptor", "builtins.method-wrapper",
+    "builtins.classmethod_descriptor", "types.GenericAlias", "types.UnionType", "typing.Union", "typing.TypeVar",
+    "typing.ParamSpec", "typing.TypeVarTuple", "typing.TypeAliasType", "typing.Generic", "typing.NoDefaultType",
+    "_thread.lock", "_thread.RLock", "_thread._local", "weakref.ReferenceType", "weakref.ProxyType",
+    "weakref.CallableProxyType", "_io.TextIOWrapper", "_io.FileIO", "_io.BufferedReader", "_io.BufferedWriter",
+    "_io._IOBase", "_io._RawIOBase", "_io._BufferedIOBase", "_io._TextIOBase", "builtins.NoneType",
+    "_struct.Struct", "_abc._abc_data", "_collections._tuplegetter", "collections._tuplegetter", "operator.itemgetter", "operator.attrgetter", "operator.methodcaller",
+    "re.Pattern", "types.SimpleNamespace", "builtins.int", "builtins.str", "builtins.float", "builtins.bytes",
+}
+# How others are asked for what they keep.
+TELLING = {
+    "_random.Random": lambda value: value.getstate(),
+    "_io.StringIO": lambda value: value.getvalue(),
+    "_io.BytesIO": lambda value: value.getvalue(),
+    "_contextvars.ContextVar": lambda value: value.get(None),
+    "builtins.bytearray": lambda value: bytes(value),
+    "builtins.range": lambda value: repr(value),
+    "builtins.slice": lambda value: repr(value),
+    "array.array": lambda value: repr(value),
+    "itertools.count": lambda value: repr(value),
+    "functools.partial": lambda value: [value.func, value.args, value.keywords],
+    "functools._lru_cache_wrapper": lambda value: [tuple(value.cache_info()), getattr(value, "__wrapped__", None)],
+}
+
+
+def is_text(kind):
+    """Whether a class is one of a text of Python, whose instances keep what they have where anybody can see it."""
+    module = sys.modules.get(kind.__module__)
+    file = getattr(module, "__file__", None)
+    known = "%s.%s" % (kind.__module__, kind.__qualname__)
+    return isinstance(file, str) and file.endswith(".py") and known not in KEEPING_NOTHING and known not in TELLING
+
+
 class Describer:
     """Says what a value is, in words that are the same in every process."""
 
@@ -146,8 +186,7 @@ class Describer:
                 if " at 0x" not in text:
                     parts.append(text)
                     return " ".join(parts)
-        if module.partition(".")[0] == "numpy":
-            parts.append(numpy_value(value))
+        parts.extend(self.compiled_parts(value, kind, depth))
         own = getattr(value, "__dict__", None)
         if isinstance(own, dict):
             parts.append(self.of(own, depth))
@@ -167,6 +206,28 @@ class Describer:
             parts.append(self.of(registry, depth))
         return " ".join(parts)
 
+    def compiled_parts(self, value, kind, depth):
+        """What a value keeps in compiled code, by each of its classes that is no text."""
+        if kind.__module__.partition(".")[0] == "numpy":
+            yield numpy_value(value)
+            return
+        for base in kind.__mro__:
+            name = "%s.%s" % (base.__module__, base.__qualname__)
+            if is_text(base) or name in KEEPING_NOTHING:
+                continue
+            if name in TELLING:
+                yield self.of(TELLING[name](value), depth)
+                return
+            if issubclass(base, BaseException):
+                yield self.of(value.args, depth)
+                return
+            top = name.partition(".")[0]
+            if top in STATE["used"] or top in getattr(sys, "stdlib_module_names", (top,)) or STATE["own"](top):
+                raise Untold(name)
+            # Nobody that is watched has to do with that library.
+            yield "what %s keeps" % name
+            return
+
     def body_of_class(self, value):
         """What a class is made of."""
         import abc
@@ -182,6 +243,11 @@ class Describer:
 
 
 def numpy_value(value):
+    if hasattr(value, "bit_generator") or hasattr(value, "get_state"):
+        # Where nobody has given it a seed, it is another one each time.
+        if "numpy" not in STATE["used"]:
+            return "a generator of numbers"
+        raise Untold("a generator of numbers")
     if hasattr(value, "tobytes") and hasattr(value, "dtype"):
         try:
             return "%s %s %r" % (value.dtype, getattr(value, "shape", ""), digest_of(value.tobytes()))
@@ -248,6 +314,9 @@ def outer_names(module, names, is_standard):
                 parts.append("%s: %s" % (name, what(value, describer)))
             elif not is_standard:
                 parts.append("%s: %s" % (name, describer.of(value)))
+        except Untold as error:
+            # Of another library: whoever uses what is compiled is told already.
+            parts.append("%s: keeps what nobody can tell, %s" % (name, error))
         except (TooMuch, RecursionError):
             parts.append("%s: more than is compared, %s" % (name, type(value).__name__))
         except Exception:
@@ -373,17 +442,38 @@ class Watch:
             owner = getattr(argument, "__module__", None) or type(getattr(argument, "__self__", None)).__module__
             self.called.add(owner)
 
-    def compiled(self):
-        """Compiled libraries that the watched files use: what these keep to themselves nobody can compare."""
+    def used(self):
+        """The modules of all that the watched files name or call while they are executed."""
         modules = set(filter(None, self.called))
         for code, own in self.ran.values():
             modules.add(own.get("__name__") or "")
-            for name in code.co_names:
-                value = own.get(name)
-                if value is not None:
-                    of = value if isinstance(value, type(sys)) else value if isinstance(value, type) or callable(value) else type(value)
-                    modules.add(getattr(of, "__name__", "") if isinstance(of, type(sys)) else getattr(of, "__module__", None) or "")
-        return sorted({name for name in map(compiled_library, modules) if name})
+            names = set(all_names(code))
+            known, open = set(), [own[name] for name in names if name in own]
+            while open:
+                value = open.pop()
+                if id(value) in known:
+                    continue
+                known.add(id(value))
+                if isinstance(value, type(sys)):
+                    modules.add(value.__name__)
+                    open.extend(vars(value)[name] for name in names if name in vars(value))
+                else:
+                    for of in (value, type(value)):
+                        module = getattr(of, "__module__", None)
+                        modules.update([module] if isinstance(module, str) else [])
+        return modules
+
+    def compiled(self):
+        """Compiled libraries among those: what these keep to themselves nobody can compare."""
+        return sorted({name for name in map(compiled_library, self.used()) if name})
+
+
+def all_names(code):
+    """The names that a code object reads, with those of the code within it."""
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, type(code)):
+            yield from all_names(constant)
 
 
 def compiled_library(name):
@@ -391,6 +481,8 @@ def compiled_library(name):
     if not isinstance(name, str):
         return None
     top = name.partition(".")[0]
+    if name.startswith("numpy.random"):
+        return "numpy.random"
     if top == "numpy" or top in getattr(sys, "stdlib_module_names", ()):
         return None
     if STATE["own"](top):
@@ -426,6 +518,8 @@ def answer(task, question, tree):
         finally:
             sys.setprofile(None)
         watch.over = True
+        STATE["used"] = {name.partition(".")[0] for name in watch.used()}
+        STATE["own"] = set(task["own"]).__contains__
         shared = process(names)
         told = ["%s %s" % (one.category.__name__, words(str(one.message), names)) for one in raised]
         seen = Seen(task, tree, known)
@@ -442,6 +536,7 @@ def answer(task, question, tree):
         "process_later": digests(shared_later),
         "told": told,
         "outside": [words(one, names) for one in watch.outside],
+        "used": sorted(STATE["used"]),
         "compiled": watch.compiled(),
         "modules": at_once,
         "later": dict(outside, **later),
@@ -473,7 +568,6 @@ class Seen:
         self.task, self.tree = task, tree
         self.known = set(known) | {"__main__"}
         self.own = set(task["own"])
-        STATE["own"] = self.own.__contains__
 
     def new(self):
         """What the others come to, by their names before: whether they are of the tree, and a digest."""

@@ -497,7 +497,18 @@ impl Asking<'_> {
         names: &dyn Fn(&str) -> BTreeMap<String, String>,
     ) -> Option<String> {
         let all: BTreeSet<&String> = before.modules.keys().chain(after.modules.keys()).collect();
-        all.into_iter().find_map(|name| {
+        // What nobody that is watched has to do with, where both load the same, is what it was.
+        let same = outside(before) == outside(after);
+        let used: BTreeSet<&String> = before.used.iter().chain(&after.used).collect();
+        let concerned = |name: &&String| {
+            let of = before
+                .modules
+                .get(*name)
+                .or_else(|| after.modules.get(*name));
+            let top = name.split('.').next().unwrap_or(name).to_owned();
+            !same || used.contains(&top) || of.is_some_and(|module| module.own)
+        };
+        all.into_iter().filter(concerned).find_map(|name| {
             let (own, other) = (before.modules.get(name), after.modules.get(name));
             let was = own.or_else(|| before.later.get(name));
             let is = other.or_else(|| after.later.get(name));
