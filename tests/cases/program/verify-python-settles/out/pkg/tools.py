@@ -1,7 +1,11 @@
+import itertools
 import os
+import random
 
 KINDS = []
 COUNTS = {"seen": 0}
+NUMBERS = itertools.count()
+DICE = random.Random(3)
 
 
 def made(name):
@@ -31,6 +35,14 @@ def warned(name):
     warnings.warn(name)
 
 
+def numbered(name):
+    return next(NUMBERS)
+
+
+def thrown(name):
+    return DICE.random()
+
+
 BY_NAME = {
     "made": made,
     "kept": kept,
@@ -38,4 +50,6 @@ BY_NAME = {
     "exported": exported,
     "written": written,
     "warned": warned,
+    "numbered": numbered,
+    "thrown": thrown,
 }
