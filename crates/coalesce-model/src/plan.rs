@@ -105,10 +105,14 @@ pub enum UnprovenKind {
     Equivalence,
     /// Code that nothing names any more: a compiler that warns of that would come to warn.
     LeftUnused,
-    /// What importing a module ran besides, or loaded, and does not any more.
+    /// What importing a module ran besides, and does not any more.
     NotExecuted,
-    /// What importing a module comes to run, and did not, that changes what the whole process does.
+    /// What is loaded later than before, or by others: an import that waits, a module that is read as an attribute.
+    NotLoaded,
+    /// What importing a module comes to run, and did not, that may do something to others.
     NewlyExecuted,
+    /// What importing a module comes to run, and did not, that fails where a condition does not hold.
+    FailingImport,
     /// What a module reads of its own name or place: `__file__`, `__package__`, parts of `__name__`.
     OwnPlace,
     /// A lint that is on where code arrives, and was not where it came from.
@@ -135,7 +139,9 @@ impl UnprovenKind {
             Self::Equivalence => "equivalence",
             Self::LeftUnused => "left unused",
             Self::NotExecuted => "no longer executed",
+            Self::NotLoaded => "no longer loaded",
             Self::NewlyExecuted => "newly executed",
+            Self::FailingImport => "import that may fail",
             Self::OwnPlace => "own name or place",
             Self::Lint => "lint",
         }

@@ -718,7 +718,7 @@ fn attributes(
             unproven.push(Unproven {
                 path: module.path.clone(),
                 span: same.then(|| ByteSpan::empty(event.at)),
-                kind: UnprovenKind::NotExecuted,
+                kind: UnprovenKind::NotLoaded,
                 name: name.unwrap_or_default(),
                 why: "it is read as an attribute of its package, and nothing that is imported here loads it \
                       any more"

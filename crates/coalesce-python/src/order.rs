@@ -18,7 +18,10 @@ mod later;
 mod program;
 mod reach;
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use coalesce_model::{Change, Finding, Severity, Texts, change::Renames, finding::codes};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -30,9 +33,36 @@ use program::{Program, Read, State};
 pub use later::deferrals;
 pub(crate) use program::{leading, loads, parents};
 
-/// A read that fails: the module imported first, the reader, the half-executed module, the name,
-/// and whether it happens for certain.
-type Failure = (String, String, String, String, bool);
+/// A read that fails, by names.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Failure {
+    /// The module that is imported first.
+    first: String,
+    reader: String,
+    /// The half-executed module.
+    target: String,
+    name: String,
+    /// Whether it happens for certain.
+    certain: bool,
+    /// Whether somebody catches the failure.
+    caught: bool,
+}
+
+impl Failure {
+    /// Who reads what.
+    fn read(&self) -> (&str, &str, &str) {
+        (&self.reader, &self.target, &self.name)
+    }
+
+    /// The same read, whatever is imported first, and whether for certain or not.
+    fn anywhere(&self) -> Self {
+        Self {
+            first: String::new(),
+            certain: false,
+            ..self.clone()
+        }
+    }
+}
 
 /// Reads that fail in `after` and did not in `before`.
 pub fn order_regressions(
@@ -52,16 +82,16 @@ pub fn order_regressions(
         if failing.is_empty() {
             continue;
         }
-        let known = failures(before, &touched_before, branches, &new_name);
+        let known = KnownFailures::of(before, &touched_before, branches, &new_name);
         let mut new: Vec<&Failure> = regressions(&failing, &known).collect();
         // What may fail follows from what fails for certain more often than not.
-        if new.iter().any(|(.., certain)| *certain) {
-            new.retain(|(.., certain)| *certain);
+        if new.iter().any(|failure| failure.certain) {
+            new.retain(|failure| failure.certain);
         }
         let mut adviser = Adviser::new((after, texts), &touched_after, branches, (&known, &new));
         for failure in &new {
-            let (_, reader, target, name, _) = failure;
-            if told.insert((reader.clone(), target.clone(), name.clone())) {
+            let (reader, target, name) = failure.read();
+            if told.insert((reader.to_owned(), target.to_owned(), name.to_owned())) {
                 let found = finding(before, after, &new_name, failure);
                 findings.extend(found.map(|found| Finding {
                     help: (after.advice.then(|| adviser.advice(failure))).flatten(),
@@ -84,50 +114,99 @@ fn touched(graph: &PythonGraph, other: &PythonGraph) -> Vec<bool> {
     touched.collect()
 }
 
-/// Reads that fail now and did not before. A package that could not be imported before is no safer
-/// to be in.
+/// What failed before the changes, by the names after them.
+struct KnownFailures {
+    failures: BTreeSet<Failure>,
+    /// The same reads, whatever is imported first, and whether for certain or not.
+    reads: BTreeSet<Failure>,
+    /// The packages that were around each module that is in another one now, itself the first.
+    around: BTreeMap<String, Vec<String>>,
+}
+
+impl KnownFailures {
+    fn of(
+        graph: &PythonGraph,
+        touched: &[bool],
+        branches: bool,
+        new_name: &dyn Fn(&str) -> String,
+    ) -> Self {
+        let failures = failures(graph, touched, branches, new_name);
+        let reads = failures.iter().map(Failure::anywhere);
+        let around = graph.modules.iter().filter_map(|module| {
+            let now = new_name(&module.name);
+            let were: Vec<String> = packages(&module.name).map(new_name).collect();
+            (!were.iter().eq(packages(&now))).then_some((now, were))
+        });
+        Self {
+            reads: reads.collect(),
+            around: around.collect(),
+            failures,
+        }
+    }
+
+    /// Whether a read that fails did so before. One that was caught does not excuse one that nobody catches, and what
+    /// need not happen is new when it could never happen. A package that could not be imported before is no safer to be
+    /// in, for who was in it.
+    fn has(&self, failure: &Failure) -> bool {
+        let caught = [false, true]
+            .into_iter()
+            .filter(|caught| !caught || failure.caught);
+        let was = |first: &str, caught: bool| {
+            self.failures.contains(&Failure {
+                first: first.to_owned(),
+                caught,
+                ..failure.clone()
+            })
+        };
+        let is_read = |caught: bool| {
+            let read = failure.anywhere();
+            self.reads.contains(&Failure { caught, ..read })
+        };
+        let failed_in = |caught: bool| match self.around.get(&failure.first) {
+            Some(were) => were.iter().any(|first| was(first, caught)),
+            None => packages(&failure.first).any(|first| was(first, caught)),
+        };
+        let mut caught = caught;
+        match failure.certain {
+            true => caught.any(failed_in),
+            false => caught.any(is_read),
+        }
+    }
+}
+
+/// A module and the packages around it, by name.
+fn packages(name: &str) -> impl Iterator<Item = &str> {
+    std::iter::successors(Some(name), |name| Some(name.rsplit_once('.')?.0))
+}
+
+/// Reads that fail now and did not before.
 fn regressions<'f>(
     failing: &'f BTreeSet<Failure>,
-    known: &'f BTreeSet<Failure>,
+    known: &'f KnownFailures,
 ) -> impl Iterator<Item = &'f Failure> {
-    // What need not happen is new when it could never happen.
-    let seen: BTreeSet<(&str, &str, &str)> = known
-        .iter()
-        .map(|(_, reader, target, name, _)| (reader.as_str(), target.as_str(), name.as_str()))
-        .collect();
-    failing.iter().filter(move |failure| {
-        let (first, reader, target, name, certain) = failure;
-        if !certain {
-            return !seen.contains(&(reader, target, name));
-        }
-        let mut packages =
-            std::iter::successors(Some(first.as_str()), |name| Some(name.rsplit_once('.')?.0));
-        let was = |first: &str| {
-            let (reader, target, name) = (reader.clone(), target.clone(), name.clone());
-            known.contains(&(first.to_owned(), reader, target, name, true))
-        };
-        !packages.any(was)
-    })
+    failing.iter().filter(|failure| !known.has(failure))
 }
 
 fn finding(
     before: &PythonGraph,
     after: &PythonGraph,
     new_name: &dyn Fn(&str) -> String,
-    (first, reader, target, name, certain): &Failure,
+    failure: &Failure,
 ) -> Option<Finding> {
+    let (reader, target, name) = failure.read();
+    let first = &failure.first;
     let was = before
         .modules
         .iter()
-        .find(|module| new_name(&module.name) == *reader);
-    let is = || after.modules.iter().find(|module| module.name == *reader);
+        .find(|module| new_name(&module.name) == reader);
+    let is = || after.modules.iter().find(|module| module.name == reader);
     let path = was.or_else(is)?.path.clone();
     let what = if name == "*" {
         format!("all names of `{target}`")
     } else {
         format!("`{name}` of `{target}`")
     };
-    let would = if *certain {
+    let would = if failure.certain {
         "would"
     } else {
         "may be called to"
@@ -184,20 +263,20 @@ fn played_from(
         module.map(|module| name(&module.name)).unwrap_or_default()
     };
     let mut tell = |first: usize, found: FxHashSet<Read>| {
-        failures.extend(found.into_iter().map(|(reader, target, item, certain)| {
+        failures.extend(found.into_iter().map(|read| {
             // What is read has the name that it has after the changes.
-            let module = graph.modules.get(target);
-            let old = module.map(|module| format!("{}.{item}", module.name));
+            let module = graph.modules.get(read.target);
+            let old = module.map(|module| format!("{}.{}", module.name, read.name));
             let new = name(&old.unwrap_or_default());
             let (target, item) = new.rsplit_once('.').unwrap_or_default();
-            let (target, item) = (target.to_owned(), item.to_owned());
-            (
-                module_name(first),
-                module_name(reader),
-                target,
-                item,
-                certain,
-            )
+            Failure {
+                first: module_name(first),
+                reader: module_name(read.reader),
+                target: target.to_owned(),
+                name: item.to_owned(),
+                certain: read.certain,
+                caught: read.caught,
+            }
         }));
     };
     for root in roots {

@@ -36,6 +36,7 @@ pub fn write_migrate(page: &mut Page, envelope: &Envelope, migrate: &Migrate) {
     plan::summary(page, &migrate.plan);
     if let Some(verification) = &migrate.verification {
         verify::mended(page, verification);
+        verify::settled(page, verification);
         verify::unused_imports(page, verification);
         verify::failures(page, verification);
         verify::unreached(page, verification);

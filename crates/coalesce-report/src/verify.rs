@@ -1,7 +1,7 @@
 //! The page of `verify`: what ran, what fails that did not, and the planned change behind it.
 
 use coalesce_model::envelope::{
-    CheckRun, Envelope, FailureCause, TreeState, UnusedImport, Verify, VerifyFailure,
+    CheckRun, Envelope, FailureCause, Grade, TreeState, UnusedImport, Verify, VerifyFailure,
 };
 
 use crate::{
@@ -20,6 +20,7 @@ pub fn write(page: &mut Page, envelope: &Envelope, verify: &Verify) {
     }
     write_runs(page, verify);
     mended(page, verify);
+    settled(page, verify);
     unused_imports(page, verify);
     failures(page, verify);
     unreached(page, verify);
@@ -108,6 +109,26 @@ pub fn mended(page: &mut Page, verify: &Verify) {
         page.put(PLACE, format_args!("{}:{}", entry.path, entry.line));
         page.put(PLAIN, format_args!(": {}", entry.error));
         page.put(DIM, format_args!("  {}", entry.mended)).end();
+    });
+}
+
+/// Open places that the imports of Python have settled.
+pub fn settled(page: &mut Page, verify: &Verify) {
+    if page.quiet() || verify.settled_places.is_empty() {
+        return;
+    }
+    let what =
+        "Reading could not prove these; importing every module has, here and as it is installed.";
+    page.section(BOLD, "Settled", verify.settled_places.len(), what);
+    page.some(&verify.settled_places, |page, entry| {
+        page.put(PLAIN, "  ");
+        match entry.line {
+            Some(line) => page.put(PLACE, format_args!("{}:{line}", entry.path)),
+            None => page.put(PLACE, &entry.path),
+        };
+        page.put(PLAIN, format_args!("  {}  ", entry.name));
+        let kind = entry.kind.as_str();
+        page.put(DIM, format_args!("[{kind}] {}", entry.why)).end();
     });
 }
 
@@ -204,7 +225,12 @@ pub fn verdict(page: &mut Page, verify: &Verify) {
         .sum();
     page.put(GOOD, "yes");
     page.put(PLAIN, format_args!(": {judged} checked after the change"));
-    if let Some(grade) = verify.grade {
+    if verify.grade == Some(Grade::NotProven) {
+        page.put(
+            PLAIN,
+            "; not proven: places are left that this does not tell",
+        );
+    } else if let Some(grade) = verify.grade {
         page.put(PLAIN, format_args!("; proven as `{}`", grade.as_str()));
     }
     if verify.failing_before > 0 {

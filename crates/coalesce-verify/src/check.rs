@@ -1,6 +1,6 @@
 //! What a check is, what it finds, and how it is run on the scratch copy.
 
-use std::{process::Command, time::Duration};
+use std::{collections::BTreeMap, process::Command, time::Duration};
 
 use coalesce_model::TreePath;
 use serde::{Deserialize, Serialize};
@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     cargo,
     error::{Error, ErrorKind},
+    import_state::{self, ImportQuestions, ImportState, ModuleNames},
     memory, program, python,
     scratch::{Scratch, Wanted},
     unused::UnusedImport,
@@ -198,6 +199,9 @@ pub struct Outcome {
     pub unused: Vec<UnusedImport>,
     /// The files that were compiled, once for each set of names.
     pub compiled: Vec<CompiledFile>,
+    /// For each module whose import passed what of the tree that has loaded, as places in the list of modules.
+    #[serde(default)]
+    pub loaded: BTreeMap<String, Vec<u32>>,
     /// Why nothing could be judged at all, in the words of the program.
     pub hopeless: Option<String>,
     /// Whether this is what was found before for the very same tree.
@@ -266,6 +270,28 @@ impl<'s> Checker<'s> {
             Check::Tests { roots, paths } => python::tests(self.scratch, roots, paths, self.limits),
             Check::Command { text } => self.command(text),
         }
+    }
+
+    /// What imports leave behind on the copy as it is now, in the order of the questions.
+    ///
+    /// # Errors
+    /// When the interpreter is missing, takes too long, or gives no answer.
+    pub fn import_states(&self, questions: &ImportQuestions) -> Result<Vec<ImportState>, Error> {
+        import_state::ask(self.scratch, questions, self.limits)
+    }
+
+    /// What the names of a module of the tree came to, by the digest that an answer names.
+    #[must_use]
+    pub fn names_of_state(&self, digest: &str) -> ModuleNames {
+        import_state::names(self.scratch, digest)
+    }
+
+    /// The interpreter that modules are imported in, for people.
+    ///
+    /// # Errors
+    /// When it is missing, or does not tell.
+    pub fn interpreter(&self) -> Result<String, Error> {
+        python::interpreter(self.scratch, self.limits)
     }
 
     /// What the check has found before for these very files, which need not be in the copy.

@@ -26,6 +26,8 @@ BELIEVED = {
 }
 # With fewer modules than these, preparing what they share is more work than it saves.
 MANY = 8
+# Where each module stands in the list.
+PLACES = {}
 CLEAN, SHARED, NEW = "clean", "shared", "new"
 
 
@@ -60,7 +62,14 @@ def import_one(name, tree):
     file = getattr(module, "__file__", None)
     if file and not os.path.realpath(file).startswith(tree + os.sep):
         return {"error": "Elsewhere", "message": "it was imported from outside the copy: " + file, "places": []}
-    return {"error": None, "message": "", "places": []}
+    return {"error": None, "message": "", "places": [], "loaded": loaded_modules()}
+
+
+def loaded_modules():
+    """What of the tree is loaded, as places in the list of modules. A pipe of Windows holds little."""
+    if sys.platform == "win32":
+        return []
+    return sorted(PLACES[name] for name in list(sys.modules) if name in PLACES)
 
 
 def silence():
@@ -472,6 +481,7 @@ def main():
         task = json.load(file)
     tree = os.path.realpath(task["tree"])
     sys.path[:] = task["roots"] + sys.path[1:]
+    PLACES.update((name, place) for place, name in enumerate(task["modules"]))
     if len(sys.argv) > 2:
         name, sys.argv = sys.argv[2], [""]
         keep = os.dup(1)

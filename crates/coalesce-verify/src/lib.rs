@@ -31,6 +31,7 @@ mod contained;
 #[cfg(target_os = "linux")]
 mod descendants;
 mod error;
+mod import_state;
 mod memory;
 mod program;
 mod python;
@@ -45,6 +46,7 @@ pub use check::{
 pub use compare::{Renames, compare};
 pub use contain::{contained_main, enable_containment};
 pub use error::{Error, ErrorKind};
+pub use import_state::{ImportQuestion, ImportQuestions, ImportState, LoadedModule, ModuleNames};
 pub use program::{Filtered, filter_text, wait_for_end};
 pub use scratch::{Content, Scratch, Wanted};
 pub use unused::UnusedImport;

@@ -22,7 +22,7 @@ const ASKING: Limits = Limits {
 };
 
 /// Counts up when outcomes get another form: what was kept in an older one is not read.
-const FORM: u32 = 4;
+const FORM: u32 = 5;
 
 /// The memory of one check of one tree.
 pub(crate) struct Memory {

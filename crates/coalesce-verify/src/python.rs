@@ -29,7 +29,7 @@ const PLUGIN: &str = include_str!("plugin.py");
 /// The plugin's name as a module.
 const PLUGIN_NAME: &str = "coalesce_verify_plugin";
 /// How long one module may take, in seconds, where the whole check may take longer.
-const MODULE_SECONDS: u64 = 60;
+pub(crate) const MODULE_SECONDS: u64 = 60;
 
 /// What is imported.
 pub(crate) struct Imports<'c> {
@@ -109,8 +109,11 @@ pub(crate) fn imports(
     });
     let failures: Vec<Failure> = failures.collect();
     let hopeless = failures.len() == lines.len();
+    let passed = lines.iter().filter(|line| line.error.is_none());
+    let loaded = passed.map(|line| (line.module.clone(), line.loaded.clone()));
     Ok(Outcome {
         judged: lines.len(),
+        loaded: loaded.collect(),
         hopeless: hopeless
             .then(|| failures.first().map(|one| one.message.clone()))
             .flatten(),
@@ -213,6 +216,18 @@ pub(crate) fn environment(scratch: &Scratch, limits: Limits) -> Result<String, E
     Ok(String::from_utf8_lossy(&done.stdout).into_owned())
 }
 
+/// The interpreter in a few words: its version, and how much is installed for it.
+pub(crate) fn interpreter(scratch: &Scratch, limits: Limits) -> Result<String, Error> {
+    const ASK: &str = "import platform\nimport importlib.metadata as m\n\
+         print(platform.python_implementation(), platform.python_version(), len(list(m.distributions())))";
+    let done = run(scratch, "python", limits, |command| {
+        command.args(["-c", ASK]);
+    })?;
+    let said = String::from_utf8_lossy(&done.stdout).into_owned();
+    let (version, installed) = said.trim().rsplit_once(' ').unwrap_or((said.trim(), "0"));
+    Ok(format!("{version}, {installed} distributions"))
+}
+
 /// Runs what writes a report, and tells of each line that is there.
 fn watched<T>(report: &Path, of: usize, watch: Watch<'_>, run: impl FnOnce() -> T) -> T {
     const LOOK: Duration = Duration::from_millis(200);
@@ -232,7 +247,7 @@ fn watched<T>(report: &Path, of: usize, watch: Watch<'_>, run: impl FnOnce() -> 
     })
 }
 
-fn run(
+pub(crate) fn run(
     scratch: &Scratch,
     label: &str,
     limits: Limits,
@@ -268,7 +283,7 @@ fn interpreters() -> Vec<PathBuf> {
     active.into_iter().chain(known.into_iter().rev()).collect()
 }
 
-fn absolute(scratch: &Scratch, roots: &[TreePath]) -> Vec<PathBuf> {
+pub(crate) fn absolute(scratch: &Scratch, roots: &[TreePath]) -> Vec<PathBuf> {
     let place = |root: &TreePath| {
         if root.is_root() {
             scratch.tree().to_owned()
@@ -280,13 +295,16 @@ fn absolute(scratch: &Scratch, roots: &[TreePath]) -> Vec<PathBuf> {
 }
 
 /// Writes a file beside the copied tree.
-fn write(scratch: &Scratch, name: &str, text: &str) -> Result<PathBuf, Error> {
+pub(crate) fn write(scratch: &Scratch, name: &str, text: &str) -> Result<PathBuf, Error> {
     let path = scratch.directory().join(name);
     fs::write(&path, text).map_err(|error| Error::copy(&path, &error))?;
     Ok(path)
 }
 
-fn read_report<L: for<'de> Deserialize<'de>>(path: &Path, label: &str) -> Result<Vec<L>, Error> {
+pub(crate) fn read_report<L: for<'de> Deserialize<'de>>(
+    path: &Path,
+    label: &str,
+) -> Result<Vec<L>, Error> {
     let unreadable = |error: &dyn std::fmt::Display| {
         Error::new(
             ErrorKind::Report,
@@ -306,6 +324,9 @@ struct ImportLine {
     error: Option<String>,
     message: String,
     places: Vec<(String, u32)>,
+    /// What of the tree the import has loaded, as places in the list of modules.
+    #[serde(default)]
+    loaded: Vec<u32>,
 }
 
 #[derive(Deserialize)]

@@ -187,9 +187,9 @@ impl Candidates {
 
     fn item(&self, random: &mut Random) -> Option<(LanguageKind, String, String)> {
         let place = random.choose(&self.places)?;
-        // What a module says of itself is said where it stands: `__all__`, `__version__`.
+        // What a module says of itself is said where it stands: `__all__`, `__version__`. `_` is what nobody wants.
         let item = random.choose(&place.defines)?;
-        if item.starts_with("__") && item.ends_with("__") {
+        if item == "_" || item.starts_with("__") && item.ends_with("__") {
             return None;
         }
         let above = self.target(random, place, |asked, above| {

@@ -2,7 +2,8 @@
 //! as judge of what the program says of them.
 //!
 //! Each round draws a manifest from a seed, applies it to a scratch copy of the tree, lets the
-//! language decide, and undoes it. What is refused is never counted as right.
+//! language decide, and undoes it. What is refused is never counted as right. Of Python, what reading cannot prove
+//! is tried with `migrate --verify`, too, and judged the same way.
 
 mod arguments;
 mod asked;
@@ -33,7 +34,8 @@ cargo xtask judge TREE [OPTIONS]
 
 Draws consolidations of TREE at random, applies each to a scratch copy, asks the compiler (`cargo
 check`, all targets; default, no and all features where those compile before) or the interpreter
-(every module is imported) whether the result works as before, and undoes it.
+(every module is imported) whether the result works as before, and undoes it. What cannot be proven
+by reading is tried with `migrate --verify` as well, where it is Python.
 
 This RUNS the tree's code: build scripts, procedural macros, imports. Use it on trees you trust.
 
@@ -47,8 +49,9 @@ This RUNS the tree's code: build scripts, procedural macros, imports. Use it on 
   --any-target    draw among all modules, not only what a maintainer could ask for
   --list          print the manifests that would be drawn, and stop
 
-The last lines count: right, wrong, not proven, refused, each by kind; wrong ones come first. Exits
-with 1 when something that was told resolved does not work.
+The last lines count: wrong, right (told resolved), checked (proven by `--verify` alone), not proven,
+refused, each by kind; wrong ones come first. Exits with 1 when something that was told resolved, or proven
+by a check, does not work.
 ";
 
 /// `cargo xtask judge`.

@@ -3,6 +3,7 @@
 use std::{fs, path::Path, process::Command};
 
 use anyhow::Context as _;
+use coalesce_model::LanguageKind;
 use serde_json::Value;
 
 use super::{arguments::Arguments, consolidation::Consolidation, oracle::Oracle, scratch::Scratch};
@@ -12,7 +13,9 @@ use super::{arguments::Arguments, consolidation::Consolidation, oracle::Oracle, 
 pub enum Outcome {
     /// It was told to be resolved, and works as before.
     Right,
-    /// It was told to be resolved, and does not work as before.
+    /// Reading could not prove it, the program's own check did, and it works as before.
+    Checked,
+    /// It was told to be resolved, or proven by a check, and does not work as before.
     Wrong(String),
     /// The program says that it cannot prove it; why.
     NotProven(String),
@@ -25,6 +28,7 @@ impl Outcome {
     pub const fn word(&self) -> &'static str {
         match self {
             Self::Right => "right",
+            Self::Checked => "checked",
             Self::Wrong(_) => "WRONG",
             Self::NotProven(_) => "unproven",
             Self::Refused(_) => "refused",
@@ -34,7 +38,7 @@ impl Outcome {
     /// What there is to say about it.
     pub fn reason(&self) -> &str {
         match self {
-            Self::Right => "",
+            Self::Right | Self::Checked => "",
             Self::Wrong(why) | Self::NotProven(why) | Self::Refused(why) => why,
         }
     }
@@ -49,6 +53,14 @@ impl Outcome {
         let file = folder.join(format!("{number:04}-{}.toml", self.word().to_lowercase()));
         fs::write(&file, text).with_context(|| format!("failed to write {}", file.display()))
     }
+}
+
+/// What came of asking the program to apply a manifest.
+enum Tried {
+    /// It did; what is worse than before.
+    Applied(Option<String>),
+    /// It did not; what it says.
+    Left(Value),
 }
 
 /// The scratch copy with those who decide.
@@ -74,7 +86,34 @@ impl<'a> Judge<'a> {
     pub fn round(&self, done: &Consolidation) -> anyhow::Result<Outcome> {
         let manifest = self.scratch.beside("manifest.toml");
         fs::write(&manifest, done.manifest())?;
-        let (applied, answer) = self.program(&["migrate"], Some(&manifest))?;
+        let answer = match self.tried(&["migrate"], &manifest, done)? {
+            Tried::Applied(objection) => {
+                return Ok(objection.map_or(Outcome::Right, Outcome::Wrong));
+            }
+            Tried::Left(answer) => answer,
+        };
+        let refusal = refusal(&answer);
+        // A compiler is asked for what it settles where there is no interpreter to ask.
+        if done.language != LanguageKind::Python || !matches!(refusal, Outcome::NotProven(_)) {
+            return Ok(refusal);
+        }
+        Ok(
+            match self.tried(&["migrate", "--verify"], &manifest, done)? {
+                Tried::Applied(None) => Outcome::Checked,
+                Tried::Applied(Some(objection)) => Outcome::Wrong(format!("checked: {objection}")),
+                Tried::Left(answer) => not_proven(&answer).unwrap_or(refusal),
+            },
+        )
+    }
+
+    /// Lets the program apply a manifest, asks about what that comes to, and undoes it.
+    fn tried(
+        &self,
+        words: &[&str],
+        manifest: &Path,
+        done: &Consolidation,
+    ) -> anyhow::Result<Tried> {
+        let (applied, answer) = self.program(words, Some(manifest))?;
         if !applied {
             let changed = self.scratch.first_change()?;
             anyhow::ensure!(
@@ -83,7 +122,7 @@ impl<'a> Judge<'a> {
                 done.summary(),
                 changed.unwrap_or_default()
             );
-            return Ok(refusal(&answer));
+            return Ok(Tried::Left(answer));
         }
         let objection = self.oracle.objection(&self.scratch.root(), done)?;
         let (undone, _) = self.program(&["rollback"], None)?;
@@ -94,7 +133,7 @@ impl<'a> Judge<'a> {
             done.summary(),
             left.unwrap_or_default()
         );
-        Ok(objection.map_or(Outcome::Right, Outcome::Wrong))
+        Ok(Tried::Applied(objection))
     }
 
     /// Whether the program did its work, and what it says.
@@ -104,6 +143,8 @@ impl<'a> Judge<'a> {
             .args(["--yes", "--format", "json", "--root"])
             .arg(self.scratch.root())
             .args(manifest)
+            .env("COALESCE_PYTHON", &self.arguments.python)
+            .env("COALESCE_CACHE_DIR", self.scratch.beside("cache"))
             .output()
             .context("failed to start the program")?;
         let answer = serde_json::from_slice(&output.stdout).unwrap_or(Value::Null);
@@ -123,8 +164,7 @@ fn refusal(answer: &Value) -> Outcome {
     let findings = answer.get("findings").and_then(Value::as_array);
     let mut errors = findings.into_iter().flatten();
     let error = errors.find(|finding| word(finding, "severity") == "error");
-    let unproven = answer.get("unproven").and_then(Value::as_array);
-    let unproven = unproven.and_then(|unproven| unproven.first());
+    let unproven = not_proven(answer);
     let error = error.filter(|error| unproven.is_none() || word(error, "code") != "not-proven");
     if let Some(error) = error {
         return Outcome::Refused(format!(
@@ -133,10 +173,17 @@ fn refusal(answer: &Value) -> Outcome {
             word(error, "message")
         ));
     }
-    match unproven {
-        Some(first) => {
-            Outcome::NotProven(format!("{}: {}", word(first, "kind"), word(first, "why")))
-        }
-        None => Outcome::Refused("the program gave no reason".to_owned()),
-    }
+    unproven.unwrap_or_else(|| Outcome::Refused("the program gave no reason".to_owned()))
+}
+
+/// The first of the places that the program cannot prove.
+fn not_proven(answer: &Value) -> Option<Outcome> {
+    let unproven = answer.get("unproven").and_then(Value::as_array);
+    let first = unproven.and_then(|unproven| unproven.first())?;
+    let word = |key: &str| first.get(key).and_then(Value::as_str).unwrap_or_default();
+    Some(Outcome::NotProven(format!(
+        "{}: {}",
+        word("kind"),
+        word("why")
+    )))
 }

@@ -62,17 +62,18 @@ impl fmt::Display for Tally {
         }
         writeln!(
             f,
-            "{:8} {:>6} {:>6} {:>9} {:>8}",
-            "", "wrong", "right", "unproven", "refused"
+            "{:8} {:>6} {:>6} {:>8} {:>9} {:>8}",
+            "", "wrong", "right", "checked", "unproven", "refused"
         )?;
         let kinds = Kind::ALL.map(|kind| (kind.as_str(), Some(kind)));
         for (name, kind) in kinds.into_iter().chain([("all", None)]) {
             let count = |word| self.count(kind, word);
             writeln!(
                 f,
-                "{name:8} {:>6} {:>6} {:>9} {:>8}",
+                "{name:8} {:>6} {:>6} {:>8} {:>9} {:>8}",
                 count("WRONG"),
                 count("right"),
+                count("checked"),
                 count("unproven"),
                 count("refused")
             )?;

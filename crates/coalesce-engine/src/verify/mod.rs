@@ -5,6 +5,7 @@
 mod mend;
 mod prune;
 mod reach;
+mod settle;
 mod states;
 mod verdict;
 
@@ -17,7 +18,7 @@ use std::{
 
 use coalesce_model::{
     TreePath,
-    envelope::{CheckRun, TreeState, Verify},
+    envelope::{CheckRun, Grade, TreeState, Verify},
     manifest::{Manifest, VerifyTable},
 };
 use coalesce_tree::{SourceTree, cache_directory};
@@ -207,10 +208,35 @@ impl Bench<'_> {
             judge.judge(&baseline, &ran_after, &ran_hidden, verify);
         }
         if verify.passed {
-            reach::Reach::of(&session_after, &ran_after).judge(session, worked, verify);
+            let ran = (baseline.as_slice(), ran_after.as_slice());
+            self.grade((session, &session_after), &before, ran, worked, verify)?;
         }
         let all = baseline.iter().chain(&ran_after).chain(&ran_hidden);
         verify.runs = all.map(Ran::entry).collect();
+        Ok(())
+    }
+
+    /// What a plan that passed is worth, and what is left open of it.
+    fn grade(
+        &self,
+        (session, session_after): (&Session, &Session),
+        before: &Wanted,
+        ran: (&[Ran], &[Ran]),
+        worked: &mut MigrationPlan,
+        verify: &mut Verify,
+    ) -> Result<(), Failure> {
+        reach::Reach::of(session_after, ran.1).judge(session, worked, verify);
+        let changes = file_changes(session, &worked.assembled.operations)?;
+        let trees = settle::Trees {
+            session,
+            session_after,
+            files: (before, &states::after(before, changes)),
+            ran,
+        };
+        self.settle_by_import(&trees, worked, verify)?;
+        if !worked.assembled.unproven.is_empty() {
+            verify.grade = Some(Grade::NotProven);
+        }
         Ok(())
     }
 

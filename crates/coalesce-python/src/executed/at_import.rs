@@ -8,7 +8,7 @@ use std::{
     rc::Rc,
 };
 
-use coalesce_model::{ByteSpan, Memo, Texts};
+use coalesce_model::{ByteSpan, Memo, Texts, UnprovenKind};
 use ruff_python_ast::{
     self as ast, ExceptHandler, Expr, Mod, Stmt,
     visitor::{self, Visitor},
@@ -40,6 +40,14 @@ pub(super) enum Strictness {
     Value,
     /// It was under a condition: what definitions are made with besides.
     Condition,
+}
+
+/// What may be otherwise where a text comes to be executed.
+pub(super) struct Problem {
+    pub span: ByteSpan,
+    /// That it may fail, or may reach outside.
+    pub kind: UnprovenKind,
+    pub what: String,
 }
 
 /// One parsed module.
@@ -102,21 +110,25 @@ impl<'g> AtImport<'g> {
         })
     }
 
-    /// The first thing that may fail or reach outside when a module, or an item of it, is executed.
-    pub fn problem(
+    /// The first thing that may fail, and the first that may reach outside, when a module, or an item of it, is
+    /// executed.
+    pub fn problems(
         &self,
         module: usize,
         item: Option<&str>,
         strictness: Strictness,
-    ) -> Option<(ByteSpan, String)> {
-        let source = self.source(module)?;
+    ) -> Vec<Problem> {
+        let Some(source) = self.source(module) else {
+            return Vec::new();
+        };
         let mut walker = Walker {
             reader: self,
             verdicts: Verdicts::new(self, strictness == Strictness::Condition),
             module,
             strictness,
             guarded: 0,
-            found: None,
+            fails: None,
+            reaches: None,
         };
         match item {
             None => walker.suite(source.statements()),
@@ -124,12 +136,18 @@ impl<'g> AtImport<'g> {
                 .statements_binding(item)
                 .for_each(|one| walker.statement(one)),
         }
-        let (range, what) = walker.found?;
-        let (start, end) = (range.start().to_u32(), range.end().to_u32());
-        Some((
-            ByteSpan::new(start + source.start, end + source.start),
-            what,
-        ))
+        let Walker { fails, reaches, .. } = walker;
+        let problem = |(range, what): (TextRange, String), kind| {
+            let (start, end) = (range.start().to_u32(), range.end().to_u32());
+            Problem {
+                span: ByteSpan::new(start + source.start, end + source.start),
+                kind,
+                what,
+            }
+        };
+        let fails = fails.map(|found| problem(found, UnprovenKind::FailingImport));
+        let reaches = reaches.map(|found| problem(found, UnprovenKind::NewlyExecuted));
+        fails.into_iter().chain(reaches).collect()
     }
 
     /// Whether a name of a module may be `None`.
@@ -303,12 +321,24 @@ struct Walker<'r, 'g> {
     strictness: Strictness,
     /// How many conditions and handlers it stands under.
     guarded: u32,
-    found: Option<(TextRange, String)>,
+    /// The first thing that may fail.
+    fails: Option<(TextRange, String)>,
+    /// The first that may do something to others.
+    reaches: Option<(TextRange, String)>,
 }
 
 impl Walker<'_, '_> {
-    fn tell(&mut self, range: TextRange, what: String) {
-        self.found.get_or_insert((range, what));
+    fn may_fail(&mut self, range: TextRange, what: String) {
+        self.fails.get_or_insert((range, what));
+    }
+
+    fn may_reach(&mut self, range: TextRange, what: &str) {
+        self.reaches.get_or_insert_with(|| (range, what.to_owned()));
+    }
+
+    /// Whether there is nothing left to be found.
+    fn is_done(&self) -> bool {
+        self.fails.is_some() && (self.reaches.is_some() || self.strictness == Strictness::Names)
     }
 
     fn suite(&mut self, suite: &[Stmt]) {
@@ -322,7 +352,7 @@ impl Walker<'_, '_> {
     }
 
     fn statement(&mut self, statement: &Stmt) {
-        if self.found.is_some() {
+        if self.is_done() {
             return;
         }
         match statement {
@@ -343,7 +373,7 @@ impl Walker<'_, '_> {
             }
             Stmt::If(found) => self.branches(found),
             Stmt::Try(found) => self.tried(found),
-            Stmt::Raise(raise) => self.tell(
+            Stmt::Raise(raise) => self.may_fail(
                 raise.range(),
                 "it raises where a condition does not hold".to_owned(),
             ),
@@ -410,9 +440,9 @@ impl Walker<'_, '_> {
                     .verdicts
                     .decorates_harmlessly(self.module, &decorator.expression)
                 {
-                    self.tell(
+                    self.may_reach(
                         decorator.range(),
-                        "nobody knows what this decorator does there".to_owned(),
+                        "nobody knows what this decorator does there",
                     );
                 }
             } else if let Expr::Call(call) = &decorator.expression {
@@ -431,11 +461,11 @@ impl Walker<'_, '_> {
     /// A name that has to be there, and to be something.
     fn used(&mut self, expression: &Expr, how: &str) {
         let root = root_of(expression);
-        if self.guarded > 0 || self.found.is_some() {
+        if self.guarded > 0 || self.fails.is_some() {
             return;
         }
         if let Some(root) = root.filter(|root| self.reader.may_be_none(self.module, &root.id, 0)) {
-            self.tell(
+            self.may_fail(
                 expression.range(),
                 format!("`{}` is used {how} and may be `None` there", root.id),
             );
@@ -465,12 +495,12 @@ impl Walker<'_, '_> {
             name != "*" && from != self.module && self.reader.may_be_absent(from, name, 0)
         });
         if let Some(leaf) = absent {
-            self.tell(
+            self.may_fail(
                 range,
                 format!("`{}` is there under a condition only", leaf.name.text),
             );
         } else if let Some(leaf) = self.unknown_leaf(import, from) {
-            self.tell(
+            self.may_fail(
                 range,
                 format!(
                     "nobody imports this yet, and whether `{}` is there cannot be read",
@@ -504,7 +534,7 @@ impl Walker<'_, '_> {
         };
         let counted = self.strictness >= Strictness::Value;
         if counted && self.verdicts.is_of_others(self.module, place) {
-            self.tell(target.range(), "it sets what is not its own".to_owned());
+            self.may_reach(target.range(), "it sets what is not its own");
         }
     }
 }
@@ -517,7 +547,7 @@ impl<'a> Visitor<'a> for Walker<'_, '_> {
     fn visit_annotation(&mut self, _: &'a Expr) {}
 
     fn visit_expr(&mut self, expression: &'a Expr) {
-        if self.found.is_some() {
+        if self.is_done() {
             return;
         }
         match expression {
@@ -536,9 +566,9 @@ impl<'a> Visitor<'a> for Walker<'_, '_> {
                         .verdicts
                         .is_harmless(self.module, call, &Locals::default())
                 {
-                    self.tell(
+                    self.may_reach(
                         call.range(),
-                        "nobody knows that this call does nothing else there".to_owned(),
+                        "nobody knows that this call does nothing else there",
                     );
                 }
             }
@@ -546,7 +576,7 @@ impl<'a> Visitor<'a> for Walker<'_, '_> {
             Expr::Subscript(subscript) => {
                 let counted = self.strictness >= Strictness::Value;
                 if counted && self.verdicts.is_environment(self.module, &subscript.value) {
-                    self.tell(
+                    self.may_fail(
                         subscript.range(),
                         "it needs something of the environment".to_owned(),
                     );

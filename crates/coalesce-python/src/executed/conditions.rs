@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::{Change, Guard, ImportTarget, Subject, Texts, Unproven, UnprovenKind};
+use coalesce_model::{Change, Guard, ImportTarget, Subject, Texts, Unproven};
 use ruff_python_ast::{self as ast, Stmt};
 use ruff_text_size::Ranged;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -53,7 +53,7 @@ pub(super) fn newly_run(
     };
     comparison.items(changes);
     comparison.modules();
-    comparison.told.into_values().collect()
+    comparison.told.into_values().flatten().collect()
 }
 
 /// How a module comes to import another one.
@@ -347,7 +347,7 @@ struct ImportComparison<'g> {
     new: &'g Edges,
     reader: AtImport<'g>,
     /// By module and item, each once.
-    told: BTreeMap<(usize, String), Unproven>,
+    told: BTreeMap<(usize, String), Vec<Unproven>>,
 }
 
 impl ImportComparison<'_> {
@@ -501,9 +501,10 @@ impl ImportComparison<'_> {
         else {
             return;
         };
-        let Some((span, what)) = self.reader.problem(module, item, strictness) else {
+        let problems = self.reader.problems(module, item, strictness);
+        if problems.is_empty() {
             return;
-        };
+        }
         let name = match item {
             Some(item) => format!("{}.{item}", found.name),
             None => found.name.clone(),
@@ -512,15 +513,16 @@ impl ImportComparison<'_> {
             Strictness::Condition => ", and was run under a condition only",
             Strictness::Value | Strictness::Names => "",
         };
-        self.told.insert(
-            key,
-            Unproven {
-                path: found.path.clone(),
-                span: Some(span),
-                kind: UnprovenKind::NewlyExecuted,
-                name,
-                why: format!("importing `{}` comes to run it{under}; {what}", by.name),
-            },
-        );
+        let unproven = problems.into_iter().map(|problem| Unproven {
+            path: found.path.clone(),
+            span: Some(problem.span),
+            kind: problem.kind,
+            name: name.clone(),
+            why: format!(
+                "importing `{}` comes to run it{under}; {}",
+                by.name, problem.what
+            ),
+        });
+        self.told.insert(key, unproven.collect());
     }
 }

@@ -1,10 +1,8 @@
 //! What would help against a read that comes too early: one import that can wait until its names are
 //! used. It is tried before it is told.
 
-use std::collections::BTreeSet;
-
 use super::{
-    Failure,
+    Failure, KnownFailures,
     later::can_wait,
     played,
     program::{Program, Read, State, Statement},
@@ -34,7 +32,7 @@ pub struct Adviser<'g> {
     texts: &'g dyn Texts,
     program: Program<'g>,
     /// What failed before the changes, too.
-    known: &'g BTreeSet<Failure>,
+    known: &'g KnownFailures,
     /// What fails since them.
     new: &'g [&'g Failure],
     trials: usize,
@@ -46,7 +44,7 @@ impl<'g> Adviser<'g> {
         (after, texts): (&'g PythonGraph, &'g dyn Texts),
         touched: &'g [bool],
         branches: bool,
-        (known, new): (&'g BTreeSet<Failure>, &'g [&'g Failure]),
+        (known, new): (&'g KnownFailures, &'g [&'g Failure]),
     ) -> Self {
         Self {
             after,
@@ -61,8 +59,7 @@ impl<'g> Adviser<'g> {
 
     /// An import that nothing needs at once, and without which everything can be imported as before.
     pub fn advice(&mut self, failure: &Failure) -> Option<String> {
-        let (.., certain) = failure;
-        if !certain || self.is_spent() {
+        if !failure.certain || self.is_spent() {
             return None;
         }
         let state = play(&self.program, self.after, failure, Some(Vec::new()))?;
@@ -121,11 +118,11 @@ impl<'g> Adviser<'g> {
 pub(super) fn play(
     program: &Program<'_>,
     graph: &PythonGraph,
-    (first, ..): &Failure,
+    failure: &Failure,
     trail: Option<Vec<Statement>>,
 ) -> Option<State> {
     let mut modules = graph.modules.iter();
-    let first = modules.position(|module| module.name == *first)?;
+    let first = modules.position(|module| module.name == failure.first)?;
     let mut state = program.fresh();
     state.trail = trail;
     program.execute(program.top(first), &mut state, 0);
@@ -134,11 +131,12 @@ pub(super) fn play(
 }
 
 /// Whether a failed read is the one of a failure.
-pub(super) fn is_read_of(graph: &PythonGraph, (by, of, item, _): &Read, failure: &Failure) -> bool {
-    let (_, reader, target, name, _) = failure;
+pub(super) fn is_read_of(graph: &PythonGraph, read: &Read, failure: &Failure) -> bool {
     let module = |index: usize| graph.modules.get(index);
-    module(*by).is_some_and(|by| by.name == *reader)
-        && module(*of).is_some_and(|of| format!("{}.{item}", of.name) == format!("{target}.{name}"))
+    let full = |module: &str, name: &str| format!("{module}.{name}");
+    module(read.reader).is_some_and(|by| by.name == failure.reader)
+        && module(read.target)
+            .is_some_and(|of| full(&of.name, &read.name) == full(&failure.target, &failure.name))
 }
 
 /// The names of a statement that only functions of its module use, which nothing calls at once.

@@ -7,6 +7,19 @@ use rustc_hash::FxHashMap;
 use super::program::{Program, Source, State};
 use crate::{facts::ImportStatement, graph::Entity};
 
+/// What every module has before anything of it is executed, whatever binds it anew.
+const OF_EVERY_MODULE: [&str; 9] = [
+    "__builtins__",
+    "__class__",
+    "__dict__",
+    "__doc__",
+    "__file__",
+    "__loader__",
+    "__name__",
+    "__package__",
+    "__spec__",
+];
+
 /// Longer chains of star imports count as bringing a name.
 const MAXIMUM_STARS: u32 = 16;
 
@@ -69,7 +82,7 @@ impl<'g> Program<'g> {
         let sources = self.sources(module, name);
         // What run-time code may supply is given the benefit of doubt.
         let supplied = name.starts_with("__") && name.ends_with("__") && sources.is_empty();
-        if supplied || depth > MAXIMUM_STARS {
+        if supplied || OF_EVERY_MODULE.contains(&name) || depth > MAXIMUM_STARS {
             return true;
         }
         let has = |source: &Source| self.brings(module, name, source, position, state, depth);

@@ -69,7 +69,7 @@ impl<'g> Program<'g> {
                     Calls::No if around.is_some() => Calls::Maybe,
                     other => *other,
                 };
-                if let Some(used) = self.used((module, *local), chain, state, depth) {
+                if let Some(used) = self.used((module, *local, around), chain, state, depth) {
                     self.call(&used, called, state, depth);
                 }
             }
@@ -83,7 +83,7 @@ impl<'g> Program<'g> {
     /// A name is read with its attributes: the item of the tree that it means.
     fn used(
         &self,
-        (module, local): (usize, Option<(u32, u32)>),
+        (module, local, around): (usize, Option<(u32, u32)>, Option<&Body>),
         chain: &[u32],
         state: &mut State,
         depth: usize,
@@ -96,7 +96,7 @@ impl<'g> Program<'g> {
             None => {
                 if self.running(module, state)
                     && !self.bound_by_now(module, root, state)
-                    && !self.is_built_in(module, root)
+                    && !self.is_built_in(module, root, around)
                 {
                     state.fail(module, module, root);
                 }
@@ -139,10 +139,12 @@ impl<'g> Program<'g> {
         }
     }
 
-    /// Whether a name is there before a module binds anything, and no more than a star import may bind another one.
-    fn is_built_in(&self, module: usize, name: &'g str) -> bool {
+    /// Whether a name is there before a module binds anything. Outside of functions that is what is read above a
+    /// definition of the same name, whoever comes there first: `builtin_open = open`. A function would read the other
+    /// one if it was called later, so there no more than a star import may bind it.
+    fn is_built_in(&self, module: usize, name: &'g str, around: Option<&Body>) -> bool {
         let sources = self.sources(module, name);
-        is_builtin(name) && sources.iter().all(|source| source.opaque)
+        is_builtin(name) && (around.is_none() || sources.iter().all(|source| source.opaque))
     }
 
     fn member(&self, module: usize, name: &'g str) -> Meaning {
@@ -273,7 +275,7 @@ impl<'g> Program<'g> {
                 local,
                 chain,
                 called: Calls::Base,
-            } => self.used((home, *local), chain, state, depth),
+            } => self.used((home, *local, Some(class)), chain, state, depth),
             _ => None,
         });
         bases.collect()
@@ -332,7 +334,7 @@ impl<'g> Program<'g> {
                 chain,
                 called: Calls::Yes,
             } = &event.what
-                && let Some(used) = self.used((home, *local), chain, state, depth)
+                && let Some(used) = self.used((home, *local, Some(value)), chain, state, depth)
             {
                 self.methods(used.home, &used.bodies, &[name], state, depth + 1);
             }

@@ -19,7 +19,9 @@ pub(super) type Entrance = (usize, u64);
 pub(super) struct Frame {
     component: Option<usize>,
     /// The modules of other components that it executes, in order.
-    leads: Vec<usize>,
+    leads: Vec<Lead>,
+    /// How many of the imports around it stand where a failure is caught.
+    catching: u32,
     /// The reads of it that fail.
     pub(super) failed: Vec<Read>,
 }
@@ -30,8 +32,15 @@ pub(super) struct Entered {
     executed: Vec<usize>,
     /// Its star imports of half-executed modules.
     partial: Vec<((usize, u32), u32)>,
-    leads: Vec<usize>,
+    leads: Vec<Lead>,
     failed: Vec<Read>,
+}
+
+/// A module that is executed on the way, and how many imports between catch its failure.
+#[derive(Clone, Copy)]
+struct Lead {
+    module: usize,
+    catching: u32,
 }
 
 impl Program<'_> {
@@ -41,7 +50,8 @@ impl Program<'_> {
             && let Some(frame) = state.frames.last_mut()
             && self.reach().component(module) != frame.component
         {
-            frame.leads.push(module);
+            let catching = state.catching - frame.catching;
+            frame.leads.push(Lead { module, catching });
         }
     }
 
@@ -66,13 +76,15 @@ impl Program<'_> {
         state.frames.push(Frame {
             component: reach.component(module),
             leads: Vec::new(),
+            catching: state.catching,
             failed: Vec::new(),
         });
         self.perform(module, state, depth);
         let Some(frame) = state.frames.pop() else {
             return;
         };
-        if known.is_some() {
+        // Who catches it around here says nothing of who comes to it elsewhere.
+        if known.is_some() && frame.catching == 0 {
             let executed = members.iter().copied();
             let executed = executed.filter(|member| state.stage.get(*member) == Some(&2));
             let partial = (state.partial.iter())
@@ -95,9 +107,15 @@ impl Program<'_> {
             state.pending &= !self.reach().bit(*module) | SHARED;
         }
         state.partial.extend(known.partial.iter().copied());
-        state.failed.extend(known.failed.iter().cloned());
-        for module in &known.leads {
-            self.execute(*module, state, depth + 1);
+        let catching = state.catching;
+        state.failed.extend(known.failed.iter().map(|read| Read {
+            caught: read.caught || catching > 0,
+            ..read.clone()
+        }));
+        for lead in &known.leads {
+            state.catching = catching + lead.catching;
+            self.execute(lead.module, state, depth + 1);
         }
+        state.catching = catching;
     }
 }

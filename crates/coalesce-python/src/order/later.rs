@@ -12,9 +12,9 @@ use coalesce_model::{
 };
 
 use super::{
-    Failure, advice,
+    Failure, KnownFailures, advice,
     asked::{is_asked_for, is_looked_through},
-    failures, played, played_from,
+    played, played_from,
     program::{Program, Statement},
     regressions, touched,
 };
@@ -41,7 +41,7 @@ struct Search<'g> {
     texts: &'g dyn Texts,
     touched: &'g [bool],
     /// The play of all imports, with the branches of `if` and without, and what failed before in each.
-    plays: Vec<(Program<'g>, BTreeSet<Failure>)>,
+    plays: Vec<(Program<'g>, KnownFailures)>,
     trials: usize,
 }
 
@@ -56,7 +56,7 @@ pub fn deferrals(
     let new_name = |name: &str| renames.name_after(name);
     let (touched_before, touched_after) = (touched(before, after), touched(after, before));
     let plays = [true, false].map(|branches| {
-        let known = failures(before, &touched_before, branches, &new_name);
+        let known = KnownFailures::of(before, &touched_before, branches, &new_name);
         (Program::new(after, &touched_after, branches), known)
     });
     let mut search = Search {
@@ -147,7 +147,7 @@ impl Search<'_> {
         chosen: &[Statement],
         left: &[(usize, Failure)],
     ) -> Option<(Statement, Vec<(usize, Failure)>)> {
-        let (play, failure) = left.iter().find(|(_, (.., certain))| *certain)?;
+        let (play, failure) = left.iter().find(|(_, failure)| failure.certain)?;
         let trail = self.trail(*play, failure, chosen)?;
         let with = |statement| -> Vec<Statement> {
             let chosen = chosen.iter().copied();
@@ -180,7 +180,10 @@ impl Search<'_> {
 
     /// Modules whose import fails, drawn from all over them: a change may break that of thousands at once.
     fn sample(&self, left: &[(usize, Failure)]) -> Vec<usize> {
-        let names: BTreeSet<&str> = left.iter().map(|(_, (first, ..))| first.as_str()).collect();
+        let names: BTreeSet<&str> = left
+            .iter()
+            .map(|(_, failure)| failure.first.as_str())
+            .collect();
         let step = names.len().div_ceil(SAMPLE).max(1);
         let sample: BTreeSet<&str> = names.into_iter().step_by(step).collect();
         let modules = self.after.modules.iter().enumerate();
@@ -287,7 +290,7 @@ impl Search<'_> {
             unproven: Unproven {
                 path: own.path.clone(),
                 span: None,
-                kind: UnprovenKind::NotExecuted,
+                kind: UnprovenKind::NotLoaded,
                 name: own.name.clone(),
                 why,
             },

@@ -18,9 +18,19 @@ use crate::{facts::ImportStatement, graph::PythonGraph};
 /// Deeper chains of imports and calls are not followed.
 pub(super) const MAXIMUM_DEPTH: usize = 900;
 
-/// A read that fails: the reader, the half-executed module, the name, and whether it happens for
-/// certain: what is called may not come to it.
-pub type Read = (usize, usize, String, bool);
+/// A read that fails.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Read {
+    /// Who reads.
+    pub reader: usize,
+    /// The half-executed module.
+    pub target: usize,
+    pub name: String,
+    /// Whether it happens for certain: what is called may not come to it.
+    pub certain: bool,
+    /// Whether somebody catches the failure, `try: from pkg import name`, and goes on without.
+    pub caught: bool,
+}
 
 /// Where the execution stands.
 #[derive(Clone, Default)]
@@ -41,6 +51,8 @@ pub struct State {
     pub(super) frames: Vec<Frame>,
     /// The touched modules that were not executed yet, as bits.
     pub(super) pending: u64,
+    /// How many of the imports that are being executed stand where a failure is caught.
+    pub(super) catching: u32,
     /// Reads that have failed.
     pub failed: FxHashSet<Read>,
     /// The import statements that are being executed, while somebody wants to know.
@@ -55,7 +67,13 @@ pub(super) type Statement = (usize, u32);
 impl State {
     pub(super) fn fail(&mut self, reader: usize, target: usize, name: &str) {
         let certain = self.supposed.is_none();
-        let read = (reader, target, name.to_owned(), certain);
+        let read = Read {
+            reader,
+            target,
+            name: name.to_owned(),
+            certain,
+            caught: self.catching > 0,
+        };
         if let Some(trail) = self.trail.as_ref().filter(|_| certain) {
             self.trails.push((read.clone(), trail.clone()));
         }
@@ -247,7 +265,10 @@ impl<'g> Program<'g> {
         if let Some(trail) = &mut state.trail {
             trail.push((module, statement));
         }
+        let catches = u32::from(import.guard.hides_failure());
+        state.catching += catches;
         self.leaves(module, import, state, depth);
+        state.catching -= catches;
         if let Some(trail) = &mut state.trail {
             trail.pop();
         }

@@ -17,7 +17,8 @@ use super::{
 };
 use crate::{
     analysis::{Analysis, Definition, DefinitionKind, Use, shift},
-    names::is_word,
+    graph::Entity,
+    names::{Names, is_word},
     parser::{parse_module, statements},
     rewrite::{
         introspection::frame_readers,
@@ -53,6 +54,7 @@ pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) 
     let mut sources: FxHashMap<usize, SourceFile> = FxHashMap::default();
     let readers = TypeReaders::default();
     let frame_readers = frame_readers(mapping, texts);
+    read_off_modules(mapping, texts, plan);
     for moved in mapping.items.list.iter().filter(|moved| moved.travels()) {
         let Some(module) = mapping.graph.modules.get(moved.source) else {
             continue;
@@ -99,6 +101,66 @@ pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) 
         traveller.counted(plan);
         traveller.pickled_by_text(plan);
     }
+}
+
+/// Items that are read off a module which something imports by a text: `import_module(path).ITEM`. The module is known
+/// by its text, or by none, and the item is not there any more.
+fn read_off_modules(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) {
+    let graph = mapping.graph;
+    for moved in &mapping.items.list {
+        let Some(home) = graph.modules.get(moved.source) else {
+            continue;
+        };
+        let spelled = OnceCell::new();
+        let is_spelled = || {
+            *spelled.get_or_init(|| {
+                let quoted = ['"', '\''].map(|quote| format!("{quote}{}{quote}", home.name));
+                let mut all = graph.modules.iter();
+                all.any(|module| {
+                    let text = texts.text(&module.path).unwrap_or_default();
+                    quoted.iter().any(|quoted| text.contains(quoted.as_str()))
+                })
+            })
+        };
+        let dotted = format!(".{}", moved.item);
+        for (reader, text) in mapping.mentioning(&moved.item) {
+            let imports = text.contains("import_module(") || text.contains("__import__(");
+            if *reader == moved.source || !text.contains(&dotted) || !(imports || is_spelled()) {
+                continue;
+            }
+            let place = (graph.modules.get(*reader)).zip(read_off(mapping, *reader, text, moved));
+            plan.unproven.extend(place.map(|(reader, span)| Unproven {
+                path: reader.path.clone(),
+                span: Some(span),
+                kind: UnprovenKind::UnknownType,
+                name: moved.change.from.clone(),
+                why: format!(
+                    "it is read off something that may be `{}`, which is imported by its name as a text",
+                    home.name
+                ),
+            }));
+        }
+    }
+}
+
+/// Where a file reads an attribute of an item's name off what is no module or class that can be told.
+fn read_off(mapping: &Mapping<'_>, reader: usize, text: &str, moved: &Moved) -> Option<ByteSpan> {
+    let analysis = Analysis::new(text);
+    let names = Names::new(mapping.graph, Some(reader), &analysis);
+    analysis.uses.iter().find_map(|used| {
+        let position = used.chain.iter().position(|link| link.text == moved.item)?;
+        let before = position.checked_sub(1)?;
+        let root = &used.chain.first()?.text;
+        if used.store || matches!(root.as_str(), "self" | "cls") {
+            return None;
+        }
+        let known = names.meanings(used);
+        let entity = known
+            .get(before)
+            .and_then(|meaning| meaning.entity.as_ref());
+        let told = entity.is_some_and(|entity| *entity != Entity::Opaque);
+        (!told).then(|| used.chain.get(position).map(|link| link.span))?
+    })
 }
 
 impl Traveller<'_> {

@@ -2,14 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::{ByteSpan, Edit, LanguagePlan, NewFile, Texts, TreePath};
+use coalesce_model::{
+    ByteSpan, Edit, LanguagePlan, NewFile, Texts, TreePath, Unproven, UnprovenKind,
+};
 
 use super::{
     Edits, Moved, cut, exports,
     header::Header,
     imported::{Line, Resolved, resolve},
     name_index::NameIndex,
-    needs::Need,
+    needs::{Need, Origin},
     order::Loads,
     outline::{Kind, Outline},
     patches, refusal, shims,
@@ -403,6 +405,7 @@ impl Placing<'_, '_> {
                     if back.copy {
                         self.copies.insert(index);
                     }
+                    self.plan.unproven.extend(back.later);
                     self.follow_back(at, index, back.top, back.edits);
                 }
             }
@@ -468,8 +471,10 @@ impl Placing<'_, '_> {
             .flatten();
         let back = match (inner, there) {
             (Some(edits), _) => {
+                let executed = spans.iter().find(|span| !program(span)).copied();
                 return Some(Back {
                     edits,
+                    later: executed.and_then(|span| comes_later((&source.path, &line), Some(span))),
                     ..Back::default()
                 });
             }
@@ -575,6 +580,13 @@ impl Placing<'_, '_> {
         match local(&left.source.outline, &executed, &statement) {
             Some(edits) => {
                 let types = need.uses.iter().any(|used| used.annotation);
+                // Of the module that it leaves a definition read its names at each call before, too.
+                if need.origin != Origin::Back {
+                    self.plan.unproven.extend(comes_later(
+                        (&left.source.path, &statement),
+                        executed.first().copied(),
+                    ));
+                }
                 found.edits.extend(edits);
                 if types {
                     line.typing = true;
@@ -641,6 +653,8 @@ struct Back {
     top: bool,
     /// Others set that name by a string.
     copy: bool,
+    /// What comes later than before.
+    later: Option<Unproven>,
 }
 
 /// Uses of a moved item that stay behind: the place, and whether it is read at once.
@@ -696,6 +710,19 @@ fn in_place(left: &Left, moved: &Moved, line: &str) -> Option<Edit> {
     };
     let newline = cut::newline(text);
     Some(Edit::insert(gone.end, line.replace('\n', newline)))
+}
+
+/// That an import goes into the functions that use what it brings.
+fn comes_later((path, statement): (&TreePath, &str), span: Option<ByteSpan>) -> Option<Unproven> {
+    Some(Unproven {
+        path: path.clone(),
+        span: Some(span?),
+        kind: UnprovenKind::NotLoaded,
+        name: statement.to_owned(),
+        why: "this import goes into the functions that use it: what it runs, or reads, comes when they are called, and \
+              the name is read anew at each call"
+            .to_owned(),
+    })
 }
 
 /// An import inside of each function that uses a name; none when a use is outside of them.

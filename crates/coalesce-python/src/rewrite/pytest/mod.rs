@@ -84,7 +84,7 @@ fn collected_shims(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut Language
             plan.unproven.push(Unproven {
                 path: old.path.clone(),
                 span: None,
-                kind: UnprovenKind::NewlyExecuted,
+                kind: UnprovenKind::Condition,
                 name: change.from.clone(),
                 why: "pytest imports every module here (`--doctest-modules`), and the shim warns"
                     .to_owned(),
@@ -382,7 +382,7 @@ impl Around<'_> {
                         ),
                     ),
                     false => (
-                        UnprovenKind::NotExecuted,
+                        UnprovenKind::Condition,
                         format!(
                             "every test below this folder gets `{name}`, which this one does not any more"
                         ),
@@ -490,7 +490,7 @@ impl Around<'_> {
                 lost.name
             );
             let place = (&test.path, Some(lost.span));
-            self.doubt_at(place, test, (UnprovenKind::NotExecuted, why), plan);
+            self.doubt_at(place, test, (UnprovenKind::Condition, why), plan);
         }
         if let Some(gained) = new
             .iter()

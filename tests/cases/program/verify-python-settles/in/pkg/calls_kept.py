@@ -1,0 +1,3 @@
+from pkg.tools import BY_NAME
+
+MADE = BY_NAME["kept"]("calls")

@@ -1,0 +1,7 @@
+from pkg.near import plain
+
+SAID = "far"
+
+
+def said():
+    return plain(SAID)

@@ -1,0 +1,3 @@
+from pkg.tools import KINDS
+
+KINDS.sort()

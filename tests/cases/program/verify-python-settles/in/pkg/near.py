@@ -1,0 +1,2 @@
+def plain(text):
+    return text.strip()

@@ -1,0 +1,7 @@
+from pkg.tools import BY_NAME
+
+MADE = BY_NAME["made"]("calls")
+
+
+def plain(text):
+    return text.strip()

@@ -1,0 +1,7 @@
+from pkg.calls_made import plain
+
+SAID = "far"
+
+
+def said():
+    return plain(SAID)

@@ -1,0 +1,3 @@
+from pkg.compat import Flag
+
+NOTHING = Flag(0)

@@ -1,0 +1,3 @@
+from pkg.tools import BY_NAME, KINDS
+
+KINDS.append("ops")

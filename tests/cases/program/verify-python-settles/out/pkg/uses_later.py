@@ -1,0 +1,1 @@
+from pkg.later import Later

@@ -1,0 +1,3 @@
+from pkg.broken.deep import deep
+
+LATE = 1

@@ -1,0 +1,2 @@
+def free():
+    return 1

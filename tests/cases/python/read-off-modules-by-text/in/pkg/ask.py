@@ -1,0 +1,2 @@
+def limit(module):
+    return module.LIMIT

@@ -1,0 +1,6 @@
+class Settings:
+    LIMIT = 5
+
+
+def own():
+    return Settings.LIMIT

@@ -1,0 +1,6 @@
+NEEDS = {"fast": ("numpy",)}
+LIMIT = 3
+
+
+def is_there():
+    return True

@@ -1,0 +1,5 @@
+NEEDS = {"slow": ()}
+
+
+def is_there():
+    return False

@@ -1,0 +1,5 @@
+from pkg.reader import read
+
+
+def late(value):
+    return value + 1

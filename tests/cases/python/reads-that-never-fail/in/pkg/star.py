@@ -1,0 +1,4 @@
+import logging
+from unknown_library import *
+
+_logger = logging.getLogger(__name__)

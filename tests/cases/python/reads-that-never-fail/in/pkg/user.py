@@ -1,0 +1,2 @@
+import unknown_library
+from pkg.near import near

@@ -1,0 +1,7 @@
+from pkg.star import _logger
+
+builtin_open = open
+
+
+def open(name):
+    return builtin_open(name)
