@@ -10,7 +10,7 @@ use crate::{
     corpus,
     merging::{Measure, Place},
     report::{Duplicate, Member},
-    standing::{self, Packages},
+    standing::{self, Programs},
 };
 
 /// A part of a page.
@@ -162,9 +162,9 @@ impl Chapter {
     pub fn of(
         members: &[Member],
         places: &[Place<'_>],
-        packages: &Packages,
+        programs: &Programs,
     ) -> (Self, Option<Measure>) {
-        let place = Self::of_files(members, places, packages);
+        let place = Self::of_files(members, places, programs);
         if place != Self::Product {
             return (place, None);
         }
@@ -181,19 +181,19 @@ impl Chapter {
     }
 
     /// Where a class belongs by its places and what their files say of themselves.
-    fn of_files(members: &[Member], places: &[Place<'_>], packages: &Packages) -> Self {
+    fn of_files(members: &[Member], places: &[Place<'_>], programs: &Programs) -> Self {
         let of_member = |(member, (file, unit)): (&Member, &Place<'_>)| {
             let by_path = Self::of_member(member);
             match by_path {
                 Self::Product if standing::is_test(file, unit) => Self::Tests,
-                Self::Product if packages.is_program(file) => Self::Programs,
+                Self::Product if programs.contain(file) => Self::Programs,
                 _ => by_path,
             }
         };
         let each: Vec<Self> = members.iter().zip(places).map(of_member).collect();
         let count = |chapter| each.iter().filter(|own| **own == chapter).count();
-        let (product, programs) = (count(Self::Product), count(Self::Programs));
-        match product + programs {
+        let product = count(Self::Product);
+        match product + count(Self::Programs) {
             // One copy of what the program does among tests is a matter of these tests.
             0 | 1 => each.into_iter().max().unwrap_or_default(),
             _ if product == 0 => Self::Programs,

@@ -22,7 +22,7 @@ use crate::{
     pairs::{self, Groups, Minimum},
     passages,
     source::{SourceFile, Unit},
-    standing::Packages,
+    standing::Programs,
     verdict::Verdict,
 };
 
@@ -148,11 +148,11 @@ pub fn find(files: Vec<SourceFile>, options: Options) -> Report {
     let classes = compared_classes(&corpus, options.minimum);
     let containers = container_classes(&corpus, &classes);
     let absorbed = Absorbed::new(&corpus, &containers);
-    let packages = Packages::new(&corpus.files);
+    let programs = Programs::new(&corpus.files);
     let mut writer = Writer {
         corpus: &corpus,
         gpu: &gpu,
-        packages: &packages,
+        programs: &programs,
         allowed: 0,
     };
     let mut report = Report::default();
@@ -165,7 +165,7 @@ pub fn find(files: Vec<SourceFile>, options: Options) -> Report {
     let is_duplicate = |class: &&Class| class.verdict == Verdict::Duplicate;
     let (duplicates, siblings): (Vec<&Class>, Vec<&Class>) = told.partition(is_duplicate);
     report.duplicates.extend(writer.classes(&duplicates));
-    let inside = passages((&corpus, &packages), options.minimum, &report.duplicates);
+    let inside = passages((&corpus, &programs), options.minimum, &report.duplicates);
     writer.allowed += inside.1;
     report.duplicates.extend(inside.0);
     report.siblings = writer.classes(&siblings);
@@ -222,7 +222,7 @@ fn container_classes(corpus: &Corpus, classes: &[Class]) -> Vec<ContainerClass> 
 /// Passages of units that are no copies themselves, and how many members comments allow; without those
 /// that stand in what is told already.
 fn passages(
-    (corpus, packages): (&Corpus, &Packages),
+    (corpus, programs): (&Corpus, &Programs),
     minimum: Minimum,
     told: &[Duplicate],
 ) -> (Vec<Duplicate>, usize) {
@@ -234,7 +234,7 @@ fn passages(
     let mut writer = Writer {
         corpus,
         gpu: &gpu,
-        packages,
+        programs,
         allowed: 0,
     };
     let classes = found.groups.into_iter().filter_map(|members| {
@@ -411,7 +411,7 @@ fn in_one<'k>(map: &FxHashMap<u32, Vec<usize>>, mut keys: impl Iterator<Item = &
 struct Writer<'c> {
     corpus: &'c Corpus,
     gpu: &'c catalogue::Scan,
-    packages: &'c Packages,
+    programs: &'c Programs,
     allowed: usize,
 }
 
@@ -447,7 +447,7 @@ impl Writer<'_> {
             .map(|(file, unit)| member(file, unit))
             .collect();
         let kind = kind_of(first.kind);
-        let (chapter, measure) = Chapter::of(&members, &places, self.packages);
+        let (chapter, measure) = Chapter::of(&members, &places, self.programs);
         let class = Duplicate {
             id: id(kind, first_file, first),
             kind,
@@ -492,7 +492,7 @@ impl Writer<'_> {
             [overlap] if overlap.whole => self.inner_differences(overlap),
             _ => Vec::new(),
         };
-        let (chapter, measure) = Chapter::of(&told, &places, self.packages);
+        let (chapter, measure) = Chapter::of(&told, &places, self.programs);
         Some(Duplicate {
             id: id(kind, file, unit),
             kind,

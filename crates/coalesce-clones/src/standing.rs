@@ -1,7 +1,7 @@
 //! Why copies are left where they are, as far as the files say so: they are tests, programs that each
 //! stand alone, or copies that their own comments keep on purpose.
 
-use coalesce_model::{LanguageKind, UnitKind};
+use coalesce_model::{LanguageKind, TreePath, UnitKind};
 use rustc_hash::FxHashSet;
 
 use crate::{
@@ -33,45 +33,47 @@ const OUTDATED: &str = "deprecated";
 /// Lines at the beginning of a file in which it is looked for.
 const HEAD: usize = 24;
 /// Lines before a unit and at its beginning in which it is looked for.
-const BEFORE: u32 = 8;
-const BEGINNING: u32 = 16;
+const BEFORE: usize = 8;
+const BEGINNING: usize = 16;
 
-/// Folders in which there is a Python package: what stands in them is imported.
-pub struct Packages(FxHashSet<String>);
+/// Which files of a tree are programs that each stand alone.
+pub struct Programs(FxHashSet<TreePath>);
 
-impl Packages {
-    /// Those of these files.
+impl Programs {
+    /// Those of these files: they have an entry of their own, and nothing can import them, or hardly.
     #[must_use]
     pub fn new(files: &[SourceFile]) -> Self {
-        let folder = |file: &SourceFile| {
-            let (folder, name) = file.path.as_str().rsplit_once('/')?;
-            (name == "__init__.py").then(|| folder.to_owned())
-        };
-        Self(files.iter().filter_map(folder).collect())
-    }
-
-    /// Whether a file is a program that stands alone: it has an entry of its own, and nothing can
-    /// import it, or hardly.
-    #[must_use]
-    pub fn is_program(&self, file: &SourceFile) -> bool {
-        match file.language {
-            LanguageKind::Rust => file.units.iter().any(|unit| {
-                let is_outer = unit.parent.is_none_or(|parent| parent == 0);
-                let name = unit.name_span.of(&file.text);
-                is_outer && unit.kind == UnitKind::Function && name == Some("main")
-            }),
+        let packages: FxHashSet<&str> = files
+            .iter()
+            .filter_map(|file| file.path.as_str().strip_suffix("/__init__.py"))
+            .collect();
+        let stands_alone = |file: &&SourceFile| match file.language {
+            LanguageKind::Rust => has_main(file),
             LanguageKind::Python => {
                 let path = file.path.as_str();
                 let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
-                let has_entry = file
-                    .text
-                    .lines()
-                    .any(|line| line.starts_with("if __name__"));
-                has_entry && !self.0.contains(folder)
+                !packages.contains(folder) && file.text.contains("\nif __name__")
             }
             LanguageKind::Kernel => false,
-        }
+        };
+        let programs = files.iter().filter(stands_alone);
+        Self(programs.map(|file| file.path.clone()).collect())
     }
+
+    /// Whether this file is one.
+    #[must_use]
+    pub fn contain(&self, file: &SourceFile) -> bool {
+        self.0.contains(&file.path)
+    }
+}
+
+/// Whether a file of Rust has a `main` outside of its modules.
+fn has_main(file: &SourceFile) -> bool {
+    file.units.iter().any(|unit| {
+        let is_outer = unit.parent.is_none_or(|parent| parent == 0);
+        let name = unit.name_span.of(&file.text);
+        is_outer && unit.kind == UnitKind::Function && name == Some("main")
+    })
 }
 
 /// Whether a unit is a test by its attributes, or a module most of whose functions are.
@@ -82,6 +84,9 @@ pub fn is_test(file: &SourceFile, unit: &Unit) -> bool {
     }
     if file.language != LanguageKind::Rust {
         return false;
+    }
+    if matches!(unit.kind, UnitKind::Function | UnitKind::Method) {
+        return has_test_attribute(file, unit);
     }
     let inside = |other: &&Unit| {
         let is_function = matches!(other.kind, UnitKind::Function | UnitKind::Method);
@@ -132,15 +137,26 @@ pub fn is_of_trait(file: &SourceFile, unit: &Unit) -> bool {
 /// callers only.
 #[must_use]
 pub fn is_kept(file: &SourceFile, unit: &Unit) -> bool {
-    let (first, last) = unit.lines;
-    let from = first.saturating_sub(BEFORE).max(1) as usize;
-    let to = last.min(first + BEGINNING) as usize;
     let says = |line: &str, outdated: bool| {
         let line = line.to_ascii_lowercase();
         KEPT.iter().any(|words| line.contains(words)) || (outdated && line.contains(OUTDATED))
     };
     let own = unit.kind != UnitKind::Module;
-    let lines = || file.text.lines();
-    lines().take(HEAD).any(|line| says(line, false))
-        || own && lines().take(to).skip(from - 1).any(|line| says(line, true))
+    file.text.lines().take(HEAD).any(|line| says(line, false))
+        || own && beginning(file, unit).lines().any(|line| says(line, true))
+}
+
+/// The text before a unit and at its beginning.
+fn beginning<'f>(file: &'f SourceFile, unit: &Unit) -> &'f str {
+    let token = |at: u32| file.tokens.get(at as usize);
+    let start = token(unit.first).map_or(0, |token| token.start as usize);
+    let last = unit.end.checked_sub(1).and_then(token);
+    let end = last.map_or(start, |token| token.span().end as usize);
+    let before = file.text.get(..start).unwrap_or("");
+    let lines = before.rmatch_indices('\n');
+    let from = lines.map(|(at, _)| at).nth(BEFORE).unwrap_or(0);
+    let inside = file.text.get(start..end).unwrap_or("");
+    let mut breaks = inside.match_indices('\n').map(|(at, _)| at);
+    let to = start + breaks.nth(BEGINNING).unwrap_or(inside.len());
+    file.text.get(from..to).unwrap_or("")
 }
