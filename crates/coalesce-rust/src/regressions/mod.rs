@@ -38,6 +38,7 @@ use crate::{
     facts::{Item, LeafKind, Origin, SourceFacts, VisibilityKind},
     resolve::{
         Binding, BodyId, FileId, Found, ItemId, ModuleId, Reach, Res, Site, Target, UseSite, World,
+        is_within,
     },
 };
 
@@ -390,12 +391,30 @@ impl Check<'_> {
                 return;
             }
             let last = at + 2 == site.segments.len();
-            let public = last && is_public_name(facts, site);
-            if public && !reaches.contains(&Reach::Public) {
+            let shown = self.shown(site).filter(|_| last);
+            if shown.is_some_and(|shown| !reaches.iter().any(|own| is_as_wide(world, *own, shown)))
+            {
                 let full = self.full_name(facts, site, at + 1);
                 self.add(file, (name, full), Problem::ShowsTooMuch);
             }
         }
+    }
+
+    /// To where an import shows its name; `None` of what is no import of one name.
+    fn shown(&self, site: &Site<'_>) -> Option<Reach> {
+        let UseSite::Leaf(leaf) = site.site else {
+            return None;
+        };
+        let world = self.tree.world;
+        let file = world.body_of(site);
+        let import = (world[file].file, leaf);
+        let mut names = world
+            .space(world.module_of(site.space))
+            .names
+            .values()
+            .flatten();
+        let own = names.find(|one| one.import == Some(import) && !one.glob);
+        own.map(|own| own.reach)
     }
 
     /// Whether what a path names is there whenever the path is.
@@ -557,6 +576,15 @@ fn is_open_module(world: &World, module: ModuleId) -> bool {
         is_public && is_open(world, parent, seen) || shown.any(|(by, _)| is_open(world, *by, seen))
     }
     is_open(world, module, &mut BTreeSet::new())
+}
+
+/// Whether something is seen wherever another reach goes.
+fn is_as_wide(world: &World, own: Reach, other: Reach) -> bool {
+    match (own, other) {
+        (Reach::Public, _) => true,
+        (Reach::Within(_), Reach::Public) => false,
+        (Reach::Within(own), Reach::Within(other)) => is_within(world, other, own),
+    }
 }
 
 /// Whether a leaf shows a name to everybody.
