@@ -65,8 +65,15 @@ fn idle(world: &World) -> BTreeMap<Key, (FileId, ByteSpan)> {
         {
             continue;
         }
+        // `self::name!` needs the import.
+        let mut by_path: FxHashSet<u32> = FxHashSet::default();
+        let mut imports = Vec::new();
         world.visit_file(source, &mut |facts, site| {
             let UseSite::Leaf(leaf) = site.site else {
+                if site.segments.len() > 1 {
+                    let steps = site.trace.steps.iter().filter_map(|step| step.import);
+                    by_path.extend(steps.filter(|(of, _)| *of == file).map(|(_, leaf)| leaf));
+                }
                 return;
             };
             let span = facts.leaf(leaf).span;
@@ -87,9 +94,15 @@ fn idle(world: &World) -> BTreeMap<Key, (FileId, ByteSpan)> {
             let is_private = is_private_by_own_name(facts, facts.leaf(leaf), &macros);
             if is_private && is_in_scope(world, *item, place) {
                 let key = (world[module].canonical.clone(), world[*item].name.clone());
-                found.insert(key, (file, span));
+                imports.push((leaf, key, span));
             }
         });
+        imports.retain(|(leaf, ..)| !by_path.contains(leaf));
+        found.extend(
+            imports
+                .into_iter()
+                .map(|(_, key, span)| (key, (file, span))),
+        );
     }
     found
 }

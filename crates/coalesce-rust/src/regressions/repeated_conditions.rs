@@ -137,9 +137,9 @@ impl Declared {
             .iter()
             .filter(|krate| krate.package == package && krate.kind == TargetKind::BuildScript);
         for script in scripts.filter_map(|krate| texts.text(&krate.root_file)) {
-            let lines = script.lines().filter(|line| line.contains("check-cfg"));
             // It stands in a string.
-            said.extend(lines.map(|line| line.replace("\\\"", "\"")));
+            let said_by = |line: &str| Some(line.split_once("check-cfg")?.1.replace("\\\"", "\""));
+            said.extend(script.lines().filter_map(said_by));
         }
         let mut checked = BTreeMap::new();
         for text in &said {
