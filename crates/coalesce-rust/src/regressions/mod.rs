@@ -10,6 +10,7 @@ mod expansions;
 mod features;
 mod hidden_names;
 mod idle_macro_imports;
+mod idle_reexports;
 mod lints;
 mod repeated_conditions;
 mod standard;
@@ -19,6 +20,7 @@ pub(crate) use expansions::lookup_regressions;
 pub(crate) use features::Features;
 pub(crate) use hidden_names::hidden_beside_globs;
 pub(crate) use idle_macro_imports::idle_macro_imports;
+pub(crate) use idle_reexports::idle_reexports;
 pub(crate) use lints::{has_all_docs, is_file_documented, raised_lints};
 pub(crate) use repeated_conditions::conditions_said_again;
 pub(crate) use unused::left_unused;
@@ -546,15 +548,17 @@ impl Check<'_> {
     }
 }
 
-/// Whether others can name an item, or it is re-exported as if they could.
+/// Whether others can name an item: where it is, or where a `pub use` brings it.
 fn is_open(world: &World, item: ItemId) -> bool {
+    let is_shown = || {
+        let mut modules = world.modules_with(item).iter();
+        modules.any(|module| is_open_module(world, *module))
+    };
     match world.definition_reach(item) {
-        Some(Reach::Public) => {
-            is_open_module(world, world[item].module) || world.is_reexported(item)
-        }
+        Some(Reach::Public) => is_open_module(world, world[item].module) || is_shown(),
         // No re-export shows more of it than there is to show.
         Some(_) => false,
-        None => world.is_reexported(item),
+        None => is_shown(),
     }
 }
 

@@ -21,7 +21,7 @@ use self::{
     hidden::functions_in,
     live::{Owner, Owners},
 };
-use super::{Tree, conditions::Conditions, is_changed, is_open, is_public_name};
+use super::{Tree, conditions::Conditions, is_changed, is_open, is_open_module, is_public_name};
 use crate::{
     facts::{ItemKind, LeafKind, Origin, SourceFacts, VisibilityKind},
     lints,
@@ -237,8 +237,13 @@ impl<'a> Named<'a> {
         facts: &SourceFacts,
         site: &Site<'_>,
     ) -> Option<BTreeSet<String>> {
+        let world = self.tree.world;
         let said = match site.site {
-            UseSite::Leaf(_) => is_public_name(facts, site),
+            // What nobody outside can reach shows nothing to anybody.
+            UseSite::Leaf(_) => {
+                let here = world.module_of(site.space);
+                is_public_name(facts, site) && is_open_module(world, here)
+            }
             UseSite::Path(path) => {
                 let types = self.types_of_impls.entry(file).or_insert_with(|| {
                     let impls = facts.impls.iter();
