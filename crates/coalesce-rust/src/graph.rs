@@ -18,8 +18,8 @@ use crate::{
     facts::{self, Facts},
     outline, references,
     regressions::{
-        Tree, conditions_said_again, hidden_beside_globs, idle_macro_imports, left_unused,
-        lookup_regressions, raised_lints, regressions,
+        Tree, conditions_said_again, hidden_beside_globs, idle_macro_imports, idle_reexports,
+        left_unused, lookup_regressions, raised_lints, regressions,
     },
     resolve::{self, ModuleId, Reach, Res, World},
     retire, retire_items, rewrite,
@@ -295,6 +295,7 @@ impl LanguageGraph for RustGraph {
         let mut found = left_unused(before, after);
         found.extend(hidden_beside_globs(before, after));
         found.extend(idle_macro_imports(before, after));
+        found.extend(idle_reexports(before, after));
         found.extend(conditions_said_again(before, after));
         found.extend(raised_lints(before, after));
         found

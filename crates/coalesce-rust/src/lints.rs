@@ -126,8 +126,44 @@ pub(crate) fn around(world: &World, body: &Body, texts: &dyn Texts) -> Levels {
 /// those of its groups.
 pub(crate) fn is_off(
     world: &World,
-    (file, at): (FileId, u32),
+    place: (FileId, u32),
     names: &[&str],
+    texts: &dyn Texts,
+) -> bool {
+    is_off_by(world, place, (names, &|_, _| true), texts)
+}
+
+/// The same of what the compiler says before it reads the attributes of the very thing that the place is on, as it
+/// does of conditions.
+pub(crate) fn is_off_around(
+    world: &World,
+    place: (FileId, u32),
+    names: &[&str],
+    texts: &dyn Texts,
+) -> bool {
+    let is_around = |text: &str, span: ByteSpan| !is_in_attributes(text, span, place.1);
+    is_off_by(world, place, (names, &is_around), texts)
+}
+
+/// Whether a byte stands in the attributes that something begins with.
+fn is_in_attributes(text: &str, span: ByteSpan, at: u32) -> bool {
+    let tokens = lexer::tokens(text, span);
+    let mut next = 0;
+    while let Some(close) = attribute_end(&tokens, next) {
+        let ends = tokens.get(close).map_or(0, |token| token.span.end);
+        if at < ends {
+            return true;
+        }
+        next = close + 1;
+    }
+    false
+}
+
+/// The same by those of the definitions that count.
+fn is_off_by(
+    world: &World,
+    (file, at): (FileId, u32),
+    (names, counts): (&[&str], &dyn Fn(&str, ByteSpan) -> bool),
     texts: &dyn Texts,
 ) -> bool {
     let Some(text) = texts.text(&world[file].path) else {
@@ -147,6 +183,7 @@ pub(crate) fn is_off(
     let all = items.chain(impls).chain(uses);
     let mut spans: Vec<ByteSpan> = all
         .filter(|span| contains(span) && inside.start <= span.start && span.end <= inside.end)
+        .filter(|span| counts(&text, *span))
         .collect();
     spans.sort_by_key(|span| span.len());
     let here = spans.into_iter().map(|span| said(&text, span));

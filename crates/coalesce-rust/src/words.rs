@@ -69,6 +69,9 @@ pub(crate) const STANDARD_TRAITS: &str = "traits of the standard library";
 /// Traits of crates that many use, with their methods, as those crates document them.
 pub(crate) const KNOWN_TRAITS: &str = "traits of known crates";
 
+/// Conditions that the compiler knows with a few values, with those.
+pub(crate) const VALUES_OF_CONDITIONS: &str = "values of conditions";
+
 /// Lints that say nothing of code which has none of certain words.
 pub(crate) const LINTS_OF_WORDS: &str = "lints of words";
 

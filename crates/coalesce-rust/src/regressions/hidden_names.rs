@@ -12,13 +12,21 @@ use super::{Tree, is_open_module};
 use crate::{
     facts::{LeafKind, Namespaces, Origin, ScopeKind, SourceFacts, VisibilityKind},
     lints,
-    resolve::{Binding, FileId, ModuleId, Reach, Res, World},
+    resolve::{Binding, FileId, ItemId, ModuleId, Reach, Res, World},
 };
+
+/// What a public glob brings all of.
+#[derive(Clone, Copy)]
+enum GlobTarget {
+    Module(ModuleId),
+    /// The variants of an enumeration.
+    Enumeration(ItemId),
+    Unread,
+}
 
 /// A public glob.
 struct PublicGlob {
-    /// What it brings all of; `None` of what is not read.
-    target: Option<ModuleId>,
+    target: GlobTarget,
     said: String,
 }
 
@@ -110,9 +118,17 @@ fn hiding(world: &World) -> BTreeMap<Hiding, (FileId, ByteSpan)> {
 
 impl PublicGlob {
     fn brings(&self, world: &World, name: &str, namespaces: Namespaces) -> bool {
-        let bindings = self.target.map(|target| world.bindings(target, name));
-        let mut bindings = bindings.into_iter().flatten();
-        bindings.any(|one| one.reach == Reach::Public && one.namespaces.meets(namespaces))
+        match self.target {
+            GlobTarget::Module(target) => world
+                .bindings(target, name)
+                .iter()
+                .any(|one| one.reach == Reach::Public && one.namespaces.meets(namespaces)),
+            GlobTarget::Enumeration(item) => {
+                let of_variants = Namespaces::TYPE.or(Namespaces::VALUE);
+                namespaces.meets(of_variants) && world.has_variant(item, name)
+            }
+            GlobTarget::Unread => false,
+        }
     }
 }
 
@@ -135,7 +151,10 @@ impl GlobsByModule {
         while let Some(module) = left.pop() {
             if shown.insert(module) {
                 let globs = self.0.get(&module).into_iter().flatten();
-                left.extend(globs.filter_map(|glob| glob.target));
+                left.extend(globs.filter_map(|glob| match glob.target {
+                    GlobTarget::Module(target) => Some(target),
+                    GlobTarget::Enumeration(_) | GlobTarget::Unread => None,
+                }));
             }
         }
         shown
@@ -146,11 +165,13 @@ impl GlobsByModule {
     fn shows_unread(
         &self,
         world: &World,
-        module: Option<ModuleId>,
+        target: GlobTarget,
         seen: &mut BTreeSet<ModuleId>,
     ) -> bool {
-        let Some(module) = module else {
-            return true;
+        let module = match target {
+            GlobTarget::Module(module) => module,
+            GlobTarget::Enumeration(_) => return false,
+            GlobTarget::Unread => return true,
         };
         if !world.space(module).opaque || !seen.insert(module) {
             return false;
@@ -194,8 +215,9 @@ fn public_globs(world: &World, file: FileId) -> Vec<(ModuleId, PublicGlob)> {
             continue;
         };
         let target = match led.all().next() {
-            Some((Res::Module(module), _)) => Some(module),
-            Some((Res::External(_), _)) | None => None,
+            Some((Res::Module(module), _)) => GlobTarget::Module(module),
+            Some((Res::Item(item), _)) => GlobTarget::Enumeration(item),
+            Some((Res::External(_), _)) | None => GlobTarget::Unread,
             Some(_) => continue,
         };
         let names = facts.segments(leaf.segments).iter();

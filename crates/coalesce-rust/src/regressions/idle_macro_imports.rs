@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use coalesce_model::{ByteSpan, Unproven, UnprovenKind};
+use rustc_hash::FxHashSet;
 
 use super::Tree;
 use crate::{
-    facts::{ItemKind, Namespaces, VisibilityKind},
+    facts::{ItemKind, Namespaces, Origin, SourceFacts, UseLeaf, VisibilityKind},
     lints,
-    resolve::{Binding, FileId, ItemId, ModuleId, Res, World},
+    resolve::{FileId, Res, Site, UseSite, World},
     rewrite::{Anchor, is_in_scope},
 };
 
@@ -48,36 +49,93 @@ pub(crate) fn idle_macro_imports(before: Tree<'_>, after: Tree<'_>) -> Vec<Unpro
 }
 
 fn idle(world: &World) -> BTreeMap<Key, (FileId, ByteSpan)> {
+    let macros = world
+        .items
+        .iter()
+        .filter(|item| item.kind == ItemKind::Macro);
+    let macros: FxHashSet<&str> = macros.map(|item| item.name.as_str()).collect();
     let mut found = BTreeMap::new();
-    for (module, node) in (0_u32..).map(ModuleId).zip(&world.modules) {
-        for binding in world.space(module).names.values().flatten() {
-            let Some((item, place)) = import_of_macro(world, module, binding) else {
-                continue;
-            };
-            if is_in_scope(world, item, place) {
-                let key = (node.canonical.clone(), world[item].name.clone());
-                let leaf = binding.import.map(|(_, leaf)| leaf).unwrap_or_default();
-                found.insert(key, (place.file, world.facts(place.file).leaf(leaf).span));
-            }
+    for (file, source) in world.sources() {
+        let facts = world.facts(file);
+        // Few files import a macro.
+        if !facts
+            .leaves
+            .iter()
+            .any(|leaf| is_private_by_own_name(facts, leaf, &macros))
+        {
+            continue;
         }
+        // `self::name!` needs the import.
+        let mut by_path: FxHashSet<u32> = FxHashSet::default();
+        let mut imports = Vec::new();
+        world.visit_file(source, &mut |facts, site| {
+            let UseSite::Leaf(leaf) = site.site else {
+                if site.segments.len() > 1 {
+                    let steps = site.trace.steps.iter().filter_map(|step| step.import);
+                    by_path.extend(steps.filter(|(of, _)| *of == file).map(|(_, leaf)| leaf));
+                }
+                return;
+            };
+            let span = facts.leaf(leaf).span;
+            let last = site
+                .trace
+                .steps
+                .last()
+                .map(|step| step.all().collect::<Vec<_>>());
+            let [(Res::Item(item), Namespaces::MACRO)] = last.as_deref().unwrap_or_default() else {
+                return;
+            };
+            let module = world.module_of(site.space);
+            let place = Anchor {
+                module,
+                file,
+                at: span.start,
+            };
+            let is_private = is_private_by_own_name(facts, facts.leaf(leaf), &macros);
+            if is_private && is_in_scope(world, *item, place) {
+                let key = (world[module].canonical.clone(), world[*item].name.clone());
+                imports.push((leaf, key, span));
+            }
+        });
+        imports.retain(|(leaf, ..)| !by_path.contains(leaf));
+        found.extend(
+            imports
+                .into_iter()
+                .map(|(_, key, span)| (key, (file, span))),
+        );
     }
     found
 }
 
-/// The macro that a private import brings by its own name, and the place of the import.
-fn import_of_macro(world: &World, module: ModuleId, binding: &Binding) -> Option<(ItemId, Anchor)> {
-    let (file, leaf) = binding.import.filter(|_| !binding.glob)?;
-    let Res::Item(item) = binding.res else {
-        return None;
+/// Whether a private import, of a module or a block, brings something called like a macro by that name.
+fn is_private_by_own_name(facts: &SourceFacts, leaf: &UseLeaf, macros: &FxHashSet<&str>) -> bool {
+    let declaration = facts.declaration(leaf.declaration);
+    let is_private = matches!(
+        declaration.visibility.kind,
+        VisibilityKind::Private | VisibilityKind::SelfModule
+    );
+    let own = facts.segments(leaf.segments).last();
+    let own = own
+        .map(|own| facts.name(own.name))
+        .filter(|own| macros.contains(own));
+    let is_renamed = leaf
+        .alias
+        .is_some_and(|alias| Some(facts.name(alias.name)) != own);
+    is_private && declaration.origin == Origin::Code && own.is_some() && !is_renamed
+}
+
+/// Whether a path is a macro's plain name, and that macro is seen there by where it stands.
+pub(super) fn is_macro_in_scope(world: &World, file: FileId, site: &Site<'_>) -> bool {
+    let [name] = site.segments else {
+        return false;
     };
-    let facts = world.facts(file);
-    let fact = facts.leaf(leaf);
-    let is_private = facts.declaration(fact.declaration).visibility.kind == VisibilityKind::Private;
-    let is_macro = world[item].kind == ItemKind::Macro && binding.namespaces == Namespaces::MACRO;
-    let place = Anchor {
-        module,
-        file,
-        at: fact.span.start,
-    };
-    (is_private && is_macro && fact.alias.is_none()).then_some((item, place))
+    let mut all = site.trace.steps.iter().flat_map(|step| step.all());
+    all.any(|(res, _)| match res {
+        Res::Item(item) if world[item].kind == ItemKind::Macro => {
+            let module = world.module_of(site.space);
+            let at = name.span.start;
+            is_in_scope(world, item, Anchor { module, file, at })
+        }
+        _ => false,
+    })
 }

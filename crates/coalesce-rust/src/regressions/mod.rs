@@ -10,6 +10,7 @@ mod expansions;
 mod features;
 mod hidden_names;
 mod idle_macro_imports;
+mod idle_reexports;
 mod lints;
 mod repeated_conditions;
 mod standard;
@@ -19,6 +20,7 @@ pub(crate) use expansions::lookup_regressions;
 pub(crate) use features::Features;
 pub(crate) use hidden_names::hidden_beside_globs;
 pub(crate) use idle_macro_imports::idle_macro_imports;
+pub(crate) use idle_reexports::idle_reexports;
 pub(crate) use lints::{has_all_docs, is_file_documented, raised_lints};
 pub(crate) use repeated_conditions::conditions_said_again;
 pub(crate) use unused::left_unused;
@@ -38,6 +40,7 @@ use crate::{
     facts::{Item, LeafKind, Origin, SourceFacts, VisibilityKind},
     resolve::{
         Binding, BodyId, FileId, Found, ItemId, ModuleId, Reach, Res, Site, Target, UseSite, World,
+        is_within,
     },
 };
 
@@ -390,12 +393,30 @@ impl Check<'_> {
                 return;
             }
             let last = at + 2 == site.segments.len();
-            let public = last && is_public_name(facts, site);
-            if public && !reaches.contains(&Reach::Public) {
+            let shown = self.shown(site).filter(|_| last);
+            if shown.is_some_and(|shown| !reaches.iter().any(|own| is_as_wide(world, *own, shown)))
+            {
                 let full = self.full_name(facts, site, at + 1);
                 self.add(file, (name, full), Problem::ShowsTooMuch);
             }
         }
+    }
+
+    /// To where an import shows its name; `None` of what is no import of one name.
+    fn shown(&self, site: &Site<'_>) -> Option<Reach> {
+        let UseSite::Leaf(leaf) = site.site else {
+            return None;
+        };
+        let world = self.tree.world;
+        let file = world.body_of(site);
+        let import = (world[file].file, leaf);
+        let mut names = world
+            .space(world.module_of(site.space))
+            .names
+            .values()
+            .flatten();
+        let own = names.find(|one| one.import == Some(import) && !one.glob);
+        own.map(|own| own.reach)
     }
 
     /// Whether what a path names is there whenever the path is.
@@ -527,15 +548,17 @@ impl Check<'_> {
     }
 }
 
-/// Whether others can name an item, or it is re-exported as if they could.
+/// Whether others can name an item: where it is, or where a `pub use` brings it.
 fn is_open(world: &World, item: ItemId) -> bool {
+    let is_shown = || {
+        let mut modules = world.modules_with(item).iter();
+        modules.any(|module| is_open_module(world, *module))
+    };
     match world.definition_reach(item) {
-        Some(Reach::Public) => {
-            is_open_module(world, world[item].module) || world.is_reexported(item)
-        }
+        Some(Reach::Public) => is_open_module(world, world[item].module) || is_shown(),
         // No re-export shows more of it than there is to show.
         Some(_) => false,
-        None => world.is_reexported(item),
+        None => is_shown(),
     }
 }
 
@@ -557,6 +580,15 @@ fn is_open_module(world: &World, module: ModuleId) -> bool {
         is_public && is_open(world, parent, seen) || shown.any(|(by, _)| is_open(world, *by, seen))
     }
     is_open(world, module, &mut BTreeSet::new())
+}
+
+/// Whether something is seen wherever another reach goes.
+fn is_as_wide(world: &World, own: Reach, other: Reach) -> bool {
+    match (own, other) {
+        (Reach::Public, _) => true,
+        (Reach::Within(_), Reach::Public) => false,
+        (Reach::Within(own), Reach::Within(other)) => is_within(world, other, own),
+    }
 }
 
 /// Whether a leaf shows a name to everybody.

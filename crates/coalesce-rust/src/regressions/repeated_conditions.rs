@@ -1,6 +1,6 @@
 //! Conditions that no manifest and no build script declares, said more often than before: the compiler warns of each.
 //!
-//! Values of conditions that the compiler knows (`target_os = "cuda"`) are not asked about.
+//! Of conditions that the compiler knows, the values are asked about where there are few of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,14 +13,23 @@ use crate::{
     lexer::{self, Token, TokenKind},
     lints,
     resolve::{FileId, World},
-    words::KNOWN_CONDITIONS,
+    words::{KNOWN_CONDITIONS, VALUES_OF_CONDITIONS, words_of},
 };
 
-/// What a condition asks for.
+/// What a condition asks for: a name, or a name with a value.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
-enum Condition {
-    Feature(String),
-    Name(String),
+struct Condition {
+    name: String,
+    value: Option<String>,
+}
+
+/// The values of a condition that is declared.
+#[derive(Default)]
+struct Values {
+    /// `None` is the condition without a value.
+    known: BTreeSet<Option<String>>,
+    /// Whether any value is one.
+    is_any: bool,
 }
 
 /// The places of a package that ask for something.
@@ -30,10 +39,8 @@ type Asked = BTreeMap<(usize, Condition), Vec<(FileId, ByteSpan)>>;
 struct Declared {
     /// Its features; `None` where its manifest cannot be read.
     features: Option<BTreeSet<String>>,
-    /// Words of what its manifest and its build script say to `check-cfg`, which may declare more.
-    words: BTreeSet<String>,
-    /// Those of them that stand beside `feature`.
-    beside_feature: BTreeSet<String>,
+    /// What its manifest and its build script say to `check-cfg`, by the names of conditions.
+    checked: BTreeMap<String, Values>,
 }
 
 /// Where a shim, or what moves, says such a condition once more.
@@ -65,9 +72,16 @@ pub(crate) fn conditions_said_again(before: Tree<'_>, after: Tree<'_>) -> Vec<Un
 
 impl Condition {
     fn unproven(self, world: &World, (file, span): (FileId, ByteSpan)) -> Unproven {
-        let (what, name) = match self {
-            Self::Feature(name) => (format!("the package has no feature `{name}`"), name),
-            Self::Name(name) => (format!("nothing declares the condition `{name}`"), name),
+        let (what, name) = match (self.name.as_str(), self.value) {
+            ("feature", Some(value)) => (format!("the package has no feature `{value}`"), value),
+            (name, Some(value)) => (
+                format!("nothing declares the condition `{name}` with the value `{value}`"),
+                self.name,
+            ),
+            (name, None) => (
+                format!("nothing declares the condition `{name}`"),
+                self.name,
+            ),
         };
         Unproven {
             path: world[file].path.clone(),
@@ -79,6 +93,37 @@ impl Condition {
             name,
         }
     }
+
+    /// Whether the compiler knows it without being told.
+    fn is_known(&self) -> bool {
+        let name = self.name.as_str();
+        if !KNOWN_CONDITIONS.contains(name) || name == "feature" {
+            return false;
+        }
+        let Some(value) = &self.value else {
+            let alone = ["target", "target_thread_local"];
+            return !takes_values(name)
+                || alone.contains(&name)
+                || name.starts_with("target_has_atomic");
+        };
+        match words_of(VALUES_OF_CONDITIONS, name) {
+            Some(mut known) => known.any(|known| known == value),
+            None => takes_values(name),
+        }
+    }
+}
+
+/// Whether a condition that the compiler knows asks for a value.
+fn takes_values(name: &str) -> bool {
+    name.starts_with("target_")
+        || [
+            "fmt_debug",
+            "panic",
+            "relocation_model",
+            "sanitize",
+            "version",
+        ]
+        .contains(&name)
 }
 
 impl Declared {
@@ -92,32 +137,61 @@ impl Declared {
             .iter()
             .filter(|krate| krate.package == package && krate.kind == TargetKind::BuildScript);
         for script in scripts.filter_map(|krate| texts.text(&krate.root_file)) {
-            let lines = script.lines().filter(|line| line.contains("check-cfg"));
-            said.extend(lines.map(str::to_owned));
+            // It stands in a string.
+            let said_by = |line: &str| Some(line.split_once("check-cfg")?.1.replace("\\\"", "\""));
+            said.extend(script.lines().filter_map(said_by));
         }
-        let of_features = said.iter().filter(|text| text.contains("feature"));
+        let mut checked = BTreeMap::new();
+        for text in &said {
+            read_declarations(text, &mut checked);
+        }
         Self {
             features: manifest.and_then(|text| features::declared(&text).ok()),
-            beside_feature: of_features.flat_map(|text| words(text)).collect(),
-            words: said.iter().flat_map(|text| words(text)).collect(),
+            checked,
         }
     }
 
     fn has(&self, condition: &Condition) -> bool {
-        match condition {
-            Condition::Feature(name) => {
+        let values = self.checked.get(&condition.name);
+        let is_checked =
+            values.is_some_and(|values| values.is_any || values.known.contains(&condition.value));
+        let is_feature = condition.name == "feature"
+            && condition.value.as_ref().is_some_and(|value| {
                 let features = self.features.as_ref();
-                features.is_none_or(|features| features.contains(name))
-                    || self.beside_feature.contains(name)
-            }
-            Condition::Name(name) => self.words.contains(name),
-        }
+                features.is_none_or(|features| features.contains(value))
+            });
+        is_checked || is_feature
     }
 }
 
-fn words(text: &str) -> impl Iterator<Item = String> {
-    let split = |c: char| !(c.is_alphanumeric() || c == '_' || c == '-');
-    text.split(split).map(str::to_owned)
+/// Reads each `cfg(name, …, values("…", …))` of a text.
+fn read_declarations(text: &str, found: &mut BTreeMap<String, Values>) {
+    let tokens = lexer::tokens(text, ByteSpan::from_range(0..text.len()));
+    let word = |token: &Token| token.span.of(text).unwrap_or_default();
+    for (at, token) in tokens.iter().enumerate() {
+        let opens = tokens.get(at + 1).map(|token| token.kind) == Some(TokenKind::Open(b'('));
+        let close = lexer::closing(&tokens, at + 1).filter(|_| opens && word(token) == "cfg");
+        let Some(inner) = close.and_then(|close| tokens.get(at + 2..close)) else {
+            continue;
+        };
+        let list = inner.iter().position(|token| word(token) == "values");
+        let (names, values) = inner.split_at(list.unwrap_or(inner.len()));
+        let names: Vec<&Token> = names.iter().filter(|token| token.is_ident()).collect();
+        for name in names {
+            let known = found.entry(word(name).to_owned()).or_default();
+            known.known.extend(values.is_empty().then_some(None));
+            for value in values {
+                match (value.kind, word(value)) {
+                    (TokenKind::Text { content }, _) => {
+                        known.known.insert(content.of(text).map(str::to_owned));
+                    }
+                    (_, "any") => known.is_any = true,
+                    (_, "none") => _ = known.known.insert(None),
+                    _ => {}
+                }
+            }
+        }
+    }
 }
 
 /// What files ask for aloud that the other tree has not, or not like this.
@@ -137,7 +211,9 @@ fn asked(tree: Tree<'_>, other: &World) -> Asked {
             continue;
         }
         let lint = ["unexpected_cfgs", "warnings"];
-        let is_loud = |span: ByteSpan| !lints::is_off(world, (file, span.start), &lint, tree.texts);
+        // What stands on the item itself comes too late for the conditions on it.
+        let is_loud =
+            |span: ByteSpan| !lints::is_off_around(world, (file, span.start), &lint, tree.texts);
         let loud = conditions_in(&text)
             .into_iter()
             .filter(|(_, span)| is_loud(*span));
@@ -200,12 +276,12 @@ fn gather(text: &str, tokens: &[Token], found: &mut Vec<(Condition, ByteSpan)>) 
             TokenKind::Text { content } => content.of(text),
             _ => None,
         });
-        match (word, value) {
-            ("feature", Some(name)) => {
-                found.push((Condition::Feature(name.to_owned()), token.span));
-            }
-            _ if KNOWN_CONDITIONS.contains(word) => {}
-            _ => found.push((Condition::Name(word.to_owned()), token.span)),
+        let condition = Condition {
+            name: word.to_owned(),
+            value: value.map(str::to_owned),
+        };
+        if !condition.is_known() {
+            found.push((condition, token.span));
         }
     }
 }

@@ -5,6 +5,8 @@
 //! uses nothing that is there without: tests, features and systems alike.
 
 mod hidden;
+mod live;
+mod members;
 mod private_globs;
 
 use std::{
@@ -15,8 +17,11 @@ use std::{
 use coalesce_model::{ByteSpan, Unproven, UnprovenKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use self::hidden::functions_in;
-use super::{Tree, conditions::Conditions, is_changed, is_open, is_public_name};
+use self::{
+    hidden::functions_in,
+    live::{Owner, Owners},
+};
+use super::{Tree, conditions::Conditions, is_changed, is_open, is_open_module, is_public_name};
 use crate::{
     facts::{ItemKind, LeafKind, Origin, SourceFacts, VisibilityKind},
     lints,
@@ -113,7 +118,7 @@ pub(crate) fn left_unused(before: Tree<'_>, after: Tree<'_>) -> Vec<Unproven> {
     for name in lost {
         found.extend(still.unused_items(&name));
     }
-    found.extend(still.hidden_items(&mut named));
+    found.extend(still.hidden_items(&named));
     found.extend(still.imports_in_part(&mut named));
     found.extend(still.globs_in_part(&mut named));
     found.extend(still.globs_in_doubt(&mut named));
@@ -125,9 +130,13 @@ pub(crate) fn left_unused(before: Tree<'_>, after: Tree<'_>) -> Vec<Unproven> {
 }
 
 /// A place that uses an item.
+#[derive(Clone)]
 struct PlaceOfUse {
     at: ByteSpan,
     conditions: BTreeSet<String>,
+    owner: Owner,
+    /// Whether the head of an `impl` says it as the trait.
+    is_of_impl: bool,
     /// Whether the body of a macro says it, which may be called by nobody.
     is_in_macro: bool,
 }
@@ -149,6 +158,10 @@ struct Named<'a> {
     types_of_impls: BTreeMap<FileId, FxHashSet<u32>>,
     /// The uses of items in a file, each with its place and conditions, made when the file is asked for.
     uses: BTreeMap<FileId, UsesByItem>,
+    /// Items by their definitions, made when one is asked for.
+    items_by_place: OnceCell<FxHashMap<(FileId, u32), ItemId>>,
+    /// Whether code of an item is used, as far as somebody has asked.
+    live: BTreeMap<ItemId, bool>,
 }
 
 impl<'a> Named<'a> {
@@ -162,6 +175,8 @@ impl<'a> Named<'a> {
             files: OnceCell::new(),
             types_of_impls: BTreeMap::new(),
             uses: BTreeMap::new(),
+            items_by_place: OnceCell::new(),
+            live: BTreeMap::new(),
         }
     }
 
@@ -222,8 +237,13 @@ impl<'a> Named<'a> {
         facts: &SourceFacts,
         site: &Site<'_>,
     ) -> Option<BTreeSet<String>> {
+        let world = self.tree.world;
         let said = match site.site {
-            UseSite::Leaf(_) => is_public_name(facts, site),
+            // What nobody outside can reach shows nothing to anybody.
+            UseSite::Leaf(_) => {
+                let here = world.module_of(site.space);
+                is_public_name(facts, site) && is_open_module(world, here)
+            }
             UseSite::Path(path) => {
                 let types = self.types_of_impls.entry(file).or_insert_with(|| {
                     let impls = facts.impls.iter();
@@ -484,21 +504,22 @@ impl<'a> Named<'a> {
         let mut found = Vec::new();
         for item in items {
             if !last.starts_with('_') && !is_open(self.tree.world, item) {
-                found.extend(self.unused_item(item, name, |_| true));
+                found.extend(self.unused_item(item, name, false));
             }
         }
         found
     }
 
-    /// An item, by its full name, that is not used wherever it is there, as far as such places say.
-    fn unused_item(
-        &mut self,
-        item: ItemId,
-        name: &str,
-        counts: fn(&PlaceOfUse) -> bool,
-    ) -> Option<Unproven> {
-        let last = name.rsplit("::").next().unwrap_or(name);
-        let uses = self.uses_of(item, last, counts);
+    /// An item, by its full name, that is not used wherever it is there; of what others can name no more, those count
+    /// alone who are used themselves.
+    fn unused_item(&mut self, item: ItemId, name: &str, is_hidden: bool) -> Option<Unproven> {
+        let uses = match is_hidden {
+            true => self.live_uses_of(item),
+            false => {
+                let places = self.places_of(item).into_iter();
+                ConditionedUses(places.map(|used| used.conditions).collect())
+            }
+        };
         let own = self.conditions.of_item(item);
         if own.contains("test") {
             // Tests are called by what runs them.
@@ -518,17 +539,24 @@ impl<'a> Named<'a> {
         (!used).then(|| self.told(item, name, warning)).flatten()
     }
 
-    /// The uses of an item outside of its own definition.
-    fn uses_of(
-        &mut self,
-        item: ItemId,
-        name: &str,
-        counts: fn(&PlaceOfUse) -> bool,
-    ) -> ConditionedUses {
+    /// The uses of an item by code that is used itself. Who calls a macro, and whether anybody does, is not asked.
+    fn live_uses_of(&mut self, item: ItemId) -> ConditionedUses {
         let mut uses = ConditionedUses::default();
+        for place in self.places_of(item) {
+            let counts = !place.is_in_macro && !place.is_of_impl;
+            if counts && place.owner.item.is_none_or(|owner| self.is_live(owner)) {
+                uses.0.insert(place.conditions);
+            }
+        }
+        uses
+    }
+
+    /// The places that use an item outside of its own definition.
+    fn places_of(&mut self, item: ItemId) -> Vec<PlaceOfUse> {
+        let mut places = Vec::new();
         let world = self.tree.world;
         let definitions = &world[item].definitions;
-        for file in self.files_with(name).to_vec() {
+        for file in self.files_with(&world[item].name).to_vec() {
             let facts = world.facts(file);
             let own = definitions.iter().filter(|(of, _)| *of == file);
             let own: Vec<ByteSpan> = own.map(|(_, at)| facts.item(*at).span).collect();
@@ -537,12 +565,21 @@ impl<'a> Named<'a> {
                 self.uses.insert(file, read);
             }
             let known = self.uses.get(&file).and_then(|uses| uses.get(&item));
-            let outside = known.into_iter().flatten();
-            let outside =
-                outside.filter(|used| !own.iter().any(|own| own.contains(used.at)) && counts(used));
-            uses.0.extend(outside.map(|used| used.conditions.clone()));
+            let known = known.into_iter().flatten();
+            let outside = known.filter(|used| !own.iter().any(|own| own.contains(used.at)));
+            places.extend(outside.cloned());
         }
-        uses
+        places
+    }
+
+    /// Items by their definitions.
+    fn items_by_place(&self) -> &FxHashMap<(FileId, u32), ItemId> {
+        self.items_by_place.get_or_init(|| {
+            let all = (0..).map(ItemId).zip(&self.tree.world.items);
+            let places = all
+                .flat_map(|(item, node)| node.definitions.iter().map(move |place| (*place, item)));
+            places.collect()
+        })
     }
 
     /// What a file uses, and where.
@@ -555,6 +592,14 @@ impl<'a> Named<'a> {
         }
         let mut uses = UsesByItem::default();
         let blocks = blocks_of_types(facts, &sites);
+        let traits: FxHashSet<u32> = facts
+            .impls
+            .iter()
+            .filter_map(|one| one.trait_path)
+            .collect();
+        let text = self.tree.texts.text(&world[file].path);
+        let text = text.as_deref().unwrap_or_default();
+        let owners = Owners::of((world, file), text, (self.items_by_place(), &blocks));
         for site in sites {
             let Some(first) = site.segments.first() else {
                 continue;
@@ -574,6 +619,8 @@ impl<'a> Named<'a> {
                     uses.entry(of).or_default().push(PlaceOfUse {
                         at: first.span,
                         conditions: conditions.clone(),
+                        owner: owners.at(first.span.start),
+                        is_of_impl: matches!(site.site, UseSite::Path(path) if traits.contains(&path)),
                         is_in_macro: site.origin == Origin::MacroBody,
                     });
                 }

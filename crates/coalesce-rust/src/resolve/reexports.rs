@@ -18,17 +18,24 @@ const DEEPEST: usize = 8;
 impl World {
     /// Whether a `pub use` brings the item somewhere.
     pub(crate) fn is_reexported(&self, item: ItemId) -> bool {
+        !self.modules_with(item).is_empty()
+    }
+
+    /// The modules to which a `pub use` brings an item.
+    pub(crate) fn modules_with(&self, item: ItemId) -> &[ModuleId] {
         let reexported = self.reexported.get_or_init(|| {
-            let bindings = self.spaces.iter();
-            let bindings = bindings.flat_map(|space| space.names.values().flatten());
-            let public = bindings.filter(|one| one.import.is_some() && one.reach == Reach::Public);
-            let items = public.filter_map(|one| match one.res {
-                Res::Item(item) => Some(item),
-                _ => None,
-            });
-            items.collect()
+            let mut found: FxHashMap<ItemId, Vec<ModuleId>> = FxHashMap::default();
+            for space in &self.spaces {
+                for one in space.names.values().flatten() {
+                    let is_public = one.import.is_some() && one.reach == Reach::Public;
+                    if let (Res::Item(item), true) = (one.res, is_public) {
+                        found.entry(item).or_default().push(space.module);
+                    }
+                }
+            }
+            found
         });
-        reexported.contains(&item)
+        reexported.get(&item).map_or(&[], Vec::as_slice)
     }
 
     /// Whether what a module has by a name is imports of another module by its own path, and nothing else. An import that

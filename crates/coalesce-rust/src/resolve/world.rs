@@ -372,8 +372,8 @@ pub struct World {
     pub(super) items_by_name: OnceLock<Vec<ItemId>>,
     /// Who has a method by its name; read when it is first asked for.
     pub(crate) method_homes: OnceLock<MethodHomes>,
-    /// Items that a `pub use` brings somewhere; worked out when it is first asked for.
-    pub(super) reexported: OnceLock<FxHashSet<ItemId>>,
+    /// The modules to which a `pub use` brings an item; worked out when it is first asked for.
+    pub(super) reexported: OnceLock<FxHashMap<ItemId, Vec<ModuleId>>>,
     /// Modules that a `pub use` shows, with those that do; worked out when it is first asked for.
     pub(super) reexporters: OnceLock<FxHashMap<ModuleId, Vec<(ModuleId, Binding)>>>,
 }

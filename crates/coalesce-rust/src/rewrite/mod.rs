@@ -62,7 +62,7 @@ mod walk;
 pub(crate) use items::{is_exported, merged};
 pub(crate) use macro_scope::{Anchor, is_in_scope};
 pub(crate) use packages::{condition_of_no_std, package_of, retire as retire_packages};
-pub(crate) use traits::{may_call, method_names};
+pub(crate) use traits::{Demand, demand_of_trait, method_names};
 
 use std::collections::{BTreeMap, BTreeSet};
 

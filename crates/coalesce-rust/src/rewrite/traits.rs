@@ -16,6 +16,7 @@ use crate::{
     lexer::{self, Token, TokenKind},
     resolve::{Binding, ItemId, ModuleId, Res, World},
     rewrite::method_calls::{
+        self,
         calls::{Called, CalledOn},
         homes,
     },
@@ -49,7 +50,7 @@ pub(crate) fn method_names(text: &str, span: ByteSpan) -> BTreeSet<String> {
 
 /// Whether code needs a trait in scope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Demand {
+pub(crate) enum Demand {
     No,
     /// It calls a method of that name, which types have by themselves as well, or nobody knows the
     /// methods of the trait.
@@ -66,16 +67,25 @@ pub(super) struct Asked<'a> {
     pub looks: &'a dyn Fn(&str) -> bool,
 }
 
-/// Whether code may call methods of a trait of the tree, by their names.
-pub(crate) fn may_call(world: &World, trait_item: ItemId, text: &str, texts: &dyn Texts) -> bool {
+/// How much speaks for it that code of a module calls methods of a trait of the tree.
+pub(crate) fn demand_of_trait(
+    world: &World,
+    trait_item: ItemId,
+    (home, text): (ModuleId, &str),
+    texts: &dyn Texts,
+) -> Demand {
     let whole = ByteSpan::from_range(0..text.len());
     let asked = Asked {
         world,
         texts,
         looks: &|_| false,
     };
-    let called = Called::on_unknown(method_names(text, whole));
-    asked.is_needed(("", Res::Item(trait_item)), &called)
+    let demand = |called: &Called| asked.demand(("", Res::Item(trait_item)), called);
+    // Names are read quickly, receivers are not.
+    match demand(&Called::on_unknown(method_names(text, whole))) {
+        Demand::No => Demand::No,
+        _ => demand(&method_calls::called(world, home, (text, whole), texts)),
+    }
 }
 
 impl Asked<'_> {

@@ -1,120 +1,96 @@
 //! What others could name where it was, and nobody can where it is: the compiler asks who uses it from then on.
-//!
-//! Fields that nobody reads and variants that nobody makes are not asked about.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_model::{ByteSpan, Unproven};
 
-use super::{DEAD_CODE, Named, is_changed, is_open, items_of};
+use super::{Named, is_open};
 use crate::{
-    facts::{Origin, SourceFacts},
+    facts::{ItemKind, Origin},
     lexer,
-    resolve::{FileId, ItemId, Res, Target, UseSite, World},
-    rewrite::method_names,
+    resolve::{ItemId, Target, World},
+    rewrite::{Demand, demand_of_trait},
 };
 
 impl Named<'_> {
-    /// Items that others could name where they were, and now nobody does, where they are.
-    pub(super) fn hidden_items(&mut self, before: &mut Named<'_>) -> Vec<Unproven> {
+    /// Items that others could name where they were, and now nobody does, where they are; and their members.
+    pub(super) fn hidden_items(&mut self, before: &Named<'_>) -> Vec<Unproven> {
         let (old, new) = (before.tree.world, self.tree.world);
-        let last = |name: &str| name.rsplit("::").next().unwrap_or(name).to_owned();
-        let mut open: BTreeSet<String> = BTreeSet::new();
-        for item in items_of_changed_files(old, new) {
-            if is_open(old, item) {
-                open.insert(old.name_of(&Target::Item(item)));
+        let (was_open, is_there) = (open_items(old), names_of_items(new));
+        let gone = was_open
+            .iter()
+            .filter(|(name, _)| !is_there.contains(*name));
+        // What goes may arrive under another name.
+        let gone: BTreeSet<ItemKind> = gone.map(|(_, kind)| *kind).collect();
+        let was_there = match gone.is_empty() {
+            true => BTreeSet::new(),
+            false => names_of_items(old),
+        };
+        let mut found = Vec::new();
+        for (item, name) in items_of_code(new) {
+            let arrives = || gone.contains(&new[item].kind) && !was_there.contains(&name);
+            let was_seen = was_open.contains_key(&name) || arrives();
+            if !was_seen || is_open(new, item) || self.is_told_by_attributes(item) {
+                continue;
+            }
+            let unused = match new[item].kind {
+                ItemKind::Trait => self.unused_trait(item, &name),
+                _ => self.unused_item(item, &name, true),
+            };
+            match unused {
+                Some(unused) => found.push(unused),
+                None => found.extend(self.members_in_doubt(item)),
             }
         }
-        let open_ends: BTreeSet<String> = open.iter().map(|name| last(name)).collect();
-        let (mut found, mut hidden) = (Vec::new(), BTreeSet::new());
-        for item in items_of_changed_files(new, old) {
-            let name = new.name_of(&Target::Item(item));
-            let is_same = open.contains(&name);
-            let moved = || open_ends.contains(&last(&name)) && !has_item(old, &name);
-            if !is_open(new, item) && (is_same || moved()) {
-                // Who calls a macro, and whether anybody does, is not asked.
-                found.extend(self.unused_item(item, &name, |used| !used.is_in_macro));
-                hidden.insert(Res::Item(item));
-            }
-        }
-        found.extend(self.hidden_methods(&hidden));
         found
     }
 
-    /// Public functions of hidden types that nobody in the tree calls by name.
-    fn hidden_methods(&self, hidden: &BTreeSet<Res>) -> Vec<Unproven> {
-        let world = self.tree.world;
-        let mut methods: Vec<(String, FileId, ByteSpan)> = Vec::new();
-        let definitions = hidden.iter().filter_map(|res| match res {
-            Res::Item(item) => world[*item].definitions.first(),
-            _ => None,
+    /// A trait that nothing names, and of which nobody is known to call a method.
+    fn unused_trait(&mut self, item: ItemId, name: &str) -> Option<Unproven> {
+        let (world, texts) = (self.tree.world, self.tree.texts);
+        let unused = self.unused_item(item, name, true)?;
+        let is_called = world.sources().any(|(_, source)| {
+            let home = source.bodies.first().map(|body| world[*body].module);
+            let text = texts.text(&source.path);
+            let demand = home.zip(text.as_deref()).map(|(home, text)| {
+                let is_near = world[home].krate == world[world[item].module].krate;
+                match is_near {
+                    true => demand_of_trait(world, item, (home, text), texts),
+                    false => Demand::No,
+                }
+            });
+            demand == Some(Demand::Yes)
         });
-        let files: BTreeSet<FileId> = definitions.map(|(file, _)| *file).collect();
-        for file in files {
-            let Some(text) = self.tree.texts.text(&world[file].path) else {
-                continue;
-            };
-            for block in blocks_of(world, file, hidden) {
-                let functions = functions_in(&text, block).into_iter();
-                let public = functions.filter(|one| one.is_public);
-                methods.extend(public.map(|one| (one.name, file, one.span)));
-            }
-        }
-        if methods.is_empty() {
-            return Vec::new();
-        }
-        let mut called = BTreeSet::new();
-        for (_, source) in world.sources() {
-            if let Some(text) = self.tree.texts.text(&source.path) {
-                called.extend(method_names(&text, ByteSpan::from_range(0..text.len())));
-            }
-        }
-        methods.retain(|(name, ..)| !called.contains(name));
-        let told = methods.into_iter();
-        told.filter_map(|(name, file, span)| self.unused((file, span), &name, &DEAD_CODE))
-            .collect()
+        (!is_called).then_some(unused)
     }
 }
 
-/// Whether a module of the tree has an item of its own by a full name.
-fn has_item(world: &World, name: &str) -> bool {
-    let Some((outer, last)) = name.rsplit_once("::") else {
-        return false;
-    };
-    let mut modules = world.modules_named(outer).into_iter();
-    modules.any(|module| !world.items_of(module, last).is_empty())
-}
-
-/// The items, by name, that stand in files which the other tree has not, or not like this.
-fn items_of_changed_files(own: &World, other: &World) -> Vec<ItemId> {
-    let all = (0..).map(ItemId).zip(&own.items);
-    let changed = all.filter(|(_, item)| {
+/// The items of code by their names, but for those in functions.
+fn items_of_code(world: &World) -> Vec<(ItemId, String)> {
+    let all = (0..).map(ItemId).zip(&world.items);
+    let code = all.filter(|(_, item)| {
         let mut definitions = item.definitions.iter();
-        !item.local
-            && definitions.any(|(file, at)| {
-                // What documents define is theirs.
-                let code = own.facts(*file).item(*at).origin == Origin::Code;
-                code && is_changed(own, other, *file)
-            })
+        // What documents define is theirs.
+        let is_code =
+            definitions.any(|(file, at)| world.facts(*file).item(*at).origin == Origin::Code);
+        !item.local && is_code
     });
-    changed.map(|(item, _)| item).collect()
+    code.map(|(item, _)| (item, world.name_of(&Target::Item(item))))
+        .collect()
 }
 
-/// The `impl`s of no trait in a file that are of such types.
-fn blocks_of(world: &World, file: FileId, types: &BTreeSet<Res>) -> Vec<ByteSpan> {
-    let facts: &SourceFacts = world.facts(file);
-    let mut found = Vec::new();
-    world.visit_file(&world[file], &mut |_, site| {
-        let UseSite::Path(path) = site.site else {
-            return;
-        };
-        if items_of(&site).any(|item| types.contains(&item)) {
-            let mut blocks = facts.impls.iter();
-            let block = blocks.find(|one| one.self_path == Some(path) && one.trait_path.is_none());
-            found.extend(block.map(|block| block.span));
-        }
-    });
-    found
+fn names_of_items(world: &World) -> BTreeSet<String> {
+    items_of_code(world)
+        .into_iter()
+        .map(|(_, name)| name)
+        .collect()
+}
+
+/// What others can name, and what it is.
+fn open_items(world: &World) -> BTreeMap<String, ItemKind> {
+    let all = items_of_code(world).into_iter();
+    let open = all.filter(|(item, _)| is_open(world, *item));
+    open.map(|(item, name)| (name, world[item].kind)).collect()
 }
 
 /// A function by its name.

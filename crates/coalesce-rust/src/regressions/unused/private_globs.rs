@@ -7,11 +7,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_model::{ByteSpan, Unproven};
 
-use super::{ConditionedUses, Named, UNUSED_IMPORT, Warning, is_changed, is_trait};
+use super::{
+    super::idle_macro_imports::is_macro_in_scope, ConditionedUses, Named, UNUSED_IMPORT, Warning,
+    is_changed, is_trait,
+};
 use crate::{
     facts::{LeafKind, Origin, SourceFacts, VisibilityKind},
     resolve::{FileId, Found, ModuleId, Res, Site, Target, UseSite, World, is_within},
-    rewrite::may_call,
+    rewrite::{Demand, demand_of_trait},
     words::PRELUDE,
 };
 
@@ -19,6 +22,12 @@ const SERVES_PERHAPS: Warning = Warning {
     lints: UNUSED_IMPORT.lints,
     why: "nothing is known to go through this glob, and the compiler warns of that if nothing does",
 };
+
+/// Whether a module has a name by another glob as well.
+fn is_shared(world: &World, module: ModuleId, name: &str, glob: (FileId, u32)) -> bool {
+    let mut bindings = world.bindings(module, name).iter();
+    bindings.any(|one| one.glob && one.import != Some(glob))
+}
 
 /// The module that has a glob, and what the glob is of.
 type Key = (String, String);
@@ -49,12 +58,6 @@ impl PrivateGlob {
     fn brings(&self, world: &World, name: &str, place: (FileId, u32)) -> bool {
         let mut bindings = world.bindings(self.here, name).iter();
         bindings.any(|one| one.glob && one.import == Some(place))
-    }
-
-    /// Whether its module has a name by another glob as well.
-    fn is_shared(&self, world: &World, name: &str, place: (FileId, u32)) -> bool {
-        let mut bindings = world.bindings(self.here, name).iter();
-        bindings.any(|one| one.glob && one.import != Some(place))
     }
 
     fn serves(&self) -> bool {
@@ -115,7 +118,8 @@ impl Named<'_> {
         })
     }
 
-    /// Notes the traits of the tree that a glob brings and whose methods its file may call: they need it unseen.
+    /// Notes the traits of the tree that a glob brings and whose methods its file may call: they need it unseen. What
+    /// may be a call of another type's method is as open as a name that two globs bring.
     fn note_traits(&self, file: FileId, glob: &mut PrivateGlob) {
         let (world, texts) = (self.tree.world, self.tree.texts);
         let text = texts.text(&world[file].path);
@@ -127,17 +131,20 @@ impl Named<'_> {
             let Some(Res::Item(item)) = brought.map(|one| one.res) else {
                 continue;
             };
-            let is_called = is_trait(world, Res::Item(item))
-                && text
-                    .as_deref()
-                    .is_none_or(|text| may_call(world, item, text, texts));
-            if !is_called {
+            if !is_trait(world, Res::Item(item)) {
                 continue;
             }
+            let text = text.as_deref();
+            let demand = text.map_or(Demand::Perhaps, |text| {
+                demand_of_trait(world, item, (glob.here, text), texts)
+            });
             let name = world.names.as_str(*name);
-            match glob.is_shared(world, name, place) {
-                true => _ = glob.shared.insert(name.to_owned()),
-                false => _ = glob.uses.0.insert(glob.own.clone()),
+            match demand {
+                Demand::No => {}
+                Demand::Yes if !is_shared(world, glob.here, name, place) => {
+                    glob.uses.0.insert(glob.own.clone());
+                }
+                Demand::Yes | Demand::Perhaps => _ = glob.shared.insert(name.to_owned()),
             }
         }
     }
@@ -242,6 +249,10 @@ impl Named<'_> {
             .first()
             .is_some_and(|step| !step.is_empty());
         let unknown = first.filter(|name| !leads && !PRELUDE.contains(name));
+        // The compiler takes a macro that is seen there anyway.
+        if is_macro_in_scope(world, of_site, site) {
+            return;
+        }
         for glob in globs.values_mut() {
             let place = (file, glob.leaf);
             let is_below = is_within(world, module, glob.here);
@@ -258,9 +269,12 @@ impl Named<'_> {
                 // Of several globs we name the first, the compiler perhaps another one.
                 own || (step.glob && module == glob.here && glob.brings(world, name, place))
             });
-            if let Some((_, segment)) = through {
+            if let Some((step, segment)) = through {
                 let name = facts.name(segment.name);
-                if glob.is_shared(world, name, place) {
+                let of_child = step.import.filter(|_| module != glob.here);
+                let is_shared = is_shared(world, glob.here, name, place)
+                    || of_child.is_some_and(|import| is_shared(world, module, name, import));
+                if is_shared {
                     glob.shared.insert(name.to_owned());
                 } else {
                     glob.uses.0.extend(self.conditions_of(of_site, site));

@@ -1,0 +1,254 @@
+//! Whether what uses something is used itself: what dead code alone names is dead, too.
+
+use std::collections::BTreeSet;
+
+use coalesce_model::ByteSpan;
+use rustc_hash::FxHashMap;
+
+use super::{Named, is_open};
+use crate::{
+    facts::{ItemKind, ScopeKind, SourceFacts},
+    lexer::{self, Token, TokenKind},
+    resolve::{FileId, ItemId, Res, World},
+    words::NAMED_ALONE,
+};
+
+/// What the code at a place belongs to.
+#[derive(Clone, Copy)]
+pub(super) struct Owner {
+    /// `None` of what nobody has to name.
+    pub item: Option<ItemId>,
+    /// Whether it stands in the part that others see who see the owner: a signature, a public field.
+    pub is_shown: bool,
+}
+
+/// The owners of the code of a file: items and `impl`s that are in no other.
+pub(super) struct Owners<'t> {
+    text: &'t str,
+    /// By their starts.
+    parts: Vec<Part>,
+}
+
+struct Part {
+    span: ByteSpan,
+    item: Option<ItemId>,
+    kind: PartKind,
+    /// Where what others see of it begins and ends, as far as that is one piece.
+    head: ByteSpan,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum PartKind {
+    /// Its head is seen, and nothing else.
+    Headed,
+    /// All of it is seen.
+    Open,
+    /// The fields that are plainly `pub`.
+    Fields,
+    /// The heads of functions that are plainly `pub`.
+    Inherent,
+    /// The heads of all functions.
+    Trait,
+}
+
+impl<'t> Owners<'t> {
+    pub fn of(
+        (world, file): (&World, FileId),
+        text: &'t str,
+        (items, blocks): (&FxHashMap<(FileId, u32), ItemId>, &[(Res, ByteSpan)]),
+    ) -> Self {
+        let facts = world.facts(file);
+        let of_items = (0_u32..).zip(&facts.items).map(|(at, fact)| Part {
+            span: fact.span,
+            item: items.get(&(file, at)).copied(),
+            kind: match fact.kind {
+                ItemKind::Enum => PartKind::Open,
+                ItemKind::Struct | ItemKind::Union => PartKind::Fields,
+                ItemKind::Trait => PartKind::Trait,
+                _ => PartKind::Headed,
+            },
+            head: match fact.kind {
+                ItemKind::Struct | ItemKind::Union | ItemKind::Trait => {
+                    ByteSpan::new(fact.name.span.end, fact.span.end)
+                }
+                _ => fact.signature,
+            },
+        });
+        let of_impls = facts.impls.iter().map(|fact| {
+            let mut own = blocks.iter().filter(|(_, block)| *block == fact.span);
+            Part {
+                span: fact.span,
+                item: own.find_map(|(of, _)| match of {
+                    Res::Item(item) => Some(*item),
+                    _ => None,
+                }),
+                kind: match fact.trait_path {
+                    Some(_) => PartKind::Trait,
+                    None => PartKind::Inherent,
+                },
+                head: fact.span,
+            }
+        });
+        let mut all: Vec<Part> = of_items.chain(of_impls).collect();
+        all.sort_by_key(|part| (part.span.start, std::cmp::Reverse(part.span.end)));
+        let mut parts: Vec<Part> = Vec::new();
+        for part in all {
+            if parts
+                .last()
+                .is_none_or(|last| last.span.end <= part.span.start)
+            {
+                parts.push(part);
+            }
+        }
+        Self { text, parts }
+    }
+
+    pub fn at(&self, at: u32) -> Owner {
+        let before = self.parts.partition_point(|part| part.span.start <= at);
+        let part = before.checked_sub(1).and_then(|last| self.parts.get(last));
+        let Some(part) = part.filter(|part| at < part.span.end) else {
+            return Owner {
+                item: None,
+                is_shown: false,
+            };
+        };
+        let head = part.head;
+        let is_shown = match part.kind {
+            PartKind::Headed => head.start <= at && at < head.end,
+            PartKind::Open => true,
+            PartKind::Fields | PartKind::Inherent => is_in_head((self.text, head), at, true),
+            PartKind::Trait => is_in_head((self.text, head), at, false),
+        };
+        Owner {
+            item: part.item,
+            is_shown,
+        }
+    }
+}
+
+/// Whether a place among fields or functions stands in a field, or in the head of a function, where these are plainly
+/// `pub` if that is asked for.
+fn is_in_head((text, span): (&str, ByteSpan), at: u32, needs_public: bool) -> bool {
+    let tokens = lexer::tokens(text, ByteSpan::new(span.start, span.end.min(at + 1)));
+    let (mut depth, mut braces, mut is_public) = (0_usize, 0_usize, false);
+    for (index, token) in tokens.iter().enumerate() {
+        match token.kind {
+            TokenKind::Open(kind) => {
+                depth += 1;
+                braces += usize::from(kind == b'{');
+            }
+            TokenKind::Close(kind) => {
+                depth = depth.saturating_sub(1);
+                braces = braces.saturating_sub(usize::from(kind == b'}'));
+                is_public &= depth > 1 || kind != b'}';
+            }
+            TokenKind::Punct(b';' | b',') if depth == 1 => is_public = false,
+            _ if depth == 1 && token.span.of(text) == Some("pub") => {
+                let next = tokens.get(index + 1).map(|next| next.kind);
+                is_public = next != Some(TokenKind::Open(b'('));
+            }
+            _ => {}
+        }
+    }
+    // Bodies of functions are braces in braces.
+    braces <= 1 && (is_public || !needs_public)
+}
+
+/// Whether an attribute makes something known to others than those who name it.
+fn is_told_otherwise(facts: &SourceFacts, (text, at): (&str, u32)) -> bool {
+    let fact = facts.item(at);
+    let head = ByteSpan::new(fact.span.start, fact.signature.start);
+    let tokens: Vec<Token> = lexer::tokens(text, head);
+    let known = ["cfg", "cfg_attr", "derive"];
+    tokens.windows(3).any(|three| match three {
+        [hash, open, name] => {
+            let name = name.span.of(text).unwrap_or_default();
+            hash.is(b'#')
+                && open.kind == TokenKind::Open(b'[')
+                && !NAMED_ALONE.contains(name)
+                && !known.contains(&name)
+        }
+        _ => false,
+    })
+}
+
+impl Named<'_> {
+    /// Whether code that belongs to an item is used by somebody: others can name the item, or such code names it.
+    pub(super) fn is_live(&mut self, item: ItemId) -> bool {
+        if let Some(known) = self.live.get(&item) {
+            return *known;
+        }
+        let (mut seen, mut left) = (BTreeSet::from([item]), vec![item]);
+        let mut is_live = false;
+        while let Some(at) = left.pop() {
+            if self.is_live_by_itself(at) {
+                is_live = true;
+                break;
+            }
+            for place in self.places_of(at) {
+                match place.owner.item {
+                    _ if place.is_of_impl => {}
+                    None => left.clear(),
+                    Some(user) if seen.insert(user) => left.push(user),
+                    Some(_) => {}
+                }
+                is_live |= place.owner.item.is_none() && !place.is_of_impl;
+            }
+            if is_live {
+                break;
+            }
+        }
+        self.live.insert(item, is_live);
+        is_live
+    }
+
+    /// Whether nobody in the crate has to name an item.
+    fn is_live_by_itself(&self, item: ItemId) -> bool {
+        let world = self.tree.world;
+        let node = &world[item];
+        // Methods of traits are called without a name of these.
+        let is_unread = matches!(
+            node.kind,
+            ItemKind::Trait | ItemKind::Macro | ItemKind::Unknown
+        );
+        is_unread
+            || node.name == "main"
+            || is_open(world, item)
+            || node.definitions.iter().any(|(file, at)| {
+                let facts = world.facts(*file);
+                let scope = facts.scope(facts.item(*at).scope).kind;
+                let text = self.tree.texts.text(&world[*file].path);
+                !matches!(scope, ScopeKind::File | ScopeKind::Module(_))
+                    || text.is_none_or(|text| is_told_otherwise(facts, (&text, *at)))
+            })
+    }
+
+    /// Whether a signature that others can see says a type or trait: they have its public members.
+    pub(super) fn is_shown(&mut self, item: ItemId) -> bool {
+        let world = self.tree.world;
+        let (mut seen, mut left) = (BTreeSet::from([item]), vec![item]);
+        while let Some(at) = left.pop() {
+            for place in self.places_of(at) {
+                let Some(owner) = place.owner.item.filter(|_| place.owner.is_shown) else {
+                    continue;
+                };
+                if owner != at && is_open(world, owner) {
+                    return true;
+                }
+                if seen.insert(owner) {
+                    left.push(owner);
+                }
+            }
+        }
+        false
+    }
+
+    /// Whether an attribute of an item tells others of it.
+    pub(super) fn is_told_by_attributes(&self, item: ItemId) -> bool {
+        let world = self.tree.world;
+        world[item].definitions.iter().any(|(file, at)| {
+            let text = self.tree.texts.text(&world[*file].path);
+            text.is_some_and(|text| is_told_otherwise(world.facts(*file), (&text, *at)))
+        })
+    }
+}
