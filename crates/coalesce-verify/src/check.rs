@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 use crate::{
     cargo,
     error::{Error, ErrorKind},
-    import_state::{self, ImportQuestions, ImportState, ModuleNames},
     memory, program, python,
     scratch::{Scratch, Wanted},
     unused::UnusedImport,
@@ -270,20 +269,6 @@ impl<'s> Checker<'s> {
             Check::Tests { roots, paths } => python::tests(self.scratch, roots, paths, self.limits),
             Check::Command { text } => self.command(text),
         }
-    }
-
-    /// What imports leave behind on the copy as it is now, in the order of the questions.
-    ///
-    /// # Errors
-    /// When the interpreter is missing, takes too long, or gives no answer.
-    pub fn import_states(&self, questions: &ImportQuestions) -> Result<Vec<ImportState>, Error> {
-        import_state::ask(self.scratch, questions, self.limits)
-    }
-
-    /// What the names of a module of the tree came to, by the digest that an answer names.
-    #[must_use]
-    pub fn names_of_state(&self, digest: &str) -> ModuleNames {
-        import_state::names(self.scratch, digest)
     }
 
     /// The interpreter that modules are imported in, for people.

@@ -31,7 +31,6 @@ mod contained;
 #[cfg(target_os = "linux")]
 mod descendants;
 mod error;
-mod import_state;
 mod memory;
 mod program;
 mod python;
@@ -46,7 +45,6 @@ pub use check::{
 pub use compare::{Renames, compare};
 pub use contain::{contained_main, enable_containment};
 pub use error::{Error, ErrorKind};
-pub use import_state::{ImportQuestion, ImportQuestions, ImportState, LoadedModule, ModuleNames};
 pub use program::{Filtered, filter_text, wait_for_end};
 pub use scratch::{Content, Scratch, Wanted};
 pub use unused::UnusedImport;

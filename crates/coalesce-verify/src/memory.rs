@@ -22,7 +22,7 @@ const ASKING: Limits = Limits {
 };
 
 /// Counts up when outcomes get another form: what was kept in an older one is not read.
-const FORM: u32 = 5;
+const FORM: u32 = 6;
 
 /// The memory of one check of one tree.
 pub(crate) struct Memory {

@@ -7,6 +7,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     env, fs,
+    io::{self, Write as _},
     path::{Path, PathBuf},
     process::Command,
     sync::mpsc,
@@ -29,7 +30,7 @@ const PLUGIN: &str = include_str!("plugin.py");
 /// The plugin's name as a module.
 const PLUGIN_NAME: &str = "coalesce_verify_plugin";
 /// How long one module may take, in seconds, where the whole check may take longer.
-pub(crate) const MODULE_SECONDS: u64 = 60;
+const MODULE_SECONDS: u64 = 60;
 
 /// What is imported.
 pub(crate) struct Imports<'c> {
@@ -247,7 +248,7 @@ fn watched<T>(report: &Path, of: usize, watch: Watch<'_>, run: impl FnOnce() -> 
     })
 }
 
-pub(crate) fn run(
+fn run(
     scratch: &Scratch,
     label: &str,
     limits: Limits,
@@ -283,7 +284,7 @@ fn interpreters() -> Vec<PathBuf> {
     active.into_iter().chain(known.into_iter().rev()).collect()
 }
 
-pub(crate) fn absolute(scratch: &Scratch, roots: &[TreePath]) -> Vec<PathBuf> {
+fn absolute(scratch: &Scratch, roots: &[TreePath]) -> Vec<PathBuf> {
     let place = |root: &TreePath| {
         if root.is_root() {
             scratch.tree().to_owned()
@@ -295,16 +296,21 @@ pub(crate) fn absolute(scratch: &Scratch, roots: &[TreePath]) -> Vec<PathBuf> {
 }
 
 /// Writes a file beside the copied tree.
-pub(crate) fn write(scratch: &Scratch, name: &str, text: &str) -> Result<PathBuf, Error> {
+fn write(scratch: &Scratch, name: &str, text: &str) -> Result<PathBuf, Error> {
     let path = scratch.directory().join(name);
-    fs::write(&path, text).map_err(|error| Error::copy(&path, &error))?;
+    let copy = |error: &io::Error| Error::copy(&path, error);
+    // What the tree has run before may have put a link here, and a link is followed to where it leads.
+    match fs::remove_file(&path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(copy(&error)),
+        _ => {}
+    }
+    let mut file = fs::File::create_new(&path).map_err(|error| copy(&error))?;
+    file.write_all(text.as_bytes())
+        .map_err(|error| copy(&error))?;
     Ok(path)
 }
 
-pub(crate) fn read_report<L: for<'de> Deserialize<'de>>(
-    path: &Path,
-    label: &str,
-) -> Result<Vec<L>, Error> {
+fn read_report<L: for<'de> Deserialize<'de>>(path: &Path, label: &str) -> Result<Vec<L>, Error> {
     let unreadable = |error: &dyn std::fmt::Display| {
         Error::new(
             ErrorKind::Report,

@@ -209,7 +209,7 @@ impl Bench<'_> {
         }
         if verify.passed {
             let ran = (baseline.as_slice(), ran_after.as_slice());
-            self.grade((session, &session_after), &before, ran, worked, verify)?;
+            self.grade((session, &session_after), ran, worked, verify)?;
         }
         let all = baseline.iter().chain(&ran_after).chain(&ran_hidden);
         verify.runs = all.map(Ran::entry).collect();
@@ -220,20 +220,12 @@ impl Bench<'_> {
     fn grade(
         &self,
         (session, session_after): (&Session, &Session),
-        before: &Wanted,
         ran: (&[Ran], &[Ran]),
         worked: &mut MigrationPlan,
         verify: &mut Verify,
     ) -> Result<(), Failure> {
         reach::Reach::of(session_after, ran.1).judge(session, worked, verify);
-        let changes = file_changes(session, &worked.assembled.operations)?;
-        let trees = settle::Trees {
-            session,
-            session_after,
-            files: (before, &states::after(before, changes)),
-            ran,
-        };
-        self.settle_by_import(&trees, worked, verify)?;
+        self.settle_by_import(session, ran, worked, verify)?;
         if !worked.assembled.unproven.is_empty() {
             verify.grade = Some(Grade::NotProven);
         }

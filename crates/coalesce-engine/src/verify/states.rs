@@ -320,7 +320,7 @@ fn package_of(session: &Session, path: &TreePath) -> Option<String> {
     Some(nearest.name.clone())
 }
 
-pub fn import_roots(session: &Session) -> Vec<TreePath> {
+fn import_roots(session: &Session) -> Vec<TreePath> {
     let roots = session.python.graph.roots().iter();
     let own = roots.filter(|root| root.language == LanguageKind::Python);
     own.map(|root| root.path.clone()).collect()
