@@ -262,10 +262,6 @@ def digest_of(data):
     return hashlib.sha256(data if isinstance(data, bytes) else data.encode("utf-8", "surrogatepass")).hexdigest()[:24]
 
 
-def inside(file, tree):
-    return isinstance(file, str) and os.path.realpath(file).startswith(tree + os.sep)
-
-
 def own_names(module, names, subclasses):
     """Each name of a module of the tree and what it is; a letter tells those that are modules."""
     found = {}
