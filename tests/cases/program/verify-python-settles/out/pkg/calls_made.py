@@ -1,7 +1,3 @@
 from pkg.tools import BY_NAME
 
 MADE = BY_NAME["made"]("calls")
-
-
-def plain(text):
-    return text.strip()

@@ -1,4 +1,4 @@
-from pkg.calls_made import plain
+from pkg.flags import plain
 
 SAID = "far"
 

@@ -1,3 +1,7 @@
 from pkg.compat import Flag
 
 NOTHING = Flag(0)
+
+
+def plain(text):
+    return text.strip()

@@ -1,3 +1,0 @@
-from pkg.tools import BY_NAME
-
-MADE = BY_NAME["counted"]("calls")
