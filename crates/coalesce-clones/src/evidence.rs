@@ -215,8 +215,15 @@ impl Evidence {
             (pair.1, a)
         };
         let apart = self.sizes.1 * 2 > self.sizes.0 * 3 && verdict::is_long(&self);
+        let shared = runs.shared(pair.0, pair.1);
+        // Of a list of calls another word throughout is another thing that is done.
+        let listed = Self {
+            runs: shared,
+            ..self
+        };
         Self {
-            runs: runs.shared(pair.0, pair.1),
+            substituted: self.substituted && !listed.is_list(),
+            runs: shared,
             gathered: if apart {
                 grams::gathered(runs.of(small), self.sizes.0, corpus.body(large))
             } else {

@@ -86,7 +86,7 @@ fn differ_only_in(a: &str, b: &str, differ: fn(&str, &str) -> bool) -> bool {
     if lower(a) && lower(b) {
         return do_words_differ_only_in(a.split('_'), b.split('_'), differ);
     }
-    let (a, b) = (words(a), words(b));
+    let (a, b) = (words_of_name(a), words_of_name(b));
     do_words_differ_only_in(
         a.iter().map(String::as_str),
         b.iter().map(String::as_str),
@@ -130,7 +130,7 @@ fn turned(a: &str, b: &str) -> bool {
 }
 
 /// The words of `snake_case` and `camelCase`, in lower case.
-pub(crate) fn words(name: &str) -> Vec<String> {
+pub(crate) fn words_of_name(name: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut begins = true;
     for letter in name.chars() {

@@ -9,7 +9,7 @@ use crate::{
     source::{SourceFile, Unit},
 };
 
-/// What authors write where they keep a copy on purpose, or keep it for old callers; in lower case.
+/// What authors write where they keep a copy on purpose; in lower case.
 const KEPT: [&str; 16] = [
     "keep in sync",
     "kept in sync",
@@ -28,8 +28,6 @@ const KEPT: [&str; 16] = [
     "mirrors :",
     "mirror of",
 ];
-/// The same, where it stands at what is called and not at the beginning of the file.
-const OUTDATED: &str = "deprecated";
 /// Lines at the beginning of a file in which it is looked for.
 const HEAD: usize = 24;
 /// Lines before a unit and at its beginning in which it is looked for.
@@ -133,17 +131,15 @@ pub fn is_of_trait(file: &SourceFile, unit: &Unit) -> bool {
     })
 }
 
-/// Whether comments at a unit or at the beginning of its file say that the copy is meant, or kept for old
-/// callers only.
+/// Whether comments at a unit or at the beginning of its file say that the copy is meant.
 #[must_use]
 pub fn is_kept(file: &SourceFile, unit: &Unit) -> bool {
-    let says = |line: &str, outdated: bool| {
+    let says = |line: &str| {
         let line = line.to_ascii_lowercase();
-        KEPT.iter().any(|words| line.contains(words)) || (outdated && line.contains(OUTDATED))
+        KEPT.iter().any(|words| line.contains(words))
     };
     let own = unit.kind != UnitKind::Module;
-    file.text.lines().take(HEAD).any(|line| says(line, false))
-        || own && beginning(file, unit).lines().any(|line| says(line, true))
+    file.text.lines().take(HEAD).any(says) || own && beginning(file, unit).lines().any(says)
 }
 
 /// The text before a unit and at its beginning.

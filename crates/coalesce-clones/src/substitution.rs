@@ -62,7 +62,9 @@ fn rewrite(
         let text = token.span().of(&file.text).unwrap_or("");
         match token.class {
             TokenClass::Number => vec![text.to_owned()],
-            _ => opposites::words(&text.replace(|letter: char| !letter.is_alphanumeric(), "_")),
+            _ => opposites::words_of_name(
+                &text.replace(|letter: char| !letter.is_alphanumeric(), "_"),
+            ),
         }
     };
     let (a, b) = (text(left_file, left), text(right_file, right));

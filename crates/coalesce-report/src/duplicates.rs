@@ -50,7 +50,7 @@ const CHAPTERS: [(&str, &str, &str); 10] = [
     (
         "kept",
         "Copies that are kept",
-        "A comment says that the copy is meant, or kept for old callers: see that both stay in step.",
+        "A comment says that the copy is meant: see that both stay in step.",
     ),
     (
         "programs",
