@@ -1,0 +1,2 @@
+pub mod new;
+pub mod old;
