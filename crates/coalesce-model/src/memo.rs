@@ -31,7 +31,8 @@ mod tests {
     #[test]
     fn each_key_is_worked_out_once() {
         let memo = Memo::default();
-        let half = |number: u32| memo.get(number, || (number % 2 == 0).then_some(number / 2));
+        let half =
+            |number: u32| memo.get(number, || number.is_multiple_of(2).then_some(number / 2));
         assert_eq!(half(6).as_deref(), Some(&3));
         assert_eq!(half(5), None);
         let never = || unreachable!("it is known");
