@@ -554,3 +554,41 @@ fn interfaces_of_gpu_libraries_have_roles_where_they_are_called_in_line() {
         .collect();
     assert_eq!(missing, Vec::<String>::new());
 }
+
+/// What is done with one kind of number, of which each call has its name.
+const KIND: &str = r"    header = self.header_u32(key)
+    if header is None:
+        raise KeyError(key)
+    count = header.count_u32(0)
+    offset = header.offset_u32(count)
+    values = self.buffer.read_u32(offset, count)
+    for value in values:
+        self.check_u32(value)
+    self.seen.add_u32(values)
+    return self.wrap_u32(values)
+";
+
+#[test]
+fn one_text_with_another_word_throughout_is_a_copy() {
+    let pair = |names: [&str; 2], words: [&str; 2]| {
+        let method = |at: usize| {
+            let body = KIND.replace("u32", words[at]).replace("    ", "        ");
+            format!("    def {}(self, key):\n{body}", names[at])
+        };
+        report(&format!(
+            "//- src/a.py\nclass Table:\n{}\n{}",
+            method(0),
+            method(1)
+        ))
+    };
+    let of_kinds = pair(["take_u32", "take_f32"], ["u32", "f32"]);
+    assert_eq!(
+        told(&of_kinds),
+        ["function: src/a.py Table.take_u32, src/a.py Table.take_f32"]
+    );
+    let of_sides = pair(["take_lhs", "take_rhs"], ["lhs", "rhs"]);
+    assert_eq!(told(&of_sides).len(), 1);
+    // What is done the other way round is two on purpose.
+    let turned = pair(["encode_all", "decode_all"], ["encode", "decode"]);
+    assert_eq!(told(&turned), Vec::<String>::new());
+}
