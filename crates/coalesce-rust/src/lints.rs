@@ -159,11 +159,14 @@ fn is_in_attributes(text: &str, span: ByteSpan, at: u32) -> bool {
     false
 }
 
+/// Whether the attributes of something in a text count.
+type Counts<'a> = &'a dyn Fn(&str, ByteSpan) -> bool;
+
 /// The same by those of the definitions that count.
 fn is_off_by(
     world: &World,
     (file, at): (FileId, u32),
-    (names, counts): (&[&str], &dyn Fn(&str, ByteSpan) -> bool),
+    (names, counts): (&[&str], Counts<'_>),
     texts: &dyn Texts,
 ) -> bool {
     let Some(text) = texts.text(&world[file].path) else {

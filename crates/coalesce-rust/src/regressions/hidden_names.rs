@@ -77,6 +77,11 @@ pub(crate) fn hidden_beside_globs(before: Tree<'_>, after: Tree<'_>) -> Vec<Unpr
     found
 }
 
+/// The modules with public globs that others can name, and those whose names such globs show.
+pub(super) fn modules_shown_by_globs(world: &World) -> BTreeSet<ModuleId> {
+    GlobsByModule::of(world).shown_modules(world)
+}
+
 /// How often each name hides something.
 fn counts(all: &BTreeMap<Hiding, (FileId, ByteSpan)>) -> BTreeMap<String, usize> {
     let mut found = BTreeMap::new();

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_model::{ByteSpan, Unproven, UnprovenKind};
 
-use super::{Tree, is_open_module};
+use super::{Tree, hidden_names::modules_shown_by_globs, is_open_module};
 use crate::{
     facts::{LeafKind, Origin, ScopeKind, SourceFacts, VisibilityKind},
     lints,
@@ -61,6 +61,8 @@ pub(crate) fn idle_reexports(before: Tree<'_>, after: Tree<'_>) -> Vec<Unproven>
 /// The public imports of modules that others cannot name.
 fn unreached(world: &World) -> BTreeMap<Key, Unreached> {
     let mut open: BTreeMap<ModuleId, bool> = BTreeMap::new();
+    // What a glob brings to where others see it is reached there.
+    let shown = modules_shown_by_globs(world);
     let mut found = BTreeMap::new();
     for (file, source) in world.sources() {
         let facts = world.facts(file);
@@ -71,7 +73,7 @@ fn unreached(world: &World) -> BTreeMap<Key, Unreached> {
                 let module = body.module;
                 let is_open = open
                     .entry(module)
-                    .or_insert_with(|| is_open_module(world, module));
+                    .or_insert_with(|| shown.contains(&module) || is_open_module(world, module));
                 if *is_open {
                     continue;
                 }

@@ -19,7 +19,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use self::{
     hidden::functions_in,
-    live::{Owner, Owners},
+    live::{ItemsByPlace, Owner, Owners},
 };
 use super::{Tree, conditions::Conditions, is_changed, is_open, is_open_module, is_public_name};
 use crate::{
@@ -159,7 +159,7 @@ struct Named<'a> {
     /// The uses of items in a file, each with its place and conditions, made when the file is asked for.
     uses: BTreeMap<FileId, UsesByItem>,
     /// Items by their definitions, made when one is asked for.
-    items_by_place: OnceCell<FxHashMap<(FileId, u32), ItemId>>,
+    items_by_place: OnceCell<ItemsByPlace>,
     /// Whether code of an item is used, as far as somebody has asked.
     live: BTreeMap<ItemId, bool>,
 }
@@ -573,7 +573,7 @@ impl<'a> Named<'a> {
     }
 
     /// Items by their definitions.
-    fn items_by_place(&self) -> &FxHashMap<(FileId, u32), ItemId> {
+    fn items_by_place(&self) -> &ItemsByPlace {
         self.items_by_place.get_or_init(|| {
             let all = (0..).map(ItemId).zip(&self.tree.world.items);
             let places = all

@@ -16,26 +16,23 @@ impl Named<'_> {
     /// Items that others could name where they were, and now nobody does, where they are; and their members.
     pub(super) fn hidden_items(&mut self, before: &Named<'_>) -> Vec<Unproven> {
         let (old, new) = (before.tree.world, self.tree.world);
-        let (was_open, is_there) = (open_items(old), names_of_items(new));
-        let gone = was_open
-            .iter()
-            .filter(|(name, _)| !is_there.contains(*name));
-        // What goes may arrive under another name.
-        let gone: BTreeSet<ItemKind> = gone.map(|(_, kind)| *kind).collect();
-        let was_there = match gone.is_empty() {
-            true => BTreeSet::new(),
-            false => names_of_items(old),
-        };
+        let before = Known::of(old);
+        let after = items_of_code(new);
+        let is_there: BTreeSet<&str> = after.iter().map(|(_, name)| name.as_str()).collect();
+        let gone = before.gone(&is_there);
         let mut found = Vec::new();
-        for (item, name) in items_of_code(new) {
-            let arrives = || gone.contains(&new[item].kind) && !was_there.contains(&name);
-            let was_seen = was_open.contains_key(&name) || arrives();
+        for (item, name) in &after {
+            let (item, kind) = (*item, new[*item].kind);
+            let was_seen = match before.open.get(name) {
+                Some(is_open) => *is_open,
+                None => gone.had_open(last(name), kind),
+            };
             if !was_seen || is_open(new, item) || self.is_told_by_attributes(item) {
                 continue;
             }
             let unused = match new[item].kind {
-                ItemKind::Trait => self.unused_trait(item, &name),
-                _ => self.unused_item(item, &name, true),
+                ItemKind::Trait => self.unused_trait(item, name),
+                _ => self.unused_item(item, name, true),
             };
             match unused {
                 Some(unused) => found.push(unused),
@@ -79,18 +76,63 @@ fn items_of_code(world: &World) -> Vec<(ItemId, String)> {
         .collect()
 }
 
-fn names_of_items(world: &World) -> BTreeSet<String> {
-    items_of_code(world)
-        .into_iter()
-        .map(|(_, name)| name)
-        .collect()
+fn last(name: &str) -> &str {
+    name.rsplit("::").next().unwrap_or(name)
 }
 
-/// What others can name, and what it is.
-fn open_items(world: &World) -> BTreeMap<String, ItemKind> {
-    let all = items_of_code(world).into_iter();
-    let open = all.filter(|(item, _)| is_open(world, *item));
-    open.map(|(item, name)| (name, world[item].kind)).collect()
+/// The items of a tree by their names, and what they are.
+struct Known {
+    /// Whether others can name them.
+    open: BTreeMap<String, bool>,
+    kinds: BTreeMap<String, ItemKind>,
+}
+
+/// What has gone, by its last name.
+#[derive(Default)]
+struct Gone {
+    open: BTreeSet<(String, ItemKind)>,
+    hidden: BTreeSet<(String, ItemKind)>,
+}
+
+impl Known {
+    fn of(world: &World) -> Self {
+        let all = items_of_code(world);
+        let open = all
+            .iter()
+            .map(|(item, name)| (name.clone(), is_open(world, *item)));
+        let open = open.collect();
+        let kinds = all.into_iter().map(|(item, name)| (name, world[item].kind));
+        let kinds = kinds.collect();
+        Self { open, kinds }
+    }
+
+    /// What is no more.
+    fn gone(&self, is_there: &BTreeSet<&str>) -> Gone {
+        let mut found = Gone::default();
+        for (name, is_open) in self
+            .open
+            .iter()
+            .filter(|(name, _)| !is_there.contains(name.as_str()))
+        {
+            let kind = self.kinds.get(name).copied().unwrap_or(ItemKind::Unknown);
+            let key = (last(name).to_owned(), kind);
+            match is_open {
+                true => found.open.insert(key),
+                false => found.hidden.insert(key),
+            };
+        }
+        found
+    }
+}
+
+impl Gone {
+    /// Whether what arrives by a name may be something that others could name: it is called like that, or like nothing
+    /// that has gone.
+    fn had_open(&self, name: &str, kind: ItemKind) -> bool {
+        let key = (name.to_owned(), kind);
+        let is_renamed = || self.open.iter().any(|(_, of)| *of == kind);
+        self.open.contains(&key) || (!self.hidden.contains(&key) && is_renamed())
+    }
 }
 
 /// A function by its name.

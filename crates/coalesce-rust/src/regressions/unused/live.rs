@@ -22,6 +22,9 @@ pub(super) struct Owner {
     pub is_shown: bool,
 }
 
+/// Items by their definitions.
+pub(super) type ItemsByPlace = FxHashMap<(FileId, u32), ItemId>;
+
 /// The owners of the code of a file: items and `impl`s that are in no other.
 pub(super) struct Owners<'t> {
     text: &'t str,
@@ -55,7 +58,7 @@ impl<'t> Owners<'t> {
     pub fn of(
         (world, file): (&World, FileId),
         text: &'t str,
-        (items, blocks): (&FxHashMap<(FileId, u32), ItemId>, &[(Res, ByteSpan)]),
+        (items, blocks): (&ItemsByPlace, &[(Res, ByteSpan)]),
     ) -> Self {
         let facts = world.facts(file);
         let of_items = (0_u32..).zip(&facts.items).map(|(at, fact)| Part {

@@ -247,7 +247,7 @@ impl Named<'_> {
             let is_own = own.any(|(of, block)| *of == file && block.contains(span));
             // A type may have it by a trait as well.
             let is_member = member.file == file && member.at == span;
-            !is_member && !(is_own && is_trait)
+            !(is_member || (is_own && is_trait))
         };
         !files.iter().any(|(file, text, tokens)| {
             tokens.windows(3).any(|three| {
