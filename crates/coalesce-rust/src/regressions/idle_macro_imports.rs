@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use coalesce_model::{ByteSpan, Unproven, UnprovenKind};
 use rustc_hash::FxHashSet;
 
-use super::Tree;
+use super::{Tree, said_anew};
 use crate::{
     facts::{ItemKind, Namespaces, Origin, SourceFacts, UseLeaf, VisibilityKind},
     lints,
@@ -24,23 +24,17 @@ pub(crate) fn idle_macro_imports(before: Tree<'_>, after: Tree<'_>) -> Vec<Unpro
         return Vec::new();
     }
     let then = idle(before.world);
-    let count = |all: &BTreeMap<Key, (FileId, ByteSpan)>, name: &str| {
-        all.keys().filter(|(_, known)| known == name).count()
-    };
     let mut found = Vec::new();
-    for (key, (file, span)) in &now {
-        let name = &key.1;
+    for (name, (file, span)) in said_anew(&now, &then) {
         let lint = ["unused_imports", "unused", "warnings"];
-        // A module that goes takes an import along that was idle before.
-        let is_new = !then.contains_key(key) && count(&now, name) > count(&then, name);
-        if !is_new || lints::is_off(world, (*file, span.start), &lint, after.texts) {
+        if lints::is_off(world, (*file, span.start), &lint, after.texts) {
             continue;
         }
         found.push(Unproven {
             path: world[*file].path.clone(),
             span: Some(*span),
             kind: UnprovenKind::LeftUnused,
-            name: name.clone(),
+            name: name.to_owned(),
             why: "the macro is seen here without this import, by where it stands, and the compiler warns of the import"
                 .to_owned(),
         });

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_model::{ByteSpan, Unproven, UnprovenKind};
 
-use super::{Tree, hidden_names::modules_shown_by_globs, is_open_module};
+use super::{Tree, hidden_names::modules_shown_by_globs, is_open_module, said_anew};
 use crate::{
     facts::{LeafKind, Origin, ScopeKind, SourceFacts, VisibilityKind},
     lints,
@@ -28,17 +28,11 @@ pub(crate) fn idle_reexports(before: Tree<'_>, after: Tree<'_>) -> Vec<Unproven>
         return Vec::new();
     }
     let then = unreached(before.world);
-    let count = |all: &BTreeMap<Key, Unreached>, said: &str| {
-        all.keys().filter(|(_, known)| known == said).count()
-    };
-    let new = now.iter().filter(|(key, one)| {
-        let lint = ["unused_imports", "unused", "warnings"];
-        // A module that goes takes along what nobody reached before.
-        !then.contains_key(*key)
-            && count(&now, &key.1) > count(&then, &key.1)
-            && !lints::is_off(after.world, (one.file, one.span.start), &lint, after.texts)
+    let lint = ["unused_imports", "unused", "warnings"];
+    let mut new = said_anew(&now, &then);
+    new.retain(|(_, one)| {
+        !lints::is_off(after.world, (one.file, one.span.start), &lint, after.texts)
     });
-    let new: Vec<(&Key, &Unreached)> = new.collect();
     if new.is_empty() {
         return Vec::new();
     }
@@ -46,11 +40,11 @@ pub(crate) fn idle_reexports(before: Tree<'_>, after: Tree<'_>) -> Vec<Unproven>
     let idle = new
         .into_iter()
         .filter(|(_, one)| !used.contains(&(one.file, one.leaf)));
-    let told = idle.map(|((_, said), one)| Unproven {
+    let told = idle.map(|(said, one)| Unproven {
         path: after.world[one.file].path.clone(),
         span: Some(one.span),
         kind: UnprovenKind::LeftUnused,
-        name: said.clone(),
+        name: said.to_owned(),
         why: "others could reach this import where it was and cannot any more, and nothing here goes through it: the \
               compiler warns of that"
             .to_owned(),

@@ -120,6 +120,21 @@ fn reaches_shown(world: &World, outer: &Found, step: &Found, name: &str) -> Vec<
         .collect()
 }
 
+/// What a tree has and the one before has not, by a place and what is said there; but what is said no more often than
+/// before: something goes, and takes it along.
+fn said_anew<'n, T>(
+    now: &'n BTreeMap<(String, String), T>,
+    then: &BTreeMap<(String, String), T>,
+) -> Vec<(&'n str, &'n T)> {
+    let count = |all: &BTreeMap<(String, String), T>, said: &str| {
+        all.keys().filter(|(_, known)| known == said).count()
+    };
+    let new = now
+        .iter()
+        .filter(|(key, _)| !then.contains_key(*key) && count(now, &key.1) > count(then, &key.1));
+    new.map(|((_, said), one)| (said.as_str(), one)).collect()
+}
+
 /// Whether a file reads otherwise in another tree, or is not there.
 fn is_changed(own: &World, other: &World, file: FileId) -> bool {
     let source = own.files.get(file.index());

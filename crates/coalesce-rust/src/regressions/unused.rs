@@ -19,7 +19,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use self::{
     hidden::functions_in,
-    live::{ItemsByPlace, Owner, Owners},
+    live::{CodeOwner, ItemsByPlace, Owners},
 };
 use super::{Tree, conditions::Conditions, is_changed, is_open, is_open_module, is_public_name};
 use crate::{
@@ -134,7 +134,7 @@ pub(crate) fn left_unused(before: Tree<'_>, after: Tree<'_>) -> Vec<Unproven> {
 struct PlaceOfUse {
     at: ByteSpan,
     conditions: BTreeSet<String>,
-    owner: Owner,
+    owner: CodeOwner,
     /// Whether the head of an `impl` says it as the trait.
     is_of_impl: bool,
     /// Whether the body of a macro says it, which may be called by nobody.
@@ -537,49 +537,6 @@ impl<'a> Named<'a> {
             false => &DEAD_WITHOUT,
         };
         (!used).then(|| self.told(item, name, warning)).flatten()
-    }
-
-    /// The uses of an item by code that is used itself. Who calls a macro, and whether anybody does, is not asked.
-    fn live_uses_of(&mut self, item: ItemId) -> ConditionedUses {
-        let mut uses = ConditionedUses::default();
-        for place in self.places_of(item) {
-            let counts = !place.is_in_macro && !place.is_of_impl;
-            if counts && place.owner.item.is_none_or(|owner| self.is_live(owner)) {
-                uses.0.insert(place.conditions);
-            }
-        }
-        uses
-    }
-
-    /// The places that use an item outside of its own definition.
-    fn places_of(&mut self, item: ItemId) -> Vec<PlaceOfUse> {
-        let mut places = Vec::new();
-        let world = self.tree.world;
-        let definitions = &world[item].definitions;
-        for file in self.files_with(&world[item].name).to_vec() {
-            let facts = world.facts(file);
-            let own = definitions.iter().filter(|(of, _)| *of == file);
-            let own: Vec<ByteSpan> = own.map(|(_, at)| facts.item(*at).span).collect();
-            if !self.uses.contains_key(&file) {
-                let read = self.uses_in(file);
-                self.uses.insert(file, read);
-            }
-            let known = self.uses.get(&file).and_then(|uses| uses.get(&item));
-            let known = known.into_iter().flatten();
-            let outside = known.filter(|used| !own.iter().any(|own| own.contains(used.at)));
-            places.extend(outside.cloned());
-        }
-        places
-    }
-
-    /// Items by their definitions.
-    fn items_by_place(&self) -> &ItemsByPlace {
-        self.items_by_place.get_or_init(|| {
-            let all = (0..).map(ItemId).zip(&self.tree.world.items);
-            let places = all
-                .flat_map(|(item, node)| node.definitions.iter().map(move |place| (*place, item)));
-            places.collect()
-        })
     }
 
     /// What a file uses, and where.

@@ -16,7 +16,7 @@ impl Named<'_> {
     /// Items that others could name where they were, and now nobody does, where they are; and their members.
     pub(super) fn hidden_items(&mut self, before: &Named<'_>) -> Vec<Unproven> {
         let (old, new) = (before.tree.world, self.tree.world);
-        let before = Known::of(old);
+        let before = ItemsByName::of(old);
         let after = items_of_code(new);
         let is_there: BTreeSet<&str> = after.iter().map(|(_, name)| name.as_str()).collect();
         let gone = before.gone(&is_there);
@@ -81,7 +81,7 @@ fn last(name: &str) -> &str {
 }
 
 /// The items of a tree by their names, and what they are.
-struct Known {
+struct ItemsByName {
     /// Whether others can name them.
     open: BTreeMap<String, bool>,
     kinds: BTreeMap<String, ItemKind>,
@@ -89,12 +89,12 @@ struct Known {
 
 /// What has gone, by its last name.
 #[derive(Default)]
-struct Gone {
+struct GoneItems {
     open: BTreeSet<(String, ItemKind)>,
     hidden: BTreeSet<(String, ItemKind)>,
 }
 
-impl Known {
+impl ItemsByName {
     fn of(world: &World) -> Self {
         let all = items_of_code(world);
         let open = all
@@ -107,8 +107,8 @@ impl Known {
     }
 
     /// What is no more.
-    fn gone(&self, is_there: &BTreeSet<&str>) -> Gone {
-        let mut found = Gone::default();
+    fn gone(&self, is_there: &BTreeSet<&str>) -> GoneItems {
+        let mut found = GoneItems::default();
         for (name, is_open) in self
             .open
             .iter()
@@ -125,7 +125,7 @@ impl Known {
     }
 }
 
-impl Gone {
+impl GoneItems {
     /// Whether what arrives by a name may be something that others could name: it is called like that, or like nothing
     /// that has gone.
     fn had_open(&self, name: &str, kind: ItemKind) -> bool {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use coalesce_model::ByteSpan;
 use rustc_hash::FxHashMap;
 
-use super::{Named, is_open};
+use super::{ConditionedUses, Named, PlaceOfUse, is_open};
 use crate::{
     facts::{ItemKind, ScopeKind, SourceFacts},
     lexer::{self, Token, TokenKind},
@@ -15,7 +15,7 @@ use crate::{
 
 /// What the code at a place belongs to.
 #[derive(Clone, Copy)]
-pub(super) struct Owner {
+pub(super) struct CodeOwner {
     /// `None` of what nobody has to name.
     pub item: Option<ItemId>,
     /// Whether it stands in the part that others see who see the owner: a signature, a public field.
@@ -29,10 +29,10 @@ pub(super) type ItemsByPlace = FxHashMap<(FileId, u32), ItemId>;
 pub(super) struct Owners<'t> {
     text: &'t str,
     /// By their starts.
-    parts: Vec<Part>,
+    parts: Vec<OwnedPart>,
 }
 
-struct Part {
+struct OwnedPart {
     span: ByteSpan,
     item: Option<ItemId>,
     kind: PartKind,
@@ -61,7 +61,7 @@ impl<'t> Owners<'t> {
         (items, blocks): (&ItemsByPlace, &[(Res, ByteSpan)]),
     ) -> Self {
         let facts = world.facts(file);
-        let of_items = (0_u32..).zip(&facts.items).map(|(at, fact)| Part {
+        let of_items = (0_u32..).zip(&facts.items).map(|(at, fact)| OwnedPart {
             span: fact.span,
             item: items.get(&(file, at)).copied(),
             kind: match fact.kind {
@@ -79,7 +79,7 @@ impl<'t> Owners<'t> {
         });
         let of_impls = facts.impls.iter().map(|fact| {
             let mut own = blocks.iter().filter(|(_, block)| *block == fact.span);
-            Part {
+            OwnedPart {
                 span: fact.span,
                 item: own.find_map(|(of, _)| match of {
                     Res::Item(item) => Some(*item),
@@ -92,9 +92,9 @@ impl<'t> Owners<'t> {
                 head: fact.span,
             }
         });
-        let mut all: Vec<Part> = of_items.chain(of_impls).collect();
+        let mut all: Vec<OwnedPart> = of_items.chain(of_impls).collect();
         all.sort_by_key(|part| (part.span.start, std::cmp::Reverse(part.span.end)));
-        let mut parts: Vec<Part> = Vec::new();
+        let mut parts: Vec<OwnedPart> = Vec::new();
         for part in all {
             if parts
                 .last()
@@ -106,11 +106,11 @@ impl<'t> Owners<'t> {
         Self { text, parts }
     }
 
-    pub fn at(&self, at: u32) -> Owner {
+    pub fn at(&self, at: u32) -> CodeOwner {
         let before = self.parts.partition_point(|part| part.span.start <= at);
         let part = before.checked_sub(1).and_then(|last| self.parts.get(last));
         let Some(part) = part.filter(|part| at < part.span.end) else {
-            return Owner {
+            return CodeOwner {
                 item: None,
                 is_shown: false,
             };
@@ -122,7 +122,7 @@ impl<'t> Owners<'t> {
             PartKind::Fields | PartKind::Inherent => is_in_head((self.text, head), at, true),
             PartKind::Trait => is_in_head((self.text, head), at, false),
         };
-        Owner {
+        CodeOwner {
             item: part.item,
             is_shown,
         }
@@ -176,6 +176,49 @@ fn is_told_otherwise(facts: &SourceFacts, (text, at): (&str, u32)) -> bool {
 }
 
 impl Named<'_> {
+    /// The uses of an item by code that is used itself. Who calls a macro, and whether anybody does, is not asked.
+    pub(super) fn live_uses_of(&mut self, item: ItemId) -> ConditionedUses {
+        let mut uses = ConditionedUses::default();
+        for place in self.places_of(item) {
+            let counts = !place.is_in_macro && !place.is_of_impl;
+            if counts && place.owner.item.is_none_or(|owner| self.is_live(owner)) {
+                uses.0.insert(place.conditions);
+            }
+        }
+        uses
+    }
+
+    /// The places that use an item outside of its own definition.
+    pub(super) fn places_of(&mut self, item: ItemId) -> Vec<PlaceOfUse> {
+        let mut places = Vec::new();
+        let world = self.tree.world;
+        let definitions = &world[item].definitions;
+        for file in self.files_with(&world[item].name).to_vec() {
+            let facts = world.facts(file);
+            let own = definitions.iter().filter(|(of, _)| *of == file);
+            let own: Vec<ByteSpan> = own.map(|(_, at)| facts.item(*at).span).collect();
+            if !self.uses.contains_key(&file) {
+                let read = self.uses_in(file);
+                self.uses.insert(file, read);
+            }
+            let known = self.uses.get(&file).and_then(|uses| uses.get(&item));
+            let known = known.into_iter().flatten();
+            let outside = known.filter(|used| !own.iter().any(|own| own.contains(used.at)));
+            places.extend(outside.cloned());
+        }
+        places
+    }
+
+    /// Items by their definitions.
+    pub(super) fn items_by_place(&self) -> &ItemsByPlace {
+        self.items_by_place.get_or_init(|| {
+            let all = (0..).map(ItemId).zip(&self.tree.world.items);
+            let places = all
+                .flat_map(|(item, node)| node.definitions.iter().map(move |place| (*place, item)));
+            places.collect()
+        })
+    }
+
     /// Whether code that belongs to an item is used by somebody: others can name the item, or such code names it.
     pub(super) fn is_live(&mut self, item: ItemId) -> bool {
         if let Some(known) = self.live.get(&item) {

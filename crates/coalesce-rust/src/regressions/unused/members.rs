@@ -30,15 +30,15 @@ const IDLE_DERIVES: [&str; 5] = ["Clone", "Copy", "Debug", "Default", "Eq"];
 const OF_VARIANTS: [&str; 5] = ["Hash", "Ord", "PartialEq", "PartialOrd", "Eq"];
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum MemberKind {
+enum HiddenMemberKind {
     Function,
     Field,
     Variant,
 }
 
-struct Member {
+struct HiddenMember {
     name: String,
-    kind: MemberKind,
+    kind: HiddenMemberKind,
     file: FileId,
     /// Of its name.
     at: ByteSpan,
@@ -52,7 +52,7 @@ struct Holder<'n> {
     name: &'n str,
     /// Its definition and its `impl`s.
     blocks: Vec<(FileId, ByteSpan)>,
-    members: Vec<Member>,
+    members: Vec<HiddenMember>,
 }
 
 /// A place that says a member's name.
@@ -96,7 +96,7 @@ impl Named<'_> {
     }
 
     /// The members of an item that others could name as long as they could name the item.
-    fn members_of(&self, item: ItemId) -> Vec<Member> {
+    fn members_of(&self, item: ItemId) -> Vec<HiddenMember> {
         let world = self.tree.world;
         let mut found = Vec::new();
         if let Some((file, at)) = world[item].definitions.first() {
@@ -111,7 +111,7 @@ impl Named<'_> {
         found
     }
 
-    fn members_in(&self, file: FileId, span: ByteSpan) -> Vec<Member> {
+    fn members_in(&self, file: FileId, span: ByteSpan) -> Vec<HiddenMember> {
         let text = self.tree.texts.text(&self.tree.world[file].path);
         let parsed = text.as_deref().and_then(|text| span.of(text));
         let parsed = parsed.and_then(|text| syntax::parse::<syn::Item>(text).ok());
@@ -155,7 +155,7 @@ impl Named<'_> {
             .collect();
         for (file, text, tokens) in &tokens_of {
             for at in 0..tokens.len() {
-                let reader = Words { text, tokens };
+                let reader = TextTokens { text, tokens };
                 found.extend(self.said_at(holder, (*file, at), (&reader, &alone)));
             }
         }
@@ -167,7 +167,7 @@ impl Named<'_> {
         &mut self,
         holder: &Holder<'_>,
         (file, at): (FileId, usize),
-        (words, alone): (&Words<'_>, &[bool]),
+        (words, alone): (&TextTokens<'_>, &[bool]),
     ) -> Option<Said> {
         let span = words.tokens.get(at)?.span;
         let word = words.at(at);
@@ -177,22 +177,23 @@ impl Named<'_> {
         let inside = |(of, block): &(FileId, ByteSpan)| *of == file && block.contains(span);
         let is_inside = holder.blocks.iter().any(inside);
         let is_certain = match (kind, words.before(at)) {
-            (MemberKind::Function | MemberKind::Variant, Before::Path(of)) => {
+            (HiddenMemberKind::Function | HiddenMemberKind::Variant, Before::Path(of)) => {
                 let is_own = of == holder.name || (of == "Self" && is_inside);
-                let is_made = kind == MemberKind::Function || !words.is_pattern(at);
+                let is_made = kind == HiddenMemberKind::Function || !words.is_pattern(at);
                 is_made && (is_own || alone.get(member) == Some(&true))
             }
-            (MemberKind::Function, Before::Dot(of)) => {
+            (HiddenMemberKind::Function, Before::Dot(of)) => {
                 (of == "self" && is_inside) || alone.get(member) == Some(&true)
             }
-            (MemberKind::Field, Before::Dot(of)) => {
+            (HiddenMemberKind::Field, Before::Dot(of)) => {
                 let is_read = words.is_read(at);
                 is_read && ((of == "self" && is_inside) || alone.get(member) == Some(&true))
             }
             // Patterns read fields, and what is written beside them does not.
-            (MemberKind::Field | MemberKind::Variant, Before::Other) => false,
-            (MemberKind::Function, Before::Other) | (_, Before::Definition) => return None,
-            (MemberKind::Field, Before::Path(_)) | (MemberKind::Variant, Before::Dot(_)) => {
+            (HiddenMemberKind::Field | HiddenMemberKind::Variant, Before::Other) => false,
+            (HiddenMemberKind::Function, Before::Other) | (_, Before::Definition) => return None,
+            (HiddenMemberKind::Field, Before::Path(_))
+            | (HiddenMemberKind::Variant, Before::Dot(_)) => {
                 return None;
             }
         };
@@ -200,7 +201,7 @@ impl Named<'_> {
             .members
             .iter()
             .any(|one| one.file == file && one.at == span);
-        let whole = |one: &Member| one.file == file && one.span.contains(span);
+        let whole = |one: &HiddenMember| one.file == file && one.span.contains(span);
         let inside = holder.members.iter().position(whole);
         (!own).then(|| Said {
             member,
@@ -229,10 +230,10 @@ impl Named<'_> {
     fn is_alone(
         &self,
         holder: &Holder<'_>,
-        member: &Member,
+        member: &HiddenMember,
         files: &[(FileId, std::sync::Arc<str>, Vec<Token>)],
     ) -> bool {
-        if member.kind == MemberKind::Variant || INHERENT_METHODS.contains(&member.name) {
+        if member.kind == HiddenMemberKind::Variant || INHERENT_METHODS.contains(&member.name) {
             return false;
         }
         if member
@@ -256,7 +257,7 @@ impl Named<'_> {
                 };
                 let before = before.span.of(text).unwrap_or_default();
                 let is_declared = match member.kind {
-                    MemberKind::Field => {
+                    HiddenMemberKind::Field => {
                         behind.is(b':') && matches!(before, "{" | "," | "pub" | ")" | "]")
                     }
                     _ => matches!(before, "fn" | "const"),
@@ -322,12 +323,12 @@ enum Before<'t> {
     Other,
 }
 
-struct Words<'t> {
+struct TextTokens<'t> {
     text: &'t str,
     tokens: &'t [Token],
 }
 
-impl<'t> Words<'t> {
+impl<'t> TextTokens<'t> {
     fn at(&self, at: usize) -> &'t str {
         let token = self.tokens.get(at);
         token
@@ -411,7 +412,7 @@ impl<'t> Words<'t> {
 struct Reader {
     file: FileId,
     base: u32,
-    found: Vec<Member>,
+    found: Vec<HiddenMember>,
 }
 
 impl Reader {
@@ -430,7 +431,7 @@ impl Reader {
                         .iter()
                         .any(|one| one.path().is_ident("default"));
                     if !is_default {
-                        self.add(MemberKind::Variant, &variant.ident, variant);
+                        self.add(HiddenMemberKind::Variant, &variant.ident, variant);
                     }
                 }
             }
@@ -438,10 +439,10 @@ impl Reader {
                 for one in &item.items {
                     match one {
                         syn::TraitItem::Fn(own) => {
-                            self.add(MemberKind::Function, &own.sig.ident, own);
+                            self.add(HiddenMemberKind::Function, &own.sig.ident, own);
                         }
                         syn::TraitItem::Const(own) => {
-                            self.add(MemberKind::Function, &own.ident, own);
+                            self.add(HiddenMemberKind::Function, &own.ident, own);
                         }
                         _ => {}
                     }
@@ -451,10 +452,10 @@ impl Reader {
                 for one in &item.items {
                     match one {
                         syn::ImplItem::Fn(own) if is_public(&own.vis) => {
-                            self.add(MemberKind::Function, &own.sig.ident, own);
+                            self.add(HiddenMemberKind::Function, &own.sig.ident, own);
                         }
                         syn::ImplItem::Const(own) if is_public(&own.vis) => {
-                            self.add(MemberKind::Function, &own.ident, own);
+                            self.add(HiddenMemberKind::Function, &own.ident, own);
                         }
                         _ => {}
                     }
@@ -475,15 +476,15 @@ impl Reader {
             return;
         }
         match &field.ident {
-            Some(ident) => self.add(MemberKind::Field, ident, field),
+            Some(ident) => self.add(HiddenMemberKind::Field, ident, field),
             None => {
                 let name = index.to_string();
-                self.push(MemberKind::Field, name, field.ty.span(), field.span());
+                self.push(HiddenMemberKind::Field, name, field.ty.span(), field.span());
             }
         }
     }
 
-    fn add(&mut self, kind: MemberKind, ident: &syn::Ident, whole: &impl Spanned) {
+    fn add(&mut self, kind: HiddenMemberKind, ident: &syn::Ident, whole: &impl Spanned) {
         let name = ident.to_string();
         let name = name.strip_prefix("r#").unwrap_or(&name).to_owned();
         self.push(kind, name, ident.span(), whole.span());
@@ -491,7 +492,7 @@ impl Reader {
 
     fn push(
         &mut self,
-        kind: MemberKind,
+        kind: HiddenMemberKind,
         name: String,
         at: proc_macro2::Span,
         span: proc_macro2::Span,
@@ -500,7 +501,7 @@ impl Reader {
             let own = ByteSpan::from_range(span.byte_range());
             ByteSpan::new(own.start + self.base, own.end + self.base)
         };
-        self.found.push(Member {
+        self.found.push(HiddenMember {
             name,
             kind,
             file: self.file,
