@@ -784,14 +784,6 @@ impl<'t> Walker<'t> {
         }
     }
 
-    fn nonlocal(&mut self, statement: &ast::StmtNonlocal) {
-        if let Some(scope) = self.found.scopes.get_mut(self.scope) {
-            let names = statement.names.iter();
-            let names = names.map(|name| name.as_str().to_owned());
-            scope.nonlocals.extend(names);
-        }
-    }
-
     fn for_statement(&mut self, statement: &'t ast::StmtFor) {
         let outer = std::mem::replace(&mut self.called, Called::Callee);
         self.visit_expr(&statement.iter);

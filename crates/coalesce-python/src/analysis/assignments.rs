@@ -8,6 +8,14 @@ use super::{
 use crate::facts::Spanned;
 
 impl<'t> Walker<'t> {
+    pub(super) fn nonlocal(&mut self, statement: &ast::StmtNonlocal) {
+        if let Some(scope) = self.found.scopes.get_mut(self.scope) {
+            let names = statement.names.iter();
+            let names = names.map(|name| name.as_str().to_owned());
+            scope.nonlocals.extend(names);
+        }
+    }
+
     pub(super) fn global(&mut self, global: &ast::StmtGlobal) {
         let names = global.names.iter();
         let names: Vec<String> = names.map(|name| self.mangled(name).into_owned()).collect();

@@ -1,4 +1,4 @@
-//! Every `impl` of a tree, with the type and the trait that its head leads to. Read once.
+//! Every `impl` of a tree, with the type and the trait that its head leads to, read once; traits that are in scope.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use super::{
     uses::UseSite,
     world::{FileId, ItemId, ModuleId, Res, World},
 };
-use crate::facts::{Impl, SourceFacts};
+use crate::facts::{Impl, ItemKind, SourceFacts};
 
 /// An `impl`, once for each place of its text.
 #[derive(Debug)]
@@ -51,6 +51,20 @@ fn header_of(facts: &SourceFacts, fact: &Impl) -> Option<String> {
 }
 
 impl World {
+    /// The trait of the tree that a name leads to.
+    pub(crate) fn as_trait(&self, res: Res) -> Option<ItemId> {
+        match res {
+            Res::Item(item) if self[item].kind == ItemKind::Trait => Some(item),
+            _ => None,
+        }
+    }
+
+    /// The traits of the tree that a module has in scope by any name: their methods need none.
+    pub(crate) fn traits_in_scope(&self, module: ModuleId) -> impl Iterator<Item = ItemId> {
+        let bindings = self.space(module).names.values().flatten();
+        bindings.filter_map(|binding| self.as_trait(binding.res))
+    }
+
     /// All of them, by bodies of modules.
     pub(crate) fn impls(&self) -> &[ImplSite] {
         self.impls.get_or_init(|| self.read_impls())

@@ -467,20 +467,6 @@ impl World {
             .collect()
     }
 
-    /// The trait of the tree that a name leads to.
-    pub(crate) fn as_trait(&self, res: Res) -> Option<ItemId> {
-        match res {
-            Res::Item(item) if self[item].kind == ItemKind::Trait => Some(item),
-            _ => None,
-        }
-    }
-
-    /// The traits of the tree that a module has in scope by any name: their methods need none.
-    pub(crate) fn traits_in_scope(&self, module: ModuleId) -> impl Iterator<Item = ItemId> {
-        let bindings = self.space(module).names.values().flatten();
-        bindings.filter_map(|binding| self.as_trait(binding.res))
-    }
-
     /// A load by its place in the table.
     pub(crate) fn load(&self, load: usize) -> &Load {
         self.loads
