@@ -141,21 +141,21 @@ fn existing(root: &Path, path: &Path) -> Result<TreePath, Failure> {
 }
 
 /// What a path that somebody wrote means in the tree.
-struct Place {
+struct NamedPath {
     path: TreePath,
     exists: bool,
 }
 
 /// Finds a path from the root on, and where nothing is there, from the current directory on: that is
 /// what other tools hand over, also where the tree is a part of a repository.
-fn place(root: &Path, path: &Path) -> Result<Place, Failure> {
+fn place(root: &Path, path: &Path) -> Result<NamedPath, Failure> {
     let exists = |path: &TreePath| root.join(path.as_str()).symlink_metadata().is_ok();
     let from_root = tree_path(&path.to_string_lossy());
     if let Ok(path) = &from_root
         && exists(path)
     {
         let path = path.clone();
-        return Ok(Place { path, exists: true });
+        return Ok(NamedPath { path, exists: true });
     }
     let absolute = std::path::absolute(path).ok();
     let from_here = absolute.and_then(|absolute| {
@@ -167,7 +167,7 @@ fn place(root: &Path, path: &Path) -> Result<Place, Failure> {
         TreePath::new(&inside.replace('\\', "/")).ok()
     });
     let path = from_here.map_or(from_root, Ok)?;
-    Ok(Place {
+    Ok(NamedPath {
         exists: exists(&path),
         path,
     })
