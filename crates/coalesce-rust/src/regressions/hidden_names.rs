@@ -234,7 +234,7 @@ fn public_globs(world: &World, file: FileId) -> Vec<(ModuleId, PublicGlob)> {
 }
 
 /// Whether an import is one of a module.
-fn is_code(facts: &SourceFacts, leaf: u32) -> bool {
+pub(super) fn is_code(facts: &SourceFacts, leaf: u32) -> bool {
     let declaration = facts.declaration_of(leaf);
     let kind = facts.scope(declaration.scope).kind;
     declaration.origin == Origin::Code && matches!(kind, ScopeKind::File | ScopeKind::Module(_))

@@ -4,9 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_model::{ByteSpan, Unproven, UnprovenKind};
 
-use super::{Tree, hidden_names::modules_shown_by_globs, is_open_module, said_anew};
+use super::{
+    Tree,
+    hidden_names::{is_code, modules_shown_by_globs},
+    is_open_module, said_anew,
+};
 use crate::{
-    facts::{LeafKind, Origin, ScopeKind, SourceFacts, VisibilityKind},
+    facts::{LeafKind, ScopeId, SourceFacts, VisibilityKind},
     lints,
     resolve::{FileId, ModuleId, World},
 };
@@ -54,7 +58,6 @@ pub(crate) fn idle_reexports(before: Tree<'_>, after: Tree<'_>) -> Vec<Unproven>
 
 /// The public imports of modules that others cannot name.
 fn unreached(world: &World) -> BTreeMap<Key, Unreached> {
-    let mut open: BTreeMap<ModuleId, bool> = BTreeMap::new();
     // What a glob brings to where others see it is reached there.
     let shown = modules_shown_by_globs(world);
     let mut found = BTreeMap::new();
@@ -65,29 +68,15 @@ fn unreached(world: &World) -> BTreeMap<Key, Unreached> {
             let leaves = (0_u32..).zip(&facts.leaves);
             for (at, leaf) in leaves.filter(|(at, _)| is_public_in(facts, *at, body.scope)) {
                 let module = body.module;
-                let is_open = open
-                    .entry(module)
-                    .or_insert_with(|| shown.contains(&module) || is_open_module(world, module));
-                if *is_open {
+                if shown.contains(&module) || is_open_module(world, module) {
                     continue;
                 }
-                let names = facts.segments(leaf.segments).iter();
-                let mut names: Vec<&str> = names.map(|one| facts.name(one.name)).collect();
-                if leaf.kind == LeafKind::Glob {
-                    names.push("*");
-                }
+                let last = facts.segments(leaf.segments).last();
+                let last = last.map_or("", |one| facts.name(one.name));
                 // The way there changes with the place.
-                let said = names.last().copied().unwrap_or_default().to_owned();
-                let said = match said.as_str() {
-                    "*" => names
-                        .iter()
-                        .rev()
-                        .take(2)
-                        .rev()
-                        .copied()
-                        .collect::<Vec<_>>()
-                        .join("::"),
-                    _ => said,
+                let said = match leaf.kind {
+                    LeafKind::Glob => format!("{last}::*"),
+                    _ => last.to_owned(),
                 };
                 let key = (world[module].canonical.clone(), said);
                 let (leaf, span) = (at, leaf.span);
@@ -99,15 +88,11 @@ fn unreached(world: &World) -> BTreeMap<Key, Unreached> {
 }
 
 /// Whether a leaf is a plainly public import of a module's body.
-fn is_public_in(facts: &SourceFacts, leaf: u32, scope: crate::facts::ScopeId) -> bool {
+fn is_public_in(facts: &SourceFacts, leaf: u32, scope: ScopeId) -> bool {
     let declaration = facts.declaration_of(leaf);
     declaration.scope == scope
         && declaration.visibility.kind == VisibilityKind::Public
-        && declaration.origin == Origin::Code
-        && matches!(
-            facts.scope(scope).kind,
-            ScopeKind::File | ScopeKind::Module(_)
-        )
+        && is_code(facts, leaf)
 }
 
 /// The imports that paths of the tree go through.

@@ -199,14 +199,9 @@ fn modules(world: &World, (file, body): (FileId, BodyId)) -> impl Iterator<Item 
     let children: FxHashMap<&str, ModuleId> = children
         .map(|child| (world[*child].name.as_str(), *child))
         .collect();
-    let mut open: FxHashMap<ModuleId, bool> = FxHashMap::default();
     own.map(move |(at, declared)| {
         let name = facts.name(declared.name.name);
         let child = children.get(name).copied();
-        let mut is_open = |child| {
-            let known = open.entry(child);
-            *known.or_insert_with(|| is_open_module(world, child))
-        };
         Definition {
             file,
             body,
@@ -214,7 +209,7 @@ fn modules(world: &World, (file, body): (FileId, BodyId)) -> impl Iterator<Item 
             name: format!("mod {name}"),
             at: declared.name.span,
             span: declared.span,
-            is_open: child.is_none_or(&mut is_open),
+            is_open: child.is_none_or(|child| is_open_module(world, child)),
         }
     })
 }

@@ -126,12 +126,17 @@ fn said_anew<'n, T>(
     now: &'n BTreeMap<(String, String), T>,
     then: &BTreeMap<(String, String), T>,
 ) -> Vec<(&'n str, &'n T)> {
-    let count = |all: &BTreeMap<(String, String), T>, said: &str| {
-        all.keys().filter(|(_, known)| known == said).count()
-    };
-    let new = now
-        .iter()
-        .filter(|(key, _)| !then.contains_key(*key) && count(now, &key.1) > count(then, &key.1));
+    fn counts<T>(all: &BTreeMap<(String, String), T>) -> BTreeMap<&str, usize> {
+        let mut found = BTreeMap::new();
+        for (_, said) in all.keys() {
+            *found.entry(said.as_str()).or_default() += 1;
+        }
+        found
+    }
+    let (are, were) = (counts(now), counts(then));
+    let is_more = |said: &str| are.get(said) > were.get(said);
+    let new = now.iter();
+    let new = new.filter(|(key, _)| !then.contains_key(*key) && is_more(&key.1));
     new.map(|((_, said), one)| (said.as_str(), one)).collect()
 }
 
@@ -408,7 +413,7 @@ impl Check<'_> {
                 return;
             }
             let last = at + 2 == site.segments.len();
-            let shown = self.shown(site).filter(|_| last);
+            let shown = last.then(|| self.shown(site)).flatten();
             if shown.is_some_and(|shown| !reaches.iter().any(|own| is_as_wide(world, *own, shown)))
             {
                 let full = self.full_name(facts, site, at + 1);
@@ -423,8 +428,8 @@ impl Check<'_> {
             return None;
         };
         let world = self.tree.world;
-        let file = world.body_of(site);
-        let import = (world[file].file, leaf);
+        let body = world.body_of(site);
+        let import = (world[body].file, leaf);
         let mut names = world
             .space(world.module_of(site.space))
             .names
@@ -580,7 +585,7 @@ fn is_open(world: &World, item: ItemId) -> bool {
 /// Whether others can name a module: it and all around it are declared `pub`, or a module that they can name shows it
 /// by a `pub use`.
 fn is_open_module(world: &World, module: ModuleId) -> bool {
-    fn is_open(world: &World, module: ModuleId, seen: &mut BTreeSet<ModuleId>) -> bool {
+    fn is_reached(world: &World, module: ModuleId, seen: &mut BTreeSet<ModuleId>) -> bool {
         let Some(parent) = world[module].parent else {
             return true;
         };
@@ -592,9 +597,15 @@ fn is_open_module(world: &World, module: ModuleId) -> bool {
             world.facts(file).module(at).visibility.kind == VisibilityKind::Public
         });
         let mut shown = world.reexporters(module).iter();
-        is_public && is_open(world, parent, seen) || shown.any(|(by, _)| is_open(world, *by, seen))
+        is_public && is_reached(world, parent, seen)
+            || shown.any(|(by, _)| is_reached(world, *by, seen))
     }
-    is_open(world, module, &mut BTreeSet::new())
+    let open = world.open_modules.get_or_init(|| {
+        let all = (0..).map(ModuleId).take(world.modules.len());
+        all.filter(|one| is_reached(world, *one, &mut BTreeSet::new()))
+            .collect()
+    });
+    open.contains(&module)
 }
 
 /// Whether something is seen wherever another reach goes.

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_cargo::{features, lints::declared_conditions};
-use coalesce_model::{ByteSpan, Unproven, UnprovenKind};
+use coalesce_model::{ByteSpan, TreePath, Unproven, UnprovenKind};
 
 use super::{Tree, is_changed, package_of};
 use crate::{
@@ -32,8 +32,8 @@ struct Values {
     is_any: bool,
 }
 
-/// The places of a package that ask for something.
-type Asked = BTreeMap<(usize, Condition), Vec<(FileId, ByteSpan)>>;
+/// The places of a package, by its directory, that ask for something.
+type Asked = BTreeMap<(TreePath, Condition), Vec<(FileId, ByteSpan)>>;
 
 /// What a package declares.
 struct Declared {
@@ -45,29 +45,30 @@ struct Declared {
 
 /// Where a shim, or what moves, says such a condition once more.
 pub(crate) fn conditions_said_again(before: Tree<'_>, after: Tree<'_>) -> Vec<Unproven> {
-    let now = asked(after, before.world);
-    if now.is_empty() {
-        return Vec::new();
-    }
-    let then = asked(before, after.world);
     let mut declared: BTreeMap<usize, Declared> = BTreeMap::new();
-    let mut found = Vec::new();
-    for (key, places) in now {
-        let were = then.get(&key).map_or(0, Vec::len);
-        if places.len() <= were {
-            continue;
-        }
-        let (package, condition) = key;
+    // Nearly all are declared, which is asked sooner than whether a lint is off.
+    let now = asked(after, before.world, &mut |package, condition| {
         let known = declared
             .entry(package)
             .or_insert_with(|| Declared::of(after, package));
-        if known.has(&condition) {
-            continue;
-        }
-        let place = places.into_iter().next();
-        found.extend(place.map(|place| condition.unproven(after.world, place)));
+        !known.has(condition)
+    });
+    if now.is_empty() {
+        return Vec::new();
     }
-    found
+    let sought: BTreeSet<&Condition> = now.keys().map(|(_, condition)| condition).collect();
+    let then = asked(before, after.world, &mut |_, condition| {
+        sought.contains(condition)
+    });
+    let more = now.iter().filter(|(key, places)| {
+        let were = then.get(*key).map_or(0, Vec::len);
+        places.len() > were
+    });
+    let told = more.filter_map(|((_, condition), places)| {
+        let place = places.first()?;
+        Some(condition.clone().unproven(after.world, *place))
+    });
+    told.collect()
 }
 
 impl Condition {
@@ -194,8 +195,12 @@ fn read_declarations(text: &str, found: &mut BTreeMap<String, Values>) {
     }
 }
 
-/// What files ask for aloud that the other tree has not, or not like this.
-fn asked(tree: Tree<'_>, other: &World) -> Asked {
+/// What files ask for aloud that the other tree has not, or not like this, of what counts in a package.
+fn asked(
+    tree: Tree<'_>,
+    other: &World,
+    counts: &mut dyn FnMut(usize, &Condition) -> bool,
+) -> Asked {
     let world = tree.world;
     let mut found = Asked::new();
     for (file, source) in world.sources() {
@@ -214,12 +219,12 @@ fn asked(tree: Tree<'_>, other: &World) -> Asked {
         // What stands on the item itself comes too late for the conditions on it.
         let is_loud =
             |span: ByteSpan| !lints::is_off_around(world, (file, span.start), &lint, tree.texts);
-        let loud = conditions_in(&text)
-            .into_iter()
-            .filter(|(_, span)| is_loud(*span));
-        for (condition, span) in loud {
-            let places = found.entry((package, condition)).or_default();
-            places.push((file, span));
+        for (condition, span) in conditions_in(&text) {
+            if counts(package, &condition) && is_loud(span) {
+                let directory = world.package(package).directory.clone();
+                let places = found.entry((directory, condition)).or_default();
+                places.push((file, span));
+            }
         }
     }
     found

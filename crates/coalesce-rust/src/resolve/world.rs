@@ -376,6 +376,8 @@ pub struct World {
     pub(super) reexported: OnceLock<FxHashMap<ItemId, Vec<ModuleId>>>,
     /// Modules that a `pub use` shows, with those that do; worked out when it is first asked for.
     pub(super) reexporters: OnceLock<FxHashMap<ModuleId, Vec<(ModuleId, Binding)>>>,
+    /// The modules that others can name; worked out when one is first asked for.
+    pub(crate) open_modules: OnceLock<FxHashSet<ModuleId>>,
 }
 
 macro_rules! table {

@@ -14,23 +14,29 @@ use crate::{
 
 impl Named<'_> {
     /// Items that others could name where they were, and now nobody does, where they are; and their members.
-    pub(super) fn hidden_items(&mut self, before: &Named<'_>) -> Vec<Unproven> {
-        let (old, new) = (before.tree.world, self.tree.world);
-        let before = ItemsByName::of(old);
+    pub(super) fn hidden_items(&mut self, old: &World) -> Vec<Unproven> {
+        let new = self.tree.world;
+        let all = items_of_code(old).into_iter();
+        let before: BTreeMap<String, ItemId> = all.map(|(item, name)| (name, item)).collect();
         let after = items_of_code(new);
         let is_there: BTreeSet<&str> = after.iter().map(|(_, name)| name.as_str()).collect();
-        let gone = before.gone(&is_there);
+        let gone = before.iter();
+        let gone = gone.filter(|(name, _)| !is_there.contains(name.as_str()));
+        let gone = GoneItems::of(old, gone);
         let mut found = Vec::new();
         for (item, name) in &after {
             let (item, kind) = (*item, new[*item].kind);
-            let was_seen = match before.open.get(name) {
-                Some(is_open) => *is_open,
-                None => gone.had_open(last(name), kind),
-            };
-            if !was_seen || is_open(new, item) || self.is_told_by_attributes(item) {
+            if is_open(new, item) {
                 continue;
             }
-            let unused = match new[item].kind {
+            let was_seen = match before.get(name) {
+                Some(own) => is_open(old, *own),
+                None => gone.had_open(last(name), kind),
+            };
+            if !was_seen || self.is_told_by_attributes(item) {
+                continue;
+            }
+            let unused = match kind {
                 ItemKind::Trait => self.unused_trait(item, name),
                 _ => self.unused_item(item, name, true),
             };
@@ -46,17 +52,14 @@ impl Named<'_> {
     fn unused_trait(&mut self, item: ItemId, name: &str) -> Option<Unproven> {
         let (world, texts) = (self.tree.world, self.tree.texts);
         let unused = self.unused_item(item, name, true)?;
+        let krate = world[world[item].module].krate;
         let is_called = world.sources().any(|(_, source)| {
-            let home = source.bodies.first().map(|body| world[*body].module);
-            let text = texts.text(&source.path);
-            let demand = home.zip(text.as_deref()).map(|(home, text)| {
-                let is_near = world[home].krate == world[world[item].module].krate;
-                match is_near {
-                    true => demand_of_trait(world, item, (home, text), texts),
-                    false => Demand::No,
-                }
-            });
-            demand == Some(Demand::Yes)
+            let mut homes = source.bodies.iter().map(|body| world[*body].module);
+            let home = homes.find(|home| world[*home].krate == krate);
+            let code = home.and_then(|home| Some((home, texts.text(&source.path)?)));
+            code.is_some_and(|(home, text)| {
+                demand_of_trait(world, item, (home, &text), texts) == Demand::Yes
+            })
         });
         (!is_called).then_some(unused)
     }
@@ -80,13 +83,6 @@ fn last(name: &str) -> &str {
     name.rsplit("::").next().unwrap_or(name)
 }
 
-/// The items of a tree by their names, and what they are.
-struct ItemsByName {
-    /// Whether others can name them.
-    open: BTreeMap<String, bool>,
-    kinds: BTreeMap<String, ItemKind>,
-}
-
 /// What has gone, by its last name.
 #[derive(Default)]
 struct GoneItems {
@@ -94,38 +90,19 @@ struct GoneItems {
     hidden: BTreeSet<(String, ItemKind)>,
 }
 
-impl ItemsByName {
-    fn of(world: &World) -> Self {
-        let all = items_of_code(world);
-        let open = all
-            .iter()
-            .map(|(item, name)| (name.clone(), is_open(world, *item)));
-        let open = open.collect();
-        let kinds = all.into_iter().map(|(item, name)| (name, world[item].kind));
-        let kinds = kinds.collect();
-        Self { open, kinds }
-    }
-
-    /// What is no more.
-    fn gone(&self, is_there: &BTreeSet<&str>) -> GoneItems {
-        let mut found = GoneItems::default();
-        for (name, is_open) in self
-            .open
-            .iter()
-            .filter(|(name, _)| !is_there.contains(name.as_str()))
-        {
-            let kind = self.kinds.get(name).copied().unwrap_or(ItemKind::Unknown);
-            let key = (last(name).to_owned(), kind);
-            match is_open {
+impl GoneItems {
+    fn of<'n>(world: &World, gone: impl Iterator<Item = (&'n String, &'n ItemId)>) -> Self {
+        let mut found = Self::default();
+        for (name, item) in gone {
+            let key = (last(name).to_owned(), world[*item].kind);
+            match is_open(world, *item) {
                 true => found.open.insert(key),
                 false => found.hidden.insert(key),
             };
         }
         found
     }
-}
 
-impl GoneItems {
     /// Whether what arrives by a name may be something that others could name: it is called like that, or like nothing
     /// that has gone.
     fn had_open(&self, name: &str, kind: ItemKind) -> bool {

@@ -1,6 +1,6 @@
 //! Whether what uses something is used itself: what dead code alone names is dead, too.
 
-use std::collections::BTreeSet;
+use std::{cell::OnceCell, collections::BTreeSet};
 
 use coalesce_model::ByteSpan;
 use rustc_hash::FxHashMap;
@@ -32,12 +32,20 @@ pub(super) struct Owners<'t> {
     parts: Vec<OwnedPart>,
 }
 
+/// Whether others see what stands behind the start of a token.
+struct SeenBehind {
+    start: u32,
+    is_seen: bool,
+}
+
 struct OwnedPart {
     span: ByteSpan,
     item: Option<ItemId>,
     kind: PartKind,
     /// Where what others see of it begins and ends, as far as that is one piece.
     head: ByteSpan,
+    /// What of fields and functions is seen; read when something in them is asked about.
+    seen: OnceCell<Vec<SeenBehind>>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -76,6 +84,7 @@ impl<'t> Owners<'t> {
                 }
                 _ => fact.signature,
             },
+            seen: OnceCell::new(),
         });
         let of_impls = facts.impls.iter().map(|fact| {
             let mut own = blocks.iter().filter(|(_, block)| *block == fact.span);
@@ -90,6 +99,7 @@ impl<'t> Owners<'t> {
                     None => PartKind::Inherent,
                 },
                 head: fact.span,
+                seen: OnceCell::new(),
             }
         });
         let mut all: Vec<OwnedPart> = of_items.chain(of_impls).collect();
@@ -119,21 +129,34 @@ impl<'t> Owners<'t> {
         let is_shown = match part.kind {
             PartKind::Headed => head.start <= at && at < head.end,
             PartKind::Open => true,
-            PartKind::Fields | PartKind::Inherent => is_in_head((self.text, head), at, true),
-            PartKind::Trait => is_in_head((self.text, head), at, false),
+            PartKind::Fields | PartKind::Inherent => self.is_seen(part, at, true),
+            PartKind::Trait => self.is_seen(part, at, false),
         };
         CodeOwner {
             item: part.item,
             is_shown,
         }
     }
+
+    /// Whether others see a place among the fields or functions of a part; attributes in front of it are in neither.
+    fn is_seen(&self, part: &OwnedPart, at: u32, needs_public: bool) -> bool {
+        if at < part.head.start {
+            return false;
+        }
+        let read = || seen_behind((self.text, part.head), needs_public);
+        let seen = part.seen.get_or_init(read);
+        let before = seen.partition_point(|one| one.start <= at);
+        let last = before.checked_sub(1).and_then(|last| seen.get(last));
+        last.map_or(!needs_public, |last| last.is_seen)
+    }
 }
 
-/// Whether a place among fields or functions stands in a field, or in the head of a function, where these are plainly
-/// `pub` if that is asked for.
-fn is_in_head((text, span): (&str, ByteSpan), at: u32, needs_public: bool) -> bool {
-    let tokens = lexer::tokens(text, ByteSpan::new(span.start, span.end.min(at + 1)));
+/// From where on, behind the start of each token, others see what stands among fields or functions: in a field, or in the
+/// head of a function, where these are plainly `pub` if that is asked for.
+fn seen_behind((text, span): (&str, ByteSpan), needs_public: bool) -> Vec<SeenBehind> {
+    let tokens = lexer::tokens(text, span);
     let (mut depth, mut braces, mut is_public) = (0_usize, 0_usize, false);
+    let mut found = Vec::with_capacity(tokens.len());
     for (index, token) in tokens.iter().enumerate() {
         match token.kind {
             TokenKind::Open(kind) => {
@@ -152,9 +175,13 @@ fn is_in_head((text, span): (&str, ByteSpan), at: u32, needs_public: bool) -> bo
             }
             _ => {}
         }
+        found.push(SeenBehind {
+            start: token.span.start,
+            // Bodies of functions are braces in braces.
+            is_seen: braces <= 1 && (is_public || !needs_public),
+        });
     }
-    // Bodies of functions are braces in braces.
-    braces <= 1 && (is_public || !needs_public)
+    found
 }
 
 /// Whether an attribute makes something known to others than those who name it.
@@ -225,27 +252,22 @@ impl Named<'_> {
             return *known;
         }
         let (mut seen, mut left) = (BTreeSet::from([item]), vec![item]);
-        let mut is_live = false;
         while let Some(at) = left.pop() {
-            if self.is_live_by_itself(at) {
-                is_live = true;
-                break;
-            }
-            for place in self.places_of(at) {
-                match place.owner.item {
-                    _ if place.is_of_impl => {}
-                    None => left.clear(),
-                    Some(user) if seen.insert(user) => left.push(user),
-                    Some(_) => {}
-                }
-                is_live |= place.owner.item.is_none() && !place.is_of_impl;
-            }
+            let is_live = self.is_live_by_itself(at) || {
+                let places = self.places_of(at).into_iter();
+                let users = places.filter(|place| !place.is_of_impl);
+                let users: Vec<Option<ItemId>> = users.map(|place| place.owner.item).collect();
+                left.extend(users.iter().flatten().filter(|user| seen.insert(**user)));
+                users.contains(&None)
+            };
             if is_live {
-                break;
+                self.live.insert(item, true);
+                return true;
             }
         }
-        self.live.insert(item, is_live);
-        is_live
+        // Nothing that leads here is used, and neither is what leads to that.
+        self.live.extend(seen.into_iter().map(|one| (one, false)));
+        false
     }
 
     /// Whether nobody in the crate has to name an item.

@@ -137,7 +137,7 @@ impl Named<'_> {
         let mut tokens_of: Vec<(FileId, std::sync::Arc<str>, Vec<Token>)> = Vec::new();
         for (file, source) in world.sources() {
             let mut bodies = source.bodies.iter().map(|body| &world[world[*body].module]);
-            if !bodies.any(|module| world[module.krate].canonical == world[krate].canonical) {
+            if !bodies.any(|module| module.krate == krate) {
                 continue;
             }
             let text = self.tree.texts.text(&source.path);
@@ -146,7 +146,7 @@ impl Named<'_> {
                 continue;
             };
             let tokens = lexer::tokens(&text, ByteSpan::from_range(0..text.len()));
-            tokens_of.push((file, text.as_ref().into(), tokens));
+            tokens_of.push((file, text, tokens));
         }
         let alone: Vec<bool> = holder
             .members
