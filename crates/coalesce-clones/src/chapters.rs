@@ -3,7 +3,9 @@
 //! text comes before what is alike. Also which classes stand inside of larger ones. Places decide, and
 //! what was measured of the texts; nothing is compared.
 
-use coalesce_model::{LanguageKind, TreePath, UnitKind, envelope::DuplicateKind, outline::marks};
+use coalesce_model::{
+    LanguageKind, TreePath, UnitKind, components, envelope::DuplicateKind, outline::marks,
+};
 use rustc_hash::FxHashMap;
 
 use crate::{
@@ -25,7 +27,7 @@ pub enum Chapter {
     Variants,
     /// The same once for each backend.
     Backends,
-    /// What its own comments keep on purpose.
+    /// What a text beside it calls a copy, or asks to be kept in step.
     Kept,
     /// Programs that each stand alone.
     Programs,
@@ -191,14 +193,19 @@ impl Chapter {
             }
         };
         let each: Vec<Self> = members.iter().zip(places).map(of_member).collect();
+        Self::of_each(&each, members, || 2 * kept(places) >= places.len())
+    }
+
+    /// Where a class belongs by where each of its members does.
+    fn of_each(each: &[Self], members: &[Member], is_kept: impl FnOnce() -> bool) -> Self {
         let count = |chapter| each.iter().filter(|own| **own == chapter).count();
         let product = count(Self::Product);
         match product + count(Self::Programs) {
             // One copy of what the program does among tests is a matter of these tests.
-            0 | 1 => each.into_iter().max().unwrap_or_default(),
+            0 | 1 => each.iter().copied().max().unwrap_or_default(),
             _ if product == 0 => Self::Programs,
             _ if are_backends(members) => Self::Backends,
-            _ if 2 * kept(places) >= places.len() => Self::Kept,
+            _ if is_kept() => Self::Kept,
             _ => Self::Product,
         }
     }
@@ -207,12 +214,7 @@ impl Chapter {
     #[must_use]
     pub fn of_places(members: &[Member]) -> Self {
         let each: Vec<Self> = members.iter().map(Self::of_member).collect();
-        let product = each.iter().filter(|chapter| **chapter == Self::Product);
-        match product.count() {
-            0 | 1 => each.into_iter().max().unwrap_or_default(),
-            _ if are_backends(members) => Self::Backends,
-            _ => Self::Product,
-        }
+        Self::of_each(&each, members, || false)
     }
 
     fn of_member(member: &Member) -> Self {
@@ -371,7 +373,7 @@ fn families(classes: &[Duplicate]) -> FxHashMap<TreePath, usize> {
         .map(|(pair, _)| pair)
         .collect();
     alike.sort_unstable();
-    components(&alike)
+    families_of_ties(&alike)
 }
 
 /// Whether two files stand in one folder, or at the same place of folders beside each other:
@@ -392,44 +394,42 @@ fn are_kin(one: &TreePath, other: &TreePath) -> bool {
 
 /// The folders of a path, and the name of its file.
 fn split(path: &TreePath) -> (Vec<&str>, &str) {
-    let path = path.as_str();
-    let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
-    (folder.split('/').collect(), name)
+    let mut folders: Vec<&str> = path.components().collect();
+    let name = folders.pop().unwrap_or_default();
+    (folders, name)
 }
 
-/// The files that are tied together, where these are enough for a family.
-fn components(ties: &[(&TreePath, &TreePath)]) -> FxHashMap<TreePath, usize> {
-    let mut family: FxHashMap<&TreePath, usize> = FxHashMap::default();
-    let mut members: Vec<Vec<&TreePath>> = Vec::new();
-    for (one, other) in ties {
-        let mut number = |path| {
-            *family.entry(path).or_insert_with(|| {
-                members.push(vec![path]);
-                members.len() - 1
-            })
-        };
-        let (left, right) = (number(*one), number(*other));
-        if left != right {
-            let moved = members
-                .get_mut(right)
-                .map(std::mem::take)
-                .unwrap_or_default();
-            for path in &moved {
-                family.insert(path, left);
-            }
-            if let Some(own) = members.get_mut(left) {
-                own.extend(moved);
-            }
+/// The files that are tied together, where these are enough for a family, each with its number.
+fn families_of_ties(ties: &[(&TreePath, &TreePath)]) -> FxHashMap<TreePath, usize> {
+    let mut paths: Vec<&TreePath> = ties
+        .iter()
+        .flat_map(|(one, other)| [*one, *other])
+        .collect();
+    paths.sort_unstable();
+    paths.dedup();
+    let mut edges = vec![Vec::new(); paths.len()];
+    let both_ways = |(one, other): &(_, _)| [(*one, *other), (*other, *one)];
+    for (one, other) in ties.iter().flat_map(both_ways) {
+        let node = |path| paths.binary_search(&path);
+        if let (Ok(from), Ok(to)) = (node(one), node(other))
+            && let Some(targets) = edges.get_mut(from)
+        {
+            targets.push(to);
         }
     }
-    let large = |(_, number): &(&TreePath, usize)| {
-        members.get(*number).is_some_and(|own| own.len() >= FAMILY)
-    };
-    let kept = family.into_iter().filter(large);
-    kept.map(|(path, number)| (path.clone(), number)).collect()
+    let numbers = components(&edges);
+    let mut sizes: FxHashMap<usize, usize> = FxHashMap::default();
+    for number in &numbers {
+        *sizes.entry(*number).or_default() += 1;
+    }
+    let numbered = paths.into_iter().zip(numbers);
+    let is_family =
+        |(_, number): &(_, usize)| sizes.get(number).is_some_and(|size| *size >= FAMILY);
+    let large = numbered.filter(is_family);
+    large.map(|(path, number)| (path.clone(), number)).collect()
 }
 
-/// What acting on a class is worth, for the order of a page. Of what is plainly one text: the statements that
+/// What acting on a class is worth, for the order of a page. Of what is plainly one text: the tokens that
 /// would go, as their root, for nobody merges a thousand lines a hundred times as gladly as ten, and less
 /// for each place where the texts part. Of all others how likely somebody wants it gone counts most, as
 /// odds. Half as much again where a GPU is called.
@@ -459,11 +459,10 @@ const ACROSS_PACKAGES: f32 = 0.6;
 
 /// Whether all members are in one package, as far as paths say so.
 fn are_in_one_package(class: &Duplicate) -> bool {
-    let package = |member: &Member| {
+    fn package(member: &Member) -> Option<&str> {
         let path = member.path.as_str();
-        let sources = path.find("/src/").map(|at| path.get(..at).unwrap_or(""));
-        sources.map(str::to_owned)
-    };
+        path.get(..path.find("/src/")?)
+    }
     let mut packages = class.members.iter().map(package);
     let first = packages.next();
     packages.all(|other| Some(other) == first)

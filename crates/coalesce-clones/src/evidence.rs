@@ -419,9 +419,8 @@ impl Evidence {
     }
 }
 
-/// Tokens from which on a text that is another one but for one or two words is no accident: of labelled
-/// pairs of so many nine of ten are duplicated, and of those that maintainers merged or keep apart all
-/// were merged.
+/// Tokens from which on a text that is another one but for one or two words is hardly an accident: of labelled pairs of 66
+/// and more, nine of ten that were read are duplicated, and all 12 of those that were merged or kept apart were merged.
 pub const SUBSTITUTED_TOKENS: u32 = 60;
 
 /// Whether two entries, tests aside, are one text with other words in it.

@@ -124,12 +124,6 @@ impl Measure {
     }
 }
 
-/// The features of a class, for whoever fits the weights.
-#[must_use]
-pub fn features(members: &[Place<'_>]) -> [f32; FEATURES] {
-    Measure::new(members).features
-}
-
 /// What is asked of one text again and again.
 struct MeasuredText<'f> {
     /// The text of the body.

@@ -28,7 +28,8 @@ const CHAPTERS: [(&str, &str, &str); 10] = [
     (
         "product",
         "Duplicates",
-        "Plainly one text: what saves most and differs least comes first, what each does alone is below it. \
+        "Three quarters the same and more, with few places where the texts part: what saves most comes first, \
+         what each does alone is below it. \
          Likelihood: that a maintainer calls it duplicated. Whether to merge is for you to say.",
     ),
     (
@@ -50,7 +51,7 @@ const CHAPTERS: [(&str, &str, &str); 10] = [
     (
         "kept",
         "Copies that are kept",
-        "A comment says that the copy is meant: see that both stay in step.",
+        "A text beside it speaks of a copy, or asks to keep it in step: perhaps on purpose.",
     ),
     (
         "programs",

@@ -93,7 +93,7 @@ impl<'a> Judge<'a> {
             Tried::Left(answer) => answer,
         };
         let refusal = refusal(&answer);
-        // A compiler is asked for what it settles where there is no interpreter to ask.
+        // Of Python alone: the oracle of Rust is the compiler that `--verify` would ask.
         if done.language != LanguageKind::Python || !matches!(refusal, Outcome::NotProven(_)) {
             return Ok(refusal);
         }

@@ -162,7 +162,7 @@ fn measured<'l>(directory: &Path, labels: &'l Labels) -> anyhow::Result<Vec<Meas
                 println!("left out: {} {:?}", class.tree, class.places.first());
                 continue;
             }
-            let features = merging::features(&members);
+            let features = merging::Measure::new(&members).features;
             let counts = match (class.origin, class.duplicated) {
                 (Origin::Merged, true) => MERGED,
                 (Origin::Read, _) => NOT_DUPLICATED,
