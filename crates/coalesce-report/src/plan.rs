@@ -175,7 +175,7 @@ pub fn not_rewritten(page: &mut Page, entries: &[NotRewrittenEntry], limit: usiz
 
 /// What could not be proven, and why; the first `limit` places.
 pub fn unproven(page: &mut Page, entries: &[UnprovenEntry], limit: usize) {
-    let why = "What moves may be named here, and reading cannot tell. `migrate --verify` tries it.";
+    let why = "What moves may be named here, and reading cannot tell. `migrate --verify` settles some kinds.";
     let places = entries.iter().map(|entry| UntouchedPlace {
         path: &entry.path,
         range: entry.range,

@@ -121,11 +121,7 @@ pub fn settled(page: &mut Page, verify: &Verify) {
         "Reading could not prove these; importing every module has, here and as it is installed.";
     page.section(BOLD, "Settled", verify.settled_places.len(), what);
     page.some(&verify.settled_places, |page, entry| {
-        page.put(PLAIN, "  ");
-        match entry.line {
-            Some(line) => page.put(PLACE, format_args!("{}:{line}", entry.path)),
-            None => page.put(PLACE, &entry.path),
-        };
+        page.put(PLAIN, "  ").place(&entry.path, entry.range);
         page.put(PLAIN, format_args!("  {}  ", entry.name));
         let kind = entry.kind.as_str();
         page.put(DIM, format_args!("[{kind}] {}", entry.why)).end();

@@ -198,8 +198,8 @@ pub struct Outcome {
     pub unused: Vec<UnusedImport>,
     /// The files that were compiled, once for each set of names.
     pub compiled: Vec<CompiledFile>,
-    /// For each module whose import passed what of the tree that has loaded, as places in the list of modules.
-    #[serde(default)]
+    /// For each module whose import passed what of the tree that has loaded, as places in the list of modules;
+    /// nothing on Windows.
     pub loaded: BTreeMap<String, Vec<u32>>,
     /// Why nothing could be judged at all, in the words of the program.
     pub hopeless: Option<String>,

@@ -217,16 +217,10 @@ pub(crate) fn environment(scratch: &Scratch, limits: Limits) -> Result<String, E
     Ok(String::from_utf8_lossy(&done.stdout).into_owned())
 }
 
-/// The interpreter in a few words: its version, and how much is installed for it.
+/// The interpreter alone: where it is, and its version.
 pub(crate) fn interpreter(scratch: &Scratch, limits: Limits) -> Result<String, Error> {
-    const ASK: &str = "import platform\nimport importlib.metadata as m\n\
-         print(platform.python_implementation(), platform.python_version(), len(list(m.distributions())))";
-    let done = run(scratch, "python", limits, |command| {
-        command.args(["-c", ASK]);
-    })?;
-    let said = String::from_utf8_lossy(&done.stdout).into_owned();
-    let (version, installed) = said.trim().rsplit_once(' ').unwrap_or((said.trim(), "0"));
-    Ok(format!("{version}, {installed} distributions"))
+    let said = environment(scratch, limits)?;
+    Ok(said.lines().next().unwrap_or_default().to_owned())
 }
 
 /// Runs what writes a report, and tells of each line that is there.

@@ -7,10 +7,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_model::{
-    Change, LanguageGraph as _, LanguageKind, LineIndex, Subject, Texts as _, Unproven,
-    UnprovenKind,
+    Change, LanguageGraph as _, LanguageKind, Subject, Unproven, UnprovenKind,
     change::Renames,
-    envelope::{SettledPlace, TreeState, Verify},
+    envelope::{Locator, TreeState, Verify},
 };
 use coalesce_verify::Check;
 
@@ -26,53 +25,38 @@ impl Bench<'_> {
         worked: &mut MigrationPlan,
         verify: &mut Verify,
     ) -> Result<(), Failure> {
-        let none = Vec::new();
         let changes = worked.checked.changes.get(&LanguageKind::Python);
-        let changes = changes.unwrap_or(&none);
+        let changes = changes.map_or(&[][..], Vec::as_slice);
         let (Some(before), Some(after)) = (
             Loads::of(before, TreeState::Before),
             Loads::of(after, TreeState::After),
         ) else {
             return Ok(());
         };
-        let importers = Importers::new(changes, &before, &after);
+        let renames = Renames::new(changes, ".");
         let open = worked.assembled.unproven.iter();
-        let settled: Vec<bool> = open
-            .map(|place| {
-                let doubt = Doubt::of(place, session, changes);
-                doubt.is_some_and(|doubt| importers.settle(&doubt))
-            })
+        let doubts: Vec<Option<Doubt>> = open
+            .map(|place| Doubt::of(place, session, &renames))
             .collect();
-        if !settled.contains(&true) {
+        if doubts.iter().all(Option::is_none) {
             return Ok(());
         }
-        let interpreter = self.checker.interpreter()?;
-        let mut settled = settled.into_iter();
+        let importers = Importers::new(&renames, &before, &after);
+        let mut locator = Locator::new(&session.tree);
+        let mut doubts = doubts.into_iter();
         worked.assembled.unproven.retain(|place| {
-            let is_settled = settled.next().unwrap_or_default();
+            let doubt = doubts.next().flatten();
+            let is_settled = doubt.is_some_and(|doubt| importers.settle(&doubt));
             if is_settled {
                 verify.settled += 1;
-                verify
-                    .settled_places
-                    .push(told(place, session, &interpreter));
+                verify.settled_places.push(locator.unproven(place));
             }
             !is_settled
         });
+        if !verify.settled_places.is_empty() {
+            verify.settled_by = Some(self.checker.interpreter()?);
+        }
         Ok(())
-    }
-}
-
-/// A place that was settled.
-fn told(place: &Unproven, session: &Session, interpreter: &str) -> SettledPlace {
-    let text = session.tree.text(&place.path);
-    let line = place.span.zip(text);
-    SettledPlace {
-        path: place.path.clone(),
-        line: line.map(|(span, text)| LineIndex::new(&text).line_number(span.start)),
-        kind: place.kind,
-        name: place.name.clone(),
-        why: place.why.clone(),
-        by: format!("the import of every module, with {interpreter}"),
     }
 }
 
@@ -113,8 +97,7 @@ struct Importer<'r> {
 struct Importers<'r>(Vec<Importer<'r>>);
 
 impl<'r> Importers<'r> {
-    fn new(changes: &[Change], before: &Loads<'r>, after: &Loads<'r>) -> Self {
-        let renames = Renames::new(changes, ".");
+    fn new(renames: &Renames<'_>, before: &Loads<'r>, after: &Loads<'r>) -> Self {
         let stays = |name: &str| {
             let change = renames.nearest(name);
             change.is_none_or(|(change, _)| change.kind.carries_text())
@@ -148,13 +131,12 @@ struct Doubt {
 }
 
 impl Doubt {
-    fn of(place: &Unproven, session: &Session, changes: &[Change]) -> Option<Self> {
+    fn of(place: &Unproven, session: &Session, renames: &Renames<'_>) -> Option<Self> {
         if place.kind != UnprovenKind::FailingImport || place.path.extension() != Some("py") {
             return None;
         }
         let graph = &session.python.graph;
         let module = graph.modules().get(graph.module_of(&place.path)?)?;
-        let renames = Renames::new(changes, ".");
         let change = renames.nearest(&place.name).map(|(change, _)| change);
         // What gives way to something else is not run any more.
         if change.is_some_and(|change| !change.kind.carries_text()) {

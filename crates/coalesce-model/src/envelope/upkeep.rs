@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Committed, EditedLines, Files, Grade, Plan, ReferenceEntry, ShimEntry};
-use crate::{Code, TreePath, UnprovenKind};
+use super::{Committed, EditedLines, Files, Grade, Plan, ReferenceEntry, ShimEntry, UnprovenEntry};
+use crate::{Code, TreePath};
 
 /// What `verify` found out by running the project's own checks in a scratch copy.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
@@ -38,24 +38,9 @@ pub struct Verify {
     /// How many of the places that reading could not prove the compiler, or the imports, have settled.
     pub settled: usize,
     /// Those that the imports of Python have settled.
-    pub settled_places: Vec<SettledPlace>,
-}
-
-/// A place that reading could not prove, and that importing every module has.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
-pub struct SettledPlace {
-    /// The file, by its path before the migration.
-    pub path: TreePath,
-    /// The line there, 1-based; null for the file as a whole.
-    pub line: Option<u32>,
-    /// What kept it from being proven.
-    pub kind: UnprovenKind,
-    /// What was concerned.
-    pub name: String,
-    /// Why it was open.
-    pub why: String,
-    /// What settled it, and in which configuration.
-    pub by: String,
+    pub settled_places: Vec<UnprovenEntry>,
+    /// The interpreter that these were imported with; null where there are none.
+    pub settled_by: Option<String>,
 }
 
 /// An error of the planned tree that was mended in the plan, by what the compiler suggests.

@@ -3,7 +3,7 @@
 
 use std::cell::{OnceCell, RefCell};
 
-use coalesce_model::{ByteSpan, LanguagePlan, Texts, TreePath, Unproven, UnprovenKind};
+use coalesce_model::{ByteSpan, LanguagePlan, Memo, Texts, TreePath, Unproven, UnprovenKind};
 use ruff_python_ast::{
     Expr, Stmt, StmtFunctionDef,
     visitor::{self, Visitor},
@@ -103,24 +103,19 @@ pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) 
     }
 }
 
-/// Items that are read off a module which something imports by a text: `import_module(path).ITEM`. The module is known
-/// by its text, or by none, and the item is not there any more.
+/// Items that are read off a module which something imports by a text: `import_module(path).ITEM`. Which module that
+/// is stands in a text, or nowhere, and the item is not there any more.
 fn read_off_modules(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) {
     let graph = mapping.graph;
+    // Asked once for each module, however much leaves it.
+    let spelled = Memo::default();
     for moved in &mapping.items.list {
         let Some(home) = graph.modules.get(moved.source) else {
             continue;
         };
-        let spelled = OnceCell::new();
         let is_spelled = || {
-            *spelled.get_or_init(|| {
-                let quoted = ['"', '\''].map(|quote| format!("{quote}{}{quote}", home.name));
-                let mut all = graph.modules.iter();
-                all.any(|module| {
-                    let text = texts.text(&module.path).unwrap_or_default();
-                    quoted.iter().any(|quoted| text.contains(quoted.as_str()))
-                })
-            })
+            let found = spelled.get(moved.source, || is_in_a_text(mapping, &home.name, texts));
+            found.is_some()
         };
         let dotted = format!(".{}", moved.item);
         for (reader, text) in mapping.mentioning(&moved.item) {
@@ -141,6 +136,17 @@ fn read_off_modules(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut Languag
             }));
         }
     }
+}
+
+/// Something, where a text of the tree is the name of a module.
+fn is_in_a_text(mapping: &Mapping<'_>, name: &str, texts: &dyn Texts) -> Option<()> {
+    let quoted = ['"', '\''].map(|quote| format!("{quote}{name}{quote}"));
+    let mut all = mapping.graph.modules.iter();
+    let is_there = all.any(|module| {
+        let text = texts.text(&module.path).unwrap_or_default();
+        quoted.iter().any(|quoted| text.contains(quoted.as_str()))
+    });
+    is_there.then_some(())
 }
 
 /// Where a file reads an attribute of an item's name off what is no module or class that can be told.

@@ -1,2 +1,0 @@
-def add_slowly(a, b):
-    return a + b

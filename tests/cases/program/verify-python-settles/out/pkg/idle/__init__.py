@@ -1,3 +1,0 @@
-from pkg.tools import KINDS
-
-KINDS.sort()
