@@ -23,6 +23,12 @@ fn git(root: &Path, arguments: &[&str]) -> bool {
     true
 }
 
+/// Commits all that there is.
+fn commit_all(root: &Path) {
+    git(root, &["add", "."]);
+    git(root, &["commit", "-qm", "m"]);
+}
+
 fn dirty(root: &Path, names: &[&str]) -> Vec<String> {
     let paths: Vec<_> = names.iter().map(|name| path(name)).collect();
     let dirty = uncommitted(root, &paths).unwrap();
@@ -59,8 +65,7 @@ fn changed_staged_and_unknown_files_are_dirty_and_no_others() {
         ["clean.py"],
         "nothing committed"
     );
-    git(root, &["add", "."]);
-    git(root, &["commit", "-qm", "m"]);
+    commit_all(root);
     write(root, "changed.py", "two\n");
     write(root, "staged.py", "two\n");
     write(root, "unknown.py", "one\n");
@@ -90,8 +95,7 @@ fn line_ends_count_unless_the_repository_converts_them() {
     if !git(root, &["init", "-q"]) {
         return;
     }
-    git(root, &["add", "."]);
-    git(root, &["commit", "-qm", "m"]);
+    commit_all(root);
     write(root, "a.py", "one\r\ntwo\r\n");
     assert_eq!(dirty(root, &["a.py"]), ["a.py"]);
     git(root, &["config", "core.autocrlf", "true"]);
@@ -109,8 +113,7 @@ fn filters_and_hooks_of_the_repository_are_never_run() {
     if !git(root, &["init", "-q"]) {
         return;
     }
-    git(root, &["add", "."]);
-    git(root, &["commit", "-qm", "m"]);
+    commit_all(root);
     let mark = root.join("ran");
     let run = format!("touch {}", mark.display());
     for key in [
@@ -134,8 +137,7 @@ fn a_damaged_repository_is_an_error() {
     if !git(root, &["init", "-q"]) {
         return;
     }
-    git(root, &["add", "."]);
-    git(root, &["commit", "-qm", "m"]);
+    commit_all(root);
     fs::remove_dir_all(root.join(".git/objects")).unwrap();
     fs::create_dir_all(root.join(".git/objects")).unwrap();
     let error = uncommitted(root, &[path("a.py")]).unwrap_err();
@@ -153,12 +155,10 @@ fn a_repository_within_the_tree_answers_for_its_own_files() {
     if !git(&inner, &["init", "-q"]) {
         return;
     }
-    git(&inner, &["add", "."]);
-    git(&inner, &["commit", "-qm", "m"]);
+    commit_all(&inner);
     git(root, &["init", "-q"]);
     // As a link to a commit.
-    git(root, &["add", "."]);
-    git(root, &["commit", "-qm", "m"]);
+    commit_all(root);
     write(root, "inner/changed.py", "two\n");
     let all = ["a.py", "inner/clean.py", "inner/changed.py"];
     assert_eq!(dirty(root, &all), ["inner/changed.py"]);
@@ -183,8 +183,7 @@ fn nobody_waits_for_a_pipe_in_a_repository() {
         if !git(root, &["init", "-q"]) {
             return;
         }
-        git(root, &["add", "."]);
-        git(root, &["commit", "-qm", "m"]);
+        commit_all(root);
         let at = root.join(".git").join(name);
         let _ = fs::remove_file(&at);
         if !Command::new("mkfifo")
@@ -208,8 +207,7 @@ fn before_a_folder_was_committed_its_files_were_not_there() {
     if !git(root, &["init", "-q"]) {
         return;
     }
-    git(root, &["add", "."]);
-    git(root, &["commit", "-q", "-m", "one"]);
+    commit_all(root);
     write(root, "new/fresh.py", "one\n");
     let fresh = path("fresh.py");
     let before = bytes_before(&root.join("new"), "HEAD", std::slice::from_ref(&fresh)).unwrap();
