@@ -174,9 +174,7 @@ fn is_off_by(
     };
     let facts = world.facts(file);
     let contains = |span: &ByteSpan| span.start <= at && at < span.end;
-    let bodies = world[file].bodies.iter().map(|body| &world[*body]);
-    let around = bodies.filter(|body| contains(&facts.scope(body.scope).span));
-    let Some(body) = around.min_by_key(|body| facts.scope(body.scope).span.len()) else {
+    let Some(body) = world.body_around(file, at).map(|body| &world[body]) else {
         return false;
     };
     let inside = facts.scope(body.scope).span;

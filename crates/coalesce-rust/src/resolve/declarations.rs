@@ -9,6 +9,15 @@ use super::{
 use crate::facts::ScopeId;
 
 impl World {
+    /// The innermost body of a module around a byte of a file.
+    pub(crate) fn body_around(&self, file: FileId, at: u32) -> Option<BodyId> {
+        let facts = self.facts(file);
+        let span = |body: &BodyId| facts.scope(self[*body].scope).span;
+        let bodies = self[file].bodies.iter().copied();
+        let around = bodies.filter(|body| span(body).start <= at && at < span(body).end);
+        around.min_by_key(|body| span(body).len())
+    }
+
     /// The `mod` declarations of each body by their names, those of its blocks included.
     fn read_declarations(&self) -> FxHashMap<(BodyId, Sym), Vec<u32>> {
         let mut found: FxHashMap<(BodyId, Sym), Vec<u32>> = FxHashMap::default();

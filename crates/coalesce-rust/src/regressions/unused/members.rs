@@ -27,7 +27,7 @@ const PERHAPS_DEAD: Warning = Warning {
 /// Derives that make no use of what they read or make, as the compiler counts.
 const IDLE_DERIVES: [&str; 5] = ["Clone", "Copy", "Debug", "Default", "Eq"];
 /// Those that read no variant and make none, besides.
-const OF_VARIANTS: [&str; 5] = ["Hash", "Ord", "PartialEq", "PartialOrd", "Eq"];
+const OF_VARIANTS: [&str; 4] = ["Hash", "Ord", "PartialEq", "PartialOrd"];
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum HiddenMemberKind {
@@ -56,7 +56,7 @@ struct Holder<'n> {
 }
 
 /// A place that says a member's name.
-struct Said {
+struct MemberUse {
     member: usize,
     /// Whether it is the member for certain.
     is_certain: bool,
@@ -69,10 +69,9 @@ impl Named<'_> {
     /// What the compiler may say of the public members of something hidden.
     pub(super) fn members_in_doubt(&mut self, item: ItemId) -> Vec<Unproven> {
         let world = self.tree.world;
-        let name = world[item].name.clone();
-        let mut holder = Holder {
+        let holder = Holder {
             item,
-            name: &name,
+            name: &world[item].name,
             blocks: blocks_of(world, item),
             members: self.members_of(item),
         };
@@ -83,7 +82,7 @@ impl Named<'_> {
         let own = self.conditions.of_item(item);
         let used = serving(&said, holder.members.len(), &own, |said| said.is_certain);
         let perhaps = serving(&said, holder.members.len(), &own, |_| true);
-        let members = holder.members.drain(..).enumerate();
+        let members = holder.members.into_iter().enumerate();
         let told = members.filter(|(at, _)| !used.contains(at));
         told.filter_map(|(at, member)| {
             let warning = match perhaps.contains(&at) {
@@ -130,7 +129,7 @@ impl Named<'_> {
     }
 
     /// All places of its crate that say a member's name.
-    fn said_of(&mut self, holder: &Holder<'_>) -> Vec<Said> {
+    fn said_of(&mut self, holder: &Holder<'_>) -> Vec<MemberUse> {
         let world = self.tree.world;
         let krate = world[world[holder.item].module].krate;
         let mut found = Vec::new();
@@ -168,7 +167,7 @@ impl Named<'_> {
         holder: &Holder<'_>,
         (file, at): (FileId, usize),
         (words, alone): (&TextTokens<'_>, &[bool]),
-    ) -> Option<Said> {
+    ) -> Option<MemberUse> {
         let span = words.tokens.get(at)?.span;
         let word = words.at(at);
         let word = word.split('.').next().unwrap_or(word);
@@ -203,7 +202,7 @@ impl Named<'_> {
             .any(|one| one.file == file && one.at == span);
         let whole = |one: &HiddenMember| one.file == file && one.span.contains(span);
         let inside = holder.members.iter().position(whole);
-        (!own).then(|| Said {
+        (!own).then(|| MemberUse {
             member,
             is_certain,
             inside,
@@ -213,14 +212,7 @@ impl Named<'_> {
 
     /// The conditions around a byte of a file, of the innermost body of a module there.
     fn conditions_at(&mut self, file: FileId, at: u32) -> BTreeSet<String> {
-        let world = self.tree.world;
-        let facts = world.facts(file);
-        let bodies = world[file].bodies.iter().copied();
-        let around = bodies.filter(|body| {
-            let span = facts.scope(world[*body].scope).span;
-            span.start <= at && at < span.end
-        });
-        let body = around.min_by_key(|body| facts.scope(world[*body].scope).span.len());
+        let body = self.tree.world.body_around(file, at);
         body.map_or_else(BTreeSet::new, |body| {
             self.conditions.at_place(file, body, at)
         })
@@ -273,10 +265,10 @@ impl Named<'_> {
 /// The members that are used wherever the item is there, by places that count: in the text of a member only if that
 /// one is used.
 fn serving(
-    said: &[Said],
+    said: &[MemberUse],
     count: usize,
     own: &BTreeSet<String>,
-    counts: fn(&Said) -> bool,
+    counts: fn(&MemberUse) -> bool,
 ) -> BTreeSet<usize> {
     let mut found = BTreeSet::new();
     loop {
@@ -529,18 +521,18 @@ fn is_empty(ty: &syn::Type) -> bool {
 
 /// Whether something that an attribute makes may read all fields, or their layout is what counts.
 fn reads_fields(attributes: &[syn::Attribute]) -> bool {
-    derives(attributes).any(|one| !IDLE_DERIVES.contains(&one.as_str()))
+    what_may_expand(attributes).any(|one| !IDLE_DERIVES.contains(&one.as_str()))
         || attributes.iter().any(|one| one.path().is_ident("repr"))
 }
 
 /// Whether something that an attribute makes may make all variants.
 fn makes_variants(attributes: &[syn::Attribute]) -> bool {
-    derives(attributes)
+    what_may_expand(attributes)
         .any(|one| !IDLE_DERIVES.contains(&one.as_str()) && !OF_VARIANTS.contains(&one.as_str()))
 }
 
-/// The last names of what an item derives; an attribute of unknown meaning counts as such a one.
-fn derives(attributes: &[syn::Attribute]) -> impl Iterator<Item = String> {
+/// The last names of what an item derives, and of attributes of unknown meaning: each may make code of it.
+fn what_may_expand(attributes: &[syn::Attribute]) -> impl Iterator<Item = String> {
     let mut found = Vec::new();
     for attribute in attributes {
         let own = attribute
