@@ -28,7 +28,7 @@ pub enum Chapter {
     Asked,
     /// What runs on a device, with changes.
     Kernels,
-    /// The same in several packages.
+    /// The same in several packages, with changes.
     Packages,
     /// The same once for each backend.
     Backends,
@@ -126,12 +126,12 @@ impl Chapter {
         let is_for_device = |(file, unit): &Place<'_>| twins::is_for_device(file, unit);
         let is_macro = |(file, unit): &Place<'_>| twins::is_macro(file, unit);
         let is_short = places.iter().any(is_short_passage);
-        if !is_plain || is_short || !is_work(places) {
+        if !is_plain || is_short || !is_work(places) || is_interface(places, measure) {
             Self::Alike
         } else if twins::are_asked_of_traits(places) {
             Self::Asked
         } else if measure.is_equal() {
-            Self::of_packages(members)
+            Self::Product
         } else if twins::are_called_otherwise(places) || places.iter().any(is_macro) {
             Self::Asked
         } else if places.iter().any(is_for_device) {
@@ -276,6 +276,12 @@ fn least_share(places: &[Place<'_>]) -> f32 {
     }
 }
 
+/// Whether it is a type that decides nothing: its methods are what it is asked by.
+fn is_interface(places: &[Place<'_>], measure: &Measure) -> bool {
+    let is_type = |(_, unit): &Place<'_>| matches!(unit.kind, UnitKind::Class | UnitKind::Impl);
+    measure.decisions < 1.0 && places.iter().any(is_type)
+}
+
 /// Whether there is anything done: what only lists names or values is content.
 fn is_work(places: &[Place<'_>]) -> bool {
     let calls = |(file, unit): &Place<'_>| {
@@ -307,6 +313,7 @@ fn is_short_passage((file, unit): &Place<'_>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use coalesce_model::TreePath;
 
     fn members(places: &[&str]) -> Vec<Member> {
         let member = |place: &&str| {

@@ -13,16 +13,17 @@ const FAMILY_LINES: u32 = 30;
 /// Classes that two files share from which on they are alike.
 const SHARED: usize = 2;
 
-/// Puts what differs from file to file of a family into a chapter of its own: that there is one file for
-/// each model is the project's rule, and what is the same throughout is still told first.
+/// Puts what differs from file to file of a family into a chapter of its own, and what is in six files of it:
+/// that there is one file for each model is the project's rule, and what is the same in a few is still told first.
 pub fn part_families(classes: &mut [Duplicate]) {
     let families = families(classes);
     for class in classes {
-        // Passages are what the parts of a family have in common by being one.
+        let paths = paths_of(class);
+        // Passages are what the parts of a family have in common by being one, and so is what all of it has.
         let is_same = class.kind != DuplicateKind::Block
+            && paths.len() < FAMILY
             && class.measure.is_none_or(|measure| measure.is_equal());
         let asked = class.chapter == Chapter::Product && !is_same;
-        let paths = paths_of(class);
         if asked && paths.len() > 1 && are_of_one(&paths, &families) {
             class.chapter = Chapter::Variants;
         }

@@ -10,6 +10,7 @@ use crate::{
     chapters::Chapter,
     merging::Measure,
     report::{Duplicate, Member},
+    twins,
 };
 
 /// What acting on a class is worth, for the order of a page. Of what is plainly one text: the tokens that
@@ -21,7 +22,10 @@ pub fn worth(class: &Duplicate) -> f32 {
     let sought = if class.gpu { 1.5 } else { 1.0 };
     if let (Chapter::Product | Chapter::Next, Some(measure)) = (class.chapter, class.measure) {
         let plain = measure.share * measure.share / (1.0 + measure.breaks / FEW_BREAKS);
-        return measure.gain(class.members.len()).sqrt() * plain * sought;
+        let decides = if measure.decisions < 1.0 { WIRING } else { 1.0 };
+        let near = twins::are_in_one_package(&class.members);
+        let near = if near { 1.0 } else { ACROSS_PACKAGES };
+        return measure.gain(class.members.len()).sqrt() * plain * decides * near * sought;
     }
     let likely = match class.kind {
         // What an idiom has in common is a question, not a text.
@@ -34,6 +38,10 @@ pub fn worth(class: &Duplicate) -> f32 {
 
 /// With so many places where texts part, to merge them is worth half.
 const FEW_BREAKS: f32 = 8.0;
+/// What is in several packages needs one that all depend on.
+const ACROSS_PACKAGES: f32 = 0.6;
+/// What only hands things on is merged less gladly than what decides something.
+const WIRING: f32 = 0.7;
 /// The most that a likelihood counts as.
 const SURE: f32 = 0.95;
 /// The likelihood of what nobody has measured.

@@ -577,49 +577,45 @@ impl Writer<'_> {
         found
     }
 
-    fn idioms(&mut self, idioms: &[Idiom]) -> Vec<Duplicate> {
-        let found = idioms.iter().filter_map(|idiom| {
-            let places: Vec<(&SourceFile, &Unit, (u32, u32))> = idiom
-                .places
-                .iter()
-                .filter_map(|place| {
-                    let file = self.corpus.files.get(place.file as usize)?;
-                    Some((file, file.units.get(place.unit as usize)?, place.lines))
-                })
-                .filter(|(file, unit, _)| !is_allowed(file, unit))
-                .collect();
-            let (file, _, _) = places.first()?;
-            let all: Vec<Member> = places
-                .iter()
-                .map(|(file, unit, lines)| Member {
-                    lines: *lines,
-                    ..member(file, unit)
-                })
-                .collect();
-            let around = Places::new(all.iter().map(|member| (&member.path, member.lines)));
-            let mut members = all.clone();
-            members.retain(|member| !around.hold(&member.path, member.lines));
-            let lines = members
-                .iter()
-                .map(|member| member.lines.1 - member.lines.0 + 1);
-            let removable = lines.clone().sum::<u32>() - lines.max().unwrap_or(0);
-            (members.len() > 1).then(|| Duplicate {
-                id: format!("idiom-{}", idiom.id),
-                kind: DuplicateKind::Idiom,
-                language: file.language,
-                removable_lines: removable,
-                chapter: Chapter::of_places(&members),
-                measure: None,
-                members,
-                inside: None,
-                similarity: 1.0,
-                likelihood: None,
-                differences: Vec::new(),
-                gpu: true,
-                title: idiom.title.clone(),
-            })
-        });
+    fn idioms(&self, idioms: &[Idiom]) -> Vec<Duplicate> {
+        let found = idioms.iter().filter_map(|idiom| self.idiom(idiom));
         found.collect()
+    }
+
+    /// What one idiom has in several places; `None` when comments leave less than two.
+    fn idiom(&self, idiom: &Idiom) -> Option<Duplicate> {
+        let places = idiom.places.iter().filter_map(|place| {
+            let file = self.corpus.files.get(place.file as usize)?;
+            let unit = file.units.get(place.unit as usize)?;
+            (!is_allowed(file, unit)).then_some((file, unit, place.lines))
+        });
+        let places: Vec<(&SourceFile, &Unit, (u32, u32))> = places.collect();
+        let (file, _, _) = places.first()?;
+        let all = places.iter().map(|(file, unit, lines)| Member {
+            lines: *lines,
+            ..member(file, unit)
+        });
+        let all: Vec<Member> = all.collect();
+        let around = Places::new(all.iter().map(|member| (&member.path, member.lines)));
+        let mut members = all.clone();
+        members.retain(|member| !around.hold(&member.path, member.lines));
+        let lines = members.iter().map(|one| one.lines.1 - one.lines.0 + 1);
+        let removable = lines.clone().sum::<u32>() - lines.max().unwrap_or(0);
+        (members.len() > 1).then(|| Duplicate {
+            id: format!("idiom-{}", idiom.id),
+            kind: DuplicateKind::Idiom,
+            language: file.language,
+            removable_lines: removable,
+            chapter: Chapter::of_places(&members),
+            measure: None,
+            members,
+            inside: None,
+            similarity: 1.0,
+            likelihood: None,
+            differences: Vec::new(),
+            gpu: true,
+            title: idiom.title.clone(),
+        })
     }
 }
 

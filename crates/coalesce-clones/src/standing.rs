@@ -139,22 +139,7 @@ pub fn is_kept(file: &SourceFile, unit: &Unit) -> bool {
         KEPT.iter().any(|words| line.contains(words))
     };
     let own = unit.kind != UnitKind::Module;
-    let of_unit = || beginning(file, unit).lines();
-    file.text.lines().take(HEAD).any(says)
-        || own && of_unit().any(says)
-        || own && of_unit().any(is_deprecation)
-}
-
-/// Whether a line says that what stands here is to go.
-fn is_deprecation(line: &str) -> bool {
-    let line = line.trim_start();
-    let words = [
-        "#[deprecated",
-        "@deprecated",
-        ".. deprecated::",
-        "\"\"\"Deprecated",
-    ];
-    words.iter().any(|words| line.starts_with(words))
+    file.text.lines().take(HEAD).any(says) || own && beginning(file, unit).lines().any(says)
 }
 
 /// The text before a unit and at its beginning.

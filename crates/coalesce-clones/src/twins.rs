@@ -75,7 +75,7 @@ const BACKENDS: [&str; 54] = [
 const NEUTRAL: [&str; 3] = ["backend", "backends", ""];
 /// Words of names and folders by which what waits is told from what does not, and what changes from what
 /// only reads.
-const TWIN_WORDS: [&str; 7] = ["async", "asyncio", "aio", "sync", "blocking", "mut", "ref"];
+const TWIN_WORDS: [&str; 5] = ["async", "asyncio", "aio", "blocking", "mut"];
 /// What stands before a function or type that runs on a device.
 const DEVICE_WORDS: [&str; 3] = ["kernel", "cube", "spirv"];
 /// What compiles for a device, behind the name of its library.

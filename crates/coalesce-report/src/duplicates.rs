@@ -58,7 +58,7 @@ const CHAPTERS: [(&str, &str, &str); 14] = [
     ),
     (
         "packages",
-        "Duplicates in several packages",
+        "In several packages, alike and not the same",
         "Each package has its own: one home for them is a package that all may depend on.",
     ),
     (
