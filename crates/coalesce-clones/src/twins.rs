@@ -92,6 +92,19 @@ const DEVICE_COMPILERS: [(&str, &str); 8] = [
 /// Tokens below which what a trait asks for is what everybody writes who has it.
 const ASKED_FOR: usize = 250;
 
+/// Traits of the standard library that each type has by itself: conversions name both types, field by field.
+const OF_TYPES: [&str; 9] = [
+    "From",
+    "TryFrom",
+    "Into",
+    "Debug",
+    "Display",
+    "PartialEq",
+    "PartialOrd",
+    "Hash",
+    "Default",
+];
+
 /// Whether the paths are the same but for words that name backends, others in each.
 pub fn are_backends(members: &[Member]) -> bool {
     are_apart(members, |word| BACKENDS.contains(&word))
@@ -141,11 +154,20 @@ pub fn are_in_one_package(members: &[Member]) -> bool {
     packages.all(|other| Some(other) == first)
 }
 
-/// Whether a trait asks for each of them, and they are short.
+/// Whether a trait asks for each of them, and they are short or the trait is one by which a type says what it is.
 pub fn are_asked_of_traits(places: &[Place<'_>]) -> bool {
     places.iter().all(|(file, unit)| {
-        file.body_of(unit).len() < ASKED_FOR && standing::is_of_trait(file, unit)
+        let is_short = file.body_of(unit).len() < ASKED_FOR;
+        standing::is_of_trait(file, unit) && (is_short || is_of_type(file, unit))
     })
+}
+
+/// Whether the head of a unit, or of what it stands in, names a trait that each type has by itself.
+fn is_of_type(file: &SourceFile, unit: &Unit) -> bool {
+    let around = unit.parent.and_then(|at| file.units.get(at as usize));
+    let heads = [Some(unit), around].into_iter().flatten();
+    let mut words = heads.flat_map(|unit| head_of(file, unit).take_while(|word| *word != "for"));
+    words.any(|word| OF_TYPES.contains(&word))
 }
 
 /// Whether some wait or change what they are given and others do not: the language has no word for both.
