@@ -276,10 +276,14 @@ fn least_share(places: &[Place<'_>]) -> f32 {
     }
 }
 
-/// Whether it is a type that decides nothing: its methods are what it is asked by.
+/// Tokens by which even an interface is worth writing once.
+const LARGE: f32 = 400.0;
+
+/// Whether it is a type that decides nothing, and no large one: its methods are what it is asked by.
 fn is_interface(places: &[Place<'_>], measure: &Measure) -> bool {
     let is_type = |(_, unit): &Place<'_>| matches!(unit.kind, UnitKind::Class | UnitKind::Impl);
-    measure.decisions < 1.0 && places.iter().any(is_type)
+    let is_small = measure.gain(places.len()) < LARGE;
+    measure.decisions < 1.0 && is_small && places.iter().any(is_type)
 }
 
 /// Whether there is anything done: what only lists names or values is content.
