@@ -24,23 +24,42 @@ const PLACES_LISTED: usize = 2;
 /// Classes inside of a class that are named.
 const INNER_SHOWN: usize = 4;
 /// What copies are listed apart, with the reason.
-const CHAPTERS: [(&str, &str, &str); 10] = [
+const CHAPTERS: [(&str, &str, &str); 14] = [
     (
         "product",
         "Duplicates",
-        "Three quarters the same and more, with few places where the texts part: what saves most comes first, \
-         what each does alone is below it. \
+        "One text with few places where it parts: what saves most comes first, what each does alone is below it. \
          Likelihood: that a maintainer calls it duplicated. Whether to merge is for you to say.",
+    ),
+    (
+        "next",
+        "More duplicates",
+        "As plainly one text, with less to gain by it than those above.",
     ),
     (
         "alike",
         "Alike, and perhaps left so",
-        "The same in part, short, or asked for by an interface: most maintainers leave such copies.",
+        "The same in part, short, or wiring without a decision: most maintainers leave such copies.",
     ),
     (
         "variants",
         "Variants in a family of files",
-        "One file for each model, chip or shape, alike and not the same: perhaps the project's own rule.",
+        "One file for each model, chip, shape or version, alike and not the same: perhaps the project's own rule.",
+    ),
+    (
+        "asked",
+        "Asked for by the language",
+        "A trait wants it for each type, or one waits or changes what it is given and the other does not.",
+    ),
+    (
+        "kernels",
+        "Kernels, alike and not the same",
+        "They run on a device: what differs may be what each was tuned by.",
+    ),
+    (
+        "packages",
+        "In several packages, alike and not the same",
+        "Each package has its own: one home for them is a package that all may depend on.",
     ),
     (
         "backends",
