@@ -7,7 +7,7 @@ use coalesce_model::{ByteSpan, Unproven, UnprovenKind};
 use super::{Tree, is_changed, said_anew};
 use crate::{
     lexer,
-    resolve::{Body, ImplSite, ItemId, ModuleId, World},
+    resolve::{Body, ImplSite, ItemId, ModuleId, World, id},
     rewrite::{called_names, method_homes},
 };
 
@@ -79,9 +79,10 @@ fn rivals(tree: Tree<'_>) -> RivalsByMethod {
         .iter()
         .flat_map(|(_, all)| all.iter().copied())
         .collect();
-    for (item, module) in &homes.in_scope {
-        if asked.contains(item) {
-            in_scope.entry(*item).or_default().insert(*module);
+    for module in (0..id(world.modules.len())).map(ModuleId) {
+        let known = world.traits_in_scope(module);
+        for item in known.filter(|item| asked.contains(item)) {
+            in_scope.entry(item).or_default().insert(module);
         }
     }
     let mut types = BTreeMap::new();

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use coalesce_model::{ByteSpan, Unproven};
 
 use super::{
-    Tree, UNUSED_IMPORTS, Warning,
+    Tree, UNUSED_IMPORTS, Warning, bindings_meant,
     conditions::Conditions,
     hidden_names::{TreeWithGlobs, is_code},
     idle_macro_imports::is_macro_in_scope,
@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     facts::{LeafKind, Origin, SourceFacts, VisibilityKind},
-    resolve::{FileId, ModuleId, World},
+    resolve::{FileId, ModuleId, Site, World},
 };
 
 /// The module with an import, and what that says.
@@ -175,26 +175,24 @@ fn idle_of<'u>(
     let mut used = BTreeSet::new();
     for (file, source) in world.sources() {
         let mut sites = Vec::new();
-        world.visit_file(source, &mut |_, site| {
+        world.visit_file(source, &mut |facts, site| {
             let is_read = !matches!(site.origin, Origin::DocLink | Origin::DocCode);
-            let mut steps = site.trace.steps.iter();
-            if is_read
-                && steps.any(|step| step.import.is_some())
-                && !is_macro_in_scope(world, file, &site)
-            {
-                sites.push(site);
+            if is_read && !is_macro_in_scope(world, file, &site) {
+                let imports = imports_of_site(world, facts, &site);
+                if !imports.is_empty() {
+                    sites.push((site, imports));
+                }
             }
         });
-        for site in sites {
-            for import in site.trace.steps.iter().filter_map(|step| step.import) {
+        for (site, imports) in sites {
+            for import in imports {
                 used.insert(import);
-                let (Some(uses), Some(first)) = (asked.get_mut(&import), site.segments.first())
-                else {
-                    continue;
-                };
-                let body = world.body_of(&site);
-                uses.0
-                    .insert(conditions.at_place(file, body, first.span.start));
+                let uses = asked.get_mut(&import);
+                if let Some((uses, first)) = uses.zip(site.segments.first()) {
+                    let body = world.body_of(&site);
+                    uses.0
+                        .insert(conditions.at_place(file, body, first.span.start));
+                }
             }
         }
     }
@@ -210,6 +208,21 @@ fn idle_of<'u>(
         !uses.cover(&own.unwrap_or_default())
     });
     idle.map(|(import, _)| import).collect()
+}
+
+/// The imports that a path goes through, also where a macro has its name by where it stands: no path leads by that.
+fn imports_of_site(world: &World, facts: &SourceFacts, site: &Site<'_>) -> Vec<(FileId, u32)> {
+    let steps = &site.trace.steps;
+    let mut found: Vec<_> = steps.iter().filter_map(|step| step.import).collect();
+    for (pair, segment) in steps.windows(2).zip(site.segments.iter().skip(1)) {
+        if let [outer, step] = pair
+            && step.import.is_none()
+        {
+            let meant = bindings_meant(world, outer, step, facts.name(segment.name));
+            found.extend(meant.iter().filter_map(|one| one.import));
+        }
+    }
+    found
 }
 
 /// What globs that are gone through lead on to.

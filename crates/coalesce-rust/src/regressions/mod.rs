@@ -100,11 +100,14 @@ struct LintPlace {
 /// Places that a lint speaks of, by module and name.
 type LintPlaces = BTreeMap<(String, String), LintPlace>;
 
+/// What is told of a name and the place that a lint speaks of.
+type WhyLinted<'w> = &'w dyn Fn(&str, &LintPlace) -> String;
+
 /// What a lint may come to say of names that it did not speak of before, or not as often.
 fn linted_anew(
     after: Tree<'_>,
     (now, then): (&LintPlaces, &dyn Fn() -> LintPlaces),
-    (lint, why): (&str, &dyn Fn(&str, &LintPlace) -> String),
+    (lint, why): (&str, WhyLinted<'_>),
 ) -> Vec<Unproven> {
     if now.is_empty() {
         return Vec::new();

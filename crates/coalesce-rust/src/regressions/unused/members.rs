@@ -11,7 +11,7 @@ use syn::spanned::Spanned;
 
 use super::{
     ConditionedUses, DEAD_CODE, Named, Warning,
-    read::{Before, ReadFile, is_given_to_items},
+    read::{Before, ReadFile, field_or_name, is_given_to_items},
 };
 use crate::{
     facts::ItemKind,
@@ -181,7 +181,7 @@ impl Named<'_> {
             let Some(read) = self.read_file(file).filter(|_| is_inside) else {
                 continue;
             };
-            for at in 0..read.tokens.len() {
+            for at in places_said(holder, &read) {
                 let place = (file, at);
                 for (member, is_certain) in said_at(holder, place, &read, (alone.as_slice(), world))
                 {
@@ -249,8 +249,7 @@ impl Named<'_> {
             let Some(read) = self.read_file(*file) else {
                 return false;
             };
-            let said = (0..read.tokens.len()).filter(|at| read.at(*at) == name);
-            for at in said {
+            for at in read.places_of(name).iter().copied() {
                 let Some(token) = read.tokens.get(at) else {
                     continue;
                 };
@@ -294,6 +293,18 @@ fn is_of_standard_trait(name: &str) -> bool {
     words_in(STANDARD_TRAITS).any(|one| one == name)
 }
 
+/// The tokens of a file that may say members: by their names, and in patterns by those of what has them.
+fn places_said(holder: &Holder<'_>, read: &ReadFile) -> BTreeSet<usize> {
+    let names = holder.members.iter().map(|one| one.name.as_str());
+    let variants = holder
+        .members
+        .iter()
+        .filter_map(|one| one.variant.as_deref());
+    let all = names.chain(variants).chain([holder.name]);
+    all.flat_map(|name| read.places_of(name).iter().copied())
+        .collect()
+}
+
 /// The members that a token says, with whether each is it for certain.
 fn said_at(
     holder: &Holder<'_>,
@@ -305,9 +316,7 @@ fn said_at(
         return Vec::new();
     };
     let mut found = taken_apart(holder, at, read);
-    let word = read.at(at);
-    let word = word.split('.').next().unwrap_or(word);
-    let word = word.strip_prefix("r#").unwrap_or(word);
+    let word = field_or_name(read.at(at));
     let is_inside = is_innermost(holder, (file, span), world);
     let of = read.holder_at(at);
     let is_trait = world[holder.item].kind == ItemKind::Trait;

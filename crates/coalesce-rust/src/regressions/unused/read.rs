@@ -28,6 +28,8 @@ pub(super) enum Before<'t> {
 pub(super) struct ReadFile {
     pub text: Arc<str>,
     pub tokens: Vec<Token>,
+    /// The tokens that say a name or the number of a field.
+    by_word: FxHashMap<String, Vec<usize>>,
     /// The items that names of paths lead to, by where they start.
     items: FxHashMap<u32, ItemId>,
     /// The items that names of paths are members or variants of, by where they start; `None` where it is nothing of the
@@ -77,8 +79,10 @@ impl Named<'_> {
             sites.push(site);
         });
         let blocks = super::blocks_of_types(world.facts(file), &sites);
+        let tokens = lexer::tokens(&text, whole);
         let read = Rc::new(ReadFile {
-            tokens: lexer::tokens(&text, whole),
+            by_word: by_word(&text, &tokens),
+            tokens,
             items,
             holders,
             receivers: receivers(world, file, self.tree.texts)
@@ -157,6 +161,11 @@ impl ReadFile {
         token
             .and_then(|token| token.span.of(&self.text))
             .unwrap_or_default()
+    }
+
+    /// The tokens that say a name, or the number of a field.
+    pub fn places_of(&self, word: &str) -> &[usize] {
+        self.by_word.get(word).map_or(&[], Vec::as_slice)
     }
 
     /// The item that a name of a path leads to.
@@ -277,6 +286,23 @@ impl ReadFile {
         }
         found
     }
+}
+
+fn by_word(text: &str, tokens: &[Token]) -> FxHashMap<String, Vec<usize>> {
+    let mut found: FxHashMap<String, Vec<usize>> = FxHashMap::default();
+    for (at, token) in tokens.iter().enumerate() {
+        if token.is_ident() || token.kind == TokenKind::Literal {
+            let word = field_or_name(token.span.of(text).unwrap_or_default());
+            found.entry(word.to_owned()).or_default().push(at);
+        }
+    }
+    found
+}
+
+/// What a token names: `r#name` is one name, and `0.1` behind a dot two fields.
+pub(super) fn field_or_name(word: &str) -> &str {
+    let word = word.strip_prefix("r#").unwrap_or(word);
+    word.split('.').next().unwrap_or(word)
 }
 
 /// Whether a macro of the tree that is called in a file may declare a member by a word that it is given.
