@@ -82,7 +82,7 @@ pub(super) fn called_by(
     if !known.is_empty() {
         let whole = ByteSpan::from_range(0..arguments.len());
         let tokens = lexer::tokens(arguments, whole);
-        let call = Call {
+        let call = CallTokens {
             name: unraw(name),
             text: arguments,
             arguments: &tokens,
@@ -97,13 +97,13 @@ fn known<'w>(world: &'w World, texts: &dyn Texts) -> &'w MacroMethods {
 }
 
 /// A call of a macro, as tokens say it.
-struct Call<'t> {
+struct CallTokens<'t> {
     name: &'t str,
     text: &'t str,
     arguments: &'t [Token],
 }
 
-impl Call<'_> {
+impl CallTokens<'_> {
     fn words(&self) -> impl Iterator<Item = &str> {
         let words = self.arguments.iter().filter(|token| token.is_ident());
         words.filter_map(|token| token.span.of(self.text).map(unraw))
@@ -111,7 +111,7 @@ impl Call<'_> {
 }
 
 /// The calls in tokens, those in the arguments of others included.
-fn calls<'t>(text: &'t str, tokens: &'t [Token]) -> Vec<Call<'t>> {
+fn calls<'t>(text: &'t str, tokens: &'t [Token]) -> Vec<CallTokens<'t>> {
     let mut found = Vec::new();
     for (at, pair) in tokens.windows(3).enumerate() {
         let [name, bang, open] = pair else { continue };
@@ -120,7 +120,7 @@ fn calls<'t>(text: &'t str, tokens: &'t [Token]) -> Vec<Call<'t>> {
             continue;
         }
         let end = lexer::closing(tokens, at + 2).unwrap_or(tokens.len());
-        found.push(Call {
+        found.push(CallTokens {
             name: name.span.of(text).map(unraw).unwrap_or_default(),
             text,
             arguments: tokens.get(at + 3..end).unwrap_or_default(),
@@ -138,7 +138,7 @@ impl MacroMethods {
         &self,
         world: &World,
         texts: &dyn Texts,
-        call: &Call<'_>,
+        call: &CallTokens<'_>,
         found: &mut BTreeSet<String>,
     ) {
         let mut open = vec![call.name.to_owned()];
@@ -224,12 +224,12 @@ struct Reader<'r> {
 
 /// The body of a macro, its patterns included.
 #[derive(Clone, Copy)]
-struct Body<'b> {
+struct BodyTokens<'b> {
     text: &'b str,
     tokens: &'b [Token],
 }
 
-impl<'b> Body<'b> {
+impl<'b> BodyTokens<'b> {
     fn word(&self, at: usize) -> &'b str {
         let token = self.tokens.get(at);
         let word = token.and_then(|token| token.span.of(self.text));
@@ -266,7 +266,7 @@ impl Reader<'_> {
             return;
         };
         let tokens = rest.get(..end).unwrap_or_default();
-        let said = self.said_by(Body { text, tokens });
+        let said = self.said_by(BodyTokens { text, tokens });
         let known = match name {
             Some(name) => self.found.by_name.entry(name.to_owned()).or_default(),
             None => self.found.unnamed.get_or_insert_default(),
@@ -274,7 +274,7 @@ impl Reader<'_> {
         known.extend(said);
     }
 
-    fn said_by(&self, body: Body<'_>) -> SaidByMacro {
+    fn said_by(&self, body: BodyTokens<'_>) -> SaidByMacro {
         let mut said = SaidByMacro::default();
         for at in 0..body.tokens.len() {
             if body.is(at + 1, b'!') && body.opens(at + 2) {
@@ -297,14 +297,14 @@ impl Reader<'_> {
         self.forget_imported(body, &mut said.methods);
         // What a body gives to another macro may be a method's name there.
         let given = calls(body.text, body.tokens);
-        let words = given.iter().flat_map(Call::words).map(str::to_owned);
+        let words = given.iter().flat_map(CallTokens::words).map(str::to_owned);
         said.words = words.collect();
         said
     }
 
     /// Whether what stands before a `::` is a module or a trait of the tree: the first has no methods, and the other
     /// one is named.
-    fn leads_to_no_method(&self, body: Body<'_>, at: usize) -> bool {
+    fn leads_to_no_method(&self, body: BodyTokens<'_>, at: usize) -> bool {
         let Some(before) = at.checked_sub(1) else {
             return false;
         };
@@ -323,7 +323,7 @@ impl Reader<'_> {
     }
 
     /// Leaves out the methods of traits that a body imports itself.
-    fn forget_imported(&self, body: Body<'_>, methods: &mut BTreeSet<String>) {
+    fn forget_imported(&self, body: BodyTokens<'_>, methods: &mut BTreeSet<String>) {
         let imported = imported_names(body);
         if imported.is_empty() {
             return;
@@ -338,7 +338,7 @@ impl Reader<'_> {
 }
 
 /// Notes the method that a body calls at a place, behind a dot or a `::`.
-fn method_at(body: Body<'_>, at: usize, said: &mut SaidByMacro) {
+fn method_at(body: BodyTokens<'_>, at: usize, said: &mut SaidByMacro) {
     let Some(token) = body.tokens.get(at) else {
         return;
     };
@@ -352,7 +352,7 @@ fn method_at(body: Body<'_>, at: usize, said: &mut SaidByMacro) {
 }
 
 /// The names of the imports in a body: nobody who calls it has to have those.
-fn imported_names(body: Body<'_>) -> BTreeSet<&str> {
+fn imported_names(body: BodyTokens<'_>) -> BTreeSet<&str> {
     let mut found = BTreeSet::new();
     for at in (0..body.tokens.len()).filter(|at| body.word(*at) == "use") {
         let tree = (at + 1..body.tokens.len()).take_while(|at| !body.is(*at, b';'));

@@ -27,7 +27,7 @@ use syn::{
 use self::{
     calls::{Called, CalledOn},
     kinds::{Given, ReceiverKind, Scope},
-    receivers::Receivers,
+    receivers::KnownReceivers,
 };
 use super::macro_methods::{self, called_names};
 use crate::{
@@ -103,7 +103,7 @@ struct Reader<'g> {
     values: Scope,
     called: Called,
     /// What fields and methods are said of, where somebody asks for that.
-    receivers: Option<Receivers>,
+    receivers: Option<KnownReceivers>,
 }
 
 impl Reader<'_> {

@@ -18,7 +18,7 @@ const CLOSED: [&str; 6] = ["()", "Option", "Range", "Result", "Vec", "[]"];
 
 /// The types that names behind dots are said of, by where the names start; `None` of what is no type of the tree.
 #[derive(Default)]
-pub(super) struct Receivers {
+pub(super) struct KnownReceivers {
     base: u32,
     found: Vec<(u32, Option<ItemId>)>,
 }
@@ -48,7 +48,7 @@ pub(crate) fn receivers(
         types: Scope::new(),
         values: Scope::new(),
         called: Called::default(),
-        receivers: Some(Receivers {
+        receivers: Some(KnownReceivers {
             base,
             found: Vec::new(),
         }),
