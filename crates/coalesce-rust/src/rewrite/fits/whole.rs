@@ -26,7 +26,6 @@ use super::{
 };
 use crate::{
     facts::ItemKind,
-    lints,
     resolve::{ExpandedCall, FileId, ItemId, ModuleId, Res, World},
     rewrite::{
         conditions::conditions_of,
@@ -308,19 +307,12 @@ impl Fitting<'_, '_> {
         };
         let usage = Usage::of(&names.text);
         let mut named: BTreeSet<(ItemId, ItemId)> = BTreeSet::new();
-        let mut warned: BTreeSet<(ItemId, ItemId)> = BTreeSet::new();
         for one in uses {
             let Some(new) = self.found.all.get(&one.item) else {
                 continue;
             };
             let pair = (one.item, *new);
             named.insert(pair);
-            if !warned.contains(&pair)
-                && let Some(warning) = self.warning(pair, (file, one.span))
-            {
-                warned.insert(pair);
-                whole.unproven.push(warning);
-            }
             let reliance = |name| Reliance {
                 path: &source.path,
                 span: one.span,
@@ -353,32 +345,6 @@ impl Fitting<'_, '_> {
                 }
             }
         }
-    }
-
-    /// What a place that names the one that goes comes to be warned of.
-    fn warning(
-        &self,
-        (old, new): (ItemId, ItemId),
-        (file, span): (FileId, ByteSpan),
-    ) -> Option<Unproven> {
-        let world = self.mapping.world;
-        if !self.names.is_deprecated(new)
-            || self.names.is_deprecated(old)
-            || lints::is_off(world, (file, span.start), &["deprecated"], self.names.texts)
-        {
-            return None;
-        }
-        let name = |item: ItemId| self.names.name_of(Res::Item(item));
-        Some(Unproven {
-            path: world[file].path.clone(),
-            span: Some(span),
-            kind: UnprovenKind::Lint,
-            name: name(old),
-            why: format!(
-                "`{}` is deprecated, and the compiler warns of those who name it",
-                name(new)
-            ),
-        })
     }
 
     /// What both definitions give under a name, where both give something.
