@@ -11,6 +11,7 @@ mod entry_points;
 pub(crate) mod export_list;
 mod exports;
 mod file;
+mod handed;
 mod imports;
 mod introspection;
 mod items;
