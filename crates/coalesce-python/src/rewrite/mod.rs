@@ -21,6 +21,7 @@ pub(crate) mod list;
 mod lost;
 mod mapping;
 mod module_names;
+mod module_reads;
 mod module_values;
 mod names_in_parts;
 mod offers;

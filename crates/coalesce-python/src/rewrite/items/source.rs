@@ -670,8 +670,15 @@ pub fn is_wanted(
     let full = format!("{}.{name}", module.name);
     let imported = names.is_imported(graph, &full);
     let last = module.name.rsplit('.').next().unwrap_or_default();
-    let chain = format!("{last}.{name}");
-    let pair = format!("{last}, \"{name}\"");
+    let called = names.called(last);
+    let read_in = |text: &str| {
+        called.iter().any(|module| {
+            let pair = |quote: char| format!("{module}, {quote}{name}{quote}");
+            named(text, &format!("{module}.{name}"))
+                || text.contains(&pair('"'))
+                || text.contains(&pair('\''))
+        })
+    };
     let star = source.analysis.all.is_none()
         && !name.starts_with('_')
         && names.is_star_imported(graph, source.module);
@@ -679,5 +686,5 @@ pub fn is_wanted(
     exported
         || imported
         || star
-        || names.may_name(name) && texts.any(|text| named(&text, &chain) || text.contains(&pair))
+        || names.may_name(name) && texts.any(|text| text.contains(name) && read_in(&text))
 }
