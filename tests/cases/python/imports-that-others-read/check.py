@@ -4,6 +4,7 @@ import sys
 sys.path.insert(0, ".")
 import app
 import keeps
+import names
 import quotes
 import shows
 from pkg.core import gpu_count

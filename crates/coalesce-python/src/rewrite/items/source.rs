@@ -679,6 +679,12 @@ pub fn is_wanted(
                 || text.contains(&pair('\''))
         })
     };
+    // `import_module("pkg.old").name`, `sys.modules["pkg.old"].name`.
+    let by_text = |text: &str| {
+        let quoted = ['"', '\''].map(|quote| format!("{quote}{}{quote}", module.name));
+        let read = [')', ']'].map(|end| format!("{end}.{name}"));
+        quoted.iter().any(|name| text.contains(name)) && read.iter().any(|read| text.contains(read))
+    };
     let star = source.analysis.all.is_none()
         && !name.starts_with('_')
         && names.is_star_imported(graph, source.module);
@@ -686,5 +692,6 @@ pub fn is_wanted(
     exported
         || imported
         || star
-        || names.may_name(name) && texts.any(|text| text.contains(name) && read_in(&text))
+        || names.may_name(name)
+            && texts.any(|text| text.contains(name) && (read_in(&text) || by_text(&text)))
 }
