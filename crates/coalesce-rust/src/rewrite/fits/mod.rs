@@ -7,6 +7,7 @@
 mod dependencies;
 mod differing;
 mod expanded;
+mod lifetimes;
 mod lost;
 mod meaning;
 mod names;

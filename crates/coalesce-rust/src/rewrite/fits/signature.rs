@@ -6,6 +6,7 @@ use coalesce_model::ByteSpan;
 use syn::spanned::Spanned as _;
 
 use super::{
+    lifetimes::Lifetimes,
     names::Names,
     types::{Fits, Reader, Type},
 };
@@ -36,6 +37,8 @@ pub(super) struct Signature {
     is_unsafe: bool,
     is_async: bool,
     is_const: bool,
+    is_must_use: bool,
+    lifetimes: Lifetimes,
     /// From its parameters to its body.
     pub text: String,
 }
@@ -113,7 +116,7 @@ impl Signatures<'_, '_> {
         match &parsed {
             syn::Item::Fn(item) => {
                 let reader = reader(&item.sig.generics);
-                made.own = Some(Gives::Function(signature(&reader, &item.sig)));
+                made.own = Some(Gives::Function(signature(&reader, &item.sig, &item.attrs)));
             }
             syn::Item::Const(item) => made.own = Some(value(&reader(&item.generics), &item.ty)),
             syn::Item::Static(item) => {
@@ -147,7 +150,7 @@ impl Signatures<'_, '_> {
 fn members_of_trait(reader: &Reader<'_, '_>, item: &syn::ItemTrait, made: &mut Definition) {
     for member in &item.items {
         if let syn::TraitItem::Fn(function) = member {
-            let gives = Gives::Function(member_signature(reader, &function.sig));
+            let gives = Gives::Function(member_signature(reader, &function.sig, &function.attrs));
             made.members.insert(function.sig.ident.to_string(), gives);
         }
     }
@@ -157,7 +160,8 @@ fn members_of_impl(reader: &Reader<'_, '_>, item: &syn::ItemImpl, made: &mut Def
     for member in &item.items {
         match member {
             syn::ImplItem::Fn(function) => {
-                let gives = Gives::Function(member_signature(reader, &function.sig));
+                let gives =
+                    Gives::Function(member_signature(reader, &function.sig, &function.attrs));
                 made.members.insert(function.sig.ident.to_string(), gives);
             }
             syn::ImplItem::Const(constant) => {
@@ -169,7 +173,11 @@ fn members_of_impl(reader: &Reader<'_, '_>, item: &syn::ItemImpl, made: &mut Def
     }
 }
 
-fn member_signature(reader: &Reader<'_, '_>, parsed: &syn::Signature) -> Signature {
+fn member_signature(
+    reader: &Reader<'_, '_>,
+    parsed: &syn::Signature,
+    attributes: &[syn::Attribute],
+) -> Signature {
     let mut all = reader.parameters.clone();
     all.extend(parameters(&parsed.generics));
     let inner = Reader {
@@ -179,7 +187,7 @@ fn member_signature(reader: &Reader<'_, '_>, parsed: &syn::Signature) -> Signatu
         pairs: reader.pairs,
         ..*reader
     };
-    signature(&inner, parsed)
+    signature(&inner, parsed, attributes)
 }
 
 fn value(reader: &Reader<'_, '_>, kind: &syn::Type) -> Gives {
@@ -212,7 +220,13 @@ fn parameters(generics: &syn::Generics) -> Vec<String> {
     names.collect()
 }
 
-fn signature(reader: &Reader<'_, '_>, parsed: &syn::Signature) -> Signature {
+fn signature(
+    reader: &Reader<'_, '_>,
+    parsed: &syn::Signature,
+    attributes: &[syn::Attribute],
+) -> Signature {
+    let mut attributes = attributes.iter();
+    let is_must_use = attributes.any(|attribute| attribute.path().is_ident("must_use"));
     let mut made = Signature {
         receiver: Receiver::None,
         parameters: Vec::new(),
@@ -221,7 +235,9 @@ fn signature(reader: &Reader<'_, '_>, parsed: &syn::Signature) -> Signature {
         is_unsafe: matches!(parsed.safety, syn::Safety::Unsafe(_)),
         is_async: parsed.asyncness.is_some(),
         is_const: parsed.constness.is_some(),
-        text: text(reader, parsed),
+        is_must_use,
+        lifetimes: Lifetimes::of(parsed),
+        text: text(reader, parsed, is_must_use),
     };
     for input in &parsed.inputs {
         match input {
@@ -244,7 +260,7 @@ fn signature(reader: &Reader<'_, '_>, parsed: &syn::Signature) -> Signature {
 }
 
 /// A signature from its parameters to its body, on one line.
-fn text(reader: &Reader<'_, '_>, parsed: &syn::Signature) -> String {
+fn text(reader: &Reader<'_, '_>, parsed: &syn::Signature, is_must_use: bool) -> String {
     let (start, end) = (
         parsed.ident.span().byte_range().end,
         parsed.span().byte_range().end,
@@ -254,7 +270,11 @@ fn text(reader: &Reader<'_, '_>, parsed: &syn::Signature) -> String {
     let text = span.of(&reader.file.text).unwrap_or_default();
     let plain = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let unsafety = matches!(parsed.safety, syn::Safety::Unsafe(_));
-    let words = [("async", parsed.asyncness.is_some()), ("unsafe", unsafety)];
+    let words = [
+        ("#[must_use]", is_must_use),
+        ("async", parsed.asyncness.is_some()),
+        ("unsafe", unsafety),
+    ];
     let said = words.iter().filter(|(_, is_said)| *is_said);
     let mut made: String = said.map(|(word, _)| format!("{word} ")).collect();
     made.push_str(&plain);
@@ -365,7 +385,10 @@ impl Signature {
         let result = new.result.fits(&self.result, names);
         let more = new.bounds.iter().all(|bound| self.bounds.contains(bound));
         let bounds = if more { Fits::Yes } else { Fits::Unknown };
-        let constant = if self.is_const && !new.is_const {
+        // Who ignores a result, or calls it in `unsafe`, is warned of that then.
+        let warns = (new.is_must_use && !self.is_must_use) || (self.is_unsafe && !new.is_unsafe);
+        let asks_more = (self.is_const && !new.is_const) || !new.lifetimes.allow(&self.lifetimes);
+        let more_or_warned = if asks_more || warns {
             Fits::Unknown
         } else {
             Fits::Yes
@@ -374,7 +397,7 @@ impl Signature {
             // What is done with a result may take another type: `?`, a format, an inferred variable.
             .max(result.min(Fits::Unknown))
             .max(bounds)
-            .max(constant)
+            .max(more_or_warned)
             .max(receivers(self.receiver, new.receiver))
     }
 }
