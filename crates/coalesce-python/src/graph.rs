@@ -278,7 +278,11 @@ impl PythonGraph {
                 return Some(beside);
             }
         }
-        let found = self.by_name.get(name)?;
+        // A package may be named by its file as well.
+        let found = self.by_name.get(name).or_else(|| {
+            let package = name.strip_suffix(".__init__")?;
+            self.by_name.get(package)
+        })?;
         if let [only] = found.as_slice() {
             return Some(*only);
         }

@@ -1,0 +1,3 @@
+from pkg.gpu.__init__ import count
+import pkg.gpu.__init__ as g
+print(count(), g.count())
