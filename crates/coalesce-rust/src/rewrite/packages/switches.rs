@@ -3,7 +3,7 @@
 //! It is turned on by the features of a line, by its default features, by lists of features
 //! (`gpu = ["old/cuda"]`, `old?/trace`). Where there is no line that could carry it, that is told.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_cargo::{
     dependencies::{self as entries, Entry},
@@ -69,8 +69,8 @@ pub(super) fn on_by_others(mapping: &Mapping<'_>, switch: &Switch) -> Result<Vec
     let mut open = Vec::new();
     for at in other.dependents() {
         let (new, old) = (other.of_user(at)?, before.of_user(at)?);
-        let more = new.by_line && !old.by_line
-            || !old.by_line && new.by_lists.iter().any(|list| !old.by_lists.contains(list));
+        let by_lists = || new.by_lists.iter().any(|list| !old.by_lists.contains(list));
+        let more = !old.by_line && (new.by_line || by_lists());
         if at != switch.from && more {
             let name = &mapping.world.package(switch.from).name;
             let why = format!("where the code did not have that of `{name}`");
@@ -126,7 +126,7 @@ impl<'m, 'a> Before<'m, 'a> {
     fn of_user(&self, at: usize) -> Result<TurnsOn, Wrong> {
         let mapping = self.mapping;
         let said = manifest(mapping, at)?;
-        let mut book = Book::new(mapping.texts, std::collections::BTreeMap::new());
+        let mut book = Book::new(mapping.texts, BTreeMap::new());
         let package = mapping.world.package(at);
         let mut found = TurnsOn::default();
         let own = said.entries.iter();
@@ -287,7 +287,7 @@ fn within(
     let now = features::features(&book.text(&path)?).map_err(wrong)?;
     let is_on = features::defaults(&now).contains(feature);
     let why = "and cannot ask that of itself, now that the code is its own";
-    Ok((turns_on.by_line && !is_on)
+    (turns_on.by_line && !is_on)
         .then(|| Before::new(mapping, switch).map(|before| before.left_open(switch.to, why)))
-        .transpose()?)
+        .transpose()
 }
