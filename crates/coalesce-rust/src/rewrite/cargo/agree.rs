@@ -32,14 +32,14 @@ use crate::{
 
 /// What code that goes from one package to another names of a third one.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Taken {
+pub(super) struct TakenAlong {
     /// The package that the code comes from.
     source: usize,
     gets: Gets,
 }
 
 /// What arriving code names, and where.
-pub(super) fn taken(mapping: &Mapping<'_>, needs: &Needs) -> BTreeMap<Taken, String> {
+pub(super) fn taken(mapping: &Mapping<'_>, needs: &Needs) -> BTreeMap<TakenAlong, String> {
     let world = mapping.world;
     let mut found = BTreeMap::new();
     for (subject, users) in needs.dependencies() {
@@ -71,7 +71,7 @@ pub(super) fn taken(mapping: &Mapping<'_>, needs: &Needs) -> BTreeMap<Taken, Str
                     wanted,
                     kind,
                 };
-                let taken = Taken { source, gets };
+                let taken = TakenAlong { source, gets };
                 found.entry(taken).or_insert_with(|| mapping.name_of(user));
             }
         }
@@ -107,7 +107,7 @@ pub(super) struct Agreement {
 
 impl Writing<'_, '_> {
     /// Holds the lines of a package for what arrives in it against those that the code had.
-    pub fn agree(&mut self, taken: &Taken, by: &str) -> Result<Agreement, Wrong> {
+    pub fn agree(&mut self, taken: &TakenAlong, by: &str) -> Result<Agreement, Wrong> {
         let mut agreement = Agreement::default();
         let gets = &taken.gets;
         let (user, there) = (self.user(gets.package)?, self.user(taken.source)?);

@@ -26,7 +26,7 @@ pub(super) fn carry(
     switch: &Switch,
 ) -> Result<Vec<Unproven>, Wrong> {
     let is_forwarded = forward(mapping, book, switch)?;
-    let before = Before::new(mapping, switch)?;
+    let before = OldFeature::new(mapping, switch)?;
     let mut open = Vec::new();
     for at in before.dependents() {
         let turns_on = before.of_user(at)?;
@@ -51,7 +51,7 @@ pub(super) fn carry(
 /// Packages that have the feature on in the package that the code goes to, where it was not in the one
 /// that the code leaves: the code does there what it did not.
 pub(super) fn on_by_others(mapping: &Mapping<'_>, switch: &Switch) -> Result<Vec<Unproven>, Wrong> {
-    let before = Before::new(mapping, switch)?;
+    let before = OldFeature::new(mapping, switch)?;
     let dependents = before.dependents();
     let mut always = !dependents.is_empty();
     for at in dependents {
@@ -65,7 +65,7 @@ pub(super) fn on_by_others(mapping: &Mapping<'_>, switch: &Switch) -> Result<Vec
         to: switch.from,
         feature: switch.feature.clone(),
     };
-    let other = Before::new(mapping, &turned)?;
+    let other = OldFeature::new(mapping, &turned)?;
     let mut open = Vec::new();
     for at in other.dependents() {
         let (new, old) = (other.of_user(at)?, before.of_user(at)?);
@@ -96,13 +96,13 @@ impl TurnsOn {
 }
 
 /// The tree before, asked for a feature of the package that code leaves.
-struct Before<'m, 'a> {
+struct OldFeature<'m, 'a> {
     mapping: &'m Mapping<'a>,
     switch: &'m Switch,
     features: Features,
 }
 
-impl<'m, 'a> Before<'m, 'a> {
+impl<'m, 'a> OldFeature<'m, 'a> {
     fn new(mapping: &'m Mapping<'a>, switch: &'m Switch) -> Result<Self, Wrong> {
         let features = manifest(mapping, switch.from)?.features;
         Ok(Self {
@@ -172,16 +172,16 @@ impl<'m, 'a> Before<'m, 'a> {
 }
 
 /// What a manifest says before.
-struct Manifest {
+struct SaidBefore {
     entries: Vec<Entry>,
     features: Features,
 }
 
-fn manifest(mapping: &Mapping<'_>, at: usize) -> Result<Manifest, Wrong> {
+fn manifest(mapping: &Mapping<'_>, at: usize) -> Result<SaidBefore, Wrong> {
     let path = mapping.world.manifest_of(at);
     let text = mapping.texts.text(&path).unwrap_or_default();
     let wrong = |why: coalesce_cargo::Error| (path.clone(), why.to_string());
-    Ok(Manifest {
+    Ok(SaidBefore {
         entries: entries::dependencies(&text).map_err(wrong)?,
         features: features::features(&text).map_err(wrong)?,
     })
@@ -288,6 +288,6 @@ fn within(
     let is_on = features::defaults(&now).contains(feature);
     let why = "and cannot ask that of itself, now that the code is its own";
     (turns_on.by_line && !is_on)
-        .then(|| Before::new(mapping, switch).map(|before| before.left_open(switch.to, why)))
+        .then(|| OldFeature::new(mapping, switch).map(|before| before.left_open(switch.to, why)))
         .transpose()
 }
