@@ -290,8 +290,9 @@ fn workspaces(
     checks
 }
 
-/// The configurations that are tried beside the usual one: those of the manifests, and the features
-/// that conditions around edited lines name, all on, and off.
+/// The configurations that are tried beside the usual one: those of the manifests, each package that
+/// the plan gives something by itself, and the features that conditions around edited lines name, all
+/// on, and off.
 fn configurations(
     session: &Session,
     table: &VerifyTable,
@@ -304,6 +305,11 @@ fn configurations(
         target: one.target.clone(),
     });
     let mut all: Vec<CargoConfiguration> = own.collect();
+    let alone = packages_with_more(session, operations).into_iter();
+    all.extend(alone.map(|package| CargoConfiguration {
+        packages: vec![package],
+        ..CargoConfiguration::default()
+    }));
     for (package, features) in features_around(session, operations) {
         let on = CargoConfiguration {
             packages: vec![package],
@@ -320,6 +326,41 @@ fn configurations(
     let mut seen = BTreeSet::new();
     all.retain(|one| seen.insert(one.clone()));
     all
+}
+
+/// The packages of several whose manifest the plan writes, or whose code it adds to: a check of the
+/// workspace has the features on that any package asks for, and tells nothing of what one lacks.
+fn packages_with_more(session: &Session, operations: &[Operation]) -> BTreeSet<String> {
+    let packages = &session.rust.graph.world.packages;
+    let overlay = planned_tree(&session.tree, operations);
+    let stays = |name: &String| {
+        let mut own = packages.iter().filter(|package| package.name == *name);
+        own.any(|package| {
+            let manifest = package.directory.join("Cargo.toml");
+            manifest.is_ok_and(|path| overlay.exists(&path))
+        })
+    };
+    // Who only names what has moved keeps as many lines as before.
+    let has_more = |path: &TreePath, text: &str| {
+        let before = session.tree.text(path);
+        before.is_none_or(|before| text.lines().count() > before.lines().count())
+    };
+    let written = operations.iter().filter_map(|operation| match operation {
+        Operation::Move { to, .. } => Some(to),
+        Operation::Create { path, .. } => Some(path),
+        Operation::Edit { path, text } => {
+            (path.file_name() == "Cargo.toml" || has_more(path, text)).then_some(path)
+        }
+        Operation::Delete { .. } => None,
+    });
+    let built = written.filter(|path| matches!(path.extension(), Some("rs" | "toml")));
+    let names = built.filter_map(|path| package_of(session, path));
+    let names: BTreeSet<String> = names.filter(stays).collect();
+    if packages.len() > 1 {
+        names
+    } else {
+        BTreeSet::new()
+    }
 }
 
 /// The features that conditions around edited lines name, package by package.

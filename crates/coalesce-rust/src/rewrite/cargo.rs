@@ -5,6 +5,7 @@
 //! Where all code that needs it is under features, it is optional and those features turn it on
 //! (`gates`). The lock file gets the edge and nothing else, so that `--locked` still holds.
 
+mod agree;
 mod gates;
 mod manifests;
 mod unneeded;
@@ -14,7 +15,9 @@ pub(super) use unneeded::tell as tell_unneeded;
 use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_cargo::package::is_procedural;
-use coalesce_model::{Edit, Finding, Rewrite, Subject as Named, Texts, TreePath, finding::codes};
+use coalesce_model::{
+    Edit, Finding, Rewrite, Subject as Named, Texts, TreePath, Unproven, finding::codes,
+};
 
 use super::{
     conditions::conditions_at,
@@ -37,6 +40,7 @@ pub(super) struct Dependencies {
     pub rewrites: Vec<Rewrite>,
     pub notes: Vec<Finding>,
     pub refusals: Vec<Finding>,
+    pub unproven: Vec<Unproven>,
 }
 
 /// What a package gets.
@@ -79,6 +83,15 @@ pub(super) fn depend(
         rewrites: Vec::new(),
         notes: Vec::new(),
     };
+    for (taken, by) in agree::taken(mapping, needs) {
+        match writing.agree(&taken, &by) {
+            Ok(agreement) => {
+                made.refusals.extend(agreement.refusals);
+                made.unproven.extend(agreement.unproven);
+            }
+            Err((path, message)) => made.refusals.push(refusal(path, message)),
+        }
+    }
     for (gets, wish) in &wishes {
         if let Err((path, message)) = writing.add(gets, wish) {
             made.refusals.push(refusal(path, message));

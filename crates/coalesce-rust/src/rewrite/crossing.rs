@@ -16,7 +16,7 @@ use super::{
     conditions::conditions_of,
     items::moving::{Moving, Set},
     mapping::{Mapping, refusal},
-    packages::{Ask, Wishes, condition_of_no_std},
+    packages::{Ask, Switch, Wishes, condition_of_no_std},
 };
 use crate::{
     discover::DependencyKind,
@@ -288,11 +288,22 @@ impl Check<'_> {
         let inside = inside.into_iter().flatten();
         for (feature, span) in around.chain(inside.map(|(name, span)| (name, Some(span)))) {
             if gate.known.contains(&feature) {
+                if gate.own.contains(&feature) {
+                    let switch = Switch {
+                        from: gate.from,
+                        to: gate.to,
+                        feature,
+                    };
+                    *self.found.wishes.shared.entry(switch).or_default() |= span.is_some();
+                }
                 continue;
             }
             if gate.own.contains(&feature) {
-                let wish = (gate.from, gate.to, feature);
-                self.found.wishes.features.insert(wish);
+                self.found.wishes.features.insert(Switch {
+                    from: gate.from,
+                    to: gate.to,
+                    feature,
+                });
                 continue;
             }
             let message = format!("`{}` has no feature `{feature}`", gate.name);

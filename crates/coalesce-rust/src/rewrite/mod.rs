@@ -145,6 +145,7 @@ fn modules(
             packages::manifests(&mapping, &structure, (&shims, &crossing.wishes), &mut edits);
         plan.refusals.extend(packages.refusals);
         plan.notes.extend(packages.notes);
+        plan.unproven.extend(packages.unproven);
     }
     structure.put_heads(&packages.heads);
     let mut placing = Placing::new(&mapping, &structure, &needs, &shims, edits);
@@ -216,6 +217,7 @@ fn depend(
     plan.refusals.extend(dependencies.refusals);
     plan.notes.extend(dependencies.notes);
     plan.rewrites.extend(dependencies.rewrites);
+    plan.unproven.extend(dependencies.unproven);
     *edits = dependencies.edits;
 }
 

@@ -29,11 +29,11 @@ pub(super) struct Writing<'w, 'm> {
 }
 
 /// A manifest that gets something.
-struct User<'w> {
-    package: &'w Package,
-    path: TreePath,
-    entries: Vec<Entry>,
-    features: features::Features,
+pub(super) struct User<'w> {
+    pub package: &'w Package,
+    pub path: TreePath,
+    pub entries: Vec<Entry>,
+    pub features: features::Features,
 }
 
 impl<'w> Writing<'w, '_> {
@@ -90,7 +90,7 @@ impl<'w> Writing<'w, '_> {
         self.mapping.world.package(at)
     }
 
-    fn user(&mut self, index: usize) -> Result<User<'w>, Wrong> {
+    pub fn user(&mut self, index: usize) -> Result<User<'w>, Wrong> {
         let path = self.mapping.world.manifest_of(index);
         let text = self.book.text(&path)?;
         let wrong = |why: coalesce_cargo::Error| (path.clone(), why.to_string());
@@ -104,7 +104,7 @@ impl<'w> Writing<'w, '_> {
     }
 
     /// The package of the tree that an entry leads to.
-    fn leads_to(&self, user: &Package, entry: &Entry) -> Option<usize> {
+    pub fn leads_to(&self, user: &Package, entry: &Entry) -> Option<usize> {
         let (kind, name) = (entry.kind(), crate_name(&entry.key));
         let mut known = user.dependencies.iter();
         let known = known.find(|known| known.name == name && known.kind == kind)?;

@@ -93,8 +93,10 @@ pub(super) fn rewrite(
     widen(&mapping, &needs, &mut edits, &mut plan);
     depend(&mapping, &needs, &mut edits, &mut plan);
     if plan.refusals.is_empty() {
-        let refused = packages::grant(&mapping, &crossing.wishes, &mut edits);
-        plan.refusals.extend(refused);
+        match packages::grant(&mapping, &crossing.wishes, &mut edits) {
+            Ok(unproven) => plan.unproven.extend(unproven),
+            Err(refused) => plan.refusals.push(refused),
+        }
     }
     let settled = std::mem::take(&mut scan.told.settled);
     tell(&mut plan, std::mem::take(&mut scan.told));

@@ -7,26 +7,29 @@
 
 mod book;
 mod check;
+mod effective;
 mod files;
 mod head;
 mod manifest;
 mod retire;
 mod shim;
+mod switches;
 mod targets;
 mod users;
 mod wishes;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::{Edit, Finding, TreePath};
+use coalesce_model::{Edit, Finding, TreePath, Unproven};
 
 pub(super) use book::{Book, Wrong, difference};
+pub(super) use effective::Effective;
 pub(super) use files::arrange;
 pub(crate) use head::condition_of_no_std;
 pub(super) use head::of_shim;
 pub(crate) use retire::{package_of, packages as retire};
 pub(super) use users::shared_entry;
-pub(super) use wishes::{Ask, Wishes};
+pub(super) use wishes::{Ask, Switch, Wishes};
 
 use super::{
     mapping::{Mapping, refusal},
@@ -45,6 +48,7 @@ pub(super) struct Packages {
     pub edits: BTreeMap<TreePath, Vec<Edit>>,
     pub notes: Vec<Finding>,
     pub refusals: Vec<Finding>,
+    pub unproven: Vec<Unproven>,
     /// Attributes of the declaration of each library that arrives, a line each.
     pub heads: BTreeMap<ModuleId, String>,
 }
@@ -88,8 +92,9 @@ pub(super) fn manifests(
         }
         made.notes.append(&mut merge.notes);
     }
-    if let Err((path, message)) = wishes.grant(mapping, &mut book) {
-        made.refusals.push(refusal(path, message));
+    match wishes.grant(mapping, &mut book) {
+        Ok(unproven) => made.unproven = unproven,
+        Err((path, message)) => made.refusals.push(refusal(path, message)),
     }
     *edits = book.close();
     made
@@ -100,15 +105,14 @@ pub(super) fn grant(
     mapping: &Mapping<'_>,
     wishes: &Wishes,
     edits: &mut BTreeMap<TreePath, Vec<Edit>>,
-) -> Vec<Finding> {
+) -> Result<Vec<Unproven>, Finding> {
     if wishes.is_empty() {
-        return Vec::new();
+        return Ok(Vec::new());
     }
     let mut book = Book::new(mapping.texts, std::mem::take(edits));
     let granted = wishes.grant(mapping, &mut book);
     *edits = book.close();
-    let refused = granted.err().map(|(path, message)| refusal(path, message));
-    refused.into_iter().collect()
+    granted.map_err(|(path, message)| refusal(path, message))
 }
 
 /// Whether a module belongs to a test, an example or a bench that goes along with its library.

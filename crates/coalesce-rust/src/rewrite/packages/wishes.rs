@@ -10,21 +10,33 @@ use coalesce_cargo::{
     features::{self, Fate, Features},
     join::fate,
 };
-use coalesce_model::TreePath;
+use coalesce_model::Unproven;
 
 use super::{
     super::mapping::Mapping,
     book::{Book, Wrong},
+    switches,
 };
-use crate::discover::{DependencyKind, crate_name};
+use crate::discover::crate_name;
 
 /// What moved code needs switched on.
 #[derive(Debug, Default)]
 pub(in super::super) struct Wishes {
-    /// Features that go along: of this package, to that one.
-    pub features: BTreeSet<(usize, usize, String)>,
+    /// Features that go along.
+    pub features: BTreeSet<Switch>,
+    /// Features that the package has already by the same name, and whether conditions inside of what
+    /// moves name them: what these do is told by no error where the feature is off.
+    pub shared: BTreeMap<Switch, bool>,
     /// Features of packages that the code uses.
     pub asks: BTreeSet<Ask>,
+}
+
+/// A feature of the package that code leaves, for the one that it goes to.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(in super::super) struct Switch {
+    pub from: usize,
+    pub to: usize,
+    pub feature: String,
 }
 
 /// A feature of a package that code uses where it goes.
@@ -44,28 +56,44 @@ pub(in super::super) struct Ask {
 
 impl Wishes {
     pub fn is_empty(&self) -> bool {
-        self.features.is_empty() && self.asks.is_empty()
+        self.features.is_empty() && self.shared.is_empty() && self.asks.is_empty()
     }
 
-    /// Grants them all.
-    pub(super) fn grant(&self, mapping: &Mapping<'_>, book: &mut Book<'_>) -> Result<(), Wrong> {
-        for (from, to, name) in &self.features {
-            self.bring(mapping, book, (*from, *to), name)?;
+    /// Grants them all; what is left open is told.
+    pub(super) fn grant(
+        &self,
+        mapping: &Mapping<'_>,
+        book: &mut Book<'_>,
+    ) -> Result<Vec<Unproven>, Wrong> {
+        let mut open = Vec::new();
+        for switch in &self.features {
+            self.bring(mapping, book, switch, true)?;
+            open.extend(switches::carry(mapping, book, switch)?);
+        }
+        for (switch, inside) in &self.shared {
+            self.bring(mapping, book, switch, false)?;
+            open.extend(switches::carry(mapping, book, switch)?);
+            if *inside {
+                open.extend(switches::on_by_others(mapping, switch)?);
+            }
         }
         for ask in &self.asks {
             grant(mapping, book, ask)?;
         }
-        Ok(())
+        Ok(open)
     }
 
+    /// Has the package say of the feature what the one says that the code leaves: all of it where it
+    /// is new, and what it turns on of dependencies where it is not.
     fn bring(
         &self,
         mapping: &Mapping<'_>,
         book: &mut Book<'_>,
-        (from, to): (usize, usize),
-        name: &str,
+        switch: &Switch,
+        is_new: bool,
     ) -> Result<(), Wrong> {
         let world = mapping.world;
+        let (from, to, name) = (switch.from, switch.to, &switch.feature);
         let (old, new) = (world.manifest_of(from), world.manifest_of(to));
         let text = book.text(&old)?;
         let wrong = |why: coalesce_cargo::Error| (old.clone(), why.to_string());
@@ -87,21 +115,26 @@ impl Wishes {
         let mut list = features::translated(features::of(&said, name).unwrap_or(&implicit), &fates);
         list.retain(|other| {
             let plain = !other.contains([':', '/']);
-            let comes = self.features.contains(&(from, to, other.clone()));
-            other != name && (!plain || comes || features::of(&known, other).is_some())
+            let comes = self.features.contains(&Switch {
+                feature: other.clone(),
+                ..switch.clone()
+            });
+            let there = is_new && (comes || features::of(&known, other).is_some());
+            other != name && (!plain || there)
         });
+        if !is_new && (list.is_empty() || features::of(&known, name).is_none()) {
+            return Ok(());
+        }
         let mut more: Features = vec![(name.to_owned(), list)];
-        if features::defaults(&said).contains(name) {
+        if is_new && features::defaults(&said).contains(name) {
             more.push(("default".to_owned(), vec![name.to_owned()]));
         }
-        book.change(&new, |text| Ok(features::join(text, &more)?))?;
-        forward(mapping, book, (from, to), name, &old)?;
-        users(mapping, book, (from, to), name)
+        book.change(&new, |text| Ok(features::join(text, &more)?))
     }
 }
 
 /// Whether an entry of a package names another package of the tree.
-fn names(mapping: &Mapping<'_>, package: usize, of: usize, entry: &Entry) -> bool {
+pub(super) fn names(mapping: &Mapping<'_>, package: usize, of: usize, entry: &Entry) -> bool {
     let world = mapping.world;
     let (package, of) = (world.package(package), world.package(of));
     let name = crate_name(&entry.key);
@@ -112,68 +145,7 @@ fn names(mapping: &Mapping<'_>, package: usize, of: usize, entry: &Entry) -> boo
     known || entry.package() == of.name
 }
 
-/// Who turns the feature on in the package that the code leaves turns it on where it is.
-fn forward(
-    mapping: &Mapping<'_>,
-    book: &mut Book<'_>,
-    (from, to): (usize, usize),
-    name: &str,
-    old: &TreePath,
-) -> Result<(), Wrong> {
-    book.change(old, |text| {
-        let own = entries::dependencies(text)?;
-        let line = own.iter().find(|entry| {
-            entry.kind() == DependencyKind::Normal && names(mapping, from, to, entry)
-        });
-        let Some(line) = line else {
-            return Ok(text.to_owned());
-        };
-        let weak = if line.is("optional") { "?" } else { "" };
-        let said = features::features(text)?;
-        let mut list = match features::of(&said, name) {
-            Some(list) => list.clone(),
-            None => vec![format!("dep:{name}")],
-        };
-        let more = format!("{}{weak}/{name}", line.key);
-        if list.contains(&more) {
-            return Ok(text.to_owned());
-        }
-        list.push(more);
-        Ok(features::put(text, name, &list)?)
-    })
-}
-
-/// Who asked the old package for the feature and names the new one asks that, too.
-fn users(
-    mapping: &Mapping<'_>,
-    book: &mut Book<'_>,
-    (from, to): (usize, usize),
-    name: &str,
-) -> Result<(), Wrong> {
-    for at in 0..mapping.world.packages.len() {
-        let old = &mapping.world.package(from).directory;
-        let mut known = mapping.world.package(at).dependencies.iter();
-        let knows = known.any(|known| known.directory.as_ref() == Some(old));
-        if at == from || at == to || !knows {
-            continue;
-        }
-        let path = mapping.world.manifest_of(at);
-        book.change(&path, |text| {
-            let all = entries::dependencies(text)?;
-            let asks = all.iter().any(|entry| {
-                names(mapping, at, from, entry) && entry.features().iter().any(|own| own == name)
-            });
-            let new = all.iter().find(|entry| names(mapping, at, to, entry));
-            match new.filter(|_| asks) {
-                Some(entry) => ask(text, entry, name),
-                None => Ok(text.to_owned()),
-            }
-        })?;
-    }
-    Ok(())
-}
-
-fn ask(text: &str, entry: &Entry, feature: &str) -> Result<String, String> {
+pub(super) fn ask(text: &str, entry: &Entry, feature: &str) -> Result<String, String> {
     let mut more = entry.clone();
     if !more.ask(&[feature.to_owned()]) {
         return Ok(text.to_owned());
