@@ -83,8 +83,9 @@ pub(super) fn depend(
         rewrites: Vec::new(),
         notes: Vec::new(),
     };
-    for (taken, by) in agree::taken(mapping, needs) {
-        match writing.agree(&taken, &by) {
+    let taken = agree::taken(mapping, needs);
+    for (taken, by) in &taken {
+        match writing.agree(taken, by) {
             Ok(agreement) => {
                 made.refusals.extend(agreement.refusals);
                 made.unproven.extend(agreement.unproven);
@@ -94,6 +95,13 @@ pub(super) fn depend(
     }
     for (gets, wish) in &wishes {
         if let Err((path, message)) = writing.add(gets, wish) {
+            made.refusals.push(refusal(path, message));
+        }
+    }
+    // Lines that are new by now ask for what the code had of packages of the tree, too.
+    let is_whole = made.refusals.is_empty();
+    for (taken, by) in taken.iter().filter(|_| is_whole) {
+        if let Err((path, message)) = writing.agree(taken, by) {
             made.refusals.push(refusal(path, message));
         }
     }

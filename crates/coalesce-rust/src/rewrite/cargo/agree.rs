@@ -148,12 +148,21 @@ impl Writing<'_, '_> {
     /// The lines of a package for what is wanted, in the tables that code of a kind sees.
     fn lines(&self, user: &User<'_>, gets: &Gets) -> Vec<Entry> {
         let fits = |entry: &&Entry| match &gets.wanted {
-            Wanted::Tree { package } => self.leads_to(user.package, entry) == Some(*package),
+            Wanted::Tree { package } => self.names(user, entry, *package),
             Wanted::Outside { name, .. } => crate_name(&entry.key) == *name,
         };
         let seen = user.entries.iter();
         let seen = seen.filter(|entry| sees(gets.kind, entry.kind()) && fits(entry));
         seen.cloned().collect()
+    }
+
+    /// Whether a line leads to a package of the tree, be it one that the package had or one that it got.
+    fn names(&self, user: &User<'_>, entry: &Entry, package: usize) -> bool {
+        let name = crate_name(&entry.key);
+        let mut known = user.package.dependencies.iter();
+        let is_new = !known.any(|known| known.name == name);
+        let target = &self.mapping.world.package(package).name;
+        self.leads_to(user.package, entry) == Some(package) || is_new && entry.key == *target
     }
 
     /// A package of the tree whose name leads to something else there.
@@ -163,9 +172,7 @@ impl Writing<'_, '_> {
         };
         let name = &self.mapping.world.package(package).name;
         let mut lines = user.entries.iter();
-        let other = lines.find(|entry| {
-            entry.key == *name && self.leads_to(user.package, entry) != Some(package)
-        })?;
+        let other = lines.find(|entry| entry.key == *name && !self.names(user, entry, package))?;
         let theirs = had
             .first()
             .map_or_else(|| format!("`{name}`"), |had| format!("`{}`", had.line()));
