@@ -9,6 +9,7 @@ mod agree;
 mod gates;
 mod manifests;
 mod unneeded;
+mod written;
 
 pub(super) use unneeded::tell as tell_unneeded;
 
@@ -105,6 +106,7 @@ pub(super) fn depend(
             made.refusals.push(refusal(path, message));
         }
     }
+    made.unproven.extend(written::unproven(mapping, &wishes));
     made.edits = writing.book.close();
     made.notes = writing.notes;
     made.rewrites = placed(writing.rewrites, &made.edits);

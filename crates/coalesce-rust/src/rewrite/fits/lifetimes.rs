@@ -136,8 +136,6 @@ impl<'ast> Visit<'ast> for Numbering {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
     use super::Lifetimes;
 
     #[test]
