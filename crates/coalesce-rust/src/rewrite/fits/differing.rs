@@ -105,7 +105,7 @@ impl<'d> Differing<'d> {
 }
 
 /// The items that the text of a definition and of its `impl`s names.
-fn named_by(names: &Names<'_>, item: ItemId) -> BTreeSet<ItemId> {
+pub(super) fn named_by(names: &Names<'_>, item: ItemId) -> BTreeSet<ItemId> {
     let module = names.world[item].module;
     let own = names.definition(item);
     let own = own.map(|(file, fact)| (file, fact.span, module));

@@ -4,6 +4,7 @@
 //! One stage of a migration is looked at here, by numbers and names. Types, and what names lead to,
 //! are compared for all of it at once (`whole`), in the tree as it is.
 
+mod circular;
 mod dependencies;
 mod differing;
 mod expanded;
@@ -133,14 +134,22 @@ pub(super) fn pairs(mapping: &Mapping<'_>) -> BTreeMap<ItemId, ItemId> {
 }
 
 fn pairs_with_macros(mapping: &Mapping<'_>) -> BTreeMap<ItemId, ItemId> {
+    stand_ins(mapping).filter(|(old, new)| old != new).collect()
+}
+
+/// The items that go and that the name of what should take their place leads to.
+fn offered(mapping: &Mapping<'_>) -> BTreeSet<ItemId> {
+    let both = stand_ins(mapping).filter(|(old, new)| old == new);
+    both.map(|(old, _)| old).collect()
+}
+
+/// The items that go, each with what has its name where it is looked for after.
+fn stand_ins(mapping: &Mapping<'_>) -> impl Iterator<Item = (ItemId, ItemId)> {
     let world = mapping.world;
-    let mut pairs = BTreeMap::new();
-    let items = world.items.iter().enumerate();
+    let items = (0..).map(ItemId).zip(&world.items);
     let gone = items.filter(|(_, item)| !item.local && mapping.is_replaced(item.module));
-    for (at, item) in gone {
-        let Some(module) = mapping.at(&mapping.after(item.module)) else {
-            continue;
-        };
+    gone.filter_map(|(old, item)| {
+        let module = mapping.at(&mapping.after(item.module))?;
         let name = mapping.item_after(item.module, &item.name);
         let found = world.below(module, name).into_iter();
         let new = found
@@ -148,14 +157,9 @@ fn pairs_with_macros(mapping: &Mapping<'_>) -> BTreeMap<ItemId, ItemId> {
                 Res::Item(new) => Some(new),
                 _ => None,
             })
-            .find(|new| {
-                let node = &world[new];
-                node.namespaces.meets(item.namespaces)
-            });
-        let old = ItemId(u32::try_from(at).unwrap_or(u32::MAX));
-        pairs.extend(new.filter(|new| *new != old).map(|new| (old, new)));
-    }
-    pairs
+            .find(|new| world[new].namespaces.meets(item.namespaces))?;
+        Some((old, new))
+    })
 }
 
 fn name_of(mapping: &Mapping<'_>, item: ItemId) -> String {

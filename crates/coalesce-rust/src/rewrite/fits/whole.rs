@@ -13,7 +13,7 @@ use coalesce_model::{
 };
 
 use super::{
-    Use, compare,
+    Use, circular, compare,
     differing::Differing,
     lost,
     meaning::{Comparison, Meaning},
@@ -62,10 +62,11 @@ pub(in super::super) fn check(world: &World, changes: &[Change], texts: &dyn Tex
         .collect();
     let mapping = Mapping::new(world, &modules, texts);
     let found = Pairs::new(&mapping, changes);
-    if found.all.is_empty() {
+    if found.all.is_empty() && found.offered.is_empty() {
         return whole;
     }
     let mut names = Names::new(world, texts);
+    whole.refusals.extend(circular::check(&names, &found));
     names.gone = gone(&mapping, &found);
     let gone = Gone::new(&mapping, &names, &found);
     let goes = |file: FileId, module: ModuleId, at: u32| gone.has(file, module, at);
@@ -109,6 +110,8 @@ pub(super) struct Pairs {
     moved: BTreeMap<ItemId, ItemId>,
     /// Those of modules that are merged: whether the texts mean the same was decided there.
     merged: BTreeSet<ItemId>,
+    /// Those that the name of what should take their place leads to.
+    pub offered: BTreeSet<ItemId>,
     /// Those that an entry of their own names.
     pub of_entries: BTreeSet<ItemId>,
     /// Macros of which no entry speaks, but one for their module.
@@ -122,6 +125,7 @@ impl Pairs {
             all: super::pairs_with_macros(mapping),
             moved: BTreeMap::new(),
             merged: BTreeSet::new(),
+            offered: super::offered(mapping),
             of_entries: BTreeSet::new(),
             untold: BTreeSet::new(),
         };
@@ -130,13 +134,14 @@ impl Pairs {
             .filter(|old| world[*old].kind == ItemKind::Macro)
             .collect();
         let merges = merge::merges(changes);
-        for old in found.all.keys() {
-            let home = world[old].module;
-            let change = mapping.change_of(home);
-            if change.is_some_and(|change| merges.contains(change)) {
-                found.merged.insert(*old);
-            }
-        }
+        // What the one offers of the other, a merge brings along.
+        let is_merged = |old: &ItemId| {
+            let change = mapping.change_of(world[*old].module);
+            change.is_some_and(|change| merges.contains(change))
+        };
+        found.offered.retain(|old| !is_merged(old));
+        let merged = found.all.keys().copied().filter(is_merged);
+        found.merged = merged.collect();
         for change in changes.iter().filter(|one| one.subject == Subject::Item) {
             found.item(world, change, changes);
         }
@@ -149,13 +154,18 @@ impl Pairs {
         self.untold.retain(|old| !from.contains(old));
         self.of_entries.extend(&from);
         match change.kind {
-            ChangeKind::Move => self.all.retain(|old, _| !from.contains(old)),
+            ChangeKind::Move => {
+                self.all.retain(|old, _| !from.contains(old));
+                self.offered.retain(|old| !from.contains(old));
+            }
             ChangeKind::Supersede => {
                 self.all.retain(|old, _| !from.contains(old));
                 self.pair(world, &items(world, &change.to), &from);
             }
             ChangeKind::Replace { .. } => {
                 let there = items(world, &change.to);
+                self.offered
+                    .extend(from.iter().filter(|item| there.contains(item)));
                 if !there.is_empty() {
                     self.pair(world, &from, &there);
                     return;
