@@ -45,12 +45,8 @@ pub fn stale(repository: &Repository) -> anyhow::Result<Vec<Generated>> {
 
 /// `cargo xtask codegen [--check]`.
 pub fn run(repository: &Repository, arguments: Vec<String>) -> anyhow::Result<()> {
-    let check = match arguments
-        .iter()
-        .map(String::as_str)
-        .collect::<Vec<_>>()
-        .as_slice()
-    {
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let check = match words.as_slice() {
         [] => false,
         ["--check"] => true,
         other => bail!("codegen takes --check or nothing, not {other:?}"),
@@ -58,10 +54,8 @@ pub fn run(repository: &Repository, arguments: Vec<String>) -> anyhow::Result<()
     let stale = stale(repository)?;
     if check && !stale.is_empty() {
         let paths: Vec<_> = stale.iter().map(|file| file.path.as_str()).collect();
-        bail!(
-            "out of date: {}; run `cargo xtask codegen`",
-            paths.join(", ")
-        );
+        let paths = paths.join(", ");
+        bail!("out of date: {paths}; run `cargo xtask codegen`");
     }
     for file in &stale {
         let path = repository.root.join(&file.path);

@@ -137,22 +137,7 @@ pub fn run(repository: &Repository, words: Vec<String>) -> anyhow::Result<()> {
     }
     let options = Options::read(repository, words)?;
     let folder = options.out.join("device");
-    if folder.exists() {
-        fs::remove_dir_all(&folder).with_context(|| shown(&folder))?;
-    }
-    for part in BUILT {
-        let program = build(repository, part, &options.profile)?;
-        let to = folder.join(part.to);
-        place(&program, &to)?;
-        strip(&to);
-    }
-    let peers = repository
-        .root
-        .join("crates/core-gpu/benches/device/peers.py");
-    place(&peers, &folder.join("peers.py"))?;
-    let script = folder.join("run");
-    fs::write(&script, RUN).with_context(|| shown(&script))?;
-    make_executable(&script)?;
+    let script = lay_out(repository, &folder, &options.profile)?;
     let archive = pack(&options.out)?;
     println!("packed {}", archive.display());
     if options.build_only {
@@ -168,6 +153,27 @@ pub fn run(repository: &Repository, words: Vec<String>) -> anyhow::Result<()> {
         "something does not hold: see \"failed\" there"
     );
     Ok(())
+}
+
+/// Builds the programs of the trial into a folder; the script that runs them.
+fn lay_out(repository: &Repository, folder: &Path, profile: &str) -> anyhow::Result<PathBuf> {
+    if folder.exists() {
+        fs::remove_dir_all(folder).with_context(|| shown(folder))?;
+    }
+    for part in BUILT {
+        let program = build(repository, part, profile)?;
+        let to = folder.join(part.to);
+        place(&program, &to)?;
+        strip(&to);
+    }
+    let peers = repository
+        .root
+        .join("crates/core-gpu/benches/device/peers.py");
+    place(&peers, &folder.join("peers.py"))?;
+    let script = folder.join("run");
+    fs::write(&script, RUN).with_context(|| shown(&script))?;
+    make_executable(&script)?;
+    Ok(script)
 }
 
 fn shown(path: &Path) -> String {

@@ -42,6 +42,15 @@ pub fn run(arguments: &[OsString]) -> Outcome {
             }
         }
     }
+    for made in build(profile, only)? {
+        let bytes = fs::metadata(&made).map_err(text)?.len();
+        println!("{} ({} KiB)", made.display(), bytes / 1024);
+    }
+    Ok(())
+}
+
+/// Builds what is asked for and tries it; where it is.
+fn build(profile: &str, only: Option<&str>) -> Outcome<Vec<PathBuf>> {
     let root = repository_root().canonicalize().map_err(text)?;
     let target = target_directory(&root)?;
     let out = target.join("dist");
@@ -60,11 +69,7 @@ pub fn run(arguments: &[OsString]) -> Outcome {
         try_runtime_wheel(&root, &out, &runtime)?;
         made.push(runtime);
     }
-    for made in made {
-        let bytes = fs::metadata(&made).map_err(text)?.len();
-        println!("{} ({} KiB)", made.display(), bytes / 1024);
-    }
-    Ok(())
+    Ok(made)
 }
 
 fn target_directory(root: &Path) -> Outcome<PathBuf> {

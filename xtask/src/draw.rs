@@ -2,7 +2,7 @@
 //! ones of each page, with their sources side by side. It judges nothing, and says nothing of how likely
 //! a class was found.
 
-use std::{fmt::Write as _, fs, path::Path};
+use std::{fmt::Write as _, fs, ops::Range, path::Path};
 
 use anyhow::{Context as _, bail};
 use serde_json::Value;
@@ -58,47 +58,70 @@ struct Drawn<'a> {
 
 /// `cargo xtask draw`.
 pub fn run(arguments: Vec<String>) -> anyhow::Result<()> {
-    let mut draw = Draw {
-        seed: 1,
-        count: 17,
-        first: 10,
-    };
-    let mut trees = Vec::new();
-    let mut words = arguments.into_iter();
-    while let Some(word) = words.next() {
-        let number = |next: Option<String>| -> anyhow::Result<u64> {
-            let next = next.with_context(|| format!("{word} needs a number"))?;
-            next.parse().with_context(|| format!("{next} is no number"))
-        };
-        match word.as_str() {
-            "--seed" => draw.seed = number(words.next())?,
-            "--count" => draw.count = number(words.next())?,
-            "--first" => draw.first = usize::try_from(number(words.next())?)?,
-            _ => trees.push(word.clone()),
-        }
-    }
+    let (draw, trees) = Draw::parse(arguments)?;
     if trees.is_empty() {
         bail!("{HELP}");
     }
-    let mut audits = Vec::new();
-    for tree in &trees {
-        let mut parts = tree.splitn(3, '=');
-        let (Some(name), Some(audit), Some(root)) = (parts.next(), parts.next(), parts.next())
-        else {
-            bail!("{HELP}");
-        };
-        let text = fs::read_to_string(audit).with_context(|| format!("failed to read {audit}"))?;
-        let value: Value = serde_json::from_str(&text)?;
-        audits.push((name, Path::new(root), value));
-    }
+    let audits = trees.iter().map(|tree| Audited::read(tree));
+    let audits: Vec<Audited<'_>> = audits.collect::<anyhow::Result<_>>()?;
     let mut all = Vec::new();
-    for (name, root, audit) in &audits {
+    for Audited { name, root, audit } in &audits {
         let classes = audit.get("duplicates").and_then(Value::as_array);
         let classes = classes.with_context(|| format!("{name}: no list of duplicates"))?;
         all.extend(of_tree(&draw, (*name, *root), classes));
     }
     print!("{INSTRUCTIONS}{}", sheet(&draw, &all)?);
     Ok(())
+}
+
+impl Draw {
+    /// Reads the options; what is none is a tree.
+    fn parse(arguments: Vec<String>) -> anyhow::Result<(Self, Vec<String>)> {
+        let mut draw = Self {
+            seed: 1,
+            count: 17,
+            first: 10,
+        };
+        let mut trees = Vec::new();
+        let mut words = arguments.into_iter();
+        while let Some(word) = words.next() {
+            let number = |next: Option<String>| -> anyhow::Result<u64> {
+                let next = next.with_context(|| format!("{word} needs a number"))?;
+                next.parse().with_context(|| format!("{next} is no number"))
+            };
+            match word.as_str() {
+                "--seed" => draw.seed = number(words.next())?,
+                "--count" => draw.count = number(words.next())?,
+                "--first" => draw.first = usize::try_from(number(words.next())?)?,
+                _ => trees.push(word.clone()),
+            }
+        }
+        Ok((draw, trees))
+    }
+}
+
+/// A tree with what `audit` says of it.
+struct Audited<'w> {
+    name: &'w str,
+    root: &'w Path,
+    audit: Value,
+}
+
+impl<'w> Audited<'w> {
+    /// Reads `NAME=AUDIT=ROOT`.
+    fn read(word: &'w str) -> anyhow::Result<Self> {
+        let mut parts = word.splitn(3, '=');
+        let (Some(name), Some(audit), Some(root)) = (parts.next(), parts.next(), parts.next())
+        else {
+            bail!("{HELP}");
+        };
+        let text = fs::read_to_string(audit).with_context(|| format!("failed to read {audit}"))?;
+        Ok(Self {
+            name,
+            root: Path::new(root),
+            audit: serde_json::from_str(&text)?,
+        })
+    }
 }
 
 /// The classes of a tree that are on the sheet: those that stand in no other one.
@@ -173,26 +196,14 @@ fn side_by_side(left: &str, right: &str) -> String {
     let (olds, news): (Vec<&str>, Vec<&str>) = (left.lines().collect(), right.lines().collect());
     let mut rows: Vec<String> = Vec::new();
     for op in difference.ops() {
-        let (old, new) = (op.old_range(), op.new_range());
-        for at in 0..old.len().max(new.len()) {
-            let side = |lines: &[&str], from: usize, len: usize| {
-                let line = (at < len).then(|| lines.get(from + at).copied()).flatten();
-                line.map(|line| line.replace('\t', "    "))
-            };
-            let a = side(&olds, old.start, old.len());
-            let b = side(&news, new.start, new.len());
-            let mark = match (op, &a, &b) {
-                (DiffOp::Equal { .. }, _, _) => ' ',
-                (_, Some(_), None) => '<',
-                (_, None, Some(_)) => '>',
-                _ => '|',
-            };
-            let cut = |line: Option<String>| -> String {
-                line.unwrap_or_default().chars().take(WIDTH).collect()
-            };
-            let row = format!("{:WIDTH$} {mark} {}", cut(a), cut(b));
-            rows.push(row.trim_end().to_owned());
-        }
+        let side = |lines: &[&str], range: Range<usize>| -> Vec<String> {
+            let lines = lines.get(range).unwrap_or_default().iter();
+            lines.map(|line| line.replace('\t', "    ")).collect()
+        };
+        let (old, new) = (side(&olds, op.old_range()), side(&news, op.new_range()));
+        let is_equal = matches!(op, DiffOp::Equal { .. });
+        let length = old.len().max(new.len());
+        rows.extend((0..length).map(|at| row(old.get(at), new.get(at), is_equal)));
     }
     let more = rows.len().saturating_sub(SHOWN);
     rows.truncate(SHOWN);
@@ -200,6 +211,21 @@ fn side_by_side(left: &str, right: &str) -> String {
         rows.push(format!("… {more} more rows"));
     }
     rows.iter().map(|row| format!("{row}\n")).collect()
+}
+
+fn row(left: Option<&String>, right: Option<&String>, is_equal: bool) -> String {
+    let mark = match (left, right) {
+        _ if is_equal => ' ',
+        (Some(_), None) => '<',
+        (None, Some(_)) => '>',
+        _ => '|',
+    };
+    let cut = |line: Option<&String>| -> String {
+        let line = line.map_or("", String::as_str);
+        line.chars().take(WIDTH).collect()
+    };
+    let row = format!("{:WIDTH$} {mark} {}", cut(left), cut(right));
+    row.trim_end().to_owned()
 }
 
 /// Where a member is, and its lines.

@@ -195,25 +195,24 @@ pub fn run(arguments: &[OsString]) -> Outcome {
         print!("{HELP}");
         return Ok(());
     };
+    let is_asked = |trial: &&Trial| {
+        let mut names = options.names.iter();
+        options.names.is_empty() || names.any(|asked| asked == trial.name)
+    };
     let mut failed = Vec::new();
-    for trial in TRIALS {
-        let name = trial.name;
-        if !options.names.is_empty() && !options.names.iter().any(|asked| asked == name) {
-            continue;
-        }
-        println!("── {name}");
+    for trial in TRIALS.iter().filter(is_asked) {
+        println!("── {}", trial.name);
         let begin = Instant::now();
-        let told = (trial.run)(&options);
-        let lines = match told {
+        let lines = match (trial.run)(&options) {
             Ok(lines) => lines,
             Err(Skipped::Because(why)) => vec![format!("not run: {why}")],
             Err(Skipped::Failed(why)) => {
-                failed.push(name);
+                failed.push(trial.name);
                 vec![format!("FAILED: {why}")]
             }
         };
         lines.iter().for_each(|line| println!("{line}"));
-        write(name, &lines, begin.elapsed().as_secs_f64())?;
+        write(trial.name, &lines, begin.elapsed().as_secs_f64())?;
     }
     match failed.is_empty() {
         true => Ok(()),

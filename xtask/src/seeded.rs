@@ -104,18 +104,18 @@ pub fn run(arguments: Vec<String>) -> anyhow::Result<()> {
     let mut false_alarms = new_ones(&check(&root)?);
     let planted = plant(&root, old)?;
     let found = new_ones(&check(&root)?);
-    let mut missed = Vec::new();
-    for (path, line, what) in &planted {
-        let is_found = found.iter().any(|one| one.1 == *path && one.2 == *line);
-        if !is_found {
-            missed.push(format!("{what}: {path}:{line}"));
-        }
-    }
+    let is_at = |one: &Told, path: &str, line: u64| one.1 == path && one.2 == line;
+    let missed = planted.iter().filter(|(path, line, _)| {
+        let mut found = found.iter();
+        !found.any(|one| is_at(one, path, *line))
+    });
+    let missed: Vec<String> = missed
+        .map(|(path, line, what)| format!("{what}: {path}:{line}"))
+        .collect();
     // A broken file is told to be broken as well, which it is.
     false_alarms.extend(found.into_iter().filter(|one| {
-        let expected = planted
-            .iter()
-            .any(|(path, line, _)| one.1 == *path && one.2 == *line);
+        let mut planted = planted.iter();
+        let expected = planted.any(|(path, line, _)| is_at(one, path, *line));
         !expected && one.0 != "syntax-error"
     }));
     let found = planted.len() - missed.len();

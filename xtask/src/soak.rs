@@ -128,68 +128,72 @@ pub fn run(repository: &Repository, words: Vec<String>) -> anyhow::Result<()> {
     }
     let options = Options::read(words)?;
     for soak in SOAKS {
-        let package = soak.package;
-        let asks_for_all = options.names.iter().any(|name| name == "soak");
-        let also = soak.also.filter(|_| asks_for_all);
-        if also.is_none() && !has_a_test(&repository.root, package, &options.names) {
-            // Building it may take longer than the soak that was asked for.
-            println!("{package}: no test is called so");
-            continue;
-        }
-        let mut cargo = Command::new("cargo");
-        cargo
-            .args(["test", "--release", "-p", package])
-            .args(soak.target)
-            .arg("--")
-            .args(&options.names)
-            .args(also)
-            .args(["--nocapture", "--test-threads=1"])
-            .envs(options.variables.iter().cloned())
-            .current_dir(&repository.root);
-        if !cargo.status().context("failed to start cargo")?.success() {
-            bail!("{package} does not hold");
-        }
+        run_soak(repository, soak, &options)?;
     }
-    if options
-        .names
-        .iter()
-        .any(|name| SCHEDULES.0.contains(name.as_str()))
-    {
+    let mut names = options.names.iter();
+    if names.any(|name| SCHEDULES.0.contains(name.as_str())) {
         try_schedules(repository)?;
+    }
+    Ok(())
+}
+
+/// Runs the tests of one package, if any is asked for.
+fn run_soak(repository: &Repository, soak: &Soak, options: &Options) -> anyhow::Result<()> {
+    let package = soak.package;
+    let asks_for_all = options.names.iter().any(|name| name == "soak");
+    let also = soak.also.filter(|_| asks_for_all);
+    if also.is_none() && !has_a_test(&repository.root, package, &options.names) {
+        // Building it may take longer than the soak that was asked for.
+        println!("{package}: no test is called so");
+        return Ok(());
+    }
+    let mut cargo = Command::new("cargo");
+    cargo
+        .args(["test", "--release", "-p", package])
+        .args(soak.target)
+        .arg("--")
+        .args(&options.names)
+        .args(also)
+        .args(["--nocapture", "--test-threads=1"])
+        .envs(options.variables.iter().cloned())
+        .current_dir(&repository.root);
+    if !cargo.status().context("failed to start cargo")?.success() {
+        bail!("{package} does not hold");
     }
     Ok(())
 }
 
 /// Whether a function or a module of a package's tests has one of these parts in its name, as its sources say.
 fn has_a_test(root: &Path, package: &str, parts: &[String]) -> bool {
-    let names = |text: &str| {
-        let named = text.lines().filter_map(|line| {
-            let line = line.trim_start().trim_start_matches("pub ");
-            line.strip_prefix("fn ").or(line.strip_prefix("mod "))
-        });
-        named.map(str::to_owned).collect::<Vec<_>>()
-    };
     let folder = match package {
         "coalesce-tests" => root.join("tests/program"),
         package => root.join("crates").join(package),
     };
-    let (mut folders, mut is_named) = (vec![folder], false);
+    let last = |part: &str| part.rsplit("::").next().unwrap_or_default().to_owned();
+    let parts: Vec<String> = parts.iter().map(|part| last(part)).collect();
+    let mut folders = vec![folder];
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
             let path = entry.path();
             if path.is_dir() {
                 folders.push(path);
-            } else if path.extension().is_some_and(|end| end == "rs") {
-                let text = fs::read_to_string(&path).unwrap_or_default();
-                let named = names(&text);
-                is_named |= parts.iter().any(|part| {
-                    let part = part.rsplit("::").next().unwrap_or_default();
-                    named.iter().any(|name| name.contains(part))
-                });
+            } else if path.extension().is_some_and(|end| end == "rs")
+                && names_any(&fs::read_to_string(&path).unwrap_or_default(), &parts)
+            {
+                return true;
             }
         }
     }
-    is_named
+    false
+}
+
+/// Whether a function or a module of a source has one of these parts in its name.
+fn names_any(text: &str, parts: &[String]) -> bool {
+    let mut names = text.lines().filter_map(|line| {
+        let line = line.trim_start().trim_start_matches("pub ");
+        line.strip_prefix("fn ").or(line.strip_prefix("mod "))
+    });
+    names.any(|name| parts.iter().any(|part| name.contains(part)))
 }
 
 /// The test of the pool that tries schedules at random, and how many it tries here: of all soaks, or

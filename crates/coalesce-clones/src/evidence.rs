@@ -421,15 +421,23 @@ impl Evidence {
 
 /// Tokens from which on a text that is another one but for one or two words is hardly an accident: of labelled pairs of 66
 /// and more, nine of ten that were read are duplicated, and all 12 of those that were merged or kept apart were merged.
-pub const SUBSTITUTED_TOKENS: u32 = 60;
+const SUBSTITUTED_TOKENS: u32 = 60;
+/// The same of what decides something: of such pairs that maintainers merged or keep apart all were merged.
+const SUBSTITUTED_DECIDING_TOKENS: u32 = 45;
+
+/// Whether another text that is one with this but for a word or two is hardly an accident; tests aside.
+pub const fn may_be_substituted(entry: &Entry) -> bool {
+    let decides = entry.composition.control > 0;
+    let long = entry.size >= SUBSTITUTED_TOKENS;
+    !entry.tests && (long || (decides && entry.size >= SUBSTITUTED_DECIDING_TOKENS))
+}
 
 /// Whether two entries, tests aside, are one text with other words in it.
 fn is_substituted(corpus: &Corpus, a: &Entry, b: &Entry) -> bool {
-    let can_be = a.size >= SUBSTITUTED_TOKENS && (a.shape, a.size) == (b.shape, b.size);
+    let can_be = may_be_substituted(a) && (a.shape, a.size) == (b.shape, b.size);
     let text = |entry| (corpus.file(entry), corpus.body(entry));
     can_be
         && a.exact != b.exact
-        && !a.tests
         && !b.tests
         && corpus.language(a) == corpus.language(b)
         && substitution::pairs_between(text(a), text(b)).is_some()

@@ -8,7 +8,6 @@
 //! weights are fitted to readings of classes and to pairs that maintainers merged or keep apart
 //! (`cargo xtask weights DIRECTORY --merging`).
 
-use coalesce_model::LanguageKind;
 use rustc_hash::FxHashMap;
 use similar::DiffOp;
 
@@ -47,12 +46,13 @@ pub struct Measure {
     pub common: f32,
     /// Places where one goes on otherwise than the other, or has words of its own.
     pub breaks: f32,
+    /// Words that decide what runs, of the one that has fewer of them.
+    pub decisions: f32,
 }
 
-/// The least share of two texts that are plainly one, and of those that speak to a device, whose
-/// differences are what they were tuned by.
-const PLAIN: f32 = 0.75;
-const PLAIN_KERNEL: f32 = 0.95;
+/// From this share on, with so few places where they part, two texts are one with a word or two in it.
+const ALMOST_EQUAL: f32 = 0.97;
+const FEW_BREAKS: f32 = 2.0;
 /// Tokens that two of them have in common at least, and that go where one copy of all stays.
 const PLAIN_TOKENS: f32 = 50.0;
 const PLAIN_GAIN: f32 = 70.0;
@@ -84,6 +84,7 @@ impl Measure {
         self.share += other.share * times;
         self.common += other.common * times;
         self.breaks += other.breaks * times;
+        self.decisions += other.decisions * times;
     }
 
     /// How like it is to code that maintainers merged, 0 to 1.
@@ -97,18 +98,20 @@ impl Measure {
         1.0 / (1.0 + (-sum).exp())
     }
 
-    /// Whether so many texts are plainly one: next to nothing differs, and what there is to gain is
-    /// more than a few lines.
+    /// Whether so many texts are plainly one: next to nothing differs, at least such a share is the same, and
+    /// what there is to gain is more than a few lines.
     #[must_use]
-    pub fn is_plain(&self, language: LanguageKind, places: usize) -> bool {
-        let least = match language {
-            LanguageKind::Kernel => PLAIN_KERNEL,
-            LanguageKind::Python | LanguageKind::Rust => PLAIN,
-        };
+    pub fn is_plain(&self, least: f32, places: usize) -> bool {
         self.share >= least
             && self.common >= PLAIN_TOKENS
             && self.gain(places) >= PLAIN_GAIN
             && self.common >= PLAIN_RUN * self.breaks
+    }
+
+    /// Whether the texts differ in a word or two at most.
+    #[must_use]
+    pub fn is_almost_equal(&self) -> bool {
+        self.share >= ALMOST_EQUAL && self.breaks <= FEW_BREAKS
     }
 
     /// Whether the texts do not differ at all.
@@ -190,6 +193,7 @@ fn of_pair(a: &MeasuredText<'_>, b: &MeasuredText<'_>) -> Measure {
         share,
         common: tokens,
         breaks: (parts.len() - equal.len()) as f32,
+        decisions: control as f32,
     };
     if measure.breaks == 0.0 {
         return measure;

@@ -284,8 +284,7 @@ fn namesakes(corpus: &Corpus, representatives: &[u32]) -> Vec<Pair> {
 fn of_a_shape(corpus: &Corpus, representatives: &[u32]) -> Vec<Pair> {
     let keyed = representatives.iter().filter_map(|at| {
         let entry = corpus.entries.get(*at as usize)?;
-        let asked = entry.size >= evidence::SUBSTITUTED_TOKENS && !entry.tests;
-        asked.then_some((entry.shape, *at))
+        evidence::may_be_substituted(entry).then_some((entry.shape, *at))
     });
     let mut keyed: Vec<(u64, u32)> = keyed.collect();
     keyed.par_sort_unstable();

@@ -11,14 +11,15 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::{
     align::{self, Difference},
     catalogue::{self, Idiom, Role, RoleUse},
-    chapters::{self, Chapter},
+    chapters::Chapter,
     classes::{self, Class},
     containers::{self, Container, ContainerClass, Contents, Overlap},
     corpus::Corpus,
-    forwarders,
+    families, forwarders,
     grams::Runs,
     likelihood::Fitted,
     merging::Measure,
+    order,
     pairs::{self, Groups, Minimum},
     passages,
     source::{SourceFile, Unit},
@@ -146,8 +147,6 @@ pub fn find(files: Vec<SourceFile>, options: Options) -> Report {
     corpus.fitted = options.fitted;
     let gpu = gpu_code(&mut corpus);
     let classes = compared_classes(&corpus, options.minimum);
-    let containers = container_classes(&corpus, &classes);
-    let absorbed = Absorbed::new(&corpus, &containers);
     let programs = Programs::new(&corpus.files);
     let mut writer = Writer {
         corpus: &corpus,
@@ -156,6 +155,31 @@ pub fn find(files: Vec<SourceFile>, options: Options) -> Report {
         allowed: 0,
     };
     let mut report = Report::default();
+    tell_copies(&mut writer, &classes, &mut report);
+    let inside = passages((&corpus, &programs), options.minimum, &report.duplicates);
+    report.duplicates.extend(inside.0);
+    report.idioms = writer.idioms(&gpu.idioms);
+    report.allowed = writer.allowed + inside.1;
+    let idioms = &report.idioms;
+    report.duplicates.retain(|class| !is_said(class, idioms));
+    report.duplicates.extend(report.idioms.iter().cloned());
+    families::part_families(&mut report.duplicates);
+    tell_files(&corpus, &gpu, &mut report);
+    for list in [
+        &mut report.duplicates,
+        &mut report.siblings,
+        &mut report.idioms,
+    ] {
+        finish(list);
+    }
+    order::put_first(&mut report.duplicates);
+    report
+}
+
+/// Writes the copies and look-alikes of whole units, each where nothing larger says it.
+fn tell_copies(writer: &mut Writer<'_>, classes: &[Class], report: &mut Report) {
+    let containers = container_classes(writer.corpus, classes);
+    let absorbed = Absorbed::new(writer.corpus, &containers);
     let outermost = containers
         .iter()
         .filter(|class| !absorbed.containers(class));
@@ -165,30 +189,17 @@ pub fn find(files: Vec<SourceFile>, options: Options) -> Report {
     let is_duplicate = |class: &&Class| class.verdict == Verdict::Duplicate;
     let (duplicates, siblings): (Vec<&Class>, Vec<&Class>) = told.partition(is_duplicate);
     report.duplicates.extend(writer.classes(&duplicates));
-    let inside = passages((&corpus, &programs), options.minimum, &report.duplicates);
-    writer.allowed += inside.1;
-    report.duplicates.extend(inside.0);
     report.siblings = writer.classes(&siblings);
-    report.idioms = writer.idioms(&gpu.idioms);
-    let idioms = &report.idioms;
-    report.duplicates.retain(|class| !is_said(class, idioms));
-    report.duplicates.extend(report.idioms.iter().cloned());
-    chapters::part_families(&mut report.duplicates);
-    report.allowed = writer.allowed;
-    report.gpu_lines = gpu_lines(&corpus, &gpu, &report.duplicates);
+}
+
+/// Writes what is about files and lines, and not about copies.
+fn tell_files(corpus: &Corpus, gpu: &catalogue::Scan, report: &mut Report) {
+    report.gpu_lines = gpu_lines(corpus, gpu, &report.duplicates);
     let used = gpu.uses.iter();
-    report.roles = used.filter_map(|used| file_role(&corpus, used)).collect();
+    report.roles = used.filter_map(|used| file_role(corpus, used)).collect();
     let files = corpus.files.iter();
     let forwarders = files.filter(|file| forwarders::is_forwarder(file));
     report.forwarders = forwarders.map(|file| file.path.clone()).collect();
-    for list in [
-        &mut report.duplicates,
-        &mut report.siblings,
-        &mut report.idioms,
-    ] {
-        finish(list);
-    }
-    report
 }
 
 /// What of the corpus is about GPUs, which is noted in it.
@@ -307,7 +318,7 @@ fn file_role(corpus: &Corpus, used: &RoleUse) -> Option<FileRole> {
 /// Ranks a list and makes its names unique.
 fn finish(list: &mut Vec<Duplicate>) {
     list.sort_by(|a, b| {
-        let worth = chapters::worth(b).total_cmp(&chapters::worth(a));
+        let worth = order::worth(b).total_cmp(&order::worth(a));
         let first = a.chapter.cmp(&b.chapter).then(worth);
         first.then_with(|| (a.kind, &a.members, &a.id).cmp(&(b.kind, &b.members, &b.id)))
     });
@@ -320,12 +331,7 @@ fn finish(list: &mut Vec<Duplicate>) {
             class.id = format!("{}-{count}", class.id);
         }
     }
-    for (at, around) in chapters::surrounding(list).into_iter().enumerate() {
-        let around = around.and_then(|around| Some(list.get(around)?.id.clone()));
-        if let Some(class) = list.get_mut(at) {
-            class.inside = around;
-        }
-    }
+    order::name_surrounding(list);
 }
 
 /// What is not told because a larger copy says it already.
@@ -338,26 +344,33 @@ struct Absorbed {
 
 impl Absorbed {
     fn new(corpus: &Corpus, classes: &[ContainerClass]) -> Self {
-        let mut entries: FxHashMap<u32, Vec<(usize, Container)>> = FxHashMap::default();
-        let mut files = FxHashMap::default();
+        let mut absorbed = Self {
+            entries: FxHashMap::default(),
+            files: FxHashMap::default(),
+        };
         for (at, class) in classes.iter().enumerate().filter(|(_, class)| class.whole) {
             let matched = class.overlaps.iter().flat_map(|overlap| &overlap.matched);
             for entry in matched.flat_map(|(a, b)| [*a, *b]) {
-                let around = containers::around(corpus, entry);
-                let member = |around: &&Container| class.members.binary_search(around).is_ok();
-                let member = around.iter().find(member);
-                if let Some(member) = member {
-                    let found = entries.entry(entry).or_default();
-                    if !found.contains(&(at, *member)) {
-                        found.push((at, *member));
-                    }
-                }
+                absorbed.note(corpus, entry, (at, class));
             }
             for (file, _) in class.members.iter().filter(|member| member.1 == 0) {
-                insert(&mut files, *file, at);
+                insert(&mut absorbed.files, *file, at);
             }
         }
-        Self { entries, files }
+        absorbed
+    }
+
+    /// Notes in which member of a class an entry has a counterpart.
+    fn note(&mut self, corpus: &Corpus, entry: u32, (at, class): (usize, &ContainerClass)) {
+        let around = containers::around(corpus, entry);
+        let member = |around: &&Container| class.members.binary_search(around).is_ok();
+        let Some(member) = around.iter().find(member) else {
+            return;
+        };
+        let found = self.entries.entry(entry).or_default();
+        if !found.contains(&(at, *member)) {
+            found.push((at, *member));
+        }
     }
 
     /// Whether a whole copy says all that a class does: each member in another member of it. Two in one
@@ -564,49 +577,45 @@ impl Writer<'_> {
         found
     }
 
-    fn idioms(&mut self, idioms: &[Idiom]) -> Vec<Duplicate> {
-        let found = idioms.iter().filter_map(|idiom| {
-            let places: Vec<(&SourceFile, &Unit, (u32, u32))> = idiom
-                .places
-                .iter()
-                .filter_map(|place| {
-                    let file = self.corpus.files.get(place.file as usize)?;
-                    Some((file, file.units.get(place.unit as usize)?, place.lines))
-                })
-                .filter(|(file, unit, _)| !is_allowed(file, unit))
-                .collect();
-            let (file, _, _) = places.first()?;
-            let all: Vec<Member> = places
-                .iter()
-                .map(|(file, unit, lines)| Member {
-                    lines: *lines,
-                    ..member(file, unit)
-                })
-                .collect();
-            let around = Places::new(all.iter().map(|member| (&member.path, member.lines)));
-            let mut members = all.clone();
-            members.retain(|member| !around.hold(&member.path, member.lines));
-            let lines = members
-                .iter()
-                .map(|member| member.lines.1 - member.lines.0 + 1);
-            let removable = lines.clone().sum::<u32>() - lines.max().unwrap_or(0);
-            (members.len() > 1).then(|| Duplicate {
-                id: format!("idiom-{}", idiom.id),
-                kind: DuplicateKind::Idiom,
-                language: file.language,
-                removable_lines: removable,
-                chapter: Chapter::of_places(&members),
-                measure: None,
-                members,
-                inside: None,
-                similarity: 1.0,
-                likelihood: None,
-                differences: Vec::new(),
-                gpu: true,
-                title: idiom.title.clone(),
-            })
-        });
+    fn idioms(&self, idioms: &[Idiom]) -> Vec<Duplicate> {
+        let found = idioms.iter().filter_map(|idiom| self.idiom(idiom));
         found.collect()
+    }
+
+    /// What one idiom has in several places; `None` when comments leave less than two.
+    fn idiom(&self, idiom: &Idiom) -> Option<Duplicate> {
+        let places = idiom.places.iter().filter_map(|place| {
+            let file = self.corpus.files.get(place.file as usize)?;
+            let unit = file.units.get(place.unit as usize)?;
+            (!is_allowed(file, unit)).then_some((file, unit, place.lines))
+        });
+        let places: Vec<(&SourceFile, &Unit, (u32, u32))> = places.collect();
+        let (file, _, _) = places.first()?;
+        let all = places.iter().map(|(file, unit, lines)| Member {
+            lines: *lines,
+            ..member(file, unit)
+        });
+        let all: Vec<Member> = all.collect();
+        let around = Places::new(all.iter().map(|member| (&member.path, member.lines)));
+        let mut members = all.clone();
+        members.retain(|member| !around.hold(&member.path, member.lines));
+        let lines = members.iter().map(|one| one.lines.1 - one.lines.0 + 1);
+        let removable = lines.clone().sum::<u32>() - lines.max().unwrap_or(0);
+        (members.len() > 1).then(|| Duplicate {
+            id: format!("idiom-{}", idiom.id),
+            kind: DuplicateKind::Idiom,
+            language: file.language,
+            removable_lines: removable,
+            chapter: Chapter::of_places(&members),
+            measure: None,
+            members,
+            inside: None,
+            similarity: 1.0,
+            likelihood: None,
+            differences: Vec::new(),
+            gpu: true,
+            title: idiom.title.clone(),
+        })
     }
 }
 
@@ -691,47 +700,42 @@ fn id(kind: DuplicateKind, file: &SourceFile, unit: &Unit) -> String {
 }
 
 fn gpu_lines(corpus: &Corpus, gpu: &catalogue::Scan, duplicates: &[Duplicate]) -> GpuLines {
-    let mut places: BTreeMap<&TreePath, Vec<(u32, u32)>> = BTreeMap::new();
-    for entry in gpu
-        .entries
-        .iter()
-        .filter_map(|at| corpus.entries.get(*at as usize))
-    {
-        let lines = corpus.unit(entry).lines;
-        places
-            .entry(&corpus.file(entry).path)
-            .or_default()
-            .push(lines);
-    }
-    let mut copies: BTreeMap<&TreePath, Vec<(u32, u32)>> = BTreeMap::new();
-    for class in duplicates.iter().filter(|class| class.gpu) {
-        let longest = class
-            .members
-            .iter()
-            .max_by_key(|member| member.lines.1 - member.lines.0);
-        for member in class
-            .members
-            .iter()
-            .filter(|member| Some(*member) != longest)
-        {
-            copies.entry(&member.path).or_default().push(member.lines);
-        }
-    }
-    let total = places
-        .values()
-        .map(|lines| lines_of(lines).len())
-        .sum::<usize>();
-    let duplicate: usize = places
-        .iter()
-        .filter_map(|(path, lines)| {
-            let copied = lines_of(copies.get(path)?);
-            Some(lines_of(lines).intersection(&copied).count())
-        })
-        .sum();
+    let entries = gpu.entries.iter();
+    let entries = entries.filter_map(|at| corpus.entries.get(*at as usize));
+    let calling = entries.map(|entry| (&corpus.file(entry).path, corpus.unit(entry).lines));
+    let places = by_file(calling);
+    let copied = duplicates.iter().filter(|class| class.gpu);
+    let copies = by_file(copied.flat_map(all_but_longest));
+    let total = places.values().map(|lines| lines_of(lines).len());
+    let duplicate = places.iter().filter_map(|(path, lines)| {
+        let copied = lines_of(copies.get(path)?);
+        Some(lines_of(lines).intersection(&copied).count())
+    });
+    let count = |lines: usize| u32::try_from(lines).unwrap_or(u32::MAX);
     GpuLines {
-        total: u32::try_from(total).unwrap_or(u32::MAX),
-        duplicate: u32::try_from(duplicate).unwrap_or(u32::MAX),
+        total: count(total.sum()),
+        duplicate: count(duplicate.sum()),
     }
+}
+
+/// Lines by the file that they stand in.
+fn by_file<'p>(
+    places: impl Iterator<Item = (&'p TreePath, (u32, u32))>,
+) -> BTreeMap<&'p TreePath, Vec<(u32, u32)>> {
+    let mut by_file: BTreeMap<&TreePath, Vec<(u32, u32)>> = BTreeMap::new();
+    for (path, lines) in places {
+        by_file.entry(path).or_default().push(lines);
+    }
+    by_file
+}
+
+/// The members that go where the longest one stays.
+fn all_but_longest(class: &Duplicate) -> impl Iterator<Item = (&TreePath, (u32, u32))> {
+    let lines = |member: &&Member| member.lines.1 - member.lines.0;
+    let longest = class.members.iter().max_by_key(lines);
+    let others = class.members.iter();
+    let others = others.filter(move |member| Some(*member) != longest);
+    others.map(|member| (&member.path, member.lines))
 }
 
 /// The line numbers that ranges cover.

@@ -448,6 +448,52 @@ fn what_is_likely_merged_comes_first_and_what_is_alike_is_told_behind_it() {
     assert_eq!(examples.duplicates[0].merging(), None);
 }
 
+#[test]
+fn what_names_and_heads_give_a_reason_for_is_told_behind_what_has_none() {
+    let other = WALK.replace(
+        "            seen.add(step)\n",
+        "            seen.add(step)\n            journal.write(step, start)\n",
+    );
+    let cases = [
+        ("src/a.py def walk", "src/b.py def flood", "product"),
+        ("src/a.py async def walk", "src/b.py def flood", "asked"),
+        (
+            "src/a.py @triton.jit\ndef walk",
+            "src/b.py @triton.jit\ndef flood",
+            "kernels",
+        ),
+        (
+            "one/src/a.py def walk",
+            "two/src/b.py def flood",
+            "packages",
+        ),
+        ("src/v1.py def walk", "src/v2.py def flood", "variants"),
+        ("src/v1.py def walk", "src/v1.py def async_walk", "asked"),
+    ];
+    for (one, two, expected) in cases {
+        let file = |place: &str, text: &str| {
+            let (path, head) = place.split_once(' ').unwrap();
+            format!("//- {path}\n{head}(grid, start):\n{text}")
+        };
+        let mut files = file(one, WALK);
+        // Two places of one file stand in one text.
+        let second = file(two, &other);
+        let same = one.split(' ').next() == two.split(' ').next();
+        files += if same {
+            second.split_once('\n').unwrap().1
+        } else {
+            &second
+        };
+        let found = report(&files);
+        let chapters: Vec<&str> = found
+            .duplicates
+            .iter()
+            .map(|class| class.chapter.as_str())
+            .collect();
+        assert_eq!(chapters, [expected], "{one}, {two}");
+    }
+}
+
 /// Calls of GPU libraries in line: the package, its role, and a text that has it.
 type InLine = (&'static str, &'static str, &'static str);
 

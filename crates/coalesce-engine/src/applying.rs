@@ -228,50 +228,64 @@ pub fn file_changes(
     session: &Session,
     operations: &[Operation],
 ) -> Result<Vec<FileChange>, Failure> {
-    let mut after: BTreeMap<TreePath, Option<Content>> = BTreeMap::new();
-    let mut stamps: BTreeMap<TreePath, Stamp> = BTreeMap::new();
+    let mut states = PlannedStates::default();
     for operation in operations {
+        states.add(session, operation)?;
+    }
+    states.into_changes(session)
+}
+
+/// What a plan leaves at each path that it touches, and what it moves away from there.
+#[derive(Default)]
+struct PlannedStates {
+    /// `None` where there is no file any more.
+    after: BTreeMap<TreePath, Option<Content>>,
+    /// Stamps of the files that move.
+    moved: BTreeMap<TreePath, Stamp>,
+}
+
+impl PlannedStates {
+    fn add(&mut self, session: &Session, operation: &Operation) -> Result<(), Failure> {
         match operation {
             Operation::Move { from, to, text } => {
-                after.entry(from.clone()).or_insert(None);
-                let (bytes, stamp) = planned_content(session, from)?;
-                let mode = stamp.mode;
-                stamps.insert(from.clone(), stamp);
-                let bytes = text
-                    .as_ref()
-                    .map_or(bytes, |text| text.clone().into_bytes());
-                after.insert(
-                    to.clone(),
-                    Some(Content {
-                        bytes,
-                        mode: Some(mode),
-                    }),
-                );
+                self.leave(from);
+                let (old, stamp) = planned_content(session, from)?;
+                let new = text.as_ref().map(|text| text.clone().into_bytes());
+                self.put(to, new.unwrap_or(old), Some(stamp.mode));
+                self.moved.insert(from.clone(), stamp);
             }
             Operation::Create { path, text, .. } | Operation::Edit { path, text } => {
-                after.insert(
-                    path.clone(),
-                    Some(Content {
-                        bytes: text.clone().into_bytes(),
-                        mode: None,
-                    }),
-                );
+                self.put(path, text.clone().into_bytes(), None);
             }
-            Operation::Delete { path } => drop(after.entry(path.clone()).or_insert(None)),
+            Operation::Delete { path } => self.leave(path),
         }
+        Ok(())
     }
-    let change = |(path, after): (TreePath, Option<Content>)| {
-        let before = match stamps.remove(&path) {
-            None if session.tree.exists(&path) => Some(planned_content(session, &path)?.1),
-            stamp => stamp,
+
+    fn put(&mut self, path: &TreePath, bytes: Vec<u8>, mode: Option<u32>) {
+        let content = Content { bytes, mode };
+        self.after.insert(path.clone(), Some(content));
+    }
+
+    /// A file goes, unless another one has taken its path.
+    fn leave(&mut self, path: &TreePath) {
+        self.after.entry(path.clone()).or_insert(None);
+    }
+
+    fn into_changes(mut self, session: &Session) -> Result<Vec<FileChange>, Failure> {
+        let change = |(path, after): (TreePath, Option<Content>)| {
+            let before = match self.moved.remove(&path) {
+                None if session.tree.exists(&path) => Some(planned_content(session, &path)?.1),
+                stamp => stamp,
+            };
+            Ok(FileChange {
+                path,
+                before,
+                after,
+            })
         };
-        Ok(FileChange {
-            path,
-            before,
-            after,
-        })
-    };
-    after.into_iter().map(change).collect()
+        self.after.into_iter().map(change).collect()
+    }
 }
 
 /// The bytes of a file, which are those that the plan was made from: somebody may have saved another

@@ -77,7 +77,7 @@ impl PlannedCommits {
         };
         let whole = &worked.assembled.operations;
         if !manifests.is_empty() {
-            planned.between(session, worked, (manifests, options))?;
+            planned.add_steps_between(session, worked, manifests, options);
         }
         if let Some(checks) = checks {
             planned.verify(session, worked, checks)?;
@@ -88,48 +88,27 @@ impl PlannedCommits {
     }
 
     /// The states on the way, where there are any.
-    fn between(
+    fn add_steps_between(
         &mut self,
         session: &Session,
         worked: &MigrationPlan,
-        (mut manifests, options): (Vec<Manifest>, PlanOptions),
-    ) -> Result<(), Failure> {
+        mut manifests: Vec<Manifest>,
+        options: PlanOptions,
+    ) {
         manifests.iter_mut().for_each(leave_shims);
         manifests.retain(|manifest| !manifest.entries.is_empty());
         if manifests.is_empty() {
-            return Ok(());
+            return;
         }
+        let shimmed = match accepted(session, &manifests, options) {
+            Ok(shimmed) => shimmed,
+            Err(why) => return self.join(Purpose::Edit, &why),
+        };
         let records: BTreeSet<TreePath> = manifests
             .iter()
             .filter_map(|manifest| record_of(session, manifest))
             .collect();
-        let shimmed = match plan(session, &manifests, options) {
-            Ok(shimmed) => shimmed,
-            Err(failure) => {
-                self.join(Purpose::Edit, &failure.to_string());
-                return Ok(());
-            }
-        };
-        if let Some(refusal) = shimmed.assembled.refusals.first() {
-            self.join(Purpose::Edit, &refusal.message);
-            return Ok(());
-        }
-        let shimmed_operations = shimmed.assembled.operations.iter();
-        let kept = shimmed_operations.filter(|operation| !records.contains(operation.path()));
-        let is_user = |operation: &&Operation| is_user(session, &shimmed, operation);
-        let (users, structure): (Vec<&Operation>, Vec<&Operation>) = kept.partition(is_user);
-        if users.is_empty() || structure.is_empty() {
-            return Ok(());
-        }
-        let moved: Vec<Operation> = structure.into_iter().cloned().collect();
-        let mut edited = moved.clone();
-        edited.extend(
-            users
-                .into_iter()
-                .map(|user| as_planned(worked, user).clone()),
-        );
-        edited.sort_by(|a, b| a.path().cmp(b.path()));
-        for (purpose, operations) in [(Purpose::Move, moved), (Purpose::Edit, edited)] {
+        for (purpose, operations) in states_between(session, worked, &shimmed, &records) {
             match resolves(session, &shimmed, operations) {
                 Ok(operations) => self.steps.push(Step {
                     purpose,
@@ -139,7 +118,6 @@ impl PlannedCommits {
                 Err(why) => self.join(purpose, &why),
             }
         }
-        Ok(())
     }
 
     /// Takes out the steps that do not pass the project's checks.
@@ -167,30 +145,15 @@ impl PlannedCommits {
     /// what says that it was applied, it is that step.
     fn end_with(&mut self, session: &Session, whole: &[Operation]) -> Result<(), Failure> {
         let changes = file_changes(session, whole)?;
-        let before = match self.steps.last() {
-            Some(last) => file_changes(session, &last.operations)?,
-            None => Vec::new(),
+        let extended = match self.steps.last() {
+            Some(last) => only_adds(&changes, &file_changes(session, &last.operations)?),
+            None => false,
         };
-        let adds_only = changes.iter().all(|change| {
-            let same = before.iter().find(|known| known.path == change.path);
-            match same {
-                Some(known) => known.after == change.after,
-                None => change.before.is_none(),
-            }
-        });
-        let stays = |path: &TreePath| changes.iter().any(|change| change.path == *path);
-        let purpose = match self.steps.last() {
-            Some(last) if adds_only && before.iter().all(|known| stays(&known.path)) => {
-                let purpose = last.purpose;
-                self.steps.pop();
-                purpose
-            }
-            Some(_) => Purpose::Retire,
-            None => Purpose::Whole,
-        };
-        let purpose = match self.steps.is_empty() {
-            true => Purpose::Whole,
-            false => purpose,
+        let joined = self.steps.pop_if(|_| extended);
+        let purpose = if self.steps.is_empty() {
+            Purpose::Whole
+        } else {
+            joined.map_or(Purpose::Retire, |step| step.purpose)
         };
         self.steps.push(Step {
             purpose,
@@ -316,6 +279,55 @@ impl PlannedCommits {
     }
 }
 
+/// Whether changes are those of the step before and files that come into being besides.
+fn only_adds(changes: &[FileChange], before: &[FileChange]) -> bool {
+    let stays = |known: &FileChange| changes.iter().any(|change| change.path == known.path);
+    let adds_only = changes.iter().all(|change| {
+        let mut known = before.iter();
+        match known.find(|known| known.path == change.path) {
+            Some(known) => known.after == change.after,
+            None => change.before.is_none(),
+        }
+    });
+    adds_only && before.iter().all(stays)
+}
+
+/// What manifests come to, if it is not refused; else why.
+fn accepted(
+    session: &Session,
+    manifests: &[Manifest],
+    options: PlanOptions,
+) -> Result<MigrationPlan, String> {
+    let planned = plan(session, manifests, options).map_err(|failure| failure.to_string())?;
+    match planned.assembled.refusals.first() {
+        Some(refusal) => Err(refusal.message.clone()),
+        None => Ok(planned),
+    }
+}
+
+/// The tree with files moved, and the one with their users edited besides; none where there is nothing to
+/// do for one of these. `records` are written by the last commit.
+fn states_between(
+    session: &Session,
+    worked: &MigrationPlan,
+    shimmed: &MigrationPlan,
+    records: &BTreeSet<TreePath>,
+) -> Vec<(Purpose, Vec<Operation>)> {
+    let operations = shimmed.assembled.operations.iter();
+    let kept = operations.filter(|operation| !records.contains(operation.path()));
+    let is_user = |operation: &&Operation| is_user(session, shimmed, operation);
+    let (users, structure): (Vec<&Operation>, Vec<&Operation>) = kept.partition(is_user);
+    if users.is_empty() || structure.is_empty() {
+        return Vec::new();
+    }
+    let moved: Vec<Operation> = structure.into_iter().cloned().collect();
+    let mut edited = moved.clone();
+    let users = users.into_iter().map(|user| as_planned(worked, user));
+    edited.extend(users.cloned());
+    edited.sort_by(|a, b| a.path().cmp(b.path()));
+    vec![(Purpose::Move, moved), (Purpose::Edit, edited)]
+}
+
 /// A plan that leads to a state on the way.
 fn state(worked: &MigrationPlan, operations: Vec<Operation>) -> MigrationPlan {
     MigrationPlan {
@@ -373,21 +385,25 @@ fn is_user(session: &Session, shimmed: &MigrationPlan, operation: &Operation) ->
     let Some(old) = session.tree.text(path) else {
         return false;
     };
-    let line_of = |at: u32| {
-        old.get(..at as usize)
-            .map_or(1, |head| head.lines().count())
-    };
-    let rewrites = shimmed.assembled.rewrites.iter();
-    let rewrites = rewrites.filter(|rewrite| rewrite.path == *path);
-    let lines: BTreeSet<usize> = rewrites
-        .flat_map(|rewrite| {
-            let first = line_of(rewrite.span.start + 1);
-            first..=line_of(rewrite.span.end).max(first)
-        })
-        .collect();
+    let lines = rewritten_lines(shimmed, path, &old);
     // Lines of the old text that the new one has not: those that the way back would change.
     let changed = changed_lines(text, &old);
     !lines.is_empty() && changed.iter().all(|line| lines.contains(&(*line as usize)))
+}
+
+/// The lines of a text in which a plan changes references, 1-based.
+fn rewritten_lines(plan: &MigrationPlan, path: &TreePath, text: &str) -> BTreeSet<usize> {
+    let line_of = |at: u32| {
+        let head = text.get(..at as usize);
+        head.map_or(1, |head| head.lines().count())
+    };
+    let rewrites = plan.assembled.rewrites.iter();
+    let own = rewrites.filter(|rewrite| rewrite.path == *path);
+    own.flat_map(|rewrite| {
+        let first = line_of(rewrite.span.start + 1);
+        first..=line_of(rewrite.span.end).max(first)
+    })
+    .collect()
 }
 
 /// Whether a file holds what an entry names, or, in Rust, declares it: a module above it.

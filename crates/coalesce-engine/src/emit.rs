@@ -21,24 +21,18 @@ pub fn emit_tests(
         .tree
         .tree_path(directory)
         .map_err(|error| Failure::user(error.to_string()))?;
-    let mut files = Vec::new();
-    for (name, text) in coalesce_plan::guard_tests(&worked.checked.changes) {
-        files.push((directory.join(&name)?, text));
-    }
+    let guards = coalesce_plan::guard_tests(&worked.checked.changes);
+    let mut files = placed(&directory, guards)?;
     let rust = worked.checked.changes.contains_key(&LanguageKind::Rust);
     if rust && !worked.refused() {
-        files.extend(deprecations(
-            worked,
-            session,
-            &directory.join(GUARD_PACKAGE)?,
-        )?);
+        let package = directory.join(GUARD_PACKAGE)?;
+        files.extend(deprecations(worked, session, &package)?);
     }
     let mut written = Vec::new();
     for (path, text) in files {
         if session.tree.exists(&path) {
-            return Err(
-                Failure::user(format!("{path} exists already")).hint("name another directory")
-            );
+            let failure = Failure::user(format!("{path} exists already"));
+            return Err(failure.hint("name another directory"));
         }
         written.push(path.to_string());
         worked.assembled.operations.push(Operation::Create {
@@ -50,6 +44,18 @@ pub fn emit_tests(
     Ok(written)
 }
 
+/// Files by their names in a directory, as files of the tree.
+fn placed<N: AsRef<str>>(
+    directory: &TreePath,
+    files: impl IntoIterator<Item = (N, String)>,
+) -> Result<Vec<(TreePath, String)>, Failure> {
+    let mut placed = Vec::new();
+    for (name, text) in files {
+        placed.push((directory.join(name.as_ref())?, text));
+    }
+    Ok(placed)
+}
+
 /// A package that names each old name which the plan keeps; nothing when it keeps none.
 fn deprecations(
     worked: &MigrationPlan,
@@ -57,39 +63,17 @@ fn deprecations(
     directory: &TreePath,
 ) -> Result<Vec<(TreePath, String)>, Failure> {
     let operations = &worked.assembled.operations;
-    let part = &session.rust;
-    let settings = &session.settings;
-    let after: RustGraph = planned(
-        &part.language,
-        &part.files,
-        operations,
-        settings,
-        &session.tree,
-    );
+    let after = planned_graph(session, operations);
     let overlay = planned_tree(&session.tree, operations);
     let changed: Vec<TreePath> = overlay.changed_paths().cloned().collect();
     let names = coalesce_rust::old_names(&after, &changed, &session.tree, &overlay);
-    let packages = after
-        .world
-        .packages
-        .iter()
-        .map(|package| &package.directory);
-    let read = |package: &TreePath| {
-        Some(Dependency {
-            directory: package.clone(),
-            manifest: overlay.text(&package.join("Cargo.toml").ok()?)?.to_string(),
-        })
-    };
-    let dependencies: Vec<Dependency> = packages.filter_map(read).collect();
+    let dependencies = dependencies(&after, &overlay);
     let up = "../".repeat(directory.as_str().split('/').count());
     let manifests = worked.manifests.join(", ");
     let Some(made) = coalesce_rust::package(&names, &dependencies, &up, &manifests) else {
         return Ok(Vec::new());
     };
-    let mut files = Vec::new();
-    for (name, text) in made {
-        files.push((directory.join(name)?, text));
-    }
+    let mut files = placed(directory, made)?;
     // The versions that the tree is built with, so that nothing has to be looked up.
     let of = names.first().map(|name| &name.package);
     if let Some(lock) = of.and_then(|package| lock(package, &overlay)) {
@@ -98,14 +82,40 @@ fn deprecations(
     Ok(files)
 }
 
+/// The modules of Rust as the plan leaves them.
+fn planned_graph(session: &Session, operations: &[Operation]) -> RustGraph {
+    let part = &session.rust;
+    let settings = &session.settings;
+    planned(
+        &part.language,
+        &part.files,
+        operations,
+        settings,
+        &session.tree,
+    )
+}
+
+/// What a package of tests may depend on: the packages of the planned tree.
+fn dependencies(after: &RustGraph, overlay: &Overlay<'_>) -> Vec<Dependency> {
+    let read = |directory: &TreePath| {
+        Some(Dependency {
+            directory: directory.clone(),
+            manifest: overlay
+                .text(&directory.join("Cargo.toml").ok()?)?
+                .to_string(),
+        })
+    };
+    let packages = after.world.packages.iter();
+    packages
+        .filter_map(|package| read(&package.directory))
+        .collect()
+}
+
 /// The nearest lock file above a package.
 fn lock(package: &TreePath, overlay: &Overlay<'_>) -> Option<String> {
-    let mut at = Some(package.clone());
-    while let Some(directory) = at {
-        if let Some(text) = overlay.text(&directory.join("Cargo.lock").ok()?) {
-            return Some(text.to_string());
-        }
-        at = directory.parent();
-    }
-    None
+    let mut above = std::iter::successors(Some(package.clone()), TreePath::parent);
+    above.find_map(|directory| {
+        let text = overlay.text(&directory.join("Cargo.lock").ok()?)?;
+        Some(text.to_string())
+    })
 }

@@ -6,7 +6,8 @@
 use std::{collections::BTreeSet, path::Path, sync::Arc};
 
 use coalesce_clones::{
-    Corpus, SourceFile, Unit, common,
+    Corpus, SourceFile, common,
+    corpus::Entry,
     evidence::{Evidence, Room},
     grams::Runs,
     likelihood::likelihood,
@@ -70,18 +71,19 @@ pub fn existing(
         }
         Wanted::Signature(text) => Signature::new(text)?.find(&index),
     };
-    found.sort_by(|a, b| {
-        let nearer = (b.relation, b.similarity).partial_cmp(&(a.relation, a.similarity));
-        nearer
-            .unwrap_or(std::cmp::Ordering::Equal)
-            .then_with(|| (&a.path, a.lines).cmp(&(&b.path, b.lines)))
-    });
+    sort_nearest_first(&mut found);
     // A signature is that of a function, and one in it may have it too.
     if matches!(wanted, Wanted::Snippet { .. }) {
         found = each_place_once(found);
     }
     found.truncate(limit);
     Ok(found)
+}
+
+fn sort_nearest_first(found: &mut [ExistingEntry]) {
+    found.sort_by(|a, b| {
+        by_nearness(b, a).then_with(|| (&a.path, a.lines).cmp(&(&b.path, b.lines)))
+    });
 }
 
 /// Of places that stand in each other the first.
@@ -181,6 +183,25 @@ struct Snippet {
     asked: Vec<u32>,
 }
 
+/// A function of a snippet, as far as the index needs it.
+struct SnippetKey {
+    exact: u64,
+    runs: FxHashSet<u32>,
+}
+
+impl SnippetKey {
+    /// How much a unit has in common with it, in thousandths of the smaller one, so that a copy inside of
+    /// something larger counts; more than all for the same text.
+    fn score(&self, unit: &UnitKey) -> u32 {
+        if unit.exact == self.exact {
+            return 2000;
+        }
+        let shared = unit.runs.iter().filter(|run| self.runs.contains(run));
+        let few = self.runs.len().min(unit.runs.len()).max(1);
+        u32::try_from(shared.count() * 1000 / few).unwrap_or(0)
+    }
+}
+
 impl Snippet {
     fn new(text: &str, language: Option<LanguageKind>) -> Result<Self, Failure> {
         let language = language.unwrap_or_else(|| guessed(text));
@@ -193,7 +214,7 @@ impl Snippet {
             let corpus = Corpus::new(vec![file.clone()]);
             let asked: Vec<u32> = (0..)
                 .zip(&corpus.entries)
-                .filter(|(_, entry)| entry.size > 3 && is_function(corpus.unit(entry)))
+                .filter(|(_, entry)| is_asked(&corpus, entry))
                 .map(|(at, _)| at)
                 .collect();
             if !asked.is_empty() {
@@ -215,24 +236,16 @@ impl Snippet {
             let Some(entry) = self.corpus.entries.get(*at as usize) else {
                 continue;
             };
-            let own: FxHashSet<u32> = kept(runs.of(*at)).into_iter().collect();
-            let mut scored: Vec<(u32, Place<'i>)> = Vec::new();
-            for (path, units) in index {
-                for unit in units.iter() {
-                    let shared = unit.runs.iter().filter(|run| own.contains(run)).count();
-                    let few = own.len().min(unit.runs.len()).max(1);
-                    // A share of the smaller one, so that a copy inside of something larger counts.
-                    let share = u32::try_from(shared * 1000 / few).unwrap_or(0);
-                    let score = if unit.exact == entry.exact {
-                        2000
-                    } else {
-                        share
-                    };
-                    if score >= 200 {
-                        scored.push((score, (path, unit.lines)));
-                    }
-                }
-            }
+            let key = SnippetKey {
+                exact: entry.exact,
+                runs: kept(runs.of(*at)).into_iter().collect(),
+            };
+            let units = index
+                .iter()
+                .flat_map(|(path, units)| units.iter().map(move |unit| (path, unit)));
+            let scored = units.map(|(path, unit)| (key.score(unit), (path, unit.lines)));
+            let mut scored: Vec<(u32, Place<'i>)> =
+                scored.filter(|(score, _)| *score >= 200).collect();
             scored.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
             chosen.extend(scored.into_iter().take(CLOSE).map(|(_, place)| place));
         }
@@ -248,17 +261,18 @@ impl Snippet {
             files.extend(text.into_iter().flat_map(|text| source_files(path, &text)));
         }
         let corpus = Corpus::new(files);
-        let (mut asked, mut others) = (Vec::new(), Vec::new());
-        for (at, entry) in (0_u32..).zip(&corpus.entries) {
+        let entries = (0_u32..).zip(&corpus.entries);
+        let (own, others): (Vec<_>, Vec<_>) =
+            entries.partition(|(_, entry)| corpus.file(entry).path == self.file.path);
+        let own = own
+            .into_iter()
+            .filter(|(_, entry)| is_asked(&corpus, entry));
+        let asked: Vec<u32> = own.map(|(at, _)| at).collect();
+        let others = others.into_iter().filter(|(_, entry)| {
             let (file, unit) = (corpus.file(entry), corpus.unit(entry));
-            if file.path == self.file.path {
-                if entry.size > 3 && is_function(unit) {
-                    asked.push(at);
-                }
-            } else if places.contains(&(&file.path, unit.lines)) {
-                others.push(at);
-            }
-        }
+            places.contains(&(&file.path, unit.lines))
+        });
+        let others: Vec<u32> = others.map(|(at, _)| at).collect();
         let mut chosen = [asked.clone(), others.clone()].concat();
         chosen.sort_unstable();
         let runs = Runs::new(&corpus, chosen);
@@ -267,21 +281,26 @@ impl Snippet {
             let compared = asked
                 .iter()
                 .filter_map(|at| told(&corpus, &runs, (*at, *other), &mut room));
-            compared.max_by(|a, b| {
-                (a.relation, a.similarity)
-                    .partial_cmp(&(b.relation, b.similarity))
-                    .unwrap_or(std::cmp::Ordering::Equal)
-            })
+            compared.max_by(by_nearness)
         };
         others.iter().filter_map(best).collect()
     }
 }
 
-fn is_function(unit: &Unit) -> bool {
-    matches!(
-        unit.kind,
-        UnitKind::Function | UnitKind::Method | UnitKind::Class | UnitKind::Block
-    )
+/// Whether an entry of a snippet is large enough, and of a kind, to be asked about.
+fn is_asked(corpus: &Corpus, entry: &Entry) -> bool {
+    let kind = corpus.unit(entry).kind;
+    entry.size > 3
+        && matches!(
+            kind,
+            UnitKind::Function | UnitKind::Method | UnitKind::Class | UnitKind::Block
+        )
+}
+
+/// The nearer of two is the greater one.
+fn by_nearness(a: &ExistingEntry, b: &ExistingEntry) -> std::cmp::Ordering {
+    let compared = (a.relation, a.similarity).partial_cmp(&(b.relation, b.similarity));
+    compared.unwrap_or(std::cmp::Ordering::Equal)
 }
 
 /// What is told of a unit of the snippet and one of the tree.
@@ -299,19 +318,7 @@ fn told(
     let pair = (asked.min(other), asked.max(other));
     let evidence = Evidence::of_pair(corpus, runs, pair, room)?;
     let likely = likelihood(&evidence, &corpus.fitted);
-    let inside =
-        evidence.containment() >= INSIDE && evidence.run_containment() >= 0.7 && a.size < b.size;
-    let relation = if a.exact == b.exact && a.size == b.size {
-        ExistingRelation::Same
-    } else if verdict(&evidence, likely) == Verdict::Duplicate {
-        ExistingRelation::Copy
-    } else if inside {
-        ExistingRelation::Inside
-    } else if evidence.similarity() >= ALIKE {
-        ExistingRelation::Alike
-    } else {
-        return None;
-    };
+    let relation = relation(&evidence, likely, (a, b))?;
     let (file, unit) = (corpus.file(b), corpus.unit(b));
     Some(ExistingEntry {
         path: file.path.clone(),
@@ -322,6 +329,25 @@ fn told(
         similarity: Share::new(evidence.similarity()),
         likelihood: Some(Share::new(likely)),
     })
+}
+
+/// What `a`, which is asked about, is to `b`; `None` where nothing is told.
+fn relation(
+    evidence: &Evidence,
+    likely: f32,
+    (a, b): (&Entry, &Entry),
+) -> Option<ExistingRelation> {
+    let is_inside =
+        evidence.containment() >= INSIDE && evidence.run_containment() >= 0.7 && a.size < b.size;
+    if a.exact == b.exact && a.size == b.size {
+        Some(ExistingRelation::Same)
+    } else if verdict(evidence, likely) == Verdict::Duplicate {
+        Some(ExistingRelation::Copy)
+    } else if is_inside {
+        Some(ExistingRelation::Inside)
+    } else {
+        (evidence.similarity() >= ALIKE).then_some(ExistingRelation::Alike)
+    }
 }
 
 /// A snippet as a file of its language; its path is none of a tree's.
@@ -399,52 +425,26 @@ impl Signature {
     fn find(&self, index: &Index) -> Vec<ExistingEntry> {
         let mut found = Vec::new();
         for (path, units) in index {
-            for unit in units.iter().filter(|unit| !unit.item.is_empty()) {
-                let likeness = self.likeness(unit);
-                if likeness >= LIKE_SIGNATURE {
-                    found.push(ExistingEntry {
-                        path: path.clone(),
-                        item: unit.item.clone(),
-                        lines: [unit.lines.0, unit.lines.1],
-                        language: unit.language,
-                        relation: ExistingRelation::Signature,
-                        similarity: Share::new(likeness),
-                        likelihood: None,
-                    });
-                }
-            }
+            let named = units.iter().filter(|unit| !unit.item.is_empty());
+            let scored = named.map(|unit| (unit, self.likeness(unit)));
+            let like = scored.filter(|(_, likeness)| *likeness >= LIKE_SIGNATURE);
+            found.extend(like.map(|(unit, likeness)| ExistingEntry {
+                path: path.clone(),
+                item: unit.item.clone(),
+                lines: [unit.lines.0, unit.lines.1],
+                language: unit.language,
+                relation: ExistingRelation::Signature,
+                similarity: Share::new(likeness),
+                likelihood: None,
+            }));
         }
         found
     }
 
     /// Common words of the names, the rarer the more, and common names of parameters, 0 to 1.
     fn likeness(&self, unit: &UnitKey) -> f32 {
-        let name = unit.item.rsplit(['.', ':']).next().unwrap_or("");
-        let parts = parts_of(name);
-        let weight = |part: &&String| {
-            common::weight(unit.language, common::Role::Name.id(id_of(part.as_bytes())))
-        };
-        let both: f32 = parts
-            .iter()
-            .filter(|part| self.name.contains(part))
-            .map(|part| weight(&part))
-            .sum();
-        if both == 0.0 {
-            return 0.0;
-        }
-        let only = self
-            .name
-            .iter()
-            .filter(|part| !parts.contains(part))
-            .map(|part| weight(&part))
-            .sum::<f32>()
-            + parts
-                .iter()
-                .filter(|part| !self.name.contains(part))
-                .map(|part| weight(&part))
-                .sum::<f32>();
-        let names = both / (both + only);
-        if self.parameters.is_empty() || unit.parameters.is_empty() {
+        let names = self.likeness_of_names(unit);
+        if names == 0.0 || self.parameters.is_empty() || unit.parameters.is_empty() {
             return names;
         }
         let shared = unit
@@ -454,6 +454,25 @@ impl Signature {
             .count();
         let all = self.parameters.len() + unit.parameters.len() - shared;
         0.7 * names + 0.3 * shared as f32 / all.max(1) as f32
+    }
+
+    /// The weight of the words that both names have, of that of all words, 0 to 1.
+    fn likeness_of_names(&self, unit: &UnitKey) -> f32 {
+        let name = unit.item.rsplit(['.', ':']).next().unwrap_or("");
+        let parts = parts_of(name);
+        let weight = |part: &String| {
+            common::weight(unit.language, common::Role::Name.id(id_of(part.as_bytes())))
+        };
+        let weight_of = |words: &[String], are_in: bool, others: &[String]| -> f32 {
+            let words = words.iter().filter(|word| others.contains(word) == are_in);
+            words.map(weight).sum()
+        };
+        let both = weight_of(&parts, true, &self.name);
+        if both == 0.0 {
+            return 0.0;
+        }
+        let only = weight_of(&self.name, false, &parts) + weight_of(&parts, false, &self.name);
+        both / (both + only)
     }
 }
 

@@ -26,7 +26,10 @@ use coalesce_rust::same_code;
 use coalesce_verify::{Filtered, filter_text};
 use rayon::prelude::*;
 
-use crate::Session;
+use crate::{
+    Session,
+    operation::{path_before, set_text},
+};
 
 /// How long rustfmt may take for one text. It takes milliseconds; a machine that does much else, or reads
 /// the toolchain from a cold disk, makes seconds of them.
@@ -76,12 +79,9 @@ struct Job {
 
 /// Lays out the new texts of `operations`; what could not be done comes back as a note.
 pub fn lay_out(operations: &mut [Operation], session: &Session) -> Option<Finding> {
-    let jobs: Vec<usize> = operations
-        .iter()
-        .enumerate()
-        .filter(|(_, operation)| edited(operation).is_some())
-        .map(|(at, _)| at)
-        .collect();
+    let edited = operations.iter().enumerate();
+    let edited = edited.filter(|(_, operation)| edited_rust(operation).is_some());
+    let jobs: Vec<usize> = edited.map(|(at, _)| at).collect();
     if jobs.is_empty() {
         return None;
     }
@@ -99,15 +99,8 @@ pub fn lay_out(operations: &mut [Operation], session: &Session) -> Option<Findin
         })
         .collect();
     for (at, new) in laid_out {
-        if let Some(
-            Operation::Move {
-                text: Some(text), ..
-            }
-            | Operation::Create { text, .. }
-            | Operation::Edit { text, .. },
-        ) = operations.get_mut(at)
-        {
-            *text = new;
+        if let Some(operation) = operations.get_mut(at) {
+            set_text(operation, new);
         }
     }
     not_all(formatter.late.into_inner(), kept)
@@ -180,17 +173,8 @@ fn remark(message: &str, help: &str) -> Finding {
     }
 }
 
-/// The path before of a file that was there.
-fn path_before(operation: &Operation) -> Option<&TreePath> {
-    match operation {
-        Operation::Move { from, .. } => Some(from),
-        Operation::Edit { path, .. } => Some(path),
-        Operation::Create { .. } | Operation::Delete { .. } => None,
-    }
-}
-
 /// The path after and the new text of a Rust file.
-fn edited(operation: &Operation) -> Option<(&TreePath, &str)> {
+fn edited_rust(operation: &Operation) -> Option<(&TreePath, &str)> {
     let (path, text) = match operation {
         Operation::Move { to, text, .. } => (to, text.as_deref()?),
         Operation::Create { path, text, .. } | Operation::Edit { path, text } => {
@@ -227,7 +211,7 @@ impl Formatter {
     fn asked_for(&self, jobs: &[usize], operations: &[Operation], session: &Session) -> Vec<Job> {
         let job_of = |at: &usize| {
             let operation = operations.get(*at)?;
-            let (path, text) = edited(operation)?;
+            let (path, text) = edited_rust(operation)?;
             let old = path_before(operation);
             let before = old.and_then(|old| session.tree.text(old));
             let settings = said(old.unwrap_or(path), session)?;
@@ -250,44 +234,24 @@ impl Formatter {
 
     /// The text in its layout; `None` where it stays as it is.
     fn operation(&self, operation: &Operation, job: &Job, session: &Session) -> Option<String> {
-        let (path, text) = edited(operation)?;
+        let (path, text) = edited_rust(operation)?;
         let old = path_before(operation);
         let before = old.and_then(|old| session.tree.text(old));
-        let settings = &job.settings;
-        let edition = old
-            .and_then(|old| session.rust.graph.edition_of(old))
-            .or_else(|| session.rust.graph.edition_near(path))
-            .unwrap_or("2021");
-        // An error is a text that took too long.
-        let was_formatted = || {
-            let Some(before) = &before else {
-                return Ok(true);
-            };
-            // rustfmt makes a line of nothing.
-            let formatted = before.trim().is_empty()
-                || self.laid_out(before, settings, edition)?.as_deref() == Some(&**before);
-            let balance = if formatted { 1 } else { -1 };
-            self.balance.fetch_add(balance, Ordering::Relaxed);
-            Ok(formatted)
+        let graph = &session.rust.graph;
+        let edition = old.and_then(|old| graph.edition_of(old));
+        let layout = Layout {
+            formatter: self,
+            settings: &job.settings,
+            edition: edition
+                .or_else(|| graph.edition_near(path))
+                .unwrap_or("2021"),
         };
-        let changed = || {
-            let new = self.laid_out(text, settings, edition)?;
-            Ok(new.filter(|new| new != text))
-        };
-        // The same answer either way. In a tree that rustfmt has laid out an edit mostly leaves it so, and
-        // the text before need not be asked for; in another one the text after need not.
-        let answer: Result<Option<String>, Late> = if self.balance.load(Ordering::Relaxed) < 0 {
-            was_formatted().and_then(|was| if was { changed() } else { Ok(None) })
-        } else {
-            changed().and_then(|new| match new {
-                Some(new) if was_formatted()? => Ok(Some(new)),
-                _ => Ok(None),
+        layout
+            .of_edited(before.as_deref(), text)
+            .unwrap_or_else(|Late| {
+                self.late.fetch_add(1, Ordering::Relaxed);
+                None
             })
-        };
-        answer.unwrap_or_else(|Late| {
-            self.late.fetch_add(1, Ordering::Relaxed);
-            None
-        })
     }
 
     /// A text in rustfmt's layout; `None` where it does not take it.
@@ -345,17 +309,62 @@ fn top() -> &'static Path {
 /// What the nearest settings file in the tree says; `None` where it is no plain file, and so nobody
 /// knows how the project lays its files out.
 fn said(path: &TreePath, session: &Session) -> Option<String> {
-    let mut directory = path.parent();
-    while let Some(here) = directory {
-        for name in ["rustfmt.toml", ".rustfmt.toml"] {
-            let file = here.join(name).ok();
-            if let Some(file) = file.filter(|file| session.tree.exists(file)) {
-                return session.tree.text(&file).map(|text| text.to_string());
-            }
-        }
-        directory = here.parent();
+    let above = std::iter::successors(path.parent(), TreePath::parent);
+    let mut files = above.flat_map(|directory| {
+        let names = ["rustfmt.toml", ".rustfmt.toml"].into_iter();
+        names.filter_map(move |name| directory.join(name).ok())
+    });
+    match files.find(|file| session.tree.exists(file)) {
+        Some(file) => session.tree.text(&file).map(|text| text.to_string()),
+        None => Some(String::new()),
     }
-    Some(String::new())
+}
+
+/// How rustfmt lays out a file of the tree.
+struct Layout<'l> {
+    formatter: &'l Formatter,
+    settings: &'l Settings,
+    edition: &'l str,
+}
+
+impl Layout<'_> {
+    /// The text after an edit in its layout; `None` where it has that, or the text before had none.
+    ///
+    /// The same answer either way. In a tree that rustfmt has laid out an edit mostly leaves it so, and the
+    /// text before need not be asked for; in another one the text after need not.
+    fn of_edited(&self, before: Option<&str>, text: &str) -> Result<Option<String>, Late> {
+        if self.formatter.balance.load(Ordering::Relaxed) < 0 {
+            return match self.is_laid_out(before)? {
+                true => self.changed(text),
+                false => Ok(None),
+            };
+        }
+        match self.changed(text)? {
+            Some(new) if self.is_laid_out(before)? => Ok(Some(new)),
+            _ => Ok(None),
+        }
+    }
+
+    /// Whether rustfmt had laid out the text before; a new file has none.
+    fn is_laid_out(&self, before: Option<&str>) -> Result<bool, Late> {
+        let Some(before) = before else {
+            return Ok(true);
+        };
+        // rustfmt makes a line of nothing.
+        let is_laid_out = before.trim().is_empty() || self.of(before)?.as_deref() == Some(before);
+        let balance = if is_laid_out { 1 } else { -1 };
+        self.formatter.balance.fetch_add(balance, Ordering::Relaxed);
+        Ok(is_laid_out)
+    }
+
+    /// A text in its layout, if that is another text.
+    fn changed(&self, text: &str) -> Result<Option<String>, Late> {
+        Ok(self.of(text)?.filter(|new| new != text))
+    }
+
+    fn of(&self, text: &str) -> Result<Option<String>, Late> {
+        self.formatter.laid_out(text, self.settings, self.edition)
+    }
 }
 
 impl Settings {

@@ -12,28 +12,31 @@ use crate::MigrationPlan;
 /// The answer to what `plan` is worth; `verification` is what ran on the tree that it leaves.
 #[must_use]
 pub fn answer(plan: &MigrationPlan, verification: Option<&Verify>) -> Answer {
-    let refusals = plan
-        .assembled
-        .refusals
-        .iter()
-        .filter(|finding| finding.severity == Severity::Error)
-        .count();
-    if refusals > 0 {
-        let reasons = counted(refusals, "reason");
-        return Answer {
-            message: format!("{reasons} above; nothing will be written"),
-            ..Answer::default()
-        };
-    }
-    if plan.nothing_to_do() {
-        return Answer {
+    let refusals = plan.assembled.refusals.iter();
+    let refusals = refusals.filter(|finding| finding.severity == Severity::Error);
+    match refusals.count() {
+        0 if plan.nothing_to_do() => Answer {
             grade: Some(Grade::Resolved),
             message: "there is nothing to do".to_owned(),
             ..Answer::default()
-        };
+        },
+        0 => graded(
+            plan,
+            verification.filter(|verification| verification.passed),
+        ),
+        refusals => Answer {
+            message: format!(
+                "{} above; nothing will be written",
+                counted(refusals, "reason")
+            ),
+            ..Answer::default()
+        },
     }
+}
+
+/// The answer to a plan that may be applied; `ran` is a verification that passed.
+fn graded(plan: &MigrationPlan, ran: Option<&Verify>) -> Answer {
     let unproven = unproven_counts(plan);
-    let ran = verification.filter(|verification| verification.passed);
     let grade = if unproven.is_empty() {
         ran.and_then(|ran| ran.grade).unwrap_or(Grade::Resolved)
     } else {
@@ -65,16 +68,7 @@ fn unproven_counts(plan: &MigrationPlan) -> Vec<UnprovenCount> {
 fn message(plan: &MigrationPlan, ran: Option<&Verify>, unproven: &[UnprovenCount]) -> String {
     let mut parts = Vec::new();
     if !unproven.is_empty() {
-        let places: usize = unproven.iter().map(|count| count.places).sum();
-        let kinds: Vec<String> = unproven
-            .iter()
-            .map(|count| format!("{}: {}", count.kind.as_str(), count.places))
-            .collect();
-        parts.push(format!(
-            "{} above that reading cannot tell ({})",
-            counted(places, "place"),
-            kinds.join(", ")
-        ));
+        parts.push(open_part(unproven));
     }
     parts.push(match plan.proven.resolved_imports {
         0 => "no module of the planned tree imports another".to_owned(),
@@ -91,6 +85,17 @@ fn message(plan: &MigrationPlan, ran: Option<&Verify>, unproven: &[UnprovenCount
         review => parts.push(format!("{review} rewrites deserve a look")),
     }
     parts.join("; ")
+}
+
+/// How many places are open, and of which kinds.
+fn open_part(unproven: &[UnprovenCount]) -> String {
+    let places: usize = unproven.iter().map(|count| count.places).sum();
+    let kinds: Vec<String> = unproven
+        .iter()
+        .map(|count| format!("{}: {}", count.kind.as_str(), count.places))
+        .collect();
+    let (places, kinds) = (counted(places, "place"), kinds.join(", "));
+    format!("{places} above that reading cannot tell ({kinds})")
 }
 
 fn ran_parts(ran: &Verify) -> Vec<String> {

@@ -20,6 +20,7 @@ mod history;
 mod kept;
 mod links;
 mod manifests;
+mod operation;
 mod planning;
 mod progress;
 mod propose;

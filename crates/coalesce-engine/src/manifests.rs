@@ -41,11 +41,7 @@ pub(crate) fn parse_manifests(
     let mut journal = None;
     for manifest in &mut manifests {
         manifest.applied = match record_of(session, manifest) {
-            Some(record) => session
-                .tree
-                .text(&record)
-                .map(|text| AppliedEntries::parse(&text))
-                .unwrap_or_default(),
+            Some(record) => read_record(session, &record),
             // A manifest outside of the tree has no record; this tree's journal may know it.
             None if known_to_journal(session, &manifest.id, &mut journal)? => {
                 AppliedEntries::by_journal()
@@ -54,6 +50,12 @@ pub(crate) fn parse_manifests(
         };
     }
     Ok(manifests)
+}
+
+fn read_record(session: &Session, record: &TreePath) -> AppliedEntries {
+    let text = session.tree.text(record);
+    text.map(|text| AppliedEntries::parse(&text))
+        .unwrap_or_default()
 }
 
 /// Where the record of a manifest stands, if the manifest is a file of the tree.
@@ -142,41 +144,38 @@ fn manifest_failure(errors: &[ManifestError], texts: &[(String, String)]) -> Fai
 /// Why entries do not fit the tree. A module that was not read is missing for a reason.
 #[must_use]
 pub fn misfit(errors: &[ManifestError], manifests: &[Manifest], session: &Session) -> Failure {
-    let skips = session.tree.skips();
     let named = |error: &ManifestError| {
-        let text = manifests
-            .iter()
-            .find(|manifest| manifest.path == error.path)?;
-        let name = error.span.of(&text.text)?.trim_matches(['"', '\'']);
+        let mut manifests = manifests.iter();
+        let manifest = manifests.find(|manifest| manifest.path == error.path)?;
+        let name = error.span.of(&manifest.text)?.trim_matches(['"', '\'']);
         Some(name.replace("::", "/").replace('.', "/"))
     };
     let names: Vec<String> = errors.iter().filter_map(named).collect();
-    let is_named = |skip: &&coalesce_tree::Skip| {
-        let path = skip.path.as_str();
-        let stem = path.rsplit_once('.').map_or(path, |(stem, _)| stem);
-        let ends_with = |path: &str, name: &str| {
-            path.strip_suffix(name)
-                .is_some_and(|head| head.is_empty() || head.ends_with('/'))
-        };
-        names.iter().any(|name| {
-            // A module below a linked directory was not read either.
-            let mut above = name.match_indices('/').filter_map(|(at, _)| name.get(..at));
-            ends_with(path, name)
-                || ends_with(stem, name)
-                || above.any(|above| above.contains('/') && ends_with(path, above))
-        })
-    };
+    let is_told = |path: &str| errors.iter().any(|error| error.message.contains(path));
     let failure = entry_failure(errors, manifests);
-    let said = |skip: &&coalesce_tree::Skip| {
-        let path = skip.path.as_str();
-        errors.iter().any(|error| error.message.contains(path))
-    };
+    let skips = session.tree.skips().into_iter();
     skips
-        .iter()
-        .filter(|skip| is_named(skip) && !said(skip))
+        .filter(|skip| {
+            let path = skip.path.as_str();
+            !is_told(path) && names.iter().any(|name| is_module_at(name, path))
+        })
         .fold(failure, |failure, skip| {
             failure.hint(format!("{} was not read: {}", skip.path, skip.reason))
         })
+}
+
+/// Whether the module of a name, its segments parted by `/`, is at this path or below it.
+fn is_module_at(name: &str, path: &str) -> bool {
+    let stem = path.rsplit_once('.').map_or(path, |(stem, _)| stem);
+    let ends_with = |path: &str, name: &str| {
+        path.strip_suffix(name)
+            .is_some_and(|head| head.is_empty() || head.ends_with('/'))
+    };
+    // A module below a linked directory was not read either.
+    let mut above = name.match_indices('/').filter_map(|(at, _)| name.get(..at));
+    ends_with(path, name)
+        || ends_with(stem, name)
+        || above.any(|above| above.contains('/') && ends_with(path, above))
 }
 
 /// [`manifest_failure`] for manifests that were already read.

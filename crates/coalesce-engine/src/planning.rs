@@ -98,55 +98,26 @@ pub fn plan(
 ) -> Result<MigrationPlan, Failure> {
     session.may_plan()?;
     let index = session.index();
-    let mut checked = coalesce_plan::check(manifests, &index, &session.tree)
-        .map_err(|errors| misfit(&errors, manifests, session))?;
-    let told = coalesce_plan::expand(manifests, &mut checked, &index, &session.tree)
-        .map_err(|errors| misfit(&errors, manifests, session))?;
+    let refuse = |errors: Vec<ManifestError>| misfit(&errors, manifests, session);
+    let mut checked = coalesce_plan::check(manifests, &index, &session.tree).map_err(refuse)?;
+    let told =
+        coalesce_plan::expand(manifests, &mut checked, &index, &session.tree).map_err(refuse)?;
     let kept = KeptUses::of(manifests)?;
     let behind = behind_links(session, manifests);
     if !behind.is_empty() {
-        return Err(misfit(&behind, manifests, session));
+        return Err(refuse(behind));
     }
-    let mut worked = MigrationPlan {
-        manifests: manifests
-            .iter()
-            .map(|manifest| manifest.id.clone())
-            .collect(),
-        source: PlanSource::Manifests {
-            manifests: keep_manifests(session, manifests),
-            prose: options.prose,
-            layout: options.layout,
-            allow_unread: options.allow_unread,
-        },
-        ..MigrationPlan::default()
-    };
-    if !told.refusals.is_empty() {
+    let mut worked = MigrationPlan::of_manifests(session, manifests, options);
+    if told.refusals.is_empty() {
+        session.progress.stage("working out the change");
+        let mut task = Task::new(session, &checked, options, kept);
+        task.later = renewal::proposals(session, manifests, &checked, task.rewriting(0));
+        task.find_way(&mut worked);
+    } else {
         // Half of a merge is no plan: nothing else is worked out before it is decided.
         worked.assembled.refusals = told.refusals;
-    } else {
-        session.progress.stage("working out the change");
-        let rewriting = RewriteOptions {
-            prose: options.prose,
-            way: 0,
-        };
-        let later = renewal::proposals(session, manifests, &checked, rewriting);
-        let task = Task {
-            session,
-            checked: &checked,
-            options,
-            later: &later,
-            kept: &kept,
-            unread: unread::look_for(session, &unread::old_names(&checked)),
-            ignored: unread::ignored(session, &checked),
-        };
-        task.find_way(&mut worked);
     }
-    if !worked.refused() && !worked.nothing_to_do() {
-        let records = records(session, manifests);
-        worked.assembled.operations.extend(records);
-        let operations = &mut worked.assembled.operations;
-        operations.sort_by(|a, b| a.path().cmp(b.path()));
-    }
+    worked.add_records(session, manifests);
     worked.assembled.notes.extend(told.notes);
     worked.checked = checked;
     Ok(worked)
@@ -179,16 +150,40 @@ struct Task<'t> {
     checked: &'t Checked,
     options: PlanOptions,
     /// What leads on later uses of what was applied.
-    later: &'t [LanguagePlan],
+    later: Vec<LanguagePlan>,
     /// Files that use old names on purpose.
-    kept: &'t KeptUses,
+    kept: KeptUses,
     /// What could not be read and may name what changes, whichever way is taken.
     unread: Vec<Finding>,
     /// What an ignore file leaves out and may name what changes.
     ignored: Vec<Unproven>,
 }
 
-impl Task<'_> {
+impl<'t> Task<'t> {
+    fn new(
+        session: &'t Session,
+        checked: &'t Checked,
+        options: PlanOptions,
+        kept: KeptUses,
+    ) -> Self {
+        Self {
+            session,
+            checked,
+            options,
+            later: Vec::new(),
+            kept,
+            unread: unread::look_for(session, &unread::old_names(checked)),
+            ignored: unread::ignored(session, checked),
+        }
+    }
+
+    const fn rewriting(&self, way: usize) -> RewriteOptions {
+        RewriteOptions {
+            prose: self.options.prose,
+            way,
+        }
+    }
+
     /// Takes the first way that is not refused, the plainest one where all are.
     fn find_way(&self, worked: &mut MigrationPlan) {
         let ways = self.ways();
@@ -235,49 +230,62 @@ impl Task<'_> {
 
     /// A plan that takes one of the ways, not yet proven.
     fn take_way(&self, way: usize) -> MigrationPlan {
-        let session = self.session;
-        let rewriting = RewriteOptions {
-            prose: self.options.prose,
-            way,
+        let mut plan = MigrationPlan {
+            assembled: assemble(self.proposals(way), &self.session.tree),
+            ..MigrationPlan::default()
         };
-        let mut proposals = proposals(session, self.checked, rewriting);
+        links::look_at(self.session, &mut plan.assembled);
+        self.refuse_places(&mut plan.assembled);
+        self.add_unproven(&mut plan.assembled);
+        self.tell_unread(&mut plan.assembled);
+        if !plan.refused() && self.options.layout {
+            let note = formatter::lay_out(&mut plan.assembled.operations, self.session);
+            plan.assembled.notes.extend(note);
+        }
+        plan
+    }
+
+    /// What the languages propose on one of the ways, files aside that use old names on purpose.
+    fn proposals(&self, way: usize) -> Vec<LanguagePlan> {
+        let mut proposals = proposals(self.session, self.checked, self.rewriting(way));
         proposals.extend(self.later.iter().cloned());
         for proposal in &mut proposals {
             self.kept.leave_out(proposal);
         }
-        let mut plan = MigrationPlan {
-            assembled: assemble(proposals, &session.tree),
-            ..MigrationPlan::default()
-        };
-        links::look_at(session, &mut plan.assembled);
-        let taken = unseen_targets(session, &plan.assembled.operations);
-        plan.assembled.refusals.extend(taken);
-        let lost = unread::ignored_places(session, &plan.assembled.operations);
-        plan.assembled.refusals.extend(lost);
-        let left = unread::left_behind(session, &plan.assembled.operations);
-        plan.assembled.unproven.extend(left);
-        plan.assembled.unproven.extend(self.ignored.iter().cloned());
-        let foreign = unread::foreign(session, self.checked, &plan.assembled);
-        plan.assembled.unproven.extend(foreign);
-        let pickled = unread::pickled(session, self.checked);
-        plan.assembled.unproven.extend(pickled);
-        let settings = unread::settings(session, self.checked);
-        plan.assembled.unproven.extend(settings);
-        let unread = self.unread.clone();
-        if self.options.allow_unread {
-            let notes = unread.into_iter().map(|finding| Finding {
-                severity: Severity::Warning,
-                ..finding
-            });
-            plan.assembled.notes.extend(notes);
-        } else {
-            plan.assembled.refusals.extend(unread);
+        proposals
+    }
+
+    /// Refuses new files at places that are taken unseen, or that an ignore file leaves out.
+    fn refuse_places(&self, assembled: &mut Assembled) {
+        let taken = unseen_targets(self.session, &assembled.operations);
+        let lost = unread::ignored_places(self.session, &assembled.operations);
+        assembled.refusals.extend(taken);
+        assembled.refusals.extend(lost);
+    }
+
+    /// Adds what may use an old name and is no source that a language reads.
+    fn add_unproven(&self, assembled: &mut Assembled) {
+        let (session, checked) = (self.session, self.checked);
+        let mut places = unread::left_behind(session, &assembled.operations);
+        places.extend(self.ignored.iter().cloned());
+        places.extend(unread::foreign(session, checked, assembled));
+        places.extend(unread::pickled(session, checked));
+        places.extend(unread::settings(session, checked));
+        assembled.unproven.extend(places);
+    }
+
+    /// What could not be read is a refusal, or a warning where that is allowed.
+    fn tell_unread(&self, assembled: &mut Assembled) {
+        let unread = self.unread.iter().cloned();
+        if !self.options.allow_unread {
+            assembled.refusals.extend(unread);
+            return;
         }
-        if !plan.refused() && self.options.layout {
-            let note = formatter::lay_out(&mut plan.assembled.operations, session);
-            plan.assembled.notes.extend(note);
-        }
-        plan
+        let warnings = unread.map(|finding| Finding {
+            severity: Severity::Warning,
+            ..finding
+        });
+        assembled.notes.extend(warnings);
     }
 }
 
@@ -383,6 +391,31 @@ fn text_proposal(
 }
 
 impl MigrationPlan {
+    /// A plan of which nothing is worked out yet.
+    fn of_manifests(session: &Session, manifests: &[Manifest], options: PlanOptions) -> Self {
+        let ids = manifests.iter().map(|manifest| manifest.id.clone());
+        Self {
+            manifests: ids.collect(),
+            source: PlanSource::Manifests {
+                manifests: keep_manifests(session, manifests),
+                prose: options.prose,
+                layout: options.layout,
+                allow_unread: options.allow_unread,
+            },
+            ..Self::default()
+        }
+    }
+
+    /// Adds what says beside each manifest of the tree what was applied of it, if anything changes.
+    fn add_records(&mut self, session: &Session, manifests: &[Manifest]) {
+        if self.refused() || self.nothing_to_do() {
+            return;
+        }
+        let operations = &mut self.assembled.operations;
+        operations.extend(records(session, manifests));
+        operations.sort_by(|a, b| a.path().cmp(b.path()));
+    }
+
     /// What another plan of the same changes came to.
     fn take(&mut self, session: &Session, tried: Self) {
         self.lost_names = published(session, tried.lost_names);
@@ -463,39 +496,29 @@ impl MigrationPlan {
     /// The plan as it is printed.
     #[must_use]
     pub fn to_entry(&self, session: &Session, locator: &mut Locator<'_>) -> Plan {
-        let overlay = planned_tree(&session.tree, &self.assembled.operations);
+        let Assembled {
+            operations,
+            rewrites,
+            not_rewritten,
+            unproven,
+            ..
+        } = &self.assembled;
+        let overlay = planned_tree(&session.tree, operations);
         Plan {
             files: session.files(),
             manifests: self.manifests.clone(),
-            operations: self
-                .assembled
-                .operations
+            operations: operations.iter().map(operation_entry).collect(),
+            rewrites: rewrites.iter().map(|one| locator.rewrite(one)).collect(),
+            not_rewritten: not_rewritten
                 .iter()
-                .map(operation_entry)
+                .map(|one| locator.not_rewritten(one))
                 .collect(),
-            rewrites: self
-                .assembled
-                .rewrites
-                .iter()
-                .map(|rewrite| locator.rewrite(rewrite))
-                .collect(),
-            not_rewritten: self
-                .assembled
-                .not_rewritten
-                .iter()
-                .map(|reference| locator.not_rewritten(reference))
-                .collect(),
-            unproven: self
-                .assembled
-                .unproven
-                .iter()
-                .map(|unproven| locator.unproven(unproven))
-                .collect(),
+            unproven: unproven.iter().map(|one| locator.unproven(one)).collect(),
             lost_names: self.lost_names.clone(),
             cycles_before: self.proven.cycles_before,
             cycles_after: self.proven.cycles_after,
             answer: answer(self, None),
-            diff: diff(&self.assembled.operations, session, &overlay),
+            diff: diff(operations, session, &overlay),
             saved: None,
         }
     }

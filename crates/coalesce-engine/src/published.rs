@@ -1,6 +1,8 @@
 //! Which names somebody outside of the tree may use: those of packages that are made to be published.
 
-use coalesce_model::{LanguageKind, Texts as _, envelope::LostName};
+use std::sync::Arc;
+
+use coalesce_model::{LanguageKind, Texts as _, TreePath, envelope::LostName};
 
 use crate::Session;
 
@@ -17,33 +19,37 @@ pub fn published(session: &Session, lost: Vec<LostName>) -> Vec<LostName> {
 fn is_published_crate(session: &Session, name: &str) -> bool {
     let krate = name.split("::").next().unwrap_or_default();
     let world = &session.rust.graph.world;
-    let package = world
-        .crates
-        .iter()
+    let mut crates = world.crates.iter();
+    let package = crates
         .find(|one| one.canonical == krate)
         .and_then(|one| world.packages.get(one.package));
-    let Some(package) = package else {
-        return false;
-    };
-    let text = |directory: &coalesce_model::TreePath| {
+    package.is_some_and(|package| {
+        let mut texts = manifests_above(session, &package.directory);
+        let own = texts.next().unwrap_or_default();
+        let inherits = has_line(&own, &["publish.workspace=true"]);
+        let is_private = |text: &str| has_line(text, &["publish=false", "publish=[]"]);
+        let is_kept_back = is_private(&own) || inherits && texts.any(|text| is_private(&text));
+        !is_kept_back
+    })
+}
+
+/// The `Cargo.toml` of a directory, empty where there is none, and those of all above it.
+fn manifests_above<'s>(
+    session: &'s Session,
+    directory: &TreePath,
+) -> impl Iterator<Item = Arc<str>> + use<'s> {
+    let directories = std::iter::successors(Some(directory.clone()), TreePath::parent);
+    directories.map(|directory| {
         let manifest = directory.join("Cargo.toml").ok();
-        manifest.and_then(|manifest| session.tree.text(&manifest))
-    };
-    let own = text(&package.directory).unwrap_or_default();
-    let inherits = own
-        .lines()
-        .any(|line| line.replace(' ', "").starts_with("publish.workspace=true"));
-    let mut at = package.directory.parent().filter(|_| inherits);
-    let mut texts = vec![own];
-    while let Some(directory) = at {
-        texts.extend(text(&directory));
-        at = directory.parent();
-    }
-    let is_private = |line: &str| {
-        let line = line.replace(' ', "");
-        line.starts_with("publish=false") || line.starts_with("publish=[]")
-    };
-    !texts.iter().any(|text| text.lines().any(is_private))
+        let text = manifest.and_then(|manifest| session.tree.text(&manifest));
+        text.unwrap_or_default()
+    })
+}
+
+/// Whether a line of a manifest begins with one of these, blanks aside.
+fn has_line(manifest: &str, beginnings: &[&str]) -> bool {
+    let mut lines = manifest.lines().map(|line| line.replace(' ', ""));
+    lines.any(|line| beginnings.iter().any(|begin| line.starts_with(begin)))
 }
 
 /// Whether the tree has what an index of packages takes.

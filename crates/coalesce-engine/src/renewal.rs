@@ -32,14 +32,12 @@ pub fn proposals(
     };
     let mut proposals = Vec::new();
     for manifest in manifests {
-        for entry in manifest
-            .entries
-            .iter()
-            .filter(|entry| is_done(manifest, entry))
-        {
-            for part in session.parts() {
-                proposals.extend(proposal(session, part, (manifest, entry), options));
-            }
+        let entries = manifest.entries.iter();
+        for entry in entries.filter(|entry| is_done(manifest, entry)) {
+            let parts = session.parts().into_iter();
+            proposals.extend(
+                parts.filter_map(|part| proposal(session, part, (manifest, entry), options)),
+            );
         }
     }
     proposals
@@ -62,17 +60,8 @@ fn proposal(
         Some(_) => StandIn::default(),
         None => StandIn::of(session, part, entry, to)?,
     };
-    let change = Change {
-        from: entry.from.text.clone(),
-        to: entry.to.text.clone(),
-        subject: Subject::Module,
-        kind: ChangeKind::Replace {
-            rename: entry.rename.clone(),
-        },
-        // The shim that is there stays: what cannot be led on goes on naming it, and stops no other use.
-        shim: shim.map(|_| ShimRequest::of(manifest)),
-        uses: entry.uses,
-    };
+    // The shim that is there stays: what cannot be led on goes on naming it, and stops no other use.
+    let change = replacement(entry, shim.map(|_| ShimRequest::of(manifest)));
     let mut plan = part.rewrite_in(session, &stand_in.operations, &[change], options);
     if !plan.refusals.is_empty() {
         // What cannot be led on is told as unresolved by `check`; the entry itself is done.
@@ -80,6 +69,20 @@ fn proposal(
     }
     keep_users(&mut plan, &users, &stand_in);
     (!plan.edits.is_empty()).then_some(plan)
+}
+
+/// The change of an entry as if its module were still to give way.
+fn replacement(entry: &Entry, shim: Option<ShimRequest>) -> Change {
+    Change {
+        from: entry.from.text.clone(),
+        to: entry.to.text.clone(),
+        subject: Subject::Module,
+        kind: ChangeKind::Replace {
+            rename: entry.rename.clone(),
+        },
+        shim,
+        uses: entry.uses,
+    }
 }
 
 /// Files that import the old name, by its shim or in vain.
@@ -148,49 +151,44 @@ struct StandIn {
 
 impl StandIn {
     fn of(session: &Session, part: &dyn LanguagePart, entry: &Entry, to: &Module) -> Option<Self> {
-        let create = |path: TreePath, text: String| Operation::Create {
-            path,
-            text,
-            reason: String::new(),
-        };
         match part.kind() {
-            LanguageKind::Python => {
-                let path = python_path(session, entry, to)?;
-                let text = format!("from {} import *\n", entry.to.text);
-                Some(Self {
-                    operations: vec![create(path, text)],
-                    declared_in: None,
-                })
-            }
-            LanguageKind::Rust => {
-                let (above, name) = entry.from.text.rsplit_once("::")?;
-                let modules = part.graph().modules().iter();
-                let mut above = modules.filter(|module| module.name == above);
-                let above = above.find(|module| module.inline.is_none())?;
-                let own = session.tree.text(&above.path)?;
-                let file = match above.path.file_name() {
-                    "lib.rs" | "main.rs" | "mod.rs" => {
-                        above.path.parent()?.join(&format!("{name}.rs"))
-                    }
-                    _ => {
-                        let stem = above.path.as_str().strip_suffix(".rs")?;
-                        TreePath::new(&format!("{stem}/{name}.rs"))
-                    }
-                };
-                let length = u32::try_from(own.len()).ok()?;
-                Some(Self {
-                    operations: vec![
-                        Operation::Edit {
-                            path: above.path.clone(),
-                            text: format!("{own}\npub mod {name};\n"),
-                        },
-                        create(file.ok()?, format!("pub use {}::*;\n", rust_path(entry))),
-                    ],
-                    declared_in: Some((above.path.clone(), length)),
-                })
-            }
+            LanguageKind::Python => Self::of_python(session, entry, to),
+            LanguageKind::Rust => Self::of_rust(session, part, entry),
             LanguageKind::Kernel => None,
         }
+    }
+
+    fn of_python(session: &Session, entry: &Entry, to: &Module) -> Option<Self> {
+        let path = python_path(session, entry, to)?;
+        let text = format!("from {} import *\n", entry.to.text);
+        Some(Self {
+            operations: vec![create(path, text)],
+            declared_in: None,
+        })
+    }
+
+    fn of_rust(session: &Session, part: &dyn LanguagePart, entry: &Entry) -> Option<Self> {
+        let (above, name) = entry.from.text.rsplit_once("::")?;
+        let modules = part.graph().modules().iter();
+        let mut above = modules.filter(|module| module.name == above);
+        let above = &above.find(|module| module.inline.is_none())?.path;
+        let own = session.tree.text(above)?;
+        let file = match above.file_name() {
+            "lib.rs" | "main.rs" | "mod.rs" => above.parent()?.join(&format!("{name}.rs")),
+            _ => {
+                let stem = above.as_str().strip_suffix(".rs")?;
+                TreePath::new(&format!("{stem}/{name}.rs"))
+            }
+        };
+        let declaration = Operation::Edit {
+            path: above.clone(),
+            text: format!("{own}\npub mod {name};\n"),
+        };
+        let text = format!("pub use {}::*;\n", rust_path(entry));
+        Some(Self {
+            operations: vec![declaration, create(file.ok()?, text)],
+            declared_in: Some((above.clone(), u32::try_from(own.len()).ok()?)),
+        })
     }
 
     /// Whether a place is part of what stands in.
@@ -200,6 +198,14 @@ impl StandIn {
         );
         let declared = self.declared_in.as_ref();
         created || declared.is_some_and(|(file, length)| file == path && start >= *length)
+    }
+}
+
+fn create(path: TreePath, text: String) -> Operation {
+    Operation::Create {
+        path,
+        text,
+        reason: String::new(),
     }
 }
 

@@ -9,7 +9,7 @@ use coalesce_model::{
     manifest::{Manifest, nearest},
     release,
 };
-use coalesce_plan::{PlanSource, assemble};
+use coalesce_plan::{Assembled, PlanSource, assemble};
 
 use crate::{
     Failure, MigrationPlan, Session,
@@ -32,6 +32,17 @@ pub struct ShimSelection {
     pub unused: bool,
     /// Whether those that are still used go as well.
     pub even_used: bool,
+}
+
+impl ShimSelection {
+    /// Whether a shim is asked about.
+    fn has(&self, shim: &ShimEntry) -> Result<bool, Failure> {
+        let due = match (&self.due, &shim.remove_in) {
+            (Some(version), Some(remove_in)) => compare(remove_in, version)?.is_le(),
+            _ => false,
+        };
+        Ok(due || self.unused || self.names.contains(&shim.name))
+    }
 }
 
 /// One shim that was asked about.
@@ -78,23 +89,13 @@ fn selected(
     all: Vec<ShimEntry>,
     wanted: &ShimSelection,
 ) -> Result<Vec<SelectedShim>, Failure> {
-    for name in &wanted.names {
-        if !all.iter().any(|shim| shim.name == *name) {
-            let failure = Failure::user(format!("there is no shim at `{name}`"));
-            let near = nearest(name, all.iter().map(|shim| shim.name.as_str()));
-            return Err(match near {
-                Some(near) => failure.hint(format!("did you mean `{near}`?")),
-                None => failure.hint("`coalesce status` lists them"),
-            });
-        }
+    let mut names = wanted.names.iter();
+    if let Some(name) = names.find(|name| all.iter().all(|shim| shim.name != **name)) {
+        return Err(unknown_shim(name, &all));
     }
     let mut chosen = Vec::new();
     for shim in all {
-        let due = match (&wanted.due, &shim.remove_in) {
-            (Some(version), Some(remove_in)) => compare(remove_in, version)?.is_le(),
-            _ => false,
-        };
-        if due || wanted.unused || wanted.names.contains(&shim.name) {
+        if wanted.has(&shim)? {
             chosen.push(shim);
         }
     }
@@ -108,6 +109,14 @@ fn selected(
         }
     });
     Ok(selected.collect())
+}
+
+fn unknown_shim(name: &str, all: &[ShimEntry]) -> Failure {
+    let failure = Failure::user(format!("there is no shim at `{name}`"));
+    match nearest(name, all.iter().map(|shim| shim.name.as_str())) {
+        Some(near) => failure.hint(format!("did you mean `{near}`?")),
+        None => failure.hint("`coalesce status` lists them"),
+    }
 }
 
 /// Why a shim that was asked for by name or release does not go.
@@ -135,43 +144,39 @@ fn compare(a: &str, b: &str) -> Result<Ordering, Failure> {
 
 /// The removal of those that go, proven as any other change of the tree.
 fn plan_removal(session: &Session, selected: &[SelectedShim], even_used: bool) -> MigrationPlan {
-    let going: Vec<ShimEntry> = selected
-        .iter()
-        .filter(|one| one.goes)
-        .map(|one| one.shim.clone())
-        .collect();
+    let going = selected.iter().filter(|one| one.goes);
+    let going: Vec<ShimEntry> = going.map(|one| one.shim.clone()).collect();
     let mut worked = removal(session, &going);
     let unread = unread_users(session, &going);
     worked.assembled.refusals.extend(unread);
     if even_used {
-        // Who is told that users break and does it even so has decided.
-        let (refused, broken) = std::mem::take(&mut worked.assembled.refusals)
-            .into_iter()
-            .partition(|finding| {
-                !matches!(
-                    finding.code,
-                    codes::UNRESOLVED_AFTER_CHANGE | codes::UNREADABLE_SOURCE
-                )
-            });
-        worked.assembled.refusals = refused;
-        worked
-            .assembled
-            .notes
-            .extend(broken.into_iter().map(|finding: Finding| Finding {
-                severity: Severity::Warning,
-                ..finding
-            }));
+        warn_of_users(&mut worked.assembled);
     }
     worked
+}
+
+/// Refusals for the sake of users become warnings: who is told that users break and does it even so has
+/// decided.
+fn warn_of_users(assembled: &mut Assembled) {
+    let is_of_users = |finding: &mut Finding| {
+        matches!(
+            finding.code,
+            codes::UNRESOLVED_AFTER_CHANGE | codes::UNREADABLE_SOURCE
+        )
+    };
+    let of_users = assembled.refusals.extract_if(.., is_of_users);
+    assembled.notes.extend(of_users.map(|finding| Finding {
+        severity: Severity::Warning,
+        ..finding
+    }));
 }
 
 /// What could not be read and may use a shim that goes: that nothing names it is not known.
 fn unread_users(session: &Session, going: &[ShimEntry]) -> Vec<Finding> {
     let mut old = OldNames::new();
     for shim in going {
-        let extension = shim.path.extension().unwrap_or_default();
         let languages = LanguageKind::ALL.into_iter();
-        for language in languages.filter(|language| language.extensions().contains(&extension)) {
+        for language in languages.filter(|language| is_source(&shim.path, *language)) {
             old.entry(language).or_default().push(shim.name.clone());
         }
     }
@@ -188,34 +193,34 @@ fn unread_users(session: &Session, going: &[ShimEntry]) -> Vec<Finding> {
 
 /// The removal of shims, proven.
 pub fn removal(session: &Session, shims: &[ShimEntry]) -> MigrationPlan {
-    let mut worked = MigrationPlan {
-        manifests: vec![ID.to_owned()],
-        ..MigrationPlan::default()
-    };
     let items = of_items(session, shims);
     let modules = shims.iter().filter(|shim| !items.contains(&shim.name));
-    let paths = modules.map(|shim| &shim.path);
+    let paths: Vec<&TreePath> = modules.map(|shim| &shim.path).collect();
     let items: Vec<String> = items.iter().cloned().collect();
     let mut proposals = Vec::new();
     let mut concerned = Vec::new();
     for part in session.parts() {
-        let own: Vec<TreePath> = paths
-            .clone()
-            .filter(|path| {
-                path.extension()
-                    .is_some_and(|end| part.kind().extensions().contains(&end))
-            })
-            .cloned()
-            .collect();
+        let own = paths.iter().filter(|path| is_source(path, part.kind()));
+        let own: Vec<TreePath> = own.map(|path| (*path).clone()).collect();
         proposals.push(part.graph().retire(&own, &session.tree));
         proposals.push(part.graph().retire_items(&items, &session.tree));
         if !own.is_empty() || !items.is_empty() {
             concerned.push(part);
         }
     }
-    worked.assembled = assemble(proposals, &session.tree);
+    let mut worked = MigrationPlan {
+        manifests: vec![ID.to_owned()],
+        assembled: assemble(proposals, &session.tree),
+        ..MigrationPlan::default()
+    };
     for part in concerned {
         worked.prove(&session.settings, part, &[], session);
     }
     worked
+}
+
+/// Whether a file is source of a language by its ending.
+fn is_source(path: &TreePath, language: LanguageKind) -> bool {
+    let extension = path.extension();
+    extension.is_some_and(|extension| language.extensions().contains(&extension))
 }

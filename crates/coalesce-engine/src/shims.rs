@@ -31,36 +31,33 @@ fn shims_of(
     manifests: &[Manifest],
 ) -> Vec<ShimEntry> {
     let users = importers(graph);
-    let shim = |module: &Module| module.kind == ModuleKind::Shim;
-    let all = graph
-        .modules()
-        .iter()
-        .zip(&users)
-        .filter(|(module, _)| shim(module));
-    all.map(|(module, users)| {
-        let text = texts.text(&module.path).unwrap_or_default();
-        let manifest = marker(&text);
-        let known = manifests
-            .iter()
-            .find(|other| Some(&other.id) == manifest.as_ref());
-        let outside = users
-            .iter()
-            .filter_map(|user| graph.modules().get(*user))
-            .filter(|user| !shim(user));
-        let mut users: Vec<String> = outside.map(|user| user.name.clone()).collect();
-        users.sort();
-        users.dedup();
-        ShimEntry {
-            name: module.name.clone(),
-            path: module.path.clone(),
-            remove_in: known
-                .and_then(|manifest| manifest.remove_in.clone())
-                .or_else(|| removal(&text)),
-            manifest,
-            users,
-        }
-    })
-    .collect()
+    let is_shim = |module: &Module| module.kind == ModuleKind::Shim;
+    let all = graph.modules().iter().zip(&users);
+    all.filter(|(module, _)| is_shim(module))
+        .map(|(module, users)| {
+            let text = texts.text(&module.path).unwrap_or_default();
+            let manifest = marker(&text);
+            let outside = users.iter().filter_map(|user| graph.modules().get(*user));
+            let outside = outside.filter(|user| !is_shim(user));
+            let users: BTreeSet<String> = outside.map(|user| user.name.clone()).collect();
+            ShimEntry {
+                name: module.name.clone(),
+                path: module.path.clone(),
+                remove_in: release(manifests, manifest.as_deref()).or_else(|| removal(&text)),
+                manifest,
+                users: users.into_iter().collect(),
+            }
+        })
+        .collect()
+}
+
+/// The release that the manifest of this id says removes its shims.
+fn release(manifests: &[Manifest], id: Option<&str>) -> Option<String> {
+    let mut manifests = manifests.iter();
+    manifests
+        .find(|manifest| Some(manifest.id.as_str()) == id)?
+        .remove_in
+        .clone()
 }
 
 /// The shims of single items, in modules that go on being some.
@@ -82,16 +79,11 @@ fn item_shims(
     let entry = |shim: ItemShim| {
         let text = texts.text(&shim.path).unwrap_or_default();
         let own = text.split_once(&format!("coalesce: item shim {} ", shim.manifest));
-        let known = manifests.iter().find(|other| other.id == shim.manifest);
         let users = users.get(shim.name.as_str()).into_iter().flatten();
+        let users = users.filter(|user| **user != shim.module);
         ShimEntry {
-            remove_in: known
-                .and_then(|manifest| manifest.remove_in.clone())
-                .or_else(|| removal(own?.1)),
-            users: users
-                .filter(|user| **user != shim.module)
-                .map(|user| (*user).to_owned())
-                .collect(),
+            remove_in: release(manifests, Some(&shim.manifest)).or_else(|| removal(own?.1)),
+            users: users.map(|user| (*user).to_owned()).collect(),
             name: shim.name,
             path: shim.path,
             manifest: Some(shim.manifest),
@@ -153,44 +145,49 @@ fn named(session: &Session, shims: &[ShimEntry], items: &BTreeSet<String>) -> Ve
     let mut all = vec![Vec::new(); shims.len()];
     for graph in session.graphs() {
         let language = graph.language();
-        let own_items: BTreeSet<String> = graph
-            .item_shims()
-            .into_iter()
-            .map(|shim| shim.name)
-            .collect();
+        let own_items = graph.item_shims().into_iter().map(|shim| shim.name);
+        let own_items: BTreeSet<String> = own_items.collect();
         let is_module = |name: &str| {
             let wanted = LanguageKind::of_name(name);
             wanted.is_none_or(|wanted| wanted == language) && graph.knows(name)
         };
-        let (mut of_items, mut of_modules) = (Vec::new(), Vec::new());
-        for (at, shim) in shims.iter().enumerate() {
-            if !items.contains(&shim.name) {
-                of_modules.extend(is_module(&shim.name).then_some((at, shim.name.as_str())));
-            } else if own_items.contains(&shim.name) {
-                of_items.push((at, shim.name.as_str()));
-            }
+        let is_item = |name: &str| items.contains(name);
+        let of_items = Asked::new(shims, |name| is_item(name) && own_items.contains(name));
+        let of_modules = Asked::new(shims, |name| !is_item(name) && is_module(name));
+        let texts = &session.tree;
+        of_items.add_to(&mut all, graph.item_shim_references(&of_items.names, texts));
+        of_modules.add_to(&mut all, graph.references_of(&of_modules.names, texts));
+        for asked in [&of_items, &of_modules] {
+            let in_texts = coalesce_text::references(&asked.names, language, texts);
+            asked.add_to(&mut all, in_texts);
         }
-        let mut add = |places: &[usize], found: Vec<Vec<Reference>>| {
-            for (at, found) in places.iter().zip(found) {
-                if let Some(own) = all.get_mut(*at) {
-                    own.extend(found);
-                }
-            }
-        };
-        let (places, names): (Vec<usize>, Vec<&str>) = of_items.into_iter().unzip();
-        add(&places, graph.item_shim_references(&names, &session.tree));
-        add(
-            &places,
-            coalesce_text::references(&names, language, &session.tree),
-        );
-        let (places, names): (Vec<usize>, Vec<&str>) = of_modules.into_iter().unzip();
-        add(&places, graph.references_of(&names, &session.tree));
-        add(
-            &places,
-            coalesce_text::references(&names, language, &session.tree),
-        );
     }
     all
+}
+
+/// Names of shims that a language is asked about at once.
+struct Asked<'s> {
+    /// Where each stands among all shims.
+    places: Vec<usize>,
+    names: Vec<&'s str>,
+}
+
+impl<'s> Asked<'s> {
+    fn new(shims: &'s [ShimEntry], is_asked: impl Fn(&str) -> bool) -> Self {
+        let shims = shims.iter().enumerate();
+        let asked = shims.filter(|(_, shim)| is_asked(&shim.name));
+        let (places, names) = asked.map(|(at, shim)| (at, shim.name.as_str())).unzip();
+        Self { places, names }
+    }
+
+    /// Adds what was found of each name to what is known of its shim.
+    fn add_to(&self, all: &mut [Vec<Reference>], found: Vec<Vec<Reference>>) {
+        for (at, found) in self.places.iter().zip(found) {
+            if let Some(own) = all.get_mut(*at) {
+                own.extend(found);
+            }
+        }
+    }
 }
 
 #[cfg(test)]

@@ -51,33 +51,33 @@ pub fn look_for(session: &Session, old: &OldNames) -> Vec<Finding> {
 
 /// Files that a sparse checkout leaves out and that hold one of the names.
 fn left_out(session: &Session, old: &OldNames) -> Vec<Finding> {
+    let last_words = |language: LanguageKind, names: &[String]| -> Vec<String> {
+        let names = names.iter();
+        let last = names.filter_map(|name| name.rsplit(language.separator()).next());
+        last.map(str::to_owned).collect()
+    };
     let sought = old.iter().map(|(language, names)| Sought {
         extensions: language.extensions(),
-        words: names
-            .iter()
-            .filter_map(|name| name.rsplit(language.separator()).next())
-            .map(str::to_owned)
-            .collect(),
+        words: last_words(*language, names),
     });
-    let paths = coalesce_apply::left_out(session.tree.root(), sought.collect());
-    let told = |path| {
+    let told = |path, reason: &str| {
         finding(Skip {
             path,
-            reason: "a sparse checkout leaves it out of the tree".to_owned(),
+            reason: reason.to_owned(),
             unread: Unread::File,
         })
     };
-    let paths = match paths {
-        Ok(paths) => paths,
-        Err(error) => {
-            return vec![finding(Skip {
-                path: TreePath::root(),
-                reason: format!("what a sparse checkout leaves out is not known: {error}"),
-                unread: Unread::File,
-            })];
+    match coalesce_apply::left_out(session.tree.root(), sought.collect()) {
+        Ok(paths) => {
+            let paths = paths.into_iter();
+            let reason = "a sparse checkout leaves it out of the tree";
+            paths.map(|path| told(path, reason)).collect()
         }
-    };
-    paths.into_iter().map(told).collect()
+        Err(error) => {
+            let reason = format!("what a sparse checkout leaves out is not known: {error}");
+            vec![told(TreePath::root(), &reason)]
+        }
+    }
 }
 
 /// Modules whose files are there and are never read, since they are outside of the tree or where
@@ -88,21 +88,23 @@ fn modules_elsewhere(session: &Session) -> Vec<Finding> {
         let coalesce_rust::facts::Facts::Source(facts) = &**facts else {
             continue;
         };
-        let directory = path.parent().unwrap_or_else(TreePath::root);
         let outermost = facts.modules.iter().filter(|module| module.scope.0 == 0);
-        for attribute in outermost.flat_map(|module| &module.path_attributes) {
-            let inside = directory.join(&attribute.value).ok();
-            let file = session.tree.root().join(directory.as_str());
-            let is_there =
-                std::fs::metadata(file.join(&*attribute.value)).is_ok_and(|at| at.is_file());
-            let read = inside.is_some_and(|inside| inside.reserved_component().is_none());
-            if is_there && !read {
-                let why = format!("`{}` is a module of it and was not read", attribute.value);
-                found.push(Refusal::UnreadableSource { why }.at(path, Some(attribute.span)));
-            }
+        let attributes = outermost.flat_map(|module| &module.path_attributes);
+        for attribute in attributes.filter(|one| is_elsewhere(session, path, &one.value)) {
+            let why = format!("`{}` is a module of it and was not read", attribute.value);
+            found.push(Refusal::UnreadableSource { why }.at(path, Some(attribute.span)));
         }
     }
     found
+}
+
+/// Whether what a file calls the path of a module is a file and none that is read.
+fn is_elsewhere(session: &Session, path: &TreePath, module: &str) -> bool {
+    let directory = path.parent().unwrap_or_else(TreePath::root);
+    let place = session.tree.root().join(directory.as_str()).join(module);
+    let inside = directory.join(module).ok();
+    let is_read = inside.is_some_and(|inside| inside.reserved_component().is_none());
+    !is_read && std::fs::metadata(place).is_ok_and(|file| file.is_file())
 }
 
 fn finding(skip: Skip) -> Finding {
@@ -150,36 +152,22 @@ fn may_hold_names(
 /// What is no part of the tree, since git or a setting ignores it, in folders that all else leaves: it stays where it is. A
 /// compiled extension or a file that a build writes is then missing in the new place.
 pub fn left_behind(session: &Session, operations: &[Operation]) -> Vec<Unproven> {
-    let leaving: BTreeSet<&TreePath> = operations
-        .iter()
-        .filter_map(|operation| match operation {
-            Operation::Move { from, .. } => Some(from),
-            _ => None,
-        })
-        .collect();
+    let leaving = operations.iter().filter_map(|operation| match operation {
+        Operation::Move { from, .. } => Some(from),
+        Operation::Create { .. } | Operation::Edit { .. } | Operation::Delete { .. } => None,
+    });
+    let leaving: BTreeSet<&TreePath> = leaving.collect();
     let folders: BTreeSet<TreePath> = leaving.iter().filter_map(|path| path.parent()).collect();
-    let files = session.tree.files();
-    let is_left = |folder: &TreePath| {
-        let inside = files
-            .iter()
-            .filter(|file| file.path.parent().as_ref() == Some(folder));
-        inside.into_iter().all(|file| leaving.contains(&file.path))
+    let is_left = |folder: &&TreePath| {
+        let files = session.tree.files().iter();
+        let mut inside = files.filter(|file| file.path.parent().as_ref() == Some(*folder));
+        !folder.is_root() && inside.all(|file| leaving.contains(&file.path))
     };
     let mut unproven = Vec::new();
-    for folder in folders
-        .iter()
-        .filter(|folder| !folder.is_root() && is_left(folder))
-    {
-        let entries = std::fs::read_dir(session.tree.root().join(folder.as_str()));
-        let names = entries.into_iter().flatten().flatten();
-        let names = names.filter_map(|entry| {
-            let is_file = entry.file_type().is_ok_and(|kind| !kind.is_dir());
-            let name = entry.file_name().into_string().ok();
-            name.filter(|name| is_file && !is_rubbish(name))
-        });
-        let paths = names.filter_map(|name| folder.join(&name).ok());
-        let left = paths.filter(|path| !leaving.contains(path));
-        unproven.extend(left.map(|path| Unproven {
+    for folder in folders.iter().filter(is_left) {
+        let mut left = files_on_disk(session, folder);
+        left.retain(|path| !leaving.contains(path));
+        unproven.extend(left.into_iter().map(|path| Unproven {
             name: folder.to_string(),
             path,
             span: None,
@@ -188,6 +176,18 @@ pub fn left_behind(session: &Session, operations: &[Operation]) -> Vec<Unproven>
         }));
     }
     unproven
+}
+
+/// Everything in a folder that is no folder and that somebody would miss, ignored or not.
+fn files_on_disk(session: &Session, folder: &TreePath) -> Vec<TreePath> {
+    let entries = std::fs::read_dir(session.tree.root().join(folder.as_str()));
+    let entries = entries.into_iter().flatten().flatten();
+    let files = entries.filter(|entry| entry.file_type().is_ok_and(|kind| !kind.is_dir()));
+    let names = files.filter_map(|entry| entry.file_name().into_string().ok());
+    names
+        .filter(|name| !is_rubbish(name))
+        .filter_map(|name| folder.join(&name).ok())
+        .collect()
 }
 
 /// Files of Python that an ignore file of the tree leaves out, beside those that are read or in a folder of a package, and
@@ -208,11 +208,12 @@ fn ignored_sources(session: &Session) -> Vec<TreePath> {
     let is_read = |path: &TreePath| files.binary_search_by(|file| file.path.cmp(path)).is_ok();
     let sources = files.iter().filter(|file| is_python(file.path.file_name()));
     let folders: BTreeSet<TreePath> = sources.filter_map(|file| file.path.parent()).collect();
-    let mut open: Vec<(TreePath, bool)> = folders.iter().map(|path| (path.clone(), true)).collect();
+    let mut open: Vec<TreePath> = folders.iter().cloned().collect();
     let mut found = Vec::new();
-    while let Some((folder, known)) = open.pop() {
+    while let Some(folder) = open.pop() {
         let place = session.tree.root().join(folder.as_str());
-        let package = place.join("__init__.py").is_file();
+        // What is ignored below a package is imported with it; a build or an environment lies elsewhere.
+        let below = place.join("__init__.py").is_file() || !folders.contains(&folder);
         for entry in std::fs::read_dir(&place).into_iter().flatten().flatten() {
             let name = entry.file_name().into_string().ok();
             let path = name.and_then(|name| folder.join(&name).ok());
@@ -220,18 +221,18 @@ fn ignored_sources(session: &Session) -> Vec<TreePath> {
                 continue;
             };
             let name = path.file_name();
-            if kind.is_dir() {
-                // What is ignored below a package is imported with it; a build or an environment lies elsewhere.
-                let below = (package || !known) && !folders.contains(&path);
-                if below && name != "__pycache__" && !name.starts_with('.') {
-                    open.push((path, false));
-                }
-            } else if kind.is_file() && is_python(name) && !is_read(&path) {
+            if kind.is_file() && is_python(name) && !is_read(&path) {
                 found.push(path);
+            } else if kind.is_dir() && below && !folders.contains(&path) && may_hold_modules(name) {
+                open.push(path);
             }
         }
     }
     found
+}
+
+fn may_hold_modules(folder: &str) -> bool {
+    folder != "__pycache__" && !folder.starts_with('.')
 }
 
 fn is_python(name: &str) -> bool {
@@ -296,29 +297,24 @@ pub fn pickled(session: &Session, checked: &Checked) -> Vec<Unproven> {
     let changes = checked.changes.get(&LanguageKind::Python);
     let changes = changes.into_iter().flatten();
     let changes: Vec<&Change> = changes.filter(|change| change.shim.is_none()).collect();
-    let mut unproven = Vec::new();
-    for file in session.tree.files() {
+    let named = |file: &FileEntry| {
+        let (bytes, _) = session.tree.content(&file.path).ok()?;
+        let change = changes.iter().find(|change| keeps(&bytes, change))?;
+        Some(Unproven {
+            path: file.path.clone(),
+            span: None,
+            kind: UnprovenKind::Unread,
+            name: change.from.clone(),
+            why: "objects are kept in it by the names of their classes, this one among them"
+                .to_owned(),
+        })
+    };
+    let files = session.tree.files().iter();
+    let kept = files.filter(|file| {
         let extension = file.path.extension().unwrap_or_default();
-        let kept = PICKLES.contains(&extension) && file.bytes <= MOST_PICKLED_BYTES;
-        if !kept || changes.is_empty() {
-            continue;
-        }
-        let Ok((bytes, _)) = session.tree.content(&file.path) else {
-            continue;
-        };
-        let named = changes.iter().find(|change| keeps(&bytes, change));
-        unproven.extend(named.map(|change| {
-            Unproven {
-                path: file.path.clone(),
-                span: None,
-                kind: UnprovenKind::Unread,
-                name: change.from.clone(),
-                why: "objects are kept in it by the names of their classes, this one among them"
-                    .to_owned(),
-            }
-        }));
-    }
-    unproven
+        PICKLES.contains(&extension) && file.bytes <= MOST_PICKLED_BYTES && !changes.is_empty()
+    });
+    kept.filter_map(named).collect()
 }
 
 /// Whether bytes have the name of what changes, or those of its module and of itself.
@@ -361,75 +357,82 @@ pub fn foreign(session: &Session, checked: &Checked, assembled: &Assembled) -> V
     let Some(changes) = checked.changes.get(&LanguageKind::Python) else {
         return Vec::new();
     };
-    let mut unproven = Vec::new();
     let told = assembled.not_rewritten.iter().map(|each| &each.path);
     let rewritten = assembled.rewrites.iter().map(|each| &each.path);
     let known: BTreeSet<&TreePath> = told.chain(rewritten).collect();
-    for file in session.tree.files() {
-        let extension = file.path.extension();
-        let may_be_code = extension.is_none_or(|extension| FOREIGN.contains(&extension));
-        let known = known.contains(&file.path);
-        if !may_be_code || known || file.kind != FileKind::Plain || file.bytes > MOST_BYTES {
-            continue;
-        }
-        let Some(text) = session.tree.text(&file.path) else {
-            continue;
-        };
-        let shebang = text.lines().next().unwrap_or_default();
-        let is_script = shebang.starts_with("#!") && shebang.contains("python");
-        if extension.is_none() && !is_script {
-            continue;
-        }
-        let named = changes.iter().find(|change| names(&text, change));
-        unproven.extend(named.map(|change| Unproven {
+    let files = session.tree.files().iter();
+    let unknown = files.filter(|file| !known.contains(&file.path));
+    let named = |file: &FileEntry| {
+        let text = foreign_text(session, file)?;
+        let change = changes.iter().find(|change| names(&text, change))?;
+        Some(Unproven {
             path: file.path.clone(),
             span: None,
             kind: UnprovenKind::Unread,
             name: change.from.clone(),
             why: "it is not read as code, and names what changes".to_owned(),
-        }));
+        })
+    };
+    unknown.filter_map(named).collect()
+}
+
+/// The text of a file that may hold Python and is not read as such.
+fn foreign_text(session: &Session, file: &FileEntry) -> Option<Arc<str>> {
+    let extension = file.path.extension();
+    let may_be_code = extension.is_none_or(|extension| FOREIGN.contains(&extension));
+    if !may_be_code || file.kind != FileKind::Plain || file.bytes > MOST_BYTES {
+        return None;
     }
-    unproven
+    let text = session.tree.text(&file.path)?;
+    let shebang = text.lines().next().unwrap_or_default();
+    let is_script = shebang.starts_with("#!") && shebang.contains("python");
+    (extension.is_some() || is_script).then_some(text)
 }
 
 /// Settings of a program that name the module which a definition leaves: what is read of it there is not known. Settings
 /// of tools only say where a module is.
 pub fn settings(session: &Session, checked: &Checked) -> Vec<Unproven> {
-    let changes = checked
-        .changes
-        .get(&LanguageKind::Python)
-        .into_iter()
-        .flatten();
-    let items =
-        changes.filter(|change| change.subject == Subject::Item && change.kind.carries_text());
-    let left: Vec<(&Change, &str, &str)> = items
-        .filter_map(|change| {
-            let (module, item) = change.from.rsplit_once('.')?;
-            Some((change, module, item))
-        })
-        .collect();
+    let changes = checked.changes.get(&LanguageKind::Python);
+    let changes = changes.into_iter().flatten();
+    let left: Vec<LeavingItem<'_>> = changes.filter_map(LeavingItem::of).collect();
     if left.is_empty() {
         return Vec::new();
     }
-    let files = session.tree.files().iter();
-    files
-        .filter_map(|file| {
-            let text = text_of_settings(session, file)?;
-            let tool = is_of_a_tool(&file.path);
-            let mut left = left.iter();
-            let (change, at, why) = left.find_map(|(change, module, item)| {
-                let (at, why) = named_in_settings(tool, &text, module, item)?;
-                Some((change, at, why))
-            })?;
+    let named = |file: &FileEntry| {
+        let text = text_of_settings(session, file)?;
+        let tool = is_of_a_tool(&file.path);
+        let mut left = left.iter();
+        left.find_map(|item| {
+            let (at, why) = named_in_settings(tool, &text, item)?;
             Some(Unproven {
                 path: file.path.clone(),
                 span: Some(at),
                 kind: UnprovenKind::DynamicImport,
-                name: change.from.clone(),
+                name: item.change.from.clone(),
                 why: why.to_owned(),
             })
         })
-        .collect()
+    };
+    session.tree.files().iter().filter_map(named).collect()
+}
+
+/// An item of Python that leaves its module.
+struct LeavingItem<'c> {
+    change: &'c Change,
+    module: &'c str,
+    item: &'c str,
+}
+
+impl<'c> LeavingItem<'c> {
+    fn of(change: &'c Change) -> Option<Self> {
+        let leaves = change.subject == Subject::Item && change.kind.carries_text();
+        let (module, item) = change.from.rsplit_once('.').filter(|_| leaves)?;
+        Some(Self {
+            change,
+            module,
+            item,
+        })
+    }
 }
 
 /// The text of a file with settings that are not our own.
@@ -449,19 +452,18 @@ fn text_of_settings(session: &Session, file: &FileEntry) -> Option<Arc<str>> {
 fn named_in_settings(
     tool: bool,
     text: &str,
-    module: &str,
-    item: &str,
+    left: &LeavingItem<'_>,
 ) -> Option<(ByteSpan, &'static str)> {
     if tool {
-        let version = matches!(item, "__version__" | "VERSION" | "version");
-        let path = format!("{}.py", module.replace('.', "/"));
+        let version = matches!(left.item, "__version__" | "VERSION" | "version");
+        let path = format!("{}.py", left.module.replace('.', "/"));
         let at = text.find(&format!("{path}\"")).filter(|_| version)?;
         let why = "a tool reads the file that the definition leaves";
         return Some((ByteSpan::from_range(at..at + path.len()), why));
     }
-    let at = stands_alone(text, module)?;
+    let at = stands_alone(text, left.module)?;
     let why = "the module is named here; what is read of it by this is not known";
-    Some((ByteSpan::from_range(at..at + module.len()), why))
+    Some((ByteSpan::from_range(at..at + left.module.len()), why))
 }
 
 /// Endings of files with settings.
@@ -529,6 +531,29 @@ fn names_any(bytes: &[u8], language: LanguageKind, names: &[String]) -> bool {
 
 /// Files that nest so deeply that they were not parsed, and hold one of the names.
 fn too_deep(session: &Session, old: &OldNames) -> Vec<Finding> {
+    let is_named = |path: &TreePath, language: LanguageKind| {
+        let text = session.tree.text(path);
+        let names = old.get(&language);
+        text.zip(names)
+            .is_some_and(|(text, names)| names_any(text.as_bytes(), language, names))
+    };
+    let unparsed = unparsed(session).into_iter();
+    let deep = unparsed.filter(|(path, why, language)| {
+        (why.starts_with("nested too deeply") || why.starts_with("too long to be parsed"))
+            && is_named(path, *language)
+    });
+    deep.map(|(path, why, _)| {
+        finding(Skip {
+            path: path.clone(),
+            reason: why,
+            unread: Unread::File,
+        })
+    })
+    .collect()
+}
+
+/// Files that do not parse, and why.
+fn unparsed(session: &Session) -> Vec<(&TreePath, String, LanguageKind)> {
     let python = session.python.files.iter().filter_map(|(path, facts)| {
         let (_, why) = facts.syntax_error.as_ref()?;
         Some((path, why.clone(), LanguageKind::Python))
@@ -540,19 +565,5 @@ fn too_deep(session: &Session, old: &OldNames) -> Vec<Finding> {
         let problem = facts.problem.as_ref()?;
         Some((path, problem.message.to_string(), LanguageKind::Rust))
     });
-    let deep = python.chain(rust).filter(|(path, why, language)| {
-        let names = old.get(language);
-        (why.starts_with("nested too deeply") || why.starts_with("too long to be parsed"))
-            && session.tree.text(path).is_some_and(|text| {
-                names.is_some_and(|names| names_any(text.as_bytes(), *language, names))
-            })
-    });
-    deep.map(|(path, why, _)| {
-        finding(Skip {
-            path: path.clone(),
-            reason: why,
-            unread: Unread::File,
-        })
-    })
-    .collect()
+    python.chain(rust).collect()
 }

@@ -1,10 +1,7 @@
 //! From copied units to what is told: which repositories share code, which modules and functions stand in
 //! several, and which of them is behind.
 
-use std::{
-    cmp::Reverse,
-    collections::{BTreeMap, BTreeSet},
-};
+use std::{cmp::Reverse, collections::BTreeMap};
 
 use coalesce_clones::corpus::is_test_path;
 use coalesce_model::envelope::{
@@ -14,7 +11,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     closer::Texts,
-    engine::{Asked, Engine, Unit},
+    engine::{Asked, Engine, File, Unit},
 };
 
 /// Of units that more files have, each is counted with so many of the others alone.
@@ -34,22 +31,17 @@ pub fn answer(asked: &Asked, texts: &Texts, engine: Engine) -> Fleet {
     let shared = SharedFiles::new(asked, &families);
     let modules = shared.modules(asked);
     let inside: FxHashSet<usize> = modules.iter().flatten().copied().collect();
-    let mut told: Vec<FleetCopy> = modules
+    let modules = modules
         .iter()
-        .map(|files| shared.module(asked, texts, files))
-        .collect();
+        .map(|files| shared.module(asked, texts, files));
     let alone = families.0.iter();
-    told.extend(alone.filter_map(|family| function(asked, texts, family, &inside)));
+    let alone = alone.filter_map(|family| function(asked, texts, family, &inside));
+    let mut told: Vec<FleetCopy> = modules.chain(alone).collect();
     // What a program does comes before its tests.
     told.sort_by_cached_key(|copy| (among_tests(copy), Reverse(copy.lines), copy.members.clone()));
-    let repositories: BTreeSet<&str> = asked
-        .files
-        .iter()
-        .map(|file| file.repository.as_str())
-        .collect();
     Fleet {
         engine: engine.module().to_owned(),
-        repositories: repositories.len(),
+        repositories: lines_by_repository(asked).len(),
         units: asked.files.iter().map(|file| file.units).sum(),
         candidates: asked.candidates.iter().filter(|pair| !pair.same).count(),
         compared,
@@ -136,18 +128,13 @@ struct SharedFiles(BTreeMap<(usize, usize), Vec<(i64, i64)>>);
 impl SharedFiles {
     fn new(asked: &Asked, families: &Families) -> Self {
         let mut shared: BTreeMap<(usize, usize), Vec<(i64, i64)>> = BTreeMap::new();
-        for family in &families.0 {
-            let told = |unit: &i64| asked.units.get(unit);
-            for (at, a) in family.iter().enumerate() {
-                for b in family.iter().skip(at + 1).take(MEMBERS) {
-                    let (Some(left), Some(right)) = (told(a), told(b)) else {
-                        continue;
-                    };
-                    if repository(asked, left) != repository(asked, right) {
-                        let pairs = shared.entry((left.file, right.file)).or_default();
-                        pairs.push((*a, *b));
-                    }
-                }
+        for (a, b) in families.0.iter().flat_map(|family| pairs_of(family)) {
+            let (left, right) = (asked.units.get(&a), asked.units.get(&b));
+            if let (Some(left), Some(right)) = (left, right)
+                && repository(asked, left) != repository(asked, right)
+            {
+                let pairs = shared.entry((left.file, right.file)).or_default();
+                pairs.push((a, b));
             }
         }
         let symbol = |unit: &i64| asked.units.get(unit).map(|unit| unit.symbol.as_str());
@@ -191,18 +178,7 @@ impl SharedFiles {
     }
 
     fn module(&self, asked: &Asked, texts: &Texts, files: &[usize]) -> FleetCopy {
-        let mut files = files.to_vec();
-        let told = |file: &usize| asked.files.get(*file);
-        // The newest first, where commits tell it; else the one with most.
-        files.sort_by_key(|file| {
-            let told = told(file);
-            let changed = told.and_then(|told| told.changed);
-            (
-                Reverse(changed),
-                Reverse(told.map(|told| told.lines)),
-                *file,
-            )
-        });
+        let files = newest_first(asked, files);
         let first = files.first().copied().unwrap_or_default();
         let mut comparison = Comparison::default();
         let (mut lines, mut share) = (0, 1.0_f32);
@@ -215,28 +191,16 @@ impl SharedFiles {
             }
             comparison.add(texts, at, &pairs);
         }
-        let members = files.iter().filter_map(told).map(|file| FleetMember {
-            repository: file.repository.clone(),
-            path: file.path.clone(),
-            item: String::new(),
-            lines: None,
-            commit: file.commit.clone(),
-            changed: file.changed,
-        });
-        comparison.told(true, members.collect(), lines, share)
+        let told = files.iter().filter_map(|file| asked.files.get(*file));
+        let members = told.map(module_member).collect();
+        comparison.told(true, members, lines, share)
     }
 
     fn pairs(&self, asked: &Asked) -> Vec<RepositoryPair> {
         let name = |file: usize| {
-            asked
-                .files
-                .get(file)
-                .map_or("", |file| file.repository.as_str())
+            let file = asked.files.get(file);
+            file.map_or("", |file| file.repository.as_str())
         };
-        let mut all: BTreeMap<&str, u64> = BTreeMap::new();
-        for file in &asked.files {
-            *all.entry(&file.repository).or_default() += file.lines;
-        }
         // Files of which several share one are counted once: by the file on the side of the first name.
         let mut shared: BTreeMap<(&str, &str), SharedByFile> = BTreeMap::new();
         for ((a, b), pairs) in &self.0 {
@@ -246,24 +210,55 @@ impl SharedFiles {
             let best = files.entry(*a).or_default();
             *best = (best.0.max(lines), best.1 || whole);
         }
-        let mut told: Vec<RepositoryPair> = shared
-            .into_iter()
-            .map(|((a, b), files)| {
-                let lines: u64 = files.values().map(|(lines, _)| lines).sum();
-                let of = |name: &str| all.get(name).copied().unwrap_or(0);
-                let smaller = of(a).min(of(b)).max(1);
-                RepositoryPair {
-                    repositories: [a.to_owned(), b.to_owned()],
-                    lines,
-                    share: Share::new((lines as f32 / smaller as f32).min(1.0)),
-                    modules: files.values().filter(|(_, whole)| *whole).count(),
-                }
-            })
-            .filter(|pair| pair.lines >= LINES)
-            .collect();
+        let all = lines_by_repository(asked);
+        let of = |name: &str| all.get(name).copied().unwrap_or(0);
+        let told = shared.into_iter().map(|((a, b), files)| {
+            let smaller = of(a).min(of(b)).max(1);
+            repository_pair([a, b], &files, smaller)
+        });
+        let mut told: Vec<RepositoryPair> = told.filter(|pair| pair.lines >= LINES).collect();
         told.sort_by(|a, b| (b.lines, &a.repositories).cmp(&(a.lines, &b.repositories)));
         told
     }
+}
+
+fn lines_by_repository(asked: &Asked) -> BTreeMap<&str, u64> {
+    let mut all: BTreeMap<&str, u64> = BTreeMap::new();
+    for file in &asked.files {
+        *all.entry(&file.repository).or_default() += file.lines;
+    }
+    all
+}
+
+/// The newest first, where commits tell it; else the one with most lines.
+fn newest_first(asked: &Asked, files: &[usize]) -> Vec<usize> {
+    let mut files = files.to_vec();
+    files.sort_by_key(|file| {
+        let told = asked.files.get(*file);
+        let changed = told.and_then(|told| told.changed);
+        let lines = told.map(|told| told.lines);
+        (Reverse(changed), Reverse(lines), *file)
+    });
+    files
+}
+
+/// What is told of two repositories, the smaller of which has so many lines.
+fn repository_pair(names: [&str; 2], files: &SharedByFile, smaller: u64) -> RepositoryPair {
+    let lines: u64 = files.values().map(|(lines, _)| lines).sum();
+    RepositoryPair {
+        repositories: names.map(str::to_owned),
+        lines,
+        share: Share::new((lines as f32 / smaller as f32).min(1.0)),
+        modules: files.values().filter(|(_, whole)| *whole).count(),
+    }
+}
+
+/// The pairs of a family, each unit with [`MEMBERS`] of the others at most.
+fn pairs_of(family: &[i64]) -> impl Iterator<Item = (i64, i64)> {
+    family.iter().enumerate().flat_map(|(at, a)| {
+        let others = family.iter().skip(at + 1).take(MEMBERS);
+        others.map(move |b| (*a, *b))
+    })
 }
 
 /// Leaves each unit in one pair alone.
@@ -295,17 +290,7 @@ fn function(
     if !family.iter().any(outside) {
         return None;
     }
-    let stands_in = |unit: &i64, other: &i64| match (told(unit), told(other)) {
-        (Some(one), Some(around)) => {
-            one.file == around.file
-                && one.lines != around.lines
-                && around.lines.0 <= one.lines.0
-                && one.lines.1 <= around.lines.1
-        }
-        _ => false,
-    };
-    let mut units = family.to_vec();
-    units.retain(|unit| !family.iter().any(|other| stands_in(unit, other)));
+    let mut units = outermost(asked, family);
     let mut repositories = units
         .iter()
         .filter_map(|unit| repository(asked, told(unit)?));
@@ -322,19 +307,45 @@ fn function(
         lines += SharedFiles::lines(asked, &[(first, *unit)]);
         comparison.add(texts, at, &[(first, *unit)]);
     }
-    let members = units.iter().filter_map(|unit| {
-        let told = told(unit)?;
-        let file = asked.files.get(told.file)?;
-        Some(FleetMember {
-            repository: file.repository.clone(),
-            path: file.path.clone(),
-            item: told.symbol.clone(),
-            lines: Some([told.lines.0, told.lines.1]),
-            commit: file.commit.clone(),
-            changed: file.changed,
-        })
-    });
+    let members = units.iter().filter_map(|unit| member(asked, told(unit)?));
     (lines >= LINES).then(|| comparison.told(false, members.collect(), lines, 1.0))
+}
+
+/// The units of a family that stand in no other one of it.
+fn outermost(asked: &Asked, family: &[i64]) -> Vec<i64> {
+    let stands_in = |unit: &i64, other: &i64| {
+        let (one, around) = (asked.units.get(unit), asked.units.get(other));
+        one.zip(around).is_some_and(|(one, around)| {
+            one.file == around.file
+                && one.lines != around.lines
+                && around.lines.0 <= one.lines.0
+                && one.lines.1 <= around.lines.1
+        })
+    };
+    let mut units = family.to_vec();
+    units.retain(|unit| !family.iter().any(|other| stands_in(unit, other)));
+    units
+}
+
+fn member(asked: &Asked, unit: &Unit) -> Option<FleetMember> {
+    let file = asked.files.get(unit.file)?;
+    Some(FleetMember {
+        item: unit.symbol.clone(),
+        lines: Some([unit.lines.0, unit.lines.1]),
+        ..module_member(file)
+    })
+}
+
+/// A file as a whole.
+fn module_member(file: &File) -> FleetMember {
+    FleetMember {
+        repository: file.repository.clone(),
+        path: file.path.clone(),
+        item: String::new(),
+        lines: None,
+        commit: file.commit.clone(),
+        changed: file.changed,
+    }
 }
 
 /// What members have that the first one has not, and the other way round.
@@ -360,25 +371,8 @@ impl Comparison {
     }
 
     fn told(self, module: bool, members: Vec<FleetMember>, lines: u64, share: f32) -> FleetCopy {
+        let behind = self.behind(&members);
         let Self(mut differences) = self;
-        let has = |member: usize, in_first: bool| {
-            let mut of_member = differences.iter().filter(|one| one.member == member);
-            of_member.any(|one| one.in_first == in_first)
-        };
-        let changed = |at: usize| members.get(at).and_then(|member| member.changed);
-        let behind = (1..members.len()).filter_map(|member| {
-            let by_date = match (changed(0), changed(member)) {
-                (Some(first), Some(own)) => Some(own < first),
-                _ => None,
-            };
-            let lacks = has(member, true);
-            match by_date {
-                Some(older) => (older && (lacks || has(member, false))).then_some(true),
-                None => (lacks && !has(member, false)).then_some(false),
-            }
-            .map(|by_date| Behind { member, by_date })
-        });
-        let behind: Vec<Behind> = behind.collect();
         let same = differences.is_empty();
         let mut counts: FxHashMap<(usize, bool), usize> = FxHashMap::default();
         differences.retain(|one| {
@@ -395,5 +389,27 @@ impl Comparison {
             differences,
             behind,
         }
+    }
+
+    /// The members that lack what the first one has: by their dates, where commits tell them.
+    fn behind(&self, members: &[FleetMember]) -> Vec<Behind> {
+        let has = |member: usize, in_first: bool| {
+            let mut of_member = self.0.iter().filter(|one| one.member == member);
+            of_member.any(|one| one.in_first == in_first)
+        };
+        let changed = |at: usize| members.get(at).and_then(|member| member.changed);
+        let behind = (1..members.len()).filter_map(|member| {
+            let by_date = changed(0).zip(changed(member));
+            let (lacks, adds) = (has(member, true), has(member, false));
+            let is_behind = match by_date {
+                Some((first, own)) => own < first && (lacks || adds),
+                None => lacks && !adds,
+            };
+            is_behind.then_some(Behind {
+                member,
+                by_date: by_date.is_some(),
+            })
+        });
+        behind.collect()
     }
 }

@@ -125,6 +125,7 @@ pub struct Asked {
     pub files: Vec<File>,
 }
 
+type CandidateAnswer = (i64, i64, i64, i32);
 type UnitAnswer = (i64, String, String, String, String, u32, u32);
 type FileAnswer = (
     String,
@@ -143,17 +144,7 @@ type FileAnswer = (
 /// # Errors
 /// When there are none, they are of another form, or the engine fails.
 pub fn ask(directory: &Path, engine: Engine, python: &Path) -> Result<Asked, Error> {
-    let has_files = directory
-        .read_dir()
-        .map_err(|error| Error::file(directory, error))?
-        .flatten()
-        .any(|entry| {
-            entry
-                .path()
-                .extension()
-                .is_some_and(|ending| ending == "parquet")
-        });
-    if !has_files {
+    if !has_rows(directory)? {
         let message = format!("{}: there is no Parquet file", directory.display());
         return Err(Error::Engine(message));
     }
@@ -166,18 +157,16 @@ pub fn ask(directory: &Path, engine: Engine, python: &Path) -> Result<Asked, Err
         .stderr(Stdio::piped())
         .spawn()
         .map_err(|error| Error::file(python, error))?;
+    // Read beside the answer, so that neither pipe fills up.
     let told = child.stderr.take().map(|mut errors| {
-        // Read beside the answer, so that neither pipe fills up.
         std::thread::spawn(move || {
             let mut text = String::new();
             let _ = errors.read_to_string(&mut text);
             text
         })
     });
-    let answered = child
-        .stdout
-        .take()
-        .map(|output| read(BufReader::new(output)));
+    let output = child.stdout.take();
+    let answered = output.map(|output| read(BufReader::new(output)));
     let status = child.wait().map_err(|error| Error::file(python, error))?;
     let told = told.and_then(|told| told.join().ok()).unwrap_or_default();
     // An answer that nobody understands is why an engine is cut off, too.
@@ -190,31 +179,22 @@ pub fn ask(directory: &Path, engine: Engine, python: &Path) -> Result<Asked, Err
     Ok(answered.unwrap_or_default())
 }
 
+/// Whether a folder has Parquet files.
+fn has_rows(directory: &Path) -> Result<bool, Error> {
+    let entries = directory.read_dir();
+    let entries = entries.map_err(|error| Error::file(directory, error))?;
+    let mut paths = entries.flatten().map(|entry| entry.path());
+    Ok(paths.any(|path| path.extension().is_some_and(|ending| ending == "parquet")))
+}
+
 /// Three answers, each ended by an empty line.
 fn read(output: impl std::io::BufRead) -> Result<Asked, Error> {
     let mut lines = output.lines().map_while(Result::ok);
-    let candidates = rows::<(i64, i64, i64, i32)>(&mut lines)?;
-    let mut candidates: Vec<Candidate> = candidates
-        .into_iter()
-        .map(|(a, b, shared, same)| Candidate {
-            a,
-            b,
-            shared,
-            same: same == 1,
-        })
-        .collect();
+    let candidates = rows::<CandidateAnswer>(&mut lines)?;
+    let mut candidates: Vec<Candidate> = candidates.into_iter().map(candidate).collect();
     candidates.sort_unstable();
     let units = rows::<UnitAnswer>(&mut lines)?;
-    let mut files = rows::<FileAnswer>(&mut lines)?;
-    if let Some(other) = files.iter().find(|file| file.2 != FORM) {
-        let message = format!(
-            "the rows of {} have form {}, and form {FORM} is read: write them anew",
-            other.0, other.2
-        );
-        return Err(Error::Engine(message));
-    }
-    files.sort();
-    let files: Vec<File> = files.into_iter().map(file).collect();
+    let files = files(rows::<FileAnswer>(&mut lines)?)?;
     let at: FxHashMap<(&str, &str), usize> = files
         .iter()
         .enumerate()
@@ -234,6 +214,28 @@ fn read(output: impl std::io::BufRead) -> Result<Asked, Error> {
         units: units.into_iter().filter_map(unit).collect(),
         files,
     })
+}
+
+fn candidate((a, b, shared, same): CandidateAnswer) -> Candidate {
+    Candidate {
+        a,
+        b,
+        shared,
+        same: same == 1,
+    }
+}
+
+/// Files in their order, if all rows are of the form that is read.
+fn files(mut answers: Vec<FileAnswer>) -> Result<Vec<File>, Error> {
+    if let Some(other) = answers.iter().find(|file| file.2 != FORM) {
+        let message = format!(
+            "the rows of {} have form {}, and form {FORM} is read: write them anew",
+            other.0, other.2
+        );
+        return Err(Error::Engine(message));
+    }
+    answers.sort();
+    Ok(answers.into_iter().map(file).collect())
 }
 
 fn file(answer: FileAnswer) -> File {

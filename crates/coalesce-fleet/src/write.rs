@@ -105,16 +105,8 @@ fn write_to(
     let root = tree.root().to_string_lossy();
     let mut written = Written::default();
     for some in sources(tree).chunks(GROUP) {
-        let found = some.par_iter().filter_map(|path| {
-            let text = tree.text(path)?;
-            let units = units(repository, path, &text);
-            (!units.is_empty()).then(|| FileRows {
-                path,
-                hash: hash_of(&text),
-                changed: history.changed.get(path).copied(),
-                units,
-            })
-        });
+        let found = some.par_iter();
+        let found = found.filter_map(|path| file_rows(tree, repository, history, path));
         let files: Vec<FileRows<'_>> = found.collect();
         let rows = Rows {
             root: &root,
@@ -131,6 +123,23 @@ fn write_to(
     }
     writer.close()?;
     Ok(written)
+}
+
+/// The rows of a file, if it has units.
+fn file_rows<'p>(
+    tree: &SourceTree,
+    repository: &str,
+    history: &History,
+    path: &'p TreePath,
+) -> Option<FileRows<'p>> {
+    let text = tree.text(path)?;
+    let units = units(repository, path, &text);
+    (!units.is_empty()).then(|| FileRows {
+        path,
+        hash: hash_of(&text),
+        changed: history.changed.get(path).copied(),
+        units,
+    })
 }
 
 struct FileRows<'p> {

@@ -3,49 +3,41 @@
 use std::collections::BTreeSet;
 
 use coalesce_model::{
-    Outline, OutlineToken, TokenClass, UnitKind,
+    Outline, OutlineToken, OutlineUnit, TokenClass, UnitKind,
     outline::{brackets, marks},
 };
 
 /// Marks parameters where they are declared, and local names wherever they stand in their function.
 pub fn mark(text: &str, outline: &mut Outline) {
-    let functions: Vec<(usize, usize, usize)> = outline
+    let functions: Vec<OutlineUnit> = outline
         .units
         .iter()
         .filter(|unit| matches!(unit.kind, UnitKind::Function | UnitKind::Method))
-        .map(|unit| (unit.first as usize, unit.body as usize, unit.end as usize))
+        .cloned()
         .collect();
-    for (first, body, end) in functions {
-        let head = parameters(text, outline.tokens.get(first..body).unwrap_or_default());
-        for at in &head {
-            if let Some(token) = outline.tokens.get_mut(first + at) {
+    for unit in functions {
+        let (first, body, end) = (unit.first as usize, unit.body as usize, unit.end as usize);
+        let head = outline.tokens.get_mut(first..body).unwrap_or_default();
+        let parameters = parameters(text, head);
+        let mut names = names_at(text, head, &parameters);
+        for at in parameters {
+            if let Some(token) = head.get_mut(at) {
                 token.marks |= marks::PARAMETER;
             }
         }
-        let inside = outline.tokens.get(body..end).unwrap_or_default();
-        let declared = declared(text, inside);
-        let mut names: BTreeSet<String> = BTreeSet::new();
-        let word = |at: usize| outline.tokens.get(at).and_then(|token| token.span.of(text));
-        names.extend(
-            head.iter()
-                .filter_map(|at| word(first + at))
-                .map(str::to_owned),
-        );
-        names.extend(
-            declared
-                .iter()
-                .filter_map(|at| word(body + at))
-                .map(str::to_owned),
-        );
-        mark_uses(
-            text,
-            outline.tokens.get_mut(body..end).unwrap_or_default(),
-            &names,
-        );
+        let inside = outline.tokens.get_mut(body..end).unwrap_or_default();
+        names.extend(names_at(text, inside, &declared(text, inside)));
+        mark_uses(text, inside, &names);
     }
 }
 
-fn mark_uses(text: &str, tokens: &mut [OutlineToken], names: &BTreeSet<String>) {
+/// The words of these tokens.
+fn names_at<'t>(text: &'t str, tokens: &[OutlineToken], places: &[usize]) -> BTreeSet<&'t str> {
+    let tokens = places.iter().filter_map(|at| tokens.get(*at));
+    tokens.filter_map(|token| token.span.of(text)).collect()
+}
+
+fn mark_uses(text: &str, tokens: &mut [OutlineToken], names: &BTreeSet<&str>) {
     let mut before = "";
     let mut behind_member = Vec::with_capacity(tokens.len());
     for token in tokens.iter() {

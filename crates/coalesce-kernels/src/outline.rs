@@ -39,6 +39,7 @@ const NOT_NAMES: [&str; 14] = [
 pub fn outline(text: &str, span: ByteSpan) -> Outline {
     let tokens = lexer::tokens(text, span);
     let lines = LineIndex::new(text);
+    let last_byte = span.end.saturating_sub(1).max(span.start);
     let module = OutlineUnit {
         kind: UnitKind::Module,
         name: ByteSpan::empty(span.start),
@@ -46,10 +47,7 @@ pub fn outline(text: &str, span: ByteSpan) -> Outline {
         first: 0,
         body: 0,
         end: number(tokens.len()),
-        lines: (
-            lines.line_number(span.start),
-            lines.line_number(span.end.saturating_sub(1).max(span.start)),
-        ),
+        lines: (lines.line_number(span.start), lines.line_number(last_byte)),
     };
     let mut reader = Reader {
         text,
@@ -59,20 +57,7 @@ pub fn outline(text: &str, span: ByteSpan) -> Outline {
         units: vec![module],
     };
     reader.scope(0, tokens.len(), 0, false);
-    let Reader {
-        marks, mut units, ..
-    } = reader;
-    // An outer unit is found after what stands in it.
-    sort(&mut units);
-    let outlined = tokens.iter().zip(marks).map(|(token, marks)| OutlineToken {
-        span: token.span,
-        class: token.class,
-        marks,
-    });
-    let mut outline = Outline {
-        tokens: outlined.collect(),
-        units,
-    };
+    let mut outline = reader.into_outline();
     locals::mark(text, &mut outline);
     outline
 }
@@ -121,6 +106,19 @@ enum Opens {
     Other,
 }
 
+/// How deep brackets are behind a directive; `branches` has how deep they were at each `#if` around it.
+fn depth_behind(directive: &str, depth: usize, branches: &mut Vec<usize>) -> usize {
+    match directive {
+        "if" | "ifdef" | "ifndef" => branches.push(depth),
+        "else" | "elif" => return branches.last().copied().unwrap_or(depth),
+        "endif" => {
+            branches.pop();
+        }
+        _ => {}
+    }
+    depth
+}
+
 struct Reader<'t> {
     text: &'t str,
     lines: LineIndex,
@@ -130,6 +128,21 @@ struct Reader<'t> {
 }
 
 impl Reader<'_> {
+    fn into_outline(mut self) -> Outline {
+        // An outer unit is found after what stands in it.
+        sort(&mut self.units);
+        let tokens = self.tokens.iter().zip(self.marks);
+        let tokens = tokens.map(|(token, marks)| OutlineToken {
+            span: token.span,
+            class: token.class,
+            marks,
+        });
+        Outline {
+            tokens: tokens.collect(),
+            units: self.units,
+        }
+    }
+
     fn word(&self, at: usize) -> &str {
         ByteSpan::text_under(self.tokens.get(at).map(|token| token.span), self.text)
     }
@@ -187,37 +200,37 @@ impl Reader<'_> {
     ) -> usize {
         match self.opens(head, open) {
             Opens::Function(name) => {
-                let kind = if in_type {
-                    UnitKind::Method
-                } else {
-                    UnitKind::Function
+                let kind = match in_type {
+                    true => UnitKind::Method,
+                    false => UnitKind::Function,
                 };
                 self.mark(name, marks::DEFINED);
                 self.mark_statements(open, end);
                 self.unit(kind, Some(name), parent, (head, open, end));
-                end
             }
             Opens::Type(name) => {
                 self.mark(name, marks::DEFINED);
                 let unit = self.unit(UnitKind::Class, Some(name), parent, (head, open, end));
                 self.scope(open + 1, end.saturating_sub(1), unit, true);
-                end
             }
-            Opens::Transparent => {
-                self.scope(open + 1, end.saturating_sub(1), parent, in_type);
-                end
-            }
+            Opens::Transparent => self.scope(open + 1, end.saturating_sub(1), parent, in_type),
             Opens::Table => {
-                let closes = (end..to).find(|at| self.word(*at) == ";");
-                let behind = closes.map_or(end, |at| at + 1);
+                let behind = self.behind_statement(end, to);
                 if end - open >= TABLE_TOKENS && !in_type {
                     self.mark(head, marks::STATEMENT);
                     self.unit(UnitKind::Block, None, parent, (head, head, behind));
                 }
-                behind
+                return behind;
             }
-            Opens::Other => end,
+            Opens::Other => {}
         }
+        end
+    }
+
+    /// One past the `;` that follows; `at` where none does.
+    fn behind_statement(&self, at: usize, to: usize) -> usize {
+        let closes = (at..to).find(|at| self.word(*at) == ";");
+        closes.map_or(at, |at| at + 1)
     }
 
     fn opens(&self, head: usize, open: usize) -> Opens {
@@ -300,20 +313,14 @@ impl Reader<'_> {
         let (mut depth, mut branches, mut at) = (0_usize, Vec::new(), open);
         while at < to {
             if self.is_directive(at) {
-                match self.directive_name(at) {
+                at = match self.directive_name(at) {
                     // The other branch of an `#if` before `open` says the same again.
-                    "else" | "elif" if branches.is_empty() => {
-                        at = self.behind_branches(at, to);
-                        continue;
+                    "else" | "elif" if branches.is_empty() => self.behind_branches(at, to),
+                    name => {
+                        depth = depth_behind(name, depth, &mut branches);
+                        self.directive_end(at, to)
                     }
-                    "if" | "ifdef" | "ifndef" => branches.push(depth),
-                    "else" | "elif" => depth = branches.last().copied().unwrap_or(depth),
-                    "endif" => {
-                        branches.pop();
-                    }
-                    _ => {}
-                }
-                at = self.directive_end(at, to);
+                };
                 continue;
             }
             match self.word(at) {

@@ -48,6 +48,13 @@ impl Documents {
         self.0.get(path)
     }
 
+    /// As the client calls a file, if it has it open; else by its place on disk.
+    #[must_use]
+    pub fn uri(&self, workspace: &Workspace, path: &TreePath) -> Option<Uri> {
+        let open = self.get(path).map(|document| document.uri.clone());
+        open.or_else(|| workspace.uri_of(path))
+    }
+
     /// The files whose buffers hold what is not on disk, among those that `concerns` names.
     pub fn unsaved(
         &self,

@@ -1,11 +1,11 @@
 //! Moves of modules and items: planned and proven by the engine, written through the journal.
 
 use coalesce_engine::{
-    MigrationPlan, PlanOptions, PreparedMigration, Session, UncommittedChanges, answer, manifests,
-    plan,
+    Failure, MigrationPlan, PlanOptions, PreparedMigration, Session, UncommittedChanges, answer,
+    manifests, plan,
 };
 use coalesce_model::{
-    ContentHash, TreePath,
+    ContentHash, LanguageGraph, TreePath,
     envelope::Grade,
     manifest::{EntryText, Verb},
 };
@@ -76,8 +76,8 @@ impl Refused {
     }
 }
 
-impl From<coalesce_engine::Failure> for Refused {
-    fn from(failure: coalesce_engine::Failure) -> Self {
+impl From<Failure> for Refused {
+    fn from(failure: Failure) -> Self {
         let entry = failure.entry();
         let parts = std::iter::once(&entry.message).chain(&entry.hints);
         Self::Impossible(parts.map(String::as_str).collect::<Vec<_>>().join("; "))
@@ -107,11 +107,8 @@ pub fn carry_out(
 ) -> Result<Done, Refused> {
     let store = workspace.store()?;
     let session = workspace.read()?;
-    let planned = plan_moves(
-        &session,
-        &[(arguments.from.clone(), arguments.to.clone())],
-        arguments.shim,
-    )?;
+    let moved = [(arguments.from.clone(), arguments.to.clone())];
+    let planned = plan_moves(&session, &moved, arguments.shim)?;
     if planned.nothing_to_do() {
         return Err(Refused::Impossible("there is nothing to do".to_owned()));
     }
@@ -121,22 +118,20 @@ pub fn carry_out(
         let message = format!("{places}; `allowUnproven` moves all the same");
         return Err(Refused::Impossible(message));
     }
-    let uncommitted = if arguments.allow_dirty {
-        UncommittedChanges::Touch
-    } else {
-        UncommittedChanges::Refuse
+    let uncommitted = match arguments.allow_dirty {
+        true => UncommittedChanges::Touch,
+        false => UncommittedChanges::Refuse,
     };
     let prepared = PreparedMigration::new(&session, &planned, uncommitted)?;
     let applied = prepared.apply(&store)?;
-    let undo = format!(
-        "`{ROLLBACK}`, or `coalesce rollback {}`, takes it back; the editor's own undo does not \
-         know of it",
-        applied.id
-    );
     Ok(Done {
-        migration: applied.id,
         files: applied.paths.iter().map(ToString::to_string).collect(),
-        undo,
+        undo: format!(
+            "`{ROLLBACK}`, or `coalesce rollback {}`, takes it back; the editor's own undo does not \
+             know of it",
+            applied.id
+        ),
+        migration: applied.id,
     })
 }
 
@@ -149,22 +144,17 @@ pub fn roll_back(
     documents: &Documents,
     arguments: &RollbackArguments,
 ) -> Result<Done, Refused> {
+    let none = || Refused::Impossible("no such migration".to_owned());
     let store = workspace.store()?;
-    let failure = |error: coalesce_engine::Failure| Refused::from(error);
-    let history = store.history().map_err(|error| failure(error.into()))?;
+    let history = store.history().map_err(Failure::from)?;
     let id = arguments.id.as_ref();
     let mut wanted = history.iter();
     let wanted = wanted.find(|record| id.is_none_or(|id| *id == record.id));
-    let Some(record) = wanted else {
-        return Err(Refused::Impossible("no such migration".to_owned()));
-    };
+    let record = wanted.ok_or_else(none)?;
     let unsaved = documents.unsaved(workspace, |path, _| record.paths.contains(path));
     save_first(&unsaved)?;
-    let undone = store.rollback(Some(&record.id));
-    let undone = undone.map_err(|error| failure(error.into()))?;
-    let Some(undone) = undone else {
-        return Err(Refused::Impossible("no such migration".to_owned()));
-    };
+    let undone = store.rollback(Some(&record.id)).map_err(Failure::from)?;
+    let undone = undone.ok_or_else(none)?;
     Ok(Done {
         migration: undone.id,
         files: undone.paths.iter().map(ToString::to_string).collect(),
@@ -181,20 +171,7 @@ pub fn plan_moves(
     moves: &[(String, String)],
     shim: bool,
 ) -> Result<MigrationPlan, Refused> {
-    let mut text = "schema = 1\n".to_owned();
-    for (from, to) in moves {
-        for name in [from, to] {
-            if !is_name(name) {
-                return Err(Refused::Invalid(format!("`{name}` is no full name")));
-            }
-        }
-        let entry = EntryText {
-            shim,
-            ..EntryText::new(Verb::Move, from, Some(to.clone()))
-        };
-        text.push('\n');
-        text.push_str(&entry.table());
-    }
+    let text = manifest_of(moves, shim)?;
     // The journal knows a manifest by its name: one text has one, two texts have two.
     let label = format!("editor-{}.toml", ContentHash::of(text.as_bytes()));
     let manifests = manifests(session, vec![(label, text)])?;
@@ -205,6 +182,23 @@ pub fn plan_moves(
         return Err(Refused::Impossible(reasons.collect::<Vec<_>>().join("\n")));
     }
     Ok(planned)
+}
+
+fn manifest_of(moves: &[(String, String)], shim: bool) -> Result<String, Refused> {
+    let mut names = moves.iter().flat_map(|(from, to)| [from, to]);
+    if let Some(name) = names.find(|name| !is_name(name)) {
+        return Err(Refused::Invalid(format!("`{name}` is no full name")));
+    }
+    let mut text = "schema = 1\n".to_owned();
+    for (from, to) in moves {
+        let entry = EntryText {
+            shim,
+            ..EntryText::new(Verb::Move, from, Some(to.clone()))
+        };
+        text.push('\n');
+        text.push_str(&entry.table());
+    }
+    Ok(text)
 }
 
 /// Segments of letters, digits and underscores, parted as a language parts them: nothing that would
@@ -286,9 +280,8 @@ pub fn targets(
     offset: usize,
 ) -> Result<(Named, Vec<String>), Refused> {
     const OFFERED: usize = 8;
-    let named = named_at(session, path, text, offset);
     let nothing = || Refused::Impossible("nothing that can move stands here".to_owned());
-    let named = named.ok_or_else(nothing)?;
+    let named = named_at(session, path, text, offset).ok_or_else(nothing)?;
     let separator = named.language.separator();
     let graph = session.part(named.language).graph();
     let (home, last) = named.name.rsplit_once(separator).ok_or_else(nothing)?;
@@ -296,16 +289,7 @@ pub fn targets(
         let both = module.split(separator).zip(home.split(separator));
         both.take_while(|(a, b)| a == b).count()
     };
-    let is_module = graph
-        .modules()
-        .iter()
-        .any(|module| module.name == named.name);
-    let modules = graph.modules().iter();
-    let fitting = modules.filter(|module| {
-        let inside = module.name == named.name || module.name == home;
-        !inside && module.inline.is_none() && (!is_module || module.package)
-    });
-    let mut names: Vec<&str> = fitting.map(|module| module.name.as_str()).collect();
+    let mut names: Vec<&str> = homes(graph, &named.name, home);
     names.sort_by_key(|name| (std::cmp::Reverse(common(name)), name.len(), *name));
     names.dedup();
     let names = names.into_iter().take(OFFERED);
@@ -313,4 +297,15 @@ pub fn targets(
         .map(|name| format!("{name}{separator}{last}"))
         .collect();
     Ok((named, targets))
+}
+
+/// Modules that what is called `name` could go to from its home: a module to a package alone.
+fn homes<'g>(graph: &'g dyn LanguageGraph, name: &str, home: &str) -> Vec<&'g str> {
+    let mut modules = graph.modules().iter();
+    let is_module = modules.any(|module| module.name == name);
+    let fitting = graph.modules().iter().filter(|module| {
+        let inside = module.name == name || module.name == home;
+        !inside && module.inline.is_none() && (!is_module || module.package)
+    });
+    fitting.map(|module| module.name.as_str()).collect()
 }

@@ -41,28 +41,23 @@ pub fn named_at(session: &Session, path: &TreePath, text: &str, offset: usize) -
     let word = word_at(text, offset)?;
     let language = language_of(path)?;
     let graph = session.part(language).graph();
+    let named = |name: &str| Named {
+        references: references(session, graph, name),
+        name: name.to_owned(),
+        language,
+    };
     let covers = |reference: &Reference| {
         let span = reference.span.start as usize..=reference.span.end as usize;
         reference.path == *path && span.contains(&offset)
     };
     let candidates = candidates(graph, path, word);
-    for (name, _) in &candidates {
-        let references = references(session, graph, name);
-        if references.iter().any(covers) {
-            return Some(Named {
-                name: name.clone(),
-                language,
-                references,
-            });
-        }
-    }
-    // A definition is no reference of itself.
-    let (name, _) = candidates.into_iter().find(|(_, here)| *here)?;
-    Some(Named {
-        references: references(session, graph, &name),
-        name,
-        language,
-    })
+    let mut all = candidates.iter().map(|(name, _)| named(name));
+    all.find(|named| named.references.iter().any(covers))
+        .or_else(|| {
+            // A definition is no reference of itself.
+            let (name, _) = candidates.iter().find(|(_, here)| *here)?;
+            Some(named(name))
+        })
 }
 
 /// Everything of this last name, with whether this file defines it; those first, then those nearby.

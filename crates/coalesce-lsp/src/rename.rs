@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use coalesce_engine::{MigrationPlan, Session};
-use coalesce_model::{LanguageKind, TreePath};
+use coalesce_model::{LanguageKind, Root, TreePath};
 use coalesce_plan::Operation;
 use lsp_types::{
     CreateFile, CreateFileOptions, DocumentChangeOperation, DocumentChanges, OneOf,
@@ -134,28 +134,20 @@ fn language_of_either(session: &Session, path: &TreePath) -> Option<LanguageKind
 fn name_by_place(session: &Session, language: LanguageKind, path: &TreePath) -> Option<String> {
     let graph = session.part(language).graph();
     let roots = graph.roots().iter().filter_map(|root| {
-        let folder = match language {
-            LanguageKind::Python => root.path.clone(),
-            LanguageKind::Rust => root.path.parent()?,
-            // Kernels have no roots, and are not moved.
-            LanguageKind::Kernel => return None,
-        };
+        let folder = folder_of(root, language)?;
         let inside = path.strip_prefix(&folder)?.to_owned();
+        let nearness = folder.as_str().len();
         // Of several targets in one folder, the library has the module.
-        Some((
-            folder.as_str().len(),
-            root.kind == "lib",
-            root.name.clone(),
-            inside,
-        ))
+        Some((nearness, root.kind == "lib", root.name.clone(), inside))
     });
     let (_, _, root, inside) = roots.max()?;
-    let stem = match language_of(path) {
-        Some(_) => inside.rsplit_once('.').map_or("", |(stem, _)| stem),
-        None => inside.as_str(),
+    let is_file = language_of(path).is_some();
+    let stem = match is_file {
+        true => inside.rsplit_once('.').map_or("", |(stem, _)| stem),
+        false => inside.as_str(),
     };
     let mut parts: Vec<&str> = stem.split('/').filter(|part| !part.is_empty()).collect();
-    if language_of(path).is_some() && matches!(parts.last(), Some(&("__init__" | "mod"))) {
+    if is_file && matches!(parts.last(), Some(&("__init__" | "mod"))) {
         parts.pop();
     }
     if language == LanguageKind::Rust {
@@ -163,6 +155,16 @@ fn name_by_place(session: &Session, language: LanguageKind, path: &TreePath) -> 
     }
     let name = parts.join(language.separator());
     (!name.is_empty()).then_some(name)
+}
+
+/// The folder below which names begin at a root.
+fn folder_of(root: &Root, language: LanguageKind) -> Option<TreePath> {
+    match language {
+        LanguageKind::Python => Some(root.path.clone()),
+        LanguageKind::Rust => root.path.parent(),
+        // Kernels have no roots, and are not moved.
+        LanguageKind::Kernel => None,
+    }
 }
 
 /// Refuses a plan that takes more than the editor is about to do.
@@ -201,44 +203,61 @@ fn as_edit(
     abilities: Abilities,
 ) -> Result<WorkspaceEdit, Refused> {
     let mut created = Vec::new();
-    let mut changed: Vec<(Uri, Option<i32>, Vec<TextEdit>)> = Vec::new();
+    let mut changed = Vec::new();
     for operation in &planned.assembled.operations {
-        let (path, text) = match operation {
-            // Edits come before the renames: a moved file is edited where it was.
-            Operation::Move { from, text, .. } => (from, text.as_ref()),
-            Operation::Edit { path, text } | Operation::Create { path, text, .. } => {
-                (path, Some(text))
-            }
-            Operation::Delete { .. } => continue,
+        let Some((path, text)) = written(operation) else {
+            continue;
         };
-        let Some(text) = text else { continue };
         let document = documents.get(path);
-        let uri = document.map(|document| document.uri.clone());
-        let uri = uri
-            .or_else(|| workspace.uri_of(path))
-            .ok_or_else(|| Refused::Impossible(format!("{path} cannot be written as a URI")))?;
-        let creates = matches!(operation, Operation::Create { .. });
-        let before = if creates {
+        let uri = documents.uri(workspace, path);
+        let uri =
+            uri.ok_or_else(|| Refused::Impossible(format!("{path} cannot be written as a URI")))?;
+        let before = if matches!(operation, Operation::Create { .. }) {
             created.push(uri.clone());
             String::new()
         } else {
             let saved = workspace.saved_text(path);
             saved.ok_or_else(|| Refused::Impossible(format!("{path} cannot be read any more")))?
         };
-        let edits = edits::between(&before, text, abilities.encoding);
-        if !edits.is_empty() {
-            changed.push((uri, document.map(|document| document.version), edits));
-        }
+        changed.push(ChangedFile {
+            uri,
+            version: document.map(|document| document.version),
+            edits: edits::between(&before, text, abilities.encoding),
+        });
     }
+    changed.retain(|file| !file.edits.is_empty());
     Ok(if abilities.versions {
         versioned(created, changed)
     } else {
-        let changes = changed.into_iter().map(|(uri, _, edits)| (uri, edits));
+        let changes = changed.into_iter().map(|file| (file.uri, file.edits));
         WorkspaceEdit::new(changes.collect())
     })
 }
 
-fn versioned(created: Vec<Uri>, changed: Vec<(Uri, Option<i32>, Vec<TextEdit>)>) -> WorkspaceEdit {
+/// The text that an operation writes. Edits come before the renames: a moved file is edited where it was.
+const fn written(operation: &Operation) -> Option<(&TreePath, &str)> {
+    match operation {
+        Operation::Move {
+            from,
+            text: Some(text),
+            ..
+        } => Some((from, text.as_str())),
+        Operation::Edit { path, text } | Operation::Create { path, text, .. } => {
+            Some((path, text.as_str()))
+        }
+        Operation::Move { text: None, .. } | Operation::Delete { .. } => None,
+    }
+}
+
+/// A file with what changes in it.
+struct ChangedFile {
+    uri: Uri,
+    /// That of the buffer, where one is open.
+    version: Option<i32>,
+    edits: Vec<TextEdit>,
+}
+
+fn versioned(created: Vec<Uri>, changed: Vec<ChangedFile>) -> WorkspaceEdit {
     let create = |uri| {
         DocumentChangeOperation::Op(ResourceOp::Create(CreateFile {
             uri,
@@ -249,11 +268,13 @@ fn versioned(created: Vec<Uri>, changed: Vec<(Uri, Option<i32>, Vec<TextEdit>)>)
             annotation_id: None,
         }))
     };
-    let edit = |(uri, version, edits): (Uri, Option<i32>, Vec<TextEdit>)| TextDocumentEdit {
-        text_document: OptionalVersionedTextDocumentIdentifier { uri, version },
-        edits: edits.into_iter().map(OneOf::Left).collect(),
-    };
-    let edits = changed.into_iter().map(edit);
+    let edits = changed.into_iter().map(|file| TextDocumentEdit {
+        text_document: OptionalVersionedTextDocumentIdentifier {
+            uri: file.uri,
+            version: file.version,
+        },
+        edits: file.edits.into_iter().map(OneOf::Left).collect(),
+    });
     let changes = if created.is_empty() {
         DocumentChanges::Edits(edits.collect())
     } else {

@@ -141,18 +141,6 @@ fn abilities(params: &InitializeParams) -> Abilities {
 }
 
 fn capabilities(encoding: Encoding) -> ServerCapabilities {
-    let filter = |glob: &str| FileOperationFilter {
-        scheme: Some("file".to_owned()),
-        pattern: FileOperationPattern {
-            glob: glob.to_owned(),
-            matches: None,
-            options: None,
-        },
-    };
-    let renames = FileOperationRegistrationOptions {
-        // A folder has no ending of its own.
-        filters: vec![filter("**/*")],
-    };
     ServerCapabilities {
         position_encoding: Some(encoding.kind()),
         text_document_sync: Some(TextDocumentSyncCapability::Options(
@@ -172,14 +160,29 @@ fn capabilities(encoding: Encoding) -> ServerCapabilities {
             commands: [MOVE, MOVE_HERE, ROLLBACK].map(str::to_owned).to_vec(),
             ..ExecuteCommandOptions::default()
         }),
-        workspace: Some(WorkspaceServerCapabilities {
-            workspace_folders: None,
-            file_operations: Some(WorkspaceFileOperationsServerCapabilities {
-                will_rename: Some(renames),
-                ..WorkspaceFileOperationsServerCapabilities::default()
-            }),
-        }),
+        workspace: Some(hearing_of_renames()),
         ..ServerCapabilities::default()
+    }
+}
+
+/// To be asked before files and folders are renamed. A folder has no ending of its own, so all are told.
+fn hearing_of_renames() -> WorkspaceServerCapabilities {
+    let everything = FileOperationFilter {
+        scheme: Some("file".to_owned()),
+        pattern: FileOperationPattern {
+            glob: "**/*".to_owned(),
+            matches: None,
+            options: None,
+        },
+    };
+    WorkspaceServerCapabilities {
+        workspace_folders: None,
+        file_operations: Some(WorkspaceFileOperationsServerCapabilities {
+            will_rename: Some(FileOperationRegistrationOptions {
+                filters: vec![everything],
+            }),
+            ..WorkspaceFileOperationsServerCapabilities::default()
+        }),
     }
 }
 
@@ -242,20 +245,8 @@ impl Server<'_> {
             "textDocument/codeAction" => read(params).and_then(|params| self.actions(&params)),
             "workspace/willRenameFiles" => {
                 let followed = read(params).and_then(|params| self.will_rename(&params));
-                return match followed {
-                    // The editor renames whatever is answered: an error box would say less.
-                    Err(refused) => {
-                        let message = format!("no reference follows the rename: {refused}");
-                        self.show(MessageType::WARNING, message)?;
-                        self.send(Response::new_ok(id, Value::Null))
-                    }
-                    Ok((edit, None)) => self.send(Response::new_ok(id, edit)),
-                    Ok((edit, Some(unproven))) => {
-                        let message = format!("{unproven}; read them before you keep the edits");
-                        self.show(MessageType::WARNING, message)?;
-                        self.send(Response::new_ok(id, edit))
-                    }
-                };
+                let edit = self.tell_of_rename(followed)?;
+                return self.send(Response::new_ok(id, edit));
             }
             "workspace/executeCommand" => read(params).and_then(|params| self.execute(params)),
             _ => {
@@ -270,32 +261,43 @@ impl Server<'_> {
         }
     }
 
+    /// The edits that go with renames; the user is shown what is against them.
+    fn tell_of_rename(
+        &self,
+        followed: Result<(Value, Option<String>), Refused>,
+    ) -> Result<Value, ServeError> {
+        let (edit, message) = match followed {
+            // The editor renames whatever is answered: an error box would say less.
+            Err(refused) => {
+                let message = format!("no reference follows the rename: {refused}");
+                (Value::Null, Some(message))
+            }
+            Ok((edit, unproven)) => {
+                let read_them = |places| format!("{places}; read them before you keep the edits");
+                (edit, unproven.map(read_them))
+            }
+        };
+        if let Some(message) = message {
+            self.show(MessageType::WARNING, message)?;
+        }
+        Ok(edit)
+    }
+
     fn hear(&mut self, notification: Notification) -> Sent {
         let Notification { method, params } = notification;
         match method.as_str() {
             "textDocument/didOpen" => {
                 if let Ok(DidOpenTextDocumentParams { text_document }) = read(params) {
-                    let document = Document {
+                    self.set(Document {
                         version: text_document.version,
                         text: text_document.text,
                         uri: text_document.uri,
-                    };
-                    self.set(document);
+                    });
                 }
             }
             "textDocument/didChange" => {
-                if let Ok(DidChangeTextDocumentParams {
-                    text_document,
-                    content_changes,
-                }) = read(params)
-                    && let Some(TextDocumentContentChangeEvent { text, .. }) =
-                        content_changes.into_iter().next_back()
-                {
-                    self.set(Document {
-                        version: text_document.version,
-                        text,
-                        uri: text_document.uri,
-                    });
+                if let Ok(change) = read(params) {
+                    self.change(change);
                 }
             }
             "textDocument/didClose" => {
@@ -311,6 +313,18 @@ impl Server<'_> {
             _ => {}
         }
         Ok(())
+    }
+
+    /// A buffer has another text: the last one that the client tells.
+    fn change(&mut self, change: DidChangeTextDocumentParams) {
+        let last = change.content_changes.into_iter().next_back();
+        if let Some(TextDocumentContentChangeEvent { text, .. }) = last {
+            self.set(Document {
+                version: change.text_document.version,
+                text,
+                uri: change.text_document.uri,
+            });
+        }
     }
 
     fn set(&mut self, document: Document) {
@@ -354,7 +368,7 @@ impl Server<'_> {
             let text = texts
                 .entry(reference.path.clone())
                 .or_insert_with(|| self.workspace.saved_text(&reference.path));
-            let uri = self.uri(&reference.path);
+            let uri = self.documents.uri(&self.workspace, &reference.path);
             if let (Some(text), Some(uri)) = (text, uri) {
                 let lines = Lines::new(text, self.abilities.encoding);
                 let span = reference.span.start as usize..reference.span.end as usize;
@@ -364,40 +378,25 @@ impl Server<'_> {
         Ok(json!(locations))
     }
 
-    /// As the client calls a file, if it has it open.
-    fn uri(&self, path: &TreePath) -> Option<Uri> {
-        let open = self.documents.get(path);
-        let open = open.map(|document| document.uri.clone());
-        open.or_else(|| self.workspace.uri_of(path))
-    }
-
     /// What can be done at a place. Asked at every move of the cursor, so nothing is resolved: whether
     /// the word can move is found out when somebody wants it.
     fn actions(&self, params: &CodeActionParams) -> Result<Value, Refused> {
-        let wanted = params.context.only.as_deref().is_none_or(|only| {
-            only.iter()
-                .any(|kind| "refactor.move".starts_with(kind.as_str()))
+        let only = params.context.only.as_deref();
+        let is_wanted = only.is_none_or(|only| {
+            let mut kinds = only.iter();
+            kinds.any(|kind| MOVE_ACTION.starts_with(kind.as_str()))
         });
         let uri = &params.text_document.uri;
         let path = self.workspace.path_of(uri.as_str());
-        let path = path.filter(|path| wanted && language_of(path).is_some());
-        let document = path.and_then(|path| self.documents.get(&path));
-        let Some(document) = document else {
+        let path = path.filter(|path| is_wanted && language_of(path).is_some());
+        let Some(document) = path.and_then(|path| self.documents.get(&path)) else {
             return Ok(json!([]));
         };
         let offset = self.offset(&document.text, params.range.start)?;
-        let Some(word) = word_at(&document.text, offset) else {
-            return Ok(json!([]));
-        };
-        let title = format!("Move `{word}` to …");
+        let word = word_at(&document.text, offset);
         let at = TextDocumentPositionParams::new(params.text_document.clone(), params.range.start);
-        let command = Command::new(title.clone(), MOVE_HERE.to_owned(), Some(vec![json!(at)]));
-        Ok(json!([CodeActionOrCommand::CodeAction(CodeAction {
-            title,
-            kind: Some(CodeActionKind::new("refactor.move")),
-            command: Some(command),
-            ..CodeAction::default()
-        })]))
+        let action = word.map(|word| move_action(word, &at));
+        Ok(json!(action.into_iter().collect::<Vec<_>>()))
     }
 
     fn will_rename(&self, params: &RenameFilesParams) -> Result<(Value, Option<String>), Refused> {
@@ -509,39 +508,72 @@ impl Server<'_> {
     }
 
     fn publish(&mut self, envelope: &Envelope) -> Sent {
-        let mut found: BTreeMap<TreePath, Vec<&FindingEntry>> = BTreeMap::new();
-        for finding in &envelope.findings {
-            if let Ok(path) = TreePath::new(&finding.path)
-                && !path.is_root()
-            {
-                found.entry(path).or_default().push(finding);
-            }
-        }
+        let found = by_file(&envelope.findings);
         let mut known: BTreeSet<TreePath> = found.keys().cloned().collect();
         let told: BTreeSet<TreePath> = known.union(&self.published).cloned().collect();
-        for path in &told {
-            let findings = found.get(path).map(Vec::as_slice).unwrap_or_default();
-            let document = self.documents.get(path);
-            let text = self.workspace.saved_text(path);
-            let saved = document.is_none_or(|open| open.is_saved_as(text.as_deref()));
-            let Some(uri) = self.uri(path).filter(|_| saved) else {
-                // The places would be those of another text; they come, or go, when it is saved.
-                known.insert(path.clone());
-                continue;
-            };
-            let text = text.unwrap_or_default();
-            let lines = Lines::new(&text, self.abilities.encoding);
-            let diagnostics = findings.iter().map(|finding| diagnostic(finding, &lines));
-            let params = PublishDiagnosticsParams {
-                uri,
-                diagnostics: diagnostics.collect(),
-                version: document.map(|document| document.version),
-            };
-            self.notify("textDocument/publishDiagnostics", params)?;
+        for path in told {
+            let findings = found.get(&path).map(Vec::as_slice).unwrap_or_default();
+            match self.diagnostics(&path, findings) {
+                Some(params) => self.notify("textDocument/publishDiagnostics", params)?,
+                // They come, or go, when it is saved.
+                None => {
+                    known.insert(path);
+                }
+            }
         }
         self.published = known;
         Ok(())
     }
+
+    /// The findings of a file as the client is told them; `None` where its buffer is not saved, and the places
+    /// would be those of another text.
+    fn diagnostics(
+        &self,
+        path: &TreePath,
+        findings: &[&FindingEntry],
+    ) -> Option<PublishDiagnosticsParams> {
+        let document = self.documents.get(path);
+        let text = self.workspace.saved_text(path);
+        let saved = document.is_none_or(|open| open.is_saved_as(text.as_deref()));
+        let uri = self
+            .documents
+            .uri(&self.workspace, path)
+            .filter(|_| saved)?;
+        let text = text.unwrap_or_default();
+        let lines = Lines::new(&text, self.abilities.encoding);
+        let diagnostics = findings.iter().map(|finding| diagnostic(finding, &lines));
+        Some(PublishDiagnosticsParams {
+            uri,
+            diagnostics: diagnostics.collect(),
+            version: document.map(|document| document.version),
+        })
+    }
+}
+
+/// The kind of the action that moves what stands at a place.
+const MOVE_ACTION: &str = "refactor.move";
+
+fn move_action(word: &str, at: &TextDocumentPositionParams) -> CodeActionOrCommand {
+    let title = format!("Move `{word}` to …");
+    let command = Command::new(title.clone(), MOVE_HERE.to_owned(), Some(vec![json!(at)]));
+    CodeActionOrCommand::CodeAction(CodeAction {
+        title,
+        kind: Some(CodeActionKind::new(MOVE_ACTION)),
+        command: Some(command),
+        ..CodeAction::default()
+    })
+}
+
+/// Findings of files; those of the tree as a whole have no place in an editor.
+fn by_file(findings: &[FindingEntry]) -> BTreeMap<TreePath, Vec<&FindingEntry>> {
+    let mut found: BTreeMap<TreePath, Vec<&FindingEntry>> = BTreeMap::new();
+    for finding in findings {
+        let path = TreePath::new(&finding.path).ok();
+        if let Some(path) = path.filter(|path| !path.is_root()) {
+            found.entry(path).or_default().push(finding);
+        }
+    }
+    found
 }
 
 fn diagnostic(finding: &FindingEntry, lines: &Lines<'_>) -> Diagnostic {

@@ -67,10 +67,25 @@ pub fn connect_to_stdio() -> (Connection, Threads) {
 /// The next message, none at the end of the input.
 fn read_message(input: &mut impl BufRead) -> io::Result<Option<Message>> {
     let mut text = Vec::new();
+    let Some(length) = read_header(input, &mut text)? else {
+        return Ok(None);
+    };
+    if length > LONGEST_MESSAGE {
+        return Err(invalid(format!(
+            "a message of {length} bytes; at most {LONGEST_MESSAGE} are read"
+        )));
+    }
+    input.take(length).read_to_end(&mut text)?;
+    Message::read(&mut Cursor::new(text))
+}
+
+/// Reads the header of a message, which goes to `text`; the length that it tells. What is missing, or no
+/// number, the library has words for.
+fn read_header(input: &mut impl BufRead, text: &mut Vec<u8>) -> io::Result<Option<u64>> {
     let mut length = None;
     loop {
         let start = text.len();
-        input.take(LONGEST_HEADER).read_until(b'\n', &mut text)?;
+        input.take(LONGEST_HEADER).read_until(b'\n', text)?;
         let line = &text[start..];
         if line.is_empty() && start == 0 {
             return Ok(None);
@@ -81,19 +96,10 @@ fn read_message(input: &mut impl BufRead) -> io::Result<Option<Message>> {
             ));
         }
         if line == b"\r\n" {
-            break;
+            return Ok(Some(length.unwrap_or_default()));
         }
         length = length_in(line)?.or(length);
     }
-    // What is missing, or no number, the library has words for.
-    let length = length.unwrap_or_default();
-    if length > LONGEST_MESSAGE {
-        return Err(invalid(format!(
-            "a message of {length} bytes; at most {LONGEST_MESSAGE} are read"
-        )));
-    }
-    input.take(length).read_to_end(&mut text)?;
-    Message::read(&mut Cursor::new(text))
 }
 
 /// The length of the message, where this line of its header tells it.

@@ -59,15 +59,15 @@ fn told(mut page: String, data: Value, failed: bool, revision: Revision) -> Valu
 /// Cuts long lists and texts, and counts what that takes away by the place, `modules/*/importers`.
 fn shorten(value: &mut Value, place: &str, limit: usize, left_out: &mut BTreeMap<String, u64>) {
     let count = |left_out: &mut BTreeMap<String, u64>, more: usize| {
-        let more = u64::try_from(more).unwrap_or(u64::MAX);
-        *left_out.entry(place.to_owned()).or_default() += more;
+        if more > 0 {
+            let more = u64::try_from(more).unwrap_or(u64::MAX);
+            *left_out.entry(place.to_owned()).or_default() += more;
+        }
     };
     match value {
         Value::Array(entries) => {
-            if entries.len() > limit {
-                count(left_out, entries.len() - limit);
-                entries.truncate(limit);
-            }
+            count(left_out, entries.len().saturating_sub(limit));
+            entries.truncate(limit);
             let below = format!("{place}/*");
             for entry in entries {
                 shorten(entry, &below, limit, left_out);
@@ -75,30 +75,26 @@ fn shorten(value: &mut Value, place: &str, limit: usize, left_out: &mut BTreeMap
         }
         Value::Object(fields) => {
             for (key, field) in fields.iter_mut() {
-                let below = match place {
-                    "" => key.clone(),
-                    _ => format!("{place}/{key}"),
+                let below = if place.is_empty() {
+                    key.clone()
+                } else {
+                    format!("{place}/{key}")
                 };
                 shorten(field, &below, limit, left_out);
             }
         }
-        Value::String(text) => {
-            let before = text.len();
-            if cut(text) {
-                count(left_out, before - text.len());
-            }
-        }
+        Value::String(text) => count(left_out, cut(text)),
         _ => {}
     }
 }
 
-/// Cuts a long text after a whole character; whether it was long.
-fn cut(text: &mut String) -> bool {
-    let long = text.len() > TEXT_BYTES;
-    if long {
+/// Cuts a long text after a whole character; how many bytes that takes away.
+fn cut(text: &mut String) -> usize {
+    let before = text.len();
+    if before > TEXT_BYTES {
         text.truncate(text.floor_char_boundary(TEXT_BYTES));
     }
-    long
+    before - text.len()
 }
 
 #[cfg(test)]

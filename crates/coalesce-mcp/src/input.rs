@@ -18,37 +18,58 @@ pub enum Line {
 /// # Errors
 /// When the input cannot be read.
 pub fn next_line(input: &mut impl BufRead, most: usize) -> io::Result<Line> {
-    let mut line = Vec::new();
-    let mut too_long = false;
+    let mut read = PartialLine::default();
     loop {
         let available = match input.fill_buf() {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             other => other?,
         };
         if available.is_empty() {
-            return Ok(match (too_long, line.is_empty()) {
-                (true, _) => Line::TooLong,
-                (false, true) => Line::End,
-                (false, false) => Line::Text(line),
-            });
+            return Ok(read.at_end());
         }
         let end = available.iter().position(|byte| *byte == b'\n');
         let part = available.get(..end.unwrap_or(available.len()));
         let part = part.unwrap_or_default();
-        too_long |= line.len() + part.len() > most;
-        if too_long {
-            line = Vec::new();
-        } else {
-            line.extend_from_slice(part);
-        }
+        read.add(part, most);
         let taken = part.len() + usize::from(end.is_some());
         input.consume(taken);
         if end.is_some() {
-            return Ok(if too_long {
-                Line::TooLong
-            } else {
-                Line::Text(line)
-            });
+            return Ok(read.into_line());
+        }
+    }
+}
+
+/// What was read of a line.
+#[derive(Default)]
+struct PartialLine {
+    /// Empty once it is too long.
+    bytes: Vec<u8>,
+    too_long: bool,
+}
+
+impl PartialLine {
+    fn add(&mut self, part: &[u8], most: usize) {
+        self.too_long |= self.bytes.len() + part.len() > most;
+        if self.too_long {
+            self.bytes = Vec::new();
+        } else {
+            self.bytes.extend_from_slice(part);
+        }
+    }
+
+    fn into_line(self) -> Line {
+        if self.too_long {
+            Line::TooLong
+        } else {
+            Line::Text(self.bytes)
+        }
+    }
+
+    /// What it is where the input ends before the line does.
+    fn at_end(self) -> Line {
+        match self.into_line() {
+            Line::Text(bytes) if bytes.is_empty() => Line::End,
+            line => line,
         }
     }
 }

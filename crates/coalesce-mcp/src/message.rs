@@ -69,41 +69,48 @@ impl Message {
     /// # Errors
     /// With the id to answer to, null where there is none, when it is none.
     pub fn read(value: Value) -> Result<Self, (Value, RpcError)> {
-        let invalid = |id: Value, what: &str| (id, RpcError::InvalidRequest(what.to_owned()));
         let Value::Object(mut fields) = value else {
-            return Err(invalid(Value::Null, "a message is an object"));
+            let error = RpcError::InvalidRequest("a message is an object".to_owned());
+            return Err((Value::Null, error));
         };
         let id = fields.remove("id");
-        let valid = match &id {
-            None | Some(Value::String(_)) => true,
-            Some(Value::Number(number)) => number.is_i64() || number.is_u64(),
-            Some(_) => false,
-        };
-        if !valid {
-            return Err(invalid(Value::Null, "an id is a string or a whole number"));
+        if !id.as_ref().is_none_or(is_id) {
+            let error = RpcError::InvalidRequest("an id is a string or a whole number".to_owned());
+            return Err((Value::Null, error));
         }
         let known = id.clone().unwrap_or(Value::Null);
+        Self::of(id, fields).map_err(|error| (known, error))
+    }
+
+    fn of(id: Option<Value>, mut fields: Map<String, Value>) -> Result<Self, RpcError> {
+        let invalid = |what: &str| RpcError::InvalidRequest(what.to_owned());
         if fields.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
-            return Err(invalid(known, "`jsonrpc` is not \"2.0\""));
+            return Err(invalid("`jsonrpc` is not \"2.0\""));
         }
         let answers = fields.contains_key("result") || fields.contains_key("error");
         let method = match fields.remove("method") {
             Some(Value::String(method)) => method,
             None if answers => return Ok(Self::Response),
-            _ => return Err(invalid(known, "`method` is no string")),
+            _ => return Err(invalid("`method` is no string")),
         };
         let params = match fields.remove("params") {
             None => Map::new(),
             Some(Value::Object(params)) => params,
-            Some(_) => {
-                let error = RpcError::InvalidParams("`params` is no object".to_owned());
-                return Err((known, error));
-            }
+            Some(_) => return Err(RpcError::InvalidParams("`params` is no object".to_owned())),
         };
         Ok(match id {
             Some(id) => Self::Request { id, method, params },
             None => Self::Notification { method, params },
         })
+    }
+}
+
+/// Whether an answer can be called by it.
+fn is_id(value: &Value) -> bool {
+    match value {
+        Value::String(_) => true,
+        Value::Number(number) => number.is_i64() || number.is_u64(),
+        _ => false,
     }
 }
 

@@ -68,23 +68,13 @@ pub fn serve(
             .stack_size(limits.stack_bytes);
         let known = &client;
         worker.spawn_scoped(scope, move || known.carry_out(&queue, commands))?;
-        let mut session = Session {
+        let session = Session {
             client: &client,
             calls,
             limits,
             revision: None,
         };
-        loop {
-            let heard = match next_line(&mut input, limits.line_bytes)? {
-                Line::End => return Ok(()),
-                Line::TooLong => session.refuse_line(limits.line_bytes),
-                Line::Text(line) => session.hear_line(&line),
-            };
-            if heard.is_err() {
-                // Nobody reads what is answered.
-                return Ok(());
-            }
-        }
+        session.listen(&mut input)
     })
 }
 
@@ -153,6 +143,20 @@ struct Session<'c, W> {
 }
 
 impl<W: Write> Session<'_, W> {
+    /// Hears lines until the input ends, or nobody reads what is answered.
+    fn listen(mut self, input: &mut impl BufRead) -> io::Result<()> {
+        loop {
+            let heard = match next_line(input, self.limits.line_bytes)? {
+                Line::End => return Ok(()),
+                Line::TooLong => self.refuse_line(self.limits.line_bytes),
+                Line::Text(line) => self.hear_line(&line),
+            };
+            if heard.is_err() {
+                return Ok(());
+            }
+        }
+    }
+
     fn refuse_line(&self, most: usize) -> io::Result<()> {
         let message = format!("a line of more than {most} bytes");
         let error = RpcError::InvalidRequest(message);

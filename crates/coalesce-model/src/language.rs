@@ -415,6 +415,22 @@ pub trait LanguageGraph: Send + Sync {
         LookupRegressions::default()
     }
 
+    /// What becomes of names that others read of a module as attributes, or name in texts, this graph being before. `changes`
+    /// maps names. Empty where resolving the planned tree shows all of that.
+    fn attribute_regressions(
+        &self,
+        after: &Self,
+        changes: &[Change],
+        before_texts: &dyn Texts,
+        after_texts: &dyn Texts,
+    ) -> LookupRegressions
+    where
+        Self: Sized,
+    {
+        let _ = (after, changes, before_texts, after_texts);
+        LookupRegressions::default()
+    }
+
     /// What importing a module ran besides what it names, this graph being before, and does not run in `after`,
     /// where that may matter. `changes` maps names. Empty where modules run nothing.
     fn execution_differences(

@@ -63,8 +63,11 @@ pub fn prove<L: Language>(
         .unproven
         .extend(before.execution_differences(&after, changes, base));
     let lookups = before.lookup_regressions(&after, changes);
-    proof.refusals.extend(lookups.refusals);
-    proof.unproven.extend(lookups.unproven);
+    let attributes = before.attribute_regressions(&after, changes, base, &overlay);
+    for found in [lookups, attributes] {
+        proof.refusals.extend(found.refusals);
+        proof.unproven.extend(found.unproven);
+    }
     proof.lost_names = lost_names(before, &after, changes);
     proof.cycles_before = cycles(before);
     proof.cycles_after = cycles(&after);

@@ -9,6 +9,7 @@
 
 mod at_import;
 mod conditions;
+mod effects;
 mod harmless;
 mod recursive;
 mod replaced;
@@ -24,6 +25,7 @@ use coalesce_model::{
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use self::{at_import::AtImport, effects::ImportEffects};
 use crate::{
     facts::Effect,
     flow::{Body, Calls, Flow, What},
@@ -69,9 +71,19 @@ pub fn differences(
     let imports = (Imports::new(before), Imports::new(after));
     let now = counterparts(before, after, changes);
     let effects = Effects::new(before, texts);
-    let mut unproven = lost((before, after), changes, &imports, &now, &effects);
+    let reader = AtImport::new(before, texts);
+    let imported = ImportEffects::new(&reader, &effects);
+    let mut unproven = lost((before, after), changes, &imports, &now, &imported);
     unproven.extend(gained((before, after), &imports, &now, &effects));
-    unproven.extend(conditions::newly_run(before, after, changes, &now, texts));
+    let newly_run = conditions::newly_run(before, after, changes, &now, &imported);
+    for one in newly_run {
+        let same = |told: &Unproven| {
+            told.kind == one.kind && told.path == one.path && told.span == one.span
+        };
+        if !unproven.iter().any(same) {
+            unproven.push(one);
+        }
+    }
     unproven
 }
 
@@ -81,9 +93,10 @@ fn lost(
     changes: &[Change],
     (old, new): &(Imports, Imports),
     now: &[Option<usize>],
-    effects: &Effects<'_>,
+    imported: &ImportEffects<'_, '_>,
 ) -> Vec<Unproven> {
-    let mut registered = registered_items(before, after, changes, effects);
+    let effects = imported.told();
+    let mut registered = registered_items(before, after, changes, imported);
     let mut changed: Vec<usize> = registered.iter().map(|item| item.home).collect();
     changed.extend((0..before.modules.len()).filter(|module| old.loses(*module, new, now)));
     let mut told: BTreeMap<usize, Option<Unproven>> = BTreeMap::new();
@@ -100,9 +113,10 @@ fn lost(
         };
         let gone: BTreeSet<usize> = ran.members().filter(is_lost).collect();
         for module in &gone {
-            let found = told
-                .entry(*module)
-                .or_insert_with(|| effects.of_module(*module, root));
+            let found = told.entry(*module).or_insert_with(|| {
+                let told = effects.of_module(*module, root);
+                told.or_else(|| imported.lost(*module, root))
+            });
             unproven.extend(found.take());
         }
         registered.retain(|item| {
@@ -332,6 +346,8 @@ struct Registered {
     home: usize,
     arrives: usize,
     span: Option<ByteSpan>,
+    /// What making it does else.
+    does: Option<String>,
 }
 
 impl Registered {
@@ -346,11 +362,18 @@ impl Registered {
             span: self.span,
             kind: UnprovenKind::NotExecuted,
             name: self.name.clone(),
-            why: format!(
-                "it registers itself when `{}` is imported; importing `{}` alone no longer comes to it",
-                name(self.home),
-                name(root)
-            ),
+            why: match &self.does {
+                None => format!(
+                    "it registers itself when `{}` is imported; importing `{}` alone no longer comes to it",
+                    name(self.home),
+                    name(root)
+                ),
+                Some(does) => format!(
+                    "it is made when `{}` is imported, and {does}; importing `{}` alone no longer comes to it",
+                    name(self.home),
+                    name(root)
+                ),
+            },
         })
     }
 }
@@ -359,8 +382,9 @@ fn registered_items(
     before: &PythonGraph,
     after: &PythonGraph,
     changes: &[Change],
-    effects: &Effects<'_>,
+    imported: &ImportEffects<'_, '_>,
 ) -> Vec<Registered> {
+    let effects = imported.told();
     let moves = changes
         .iter()
         .filter(|change| change.subject == Subject::Item && change.kind.carries_text());
@@ -368,12 +392,19 @@ fn registered_items(
         let (module, item) = change.from.rsplit_once('.')?;
         let (parent, _) = change.to.rsplit_once('.')?;
         let home = before.find(None, module)?;
-        let (_, span) = effects.of_item(home, item)?;
+        let (span, does) = match effects.of_item(home, item) {
+            Some((_, span)) => (span, None),
+            None => {
+                let effect = imported.of(home, Some(item)).reaches?;
+                (Some(effect.span), Some(effect.what))
+            }
+        };
         Some(Registered {
             name: change.from.clone(),
             home,
             arrives: after.find(None, parent)?,
             span,
+            does,
         })
     });
     found.collect()

@@ -471,6 +471,12 @@ impl PythonGraph {
             .is_some_and(|bound| bound.contains_key(name))
     }
 
+    /// The names that the text of a module binds.
+    pub(crate) fn bound_names(&self, module: usize) -> impl Iterator<Item = &str> {
+        let bound = self.bindings(module).into_iter().flatten();
+        bound.map(|(name, _)| name.as_str())
+    }
+
     /// What the text of a module binds.
     fn bindings(&self, module: usize) -> Option<&FxHashMap<String, Bound>> {
         let (bound, facts) = (self.bound.get(module)?, self.facts.get(module)?);

@@ -5,12 +5,14 @@ use std::sync::Arc;
 use coalesce_model::{
     ByteSpan, Change, Deferral, Edit, Finding, FoundItem, Import, ItemShim, Language,
     LanguageGraph, LanguageKind, LanguagePlan, Mention, Module, Outline, Reference, Rewrite, Root,
-    Settings, Texts, TreePath, Unproven, language::RewriteOptions, manifest::Accessor,
+    Settings, Texts, TreePath, Unproven,
+    language::{LookupRegressions, RewriteOptions},
+    manifest::Accessor,
 };
 
 use crate::{
-    analysis::Analysis, executed, extract, facts::PythonFacts, graph::PythonGraph, order, outline,
-    project, references, requirements, retire, retire_items, rewrite,
+    analysis::Analysis, executed, extract, facts::PythonFacts, graph::PythonGraph, lookups, order,
+    outline, project, references, requirements, retire, retire_items, rewrite,
 };
 
 /// The Python language.
@@ -21,7 +23,7 @@ impl Language for Python {
     type Facts = PythonFacts;
     type Graph = PythonGraph;
 
-    const FACTS_VERSION: u32 = 23;
+    const FACTS_VERSION: u32 = 24;
 
     const STRUCTURE_IS_LESS: bool = true;
 
@@ -176,6 +178,16 @@ impl LanguageGraph for PythonGraph {
         before_texts: &dyn Texts,
     ) -> Vec<Unproven> {
         executed::differences(self, after, changes, before_texts)
+    }
+
+    fn attribute_regressions(
+        &self,
+        after: &Self,
+        changes: &[Change],
+        before_texts: &dyn Texts,
+        after_texts: &dyn Texts,
+    ) -> LookupRegressions {
+        lookups::regressions(self, after, changes, before_texts, after_texts)
     }
 
     fn deferrals(

@@ -10,6 +10,7 @@ pub mod facts;
 mod flow;
 pub mod graph;
 mod language;
+mod lookups;
 mod names;
 mod order;
 mod outline;

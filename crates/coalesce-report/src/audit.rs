@@ -27,16 +27,12 @@ const MEMBERS_SHOWN: usize = 8;
 pub fn write(page: &mut Page, envelope: &Envelope, audit: &Audit) {
     if page.quiet() {
         findings_alone(page, &envelope.findings, &audit.fail_on);
-        if let Some(proposal) = &audit.proposal {
-            proposal::write(page, proposal);
-        }
+        write_proposal(page, audit);
         return;
     }
-    let broken: Vec<&GuardedImport> = audit
-        .guarded_imports
-        .iter()
-        .filter(|import| import.outcome == ImportOutcome::Unresolved)
-        .collect();
+    let guarded = audit.guarded_imports.iter();
+    let broken = guarded.filter(|import| import.outcome == ImportOutcome::Unresolved);
+    let broken: Vec<&GuardedImport> = broken.collect();
     let findings = sorted_findings(&envelope.findings, &broken);
     let mut actions = broken_guards(page, &broken);
     actions += findings_of(page, &findings, Kind::Unresolved);
@@ -49,12 +45,16 @@ pub fn write(page: &mut Page, envelope: &Envelope, audit: &Audit) {
     findings_of(page, &findings, Kind::Note);
     cycles(page, &audit.cycles, false);
     page.skipped(&audit.files);
-    if let Some(proposal) = &audit.proposal {
-        proposal::write(page, proposal);
-    }
+    write_proposal(page, audit);
     roots(page, &envelope.roots, ROOTS_SHOWN);
     last_line(page, audit, actions);
     next(page, envelope, audit);
+}
+
+fn write_proposal(page: &mut Page, audit: &Audit) {
+    if let Some(proposal) = &audit.proposal {
+        proposal::write(page, proposal);
+    }
 }
 
 /// A line for each finding; where some make the command fail, for those alone.
@@ -69,37 +69,35 @@ fn findings_alone(page: &mut Page, findings: &[FindingEntry], fail_on: &[Code]) 
 
 /// What to type next: of what there is to act on, what takes the most away.
 fn next(page: &mut Page, envelope: &Envelope, audit: &Audit) {
-    let folder = match envelope.root.as_str() {
-        "." => String::new(),
-        root => format!("{}/", root.trim_end_matches('/')),
-    };
-    let copies = audit
-        .duplicates
-        .iter()
-        .any(|class| class.new != Some(false));
+    let mut classes = audit.duplicates.iter();
+    let copies = classes.any(|class| class.new != Some(false));
     let spare = audit.modules.iter().find(|module| {
         module.kind == ModuleKind::Stub && is_hollow(module) && module.importers.is_empty()
     });
-    let worst = envelope.findings.first();
-    let has_shim = audit
-        .modules
-        .iter()
-        .any(|module| module.kind == ModuleKind::Shim);
+    let mut modules = audit.modules.iter();
     if copies && audit.proposal.is_none() {
-        let file = format!("{folder}migrations/copies.toml");
+        let file = format!("{}migrations/copies.toml", folder(&envelope.root));
         let what = "a manifest by which copies give way to one of them";
         page.next(what, &["audit", "--propose", &file]);
     } else if let Some(module) = spare {
         let what = "what would go with an empty module";
         page.next(what, &["remove", &module.name]);
-    } else if let Some(finding) = worst {
+    } else if let Some(worst) = envelope.findings.first() {
         let what = "what the first finding means";
-        page.next(what, &["explain", finding.code.0]);
-    } else if has_shim {
+        page.next(what, &["explain", worst.code.0]);
+    } else if modules.any(|module| module.kind == ModuleKind::Shim) {
         page.next("which shims are left, and who uses them", &["status"]);
     } else if !audit.cycles.is_empty() {
         let what = "what cycles of imports mean";
         page.next(what, &["explain", codes::IMPORT_CYCLE.0]);
+    }
+}
+
+/// What paths of a tree begin with, as it was named.
+fn folder(root: &str) -> String {
+    match root {
+        "." => String::new(),
+        root => format!("{}/", root.trim_end_matches('/')),
     }
 }
 
@@ -215,15 +213,10 @@ fn findings_of(page: &mut Page, findings: &[&FindingEntry], kind: Kind) -> usize
         page.put(PLAIN, "  ");
         if matches!(kind, Kind::Other | Kind::Note) {
             page.finding(finding);
-            continue;
-        }
-        page.place(&finding.path, finding.range);
-        page.put(PLAIN, format_args!("  {}", finding.message)).end();
-        if let Some(help) = &finding.help {
-            page.put(PLAIN, "    ")
-                .put(BOLD, "help")
-                .put(PLAIN, format_args!(": {help}"))
-                .end();
+        } else {
+            page.place(&finding.path, finding.range);
+            page.put(PLAIN, format_args!("  {}", finding.message)).end();
+            page.help(finding);
         }
     }
     of_kind.len()
@@ -332,19 +325,7 @@ pub fn roots(page: &mut Page, roots: &[Root], usual: usize) {
 }
 
 fn last_line(page: &mut Page, audit: &Audit, actions: usize) {
-    let of = |language| {
-        audit
-            .modules
-            .iter()
-            .filter(|module| module.language == language)
-            .count()
-    };
     page.gap();
-    let verdict = if actions == 0 {
-        "nothing to act on".to_owned()
-    } else {
-        format!("{actions} {} to act on", plural(actions, "thing"))
-    };
     if audit.gpu_lines.total > 0 {
         let GpuLines { total, duplicate } = audit.gpu_lines;
         let percent = 100 * duplicate / total;
@@ -353,17 +334,29 @@ fn last_line(page: &mut Page, audit: &Audit, actions: usize) {
             count(total as usize, "line")
         ));
     }
+    let verdict = match actions {
+        0 => "nothing to act on".to_owned(),
+        actions => format!("{actions} {} to act on", plural(actions, "thing")),
+    };
+    page.line(format_args!(
+        "checked {}, skipped {}: {} ({}), {} hidden behind a guard, {verdict}",
+        count(audit.files.read, "file"),
+        audit.files.skipped.len(),
+        count(audit.modules.len(), "module"),
+        modules_by_language(&audit.modules),
+        count(audit.guarded_imports.len(), "import"),
+    ));
+}
+
+fn modules_by_language(modules: &[ModuleEntry]) -> String {
+    let of = |language| {
+        let modules = modules.iter();
+        modules.filter(|module| module.language == language).count()
+    };
     let kernels = match of(LanguageKind::Kernel) {
         0 => String::new(),
         kernels => format!(", {kernels} of kernels"),
     };
-    page.line(format_args!(
-        "checked {}, skipped {}: {} ({} Python, {} Rust{kernels}), {} hidden behind a guard, {verdict}",
-        count(audit.files.read, "file"),
-        audit.files.skipped.len(),
-        count(audit.modules.len(), "module"),
-        of(LanguageKind::Python),
-        of(LanguageKind::Rust),
-        count(audit.guarded_imports.len(), "import"),
-    ));
+    let (python, rust) = (of(LanguageKind::Python), of(LanguageKind::Rust));
+    format!("{python} Python, {rust} Rust{kernels}")
 }

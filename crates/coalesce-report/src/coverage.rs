@@ -236,41 +236,44 @@ fn side(page: &mut Page, letter: &str, style: anstyle::Style, text: Option<&Numb
 /// Which definition covers which; equal ones in one line.
 fn table(page: &mut Page, entries: &[&CoverageEntry]) {
     for wanted in RELATIONS {
-        let of: Vec<&CoverageEntry> = entries
-            .iter()
-            .copied()
-            .filter(|entry| entry.relation == wanted)
-            .collect();
-        if of.is_empty() {
-            continue;
-        }
-        let style = match wanted {
-            CoverageRelation::Conflicting => BAD,
-            CoverageRelation::Same | CoverageRelation::Reworded => GOOD,
-            _ => WARN,
-        };
-        let title = relation(wanted);
-        let mut first = title.chars();
-        let capital: String = first
-            .next()
-            .into_iter()
-            .flat_map(char::to_uppercase)
-            .collect();
-        page.section(style, &format!("{capital}{}", first.as_str()), of.len(), "");
-        let (plain, imports): (Vec<&CoverageEntry>, Vec<&CoverageEntry>) =
-            of.into_iter().partition(|entry| !is_plain_import(entry));
-        if wanted == CoverageRelation::Same {
-            page.some(&plain, |page, entry| row(page, entry));
-        } else {
-            plain.iter().for_each(|entry| row(page, entry));
-        }
-        if !imports.is_empty() {
-            let names: Vec<String> = imports.into_iter().map(name).collect();
-            page.put(DIM, "  imports   ")
-                .put(PLAIN, names.join(", "))
-                .end();
+        let of = entries.iter().copied();
+        let of: Vec<&CoverageEntry> = of.filter(|entry| entry.relation == wanted).collect();
+        if !of.is_empty() {
+            write_relation(page, wanted, of);
         }
     }
+}
+
+/// The definitions of one relation; imports of which there is no more to say in one line.
+fn write_relation(page: &mut Page, wanted: CoverageRelation, of: Vec<&CoverageEntry>) {
+    let style = match wanted {
+        CoverageRelation::Conflicting => BAD,
+        CoverageRelation::Same | CoverageRelation::Reworded => GOOD,
+        _ => WARN,
+    };
+    page.section(style, &capitalized(relation(wanted)), of.len(), "");
+    let (plain, imports): (Vec<&CoverageEntry>, Vec<&CoverageEntry>) =
+        of.into_iter().partition(|entry| !is_plain_import(entry));
+    if wanted == CoverageRelation::Same {
+        page.some(&plain, |page, entry| row(page, entry));
+    } else {
+        plain.iter().for_each(|entry| row(page, entry));
+    }
+    if !imports.is_empty() {
+        let names: Vec<String> = imports.into_iter().map(name).collect();
+        page.put(DIM, "  imports   ")
+            .put(PLAIN, names.join(", "))
+            .end();
+    }
+}
+
+fn capitalized(text: &str) -> String {
+    let mut characters = text.chars();
+    let first = characters.next().into_iter();
+    first
+        .flat_map(char::to_uppercase)
+        .chain(characters)
+        .collect()
 }
 
 /// Whether an entry is an import of which there is no more to say than its name.

@@ -1,5 +1,6 @@
 //! The page of `devices`: platforms with reasons, and a table of devices.
 
+use anstyle::Style;
 use coalesce_model::envelope::{
     ClusterEntry, DeviceEntry, Devices, HealthEntry, NodeDeviceEntry, PlatformEntry,
     SlotHolderEntry, SlotsEntry,
@@ -275,23 +276,22 @@ fn write_rows(page: &mut Page, headings: &[&str; 8], rows: &[[String; 8]], recom
     }
     page.end();
     for row in rows {
-        let [name, ..] = row;
-        let style = if name == recommended { GOOD } else { PLAIN };
-        for (place, (cell, width)) in row.iter().zip(&widths).enumerate() {
-            let style = match (place, cell.as_str()) {
-                (0, _) => style,
-                (_, "unreadable" | "see below" | "closed") => WARN,
-                (_, "sick") => BAD,
-                _ => PLAIN,
-            };
-            // Nothing stands behind the last cell.
-            if place + 1 < row.len() {
-                page.put(style, format_args!("{cell:<width$}  "));
-            } else {
-                page.put(style, cell);
-            }
+        let [name, others @ .., last] = row;
+        let name_style = if name == recommended { GOOD } else { PLAIN };
+        let styles = std::iter::once(name_style).chain(others.iter().map(|cell| cell_style(cell)));
+        for ((cell, style), width) in row.iter().zip(styles).zip(&widths) {
+            page.put(style, format_args!("{cell:<width$}  "));
         }
-        page.end();
+        // Nothing stands behind the last cell.
+        page.put(cell_style(last), last).end();
+    }
+}
+
+fn cell_style(cell: &str) -> Style {
+    match cell {
+        "unreadable" | "see below" | "closed" => WARN,
+        "sick" => BAD,
+        _ => PLAIN,
     }
 }
 

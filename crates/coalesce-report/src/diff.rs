@@ -35,29 +35,37 @@ pub fn file_diff(before: Option<Side<'_>>, after: Option<Side<'_>>) -> String {
     }
     let (old_name, new_name) = (name("a", old_path), name("b", new_path));
     let mut out = format!("diff --git {old_name} {new_name}\n");
-    match (before, after) {
-        (None, _) => out.push_str("new file mode 100644\n"),
-        (_, None) => out.push_str("deleted file mode 100644\n"),
-        (Some(_), Some(_)) if old_path != new_path => {
-            let (from, to) = (quoted(old_path.as_str()), quoted(new_path.as_str()));
-            out.push_str(&format!("rename from {from}\nrename to {to}\n"));
-        }
-        _ => {}
-    }
-    let old_name = before.map_or_else(|| "/dev/null".to_owned(), |_| old_name);
-    let new_name = after.map_or_else(|| "/dev/null".to_owned(), |_| new_name);
-    match (old, new) {
-        (Some(old), Some(new)) => {
-            let hunks = hunks(old, new);
-            if !hunks.is_empty() {
-                out.push_str(&format!("--- {old_name}\n+++ {new_name}\n{hunks}"));
-            }
-        }
+    out.push_str(&what_becomes(before, after));
+    let absent = "/dev/null".to_owned();
+    let old_name = if before.is_some() {
+        old_name
+    } else {
+        absent.clone()
+    };
+    let new_name = if after.is_some() { new_name } else { absent };
+    out.push_str(&match (old, new) {
+        (Some(old), Some(new)) => match hunks(old, new) {
+            none if none.is_empty() => none,
+            hunks => format!("--- {old_name}\n+++ {new_name}\n{hunks}"),
+        },
         // A moved file without text goes as it is.
-        (None, None) => {}
-        _ => out.push_str(&format!("Binary files {old_name} and {new_name} differ\n")),
-    }
+        (None, None) => String::new(),
+        _ => format!("Binary files {old_name} and {new_name} differ\n"),
+    });
     out
+}
+
+/// Whether a file is new, goes away, or has another name, as git says it.
+fn what_becomes(before: Option<Side<'_>>, after: Option<Side<'_>>) -> String {
+    match (before, after) {
+        (None, _) => "new file mode 100644\n".to_owned(),
+        (_, None) => "deleted file mode 100644\n".to_owned(),
+        (Some(before), Some(after)) if before.path != after.path => {
+            let (from, to) = (quoted(before.path.as_str()), quoted(after.path.as_str()));
+            format!("rename from {from}\nrename to {to}\n")
+        }
+        _ => String::new(),
+    }
 }
 
 /// The lines of `new` that `old` does not have, 1-based, in order.

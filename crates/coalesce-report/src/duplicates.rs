@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_model::envelope::{
-    Audit, DifferenceAspect, DuplicateEntry, DuplicateKind, DuplicateMember, RoleEntry, StubKind,
+    Audit, DifferenceAspect, DuplicateEntry, DuplicateKind, DuplicateMember, HomeEntry, RoleEntry,
+    StubKind,
 };
 
 use crate::{
@@ -24,23 +25,42 @@ const PLACES_LISTED: usize = 2;
 /// Classes inside of a class that are named.
 const INNER_SHOWN: usize = 4;
 /// What copies are listed apart, with the reason.
-const CHAPTERS: [(&str, &str, &str); 10] = [
+const CHAPTERS: [(&str, &str, &str); 14] = [
     (
         "product",
         "Duplicates",
-        "Three quarters the same and more, with few places where the texts part: what saves most comes first, \
-         what each does alone is below it. \
+        "One text with few places where it parts: what saves most comes first, what each does alone is below it. \
          Likelihood: that a maintainer calls it duplicated. Whether to merge is for you to say.",
+    ),
+    (
+        "next",
+        "More duplicates",
+        "As plainly one text, with less to gain by it than those above.",
     ),
     (
         "alike",
         "Alike, and perhaps left so",
-        "The same in part, short, or asked for by an interface: most maintainers leave such copies.",
+        "The same in part, short, or wiring without a decision: most maintainers leave such copies.",
     ),
     (
         "variants",
         "Variants in a family of files",
-        "One file for each model, chip or shape, alike and not the same: perhaps the project's own rule.",
+        "One file for each model, chip, shape or version, alike and not the same: perhaps the project's own rule.",
+    ),
+    (
+        "asked",
+        "Asked for by the language",
+        "A trait wants it for each type, or one waits or changes what it is given and the other does not.",
+    ),
+    (
+        "kernels",
+        "Kernels, alike and not the same",
+        "They run on a device: what differs may be what each was tuned by.",
+    ),
+    (
+        "packages",
+        "In several packages, alike and not the same",
+        "Each package has its own: one home for them is a package that all may depend on.",
     ),
     (
         "backends",
@@ -100,32 +120,17 @@ pub struct ToldChapter<'a> {
 
 /// The chapters in which there is something to tell, and the classes inside of larger ones.
 pub fn chapters(audit: &Audit) -> (Vec<ToldChapter<'_>>, Vec<&DuplicateEntry>) {
-    let told = |class: &&DuplicateEntry| class.new != Some(false);
-    let told: Vec<&DuplicateEntry> = audit.duplicates.iter().filter(told).collect();
-    let (idioms, copies): (Vec<&DuplicateEntry>, Vec<&DuplicateEntry>) = told
-        .iter()
-        .partition(|class| class.kind == DuplicateKind::Idiom);
+    let told = audit.duplicates.iter();
+    let told = told.filter(|class| class.new != Some(false));
+    let (idioms, copies): (Vec<&DuplicateEntry>, Vec<&DuplicateEntry>) =
+        told.partition(|class| class.kind == DuplicateKind::Idiom);
     // A class in a larger one is told with it, where that is told.
     let ids: BTreeSet<&str> = copies.iter().map(|class| class.id.as_str()).collect();
     let is_told = |id: &String| ids.contains(id.as_str());
     let (inner, outer): (Vec<&DuplicateEntry>, Vec<&DuplicateEntry>) = copies
         .iter()
         .partition(|class| class.inside.as_ref().is_some_and(is_told));
-    let has_first = outer.iter().any(|class| class.chapter == FIRST_CHAPTER);
-    let mut chapters: Vec<ToldChapter<'_>> = CHAPTERS
-        .into_iter()
-        .map(|(chapter, heading, why)| {
-            let own = outer.iter().filter(|class| class.chapter == chapter);
-            ToldChapter {
-                heading,
-                why,
-                to_act_on: chapter == FIRST_CHAPTER,
-                // Where nothing comes first, what is next is all that there is.
-                at_length: chapter == FIRST_CHAPTER || (chapter == NEXT_CHAPTER && !has_first),
-                classes: own.copied().collect(),
-            }
-        })
-        .collect();
+    let mut chapters = chapters_of_copies(&outer);
     chapters.push(ToldChapter {
         heading: "Scattered GPU idioms",
         why: "The same question asked again in each place; one of them should answer it.",
@@ -137,14 +142,26 @@ pub fn chapters(audit: &Audit) -> (Vec<ToldChapter<'_>>, Vec<&DuplicateEntry>) {
     (chapters, inner)
 }
 
+fn chapters_of_copies<'a>(outer: &[&'a DuplicateEntry]) -> Vec<ToldChapter<'a>> {
+    let has_first = outer.iter().any(|class| class.chapter == FIRST_CHAPTER);
+    let told = |(chapter, heading, why): (&str, &'static str, &'static str)| {
+        let own = outer.iter().filter(|class| class.chapter == chapter);
+        ToldChapter {
+            heading,
+            why,
+            to_act_on: chapter == FIRST_CHAPTER,
+            // Where nothing comes first, what is next is all that there is.
+            at_length: chapter == FIRST_CHAPTER || (chapter == NEXT_CHAPTER && !has_first),
+            classes: own.copied().collect(),
+        }
+    };
+    CHAPTERS.into_iter().map(told).collect()
+}
+
 /// Writes duplicates, idioms and roles; returns how many classes there are to act on.
 pub fn write(page: &mut Page, audit: &Audit) -> usize {
     let (chapters, inner) = chapters(audit);
-    let mut actions = 0;
     for chapter in &chapters {
-        if chapter.to_act_on {
-            actions += chapter.classes.len();
-        }
         if chapter.at_length {
             classes(page, chapter, &inner);
         } else {
@@ -164,7 +181,8 @@ pub fn write(page: &mut Page, audit: &Audit) -> usize {
     }
     forwarders(page, audit);
     roles(page, &audit.roles);
-    actions
+    let to_act_on = chapters.iter().filter(|chapter| chapter.to_act_on);
+    to_act_on.map(|chapter| chapter.classes.len()).sum()
 }
 
 impl ToldChapter<'_> {
@@ -215,6 +233,38 @@ fn write_line(page: &mut Page, class: &DuplicateEntry) {
 }
 
 fn write_class(page: &mut Page, class: &DuplicateEntry) {
+    write_title(page, class);
+    let mut days = class.members.iter().map(|member| member.changed.map(day));
+    // One day for all of them tells nothing.
+    let first_day = days.next().flatten();
+    let differ = days.any(|day| day != first_day);
+    first_members(page, &class.members, |page, _, member| {
+        write_member(page, member, differ);
+    });
+    if let Some(home) = &class.home {
+        write_home(page, home);
+    }
+    write_differences(page, class);
+}
+
+fn write_differences(page: &mut Page, class: &DuplicateEntry) {
+    let paths = short_paths(&class.members);
+    let only = class.differences.iter().map(|difference| {
+        let at = difference.member;
+        let path = paths.get(at).copied().unwrap_or_default();
+        let item = class.members.get(at);
+        let item = item.map_or("", |member| member.item.as_str());
+        let place = format!("{path}:{} {item}", difference.line);
+        Only {
+            place: place.trim_end().to_owned(),
+            aspect: difference.aspect,
+            text: &difference.text,
+        }
+    });
+    first_differences(page, &only.collect::<Vec<_>>());
+}
+
+fn write_title(page: &mut Page, class: &DuplicateEntry) {
     page.put(PLAIN, "  ").put(BOLD, &class.id);
     let members = count(class.members.len(), "place");
     match &class.title {
@@ -230,49 +280,34 @@ fn write_class(page: &mut Page, class: &DuplicateEntry) {
         ),
     }
     .end();
-    let mut days = class.members.iter().map(|member| member.changed.map(day));
-    // One day for all of them tells nothing.
-    let first_day = days.next().flatten();
-    let differ = days.any(|day| day != first_day);
-    first_members(page, &class.members, |page, _, member| {
-        page.put(PLAIN, "    ").put(
-            PLACE,
-            format_args!("{}:{}-{}", member.path, member.lines[0], member.lines[1]),
-        );
-        if !member.item.is_empty() {
-            page.put(PLAIN, format_args!("  {}", member.item));
-        }
-        if member.uncommitted {
-            page.put(DIM, "  changed, and not committed");
-        } else if let Some(changed) = member.changed.filter(|_| differ) {
-            page.put(DIM, format_args!("  last changed {}", day(changed)));
-        }
-        page.end();
-    });
-    if let Some(home) = &class.home {
-        match &home.name {
-            Some(name) => page.put(PLAIN, "    could stay: ").put(BOLD, name),
-            None => page.put(PLAIN, "    a new home is needed"),
-        };
-        if !home.reasons.is_empty() {
-            page.put(DIM, format_args!("  {}", home.reasons.join("; ")));
-        }
-        page.end();
+}
+
+/// Where a copy is; when it was last changed, where that is to be told.
+fn write_member(page: &mut Page, member: &DuplicateMember, with_day: bool) {
+    let [first, last] = member.lines;
+    page.put(PLAIN, "    ")
+        .put(PLACE, format_args!("{}:{first}-{last}", member.path));
+    if !member.item.is_empty() {
+        page.put(PLAIN, format_args!("  {}", member.item));
     }
-    let paths = short_paths(&class.members);
-    let only = class.differences.iter().map(|difference| {
-        let at = difference.member;
-        let path = paths.get(at).copied().unwrap_or_default();
-        let item = class.members.get(at);
-        let item = item.map_or("", |member| member.item.as_str());
-        let place = format!("{path}:{} {item}", difference.line);
-        Only {
-            place: place.trim_end().to_owned(),
-            aspect: difference.aspect,
-            text: &difference.text,
-        }
-    });
-    first_differences(page, &only.collect::<Vec<_>>());
+    if member.uncommitted {
+        page.put(DIM, "  changed, and not committed");
+    } else if let Some(changed) = member.changed.filter(|_| with_day) {
+        page.put(DIM, format_args!("  last changed {}", day(changed)));
+    }
+    page.end();
+}
+
+/// Where the copies could be one, and why there.
+fn write_home(page: &mut Page, home: &HomeEntry) {
+    match &home.name {
+        Some(name) => page.put(PLAIN, "    could stay: ").put(BOLD, name),
+        None => page.put(PLAIN, "    a new home is needed"),
+    };
+    if !home.reasons.is_empty() {
+        page.put(DIM, format_args!("  {}", home.reasons.join("; ")));
+    }
+    page.end();
 }
 
 /// For each member as much of the end of its path as tells its file from the others.

@@ -13,53 +13,46 @@ const SHOWN: usize = 15;
 
 /// Writes the page.
 pub fn write(page: &mut Page, fleet: &Fleet) {
-    let pairs = "Whose functions stand in another repository; forks and vendored code come first.";
+    let why = "Whose functions stand in another repository; forks and vendored code come first.";
     section(
         page,
-        ("Repositories that share code", pairs),
+        ("Repositories that share code", why),
         &fleet.pairs,
         pair,
     );
     let (modules, functions): (Vec<&FleetCopy>, Vec<&FleetCopy>) =
         fleet.copies.iter().partition(|copy| copy.module);
+    let write_copy = |page: &mut Page, one: &&FleetCopy| copy(page, one);
     let why = "Most functions of the smaller one stand in the other one; the newest is the first.";
-    section(
-        page,
-        ("Modules in several repositories", why),
-        &modules,
-        |page, one| copy(page, one),
-    );
+    let heading = "Modules in several repositories";
+    section(page, (heading, why), &modules, write_copy);
     let why = "Functions and types that are not in a module above.";
-    section(
-        page,
-        ("Functions in several repositories", why),
-        &functions,
-        |page, one| {
-            copy(page, one);
-        },
-    );
+    let heading = "Functions in several repositories";
+    section(page, (heading, why), &functions, write_copy);
     if fleet.unread_files > 0 {
-        let gone = count(fleet.unread_files, "file");
-        page.put(
-            WARN,
-            format_args!("{gone} of candidates could not be read as when they were audited: "),
-        );
-        page.put(
-            PLAIN,
-            "of these, only what is the same is told (`audit --parquet` again, or `--trees`)",
-        )
-        .end();
+        tell_unread(page, fleet.unread_files);
     }
+    let counts = format!(
+        "{} in {}; {} of different texts, {} compared ({})",
+        count(usize::try_from(fleet.units).unwrap_or(usize::MAX), "unit"),
+        count(fleet.repositories, "repository"),
+        count(fleet.candidates, "candidate"),
+        fleet.compared,
+        fleet.engine
+    );
+    page.put(DIM, counts).end();
+}
+
+/// How many files are no longer as their rows say.
+fn tell_unread(page: &mut Page, files: usize) {
+    let gone = count(files, "file");
     page.put(
-        DIM,
-        format_args!(
-            "{} in {}; {} of different texts, {} compared ({})",
-            count(usize::try_from(fleet.units).unwrap_or(usize::MAX), "unit"),
-            count(fleet.repositories, "repository"),
-            count(fleet.candidates, "candidate"),
-            fleet.compared,
-            fleet.engine
-        ),
+        WARN,
+        format_args!("{gone} of candidates could not be read as when they were audited: "),
+    );
+    page.put(
+        PLAIN,
+        "of these, only what is the same is told (`audit --parquet` again, or `--trees`)",
     )
     .end();
 }
@@ -95,10 +88,9 @@ fn pair(page: &mut Page, pair: &RepositoryPair) {
 fn copy(page: &mut Page, copy: &FleetCopy) {
     let places = count(copy.members.len(), "place");
     let lines = count(usize::try_from(copy.lines).unwrap_or(usize::MAX), "line");
-    let what = if copy.same {
-        "the same"
-    } else {
-        "with differences"
+    let what = match copy.same {
+        true => "the same",
+        false => "with differences",
     };
     page.put(PLAIN, "  ")
         .put(BOLD, places)
@@ -108,17 +100,21 @@ fn copy(page: &mut Page, copy: &FleetCopy) {
         let behind = copy.behind.iter().find(|behind| behind.member == at);
         member(page, one, behind);
     });
+    copy_differences(page, copy);
+}
+
+fn copy_differences(page: &mut Page, copy: &FleetCopy) {
     let only = copy.differences.iter().map(|difference| {
-        let owner = if difference.in_first {
+        let at = if difference.in_first {
             0
         } else {
             difference.member
         };
-        let owner = copy.members.get(owner);
-        let (repository, path) =
-            owner.map_or(("", ""), |one| (one.repository.as_str(), one.path.as_str()));
+        let owner = copy.members.get(at);
+        let owner = owner.map(|one| format!("{}/{}", one.repository, one.path));
+        let owner = owner.unwrap_or_else(|| "/".to_owned());
         Only {
-            place: format!("{repository}/{path}:{}", difference.line),
+            place: format!("{owner}:{}", difference.line),
             aspect: difference.aspect,
             text: &difference.text,
         }

@@ -2,7 +2,7 @@
 
 use coalesce_model::{
     TreePath,
-    envelope::{Committed, Envelope, Migrate, Recover, RecoverOutcome, Rollback},
+    envelope::{Committed, Envelope, Migrate, Recover, RecoverOutcome, Rollback, Verify},
 };
 
 use crate::{
@@ -19,12 +19,9 @@ pub fn write_migrate(page: &mut Page, envelope: &Envelope, migrate: &Migrate) {
     plan::not_rewritten(page, &migrate.plan.not_rewritten, plan::NOT_REWRITTEN_SHOWN);
     plan::unproven(page, &migrate.plan.unproven, plan::NOT_REWRITTEN_SHOWN);
     plan::findings(page, envelope);
-    for (what, path) in migrate
-        .baseline
-        .iter()
-        .map(|path| ("baseline", path))
-        .chain(migrate.tests.iter().map(|path| ("guard test", path)))
-    {
+    let baseline = migrate.baseline.iter().map(|path| ("baseline", path));
+    let tests = migrate.tests.iter().map(|path| ("guard test", path));
+    for (what, path) in baseline.chain(tests) {
         page.put(PLAIN, format_args!("wrote the {what} "))
             .put(PLACE, path)
             .end();
@@ -35,15 +32,19 @@ pub fn write_migrate(page: &mut Page, envelope: &Envelope, migrate: &Migrate) {
     }
     plan::summary(page, &migrate.plan);
     if let Some(verification) = &migrate.verification {
-        verify::mended(page, verification);
-        verify::settled(page, verification);
-        verify::unused_imports(page, verification);
-        verify::failures(page, verification);
-        verify::unreached(page, verification);
-        verify::verdict(page, verification);
+        write_verification(page, verification);
     }
     outcome(page, migrate);
     plan::answer(page, &migrate.plan.answer);
+}
+
+fn write_verification(page: &mut Page, verification: &Verify) {
+    verify::mended(page, verification);
+    verify::settled(page, verification);
+    verify::unused_imports(page, verification);
+    verify::failures(page, verification);
+    verify::unreached(page, verification);
+    verify::verdict(page, verification);
 }
 
 /// Findings, what was done, and the answer.

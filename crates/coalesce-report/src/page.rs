@@ -204,6 +204,11 @@ impl Page {
             self.put(DIM, format_args!("[{}]", finding.code));
         }
         self.put(PLAIN, format_args!(": {}", finding.message)).end();
+        self.help(finding);
+    }
+
+    /// Adds what helps against a finding, on a line of its own.
+    pub fn help(&mut self, finding: &FindingEntry) {
         if let Some(help) = &finding.help {
             self.put(PLAIN, "    ")
                 .put(BOLD, "help")

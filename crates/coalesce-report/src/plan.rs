@@ -23,12 +23,12 @@ const LONG_DIFF: usize = 400;
 
 /// Writes the page.
 pub fn write(page: &mut Page, envelope: &Envelope, plan: &Plan) {
-    let lines = plan.diff.lines().count();
     if page.quiet() {
         findings(page, envelope);
         answer(page, &plan.answer);
         return;
     }
+    let lines = plan.diff.lines().count();
     let is_long = lines > LONG_DIFF && !page.shows_diff();
     if is_long {
         summary(page, plan);
@@ -44,26 +44,32 @@ pub fn write(page: &mut Page, envelope: &Envelope, plan: &Plan) {
     unproven(page, &plan.unproven, usize::MAX);
     findings(page, envelope);
     if is_long {
-        page.gap();
-        // What has no manifest yet is no other command's.
-        let by = match envelope.command {
-            Command::Plan | Command::Migrate => page.command(&["plan", "--diff"]),
-            _ => "--all".to_owned(),
-        };
-        page.line(format_args!(
-            "the diff has {lines} lines: `{by}` shows it, with each reference and why"
-        ));
+        say_how_to_see(page, envelope.command, lines);
+        say_where_saved(page, plan);
     } else {
         summary(page, plan);
-    }
-    if let Some(saved) = &plan.saved {
-        page.line(format_args!(
-            "saved to {saved}; apply it with `{}`",
-            page.command(&["migrate", "--plan", saved])
-        ));
-    }
-    if !is_long {
+        say_where_saved(page, plan);
         answer(page, &plan.answer);
+    }
+}
+
+/// How to see a diff that is too long for the page.
+fn say_how_to_see(page: &mut Page, command: Command, lines: usize) {
+    page.gap();
+    // What has no manifest yet is no other command's.
+    let by = match command {
+        Command::Plan | Command::Migrate => page.command(&["plan", "--diff"]),
+        _ => "--all".to_owned(),
+    };
+    page.line(format_args!(
+        "the diff has {lines} lines: `{by}` shows it, with each reference and why"
+    ));
+}
+
+fn say_where_saved(page: &mut Page, plan: &Plan) {
+    if let Some(saved) = &plan.saved {
+        let command = page.command(&["migrate", "--plan", saved]);
+        page.line(format_args!("saved to {saved}; apply it with `{command}`"));
     }
 }
 
@@ -287,10 +293,8 @@ pub fn summary(page: &mut Page, plan: &Plan) {
     }
     page.gap();
     let of = |kind| {
-        plan.operations
-            .iter()
-            .filter(|entry| entry.operation == kind)
-            .count()
+        let operations = plan.operations.iter();
+        operations.filter(|entry| entry.operation == kind).count()
     };
     let rewritten: BTreeSet<_> = plan.rewrites.iter().map(|rewrite| &rewrite.path).collect();
     page.line(format_args!(
@@ -304,25 +308,17 @@ pub fn summary(page: &mut Page, plan: &Plan) {
         count(rewritten.len(), "file"),
         plan.not_rewritten.len(),
     ));
-    page.put(PLAIN, format_args!("{}; ", read_counts(&plan.files)));
     let (before, after) = (plan.cycles_before, plan.cycles_after);
-    // What is refused was not worked out to its end.
-    if !plan.answer.refused() {
-        page.put(
-            PLAIN,
-            format_args!(
-                "import cycles: {} eager and {} late before, ",
-                before.eager, before.lazy
-            ),
-        );
-        page.put(
-            PLAIN,
-            format_args!("{} eager and {} late after", after.eager, after.lazy),
-        )
-        .end();
+    let cycles = if plan.answer.refused() {
+        // What is refused was not worked out to its end.
+        "import cycles were not compared".to_owned()
     } else {
-        page.line("import cycles were not compared");
-    }
+        format!(
+            "import cycles: {} eager and {} late before, {} eager and {} late after",
+            before.eager, before.lazy, after.eager, after.lazy
+        )
+    };
+    page.line(format_args!("{}; {cycles}", read_counts(&plan.files)));
 }
 
 /// The last lines: what was proven, and no more.

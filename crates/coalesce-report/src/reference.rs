@@ -79,38 +79,46 @@ fn collect(root: &Value, place: &Place<'_>, found: &mut Vec<Table>) {
         about: about.unwrap_or_default(),
         keys: Vec::new(),
     });
-    let required = place.schema.get("required").and_then(Value::as_array);
-    let is_required =
-        |name: &str| required.is_some_and(|all| all.iter().any(|one| one.as_str() == Some(name)));
     let properties = place.schema.get("properties").and_then(Value::as_object);
     let mut keys = Vec::new();
     for (name, property) in properties.into_iter().flatten() {
-        let below = if place.name.is_empty() {
-            name.clone()
-        } else {
-            format!("{}.{name}", place.name)
-        };
         match table_of(root, property) {
             Some((schema, repeated)) => {
-                let place = Place {
+                let below = Place {
                     schema,
-                    name: below,
+                    name: place.full_name(name),
                     repeated,
                     about: description(property),
                 };
-                collect(root, &place, found);
+                collect(root, &below, found);
             }
-            None => keys.push(Key {
-                name: name.clone(),
-                value: value_of(root, property),
-                required: is_required(name),
-                default: default_of(property),
-                about: description(property).unwrap_or_default(),
-            }),
+            None => keys.push(place.key(root, name, property)),
         }
     }
     if let Some(table) = found.get_mut(at) {
         table.keys = keys;
+    }
+}
+
+impl Place<'_> {
+    fn full_name(&self, key: &str) -> String {
+        if self.name.is_empty() {
+            key.to_owned()
+        } else {
+            format!("{}.{key}", self.name)
+        }
+    }
+
+    fn key(&self, root: &Value, name: &str, property: &Value) -> Key {
+        let required = self.schema.get("required").and_then(Value::as_array);
+        let mut required = required.into_iter().flatten();
+        Key {
+            name: name.to_owned(),
+            value: value_of(root, property),
+            required: required.any(|one| one.as_str() == Some(name)),
+            default: default_of(property),
+            about: description(property).unwrap_or_default(),
+        }
     }
 }
 

@@ -14,36 +14,33 @@ pub fn write(page: &mut Page, envelope: &Envelope, refs: &Refs) {
     for reference in &refs.references {
         page.place(&reference.path, Some(reference.range));
         page.put(PLAIN, format_args!(": {}", reference.line_text));
-        page.put(
-            DIM,
-            format_args!("  [{}{}]", form(reference.form), doubt(reference.certainty)),
-        )
-        .end();
+        let (form, doubt) = (form(reference.form), doubt(reference.certainty));
+        page.put(DIM, format_args!("  [{form}{doubt}]")).end();
     }
     for finding in &envelope.findings {
         page.finding(finding);
     }
-    if page.quiet() {
-        return;
+    if !page.quiet() {
+        page.gap();
+        page.line(counts(refs));
     }
-    page.gap();
-    let files: BTreeSet<_> = refs
-        .references
-        .iter()
+}
+
+fn counts(refs: &Refs) -> String {
+    let references = refs.references.iter();
+    let files: BTreeSet<_> = references
+        .clone()
         .map(|reference| &reference.path)
         .collect();
-    let certain = refs
-        .references
-        .iter()
-        .filter(|reference| reference.certainty == Certainty::Exact);
-    let unsure = refs.references.len() - certain.count();
-    page.line(format_args!(
-        "{}: {} of {} in {}, {unsure} of them not certain",
+    let unsure = references.filter(|reference| reference.certainty != Certainty::Exact);
+    format!(
+        "{}: {} of {} in {}, {} of them not certain",
         read_counts(&refs.files),
         count(refs.references.len(), "reference"),
         refs.name,
         count(files.len(), "file"),
-    ));
+        unsure.count(),
+    )
 }
 
 const fn doubt(certainty: Certainty) -> &'static str {

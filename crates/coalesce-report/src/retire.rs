@@ -18,12 +18,11 @@ pub fn write(page: &mut Page, envelope: &Envelope, retire: &Retire) {
         plan::diff(page, &without_deletions(&retire.plan.diff));
     }
     let (going, staying): (Vec<_>, Vec<_>) = retire.shims.iter().partition(|shim| shim.goes);
+    let (heading, what) = match retire.applied {
+        true => ("Shims that are gone", "gone"),
+        false => ("Shims that go", "going"),
+    };
     if !going.is_empty() {
-        let heading = if retire.applied {
-            "Shims that are gone"
-        } else {
-            "Shims that go"
-        };
         page.section(BOLD, heading, going.len(), "");
         page.some(&going, |page, shim| write_shim(page, shim));
     }
@@ -37,13 +36,9 @@ pub fn write(page: &mut Page, envelope: &Envelope, retire: &Retire) {
         return;
     }
     page.gap();
-    page.line(format_args!(
-        "{}: {} of {}; {}",
-        if retire.applied { "gone" } else { "going" },
-        going.len(),
-        count(retire.shims.len(), "shim"),
-        read_counts(&retire.plan.files)
-    ));
+    let (goes, all) = (going.len(), count(retire.shims.len(), "shim"));
+    let read = read_counts(&retire.plan.files);
+    page.line(format_args!("{what}: {goes} of {all}; {read}"));
     last_line(page, retire);
 }
 

@@ -6,7 +6,7 @@
 
 use coalesce_model::{
     ContentHash, Severity,
-    envelope::{Body, DuplicateEntry, Envelope, FindingEntry},
+    envelope::{Body, DuplicateEntry, DuplicateMember, Envelope, FindingEntry},
     finding::codes,
 };
 use serde_json::{Value, json};
@@ -143,39 +143,43 @@ const fn level(severity: Severity) -> &'static str {
 
 /// A class of duplicates: its first member is where it is, the others are related.
 fn of_duplicates(class: &DuplicateEntry, severity: Severity) -> Value {
-    let physical = |member: &coalesce_model::envelope::DuplicateMember| {
-        let [first, last] = member.lines;
-        let region = json!({ "startLine": first, "endLine": last });
-        place(&member.path.to_string(), Some(region))
-    };
     let related = class.members.iter().skip(1).take(RELATED).enumerate();
     let related = related.map(|(at, member)| {
         json!({
             "id": at + 1,
             "message": { "text": member.item },
-            "physicalLocation": physical(member),
+            "physicalLocation": place_of_member(member),
         })
     });
+    let first = class.members.first().map(place_of_member);
+    let first = first.map(|physical| json!({ "physicalLocation": physical }));
+    json!({
+        "ruleId": codes::DUPLICATES,
+        "ruleIndex": index_of(codes::DUPLICATES.0),
+        "level": level(severity),
+        "message": { "text": message_of_duplicates(class) },
+        "locations": first.into_iter().collect::<Vec<_>>(),
+        "relatedLocations": related.collect::<Vec<_>>(),
+        "partialFingerprints": { "coalesce/v1": fingerprint(&class.id) },
+    })
+}
+
+fn place_of_member(member: &DuplicateMember) -> Value {
+    let [first, last] = member.lines;
+    let region = json!({ "startLine": first, "endLine": last });
+    place(&member.path.to_string(), Some(region))
+}
+
+fn message_of_duplicates(class: &DuplicateEntry) -> String {
     let places = count(class.members.len(), "place");
-    let text = match &class.title {
+    match &class.title {
         Some(title) => format!("{title}: {places}"),
         None => format!(
             "a {} in {places}; {} could go",
             class.kind.as_str(),
             count(class.removable_lines as usize, "line")
         ),
-    };
-    let first = class.members.first().map(physical);
-    let first = first.map(|physical| json!({ "physicalLocation": physical }));
-    json!({
-        "ruleId": codes::DUPLICATES,
-        "ruleIndex": index_of(codes::DUPLICATES.0),
-        "level": level(severity),
-        "message": { "text": text },
-        "locations": first.into_iter().collect::<Vec<_>>(),
-        "relatedLocations": related.collect::<Vec<_>>(),
-        "partialFingerprints": { "coalesce/v1": fingerprint(&class.id) },
-    })
+    }
 }
 
 fn place(path: &str, region: Option<Value>) -> Value {

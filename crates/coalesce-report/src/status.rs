@@ -1,6 +1,6 @@
 //! The page of `status`: how far each manifest has come, what was cut off, which shims are left.
 
-use coalesce_model::envelope::{Envelope, ManifestEntry, ShimEntry, State, Status};
+use coalesce_model::envelope::{Envelope, ManifestEntry, MigrationEntry, ShimEntry, State, Status};
 
 use crate::page::{BAD, BOLD, DIM, GOOD, PLACE, PLAIN, Page, WARN, count, listed, read_counts};
 
@@ -10,15 +10,7 @@ const USERS_SHOWN: usize = 6;
 /// Writes the page.
 pub fn write(page: &mut Page, envelope: &Envelope, status: &Status) {
     if let Some(unfinished) = &status.unfinished {
-        page.put(BAD, "unfinished")
-            .put(PLAIN, format_args!(": {} was cut off", unfinished.id))
-            .end();
-        page.line(format_args!(
-            "    run `{}` or `{}`",
-            page.command(&["recover", "--finish"]),
-            page.command(&["recover", "--undo"])
-        ));
-        page.gap();
+        write_unfinished(page, unfinished);
     }
     for finding in &envelope.findings {
         page.finding(finding);
@@ -30,31 +22,40 @@ pub fn write(page: &mut Page, envelope: &Envelope, status: &Status) {
         page.section(BOLD, "Shims that are left", status.shims.len(), "");
         page.some(&status.shims, write_shim);
     }
-    if !status.migrations.is_empty() && !page.quiet() {
-        page.section(
-            BOLD,
-            "Migrations that can be undone",
-            status.migrations.len(),
-            "",
-        );
-        page.some(&status.migrations, |page, migration| {
-            page.line(format_args!(
-                "  {}  {}",
-                migration.id,
-                count(migration.files, "file")
-            ));
-        });
-    }
     if page.quiet() {
         return;
     }
+    if !status.migrations.is_empty() {
+        let heading = "Migrations that can be undone";
+        page.section(BOLD, heading, status.migrations.len(), "");
+        page.some(&status.migrations, |page, migration| {
+            let files = count(migration.files, "file");
+            page.line(format_args!("  {}  {files}", migration.id));
+        });
+    }
     page.gap();
+    write_counts(page, status);
+    next(page, status);
+}
+
+/// A migration that was cut off, and the two ways on.
+fn write_unfinished(page: &mut Page, unfinished: &MigrationEntry) {
+    page.put(BAD, "unfinished")
+        .put(PLAIN, format_args!(": {} was cut off", unfinished.id))
+        .end();
+    page.line(format_args!(
+        "    run `{}` or `{}`",
+        page.command(&["recover", "--finish"]),
+        page.command(&["recover", "--undo"])
+    ));
+    page.gap();
+}
+
+/// How many manifests have come how far, and how many shims are left.
+fn write_counts(page: &mut Page, status: &Status) {
     let of = |state| {
-        status
-            .manifests
-            .iter()
-            .filter(|entry| entry.state == state)
-            .count()
+        let manifests = status.manifests.iter();
+        manifests.filter(|entry| entry.state == state).count()
     };
     page.line(format_args!(
         "{}: {} done, {} partly, {} open; {} left",
@@ -65,7 +66,6 @@ pub fn write(page: &mut Page, envelope: &Envelope, status: &Status) {
         count(status.shims.len(), "shim"),
     ));
     page.line(read_counts(&status.files));
-    next(page, status);
 }
 
 /// What to type next, of what is left.

@@ -213,30 +213,27 @@ pub fn verdict(page: &mut Page, verify: &Verify) {
         page.put(BAD, format_args!("no: {new}")).end();
         return;
     }
-    let judged: usize = verify
+    let after = verify
         .runs
         .iter()
-        .filter(|run| run.state == TreeState::After)
-        .map(|run| run.judged)
-        .sum();
+        .filter(|run| run.state == TreeState::After);
+    let judged: usize = after.map(|run| run.judged).sum();
     page.put(GOOD, "yes");
     page.put(PLAIN, format_args!(": {judged} checked after the change"));
-    if verify.grade == Some(Grade::NotProven) {
-        page.put(
-            PLAIN,
-            "; not proven: places are left that this does not tell",
-        );
-    } else if let Some(grade) = verify.grade {
-        page.put(PLAIN, format_args!("; proven as `{}`", grade.as_str()));
+    match verify.grade {
+        Some(Grade::NotProven) => {
+            let open = "; not proven: places are left that this does not tell";
+            page.put(PLAIN, open);
+        }
+        Some(grade) => {
+            page.put(PLAIN, format_args!("; proven as `{}`", grade.as_str()));
+        }
+        None => {}
     }
     if verify.failing_before > 0 {
-        page.put(
-            PLAIN,
-            format_args!(
-                "; {} before and after, of which nothing is known",
-                count(verify.failing_before, "failure")
-            ),
-        );
+        let failures = count(verify.failing_before, "failure");
+        let unknown = format_args!("; {failures} before and after, of which nothing is known");
+        page.put(PLAIN, unknown);
     }
     page.end();
 }

@@ -18,8 +18,10 @@ use crate::{
     facts::{self, Facts},
     outline, references,
     regressions::{
-        Tree, conditions_said_again, hidden_beside_globs, idle_macro_imports, idle_reexports,
-        left_unused, lookup_regressions, raised_lints, regressions,
+        Tree, TreeWithGlobs, ambiguous_methods, ambiguous_reexports, captured_names,
+        conditions_said_again, deprecated_uses, expectations_in_doubt, hidden_beside_globs,
+        idle_macro_imports, idle_reexports, left_unused, lookup_regressions, raised_lints,
+        regressions,
     },
     resolve::{self, ModuleId, Reach, Res, World},
     retire, retire_items, rewrite,
@@ -293,9 +295,15 @@ impl LanguageGraph for RustGraph {
     ) -> Vec<Unproven> {
         let (before, after) = (self.tree(before_texts), after.tree(after_texts));
         let mut found = left_unused(before, after);
-        found.extend(hidden_beside_globs(before, after));
+        found.extend(ambiguous_methods(before, after));
+        let (old, new) = (TreeWithGlobs::of(before), TreeWithGlobs::of(after));
+        found.extend(ambiguous_reexports(&old, &new));
+        found.extend(captured_names(before, after));
+        found.extend(deprecated_uses(before, after));
+        found.extend(expectations_in_doubt(before, after));
+        found.extend(hidden_beside_globs(&old, &new));
         found.extend(idle_macro_imports(before, after));
-        found.extend(idle_reexports(before, after));
+        found.extend(idle_reexports(&old, &new));
         found.extend(conditions_said_again(before, after));
         found.extend(raised_lints(before, after));
         found

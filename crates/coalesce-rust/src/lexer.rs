@@ -65,6 +65,36 @@ pub(crate) fn tokens(text: &str, span: ByteSpan) -> Vec<Token> {
     tokens
 }
 
+/// The tokens of the attributes that `text[start..end]` begins with, and no others.
+pub(crate) fn attribute_tokens(text: &str, span: ByteSpan) -> Vec<Token> {
+    let mut lexer = Lexer {
+        bytes: text.as_bytes(),
+        at: span.start as usize,
+        end: (span.end as usize).min(text.len()),
+    };
+    let (mut tokens, mut depth) = (Vec::new(), 0_usize);
+    while let Some(token) = lexer.next_token() {
+        let last = tokens.last().map(|last: &Token| last.kind);
+        let goes_on = depth > 0
+            || match token.kind {
+                TokenKind::Punct(b'#') => !matches!(last, Some(TokenKind::Punct(_))),
+                TokenKind::Punct(b'!') => last == Some(TokenKind::Punct(b'#')),
+                TokenKind::Open(b'[') => matches!(last, Some(TokenKind::Punct(_))),
+                _ => false,
+            };
+        if !goes_on {
+            break;
+        }
+        match token.kind {
+            TokenKind::Open(_) => depth += 1,
+            TokenKind::Close(_) => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        tokens.push(token);
+    }
+    tokens
+}
+
 /// Whether two texts differ in comments and in space alone, as far as their tokens say.
 ///
 /// ```

@@ -33,10 +33,14 @@ pub(crate) struct Said {
 
 /// What the attributes say that a text begins with, also those of `cfg_attr`.
 pub(crate) fn said(text: &str, span: ByteSpan) -> Vec<Said> {
-    let tokens = lexer::tokens(text, span);
+    said_by(text, &lexer::attribute_tokens(text, span))
+}
+
+/// The same by the tokens of the attributes.
+fn said_by(text: &str, tokens: &[Token]) -> Vec<Said> {
     let mut found = Vec::new();
     let mut at = 0;
-    while let Some(close) = attribute_end(&tokens, at) {
+    while let Some(close) = attribute_end(tokens, at) {
         let attribute = tokens.get(at..close).unwrap_or_default();
         let is_conditional = attribute
             .iter()
@@ -58,6 +62,15 @@ pub(crate) fn said(text: &str, span: ByteSpan) -> Vec<Said> {
         at = close + 1;
     }
     found
+}
+
+/// Whether the attributes that a text begins with say `#[deprecated]`.
+pub(crate) fn says_deprecated(text: &str, span: ByteSpan) -> bool {
+    let tokens = lexer::attribute_tokens(text, span);
+    let words = tokens.iter().map(|token| token.span.of(text));
+    let words: Vec<&str> = words.map(Option::unwrap_or_default).collect();
+    let mut starts = words.windows(3);
+    starts.any(|said| said == ["#", "[", "deprecated"])
 }
 
 /// The token that closes the attribute at `at`.
@@ -130,7 +143,7 @@ pub(crate) fn is_off(
     names: &[&str],
     texts: &dyn Texts,
 ) -> bool {
-    is_off_by(world, place, (names, &|_, _| true), texts)
+    is_off_by(world, place, (names, true), texts)
 }
 
 /// The same of what the compiler says before it reads the attributes of the very thing that the place is on, as it
@@ -141,32 +154,14 @@ pub(crate) fn is_off_around(
     names: &[&str],
     texts: &dyn Texts,
 ) -> bool {
-    let is_around = |text: &str, span: ByteSpan| !is_in_attributes(text, span, place.1);
-    is_off_by(world, place, (names, &is_around), texts)
+    is_off_by(world, place, (names, false), texts)
 }
 
-/// Whether a byte stands in the attributes that something begins with.
-fn is_in_attributes(text: &str, span: ByteSpan, at: u32) -> bool {
-    let tokens = lexer::tokens(text, span);
-    let mut next = 0;
-    while let Some(close) = attribute_end(&tokens, next) {
-        let ends = tokens.get(close).map_or(0, |token| token.span.end);
-        if at < ends {
-            return true;
-        }
-        next = close + 1;
-    }
-    false
-}
-
-/// Whether the attributes of something in a text count.
-type Counts<'a> = &'a dyn Fn(&str, ByteSpan) -> bool;
-
-/// The same by those of the definitions that count.
+/// The same by the definitions around, and where `counts_own` by the one in whose attributes the place stands.
 fn is_off_by(
     world: &World,
     (file, at): (FileId, u32),
-    (names, counts): (&[&str], Counts<'_>),
+    (names, counts_own): (&[&str], bool),
     texts: &dyn Texts,
 ) -> bool {
     let Some(text) = texts.text(&world[file].path) else {
@@ -184,14 +179,16 @@ fn is_off_by(
     let all = items.chain(impls).chain(uses);
     let mut spans: Vec<ByteSpan> = all
         .filter(|span| contains(span) && inside.start <= span.start && span.end <= inside.end)
-        .filter(|span| counts(&text, *span))
         .collect();
     spans.sort_by_key(|span| span.len());
-    let here = spans.into_iter().map(|span| said(&text, span));
-    let decided = here
-        .map(|said| decided(&said, names))
-        .find(Option::is_some)
-        .flatten();
+    let attributes = spans
+        .into_iter()
+        .map(|span| lexer::attribute_tokens(&text, span));
+    let counts =
+        |tokens: &Vec<Token>| counts_own || tokens.last().is_none_or(|last| last.span.end <= at);
+    let decided = attributes
+        .filter(counts)
+        .find_map(|tokens| decided(&said_by(&text, &tokens), names));
     decided.unwrap_or_else(|| is_off_in(world, body, names, texts))
 }
 

@@ -95,6 +95,12 @@ pub(crate) fn words_of(section: &str, name: &str) -> Option<impl Iterator<Item =
     Some(found.split(' '))
 }
 
+/// All that is said behind the names of a section.
+pub(crate) fn words_in(section: &str) -> impl Iterator<Item = &'static str> {
+    let pairs = lines(section).filter_map(|line| line.split_once(" = "));
+    pairs.flat_map(|(_, found)| found.split(' '))
+}
+
 fn read(section: &str) -> FxHashSet<&'static str> {
     let mut found = FxHashSet::default();
     for line in lines(section) {

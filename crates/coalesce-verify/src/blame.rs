@@ -9,7 +9,9 @@ use std::{
     collections::{BTreeMap, btree_map::Entry},
 };
 
-use coalesce_model::{LineIndex, NotRewritten, Rewrite, Texts, TreePath, envelope::FailureCause};
+use coalesce_model::{
+    ByteSpan, LineIndex, NotRewritten, Rewrite, Texts, TreePath, envelope::FailureCause,
+};
 use similar::{Algorithm, DiffOp};
 
 use crate::{check::Place, compare::Renames};
@@ -35,29 +37,14 @@ impl<'a> Blame<'a> {
         rewrites: &'a [Rewrite],
         not_rewritten: &'a [NotRewritten],
     ) -> Self {
-        let mut blame = Self {
+        Self {
             before,
             after,
             renames,
-            rewrites: BTreeMap::new(),
-            not_rewritten: BTreeMap::new(),
+            rewrites: by_path(rewrites, |rewrite| &rewrite.path),
+            not_rewritten: by_path(not_rewritten, |reference| &reference.path),
             lines: RefCell::default(),
-        };
-        for rewrite in rewrites {
-            blame
-                .rewrites
-                .entry(&rewrite.path)
-                .or_default()
-                .push(rewrite);
         }
-        for reference in not_rewritten {
-            blame
-                .not_rewritten
-                .entry(&reference.path)
-                .or_default()
-                .push(reference);
-        }
-        blame
     }
 
     /// The change at the first of the places that has one.
@@ -71,33 +58,24 @@ impl<'a> Blame<'a> {
         let path = self.renames.path(&place.path);
         let text = self.before.text(path)?;
         let index = LineIndex::new(&text);
-        let here = |start: u32, end: u32| {
-            (index.line_number(start)..=index.line_number(end)).contains(&line)
+        let here = |span: ByteSpan| {
+            (index.line_number(span.start)..=index.line_number(span.end)).contains(&line)
         };
-        let rewritten = self.rewrites.get(path).into_iter().flatten();
-        let rewritten = rewritten
-            .copied()
-            .find(|rewrite| here(rewrite.span.start, rewrite.span.end));
-        if let Some(rewrite) = rewritten {
-            return Some(FailureCause {
-                path: path.clone(),
-                line,
-                from: rewrite.from.clone(),
-                to: rewrite.to.clone(),
-                reason: rewrite.reason.clone(),
-            });
-        }
-        let left = self.not_rewritten.get(path).into_iter().flatten();
-        let left = left
-            .copied()
-            .find(|left| here(left.span.start, left.span.end))?;
-        Some(FailureCause {
+        let cause = |from: &str, to: &str, reason: String| FailureCause {
             path: path.clone(),
             line,
-            from: left.name.clone(),
-            to: left.name.clone(),
-            reason: format!("was left as it is: {}", left.why),
-        })
+            from: from.to_owned(),
+            to: to.to_owned(),
+            reason,
+        };
+        let mut rewritten = self.rewrites.get(path).into_iter().flatten();
+        if let Some(one) = rewritten.find(|rewrite| here(rewrite.span)) {
+            return Some(cause(&one.from, &one.to, one.reason.clone()));
+        }
+        let mut left = self.not_rewritten.get(path).into_iter().flatten();
+        let left = left.find(|left| here(left.span))?;
+        let reason = format!("was left as it is: {}", left.why);
+        Some(cause(&left.name, &left.name, reason))
     }
 
     /// The line before of a place after; `None` for a line that is new.
@@ -115,35 +93,32 @@ impl<'a> Blame<'a> {
     }
 }
 
+fn by_path<T>(all: &[T], path: impl Fn(&T) -> &TreePath) -> BTreeMap<&TreePath, Vec<&T>> {
+    let mut found: BTreeMap<&TreePath, Vec<&T>> = BTreeMap::new();
+    for one in all {
+        found.entry(path(one)).or_default().push(one);
+    }
+    found
+}
+
 /// For each line of `after`, 0-based, its line in `before`, 1-based. A changed line is that at the
 /// same place of the changed lines.
 fn lines_before(before: &str, after: &str) -> Vec<Option<u32>> {
     let (old, new): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
     let mut lines = vec![None; new.len()];
     for operation in similar::capture_diff_slices(Algorithm::Myers, &old, &new) {
-        let (old, new) = match operation {
-            DiffOp::Equal {
-                old_index,
-                new_index,
-                len,
-            } => (old_index..old_index + len, new_index..new_index + len),
-            DiffOp::Replace {
-                old_index,
-                old_len,
-                new_index,
-                new_len,
-            } => (
-                old_index..old_index + old_len,
-                new_index..new_index + new_len,
-            ),
-            DiffOp::Delete { .. } | DiffOp::Insert { .. } => continue,
-        };
+        if matches!(operation, DiffOp::Delete { .. } | DiffOp::Insert { .. }) {
+            continue;
+        }
+        let (old, new) = (operation.old_range(), operation.new_range());
         let last = old.end.saturating_sub(1);
-        for (at, line) in new.enumerate() {
-            let from = (old.start + at).min(last);
-            if let Some(slot) = lines.get_mut(line) {
-                *slot = u32::try_from(from + 1).ok();
-            }
+        for (slot, at) in lines
+            .iter_mut()
+            .skip(new.start)
+            .take(new.len())
+            .zip(old.start..)
+        {
+            *slot = u32::try_from(at.min(last) + 1).ok();
         }
     }
     lines

@@ -19,7 +19,7 @@ use crate::{
     compiled::{Artifact, Artifacts},
     error::{Error, ErrorKind},
     program::{self, Finished},
-    scratch::Scratch,
+    scratch::{Scratch, path_in},
     unused::{self, UnusedImport},
 };
 
@@ -176,6 +176,15 @@ struct Span {
     expansion: Option<Box<Expansion>>,
 }
 
+impl Span {
+    /// This place, and those of the macro calls that it comes of.
+    fn with_expansions(&self) -> impl Iterator<Item = &Self> {
+        std::iter::successors(Some(self), |span| {
+            span.expansion.as_ref().map(|expansion| &expansion.span)
+        })
+    }
+}
+
 #[derive(Deserialize)]
 struct Expansion {
     span: Span,
@@ -194,6 +203,24 @@ struct Said {
     artifacts: Artifacts,
 }
 
+impl Said {
+    /// How often each unit is compiled: a target by itself, and with its tests.
+    fn built_units(&self) -> BTreeMap<String, usize> {
+        let mut units: BTreeMap<String, usize> = BTreeMap::new();
+        for (manifest, kind, name, _) in &self.built {
+            let unit = format!("{}{} `{name}`", manifest.display(), kind.join(", "));
+            *units.entry(unit).or_default() += 1;
+        }
+        units
+    }
+
+    fn add_artifact(&mut self, artifact: Artifact, manifest: PathBuf, target: Target) {
+        let built = (manifest, target.kind, target.name, artifact.test);
+        self.built.insert(built);
+        self.artifacts.add(artifact);
+    }
+}
+
 struct Reader<'s> {
     tree: &'s Path,
     place: &'s Path,
@@ -205,41 +232,24 @@ struct Reader<'s> {
 
 impl Reader<'_> {
     fn outcome(&self, done: &Finished) -> Result<Outcome, Error> {
-        let Said {
-            built,
-            mut failures,
-            broken,
-            said,
-            artifacts,
-        } = self.report(&String::from_utf8_lossy(&done.stdout))?;
+        let mut said = self.report(&String::from_utf8_lossy(&done.stdout))?;
         // A library and its tests are compiled from the same files and fail alike.
         let mut seen = BTreeSet::new();
+        let mut failures = std::mem::take(&mut said.failures);
         failures.retain(|failure| seen.insert((failure.key.clone(), failure.places.clone())));
         let silent = !done.success() && failures.is_empty();
         let talk = last_lines(&done.stderr);
         if silent {
-            failures.push(Failure {
-                subject: self.command.clone(),
-                key: String::new(),
-                message: talk.clone(),
-                places: Vec::new(),
-                suggestions: Vec::new(),
-                settled: false,
-            });
-        }
-        let mut units: BTreeMap<String, usize> = BTreeMap::new();
-        for (manifest, kind, name, _) in &built {
-            let unit = format!("{}{} `{name}`", manifest.display(), kind.join(", "));
-            *units.entry(unit).or_default() += 1;
+            failures.push(Failure::of_program(self.command.clone(), talk.clone()));
         }
         let first = failures.first().map(|failure| failure.message.clone());
-        let hopeless = !done.success() && built.is_empty();
+        let hopeless = !done.success() && said.built.is_empty();
         Ok(Outcome {
-            judged: built.len() + broken.len() + usize::from(silent),
+            judged: said.built.len() + said.broken.len() + usize::from(silent),
             hopeless: hopeless.then(|| first.unwrap_or(talk)),
             failures,
-            unused: unused::agreed(&said, &units),
-            compiled: artifacts.files(self.tree, self.place, &self.set),
+            unused: unused::agreed(&said.said, &said.built_units()),
+            compiled: said.artifacts.files(self.tree, self.place, &self.set),
             ..Outcome::default()
         })
     }
@@ -269,34 +279,36 @@ impl Reader<'_> {
                 features,
                 filenames,
             } if manifest_path.starts_with(self.tree) => {
-                report.artifacts.add(Artifact {
+                let artifact = Artifact {
                     package: package_id,
                     features,
                     filenames,
                     test: profile.test,
-                });
-                let built = (manifest_path, target.kind, target.name, profile.test);
-                report.built.insert(built);
+                };
+                report.add_artifact(artifact, manifest_path, target);
             }
             Line::CompilerMessage {
                 manifest_path,
                 target,
                 message,
-            } => {
-                let subject = format!("{} `{}`", target.kind.join(", "), target.name);
-                let unit = format!("{}{subject}", manifest_path.display());
-                let unused = self.unused(&message).into_iter();
-                let said = unused.map(|import| (unit.clone(), import));
-                report.said.extend(said);
-                if message.level.starts_with("error") {
-                    report.broken.insert(unit);
-                    report.failures.extend(self.failure(subject, message));
-                }
-            }
+            } => self.add_message(message, &manifest_path, &target, report),
             Line::BuildScriptExecuted { package_id, cfgs } => {
                 report.artifacts.set_by_build_script(package_id, cfgs);
             }
             _ => {}
+        }
+    }
+
+    fn add_message(&self, message: Message, manifest: &Path, target: &Target, report: &mut Said) {
+        let subject = format!("{} `{}`", target.kind.join(", "), target.name);
+        let unit = format!("{}{subject}", manifest.display());
+        let unused = self.unused(&message).into_iter();
+        report
+            .said
+            .extend(unused.map(|import| (unit.clone(), import)));
+        if message.level.starts_with("error") {
+            report.broken.insert(unit);
+            report.failures.extend(self.failure(subject, message));
         }
     }
 
@@ -328,25 +340,14 @@ impl Reader<'_> {
         if message.spans.is_empty() && message.message.starts_with("aborting due to") {
             return None;
         }
-        let mut spans: Vec<&Span> = Vec::new();
-        for primary in [true, false] {
-            let fits = message
-                .spans
-                .iter()
-                .filter(|span| span.is_primary == primary);
-            for span in fits {
-                let mut at = Some(span);
-                while let Some(span) = at {
-                    spans.push(span);
-                    at = span.expansion.as_ref().map(|expansion| &expansion.span);
-                }
-            }
-        }
+        let mut spans: Vec<&Span> = message.spans.iter().collect();
+        spans.sort_by_key(|span| !span.is_primary);
+        let expanded = spans.into_iter().flat_map(Span::with_expansions);
+        let places = expanded.filter_map(|span| self.at(span)).collect();
         let suggestions = message.children.iter();
         let suggestions = suggestions
             .filter_map(|child| self.suggestion(child))
             .collect();
-        let places: Vec<Place> = spans.iter().filter_map(|span| self.at(span)).collect();
         let code = message.code.map(|code| code.code).unwrap_or_default();
         let rendered = message.rendered.as_deref().unwrap_or(&message.message);
         Some(Failure {
@@ -386,10 +387,8 @@ impl Reader<'_> {
     }
 
     fn at(&self, span: &Span) -> Option<Place> {
-        let file = self.place.join(&span.file_name);
-        let inside = file.strip_prefix(self.tree).ok()?.to_str()?;
         Some(Place {
-            path: TreePath::new(&inside.replace('\\', "/")).ok()?,
+            path: path_in(self.tree, &self.place.join(&span.file_name))?,
             line: span.line_start,
         })
     }

@@ -187,6 +187,20 @@ pub struct Failure {
     pub settled: bool,
 }
 
+impl Failure {
+    /// That of a program as a whole, of which nobody knows whether it would fail so again.
+    pub(crate) const fn of_program(subject: String, message: String) -> Self {
+        Self {
+            subject,
+            key: String::new(),
+            message,
+            places: Vec::new(),
+            suggestions: Vec::new(),
+            settled: false,
+        }
+    }
+}
+
 /// What a check has found.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outcome {
@@ -323,27 +337,22 @@ impl<'s> Checker<'s> {
             .env("CARGO_TARGET_DIR", cargo::target(self.scratch))
             .env("PYTHONDONTWRITEBYTECODE", "1");
         let done = program::run(&mut command, text, self.limits, self.scratch)?;
-        let said = last_lines(&format!(
-            "{}{}",
-            String::from_utf8_lossy(&done.stdout),
-            done.stderr
-        ));
+        if done.success() {
+            return Ok(Outcome {
+                judged: 1,
+                ..Outcome::default()
+            });
+        }
+        let out = String::from_utf8_lossy(&done.stdout);
+        let said = last_lines(&format!("{out}{}", done.stderr));
         let failure = Failure {
-            subject: text.to_owned(),
-            key: String::new(),
             places: python::places_in(&said, self.scratch),
-            message: said.clone(),
-            suggestions: Vec::new(),
-            settled: false,
+            ..Failure::of_program(text.to_owned(), said.clone())
         };
         Ok(Outcome {
             judged: 1,
-            hopeless: (!done.success()).then_some(said),
-            failures: if done.success() {
-                Vec::new()
-            } else {
-                vec![failure]
-            },
+            hopeless: Some(said),
+            failures: vec![failure],
             ..Outcome::default()
         })
     }

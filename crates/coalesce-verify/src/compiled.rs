@@ -9,9 +9,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use coalesce_model::TreePath;
-
-use crate::check::CompiledFile;
+use crate::{check::CompiledFile, scratch::path_in};
 
 /// One thing that was compiled.
 pub(crate) struct Artifact {
@@ -50,25 +48,16 @@ impl Artifacts {
         let mut found = BTreeSet::new();
         for artifact in &self.all {
             let names = self.names(artifact, set);
-            let lists = artifact
-                .filenames
-                .iter()
-                .filter_map(|made| list_beside(made));
-            for list in lists {
-                for source in fs::read_to_string(list)
-                    .iter()
-                    .flat_map(|text| sources(text))
-                {
-                    let inside = place.join(source);
-                    let path = inside
-                        .strip_prefix(tree)
-                        .ok()
-                        .and_then(|path| TreePath::new(&path.to_str()?.replace('\\', "/")).ok());
-                    found.extend(path.map(|path| CompiledFile {
-                        path,
-                        names: names.clone(),
-                    }));
-                }
+            let made = artifact.filenames.iter();
+            let lists = made.filter_map(|made| list_beside(made));
+            let texts = lists.filter_map(|list| fs::read_to_string(list).ok());
+            for text in texts {
+                let sources = sources(&text).into_iter();
+                let inside = sources.filter_map(|source| path_in(tree, &place.join(source)));
+                found.extend(inside.map(|path| CompiledFile {
+                    path,
+                    names: names.clone(),
+                }));
             }
         }
         found.into_iter().collect()

@@ -81,10 +81,14 @@ fn contained(
             report.over = Some(memory_bound(bounds));
         }
         group.end();
-        // What has ended waits to be collected.
-        while matches!(wait(WaitOptions::NOHANG), Ok(Some(_))) {}
+        collect_ended();
     }
     report
+}
+
+/// Collects what has ended and waits for that.
+fn collect_ended() {
+    while matches!(wait(WaitOptions::NOHANG), Ok(Some(_))) {}
 }
 
 /// Says when whoever started this process has gone, or wants an end.
@@ -188,12 +192,12 @@ fn end_all() -> usize {
         }
         ended.extend(left.iter().map(|pid| pid.as_raw_nonzero()));
         for signal in [Signal::STOP, Signal::KILL] {
-            for pid in &left {
-                // One that has ended by itself is as good.
+            // One that has ended by itself is as good.
+            left.iter().for_each(|pid| {
                 let _ = kill_process(*pid, signal);
-            }
+            });
         }
-        while matches!(wait(WaitOptions::NOHANG), Ok(Some(_))) {}
+        collect_ended();
         thread::sleep(LOOK);
     }
 }

@@ -24,6 +24,34 @@ const ASKING: Limits = Limits {
 /// Counts up when outcomes get another form: what was kept in an older one is not read.
 const FORM: u32 = 6;
 
+/// A line for each file of a tree, with the hash of what it holds.
+fn hashes(scratch: &Scratch, wanted: &Wanted) -> Result<String, Error> {
+    let mut all = String::new();
+    for (path, content) in wanted {
+        let failed = |error| Error::copy(&scratch.tree().join(path.as_str()), &error);
+        let hash = match content {
+            Content::Copy(from) => ContentHash::of(&fs::read(from).map_err(failed)?),
+            Content::Bytes(bytes, _) => ContentHash::of(bytes),
+            Content::Link(target) => ContentHash::of(target.as_os_str().as_encoded_bytes()),
+        };
+        all.push_str(&format!("{path} {hash}\n"));
+    }
+    Ok(all)
+}
+
+/// What a check is called, without what differs between the trees before and after.
+fn name(check: &Check) -> String {
+    match check {
+        Check::Cargo {
+            directory,
+            configuration,
+        } => format!("cargo {directory} {}", configuration.command()),
+        Check::Imports { .. } => "imports".to_owned(),
+        Check::Tests { paths, .. } => format!("tests {paths:?}"),
+        Check::Command { text } => format!("command {text}"),
+    }
+}
+
 /// The memory of one check of one tree.
 pub(crate) struct Memory {
     file: PathBuf,
@@ -34,16 +62,7 @@ pub(crate) struct Memory {
 impl Memory {
     /// The memory of `check` for the files of `wanted`, wherever they are now.
     pub fn of(scratch: &Scratch, wanted: &Wanted, check: &Check) -> Result<Self, Error> {
-        let mut all = String::new();
-        for (path, content) in wanted {
-            let failed = |error| Error::copy(&scratch.tree().join(path.as_str()), &error);
-            let hash = match content {
-                Content::Copy(from) => ContentHash::of(&fs::read(from).map_err(failed)?),
-                Content::Bytes(bytes, _) => ContentHash::of(bytes),
-                Content::Link(target) => ContentHash::of(target.as_os_str().as_encoded_bytes()),
-            };
-            all.push_str(&format!("{path} {hash}\n"));
-        }
+        let files = hashes(scratch, wanted)?;
         let what = format!("{check:?}");
         let tools = match check {
             Check::Cargo { .. } => cargo_version(scratch)?,
@@ -52,21 +71,11 @@ impl Memory {
             Check::Command { .. } => String::new(),
         };
         let key = format!(
-            "{} {FORM}\n{what}\n{tools}\n{all}",
+            "{} {FORM}\n{what}\n{tools}\n{files}",
             env!("CARGO_PKG_VERSION")
         );
         let key = ContentHash::of(key.as_bytes());
-        // By the check without what differs between the trees before and after.
-        let name = match check {
-            Check::Cargo {
-                directory,
-                configuration,
-            } => format!("cargo {directory} {}", configuration.command()),
-            Check::Imports { .. } => "imports".to_owned(),
-            Check::Tests { paths, .. } => format!("tests {paths:?}"),
-            Check::Command { text } => format!("command {text}"),
-        };
-        let name = format!("found-{}", ContentHash::of(name.as_bytes()));
+        let name = format!("found-{}", ContentHash::of(name(check).as_bytes()));
         let directory = scratch.directory().join(name);
         Ok(Self {
             file: directory.join(format!("{key}.json")),

@@ -66,44 +66,51 @@ pub(crate) fn run(
     for name in ["TMPDIR", "TMP", "TEMP"] {
         command.env(name, &temporary);
     }
-    let bounds = Bounds {
-        tree: scratch.original().to_owned(),
-        scratch: scratch.directory().to_owned(),
-        report: scratch.directory().join("contained.json"),
-        memory_bytes: MEMORY_BYTES,
-        disk_bytes: DISK_BYTES,
-        file_bytes: FILE_BYTES,
-    };
+    let bounds = bounds_on(scratch);
     let Some((executable, first)) = contain::child(&bounds) else {
         scratch.was_writable("programs are not contained on this system".to_owned());
         return run_alone(command.stdin(Stdio::null()), label, limits);
     };
     let mut contained = Command::new(executable);
-    contained.args(first).arg(command.get_program());
-    contained.args(command.get_args());
-    if let Some(directory) = command.get_current_dir() {
-        contained.current_dir(directory);
-    }
-    for (name, value) in command.get_envs() {
-        match value {
-            Some(value) => contained.env(name, value),
-            None => contained.env_remove(name),
-        };
-    }
+    contained.args(first);
+    hand_on(command, &mut contained);
     contained.stdin(Stdio::piped());
     // What an earlier one has left is no answer to this.
     let _ = std::fs::remove_file(&bounds.report);
     let finished = run_alone(&mut contained, label, limits)?;
     let report = std::fs::read_to_string(&bounds.report).ok();
     let report: Option<Report> = report.and_then(|text| serde_json::from_str(&text).ok());
-    let no_answer = || {
-        Error::new(
-            ErrorKind::Report,
-            format!("`{label}` was ended from outside"),
-        )
+    let Some(report) = report else {
+        let message = format!("`{label}` was ended from outside");
+        return Err(Error::new(ErrorKind::Report, message));
     };
-    let report = report.ok_or_else(no_answer)?;
     answered(report, finished, (label, command), scratch)
+}
+
+/// What a program may use and where it may write.
+fn bounds_on(scratch: &Scratch) -> Bounds {
+    Bounds {
+        tree: scratch.original().to_owned(),
+        scratch: scratch.directory().to_owned(),
+        report: scratch.directory().join("contained.json"),
+        memory_bytes: MEMORY_BYTES,
+        disk_bytes: DISK_BYTES,
+        file_bytes: FILE_BYTES,
+    }
+}
+
+/// Gives a command to the one that runs it: as its last arguments, with its directory and environment.
+fn hand_on(command: &Command, runner: &mut Command) {
+    runner.arg(command.get_program()).args(command.get_args());
+    if let Some(directory) = command.get_current_dir() {
+        runner.current_dir(directory);
+    }
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => runner.env(name, value),
+            None => runner.env_remove(name),
+        };
+    }
 }
 
 /// What a contained child has answered.
@@ -148,25 +155,10 @@ fn run_alone(command: &mut Command, label: &str, limits: Limits) -> Result<Finis
     let mut child = command
         .spawn()
         .map_err(|error| start_error(command.get_program().to_owned(), &error))?;
-    // A contained child ends everything itself when this is closed, also by our end.
-    let contained = child.stdin.take();
-    if contained.is_none() {
-        running(&child);
-    }
-    let out = child
-        .stdout
-        .take()
-        .map(|pipe| head(pipe, limits.output_bytes));
+    let out = child.stdout.take();
+    let out = out.map(|pipe| head(pipe, limits.output_bytes));
     let talk = child.stderr.take().map(tail);
-    let mut ended = wait_for_end(&mut child, limits.time);
-    if let Some(input) = contained.filter(|_| !matches!(ended, Ok(Some(_)))) {
-        drop(input);
-        // Its end is no answer, but everything that it started has ended with it.
-        if let Err(error) = wait_for_end(&mut child, ENDING) {
-            ended = Err(error);
-        }
-    }
-    end_group(&mut child);
+    let ended = end(&mut child, limits.time);
     let ended =
         ended.map_err(|error| Error::new(ErrorKind::Report, format!("{label}: {error}")))?;
     let Some(status) = ended else {
@@ -174,22 +166,52 @@ fn run_alone(command: &mut Command, label: &str, limits: Limits) -> Result<Finis
         return Err(Error::new(ErrorKind::TimedOut, message));
     };
     let out = out.and_then(|out| out.recv_timeout(AFTERWARDS).ok());
-    let stderr = talk
-        .and_then(|talk| talk.recv_timeout(AFTERWARDS).ok())
-        .unwrap_or_default();
-    let Some((stdout, whole)) = out else {
-        let message = format!("`{label}` left a process behind that goes on printing");
-        return Err(Error::new(ErrorKind::LeftBehind, message));
-    };
-    if !whole {
-        let message = format!("`{label}` printed more than {} bytes", limits.output_bytes);
-        return Err(Error::new(ErrorKind::TooMuchOutput, message));
-    }
+    let talk = talk.and_then(|talk| talk.recv_timeout(AFTERWARDS).ok());
     Ok(Finished {
         code: status.code(),
-        stdout,
-        stderr: String::from_utf8_lossy(&stderr).into_owned(),
+        stdout: whole_output(out, label, limits)?,
+        stderr: String::from_utf8_lossy(&talk.unwrap_or_default()).into_owned(),
     })
+}
+
+/// Waits for the end of a program, at most so long, and ends it and what it has started; `None` where it
+/// would have gone on.
+fn end(child: &mut Child, limit: Duration) -> io::Result<Option<ExitStatus>> {
+    // A contained child ends everything itself when this is closed, also by our end.
+    let contained = child.stdin.take();
+    if contained.is_none() {
+        running(child);
+    }
+    let mut ended = wait_for_end(child, limit);
+    if let Some(input) = contained.filter(|_| !matches!(ended, Ok(Some(_)))) {
+        drop(input);
+        // Its end is no answer, but everything that it started has ended with it.
+        if let Err(error) = wait_for_end(child, ENDING) {
+            ended = Err(error);
+        }
+    }
+    end_group(child);
+    ended
+}
+
+/// What a program printed, if that is all and has arrived.
+fn whole_output(
+    out: Option<(Vec<u8>, bool)>,
+    label: &str,
+    limits: Limits,
+) -> Result<Vec<u8>, Error> {
+    match out {
+        Some((bytes, true)) => Ok(bytes),
+        Some((_, false)) => {
+            let most = limits.output_bytes;
+            let message = format!("`{label}` printed more than {most} bytes");
+            Err(Error::new(ErrorKind::TooMuchOutput, message))
+        }
+        None => {
+            let message = format!("`{label}` left a process behind that goes on printing");
+            Err(Error::new(ErrorKind::LeftBehind, message))
+        }
+    }
 }
 
 /// How much a program that is given a text may print: a text that grows sixteenfold is no layout.

@@ -65,62 +65,53 @@ pub(crate) fn imports(
     limits: Limits,
     watch: Watch<'_>,
 ) -> Result<Outcome, Error> {
-    let modules = task.modules;
-    if modules.is_empty() {
+    if task.modules.is_empty() {
         return Ok(Outcome::default());
     }
-    let report = write(scratch, "report.jsonl", "")?;
-    let driver = write(scratch, "driver.py", DRIVER)?;
-    let task = task.describe(scratch, limits);
-    let task = write(scratch, "task.json", &task.to_string())?;
-    let label = "import of every module";
-    let done = watched(&report, modules.len(), watch, || {
-        run(scratch, label, limits, |command| {
-            command
-                .arg(&driver)
-                .arg(&task)
-                .env("COALESCE_VERIFY_REPORT", &report);
-        })
-    })?;
-    let mut lines = read_report::<ImportLine>(&report, label)?;
-    if lines.len() != modules.len() {
-        let message = format!(
-            "{label} reported {} of {}: {}",
-            lines.len(),
-            modules.len(),
-            last_lines(&done.stderr)
-        );
-        return Err(Error::new(ErrorKind::Report, message));
-    }
-    // They come as they end.
-    lines.sort_by(|a, b| a.module.cmp(&b.module));
-    let failures = lines.iter().filter_map(|line| {
-        let error = line.error.as_ref()?;
-        Some(Failure {
-            subject: line.module.clone(),
-            key: format!(
-                "{error} {}",
-                line.message.lines().next().unwrap_or_default()
-            ),
-            message: line.message.clone(),
-            places: places(&line.places, scratch),
-            suggestions: Vec::new(),
-            settled: !matches!(error.as_str(), "TimeLimit" | "Killed"),
-        })
-    });
+    let lines = run_imports(scratch, task, limits, watch)?;
+    let failures = lines.iter().filter_map(|line| line.failure(scratch));
     let failures: Vec<Failure> = failures.collect();
+    let first = failures.first().map(|failure| failure.message.clone());
     let hopeless = failures.len() == lines.len();
     let passed = lines.iter().filter(|line| line.error.is_none());
     let loaded = passed.map(|line| (line.module.clone(), line.loaded.clone()));
     Ok(Outcome {
         judged: lines.len(),
         loaded: loaded.collect(),
-        hopeless: hopeless
-            .then(|| failures.first().map(|one| one.message.clone()))
-            .flatten(),
+        hopeless: first.filter(|_| hopeless),
         failures,
         ..Outcome::default()
     })
+}
+
+/// Runs the driver; what it reports of each module, by their names.
+fn run_imports(
+    scratch: &Scratch,
+    task: &Imports<'_>,
+    limits: Limits,
+    watch: Watch<'_>,
+) -> Result<Vec<ImportLine>, Error> {
+    let label = "import of every module";
+    let modules = task.modules.len();
+    let report = write(scratch, "report.jsonl", "")?;
+    let driver = write(scratch, "driver.py", DRIVER)?;
+    let task = task.describe(scratch, limits);
+    let task = write(scratch, "task.json", &task.to_string())?;
+    let done = watched(&report, modules, watch, || {
+        run(scratch, label, limits, |command| {
+            command.arg(&driver).arg(&task);
+            command.env("COALESCE_VERIFY_REPORT", &report);
+        })
+    })?;
+    let mut lines = read_report::<ImportLine>(&report, label)?;
+    if lines.len() != modules {
+        let (reported, said) = (lines.len(), last_lines(&done.stderr));
+        let message = format!("{label} reported {reported} of {modules}: {said}");
+        return Err(Error::new(ErrorKind::Report, message));
+    }
+    // They come as they end.
+    lines.sort_by(|a, b| a.module.cmp(&b.module));
+    Ok(lines)
 }
 
 /// Runs pytest on `paths`.
@@ -137,38 +128,18 @@ pub(crate) fn tests(
         return Err(Error::new(ErrorKind::ProgramMissing, message));
     }
     let lines = read_report::<TestLine>(&report, "pytest")?;
-    let mut judged: BTreeSet<&str> = BTreeSet::new();
+    let judged: BTreeSet<&str> = lines.iter().map(|line| line.test.as_str()).collect();
     let mut failing: BTreeMap<&str, &TestLine> = BTreeMap::new();
-    for line in &lines {
-        judged.insert(&line.test);
-        if line.failed {
-            failing.entry(&line.test).or_insert(line);
-        }
+    for line in lines.iter().filter(|line| line.failed) {
+        failing.entry(&line.test).or_insert(line);
     }
-    let failures = failing.values().map(|line| Failure {
-        subject: line.test.clone(),
-        // What a failing test says differs from run to run; that it fails does not.
-        key: line.test.clone(),
-        message: line.message.clone().unwrap_or_default(),
-        places: places(line.places.as_deref().unwrap_or_default(), scratch),
-        suggestions: Vec::new(),
-        settled: true,
-    });
+    let failures = failing.values().map(|line| line.failure(scratch));
     let mut failures: Vec<Failure> = failures.collect();
     let trouble = own_trouble(&done);
-    failures.extend(
-        trouble
-            .clone()
-            .filter(|_| failures.is_empty())
-            .map(|message| Failure {
-                subject: "pytest".to_owned(),
-                key: String::new(),
-                message,
-                places: Vec::new(),
-                suggestions: Vec::new(),
-                settled: false,
-            }),
-    );
+    if failures.is_empty() {
+        let whole = trouble.clone().into_iter();
+        failures.extend(whole.map(|said| Failure::of_program("pytest".to_owned(), said)));
+    }
     Ok(Outcome {
         judged: judged.len(),
         hopeless: trouble.filter(|_| judged.len() == failing.len()),
@@ -329,12 +300,41 @@ struct ImportLine {
     loaded: Vec<u32>,
 }
 
+impl ImportLine {
+    fn failure(&self, scratch: &Scratch) -> Option<Failure> {
+        let error = self.error.as_ref()?;
+        let first = self.message.lines().next().unwrap_or_default();
+        Some(Failure {
+            subject: self.module.clone(),
+            key: format!("{error} {first}"),
+            message: self.message.clone(),
+            places: places(&self.places, scratch),
+            suggestions: Vec::new(),
+            settled: !matches!(error.as_str(), "TimeLimit" | "Killed"),
+        })
+    }
+}
+
 #[derive(Deserialize)]
 struct TestLine {
     test: String,
     failed: bool,
     message: Option<String>,
     places: Option<Vec<(String, u32)>>,
+}
+
+impl TestLine {
+    fn failure(&self, scratch: &Scratch) -> Failure {
+        Failure {
+            subject: self.test.clone(),
+            // What a failing test says differs from run to run; that it fails does not.
+            key: self.test.clone(),
+            message: self.message.clone().unwrap_or_default(),
+            places: places(self.places.as_deref().unwrap_or_default(), scratch),
+            suggestions: Vec::new(),
+            settled: true,
+        }
+    }
 }
 
 /// Places as programs name them: relative to the copy, or absolute inside it.
@@ -353,15 +353,13 @@ pub(crate) fn places_in(text: &str, scratch: &Scratch) -> Vec<Place> {
     let mut found = Vec::new();
     for line in text.lines().rev() {
         let words = line.replace("\", line ", ":");
-        for word in words.split(|c: char| c.is_whitespace() || "\"'`(),".contains(c)) {
+        let words = words.split(|c: char| c.is_whitespace() || "\"'`(),".contains(c));
+        found.extend(words.filter_map(|word| {
             let mut parts = word.split(':');
-            if let (Some(path), Some(Ok(number))) =
-                (parts.next(), parts.next().map(str::parse::<u32>))
-                && scratch.tree().join(path).is_file()
-            {
-                found.push((path.to_owned(), number));
-            }
-        }
+            let (path, number) = (parts.next()?, parts.next()?.parse::<u32>().ok()?);
+            let is_there = scratch.tree().join(path).is_file();
+            is_there.then(|| (path.to_owned(), number))
+        }));
     }
     places(&found, scratch)
 }

@@ -132,33 +132,23 @@ impl Scratch {
 
     /// Removes what is not wanted; the number of files.
     fn clear(&self, wanted: &Wanted) -> Result<usize, Error> {
-        let mut directories: BTreeSet<TreePath> = BTreeSet::new();
-        for path in wanted.keys() {
-            let mut above = path.parent();
-            while let Some(directory) = above {
-                above = directory.parent();
-                if !directories.insert(directory) {
-                    break;
-                }
-            }
-        }
+        let above = wanted.keys().flat_map(ancestors);
+        let directories: BTreeSet<TreePath> = above.collect();
         let mut removed = 0;
         let mut walk = WalkDir::new(&self.tree).min_depth(1).into_iter();
         while let Some(entry) = walk.next() {
             let entry = entry.map_err(|error| Error::copy(&self.tree, &error.into()))?;
+            let is_directory = entry.file_type().is_dir();
             let name = entry.path().strip_prefix(&self.tree).ok();
             let path = name.and_then(|name| TreePath::new(name.to_str()?).ok());
-            let stays = path.is_some_and(|path| {
-                if entry.file_type().is_dir() {
-                    directories.contains(&path)
-                } else {
-                    wanted.contains_key(&path) || path.file_name() == "Cargo.lock"
-                }
+            let stays = path.is_some_and(|path| match is_directory {
+                true => directories.contains(&path),
+                false => wanted.contains_key(&path) || path.file_name() == "Cargo.lock",
             });
             if stays {
                 continue;
             }
-            let removal = if entry.file_type().is_dir() {
+            let removal = if is_directory {
                 walk.skip_current_dir();
                 fs::remove_dir_all(entry.path())
             } else {
@@ -169,6 +159,17 @@ impl Scratch {
         }
         Ok(removed)
     }
+}
+
+/// The directories that a file stands in, the nearest first.
+fn ancestors(path: &TreePath) -> impl Iterator<Item = TreePath> + use<> {
+    std::iter::successors(path.parent(), TreePath::parent)
+}
+
+/// A path of the copied tree, as programs print it; `None` outside of it.
+pub(crate) fn path_in(tree: &Path, path: &Path) -> Option<TreePath> {
+    let inside = path.strip_prefix(tree).ok()?.to_str()?;
+    TreePath::new(&inside.replace('\\', "/")).ok()
 }
 
 /// A larger tree is not copied: something else than sources fills it.

@@ -18,11 +18,13 @@
 //! - A lease is a whole number of seconds to etcd, and never less than was asked for.
 //!
 //! # What is not
-//! etcd before 3.4.31 and 3.5.13 (March 2024) lets a leader that is stuck, on a slow disk for one, go on
-//! answering keep-alives of leases that its successor lets run out (etcd-io/etcd#15247): a check could then
-//! pass while somebody else has the slot. The first claim of a store says so as a warning, once
+//! etcd before 3.4.31 and 3.5.13 (March 2024) lets a leader that was stuck, on a slow disk or a processor that others
+//! use, go on with leases that are its successor's by now (etcd-io/etcd#15247): it answers keep-alives of leases
+//! that run out there, and gives leases back that are renewed there. A check could then pass while somebody else has
+//! the slot; [`EtcdSlots::token`] tells the two apart. The first claim of a store says so as a warning, once
 //! ([`EtcdSlots::version`], [`EtcdVersion::renews_without_leading`]). Debian 12's `etcd-server` is 3.4.23, with
-//! which all else here was tried; no later one was.
+//! which all else here was tried; no later one was. Leaders are not paused there: a soak that did so
+//! saw a slot used by two once.
 //!
 //! Kernels that run cannot be called back: the next holder looks how much memory is free before it
 //! begins. Who waits watches for slots that go back, and looks once a second whatever it hears; where no

@@ -17,8 +17,8 @@ pub struct EtcdVersion {
     pub patch: u32,
 }
 
-/// The first releases whose leader makes sure that it is one before it renews a lease (etcd-io/etcd#15247), by
-/// lines.
+/// The first releases whose leader makes sure that it is one before it renews a lease or ends one
+/// (etcd-io/etcd#15247), by lines.
 const MENDED: [EtcdVersion; 3] = [version(3, 4, 31), version(3, 5, 13), version(3, 6, 0)];
 
 const fn version(major: u32, minor: u32, patch: u32) -> EtcdVersion {
@@ -39,8 +39,8 @@ impl EtcdVersion {
         Some(version(next()?, next()?, next()?))
     }
 
-    /// Whether a leader of it that is stuck can go on renewing leases that another leader lets run out, so that a
-    /// check may pass while somebody else has the slot (etcd-io/etcd#15247).
+    /// Whether a leader of it that is stuck can go on renewing leases that another leader lets run out, and ending
+    /// those that it renews, so that a check may pass while somebody else has the slot (etcd-io/etcd#15247).
     #[must_use]
     pub fn renews_without_leading(&self) -> bool {
         let line = |known: &&EtcdVersion| (known.major, known.minor) == (self.major, self.minor);

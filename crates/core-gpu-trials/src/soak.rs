@@ -65,6 +65,9 @@ pub trait Servers {
     /// Stops one for a while: it neither answers nor goes.
     fn pause(&self, at: usize, pause: Duration);
 
+    /// Why none may be paused: what is promised does not hold then, as the store says itself.
+    fn why_not_paused(&self) -> Option<String>;
+
     /// What a claimant needs to know to find them.
     fn address(&self) -> String;
 
@@ -170,6 +173,7 @@ struct Disturbed<'s> {
     logs: Box<dyn Iterator<Item = PathBuf>>,
     network: Option<Arc<Network>>,
     claimant: &'s str,
+    pauses_servers: bool,
 }
 
 impl Disturbed<'_> {
@@ -221,7 +225,12 @@ fn soak(servers: Box<dyn Servers>, network: Option<Arc<Network>>, claimant: &str
     let seconds = told.and_then(|text| text.parse().ok()).unwrap_or(10.0);
     let folder = tempfile::tempdir().unwrap();
     let logs = folder.path().to_owned();
+    let why_not_paused = servers.why_not_paused();
+    if let Some(why) = &why_not_paused {
+        println!("no server is paused: {why}");
+    }
     let mut soak = Disturbed {
+        pauses_servers: why_not_paused.is_none(),
         servers,
         processes: Vec::new(),
         logs: Box::new((0..).map(move |number| logs.join(format!("{number}.log")))),
@@ -286,7 +295,9 @@ fn disturb(soak: &mut Disturbed<'_>) -> bool {
             thread::sleep(Duration::from_millis(random(1_500)));
             soak.servers.revive(at);
         }
-        (1, _) => soak.servers.pause(at, Duration::from_millis(random(2_500))),
+        (1, _) if soak.pauses_servers => {
+            soak.servers.pause(at, Duration::from_millis(random(2_500)));
+        }
         (2 | 3, _) => {
             soak.processes[one].kill().unwrap();
             soak.processes[one].wait().unwrap();

@@ -94,22 +94,23 @@ pub fn run(repository: &Repository, arguments: Vec<String>) -> anyhow::Result<()
         print!("{HELP}");
         return Ok(());
     }
-    if let Some((first, cases)) = arguments.split_first()
-        && first == "memory"
-    {
-        let directory = target(repository)?.join("bench");
-        let root = repository.root.canonicalize()?;
-        let pools = memory::Pools {
-            rmm: rmm::Rmm::new(&directory, &root),
-            cubecl: cubecl::CubeCl::new(&directory, &root),
-        };
-        return memory::run(repository, cases, &pools);
-    }
     let directory = target(repository)?.join("bench");
-    if arguments == ["build"] {
-        return build::run(repository, &directory);
+    match arguments.split_first() {
+        Some((first, cases)) if first == "memory" => {
+            let root = repository.root.canonicalize()?;
+            let pools = memory::Pools {
+                rmm: rmm::Rmm::new(&directory, &root),
+                cubecl: cubecl::CubeCl::new(&directory, &root),
+            };
+            memory::run(repository, cases, &pools)
+        }
+        Some((first, [])) if first == "build" => build::run(repository, &directory),
+        _ => run_cases(repository, directory, &options(arguments)?),
     }
-    let options = options(arguments)?;
+}
+
+/// Measures what the command line names, and tells of each row.
+fn run_cases(repository: &Repository, directory: PathBuf, options: &Options) -> anyhow::Result<()> {
     let peers = Peers::new(&directory, &repository.root.canonicalize()?);
     if options.install {
         peers.install(&directory)?;
@@ -129,11 +130,7 @@ pub fn run(repository: &Repository, arguments: Vec<String>) -> anyhow::Result<()
     for name in &options.names {
         for case in suites::cases(name, &place)? {
             let row = measure(case, options.rounds)?;
-            if options.json {
-                report::json(&row)?;
-            } else {
-                report::human(&row);
-            }
+            options.tell(&row)?;
             sized.extend(row.size.clone().map(|size| (size, row.ours)));
         }
     }
@@ -154,32 +151,47 @@ fn options(arguments: Vec<String>) -> anyhow::Result<Options> {
     };
     let mut words = arguments.into_iter();
     while let Some(word) = words.next() {
-        let mut value = || {
-            words
-                .next()
-                .with_context(|| format!("{word} needs a value"))
-        };
-        match word.as_str() {
-            "--tree" => options.tree = Some(PathBuf::from(value()?)),
-            "--install-peers" => options.install = true,
-            "--slow" => options.slow = true,
-            "--rounds" => options.rounds = value()?.parse().context("--rounds takes a number")?,
-            "--format" => {
-                options.json = match value()?.as_str() {
-                    "json" => true,
-                    "human" => false,
-                    other => bail!("--format is human or json, not `{other}`"),
-                }
-            }
-            name if suites::NAMES.contains(&name) => options.names.push(word),
-            other => bail!("there is no benchmark `{other}`\n\n{HELP}"),
-        }
+        options.set(word, &mut words)?;
     }
     if options.names.is_empty() {
         options.names = suites::NAMES.map(str::to_owned).to_vec();
     }
     anyhow::ensure!(options.rounds > 0, "--rounds must be at least 1");
     Ok(options)
+}
+
+impl Options {
+    /// Prints a row in the format that is asked for.
+    fn tell(&self, row: &Row) -> anyhow::Result<()> {
+        if self.json {
+            return report::json(row);
+        }
+        report::human(row);
+        Ok(())
+    }
+
+    fn set(&mut self, word: String, rest: &mut impl Iterator<Item = String>) -> anyhow::Result<()> {
+        let mut value = || {
+            let value = rest.next();
+            value.with_context(|| format!("{word} needs a value"))
+        };
+        match word.as_str() {
+            "--tree" => self.tree = Some(PathBuf::from(value()?)),
+            "--install-peers" => self.install = true,
+            "--slow" => self.slow = true,
+            "--rounds" => self.rounds = value()?.parse().context("--rounds takes a number")?,
+            "--format" => {
+                self.json = match value()?.as_str() {
+                    "json" => true,
+                    "human" => false,
+                    other => bail!("--format is human or json, not `{other}`"),
+                }
+            }
+            name if suites::NAMES.contains(&name) => self.names.push(word),
+            other => bail!("there is no benchmark `{other}`\n\n{HELP}"),
+        }
+        Ok(())
+    }
 }
 
 /// Cargo's directory for what is built.

@@ -74,19 +74,11 @@ impl Peers {
         let python = self
             .program("python")
             .context("the Python environment has no Python")?;
-        let pip = |verb: &str| {
-            let mut command = Command::new(&python);
-            command
-                .args(["-m", "pip", "--quiet", "--disable-pip-version-check"])
-                .arg(verb)
-                .args(["--only-binary", ":all:"]);
-            command
-        };
-        run(pip("install").args(PACKAGES))?;
+        run(pip(&python, "install").args(PACKAGES))?;
         let tree = directory.join("ign-lidar-hd");
         if !tree.is_dir() {
             let wheels = directory.join("wheels");
-            run(pip("download")
+            run(pip(&python, "download")
                 .args(["--no-deps", LIDAR_PACKAGE, "--dest"])
                 .arg(&wheels))?;
             let wheel = std::fs::read_dir(&wheels)?
@@ -99,6 +91,16 @@ impl Peers {
         }
         Ok(())
     }
+}
+
+/// pip with packages that need no build.
+fn pip(python: &Path, verb: &str) -> Command {
+    let mut command = Command::new(python);
+    command
+        .args(["-m", "pip", "--quiet", "--disable-pip-version-check"])
+        .arg(verb)
+        .args(["--only-binary", ":all:"]);
+    command
 }
 
 /// Runs a program that says nothing unless it fails.

@@ -44,32 +44,38 @@ fn files(lines: usize) -> impl Iterator<Item = (String, String)> {
     ];
     let fixed = fixed.map(|(path, text)| (path.to_owned(), text));
     let modules = lines / body(0).lines().count();
-    let crates = (0..modules.div_ceil(MODULES)).flat_map(|number| {
-        let list: String = (0..MODULES)
-            .map(|at| format!("pub mod module_{at};\n"))
-            .collect();
-        let name = format!("made-part-{number}");
-        let core = "made-core = { path = \"../../core\" }\n";
-        [
-            (format!("parts/{number}/Cargo.toml"), package(&name, core)),
-            (format!("parts/{number}/src/lib.rs"), list),
-        ]
-    });
-    let made = (0..modules).map(|number| {
-        let (krate, at) = (number / MODULES, number % MODULES);
-        let mut text = "use std::collections::BTreeMap;\n".to_owned();
-        match number % 20 {
-            3 => text.push_str("use made_core::fast::kernels::{work_3, Table};\n"),
-            7 => text.push_str("use made_core::fast::{self, kernels};\n"),
-            _ if at > 0 => {
-                text.push_str(&format!("use crate::module_{}::Table as Other;\n", at - 1))
-            }
-            _ => {}
-        }
-        let path = format!("parts/{krate}/src/module_{at}.rs");
-        (path, text + &body(number))
-    });
-    fixed.into_iter().chain(crates).chain(made)
+    let crates = (0..modules.div_ceil(MODULES)).flat_map(crate_files);
+    fixed
+        .into_iter()
+        .chain(crates)
+        .chain((0..modules).map(module))
+}
+
+/// The manifest of a crate, and the root that declares its modules.
+fn crate_files(number: usize) -> [(String, String); 2] {
+    let list: String = (0..MODULES)
+        .map(|at| format!("pub mod module_{at};\n"))
+        .collect();
+    let name = format!("made-part-{number}");
+    let core = "made-core = { path = \"../../core\" }\n";
+    [
+        (format!("parts/{number}/Cargo.toml"), package(&name, core)),
+        (format!("parts/{number}/src/lib.rs"), list),
+    ]
+}
+
+/// A module: some use what moves, the others the module before them.
+fn module(number: usize) -> (String, String) {
+    let (krate, at) = (number / MODULES, number % MODULES);
+    let mut text = "use std::collections::BTreeMap;\n".to_owned();
+    match number % 20 {
+        3 => text.push_str("use made_core::fast::kernels::{work_3, Table};\n"),
+        7 => text.push_str("use made_core::fast::{self, kernels};\n"),
+        _ if at > 0 => text.push_str(&format!("use crate::module_{}::Table as Other;\n", at - 1)),
+        _ => {}
+    }
+    let path = format!("parts/{krate}/src/module_{at}.rs");
+    (path, text + &body(number))
 }
 
 fn package(name: &str, dependencies: &str) -> String {

@@ -118,34 +118,34 @@ impl Place {
             fs::write(&manifest, self.tree.manifest())?;
             std::thread::sleep(SETTLED);
             let undo = self.ours(&root, &["rollback", "--quiet"], warm);
-            let words = ["migrate", "--quiet"];
+            let call = self.ours(&root, &["migrate", "--quiet"], warm);
+            let ready = undo.clone();
             let ours = Contender {
                 name: "coalesce".to_owned(),
-                ready: Box::new({
-                    let undo = undo.clone();
-                    move || undo.run().map(drop)
-                }),
-                call: self.ours(&root, &words, warm).with([&manifest]),
+                ready: Box::new(move || ready.run().map(drop)),
+                call: call.with([&manifest]),
             };
             let (original, moves) = (self.tree.root.clone(), self.tree.moves);
             cases.push(Case {
                 bench: "migrate",
                 case: format!("{} {case}", self.tree.name),
                 ours,
-                peers: {
-                    // It finds what a move rewrites, in the tree that nobody changes.
-                    let mut peers = self.ruff(&self.tree, &self.tree.root, warm);
-                    peers.push(self.lint());
-                    if !warm {
-                        peers.extend([self.ast_grep(), self.rope(), self.libcst()]);
-                    }
-                    peers
-                },
+                peers: self.migrate_peers(warm),
                 judge: Box::new(move || judge(&root, &original, moves, &undo)),
                 size: None,
             });
         }
         Ok(cases)
+    }
+
+    /// Who else finds what a move rewrites, in the tree that nobody changes.
+    fn migrate_peers(&self, warm: bool) -> Vec<Peer> {
+        let mut peers = self.ruff(&self.tree, &self.tree.root, warm);
+        peers.push(self.lint());
+        if !warm {
+            peers.extend([self.ast_grep(), self.rope(), self.libcst()]);
+        }
+        peers
     }
 
     /// A command that reads the whole tree, with and without what an earlier run has left.
@@ -221,10 +221,9 @@ impl Place {
     /// and real packages put together. A plan writes nothing.
     fn rust(&self) -> anyhow::Result<Vec<Case>> {
         let mut cases = Vec::new();
-        for (name, thousands) in rust::SIZES {
-            if thousands >= 1000 && !self.slow {
-                continue;
-            }
+        let sizes = rust::SIZES.into_iter();
+        let sizes = sizes.filter(|(_, thousands)| *thousands < 1000 || self.slow);
+        for (name, thousands) in sizes.clone() {
             let tree = RustTree {
                 name: format!("made-{name}"),
                 root: rust::made(&self.directory, name, thousands)?,
@@ -235,21 +234,9 @@ impl Place {
             };
             cases.extend(self.rust_reads(&tree));
         }
-        for (name, thousands) in rust::SIZES {
-            if thousands >= 1000 && !self.slow {
-                continue;
-            }
+        for (name, thousands) in sizes {
             match Registry::assembled(&self.directory, name, thousands) {
-                Ok(found) => {
-                    let manifest = self.rust_manifest("registry", registry::manifest())?;
-                    cases.extend(self.rust_reads(&RustTree {
-                        name: format!("registry-{name}"),
-                        root: found.root,
-                        lines: Some(found.lines),
-                        moves: Some((registry::MODULE, manifest)),
-                        peers: false,
-                    }));
-                }
+                Ok(found) => cases.extend(self.rust_reads(&self.assembled(name, found)?)),
                 Err(error) => eprintln!("rust registry-{name}: not run: {error:#}"),
             }
         }
@@ -264,6 +251,18 @@ impl Place {
         }
         std::thread::sleep(SETTLED);
         Ok(cases)
+    }
+
+    /// Packages of the registry as a tree to read.
+    fn assembled(&self, name: &str, found: Registry) -> anyhow::Result<RustTree> {
+        let manifest = self.rust_manifest("registry", registry::manifest())?;
+        Ok(RustTree {
+            name: format!("registry-{name}"),
+            root: found.root,
+            lines: Some(found.lines),
+            moves: Some((registry::MODULE, manifest)),
+            peers: false,
+        })
     }
 
     fn rust_manifest(&self, name: &str, text: String) -> anyhow::Result<PathBuf> {
@@ -292,15 +291,6 @@ impl Place {
             judge: Box::new(|| Ok(())),
             size: tree.lines.map(|lines| (format!("{what} {case}"), lines)),
         };
-        // The largest is measured once only, so what warms it comes before each round.
-        let warmed = |call: Call| {
-            let warm_up = call.clone();
-            Contender {
-                name: "coalesce".to_owned(),
-                ready: Box::new(move || warm_up.run().map(drop)),
-                call,
-            }
-        };
         let both = calls.into_iter().flat_map(|(what, [cold, warm])| {
             let cold = case(what, "cold", plain("coalesce", cold));
             [cold, case(what, "warm", warmed(warm))]
@@ -311,10 +301,7 @@ impl Place {
     /// Who else reads a Rust workspace; nobody else moves a module.
     fn rust_peers(&self, what: &str, root: &Path) -> Vec<Peer> {
         let analyzer = |name: &str, words: &[&str]| {
-            let answers = std::process::Command::new("rust-analyzer")
-                .arg("--version")
-                .output();
-            if answers.is_ok_and(|output| output.status.success()) {
+            if answers("rust-analyzer") {
                 let call = Call::new("rust-analyzer", root).with(words);
                 return Peer::Runs(plain(name, call));
             }
@@ -324,19 +311,9 @@ impl Place {
         let output = self.directory.join("index.scip").display().to_string();
         match what {
             "audit" => {
-                let name = "cargo-modules orphans, one package";
-                let answers = std::process::Command::new("cargo-modules")
-                    .arg("--version")
-                    .output();
-                let modules = if answers.is_ok_and(|output| output.status.success()) {
-                    let words = ["modules", "orphans", "--lib", "--package", "made-core"];
-                    Peer::Runs(plain(name, Call::new("cargo-modules", root).with(words)))
-                } else {
-                    let why = "not installed; `cargo install cargo-modules` gets it";
-                    Peer::NotRun(name.to_owned(), why.to_owned())
-                };
                 let words = ["prime-caches", "--disable-build-scripts", "."];
-                vec![analyzer("rust-analyzer prime-caches", &words), modules]
+                let analyzer = analyzer("rust-analyzer prime-caches", &words);
+                vec![analyzer, cargo_modules(root)]
             }
             "refs" => vec![analyzer(
                 "rust-analyzer scip",
@@ -531,4 +508,32 @@ fn judge(root: &Path, original: &Path, moves: &[(&str, &str)], undo: &Call) -> a
     undo.run()?;
     ensure!(trees::same(root, original)?, "rollback left another tree");
     Ok(())
+}
+
+/// Ours, with what warms it before each round: the largest is measured once only.
+fn warmed(call: Call) -> Contender {
+    let warm_up = call.clone();
+    Contender {
+        name: "coalesce".to_owned(),
+        ready: Box::new(move || warm_up.run().map(drop)),
+        call,
+    }
+}
+
+/// Whether a program can be started.
+fn answers(program: &str) -> bool {
+    let output = std::process::Command::new(program)
+        .arg("--version")
+        .output();
+    output.is_ok_and(|output| output.status.success())
+}
+
+fn cargo_modules(root: &Path) -> Peer {
+    let name = "cargo-modules orphans, one package";
+    if answers("cargo-modules") {
+        let words = ["modules", "orphans", "--lib", "--package", "made-core"];
+        return Peer::Runs(plain(name, Call::new("cargo-modules", root).with(words)));
+    }
+    let why = "not installed; `cargo install cargo-modules` gets it";
+    Peer::NotRun(name.to_owned(), why.to_owned())
 }

@@ -201,22 +201,6 @@ fn copy_into(from: &Path, to: &Path) -> anyhow::Result<()> {
 
 /// Whether both trees have the same files with the same bytes.
 pub fn same(one: &Path, other: &Path) -> anyhow::Result<bool> {
-    let names = |root: &Path| -> anyhow::Result<Vec<(OsString, bool)>> {
-        let mut names = Vec::new();
-        for entry in fs::read_dir(root)? {
-            let entry = entry?;
-            let ours = entry
-                .file_name()
-                .to_str()
-                .is_none_or(|name| !FOREIGN.contains(&name));
-            let kind = entry.file_type()?;
-            if ours && (kind.is_dir() || kind.is_file()) {
-                names.push((entry.file_name(), kind.is_dir()));
-            }
-        }
-        names.sort();
-        Ok(names)
-    };
     let names_here = names(one)?;
     if names_here != names(other)? {
         return Ok(false);
@@ -233,6 +217,24 @@ pub fn same(one: &Path, other: &Path) -> anyhow::Result<bool> {
         }
     }
     Ok(true)
+}
+
+/// Files and folders of a folder, which of them are folders, and without what no tree has of itself.
+fn names(folder: &Path) -> anyhow::Result<Vec<(OsString, bool)>> {
+    let mut names = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let ours = entry
+            .file_name()
+            .to_str()
+            .is_none_or(|name| !FOREIGN.contains(&name));
+        let kind = entry.file_type()?;
+        if ours && (kind.is_dir() || kind.is_file()) {
+            names.push((entry.file_name(), kind.is_dir()));
+        }
+    }
+    names.sort();
+    Ok(names)
 }
 
 #[cfg(test)]

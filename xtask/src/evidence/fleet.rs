@@ -129,20 +129,20 @@ fn ask_all(
         command.args(["--engine", engine, "--format", "json", "--python"]);
         let answered = answer(command.arg(&python), engine)?;
         let seconds = begin.elapsed().as_secs_f64();
-        let modules = answered.matches("\"module\": true").count();
-        let functions = answered.matches("\"module\": false").count();
-        told.push(format!(
-            "| {row} | {engine} | {seconds:.1} s | {modules} | {functions} |"
-        ));
+        told.push(row_of(row, engine, seconds, &answered));
         // Who answered is all that may differ.
         let unsigned = answered.replacen(&format!("\"engine\": \"{module}\""), "", 1);
-        match &first {
-            Some((other, known)) if *known != unsigned => {
-                return Err(format!("{engine} and {other} answer differently"));
-            }
-            Some(_) => {}
-            None => first = Some((engine, unsigned)),
+        let (other, known) = first.get_or_insert_with(|| (engine, unsigned.clone()));
+        if *known != unsigned {
+            return Err(format!("{engine} and {other} answer differently"));
         }
     }
     Ok(())
+}
+
+/// A row of the table: how long an engine took, and how many modules and functions it found.
+fn row_of(row: &str, engine: &str, seconds: f64, answered: &str) -> String {
+    let modules = answered.matches("\"module\": true").count();
+    let functions = answered.matches("\"module\": false").count();
+    format!("| {row} | {engine} | {seconds:.1} s | {modules} | {functions} |")
 }

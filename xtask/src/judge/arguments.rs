@@ -47,19 +47,16 @@ impl Arguments {
         };
         let mut words = words.into_iter();
         while let Some(word) = words.next() {
-            if word == "--help" || word == "-h" {
-                bail!("{HELP}");
-            } else if word == "--list" {
-                arguments.list = true;
-            } else if word == "--any-target" {
-                arguments.any_target = true;
-            } else if word.starts_with('-') {
-                let value = words
-                    .next()
-                    .with_context(|| format!("{word} needs a value"))?;
-                arguments.set(&word, &value)?;
-            } else {
-                arguments.tree = PathBuf::from(word);
+            match word.as_str() {
+                "--help" | "-h" => bail!("{HELP}"),
+                "--list" => arguments.list = true,
+                "--any-target" => arguments.any_target = true,
+                option if option.starts_with('-') => {
+                    let value = words.next();
+                    let value = value.with_context(|| format!("{option} needs a value"))?;
+                    arguments.set(option, &value)?;
+                }
+                tree => arguments.tree = PathBuf::from(tree),
             }
         }
         anyhow::ensure!(arguments.tree.is_dir(), "no tree is named\n\n{HELP}");

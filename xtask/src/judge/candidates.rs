@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use anyhow::Context as _;
-use coalesce_model::{LanguageKind, ModuleKind, TreePath};
+use coalesce_model::{LanguageKind, Module, ModuleKind, TreePath};
 use serde_json::Value;
 
 use super::{
@@ -62,6 +62,18 @@ struct Pair {
     equal: bool,
 }
 
+impl Place {
+    fn of(module: &Module) -> Self {
+        Self {
+            name: module.name.clone(),
+            path: module.path.clone(),
+            language: module.language,
+            package: module.package,
+            defines: module.defines.clone(),
+        }
+    }
+}
+
 /// What of a tree can be consolidated.
 pub struct Candidates {
     places: Vec<Place>,
@@ -74,44 +86,28 @@ impl Candidates {
     /// Reads them from the tree.
     pub fn read(arguments: &Arguments) -> anyhow::Result<Self> {
         let session = read_tree(&arguments.tree)?;
-        let mut places = Vec::new();
-        let mut names_by_path = Vec::new();
-        let mut roots = Vec::new();
-        for graph in session.graphs() {
-            let targets = graph.roots().iter();
-            let targets = targets.filter(|root| root.language == LanguageKind::Rust);
-            roots.extend(targets.map(|root| (root.name.clone(), root.path.clone())));
-            for module in graph.modules() {
-                if module.inline.is_none() && module.kind == ModuleKind::Module {
-                    names_by_path.push((
-                        module.path.to_string(),
-                        module.name.clone(),
-                        module.language,
-                    ));
-                    places.push(Place {
-                        name: module.name.clone(),
-                        path: module.path.clone(),
-                        language: module.language,
-                        package: module.package,
-                        defines: module.defines.clone(),
-                    });
-                }
-            }
-        }
+        let graphs = session.graphs();
+        let modules = graphs.iter().flat_map(|graph| graph.modules());
+        let files =
+            modules.filter(|module| module.inline.is_none() && module.kind == ModuleKind::Module);
+        let places: Vec<Place> = files.map(Place::of).collect();
         let wanted = |kind| arguments.kinds.contains(&kind);
         let pairs = if wanted(Kind::Replace) || wanted(Kind::Merge) {
-            pairs(arguments, &names_by_path)?
+            pairs(arguments, &places)?
         } else {
             Vec::new()
         };
+        let roots = graphs.iter().flat_map(|graph| graph.roots());
+        let targets = roots.filter(|root| root.language == LanguageKind::Rust);
+        let targets: Vec<(String, TreePath)> = targets
+            .map(|root| (root.name.clone(), root.path.clone()))
+            .collect();
         let asked = match arguments.any_target {
             true => None,
-            false => Some(Asked::read(
-                &arguments.tree,
-                &places,
-                &roots,
-                &session.tree,
-            )?),
+            false => {
+                let texts = &session.tree;
+                Some(Asked::read(&arguments.tree, &places, &targets, texts)?)
+            }
         };
         Ok(Self {
             places,
@@ -258,10 +254,7 @@ impl Candidates {
 }
 
 /// The duplicates of the tree, as `audit` tells them, two members at a time.
-fn pairs(
-    arguments: &Arguments,
-    names_by_path: &[(String, String, LanguageKind)],
-) -> anyhow::Result<Vec<Pair>> {
+fn pairs(arguments: &Arguments, places: &[Place]) -> anyhow::Result<Vec<Pair>> {
     let output = Command::new(&arguments.program)
         .args(["audit", "--no-cache", "--format", "json", "--root"])
         .arg(&arguments.tree)
@@ -269,54 +262,49 @@ fn pairs(
         .context("failed to start audit")?;
     let audit: Value = serde_json::from_slice(&output.stdout).context("audit printed no JSON")?;
     let classes = audit.get("duplicates").and_then(Value::as_array);
-    let mut pairs = Vec::new();
-    for class in classes.into_iter().flatten() {
-        let modules = match class.get("kind").and_then(Value::as_str) {
-            Some("module") => true,
-            Some("class" | "function") => false,
-            _ => continue,
-        };
-        let told = class.get("chapter").and_then(Value::as_str) == Some("product")
-            && class.get("likelihood").is_some_and(Value::is_number);
-        let differences = class.get("differences").and_then(Value::as_array);
-        let equal = class.get("similarity").and_then(Value::as_f64) == Some(1.0)
-            && differences.is_none_or(Vec::is_empty);
-        let members = class.get("members").and_then(Value::as_array);
-        let names: Vec<_> = members
-            .into_iter()
-            .flatten()
-            .filter_map(|member| named(member, names_by_path))
-            .collect();
-        for two in names.windows(2) {
-            if let [(language, first), (_, second)] = two
-                && first != second
-            {
-                pairs.push(Pair {
-                    language: *language,
-                    modules,
-                    first: first.clone(),
-                    second: second.clone(),
-                    told,
-                    equal,
-                });
-            }
-        }
-    }
-    Ok(pairs)
+    let classes = classes.into_iter().flatten();
+    Ok(classes.flat_map(|class| pairs_of(class, places)).collect())
+}
+
+/// Members of a class, each with the next one; none of what is no module, class or function.
+fn pairs_of(class: &Value, places: &[Place]) -> Vec<Pair> {
+    let modules = match class.get("kind").and_then(Value::as_str) {
+        Some("module") => true,
+        Some("class" | "function") => false,
+        _ => return Vec::new(),
+    };
+    let told = class.get("chapter").and_then(Value::as_str) == Some("product")
+        && class.get("likelihood").is_some_and(Value::is_number);
+    let differences = class.get("differences").and_then(Value::as_array);
+    let equal = class.get("similarity").and_then(Value::as_f64) == Some(1.0)
+        && differences.is_none_or(Vec::is_empty);
+    let members = class.get("members").and_then(Value::as_array);
+    let members = members.into_iter().flatten();
+    let names: Vec<_> = members.filter_map(|member| named(member, places)).collect();
+    let pairs = names.windows(2).filter_map(|two| match two {
+        [(language, first), (_, second)] if first != second => Some(Pair {
+            language: *language,
+            modules,
+            first: first.clone(),
+            second: second.clone(),
+            told,
+            equal,
+        }),
+        _ => None,
+    });
+    pairs.collect()
 }
 
 /// The full name of a member: of a module, or of an item that stands in no other one.
-fn named(
-    member: &Value,
-    names_by_path: &[(String, String, LanguageKind)],
-) -> Option<(LanguageKind, String)> {
+fn named(member: &Value, places: &[Place]) -> Option<(LanguageKind, String)> {
     let path = member.get("path")?.as_str()?;
     let item = member.get("item")?.as_str()?;
-    let (_, module, language) = names_by_path.iter().find(|(at, ..)| at == path)?;
+    let mut places = places.iter();
+    let place = places.find(|place| place.path.as_str() == path)?;
     if item.is_empty() {
-        return Some((*language, module.clone()));
+        return Some((place.language, place.name.clone()));
     }
     let plain = item.chars().all(|c| c.is_alphanumeric() || c == '_');
-    let name = format!("{module}{}{item}", language.separator());
-    plain.then_some((*language, name))
+    let name = format!("{}{}{item}", place.name, place.language.separator());
+    plain.then_some((place.language, name))
 }

@@ -97,6 +97,24 @@ impl Interpreter {
             "old": old,
             "seconds": SECONDS,
         });
+        let answer = self.ask(modules, &question)?;
+        let answers: BTreeMap<String, (Option<String>, Vec<String>, bool)> =
+            serde_json::from_slice(&answer).context("the interpreter gave no answer")?;
+        let heard = answers
+            .into_iter()
+            .map(|(name, (error, external, warned))| {
+                let import = Import {
+                    error,
+                    external,
+                    warned,
+                };
+                (name, import)
+            });
+        Ok(heard.collect())
+    }
+
+    /// Gives an interpreter a question as its input; what it prints.
+    fn ask(&self, modules: &Modules, question: &serde_json::Value) -> anyhow::Result<Vec<u8>> {
         let mut child = Command::new(&self.python)
             .args(["-c", IMPORTS])
             .env("PYTHONPATH", joined(&modules.roots)?)
@@ -110,20 +128,7 @@ impl Interpreter {
         let mut input = child.stdin.take().context("the interpreter has no input")?;
         input.write_all(question.to_string().as_bytes())?;
         drop(input);
-        let output = child.wait_with_output()?;
-        let answers: BTreeMap<String, (Option<String>, Vec<String>, bool)> =
-            serde_json::from_slice(&output.stdout).context("the interpreter gave no answer")?;
-        let heard = answers
-            .into_iter()
-            .map(|(name, (error, external, warned))| {
-                let import = Import {
-                    error,
-                    external,
-                    warned,
-                };
-                (name, import)
-            });
-        Ok(heard.collect())
+        Ok(child.wait_with_output()?.stdout)
     }
 }
 

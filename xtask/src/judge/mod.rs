@@ -58,17 +58,7 @@ by a check, does not work.
 pub fn run(words: Vec<String>) -> anyhow::Result<()> {
     let arguments = Arguments::parse(words)?;
     let candidates = Candidates::read(&arguments)?;
-    let mut random = Random::new(arguments.seed);
-    let mut drawn = Vec::new();
-    for _ in 0..arguments.count {
-        let mut draws = (0..TRIES).map(|_| candidates.draw(&mut random, &arguments));
-        // What was drawn already says nothing new.
-        let new = |one: &Option<Consolidation>| {
-            arguments.any_target || one.as_ref().is_none_or(|one| !drawn.contains(one))
-        };
-        let one = draws.find(new).flatten();
-        drawn.extend(one);
-    }
+    let drawn = draw_all(&candidates, &arguments);
     println!(
         "{}: {} modules, {} duplicates; {} consolidations drawn, seed {}",
         arguments.tree.display(),
@@ -83,11 +73,36 @@ pub fn run(words: Vec<String>) -> anyhow::Result<()> {
         }
         return Ok(());
     }
+    let tally = judge_all(&drawn, &arguments)?;
+    print!("\n{tally}");
+    let wrong = tally.wrong();
+    anyhow::ensure!(wrong == 0, "{wrong} were told to work and do not");
+    Ok(())
+}
+
+/// Draws as many as are asked for, none twice where anything new is found.
+fn draw_all(candidates: &Candidates, arguments: &Arguments) -> Vec<Consolidation> {
+    let mut random = Random::new(arguments.seed);
+    let mut drawn = Vec::new();
+    for _ in 0..arguments.count {
+        let mut draws = (0..TRIES).map(|_| candidates.draw(&mut random, arguments));
+        // What was drawn already says nothing new.
+        let new = |one: &Option<Consolidation>| {
+            arguments.any_target || one.as_ref().is_none_or(|one| !drawn.contains(one))
+        };
+        let one = draws.find(new).flatten();
+        drawn.extend(one);
+    }
+    drawn
+}
+
+/// Tries each, and tells what became of it.
+fn judge_all(drawn: &[Consolidation], arguments: &Arguments) -> anyhow::Result<Tally> {
     if let Some(folder) = &arguments.keep {
         fs::create_dir_all(folder)
             .with_context(|| format!("failed to make {}", folder.display()))?;
     }
-    let judge = Judge::new(&arguments)?;
+    let judge = Judge::new(arguments)?;
     let mut tally = Tally::default();
     for (at, one) in drawn.iter().enumerate() {
         let outcome = judge.round(one)?;
@@ -97,11 +112,5 @@ pub fn run(words: Vec<String>) -> anyhow::Result<()> {
         }
         tally.add(one, outcome);
     }
-    print!("\n{tally}");
-    anyhow::ensure!(
-        tally.wrong() == 0,
-        "{} were told to work and do not",
-        tally.wrong()
-    );
-    Ok(())
+    Ok(tally)
 }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_model::finding::codes;
 use syn::{
+    punctuated::Punctuated,
     spanned::Spanned as _,
     visit::{self, Visit},
 };
@@ -352,12 +353,25 @@ impl<'ast> Visit<'ast> for Visitor<'_> {
 
 /// Whether a module is there for `cfg(test)` alone.
 pub fn is_for_tests(module: &syn::ItemMod) -> bool {
-    module.attrs.iter().any(|attribute| {
-        attribute.path().is_ident("cfg")
-            && attribute
-                .parse_args::<syn::Path>()
-                .is_ok_and(|path| path.is_ident("test"))
+    let mut conditions = module.attrs.iter().filter(|one| one.path().is_ident("cfg"));
+    conditions.any(|attribute| {
+        attribute
+            .parse_args::<syn::Meta>()
+            .is_ok_and(|condition| needs_test(&condition))
     })
+}
+
+/// Whether a condition holds in tests alone: `test`, or `all` with that among others.
+fn needs_test(condition: &syn::Meta) -> bool {
+    match condition {
+        syn::Meta::Path(path) => path.is_ident("test"),
+        syn::Meta::List(list) if list.path.is_ident("all") => {
+            let all = Punctuated::<syn::Meta, syn::Token![,]>::parse_terminated;
+            let all = list.parse_args_with(all);
+            all.is_ok_and(|all| all.iter().any(needs_test))
+        }
+        syn::Meta::List(_) | syn::Meta::NameValue(_) => false,
+    }
 }
 
 /// How many values an argument is. What it is called on does not count.

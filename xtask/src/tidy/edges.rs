@@ -301,28 +301,11 @@ impl Row {
     fn problems(&self, path: &str, manifest: &toml::Table) -> Vec<String> {
         let built = dependencies(manifest, &["dependencies", "build-dependencies"]);
         let tested = dependencies(manifest, &["dev-dependencies"]);
-        let is_member = |name: &&String| EDGES.iter().any(|row| row.package == name.as_str());
-        let may_build = |name: &str| self.uses.contains(&name);
-        let may_test = |name: &str| may_build(name) || self.tests_use.contains(&name);
         let package = self.package;
-        let mut problems = Vec::new();
-        for name in built.iter().filter(is_member) {
-            if !may_build(name) {
-                problems.push(format!("{path}: `{package}` must not use `{name}`"));
-            }
-        }
-        for name in tested.iter().filter(is_member) {
-            if !may_test(name) {
-                problems.push(format!(
-                    "{path}: tests of `{package}` must not use `{name}`"
-                ));
-            }
-        }
+        let mut problems = self.forbidden(path, &built, &tested);
         let spent = self.uses.iter().filter(|name| !built.contains(**name));
-        let untested = self
-            .tests_use
-            .iter()
-            .filter(|name| !tested.contains(**name));
+        let tests_use = self.tests_use.iter();
+        let untested = tests_use.filter(|name| !tested.contains(**name));
         problems.extend(spent.chain(untested).map(|name| {
             format!("{path}: `{package}` does not use `{name}` any more: take it off the table")
         }));
@@ -331,6 +314,31 @@ impl Row {
             problems.push(format!("{path}: `{package}` must not use `anyhow`"));
         }
         problems
+    }
+
+    /// Members that it must not use.
+    fn forbidden(
+        &self,
+        path: &str,
+        built: &BTreeSet<String>,
+        tested: &BTreeSet<String>,
+    ) -> Vec<String> {
+        let package = self.package;
+        let is_member = |name: &&String| EDGES.iter().any(|row| row.package == name.as_str());
+        let may_build = |name: &str| self.uses.contains(&name);
+        let may_test = |name: &str| may_build(name) || self.tests_use.contains(&name);
+        let built = built
+            .iter()
+            .filter(is_member)
+            .filter(|name| !may_build(name));
+        let built = built.map(|name| format!("{path}: `{package}` must not use `{name}`"));
+        let tested = tested
+            .iter()
+            .filter(is_member)
+            .filter(|name| !may_test(name));
+        let tested =
+            tested.map(|name| format!("{path}: tests of `{package}` must not use `{name}`"));
+        built.chain(tested).collect()
     }
 }
 

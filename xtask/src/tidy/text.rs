@@ -32,68 +32,61 @@ const DATA: &[&str] = &["tests/", "examples/"];
 pub fn problems(files: &[File]) -> Vec<String> {
     let mut problems = dead_links(files);
     for file in files {
-        let Some(text) = &file.text else { continue };
+        let text = file.text.as_deref().unwrap_or_default();
         let (map, most) = MAP;
         let lines = text.lines().count();
         if file.path == map && lines > most {
             problems.push(format!("{map}: has {lines} lines, more than {most}"));
         }
         for (number, line) in (1..).zip(text.lines()) {
-            for (_, what) in FORBIDDEN.iter().filter(|(part, _)| line.contains(part)) {
-                problems.push(format!("{}:{number}: {what}", file.path));
-            }
-            let source = line
-                .strip_prefix("source = ")
-                .map(|source| source.trim_matches('"'));
-            if file.path == "Cargo.lock" && source.is_some_and(|source| source != LOCK_SOURCE) {
-                problems.push(format!(
-                    "{}:{number}: a source that others may not have",
-                    file.path
-                ));
-            }
+            let what = problems_of(&file.path, line);
+            problems.extend(what.map(|what| format!("{}:{number}: {what}", file.path)));
         }
     }
     problems
 }
 
+/// What must not stand in a line of a file.
+fn problems_of<'l>(path: &str, line: &'l str) -> impl Iterator<Item = &'static str> + use<'l> {
+    let forbidden = FORBIDDEN
+        .iter()
+        .filter(move |(part, _)| line.contains(part));
+    let source = line.strip_prefix("source = ");
+    let source = source.map(|source| source.trim_matches('"'));
+    let foreign = path == "Cargo.lock" && source.is_some_and(|source| source != LOCK_SOURCE);
+    let foreign = foreign.then_some("a source that others may not have");
+    forbidden.map(|(_, what)| *what).chain(foreign)
+}
+
 /// Links of documents to files of the repository that are not there, or to headings that they do not have.
 fn dead_links(files: &[File]) -> Vec<String> {
-    let known: BTreeSet<&str> = files.iter().map(|file| file.path.as_str()).collect();
     let is_document = |file: &&File| {
         file.path.ends_with(".md") && !DATA.iter().any(|data| file.path.starts_with(data))
     };
     let mut problems = Vec::new();
     for file in files.iter().filter(is_document) {
         for (line, link) in links(file.text.as_deref().unwrap_or_default()) {
-            let (path, heading) = link.split_once('#').unwrap_or((link, ""));
-            let Some(path) = beside(&file.path, path) else {
-                problems.push(format!(
-                    "{}:{line}: `{link}` leads out of the repository",
-                    file.path
-                ));
-                continue;
-            };
-            let is_folder = known
-                .iter()
-                .any(|known| known.starts_with(&format!("{path}/")));
-            if !known.contains(path.as_str()) && !is_folder {
-                problems.push(format!(
-                    "{}:{line}: there is no `{path}` to link to",
-                    file.path
-                ));
-                continue;
-            }
-            let target = files.iter().find(|target| target.path == path);
-            let text = target.and_then(|target| target.text.as_deref());
-            if !heading.is_empty() && !anchors(text.unwrap_or_default()).contains(heading) {
-                problems.push(format!(
-                    "{}:{line}: `{path}` has no heading `#{heading}`",
-                    file.path
-                ));
-            }
+            let why = why_dead(files, &file.path, link);
+            problems.extend(why.map(|why| format!("{}:{line}: {why}", file.path)));
         }
     }
     problems
+}
+
+/// Why a link of a document leads nowhere; `None` where it leads somewhere.
+fn why_dead(files: &[File], document: &str, link: &str) -> Option<String> {
+    let (path, heading) = link.split_once('#').unwrap_or((link, ""));
+    let Some(path) = beside(document, path) else {
+        return Some(format!("`{link}` leads out of the repository"));
+    };
+    let folder = format!("{path}/");
+    let target = files.iter().find(|target| target.path == path);
+    if target.is_none() && !files.iter().any(|file| file.path.starts_with(&folder)) {
+        return Some(format!("there is no `{path}` to link to"));
+    }
+    let text = target.and_then(|target| target.text.as_deref());
+    let is_there = heading.is_empty() || anchors(text.unwrap_or_default()).contains(heading);
+    (!is_there).then(|| format!("`{path}` has no heading `#{heading}`"))
 }
 
 /// Links of a document within the repository, with their lines; code is left out.

@@ -144,33 +144,17 @@ fn is_told(pair: &Class, classes: &[Duplicate], code: &CodeLines) -> bool {
     let [a, b] = pair.places.as_slice() else {
         return false;
     };
-    let lines = |place: &Place| -> BTreeSet<u32> {
-        let all = place.lines.0..=place.lines.1;
-        match code.get(&place.path) {
-            Some(code) => code.range(all).copied().collect(),
-            None => all.collect(),
-        }
-    };
-    let (left, right) = (lines(a), lines(b));
+    let (left, right) = (code_of(a, code), code_of(b, code));
     let need = left.len().min(right.len()).div_ceil(2).max(1);
-    let span = |lines: (u32, u32)| lines.1 - lines.0 + 1;
-    let ranges = |class: &Duplicate, place: &Place| -> Vec<(u32, u32)> {
-        let usable = class.members.iter().filter(|member| {
-            member.path.as_str() == place.path
-                && (pair.duplicated || span(member.lines) <= LONGER * span(place.lines))
-        });
-        usable.map(|member| member.lines).collect()
-    };
     let covers = |ranges: &[(u32, u32)], lines: &BTreeSet<u32>| {
         let inside = |line: &&u32| {
-            ranges
-                .iter()
-                .any(|(first, last)| (first..=last).contains(line))
+            let mut ranges = ranges.iter();
+            ranges.any(|(first, last)| (first..=last).contains(line))
         };
         lines.iter().filter(inside).count() >= need
     };
     classes.iter().any(|class| {
-        let (of_a, of_b) = (ranges(class, a), ranges(class, b));
+        let (of_a, of_b) = (ranges(pair, class, a), ranges(pair, class, b));
         if a.path != b.path {
             return covers(&of_a, &left) && covers(&of_b, &right);
         }
@@ -179,6 +163,26 @@ fn is_told(pair: &Class, classes: &[Duplicate], code: &CodeLines) -> bool {
             covers(&[*x], &left) && others.clone().any(|y| covers(&[*y], &right))
         })
     })
+}
+
+/// The lines of a place that are code; all of them where nobody knows.
+fn code_of(place: &Place, code: &CodeLines) -> BTreeSet<u32> {
+    let all = place.lines.0..=place.lines.1;
+    match code.get(&place.path) {
+        Some(code) => code.range(all).copied().collect(),
+        None => all.collect(),
+    }
+}
+
+/// The lines of a class's members in the file of a place; of what is no duplicate, those that are not much
+/// longer.
+fn ranges(pair: &Class, class: &Duplicate, place: &Place) -> Vec<(u32, u32)> {
+    let span = |lines: (u32, u32)| lines.1 - lines.0 + 1;
+    let usable = class.members.iter().filter(|member| {
+        member.path.as_str() == place.path
+            && (pair.duplicated || span(member.lines) <= LONGER * span(place.lines))
+    });
+    usable.map(|member| member.lines).collect()
 }
 
 /// What is needed to say why a pair is not told.
@@ -241,15 +245,7 @@ impl Search {
         if left == right {
             return "one unit around both".to_owned();
         }
-        let small = [left, right].into_iter().find_map(|at| {
-            let entry = corpus.entries.get(at as usize)?;
-            let names: f32 = entry.features.iter().map(|name| name.weight).sum();
-            (!pairs::counts(corpus, entry, self.options.minimum)).then(|| {
-                let (work, delegates) = (entry.work, entry.delegates);
-                format!("too little: work {work}, names {names:.1}, delegates {delegates}")
-            })
-        });
-        if let Some(small) = small {
+        if let Some(small) = [left, right].into_iter().find_map(|at| self.too_little(at)) {
             return small;
         }
         let first = |at: u32| self.representative.get(&at).copied().unwrap_or(at);
@@ -264,11 +260,21 @@ impl Search {
             pairs::comparison(corpus, &self.runs, pair, &mut Room::default())
         };
         let found = Told(found);
-        if known {
-            format!("{found}")
-        } else {
-            format!("no candidate; {found}")
+        match known {
+            true => format!("{found}"),
+            false => format!("no candidate; {found}"),
         }
+    }
+
+    /// Why a unit is too small to be compared, if it is.
+    fn too_little(&self, at: u32) -> Option<String> {
+        let corpus = &self.units.corpus;
+        let entry = corpus.entries.get(at as usize)?;
+        let names: f32 = entry.features.iter().map(|name| name.weight).sum();
+        let (work, delegates) = (entry.work, entry.delegates);
+        let too_little = !pairs::counts(corpus, entry, self.options.minimum);
+        too_little
+            .then(|| format!("too little: work {work}, names {names:.1}, delegates {delegates}"))
     }
 
     /// The kinds of the units that a place is mostly in.

@@ -20,7 +20,7 @@ use rayon::prelude::*;
 
 use super::{
     fit::Row,
-    labels::{Class, Labels, Origin, Place},
+    labels::{Class, Labels, Origin, Place, Tree},
 };
 
 /// The least share of the lines of a place and a unit that both have, of all that one has.
@@ -56,21 +56,13 @@ impl Measurement {
     pub fn new(directory: &Path, labels: &Labels) -> anyhow::Result<Self> {
         let mut measurement = Self::default();
         for tree in &labels.trees {
-            let root = directory.join(&tree.name);
-            if !root.is_dir() {
+            let Some(own) = LabelledTree::read(directory, tree, labels.classes.iter())? else {
                 measurement.missing.push(tree.name.clone());
                 continue;
-            }
-            let classes = || {
-                labels
-                    .classes
-                    .iter()
-                    .filter(|class| class.tree == tree.name)
             };
             // What two units are to each other does not depend on what else there is.
-            let paths = paths(classes());
-            let units = Units::new(sources_of(&root, |path| paths.contains(path))?, classes());
-            for class in classes() {
+            let units = Units::new(own.files, own.classes.iter().copied());
+            for class in own.classes {
                 measurement.add(&units, class, &tree.repository);
             }
         }
@@ -102,6 +94,30 @@ impl Measurement {
             repository: repository.to_owned(),
             language,
         });
+    }
+}
+
+/// The classes of one tree, and the files that their places are in.
+pub(super) struct LabelledTree<'l> {
+    pub classes: Vec<&'l Class>,
+    pub files: Vec<SourceFile>,
+}
+
+impl<'l> LabelledTree<'l> {
+    /// Reads what these classes have in a tree; `None` where the tree is not there.
+    pub fn read(
+        directory: &Path,
+        tree: &Tree,
+        classes: impl Iterator<Item = &'l Class>,
+    ) -> anyhow::Result<Option<Self>> {
+        let root = directory.join(&tree.name);
+        if !root.is_dir() {
+            return Ok(None);
+        }
+        let classes: Vec<&Class> = classes.filter(|class| class.tree == tree.name).collect();
+        let paths = paths(classes.iter().copied());
+        let files = sources_of(&root, |path| paths.contains(path))?;
+        Ok(Some(Self { classes, files }))
     }
 }
 
@@ -279,7 +295,7 @@ mod tests {
         };
         let labels = Labels {
             trees: ["made", "gone"]
-                .map(|name| super::super::labels::Tree {
+                .map(|name| Tree {
                     name: name.to_owned(),
                     repository: "owner/made".to_owned(),
                 })

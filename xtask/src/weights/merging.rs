@@ -11,7 +11,7 @@ use coalesce_clones::{
 use super::{
     fit::{self, Row},
     labels::{Class, Labels, Origin, Place},
-    measure::{overlap, paths, sources_of},
+    measure::{LabelledTree, overlap},
 };
 
 /// What is printed.
@@ -57,11 +57,8 @@ pub fn run(directory: &Path, labels: &Labels, print: Print) -> anyhow::Result<()
 /// The weights that all rows ask for, and for what readers were asked whether they would merge it, how
 /// often the weights of other repositories are right.
 fn tell_weights(rows: &[MeasuredClass<'_>]) -> anyhow::Result<()> {
-    let all: Vec<&Row> = rows
-        .iter()
-        .filter(|one| one.is_fitted())
-        .map(|one| &one.row)
-        .collect();
+    let fitted = rows.iter().filter(|one| one.is_fitted());
+    let all: Vec<&Row> = fitted.map(|one| &one.row).collect();
     let weights = fit::fit(&all, STRENGTH)?;
     println!(
         "{} classes: base {:.3}, of {:.3?}",
@@ -69,34 +66,46 @@ fn tell_weights(rows: &[MeasuredClass<'_>]) -> anyhow::Result<()> {
         weights.base,
         weights.of
     );
-    let repositories: BTreeSet<&str> = rows.iter().map(|one| one.repository).collect();
-    let mut judged: Vec<(f64, bool)> = Vec::new();
-    for repository in repositories {
-        let asked = |one: &&MeasuredClass<'_>| one.repository == repository && one.is_asked();
-        if !rows.iter().any(|one| asked(&one)) {
-            continue;
-        }
-        let others = rows
-            .iter()
-            .filter(|one| one.repository != repository && one.is_fitted());
-        let weights = fit::fit(&others.map(|one| &one.row).collect::<Vec<_>>(), STRENGTH)?;
-        let likely = |one: &MeasuredClass<'_>| weights.likelihood(&one.row.features);
-        let own = rows.iter().filter(asked);
-        judged.extend(own.map(|one| (likely(one), one.row.duplicated)));
-    }
-    let merged = judged.iter().filter(|(_, merged)| *merged).count();
+    let judged = judged_by_others(rows)?;
+    let merged = judged.iter().filter(|one| one.merged).count();
     println!("read: {}, {merged} would be merged", judged.len());
     for cut in CUTS {
-        let above = judged
-            .iter()
-            .filter(|(likely, _)| *likely >= f64::from(cut) / 100.0);
-        let right = above.clone().filter(|(_, merged)| *merged).count();
+        let least = f64::from(cut) / 100.0;
+        let above = judged.iter().filter(|one| one.likelihood >= least);
+        let right = above.clone().filter(|one| one.merged).count();
         println!(
             "from {cut} %: {}, {right} of them would be merged",
             above.count()
         );
     }
     Ok(())
+}
+
+/// A class that readers were asked about, as the weights of other repositories judge it.
+struct JudgedClass {
+    likelihood: f64,
+    /// Whether readers would merge it.
+    merged: bool,
+}
+
+fn judged_by_others(rows: &[MeasuredClass<'_>]) -> anyhow::Result<Vec<JudgedClass>> {
+    let repositories: BTreeSet<&str> = rows.iter().map(|one| one.repository).collect();
+    let mut judged = Vec::new();
+    for repository in repositories {
+        let (own, others): (Vec<_>, Vec<_>) =
+            rows.iter().partition(|one| one.repository == repository);
+        let asked: Vec<_> = own.into_iter().filter(|one| one.is_asked()).collect();
+        if asked.is_empty() {
+            continue;
+        }
+        let fitted = others.into_iter().filter(|one| one.is_fitted());
+        let weights = fit::fit(&fitted.map(|one| &one.row).collect::<Vec<_>>(), STRENGTH)?;
+        judged.extend(asked.into_iter().map(|one| JudgedClass {
+            likelihood: weights.likelihood(&one.row.features),
+            merged: one.row.duplicated,
+        }));
+    }
+    Ok(judged)
 }
 
 impl MeasuredClass<'_> {
@@ -141,49 +150,52 @@ fn tell_row(one: &MeasuredClass<'_>) {
 fn measured<'l>(directory: &Path, labels: &'l Labels) -> anyhow::Result<Vec<MeasuredClass<'l>>> {
     let mut measured = Vec::new();
     for tree in &labels.trees {
-        let root = directory.join(&tree.name);
-        if !root.is_dir() {
+        let all = labels.classes.iter().chain(&labels.wanted);
+        let Some(own) = LabelledTree::read(directory, tree, all)? else {
             println!("no tree: {}", tree.name);
             continue;
-        }
-        let classes = || {
-            let all = labels.classes.iter().chain(&labels.wanted);
-            all.filter(|class| class.tree == tree.name)
         };
-        let paths = paths(classes());
-        let files = sources_of(&root, |path| paths.contains(path))?;
-        for class in classes() {
-            let members: Vec<Member<'_>> = class
-                .places
-                .iter()
-                .filter_map(|place| unit_at(&files, place, &class.kind))
-                .collect();
-            if members.len() < 2 {
-                println!("left out: {} {:?}", class.tree, class.places.first());
-                continue;
+        for class in own.classes {
+            match measure(class, &tree.repository, &own.files) {
+                Some(class) => measured.push(class),
+                None => println!("left out: {} {:?}", class.tree, class.places.first()),
             }
-            let features = merging::Measure::new(&members).features;
-            let counts = match (class.origin, class.duplicated) {
-                (Origin::Merged, true) => MERGED,
-                (Origin::Read, _) => NOT_DUPLICATED,
-                (Origin::Merged, false) | (Origin::Wanted, _) => 1.0,
-            };
-            measured.push(MeasuredClass {
-                row: Row {
-                    features: features.iter().map(|one| f64::from(*one)).collect(),
-                    duplicated: class.duplicated,
-                    weight: class.weight * counts,
-                },
-                is_test: members
-                    .iter()
-                    .all(|(file, unit)| corpus::is_test(file, unit)),
-                chapter: Chapter::of_places(&told(&members)),
-                class,
-                repository: &tree.repository,
-            });
         }
     }
     Ok(measured)
+}
+
+/// A class by its units; `None` where fewer than two of its places have one.
+fn measure<'l>(
+    class: &'l Class,
+    repository: &'l str,
+    files: &[SourceFile],
+) -> Option<MeasuredClass<'l>> {
+    let places = class.places.iter();
+    let members = places.filter_map(|place| unit_at(files, place, &class.kind));
+    let members: Vec<Member<'_>> = members.collect();
+    if members.len() < 2 {
+        return None;
+    }
+    let features = merging::Measure::new(&members).features;
+    let counts = match (class.origin, class.duplicated) {
+        (Origin::Merged, true) => MERGED,
+        (Origin::Read, _) => NOT_DUPLICATED,
+        (Origin::Merged, false) | (Origin::Wanted, _) => 1.0,
+    };
+    Some(MeasuredClass {
+        row: Row {
+            features: features.iter().map(|one| f64::from(*one)).collect(),
+            duplicated: class.duplicated,
+            weight: class.weight * counts,
+        },
+        is_test: members
+            .iter()
+            .all(|(file, unit)| corpus::is_test(file, unit)),
+        chapter: Chapter::of_places(&told(&members)),
+        class,
+        repository,
+    })
 }
 
 /// Units as a report names them.

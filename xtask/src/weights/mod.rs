@@ -44,37 +44,57 @@ const WIDTH: usize = 100;
 
 /// `cargo xtask weights`.
 pub fn run(repository: &Repository, arguments: Vec<String>) -> anyhow::Result<()> {
-    let (directory, option) = match arguments.as_slice() {
-        [directory] => (directory, ""),
-        [directory, option] => (directory, option.as_str()),
-        _ => bail!("{HELP}"),
-    };
-    let (found, merging) = match option {
-        "" => (None, None),
-        "--found" => (Some(Scope::Tree), None),
-        "--alone" => (Some(Scope::Pairs), None),
-        "--merging" => (None, Some(Print::Weights)),
-        "--rows" => (None, Some(Print::Rows)),
+    let (directory, question) = match arguments.as_slice() {
+        [directory] => (directory, Question::Fit),
+        [directory, option] => (directory, Question::of(option)?),
         _ => bail!("{HELP}"),
     };
     if directory.starts_with('-') {
         bail!("{HELP}");
     }
+    let directory = Path::new(directory);
     let labels = Labels::read(&repository.root.join("xtask/labels"))?;
-    if let Some(print) = merging {
-        return merging::run(Path::new(directory), &labels, print);
+    if let Question::Merging(print) = question {
+        return merging::run(directory, &labels, print);
     }
-    let measurement = Measurement::new(Path::new(directory), &labels)?;
+    let measurement = Measurement::new(directory, &labels)?;
     for line in &measurement.lacking {
         println!("{line}");
     }
     for name in &measurement.missing {
         println!("no tree: {name}");
     }
-    if let Some(scope) = found {
-        return found::run(Path::new(directory), &labels, &measurement, scope);
+    match question {
+        Question::Found(scope) => found::run(directory, &labels, &measurement, scope),
+        Question::Fit | Question::Merging(_) => tell_fit(&labels, &measurement),
     }
-    let Measurement { classes, .. } = &measurement;
+}
+
+/// What the command line asks for.
+enum Question {
+    /// The weights of the likelihood.
+    Fit,
+    /// What the finder tells of merged pairs.
+    Found(Scope),
+    /// The weights of merging, or what they are fitted to.
+    Merging(Print),
+}
+
+impl Question {
+    fn of(option: &str) -> anyhow::Result<Self> {
+        Ok(match option {
+            "--found" => Self::Found(Scope::Tree),
+            "--alone" => Self::Found(Scope::Pairs),
+            "--merging" => Self::Merging(Print::Weights),
+            "--rows" => Self::Merging(Print::Rows),
+            _ => bail!("{HELP}"),
+        })
+    }
+}
+
+/// How much was measured, and the weights of each language.
+fn tell_fit(labels: &Labels, measurement: &Measurement) -> anyhow::Result<()> {
+    let Measurement { classes, .. } = measurement;
     println!(
         "{} of {} classes measured, in {} of {} trees",
         classes.len(),

@@ -41,38 +41,48 @@ pub fn run(repository: &Repository, arguments: Vec<String>) -> anyhow::Result<()
             trees.entry(&tree.repository).or_insert(&tree.name);
         }
     }
-    let mut shares: BTreeMap<Word, Vec<f64>> = BTreeMap::new();
-    let mut asked: BTreeMap<LanguageKind, usize> = BTreeMap::new();
+    let mut shares = Shares::default();
     for name in trees.values() {
         let corpus = Corpus::new(sources(&Path::new(directory).join(name))?);
         for language in LanguageKind::ALL {
-            let Some(counted) = Counted::new(&corpus, language) else {
-                continue;
-            };
-            *asked.entry(language).or_default() += 1;
-            for ((role, word), count) in counted.words {
-                let all = if role == Role::Function {
-                    counted.functions
-                } else {
-                    counted.units
-                };
-                let share = count as f64 / all.max(1) as f64;
-                shares
-                    .entry((language, role, word))
-                    .or_default()
-                    .push(share);
-            }
+            shares.extend_with(language, Counted::new(&corpus, language));
         }
     }
     println!("# language, role, units of {UNITS} that have it, word; made by `cargo xtask words`");
-    for ((language, role, word), shares) in shares {
-        let all = asked.get(&language).copied().unwrap_or(1) as f64;
-        let count = (shares.iter().sum::<f64>() / all * f64::from(UNITS)).round();
-        if shares.len() >= REPOSITORIES && count >= f64::from(FEWEST) {
+    for ((language, role, word), of) in &shares.words {
+        let all = shares.asked.get(language).copied().unwrap_or(1) as f64;
+        let count = (of.iter().sum::<f64>() / all * f64::from(UNITS)).round();
+        if of.len() >= REPOSITORIES && count >= f64::from(FEWEST) {
             println!("{}\t{}\t{count}\t{word}", language.as_str(), role.as_str());
         }
     }
     Ok(())
+}
+
+/// Of several repositories, which share of their units has each word.
+#[derive(Default)]
+struct Shares {
+    words: BTreeMap<Word, Vec<f64>>,
+    /// How many repositories have enough units of a language.
+    asked: BTreeMap<LanguageKind, usize>,
+}
+
+impl Shares {
+    /// Adds what was counted in one repository, if it has enough of the language.
+    fn extend_with(&mut self, language: LanguageKind, counted: Option<Counted>) {
+        let Some(counted) = counted else {
+            return;
+        };
+        *self.asked.entry(language).or_default() += 1;
+        for ((role, word), count) in counted.words {
+            let all = match role {
+                Role::Function => counted.functions,
+                _ => counted.units,
+            };
+            let of = self.words.entry((language, role, word)).or_default();
+            of.push(count as f64 / all.max(1) as f64);
+        }
+    }
 }
 
 /// In how many units of one language each word is.

@@ -55,24 +55,23 @@ fn read(root: &Path, files: &[TreePath]) -> Result<Option<History>, String> {
     }
     let head = repository.head_commit().map_err(words)?;
     let tree = head.tree().map_err(words)?;
-    if !below.as_os_str().is_empty()
-        && !tree
-            .lookup_entry_by_path(&below)
+    let is_there = |path: &Path| {
+        tree.lookup_entry_by_path(path)
             .is_ok_and(|one| one.is_some())
-    {
+    };
+    if !below.as_os_str().is_empty() && !is_there(&below) {
         return Ok(None);
     }
     let mut sought = Folder::default();
     for (at, file) in files.iter().enumerate() {
         sought.add(&below.join(file.as_str()), at);
     }
-    let commit = Some(head.id.to_string());
     let mut times = vec![None; files.len()];
     walk(&repository, head.id, &mut sought, &mut times)?;
     let changed = files.iter().zip(times);
     let changed = changed.filter_map(|(file, time)| Some((file.clone(), time?)));
     Ok(Some(History {
-        commit,
+        commit: Some(head.id.to_string()),
         changed: changed.collect(),
         uncommitted: Vec::new(),
     }))
@@ -117,22 +116,23 @@ fn walk(
         let commit = commit.try_into_commit().map_err(words)?;
         let tree = commit.tree_id().map_err(words)?.detach();
         let found = sought.compare(repository, Some(tree), newer.is_none())?;
-        for at in found {
-            if let Some(time) = times.get_mut(at) {
-                *time = newer;
-            }
-        }
+        note(times, &found, newer);
         newer = Some(commit.time().map_err(words)?.seconds);
         next = commit.parent_ids().next().map(gix::Id::detach);
     }
     if next.is_none() {
-        sought.rest(&mut |at| {
-            if let Some(time) = times.get_mut(at) {
-                *time = time.or(newer);
-            }
-        });
+        note(times, &sought.unanswered(), newer);
     }
     Ok(())
+}
+
+/// Notes a time for files that have none yet.
+fn note(times: &mut [Option<i64>], files: &[usize], time: Option<i64>) {
+    for at in files {
+        if let Some(known) = times.get_mut(*at) {
+            *known = known.or(time);
+        }
+    }
 }
 
 /// The sought files below a folder, and what stands there in the commit that was looked at last.
@@ -166,31 +166,13 @@ impl Folder {
         self.object = object;
         let mut found = Vec::new();
         // Of what the newest commit does not have, commits tell nothing.
-        if (!first || object.is_none())
-            && let Some(at) = self.file.take()
-            && !first
-        {
-            found.push(at);
+        if !first || object.is_none() {
+            found.extend(self.file.take().filter(|_| !first));
         }
         if self.inside.is_empty() {
             return Ok(found);
         }
-        let mut there = BTreeMap::new();
-        if let Some(object) = object {
-            let object = repository.find_object(object).map_err(words)?;
-            let hash = repository.object_hash();
-            // A file may have stood where the folder is now.
-            if object.kind == gix::objs::Kind::Tree {
-                for entry in TreeRefIter::from_bytes(&object.data, hash) {
-                    let entry = entry.map_err(words)?;
-                    if let Ok(name) = std::str::from_utf8(entry.filename)
-                        && self.inside.contains_key(name)
-                    {
-                        there.insert(name.to_owned(), entry.oid.to_owned());
-                    }
-                }
-            }
-        }
+        let there = self.entries(repository, object)?;
         for (name, folder) in &mut self.inside {
             found.extend(folder.compare(repository, there.get(name).copied(), first)?);
         }
@@ -200,13 +182,35 @@ impl Folder {
         Ok(found)
     }
 
+    /// What an object has by the names that are sought in this folder. Where a file stood instead of the
+    /// folder that is nothing.
+    fn entries(
+        &self,
+        repository: &Repository,
+        object: Option<ObjectId>,
+    ) -> Result<BTreeMap<String, ObjectId>, String> {
+        let mut there = BTreeMap::new();
+        let Some(object) = object else {
+            return Ok(there);
+        };
+        let object = repository.find_object(object).map_err(words)?;
+        if object.kind != gix::objs::Kind::Tree {
+            return Ok(there);
+        }
+        for entry in TreeRefIter::from_bytes(&object.data, repository.object_hash()) {
+            let entry = entry.map_err(words)?;
+            if let Ok(name) = std::str::from_utf8(entry.filename)
+                && self.inside.contains_key(name)
+            {
+                there.insert(name.to_owned(), entry.oid.to_owned());
+            }
+        }
+        Ok(there)
+    }
+
     /// The files that are not answered.
-    fn rest(&self, told: &mut impl FnMut(usize)) {
-        if let Some(at) = self.file {
-            told(at);
-        }
-        for folder in self.inside.values() {
-            folder.rest(told);
-        }
+    fn unanswered(&self) -> Vec<usize> {
+        let below = self.inside.values().flat_map(Self::unanswered);
+        self.file.into_iter().chain(below).collect()
     }
 }

@@ -196,27 +196,16 @@ impl<'s> TreeHomes<'s> {
     /// The name that `stays` would have in the nearest module of helpers that the modules of both import.
     fn common_module(&self, stays: &Copy, goes: &Copy) -> Option<String> {
         let graph: &dyn LanguageGraph = &self.session.python.graph;
-        let imported = |copy: &Copy| -> BTreeSet<usize> {
-            let own = graph.imports().iter().filter(|import| {
-                let importer = graph.modules().get(import.importer);
-                import.eager && importer.is_some_and(|module| module.path == copy.path)
-            });
-            own.filter_map(|import| match import.target {
-                ImportTarget::Module(target) => Some(target),
-                _ => None,
-            })
-            .collect()
-        };
         let item = stays.item.as_deref()?;
         let shared = |name: &str| {
             let parts = name.split('.').zip(stays.name.split('.'));
             parts.take_while(|(a, b)| a == b).count()
         };
-        let both = imported(stays)
-            .intersection(&imported(goes))
-            .copied()
-            .collect::<Vec<_>>();
-        let homes = both.into_iter().filter_map(|at| graph.modules().get(at));
+        let others = imported(graph, goes);
+        let both = imported(graph, stays)
+            .into_iter()
+            .filter(|at| others.contains(at));
+        let homes = both.filter_map(|at| graph.modules().get(at));
         let fits = |module: &&Module| {
             let last = module.name.rsplit('.').next().unwrap_or_default();
             let named = HELPERS.contains(&last.trim_matches('_'));
@@ -229,6 +218,19 @@ impl<'s> TreeHomes<'s> {
         let unfit = self.file_is_unfit(&home.path).is_some();
         (!unfit && !graph.is_taken(&name)).then_some(name)
     }
+}
+
+/// The modules that the file of a copy imports when it is imported itself.
+fn imported(graph: &dyn LanguageGraph, copy: &Copy) -> BTreeSet<usize> {
+    let own = graph.imports().iter().filter(|import| {
+        let importer = graph.modules().get(import.importer);
+        import.eager && importer.is_some_and(|module| module.path == copy.path)
+    });
+    own.filter_map(|import| match import.target {
+        ImportTarget::Module(target) => Some(target),
+        _ => None,
+    })
+    .collect()
 }
 
 fn own_dependencies(package: &Package) -> impl Iterator<Item = &TreePath> {
@@ -289,6 +291,23 @@ fn is_deprecated(text: &str) -> bool {
 
 /// Whether a Python module does more than define when it is imported.
 fn works_at_import(text: &str) -> bool {
+    let mut quoted: Option<&str> = None;
+    for line in text.lines() {
+        if let Some(quote) = quoted {
+            quoted = quoted.filter(|_| !line.contains(quote));
+            continue;
+        }
+        if is_work(line) {
+            return true;
+        }
+        let mut quotes = ["\"\"\"", "'''"].into_iter();
+        quoted = quotes.find(|quote| line.matches(quote).count() % 2 == 1);
+    }
+    false
+}
+
+/// Whether a line of a Python module, at the left edge, does more than define.
+fn is_work(line: &str) -> bool {
     const WORK: [&str; 8] = [
         "print(",
         "with ",
@@ -300,27 +319,9 @@ fn works_at_import(text: &str) -> bool {
         "plt.show(",
     ];
     const RESULTS: [&str; 4] = ["= open(", ".parse_args(", "= input(", "sys.argv["];
-    let mut quoted: Option<&str> = None;
-    for line in text.lines() {
-        if let Some(quote) = quoted {
-            if line.contains(quote) {
-                quoted = None;
-            }
-            continue;
-        }
-        let opened = ["\"\"\"", "'''"]
-            .into_iter()
-            .find(|quote| line.matches(quote).count() % 2 == 1);
-        let at_edge = line.starts_with(|first: char| first.is_alphabetic() || first == '_');
-        if at_edge
-            && (WORK.iter().any(|work| line.starts_with(work))
-                || RESULTS.iter().any(|work| line.contains(work)))
-        {
-            return true;
-        }
-        quoted = opened;
-    }
-    false
+    line.starts_with(|first: char| first.is_alphabetic() || first == '_')
+        && (WORK.iter().any(|work| line.starts_with(work))
+            || RESULTS.iter().any(|work| line.contains(work)))
 }
 
 #[cfg(test)]

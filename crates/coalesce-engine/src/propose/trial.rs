@@ -35,14 +35,7 @@ pub fn settle(
         told: session.progress.overall(),
     };
     trial.alone(&mut draft, &mut seconds);
-    let all = |open: bool, draft: &Draft| -> Vec<usize> {
-        let entries = draft.entries.iter().enumerate();
-        entries
-            .filter(|(_, entry)| entry.refused.is_none() && entry.is_open() == open)
-            .map(|(at, _)| at)
-            .collect()
-    };
-    let decided = all(false, &draft);
+    let decided = untried(&draft, false);
     trial.prove_each(&mut draft, &mut seconds, &decided);
     let mut together = Together {
         trial: &trial,
@@ -50,10 +43,19 @@ pub fn settle(
         accepted: Vec::new(),
         last: None,
     };
-    let open = all(true, &draft);
+    let open = untried(&draft, true);
     together.take(&mut draft, &mut seconds, &open);
     let worked = together.laid_out(&mut draft, &mut seconds);
     (draft, worked)
+}
+
+/// Entries that nothing has refused yet: those that somebody can follow, or those that are comments.
+fn untried(draft: &Draft, open: bool) -> Vec<usize> {
+    let entries = draft.entries.iter().enumerate();
+    entries
+        .filter(|(_, entry)| entry.refused.is_none() && entry.is_open() == open)
+        .map(|(at, _)| at)
+        .collect()
 }
 
 const CHANGES: PlanOptions = PlanOptions {

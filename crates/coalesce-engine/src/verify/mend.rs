@@ -7,17 +7,23 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::{ByteSpan, Edit, EditSet, LineIndex, Texts as _, TreePath, envelope::Mended};
+use coalesce_model::{
+    ByteSpan, Edit, EditSet, LineIndex, Overlay, Texts as _, TreePath, envelope::Mended,
+};
 use coalesce_plan::{Operation, planned_tree};
 use coalesce_verify::{Check, Failure, Suggestion, compare};
 
 use super::{
     Bench,
-    prune::{Pruned, Start, lay_out, path_after, set_text},
+    prune::{Pruned, Start, lay_out},
     states,
     verdict::Ran,
 };
-use crate::{Failure as EngineFailure, applying::file_changes};
+use crate::{
+    Failure as EngineFailure,
+    applying::file_changes,
+    operation::{path_after, set_text},
+};
 
 /// How often the check is made again at most.
 const ROUNDS: usize = 4;
@@ -87,21 +93,48 @@ fn mended_operations(
 ) -> MendedPlan {
     let overlay = planned_tree(&start.session.tree, operations);
     let written: BTreeSet<&TreePath> = operations.iter().map(path_after).collect();
-    let mut edits: BTreeMap<TreePath, BTreeSet<Edit>> = BTreeMap::new();
-    let mut entries = Vec::new();
+    let mut taken_edits = TakenEdits::default();
     for failure in failing {
-        let Some(suggestion) = taken(failure, &written) else {
-            continue;
-        };
+        if let Some(suggestion) = taken(failure, &written) {
+            taken_edits.add(failure, suggestion, &overlay);
+        }
+    }
+    let mut mended = operations.to_vec();
+    let mut edited = Vec::new();
+    for (at, operation) in mended.iter_mut().enumerate() {
+        let path = path_after(operation).clone();
+        match taken_edits.apply(&path, &overlay) {
+            Some(new) => {
+                set_text(operation, new);
+                edited.push(at);
+            }
+            None => taken_edits.entries.retain(|entry| entry.path != path),
+        }
+    }
+    lay_out(&mut mended, &edited, start.session);
+    MendedPlan {
+        operations: mended,
+        entries: taken_edits.entries,
+    }
+}
+
+/// The edits of suggestions that are taken, and what is told of them.
+#[derive(Default)]
+struct TakenEdits {
+    edits: BTreeMap<TreePath, BTreeSet<Edit>>,
+    entries: Vec<Mended>,
+}
+
+impl TakenEdits {
+    fn add(&mut self, failure: &Failure, suggestion: &Suggestion, overlay: &Overlay<'_>) {
         for edit in &suggestion.edits {
-            let span = ByteSpan::new(edit.start, edit.end);
-            let text = edit.text.clone();
-            let new = edits
-                .entry(edit.path.clone())
-                .or_default()
-                .insert(Edit { span, text });
-            if let Some(text) = overlay.text(&edit.path).filter(|_| new) {
-                entries.push(Mended {
+            let own = self.edits.entry(edit.path.clone()).or_default();
+            let is_new = own.insert(Edit {
+                span: ByteSpan::new(edit.start, edit.end),
+                text: edit.text.clone(),
+            });
+            if let Some(text) = overlay.text(&edit.path).filter(|_| is_new) {
+                self.entries.push(Mended {
                     path: edit.path.clone(),
                     line: LineIndex::new(&text).line_number(edit.start),
                     error: failure.key.clone(),
@@ -110,32 +143,13 @@ fn mended_operations(
             }
         }
     }
-    let mut mended = operations.to_vec();
-    let mut edited = Vec::new();
-    for (at, operation) in mended.iter_mut().enumerate() {
-        let path = path_after(operation).clone();
-        let text = overlay.text(&path);
-        let own = edits
-            .get(&path)
-            .map(|edits| edits.iter().cloned().collect());
-        let new = text.zip(own).and_then(|(text, own): (_, Vec<Edit>)| {
-            // Suggestions that contradict each other are none.
-            EditSet::from_edits(&text, own)
-                .and_then(|set| set.apply(&text))
-                .ok()
-        });
-        match new {
-            Some(new) => {
-                set_text(operation, new);
-                edited.push(at);
-            }
-            None => entries.retain(|entry| entry.path != path),
-        }
-    }
-    lay_out(&mut mended, &edited, start.session);
-    MendedPlan {
-        operations: mended,
-        entries,
+
+    /// The text of a file with its edits; `None` where it has none, or they contradict each other.
+    fn apply(&self, path: &TreePath, overlay: &Overlay<'_>) -> Option<String> {
+        let edits = self.edits.get(path)?.iter().cloned().collect();
+        let text = overlay.text(path)?;
+        let edits = EditSet::from_edits(&text, edits).ok()?;
+        edits.apply(&text).ok()
     }
 }
 

@@ -90,24 +90,7 @@ pub fn verify(
         return Err(failure.hint("name one with COALESCE_CACHE_DIR"));
     };
     let scratch = Scratch::open(&cache, session.tree.root())?;
-    let limits = Limits {
-        time: Duration::from_secs(table.timeout.unwrap_or(SECONDS)),
-        output_bytes: OUTPUT_BYTES,
-    };
-    let label = Mutex::new(String::new());
-    let watch = |done, of| {
-        let label = label.lock().unwrap_or_else(PoisonError::into_inner);
-        session
-            .progress
-            .stage(format_args!("{label}: {done} of {of}"));
-    };
-    let bench = Bench {
-        scratch: &scratch,
-        checker: Checker::new(&scratch, limits, &watch),
-        progress: &session.progress,
-        label: &label,
-    };
-    bench.all(session, worked, table, &mut verify)?;
+    verify_on(&scratch, session, worked, table, &mut verify)?;
     session.progress.end();
     if let Some(why) = scratch.writable() {
         let message = format!("a guard: what ran could write to the tree itself ({why})");
@@ -122,6 +105,33 @@ pub fn verify(
         verify.left_out.push(message);
     }
     Ok(verify)
+}
+
+/// Verifies a plan on a scratch copy, telling whoever watches how far it is.
+fn verify_on(
+    scratch: &Scratch,
+    session: &Session,
+    worked: &mut MigrationPlan,
+    table: &VerifyTable,
+    verify: &mut Verify,
+) -> Result<(), Failure> {
+    let label = Mutex::new(String::new());
+    let progress = &session.progress;
+    let watch = |done, of| {
+        let label = label.lock().unwrap_or_else(PoisonError::into_inner);
+        progress.stage(format_args!("{label}: {done} of {of}"));
+    };
+    let limits = Limits {
+        time: Duration::from_secs(table.timeout.unwrap_or(SECONDS)),
+        output_bytes: OUTPUT_BYTES,
+    };
+    let bench = Bench {
+        scratch,
+        checker: Checker::new(scratch, limits, &watch),
+        progress,
+        label: &label,
+    };
+    bench.verify(session, worked, table, verify)
 }
 
 /// Files of the tree that are not as they were when it was read: what was found is of another tree.
@@ -154,99 +164,149 @@ struct Bench<'b> {
     label: &'b Mutex<String>,
 }
 
+/// The tree as it is, and what its checks found.
+struct TreeBefore {
+    files: Wanted,
+    checks: Vec<states::Planned>,
+    ran: Vec<Ran>,
+}
+
+/// The planned tree, and what its checks found with the plan's shims and without them.
+struct TreeAfter {
+    files: Wanted,
+    session: Session,
+    hidden: states::Hidden,
+    ran: Vec<Ran>,
+    ran_hidden: Vec<Ran>,
+}
+
+/// What is found in a check of the tree as it is.
+enum BaselineRun {
+    Ran(Checked),
+    /// It is optional, and left out for this reason.
+    LeftOut(String),
+}
+
 impl Bench<'_> {
-    fn all(
+    /// Checks both trees, judges what differs, and grades a plan that passes.
+    fn verify(
         &self,
         session: &Session,
         worked: &mut MigrationPlan,
         table: &VerifyTable,
         verify: &mut Verify,
     ) -> Result<(), Failure> {
-        let (before, left_out) = states::before(session)?;
-        verify.left_out = left_out;
         let operations = worked.assembled.operations.clone();
-        let operations = operations.as_slice();
-        let configurations = states::configurations(session, table, operations);
-        let checks = states::checks(session, table, operations, &configurations);
-        let mut baseline = self.baseline(&before, &checks, false, &mut verify.left_out)?;
+        let selection = states::CheckSelection::new(session, table, &operations);
+        let mut before = self.run_before(session, &selection, verify)?;
+        let mut after = self.run_after(session, &selection, &before, verify)?;
+        self.improve_plan(session, worked, &before, &mut after, verify)?;
+        let judge = verdict::Judge {
+            session,
+            session_after: &after.session,
+            worked,
+            hidden: &after.hidden,
+        };
+        judge.judge(&before.ran, &after.ran, &after.ran_hidden, verify);
+        if self.is_outdated(&before, verify.passed)? {
+            before.ran = self.baseline(&before, true, &mut Vec::new())?;
+            judge.judge(&before.ran, &after.ran, &after.ran_hidden, verify);
+        }
+        if verify.passed {
+            self.grade(session, (&before, &after), worked, verify)?;
+        }
+        let all = before.ran.iter().chain(&after.ran).chain(&after.ran_hidden);
+        verify.runs = all.map(Ran::entry).collect();
+        Ok(())
+    }
 
-        let changes = file_changes(session, operations)?;
-        let after = states::after(&before, changes);
-        self.bring(&after)?;
-        let mut session_after = self.session()?;
-        let checks_after = states::checks(&session_after, table, operations, &configurations);
+    fn run_before(
+        &self,
+        session: &Session,
+        selection: &states::CheckSelection<'_>,
+        verify: &mut Verify,
+    ) -> Result<TreeBefore, Failure> {
+        let (files, left_out) = states::before(session)?;
+        verify.left_out = left_out;
+        let mut before = TreeBefore {
+            files,
+            checks: selection.of(session),
+            ran: Vec::new(),
+        };
+        before.ran = self.baseline(&before, false, &mut verify.left_out)?;
+        Ok(before)
+    }
 
-        let hidden = states::without_shims(&session_after, &after, operations);
+    fn run_after(
+        &self,
+        session: &Session,
+        selection: &states::CheckSelection<'_>,
+        before: &TreeBefore,
+        verify: &mut Verify,
+    ) -> Result<TreeAfter, Failure> {
+        let operations = selection.operations;
+        let files = states::after(&before.files, file_changes(session, operations)?);
+        self.bring(&files)?;
+        let session = self.session()?;
+        let checks = selection.of(&session);
+        let hidden = states::without_shims(&session, &files, operations);
         verify.left_out.extend(hidden.left_out.iter().cloned());
-        let checks_of =
-            |session: &Session| states::checks(session, table, operations, &configurations);
-        let ran_hidden = self.run_hidden(&hidden, (&after, &checks_after), &baseline, checks_of)?;
-        let mut ran_after = self.run(&checks_after, &baseline)?;
+        let mut ran_hidden = Vec::new();
+        if !hidden.shims.is_empty() {
+            ran_hidden = self.hidden(&hidden.wanted, &checks, &before.ran, selection)?;
+            // Last, so that it is what the next run finds.
+            self.bring(&files)?;
+        }
+        Ok(TreeAfter {
+            ran: self.run(&checks, &before.ran)?,
+            files,
+            session,
+            hidden,
+            ran_hidden,
+        })
+    }
+
+    /// Puts a better plan in the place of this one, where the checks tell of one.
+    fn improve_plan(
+        &self,
+        session: &Session,
+        worked: &mut MigrationPlan,
+        before: &TreeBefore,
+        after: &mut TreeAfter,
+        verify: &mut Verify,
+    ) -> Result<(), Failure> {
+        let operations = worked.assembled.operations.as_slice();
         let start = prune::Start {
             session,
-            before: &before,
-            after: &after,
+            before: &before.files,
+            after: &after.files,
             operations,
-            renames: &verdict::renames(session, &session_after, operations),
-            baseline: &baseline,
-            ran_after: &ran_after,
+            renames: &verdict::renames(session, &after.session, operations),
+            baseline: &before.ran,
+            ran_after: &after.ran,
         };
         if let Some(improved) = self.improve(start, verify)? {
             worked.assembled.operations = improved.operations;
-            ran_after = improved.ran_after;
-            session_after = self.session()?;
+            after.ran = improved.ran_after;
+            after.session = self.session()?;
         }
-        let judge = verdict::Judge {
-            session,
-            session_after: &session_after,
-            worked,
-            hidden: &hidden,
-        };
-        judge.judge(&baseline, &ran_after, &ran_hidden, verify);
-        if self.is_outdated(&before, &baseline, verify.passed)? {
-            baseline = self.baseline(&before, &checks, true, &mut Vec::new())?;
-            judge.judge(&baseline, &ran_after, &ran_hidden, verify);
-        }
-        if verify.passed {
-            let ran = (baseline.as_slice(), ran_after.as_slice());
-            self.grade((session, &session_after), ran, worked, verify)?;
-        }
-        let all = baseline.iter().chain(&ran_after).chain(&ran_hidden);
-        verify.runs = all.map(Ran::entry).collect();
         Ok(())
     }
 
     /// What a plan that passed is worth, and what is left open of it.
     fn grade(
         &self,
-        (session, session_after): (&Session, &Session),
-        ran: (&[Ran], &[Ran]),
+        session: &Session,
+        (before, after): (&TreeBefore, &TreeAfter),
         worked: &mut MigrationPlan,
         verify: &mut Verify,
     ) -> Result<(), Failure> {
-        reach::Reach::of(session_after, ran.1).judge(session, worked, verify);
-        self.settle_by_import(session, ran, worked, verify)?;
+        reach::Reach::of(&after.session, &after.ran).judge(session, worked, verify);
+        self.settle_by_import(session, (&before.ran, &after.ran), worked, verify)?;
         if !worked.assembled.unproven.is_empty() {
             verify.grade = Some(Grade::NotProven);
         }
         Ok(())
-    }
-
-    /// What is found without the shims, where there are any.
-    fn run_hidden(
-        &self,
-        hidden: &states::Hidden,
-        (after, checks_after): (&Wanted, &[states::Planned]),
-        baseline: &[Ran],
-        checks_of: impl Fn(&Session) -> Vec<states::Planned>,
-    ) -> Result<Vec<Ran>, Failure> {
-        if hidden.shims.is_empty() {
-            return Ok(Vec::new());
-        }
-        let ran = self.hidden(&hidden.wanted, checks_after, baseline, checks_of)?;
-        // Last, so that it is what the next run finds.
-        self.bring(after)?;
-        Ok(ran)
     }
 
     /// The plan with what the compiler would mend, and without what nobody uses; `None` where it stays.
@@ -285,47 +345,32 @@ impl Bench<'_> {
     /// remembered, unless `anew`.
     fn baseline(
         &self,
-        wanted: &Wanted,
-        checks: &[states::Planned],
+        before: &TreeBefore,
         anew: bool,
         left_out: &mut Vec<String>,
     ) -> Result<Vec<Ran>, Failure> {
         let mut all = Vec::new();
         let mut brought = false;
-        for states::Planned { check, optional } in checks {
+        for planned in &before.checks {
+            let check = &planned.check;
             self.stage("before", check);
-            let known = if anew {
+            let recalled = if anew {
                 None
             } else {
-                self.checker.recall(check, wanted)?
+                self.recall_baseline(planned, &before.files)?
             };
-            match known {
-                Some(outcome) if outcome.hopeless.is_none() => {
-                    all.push(Ran::new(TreeState::Before, check, outcome));
-                    continue;
-                }
-                Some(_) if *optional => {
-                    let label = check.label();
-                    left_out.push(format!(
-                        "{label}: it fails before the change (remembered: the tree is the same)"
-                    ));
-                    continue;
-                }
-                _ => {}
-            }
             // Only now: what is copied and taken back looks new to a build tool.
-            if !std::mem::replace(&mut brought, true) {
-                self.bring(wanted)?;
+            if recalled.is_none() && !std::mem::replace(&mut brought, true) {
+                self.bring(&before.files)?;
                 self.stage("before", check);
             }
-            match self.checker.baseline(check, wanted) {
-                Ok(outcome) => all.push(Ran::new(TreeState::Before, check, outcome)),
-                Err(error)
-                    if *optional && error.kind() == coalesce_verify::ErrorKind::BaselineFails =>
-                {
-                    left_out.push(format!("{}: it fails before the change", check.label()));
-                }
-                Err(error) => return Err(error.into()),
+            let found = match recalled {
+                Some(found) => found,
+                None => self.run_baseline(planned, &before.files)?,
+            };
+            match found {
+                BaselineRun::Ran(outcome) => all.push(Ran::new(TreeState::Before, check, outcome)),
+                BaselineRun::LeftOut(why) => left_out.push(why),
             }
         }
         if all.is_empty() {
@@ -333,6 +378,44 @@ impl Bench<'_> {
             return Err(failure.hint("name a check with `commands` in `[verify]` of the manifest"));
         }
         Ok(all)
+    }
+
+    /// What is remembered of a check of the same files, if that is of use.
+    fn recall_baseline(
+        &self,
+        planned: &states::Planned,
+        files: &Wanted,
+    ) -> Result<Option<BaselineRun>, Failure> {
+        let known = self.checker.recall(&planned.check, files)?;
+        Ok(known.and_then(|outcome| {
+            if outcome.hopeless.is_none() {
+                return Some(BaselineRun::Ran(outcome));
+            }
+            let label = planned.check.label();
+            planned.optional.then(|| {
+                let why = "it fails before the change (remembered: the tree is the same)";
+                BaselineRun::LeftOut(format!("{label}: {why}"))
+            })
+        }))
+    }
+
+    fn run_baseline(
+        &self,
+        planned: &states::Planned,
+        files: &Wanted,
+    ) -> Result<BaselineRun, Failure> {
+        let check = &planned.check;
+        match self.checker.baseline(check, files) {
+            Ok(outcome) => Ok(BaselineRun::Ran(outcome)),
+            Err(error)
+                if planned.optional
+                    && error.kind() == coalesce_verify::ErrorKind::BaselineFails =>
+            {
+                let why = format!("{}: it fails before the change", check.label());
+                Ok(BaselineRun::LeftOut(why))
+            }
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// The same checks on another tree.
@@ -350,14 +433,9 @@ impl Bench<'_> {
     }
 
     /// Whether to run the baseline again: what was remembered may be of another environment than today's.
-    fn is_outdated(
-        &self,
-        before: &Wanted,
-        baseline: &[Ran],
-        passed: bool,
-    ) -> Result<bool, Failure> {
-        let remembered = baseline.iter().any(|ran| ran.outcome.remembered);
-        Ok((!passed && remembered) || self.is_doubtful(before, baseline)?)
+    fn is_outdated(&self, before: &TreeBefore, passed: bool) -> Result<bool, Failure> {
+        let remembered = before.ran.iter().any(|ran| ran.outcome.remembered);
+        Ok((!passed && remembered) || self.is_doubtful(&before.files, &before.ran)?)
     }
 
     /// Whether a test that is remembered as failing passes now: tests fail for many reasons, and one
@@ -391,27 +469,19 @@ impl Bench<'_> {
         wanted: &Wanted,
         checks_after: &[states::Planned],
         baseline: &[Ran],
-        checks: impl Fn(&Session) -> Vec<states::Planned>,
+        selection: &states::CheckSelection<'_>,
     ) -> Result<Vec<Ran>, Failure> {
-        let is_cargo = |check: &Check| matches!(check, Check::Cargo { .. });
-        let compared = |check: &Check| baseline.iter().any(|ran| ran.is_like(check));
-        let state = TreeState::ShimsHidden;
-        let mut ran: Vec<Ran> = Vec::new();
-        for states::Planned { check, .. } in checks_after {
-            if is_cargo(check) && compared(check) {
-                let known = self.checker.recall(check, wanted)?;
-                let passed = known.filter(|outcome| outcome.failures.is_empty());
-                ran.extend(passed.map(|outcome| Ran::new(state, check, outcome)));
-            }
-        }
-        let known = |ran: &[Ran], check: &Check| ran.iter().any(|one| one.is_like(check));
-        let mut left = checks_after.iter().map(|planned| &planned.check);
-        if left.all(|check| known(&ran, check) || !compared(check)) {
+        let is_compared = |check: &Check| baseline.iter().any(|ran| ran.is_like(check));
+        let is_known = |ran: &[Ran], check: &Check| ran.iter().any(|one| one.is_like(check));
+        let checks = checks_after.iter().map(|planned| &planned.check);
+        let mut compared = checks.filter(|check| is_compared(check));
+        let mut ran = self.recall_hidden(wanted, compared.clone())?;
+        if compared.all(|check| is_known(&ran, check)) {
             return Ok(ran);
         }
         self.bring(wanted)?;
-        for states::Planned { check, .. } in checks(&self.session()?) {
-            if known(&ran, &check) && is_cargo(&check) || !compared(&check) {
+        for states::Planned { check, .. } in selection.of(&self.session()?) {
+            if is_known(&ran, &check) && is_cargo(&check) || !is_compared(&check) {
                 continue;
             }
             self.stage("without the shims", &check);
@@ -420,7 +490,22 @@ impl Bench<'_> {
             } else {
                 self.checker.run(&check)
             };
-            ran.push(Ran::new(state, &check, outcome?));
+            ran.push(Ran::new(TreeState::ShimsHidden, &check, outcome?));
+        }
+        Ok(ran)
+    }
+
+    /// Checks by Cargo that are remembered as passed without the shims.
+    fn recall_hidden<'c>(
+        &self,
+        wanted: &Wanted,
+        checks: impl Iterator<Item = &'c Check>,
+    ) -> Result<Vec<Ran>, Failure> {
+        let mut ran = Vec::new();
+        for check in checks.filter(|check| is_cargo(check)) {
+            let known = self.checker.recall(check, wanted)?;
+            let passed = known.filter(|outcome| outcome.failures.is_empty());
+            ran.extend(passed.map(|outcome| Ran::new(TreeState::ShimsHidden, check, outcome)));
         }
         Ok(ran)
     }
@@ -430,6 +515,10 @@ impl Bench<'_> {
         self.progress.stage(&text);
         *self.label.lock().unwrap_or_else(PoisonError::into_inner) = text;
     }
+}
+
+const fn is_cargo(check: &Check) -> bool {
+    matches!(check, Check::Cargo { .. })
 }
 
 impl Ran {

@@ -13,10 +13,17 @@ use coalesce_rust::Imports;
 use coalesce_verify::{Check, Renames, UnusedImport, Wanted, compare};
 
 use super::{Bench, states, verdict::Ran};
-use crate::{Failure, Session, applying::file_changes, formatter};
+use crate::{
+    Failure, Session,
+    applying::file_changes,
+    formatter,
+    operation::{path_after, set_text},
+};
 
 /// How often the check is made again at most.
 const ROUNDS: usize = 4;
+/// Why an import stays whose file fails without it.
+const NEEDED: &str = "the check fails without it";
 
 /// What the pruning starts from.
 #[derive(Clone, Copy)]
@@ -54,41 +61,28 @@ impl Bench<'_> {
         entries: &mut Vec<Entry>,
     ) -> Result<Option<Pruned>, Failure> {
         let overlay = planned_tree(&start.session.tree, start.operations);
-        let found = new_ones(start);
-        let mut why: BTreeMap<TreePath, &'static str> = BTreeMap::new();
-        let stays = |import: &UnusedImport| stays(&overlay.text(&import.path)?, import);
-        let (kept, mut going): (Vec<_>, Vec<_>) = found
-            .into_iter()
-            .map(|import| (stays(import), import))
-            .partition(|(why, _)| why.is_some());
-        entries.extend(kept.iter().map(|(why, import)| entry(import, *why)));
+        let mut going = private_ones(start, &overlay, entries);
+        let mut needed: BTreeSet<TreePath> = BTreeSet::new();
         let mut done = None;
         for _ in 0..ROUNDS {
-            going.retain(|(_, import)| match why.get(&import.path) {
-                Some(why) => {
-                    entries.push(entry(import, Some(why)));
-                    false
-                }
-                None => true,
-            });
+            let (stay, go): (Vec<_>, Vec<_>) = going
+                .into_iter()
+                .partition(|import| needed.contains(&import.path));
+            entries.extend(stay.into_iter().map(|import| entry(import, Some(NEEDED))));
+            going = go;
             if going.is_empty() {
                 break;
             }
-            let imports: Vec<&UnusedImport> = going.iter().map(|(_, import)| *import).collect();
-            let tried = self.try_without(start, &overlay, &imports)?;
-            let broken = broken(start, &tried.ran_after, &imports);
+            let tried = self.try_without(start, &overlay, &going)?;
+            let broken = broken(start, &tried.ran_after, &going);
             if broken.is_empty() {
-                entries.extend(imports.iter().map(|import| entry(import, None)));
+                entries.extend(going.iter().map(|import| entry(import, None)));
                 done = Some(tried);
                 break;
             }
-            why.extend(
-                broken
-                    .into_iter()
-                    .map(|path| (path, "the check fails without it")),
-            );
+            needed.extend(broken);
         }
-        if done.is_none() && !why.is_empty() {
+        if done.is_none() && !needed.is_empty() {
             self.bring(start.after)?;
         }
         entries.sort();
@@ -147,6 +141,22 @@ impl Bench<'_> {
             ran_after,
         })
     }
+}
+
+/// Of the imports that came to be unused those that may go; why the others stay is told.
+fn private_ones<'s>(
+    start: &Start<'s>,
+    overlay: &Overlay<'_>,
+    entries: &mut Vec<Entry>,
+) -> Vec<&'s UnusedImport> {
+    let mut found = new_ones(start);
+    found.retain(|import| {
+        let text = overlay.text(&import.path);
+        let why = text.and_then(|text| stays(&text, import));
+        entries.extend(why.map(|why| entry(import, Some(why))));
+        why.is_none()
+    });
+    found
 }
 
 /// Imports that are unused after and were not before, in files that the plan writes.
@@ -219,23 +229,6 @@ pub(super) fn lay_out(operations: &mut [Operation], edited: &[usize], session: &
             // That there is no rustfmt was told when the plan was made.
             formatter::lay_out(std::slice::from_mut(operation), session);
         }
-    }
-}
-
-pub(super) const fn path_after(operation: &Operation) -> &TreePath {
-    match operation {
-        Operation::Move { to, .. } => to,
-        Operation::Create { path, .. }
-        | Operation::Edit { path, .. }
-        | Operation::Delete { path } => path,
-    }
-}
-
-pub(super) fn set_text(operation: &mut Operation, new: String) {
-    match operation {
-        Operation::Move { text, .. } => *text = Some(new),
-        Operation::Create { text, .. } | Operation::Edit { text, .. } => *text = new,
-        Operation::Delete { .. } => {}
     }
 }
 

@@ -7,13 +7,14 @@ use std::{
 };
 
 use coalesce_model::{
-    LanguageGraph as _, LanguageKind, Texts as _, TreePath, UnitKind, Unproven, UnprovenKind,
+    LanguageGraph as _, LanguageKind, OutlineUnit, Texts as _, TreePath, UnitKind, Unproven,
+    UnprovenKind,
     envelope::{EditedLines, Grade, TreeState, UnreachedLines, Verify},
 };
 use coalesce_plan::Operation;
 use coalesce_report::diff;
 use coalesce_rust::{Configuration, conditional_lines};
-use coalesce_verify::{Check, CompiledFile};
+use coalesce_verify::{Check, CompiledFile, Failure};
 
 use super::verdict::Ran;
 use crate::{MigrationPlan, Session};
@@ -108,17 +109,7 @@ impl<'r> Reach<'r> {
                 let globs = ran.outcome.unused.iter().filter(|one| one.name == "*");
                 self.idle_globs.extend(globs.map(|one| &one.path));
             }
-            Check::Imports { modules, .. } => {
-                let failing = ran.outcome.failures.iter().map(|failure| &failure.subject);
-                let failing: BTreeSet<&String> = failing.collect();
-                let passed: BTreeSet<&String> = modules
-                    .iter()
-                    .filter(|module| !failing.contains(module))
-                    .collect();
-                let known = self.session_after.python.graph.modules();
-                let own = known.iter().filter(|module| passed.contains(&module.name));
-                self.imported.extend(own.map(|module| module.path.clone()));
-            }
+            Check::Imports { modules, .. } => self.add_imported(modules, &ran.outcome.failures),
             Check::Tests { .. } => self.tests = true,
             Check::Command { .. } => self.commands = true,
         }
@@ -129,6 +120,16 @@ impl<'r> Reach<'r> {
         };
         self.configurations
             .push(format!("{}{remembered}", ran.check.label()));
+    }
+
+    /// Adds the files of the modules that could be imported.
+    fn add_imported(&mut self, modules: &[String], failures: &[Failure]) {
+        let failing: BTreeSet<&String> = failures.iter().map(|failure| &failure.subject).collect();
+        let passed = modules.iter().filter(|module| !failing.contains(module));
+        let passed: BTreeSet<&String> = passed.collect();
+        let known = self.session_after.python.graph.modules();
+        let own = known.iter().filter(|module| passed.contains(&module.name));
+        self.imported.extend(own.map(|module| module.path.clone()));
     }
 
     /// Fills in what a passed verification comes to, and takes from the plan's open places what a
@@ -241,13 +242,7 @@ impl<'r> Reach<'r> {
         if !self.imported.contains(path) {
             return Unreached::all(lines, "its module was not imported");
         }
-        let text: Arc<str> = self.session_after.tree.text(path).unwrap_or_default();
-        let outline = self
-            .session_after
-            .part(LanguageKind::Python)
-            .graph()
-            .outline(path, &text);
-        let units = outline.map(|outline| outline.units).unwrap_or_default();
+        let units = self.units(path);
         let in_function = |line: &u32| {
             units.iter().any(|unit| {
                 matches!(unit.kind, UnitKind::Function | UnitKind::Method)
@@ -260,6 +255,14 @@ impl<'r> Reach<'r> {
             left,
             "they run when their function is called, not at import",
         )
+    }
+
+    /// The units of a Python file.
+    fn units(&self, path: &TreePath) -> Vec<OutlineUnit> {
+        let text: Arc<str> = self.session_after.tree.text(path).unwrap_or_default();
+        let graph = &self.session_after.python.graph;
+        let outline = graph.outline(path, &text);
+        outline.map(|outline| outline.units).unwrap_or_default()
     }
 }
 

@@ -26,33 +26,22 @@ impl Bench<'_> {
         verify: &mut Verify,
     ) -> Result<(), Failure> {
         let changes = worked.checked.changes.get(&LanguageKind::Python);
-        let changes = changes.map_or(&[][..], Vec::as_slice);
-        let (Some(before), Some(after)) = (
-            Loads::of(before, TreeState::Before),
-            Loads::of(after, TreeState::After),
-        ) else {
+        let renames = Renames::new(changes.map_or(&[][..], Vec::as_slice), ".");
+        let before = Loads::of(before, TreeState::Before);
+        let after = Loads::of(after, TreeState::After);
+        let (Some(before), Some(after)) = (before, after) else {
             return Ok(());
         };
-        let renames = Renames::new(changes, ".");
-        let open = worked.assembled.unproven.iter();
-        let doubts: Vec<Option<Doubt>> = open
-            .map(|place| Doubt::of(place, session, &renames))
-            .collect();
-        if doubts.iter().all(Option::is_none) {
-            return Ok(());
-        }
         let importers = Importers::new(&renames, &before, &after);
         let mut locator = Locator::new(&session.tree);
-        let mut doubts = doubts.into_iter();
-        worked.assembled.unproven.retain(|place| {
-            let doubt = doubts.next().flatten();
-            let is_settled = doubt.is_some_and(|doubt| importers.settle(&doubt));
-            if is_settled {
-                verify.settled += 1;
-                verify.settled_places.push(locator.unproven(place));
-            }
-            !is_settled
-        });
+        let open = &mut worked.assembled.unproven;
+        for place in open.extract_if(.., |place| {
+            let doubt = Doubt::of(place, session, &renames);
+            doubt.is_some_and(|doubt| importers.settle(&doubt))
+        }) {
+            verify.settled += 1;
+            verify.settled_places.push(locator.unproven(&place));
+        }
         if !verify.settled_places.is_empty() {
             verify.settled_by = Some(self.checker.interpreter()?);
         }

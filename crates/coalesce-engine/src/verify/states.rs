@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_apply::FileChange;
 use coalesce_model::{
-    LanguageGraph, LanguageKind, Module, ModuleKind, Texts as _, TreePath, envelope::ShimEntry,
-    manifest::VerifyTable,
+    Finding, LanguageGraph, LanguageKind, Module, ModuleKind, Texts as _, TreePath,
+    envelope::ShimEntry, manifest::VerifyTable,
 };
 use coalesce_plan::{Operation, planned_tree};
 use coalesce_rust::conditional_lines;
@@ -44,15 +44,11 @@ pub fn before(session: &Session) -> Result<(Wanted, Vec<String>), Failure> {
         }
     }
     // Ignored by many libraries, and still what their builds go by.
-    for manifest in cargo_manifests(session) {
-        let lock = manifest
-            .parent()
-            .and_then(|directory| directory.join("Cargo.lock").ok());
-        if let Some(lock) = lock {
-            let place = root.join(lock.as_str());
-            if place.is_file() && !place.is_symlink() {
-                wanted.entry(lock).or_insert(Content::Copy(place));
-            }
+    let directories = cargo_directories(session).into_iter();
+    for lock in directories.filter_map(|directory| directory.join("Cargo.lock").ok()) {
+        let place = root.join(lock.as_str());
+        if place.is_file() && !place.is_symlink() {
+            wanted.entry(lock).or_insert(Content::Copy(place));
         }
     }
     Ok((wanted, left_out))
@@ -95,55 +91,69 @@ pub struct Hidden {
 
 /// Takes the shims out of the planned tree that this plan has put there.
 pub fn without_shims(session_after: &Session, after: &Wanted, operations: &[Operation]) -> Hidden {
-    let written: BTreeSet<&TreePath> = operations
-        .iter()
-        .filter_map(|operation| match operation {
-            Operation::Create { path, .. } | Operation::Edit { path, .. } => Some(path),
-            _ => None,
-        })
-        .collect();
-    let mut made = shims(session_after, &[]);
-    made.retain(|shim| written.contains(&shim.path));
+    let made = written_shims(session_after, operations);
     if made.is_empty() {
         return Hidden::default();
     }
     let items = of_items(session_after, &made);
     let removed = removal(session_after, &made).assembled;
-    let edited: BTreeSet<TreePath> = removed
-        .operations
+    let wanted = changed(after, &removed.operations);
+    let is_edited = |shim: &ShimEntry| {
+        removed.operations.iter().any(
+            |operation| matches!(operation, Operation::Edit { path, .. } if *path == shim.path),
+        )
+    };
+    let (shims, stay): (Vec<_>, Vec<_>) =
+        made.into_iter()
+            .partition(|shim| match items.contains(&shim.name) {
+                true => is_edited(shim),
+                false => !wanted.contains_key(&shim.path),
+            });
+    let stay = stay.iter();
+    Hidden {
+        left_out: stay
+            .map(|shim| tell_shown(shim, &removed.refusals))
+            .collect(),
+        wanted,
+        shims,
+    }
+}
+
+/// The shims of the planned tree that stand in files which the plan writes.
+fn written_shims(session_after: &Session, operations: &[Operation]) -> Vec<ShimEntry> {
+    let written: BTreeSet<&TreePath> = operations
         .iter()
-        .filter(|operation| matches!(operation, Operation::Edit { .. }))
-        .map(|operation| operation.path().clone())
+        .filter_map(|operation| match operation {
+            Operation::Create { path, .. } | Operation::Edit { path, .. } => Some(path),
+            Operation::Move { .. } | Operation::Delete { .. } => None,
+        })
         .collect();
-    let mut wanted = after.clone();
-    for operation in removed.operations {
+    let mut shims = shims(session_after, &[]);
+    shims.retain(|shim| written.contains(&shim.path));
+    shims
+}
+
+/// A tree with the edits and removals of `operations`.
+fn changed(tree: &Wanted, operations: &[Operation]) -> Wanted {
+    let mut changed = tree.clone();
+    for operation in operations {
         match operation {
-            Operation::Delete { path } => drop(wanted.remove(&path)),
+            Operation::Delete { path } => drop(changed.remove(path)),
             Operation::Edit { path, text } => {
-                wanted.insert(path, Content::Bytes(text.into_bytes(), None));
+                let bytes = text.clone().into_bytes();
+                changed.insert(path.clone(), Content::Bytes(bytes, None));
             }
             Operation::Move { .. } | Operation::Create { .. } => {}
         }
     }
-    let (gone, stay): (Vec<_>, Vec<_>) =
-        made.into_iter()
-            .partition(|shim| match items.contains(&shim.name) {
-                true => edited.contains(&shim.path),
-                false => !wanted.contains_key(&shim.path),
-            });
-    let why = |shim: &ShimEntry| {
-        let refusal = removed
-            .refusals
-            .iter()
-            .find(|finding| finding.path == shim.path);
-        let why = refusal.map_or("", |finding| finding.message.as_str());
-        format!("{}: checked with the shim only: {why}", shim.path)
-    };
-    Hidden {
-        left_out: stay.iter().map(why).collect(),
-        wanted,
-        shims: gone,
-    }
+    changed
+}
+
+/// What is said of a shim that is not hidden.
+fn tell_shown(shim: &ShimEntry, refusals: &[Finding]) -> String {
+    let refusal = refusals.iter().find(|finding| finding.path == shim.path);
+    let why = refusal.map_or("", |finding| finding.message.as_str());
+    format!("{}: checked with the shim only: {why}", shim.path)
 }
 
 /// A check of a tree.
@@ -156,46 +166,61 @@ pub struct Planned {
     pub optional: bool,
 }
 
-/// The checks of a tree: what the manifest names, or what its languages have.
-pub fn checks(
-    session: &Session,
-    table: &VerifyTable,
-    operations: &[Operation],
-    configurations: &[CargoConfiguration],
-) -> Vec<Planned> {
-    let outer = |check| Planned {
-        check,
-        optional: false,
-    };
-    let mut checks: Vec<Planned> = Vec::new();
-    let commands = table.commands.iter().cloned();
-    checks.extend(commands.map(|text| outer(Check::Command { text })));
-    let roots = import_roots(session);
-    if table.commands.is_empty() {
-        let touched = touched(operations);
-        checks.extend(workspaces(session, &touched, configurations));
-        let modules = importable(session, |_| true);
-        if !modules.is_empty() {
-            let changed = importable(session, |path| touched.contains(path));
-            checks.push(Planned {
-                optional: !touched
-                    .iter()
-                    .any(|path| matches!(path.extension(), Some("py" | "pyi"))),
-                check: Check::Imports {
-                    roots: roots.clone(),
-                    modules,
-                    changed,
-                },
-            });
+/// Which checks a tree is given: what the manifests say, and the plan that is checked.
+pub struct CheckSelection<'c> {
+    table: &'c VerifyTable,
+    /// The plan.
+    pub operations: &'c [Operation],
+    configurations: Vec<CargoConfiguration>,
+}
+
+impl<'c> CheckSelection<'c> {
+    /// For a plan of this tree.
+    pub fn new(session: &Session, table: &'c VerifyTable, operations: &'c [Operation]) -> Self {
+        Self {
+            table,
+            operations,
+            configurations: configurations(session, table, operations),
         }
     }
-    if !table.tests.is_empty() {
-        checks.push(outer(Check::Tests {
-            roots,
-            paths: table.tests.clone(),
-        }));
+
+    /// The checks of a tree: what the manifest names, or what its languages have.
+    pub fn of(&self, session: &Session) -> Vec<Planned> {
+        let outer = |check| Planned {
+            check,
+            optional: false,
+        };
+        let commands = self.table.commands.iter().cloned();
+        let mut checks: Vec<Planned> = commands
+            .map(|text| outer(Check::Command { text }))
+            .collect();
+        if checks.is_empty() {
+            let touched = touched(self.operations);
+            checks.extend(workspaces(session, &touched, &self.configurations));
+            checks.extend(imports(session, &touched));
+        }
+        if !self.table.tests.is_empty() {
+            checks.push(outer(Check::Tests {
+                roots: import_roots(session),
+                paths: self.table.tests.clone(),
+            }));
+        }
+        checks
     }
-    checks
+}
+
+/// The import of every module, where there are any.
+fn imports(session: &Session, touched: &BTreeSet<&TreePath>) -> Option<Planned> {
+    let modules = importable(session, |_| true);
+    let mut extensions = touched.iter().map(|path| path.extension());
+    (!modules.is_empty()).then(|| Planned {
+        optional: !extensions.any(|extension| matches!(extension, Some("py" | "pyi"))),
+        check: Check::Imports {
+            roots: import_roots(session),
+            modules,
+            changed: importable(session, |path| touched.contains(path)),
+        },
+    })
 }
 
 /// Every path that a plan reads, writes or removes.
@@ -207,10 +232,28 @@ fn touched(operations: &[Operation]) -> BTreeSet<&TreePath> {
     paths.collect()
 }
 
-fn cargo_manifests(session: &Session) -> Vec<TreePath> {
+/// Directories with a `Cargo.toml`, the outer ones first.
+fn cargo_directories(session: &Session) -> Vec<TreePath> {
     let sources = session.tree.paths().iter();
     let manifests = sources.filter(|path| path.file_name() == "Cargo.toml");
-    manifests.cloned().collect()
+    let mut directories: Vec<TreePath> = manifests.filter_map(TreePath::parent).collect();
+    directories.sort_by_key(|directory| (directory.components().count(), directory.clone()));
+    directories
+}
+
+/// Whether the `Cargo.toml` of a directory says that a workspace begins there.
+fn declares_workspace(session: &Session, directory: &TreePath) -> bool {
+    let manifest = directory.join("Cargo.toml").ok();
+    let text = manifest.and_then(|path| session.tree.text(&path));
+    text.unwrap_or_default()
+        .lines()
+        .any(|line| line.starts_with("[workspace]") || line.starts_with("[workspace."))
+}
+
+/// Whether a file is one that Cargo reads for a package in this directory.
+fn is_built_in(path: &TreePath, directory: &TreePath) -> bool {
+    path.strip_prefix(directory).is_some()
+        && matches!(path.extension(), Some("rs" | "toml" | "lock"))
 }
 
 /// A workspace begins where no `Cargo.toml` stands above, or where one says so.
@@ -221,51 +264,35 @@ fn workspaces(
 ) -> Vec<Planned> {
     let mut outer: Vec<TreePath> = Vec::new();
     let mut checks = Vec::new();
-    let mut manifests: Vec<(TreePath, TreePath)> = cargo_manifests(session)
-        .into_iter()
-        .filter_map(|path| Some((path.parent()?, path)))
-        .collect();
-    manifests.sort_by_key(|(directory, _)| (directory.components().count(), directory.clone()));
-    for (directory, path) in manifests {
-        let inner = outer
-            .iter()
-            .any(|above| directory.strip_prefix(above).is_some());
-        let says_so = || {
-            let text = session.tree.text(&path).unwrap_or_default();
-            text.lines()
-                .any(|line| line.starts_with("[workspace]") || line.starts_with("[workspace."))
-        };
-        if inner && (checks.len() > INNER_WORKSPACES || !says_so()) {
+    for directory in cargo_directories(session) {
+        let mut above = outer.iter();
+        let inner = above.any(|above| directory.strip_prefix(above).is_some());
+        let too_many = checks.len() > INNER_WORKSPACES;
+        if inner && (too_many || !declares_workspace(session, &directory)) {
             continue;
         }
-        if !inner {
-            outer.push(directory.clone());
-        }
-        let concerned = touched.iter().any(|path| {
-            path.strip_prefix(&directory).is_some()
-                && matches!(path.extension(), Some("rs" | "toml" | "lock"))
-        });
-        let check = |configuration| Check::Cargo {
-            directory: directory.clone(),
-            configuration,
+        let concerned = touched.iter().any(|path| is_built_in(path, &directory));
+        let check = |configuration, optional| Planned {
+            check: Check::Cargo {
+                directory: directory.clone(),
+                configuration,
+            },
+            optional,
         };
-        checks.push(Planned {
-            check: check(CargoConfiguration::default()),
-            optional: inner || !concerned,
-        });
+        checks.push(check(CargoConfiguration::default(), inner || !concerned));
         // A configuration that cannot be built before says nothing.
         let more = configurations.iter().filter(|_| concerned && !inner);
-        checks.extend(more.map(|configuration| Planned {
-            check: check(configuration.clone()),
-            optional: true,
-        }));
+        checks.extend(more.map(|configuration| check(configuration.clone(), true)));
+        if !inner {
+            outer.push(directory);
+        }
     }
     checks
 }
 
 /// The configurations that are tried beside the usual one: those of the manifests, and the features
 /// that conditions around edited lines name, all on, and off.
-pub fn configurations(
+fn configurations(
     session: &Session,
     table: &VerifyTable,
     operations: &[Operation],
@@ -277,24 +304,7 @@ pub fn configurations(
         target: one.target.clone(),
     });
     let mut all: Vec<CargoConfiguration> = own.collect();
-    let mut touched: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    let overlay = planned_tree(&session.tree, operations);
-    for (path, lines) in edited_code(session, operations) {
-        let package = package_of(session, &path).filter(|_| path.extension() == Some("rs"));
-        let Some(package) = package else { continue };
-        let text = overlay.text(&path).unwrap_or_default();
-        let around = conditional_lines(&text).into_iter().filter(|one| {
-            lines
-                .iter()
-                .any(|line| (one.lines.0..=one.lines.1).contains(line))
-        });
-        let features = around.flat_map(|one| one.features());
-        touched.entry(package).or_default().extend(features);
-    }
-    for (package, features) in touched
-        .into_iter()
-        .filter(|(_, features)| !features.is_empty())
-    {
+    for (package, features) in features_around(session, operations) {
         let on = CargoConfiguration {
             packages: vec![package],
             features: features.into_iter().collect(),
@@ -310,6 +320,28 @@ pub fn configurations(
     let mut seen = BTreeSet::new();
     all.retain(|one| seen.insert(one.clone()));
     all
+}
+
+/// The features that conditions around edited lines name, package by package.
+fn features_around(
+    session: &Session,
+    operations: &[Operation],
+) -> BTreeMap<String, BTreeSet<String>> {
+    let mut packages: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let overlay = planned_tree(&session.tree, operations);
+    for (path, lines) in edited_code(session, operations) {
+        let package = package_of(session, &path).filter(|_| path.extension() == Some("rs"));
+        let Some(package) = package else { continue };
+        let text = overlay.text(&path).unwrap_or_default();
+        let around = conditional_lines(&text).into_iter().filter(|one| {
+            let (first, last) = one.lines;
+            lines.iter().any(|line| (first..=last).contains(line))
+        });
+        let features = around.flat_map(|one| one.features());
+        packages.entry(package).or_default().extend(features);
+    }
+    packages.retain(|_, features| !features.is_empty());
+    packages
 }
 
 /// The name of the package that a file belongs to: the one in the nearest directory above it.

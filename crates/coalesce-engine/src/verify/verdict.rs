@@ -51,9 +51,8 @@ pub struct Judge<'j> {
 impl Judge<'_> {
     /// Fills in what is new, and whether that is nothing.
     pub fn judge(&self, before: &[Ran], after: &[Ran], hidden: &[Ran], verify: &mut Verify) {
-        let operations = &self.worked.assembled.operations;
-        let renames = renames(self.session, self.session_after, operations);
         let assembled = &self.worked.assembled;
+        let renames = renames(self.session, self.session_after, &assembled.operations);
         let blame = Blame::new(
             &self.session.tree,
             &self.session_after.tree,
@@ -69,17 +68,16 @@ impl Judge<'_> {
             let none = Outcome::default();
             let baseline = before.iter().find(|other| other.is_like(&ran.check));
             let baseline = baseline.map_or(&none, |ran| &ran.outcome);
-            let (new, both) = compare(baseline, &ran.outcome, &renames);
+            let (mut new, both) = compare(baseline, &ran.outcome, &renames);
             if ran.state == TreeState::After {
                 verify.failing_before += both;
             }
-            for failure in new {
-                if told.insert((failure.subject.clone(), failure.key.clone())) {
-                    let mut entry = entry(ran.state, failure, &blame, &users);
-                    entry.cause = entry.cause.or_else(|| self.named_in(failure));
-                    verify.failures.push(entry);
-                }
-            }
+            new.retain(|failure| told.insert((failure.subject.clone(), failure.key.clone())));
+            verify.failures.extend(new.into_iter().map(|failure| {
+                let mut entry = entry(ran.state, failure, &blame, &users);
+                entry.cause = entry.cause.or_else(|| self.named_in(failure));
+                entry
+            }));
         }
         verify.passed = verify.failures.is_empty();
     }
@@ -87,9 +85,6 @@ impl Judge<'_> {
     /// What moves, where no reference stands at the place, but the message names it: a path that a
     /// macro or a running program puts together.
     fn named_in(&self, failure: &Failure) -> Option<FailureCause> {
-        let words = |text: &'_ str, part: fn(char) -> bool| -> BTreeSet<String> {
-            text.split(|c| !part(c)).map(str::to_owned).collect()
-        };
         let first = failure.message.lines().next().unwrap_or_default();
         let said = words(first, |c| c.is_alphanumeric() || c == '_');
         let in_full = words(&failure.message, |c| {
@@ -97,26 +92,22 @@ impl Judge<'_> {
         });
         let after = by_path(self.session_after);
         let before = by_path(self.session);
-        let operations = self.worked.assembled.operations.iter();
-        let moved = operations.filter_map(|operation| match operation {
-            Operation::Move { from, to, .. } => Some((from, to)),
-            _ => None,
-        });
-        moved
-            .filter_map(|(from, to)| {
-                Some((from, before.get(from)?.first()?, after.get(to)?.first()?))
-            })
-            .find(|(_, old, _)| {
-                let last = old.rsplit(['.', ':']).next().unwrap_or_default();
-                said.contains(last) || in_full.contains(**old)
-            })
-            .map(|(path, old, new)| FailureCause {
-                path: path.clone(),
+        let mut operations = self.worked.assembled.operations.iter();
+        operations.find_map(|operation| {
+            let Operation::Move { from, to, .. } = operation else {
+                return None;
+            };
+            let (old, new) = (before.get(from)?.first()?, after.get(to)?.first()?);
+            let last = old.rsplit(['.', ':']).next().unwrap_or_default();
+            let is_named = said.contains(last) || in_full.contains(old);
+            is_named.then(|| FailureCause {
+                path: from.clone(),
                 line: 0,
                 from: (*old).to_owned(),
                 to: (*new).to_owned(),
                 reason: "the message names it, and no reference stands at the place".to_owned(),
             })
+        })
     }
 
     /// Places of the planned tree that still name a shim.
@@ -141,6 +132,11 @@ impl Judge<'_> {
         }
         users
     }
+}
+
+/// The words of a text, as far as they are made of such characters.
+fn words(text: &str, is_part: fn(char) -> bool) -> BTreeSet<&str> {
+    text.split(|c| !is_part(c)).collect()
 }
 
 /// How modules and files are called after, and were before.

@@ -116,9 +116,10 @@ pub struct DuplicateEntry {
     pub home: Option<HomeEntry>,
     /// What the catalogue says of an idiom.
     pub title: Option<String>,
-    /// Where it belongs on a page: `product` (three quarters the same and more), `alike` (perhaps left as it is), `variants`
-    /// (with changes in each file of a family), `backends` (once for each backend), `kept` (a text beside
-    /// it speaks of a copy), `programs` (that each stand alone), `tests`, `examples`, `generated` or `vendored`.
+    /// Where it belongs on a page: `product` (what to do first), `next` (the same with less to gain), `alike` (perhaps left as
+    /// it is), `variants` (with changes in each file of a family or version), `asked` (the language asks for it more than once),
+    /// `kernels` (with changes, on a device), `packages` (with changes, in several of them), `backends` (once for each backend), `kept` (a text
+    /// beside it speaks of a copy), `programs` (that each stand alone), `tests`, `examples`, `generated` or `vendored`.
     pub chapter: String,
     /// The id of a larger class in whose members all of its members stand; `null` where there is none.
     pub inside: Option<String>,

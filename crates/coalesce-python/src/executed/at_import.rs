@@ -67,8 +67,13 @@ impl Source {
         parser::statements(&self.parsed)
     }
 
+    /// Where its first statement's text begins.
+    pub fn start(&self) -> u32 {
+        self.start
+    }
+
     /// The statements that bind a name, also in their blocks, in their order.
-    fn statements_binding(&self, name: &str) -> impl Iterator<Item = &Stmt> {
+    pub fn statements_binding(&self, name: &str) -> impl Iterator<Item = &Stmt> {
         let statements = self.statements();
         let binding = self
             .binding
@@ -91,6 +96,10 @@ impl<'g> AtImport<'g> {
             texts,
             sources: Memo::default(),
         }
+    }
+
+    pub fn texts(&self) -> &'g dyn Texts {
+        self.texts
     }
 
     pub fn source(&self, module: usize) -> Option<Rc<Source>> {
@@ -213,7 +222,7 @@ fn binds(statement: &Stmt, name: &str) -> bool {
 }
 
 /// The names that a statement of a module binds, also in its blocks.
-fn bound_by<'s>(statement: &'s Stmt, names: &mut Vec<&'s str>) {
+pub(super) fn bound_by<'s>(statement: &'s Stmt, names: &mut Vec<&'s str>) {
     match statement {
         Stmt::FunctionDef(found) => names.push(found.name.as_str()),
         Stmt::ClassDef(found) => names.push(found.name.as_str()),
@@ -241,7 +250,7 @@ fn bound_by<'s>(statement: &'s Stmt, names: &mut Vec<&'s str>) {
     }
 }
 
-fn named<'e>(target: &'e Expr, names: &mut Vec<&'e str>) {
+pub(super) fn named<'e>(target: &'e Expr, names: &mut Vec<&'e str>) {
     match target {
         Expr::Name(name) => names.push(name.id.as_str()),
         Expr::Tuple(all) => all.elts.iter().for_each(|one| named(one, names)),

@@ -11,11 +11,7 @@ use ruff_python_ast::{self as ast, Stmt};
 use ruff_text_size::Ranged;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{
-    Imports, Runs,
-    at_import::{AtImport, Strictness},
-    earlier, forwarded_to,
-};
+use super::{Imports, Runs, at_import::Strictness, earlier, effects::ImportEffects, forwarded_to};
 use crate::{graph::PythonGraph, order::parents, parser};
 
 /// Parts of names of modules that nobody's code imports: whether they can be run says nothing.
@@ -37,18 +33,19 @@ pub(super) fn newly_run(
     after: &PythonGraph,
     changes: &[Change],
     now: &[Option<usize>],
-    texts: &dyn Texts,
+    imported: &ImportEffects<'_, '_>,
 ) -> Vec<Unproven> {
+    let reader = imported.reader();
     let was = earlier(before, after, now);
     let (old, new) = (Edges::new(before), Edges::new(after));
     let mut comparison = ImportComparison {
         before,
         after,
         was: &was,
-        conditions: Conditions::new(before, &old, texts),
+        conditions: Conditions::new(before, &old, reader.texts()),
         old: &old,
         new: &new,
-        reader: AtImport::new(before, texts),
+        imported,
         told: BTreeMap::new(),
     };
     comparison.items(changes);
@@ -162,44 +159,10 @@ impl<'g> Conditions<'g> {
             .map(|one| is_apart(&one.name))
             .collect();
         let counts = |importer: usize| apart.get(importer) != Some(&true);
-        let edges_counted = || {
-            edges
-                .all
-                .iter()
-                .filter(|edge| counts(edge.0) && edge.0 != edge.1)
-        };
-        // What a condition leads to, and all that this imports.
-        let mut conditional = vec![false; count];
-        let mut open: Vec<usize> = edges_counted()
-            .filter(|edge| edge.2 == Way::Perhaps)
-            .map(|edge| edge.1)
-            .collect();
-        while let Some(module) = open.pop() {
-            if let Some(mark) = conditional.get_mut(module).filter(|mark| !**mark) {
-                *mark = true;
-                open.extend(edges.of(module).iter().map(|edge| edge.1));
-            }
-        }
-        // What somebody imports without one is free of it, and so is what that imports. A package at the top is
-        // there to be imported.
-        let around = |module: usize| edges.certain.around.get(module).copied().flatten();
-        let mut free: Vec<usize> = (0..count)
-            .filter(|module| conditional.get(*module) == Some(&false) || around(*module).is_none())
-            .filter(|module| counts(*module))
-            .collect();
-        while let Some(module) = free.pop() {
-            if let Some(mark) = conditional.get_mut(module) {
-                *mark = false;
-            }
-            let imported = edges
-                .of(module)
-                .iter()
-                .filter(|edge| edge.2 != Way::Perhaps);
-            let imported = imported.map(|edge| edge.1).chain(around(module));
-            free.extend(imported.filter(|target| conditional.get(*target) == Some(&true)));
-        }
+        let conditional = conditional_modules(edges, &apart, count);
         let mut imported = vec![false; count];
-        for (_, target, way, _) in edges_counted() {
+        let counted = edges.all.iter();
+        for (_, target, way, _) in counted.filter(|edge| counts(edge.0) && edge.0 != edge.1) {
             if let (Way::Certain, Some(mark)) = (way, imported.get_mut(*target)) {
                 *mark = true;
             }
@@ -271,6 +234,44 @@ impl<'g> Conditions<'g> {
         );
         parts.join(" and ")
     }
+}
+
+/// For each module whether it is only ever imported under a condition, by those that count.
+fn conditional_modules(edges: &Edges, apart: &[bool], count: usize) -> Vec<bool> {
+    let counts = |importer: usize| apart.get(importer) != Some(&true);
+    let counted = edges.all.iter();
+    let counted = counted.filter(|edge| counts(edge.0) && edge.0 != edge.1);
+    // What a condition leads to, and all that this imports.
+    let mut conditional = vec![false; count];
+    let mut open: Vec<usize> = counted
+        .filter(|edge| edge.2 == Way::Perhaps)
+        .map(|edge| edge.1)
+        .collect();
+    while let Some(module) = open.pop() {
+        if let Some(mark) = conditional.get_mut(module).filter(|mark| !**mark) {
+            *mark = true;
+            open.extend(edges.of(module).iter().map(|edge| edge.1));
+        }
+    }
+    // What somebody imports without one is free of it, and so is what that imports. A package at the top is
+    // there to be imported.
+    let around = |module: usize| edges.certain.around.get(module).copied().flatten();
+    let mut free: Vec<usize> = (0..count)
+        .filter(|module| conditional.get(*module) == Some(&false) || around(*module).is_none())
+        .filter(|module| counts(*module))
+        .collect();
+    while let Some(module) = free.pop() {
+        if let Some(mark) = conditional.get_mut(module) {
+            *mark = false;
+        }
+        let imported = edges
+            .of(module)
+            .iter()
+            .filter(|edge| edge.2 != Way::Perhaps);
+        let imported = imported.map(|edge| edge.1).chain(around(module));
+        free.extend(imported.filter(|target| conditional.get(*target) == Some(&true)));
+    }
+    conditional
 }
 
 /// Whether a module is for tests, examples or the like.
@@ -345,7 +346,7 @@ struct ImportComparison<'g> {
     conditions: Conditions<'g>,
     old: &'g Edges,
     new: &'g Edges,
-    reader: AtImport<'g>,
+    imported: &'g ImportEffects<'g, 'g>,
     /// By module and item, each once.
     told: BTreeMap<(usize, String), Vec<Unproven>>,
 }
@@ -429,27 +430,28 @@ impl ImportComparison<'_> {
                 // Under the same condition as what it replaces.
                 let mut before = vec![ran.clone()];
                 if way != Way::Certain {
-                    before.extend(
-                        lost.iter()
-                            .filter(|edge| edge.1 == way)
-                            .map(|edge| old_runs.of(edge.0)),
-                    );
+                    let same = lost.iter().filter(|edge| edge.1 == way);
+                    before.extend(same.map(|edge| old_runs.of(edge.0)));
                 }
                 let gained = new_runs.of(target);
+                let gained = gained.members().filter_map(|module| self.was(module));
                 let gained: Vec<usize> = gained
-                    .members()
-                    .filter_map(|module| self.was(module))
                     .filter(|module| !before.iter().any(|ran| ran.has(*module)))
                     .collect();
                 let conditions = match way {
                     Way::Perhaps => self.condition_at(importer, importer_was, at),
                     Way::Certain | Way::Later => self.conditions.of(importer_was),
                 };
-                for module in gained {
-                    let strictness = self.strictness(module, &conditions);
-                    self.read(module, None, strictness, importer);
-                }
+                self.come_to_be_run(importer, &gained, &conditions);
             }
+        }
+    }
+
+    /// Reads the modules that one comes to run under a condition.
+    fn come_to_be_run(&mut self, by: usize, gained: &[usize], conditions: &BTreeSet<String>) {
+        for module in gained {
+            let strictness = self.strictness(*module, conditions);
+            self.read(*module, None, strictness, by);
         }
     }
 
@@ -501,7 +503,7 @@ impl ImportComparison<'_> {
         else {
             return;
         };
-        let problems = self.reader.problems(module, item, strictness);
+        let problems = self.imported.problems(module, item, strictness);
         if problems.is_empty() {
             return;
         }

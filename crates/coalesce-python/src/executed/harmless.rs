@@ -369,7 +369,7 @@ impl<'r, 'g> Verdicts<'r, 'g> {
     }
 
     /// The full name of what an import brings from outside of the tree.
-    fn outside(&self, module: usize, name: &str, depth: usize) -> Option<String> {
+    pub fn outside(&self, module: usize, name: &str, depth: usize) -> Option<String> {
         let facts = self.reader.graph.facts.get(module)?;
         let mut found = facts
             .imports
@@ -468,6 +468,11 @@ impl<'r, 'g> Verdicts<'r, 'g> {
         let definition = (home, format!("{class}.{method}"));
         let read = || self.body(home, function, Some(class));
         Some(self.known.decide(definition, read))
+    }
+
+    /// Whether some class of the tree has this one beside others, itself or by one below it.
+    pub fn is_mixed(&self, class: &str) -> bool {
+        self.mixed().contains(class)
     }
 
     /// Names of classes that some class of the tree has beside others, and of those above them: which class follows one
@@ -582,12 +587,12 @@ fn is_super(call: &ast::ExprCall) -> bool {
         && matches!(&*call.func, Expr::Name(name) if name.id.as_str() == "super")
 }
 
-fn is_quiet_method(name: &str) -> bool {
+pub(super) fn is_quiet_method(name: &str) -> bool {
     METHODS.contains(&name) || MORE_METHODS.contains(&name)
 }
 
 /// Whether a function or class outside of the tree does nothing but give a value.
-fn is_quiet(name: &str) -> bool {
+pub(super) fn is_quiet(name: &str) -> bool {
     let (library, rest) = name.split_once('.').unwrap_or((name, ""));
     let last = name.rsplit('.').next().unwrap_or(name);
     match library {
@@ -602,7 +607,7 @@ fn is_quiet(name: &str) -> bool {
 }
 
 /// Definitions of a name at module level, also in blocks.
-fn collect<'s>(suite: &'s [Stmt], name: &str, found: &mut Vec<&'s Stmt>) {
+pub(super) fn collect<'s>(suite: &'s [Stmt], name: &str, found: &mut Vec<&'s Stmt>) {
     for statement in suite {
         match statement {
             Stmt::FunctionDef(function) if function.name.as_str() == name => found.push(statement),
@@ -630,14 +635,14 @@ fn collect<'s>(suite: &'s [Stmt], name: &str, found: &mut Vec<&'s Stmt>) {
     }
 }
 
-fn is_named(target: &Expr, name: &str) -> bool {
+pub(super) fn is_named(target: &Expr, name: &str) -> bool {
     matches!(target, Expr::Name(found) if found.id.as_str() == name)
 }
 
 /// Names that a function binds.
 #[derive(Default)]
-struct CalledNames {
-    found: FxHashSet<String>,
+pub(super) struct CalledNames {
+    pub found: FxHashSet<String>,
 }
 
 impl<'a> Visitor<'a> for CalledNames {

@@ -23,7 +23,25 @@ pub struct RecursiveVerdicts {
     leaning: RefCell<Vec<Definition>>,
     /// The outermost of the open ones that was counted as good since the innermost was begun.
     leans_on: Cell<Option<usize>>,
-    depth: Cell<usize>,
+    depth: DepthLimit,
+}
+
+/// How deep definitions are read that lead to each other.
+#[derive(Default)]
+pub struct DepthLimit(Cell<usize>);
+
+impl DepthLimit {
+    /// What `read` gives; nothing where too much is being read already.
+    pub fn deeper<T>(&self, read: impl FnOnce() -> T) -> Option<T> {
+        let depth = self.0.get();
+        if depth >= MAXIMUM_DEPTH {
+            return None;
+        }
+        self.0.set(depth + 1);
+        let found = read();
+        self.0.set(depth);
+        Some(found)
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -64,14 +82,7 @@ impl RecursiveVerdicts {
 
     /// What `read` gives; nothing where too much is being read already.
     pub fn deeper<T>(&self, read: impl FnOnce() -> T) -> Option<T> {
-        let depth = self.depth.get();
-        if depth >= MAXIMUM_DEPTH {
-            return None;
-        }
-        self.depth.set(depth + 1);
-        let found = read();
-        self.depth.set(depth);
-        Some(found)
+        self.depth.deeper(read)
     }
 
     fn lean_on(&self, other: Option<usize>) {

@@ -8,7 +8,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     analysis::Use,
-    graph::Entity,
+    facts::FromPart,
+    graph::{Entity, PythonGraph},
     names::{is_word, occurrences},
     rewrite::{
         chains::module_of,
@@ -38,8 +39,9 @@ pub fn report(file: &File<'_>, found: &mut FileEdits) {
         mentions(file, &format!("{leaf}.py"), Form::FilePath, found);
         completed(file, &change.from, leaf, found);
         begun(file, &change.from, found);
+        relative(file, &change.from, found);
         looked_up(file, &change.from, leaf, found);
-        ended(file, &change.from, leaf, found);
+        ended(file, &change.from, found);
         joined(file, &change.from, leaf, found);
         // With two segments the dotted name is the full one.
         if segments.next().is_some() {
@@ -106,8 +108,13 @@ fn completed(file: &File<'_>, name: &str, leaf: &str, found: &mut FileEdits) {
                 .doubt(span, UnprovenKind::DynamicImport, name, why);
         }
     }
+    // Of a call whose name is known to its end nothing is open.
+    let known = |span: ByteSpan| {
+        let mut calls = file.analysis().run_time.iter();
+        calls.any(|(call, ..)| call.from.span.contains(span))
+    };
     for span in prefixes {
-        if !found.covered(span) {
+        if !found.covered(span) && !known(span) {
             let why = "a prefix that is completed at run time; it may lead to the module";
             found.told.leave(span, Form::String, name, why);
             // The call around it is told already.
@@ -161,13 +168,8 @@ fn goes_on(file: &File<'_>, name: &str, rest: &str) -> bool {
 /// `preload("engine.default")` beside `import_module(f"{package}.{name}")`.
 fn begun(file: &File<'_>, name: &str, found: &mut FileEdits) {
     let graph = file.graph();
-    let top = name.split('.').next();
     // Asked of all modules, and once.
-    let imports = LazyCell::new(|| {
-        let mut modules = graph.modules.iter().zip(&graph.facts);
-        modules
-            .any(|(module, facts)| facts.imports_by_value && module.name.split('.').next() == top)
-    });
+    let imports = LazyCell::new(|| imports_by_value(graph, name));
     for string in &file.analysis().strings {
         let content = string.span.of(file.text).unwrap_or_default();
         if string.documentation || string.annotation || !content.contains('.') {
@@ -190,9 +192,59 @@ fn begun(file: &File<'_>, name: &str, found: &mut FileEdits) {
     }
 }
 
+/// Whether a module with the same outermost package imports what it is given.
+fn imports_by_value(graph: &PythonGraph, name: &str) -> bool {
+    let top = name.split('.').next();
+    let mut modules = graph.modules.iter().zip(&graph.facts);
+    modules.any(|(module, facts)| facts.imports_by_value && module.name.split('.').next() == top)
+}
+
+/// Relative names in texts that no call is seen to import, where another file imports what it is given:
+/// `lazy(globals(), {"Server": ".old.server"})`.
+fn relative(file: &File<'_>, name: &str, found: &mut FileEdits) {
+    let strings = file.analysis().strings.iter();
+    let strings = strings.filter(|string| !string.documentation && !found.covered(string.span));
+    let spans = strings.map(|string| string.span);
+    let leading: Vec<ByteSpan> = spans
+        .filter(|span| leads_relatively(file, *span, name))
+        .collect();
+    if leading.is_empty() || !imports_by_value(file.graph(), name) {
+        return;
+    }
+    let why = "a relative name, in a package that imports what it is given";
+    for span in leading {
+        found.told.leave(span, Form::String, name, why);
+        found
+            .told
+            .doubt(span, UnprovenKind::DynamicImport, name, why);
+    }
+}
+
+/// Whether a text names a module that changes, or one below it, as seen from its file, and does not from where both are
+/// afterwards.
+fn leads_relatively(file: &File<'_>, span: ByteSpan, name: &str) -> bool {
+    let content = span.of(file.text).unwrap_or_default();
+    let module = content.trim_start_matches('.');
+    let level = content.len() - module.len();
+    let end = module.find(|c| !is_word(c) && c != '.');
+    let (module, rest) = module.split_at(end.unwrap_or(module.len()));
+    if level == 0 || module.is_empty() || !(rest.is_empty() || rest.starts_with(':')) {
+        return false;
+    }
+    let from = FromPart {
+        level: u32::try_from(level).unwrap_or(u32::MAX),
+        module: module.to_owned(),
+        span,
+    };
+    let now = from.absolute(file.package).unwrap_or_default();
+    let behind = now.strip_prefix(name);
+    behind.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        && from.absolute(&file.package_after) != file.absolute(&now)
+}
+
 /// Ends of names that are put together: `sys.modules[PACKAGE + ".old"]`, `f"{BASE}.old"`. Where a file imports by
 /// texts, or has the rest of the name, such an end may lead to the module.
-fn ended(file: &File<'_>, name: &str, leaf: &str, found: &mut FileEdits) {
+fn ended(file: &File<'_>, name: &str, found: &mut FileEdits) {
     let package = name.rsplit_once('.').map_or("", |(package, _)| package);
     let by_text = ["import_module", "__import__", "sys.modules"]
         .iter()
@@ -202,22 +254,37 @@ fn ended(file: &File<'_>, name: &str, leaf: &str, found: &mut FileEdits) {
     if !by_text && !strings.any(|string| string.span.of(file.text).is_some_and(rest)) {
         return;
     }
-    let end = format!(".{leaf}");
-    for at in memchr::memmem::find_iter(file.text.as_bytes(), end.as_bytes()) {
-        let (before, after) = file.text.split_at(at);
-        let begins = before.ends_with(['"', '\'', '}']) || before.ends_with("%s");
-        let ends = after
-            .get(end.len()..)
-            .is_some_and(|rest| rest.starts_with(['"', '\'']));
-        let span = ByteSpan::from_range(at..at + end.len());
-        if begins && ends && !found.covered(span) {
-            let why = "the end of a name that is put together; it may lead to the module";
-            found.told.leave(span, Form::String, name, why);
-            found
-                .told
-                .doubt(span, UnprovenKind::DynamicImport, name, why);
+    let ends = name.match_indices('.').filter_map(|(at, _)| name.get(at..));
+    for end in ends {
+        for at in memchr::memmem::find_iter(file.text.as_bytes(), end.as_bytes()) {
+            let (before, after) = file.text.split_at(at);
+            let begins = before.ends_with(['"', '\'', '}'])
+                || before.ends_with("%s")
+                || before.ends_with(")s");
+            let after = after.get(end.len()..).unwrap_or_default();
+            let ends = after.starts_with(['"', '\'']);
+            let goes_on = by_text && after.starts_with('.') && in_code(file, at);
+            let span = ByteSpan::from_range(at..at + end.len());
+            if begins && (ends || goes_on) && !found.covered(span) {
+                let why = if ends {
+                    "the end of a name that is put together; it may lead to the module"
+                } else {
+                    "the middle of a name that is put together; it may lead to the module"
+                };
+                found.told.leave(span, Form::String, name, why);
+                found
+                    .told
+                    .doubt(span, UnprovenKind::DynamicImport, name, why);
+            }
         }
     }
+}
+
+/// Whether a place is in no docstring.
+fn in_code(file: &File<'_>, at: usize) -> bool {
+    let place = ByteSpan::from_range(at..at + 1);
+    let mut strings = file.analysis().strings.iter();
+    !strings.any(|string| string.documentation && string.span.contains(place))
 }
 
 /// Last names that are joined to packages at run time: `import_module(f"{app}.{related}")` beside `"tasks"`.
@@ -226,7 +293,7 @@ fn joined(file: &File<'_>, name: &str, leaf: &str, found: &mut FileEdits) {
         .iter()
         .any(|word| file.text.contains(word));
     if !by_text
-        || !["}.{", " + \".\" + ", "%s.%s"]
+        || !["}.{", " + \".\" + ", "%s.%s", "\".\".join(", "'.'.join("]
             .iter()
             .any(|join| file.text.contains(join))
     {

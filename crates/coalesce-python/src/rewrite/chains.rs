@@ -136,6 +136,23 @@ fn module_prefix(file: &File<'_>, chain: &[Spanned]) -> Option<(usize, usize)> {
     known
 }
 
+/// Where a chain goes on from a module through names that the modules on its way have for others: `pkg.device.count` where
+/// `pkg` has `from . import gpu as device`, `run.gpu.count` where `run` imports `gpu`. The length of what leads to the last
+/// module, and that; none where it goes no further.
+fn through_bindings(
+    file: &File<'_>,
+    chain: &[Spanned],
+    (mut length, mut module): (usize, usize),
+) -> Option<(usize, usize)> {
+    let first = length;
+    while let Some(segment) = chain.get(length)
+        && let Entity::Module(next) = file.graph().member(module, &segment.text)
+    {
+        (length, module) = (length + 1, next);
+    }
+    (length > first).then_some((length, module))
+}
+
 fn text_of(chain: &[Spanned], length: usize) -> String {
     let segments: Vec<&str> = chain
         .iter()
@@ -155,6 +172,11 @@ fn whole(file: &File<'_>, used: &Use, imports: Option<Whole<'_>>, found: &mut Fi
         return;
     };
     if attributes::whole(file, used, (length, module), imports, found) {
+        return;
+    }
+    if let Some(longer) = through_bindings(file, &used.chain, (length, module))
+        && attributes::whole(file, used, longer, imports, found)
+    {
         return;
     }
     item(file, module, used.chain.get(length), found);
@@ -222,6 +244,11 @@ fn below(
         return;
     };
     if attributes::below(file, used, (at, last), import, found) {
+        return;
+    }
+    if let Some((length, module)) = through_bindings(file, &used.chain, (at + 1, last))
+        && attributes::below(file, used, (length - 1, module), import, found)
+    {
         return;
     }
     item(file, last, used.chain.get(at + 1), found);

@@ -276,12 +276,19 @@ impl FileEdits {
     /// The edits, each with the reference that it is made for.
     pub fn finish(mut self) -> (Self, Vec<(Edit, usize)>) {
         let mut edits = std::mem::take(&mut self.edits);
+        // What the module has from one statement on need not come again.
+        let mut of_module: BTreeSet<String> = BTreeSet::new();
         for (at, (before, statements, reference)) in std::mem::take(&mut self.inserted) {
+            let outermost = matches!(before.as_str(), "\n" | "\r\n");
+            let is_new = |statement: &&String| !outermost || of_module.insert((*statement).clone());
             let text: String = statements
                 .iter()
+                .filter(is_new)
                 .map(|statement| format!("{before}{statement}"))
                 .collect();
-            edits.push((Edit::insert(at, text), reference));
+            if !text.is_empty() {
+                edits.push((Edit::insert(at, text), reference));
+            }
         }
         edits.sort();
         edits.dedup_by(|a, b| a.0 == b.0);

@@ -15,7 +15,8 @@ use crate::{
     graph::{Entity, PythonGraph},
     names::{occurrences, occurrences_of_word},
     references::Mentions,
-    rewrite::{items::Items, lost, offers, words::Words},
+    rewrite::{items::Items, lost, module_reads::ModuleReads, offers, words::Words},
+    roots::is_in_stub_tree,
 };
 
 /// The changes, seen from the modules of a graph.
@@ -56,6 +57,8 @@ pub struct Mapping<'g> {
     eager: OnceLock<Vec<Vec<usize>>>,
     /// What the text of each module has that is worth looking at, once somebody asks.
     words: OnceLock<Vec<Words>>,
+    /// What modules read of each other, as far as somebody has asked.
+    pub module_reads: ModuleReads,
 }
 
 /// The packages of modules that change.
@@ -130,6 +133,7 @@ impl<'g> Mapping<'g> {
             lost: BTreeSet::new(),
             eager: OnceLock::new(),
             words: OnceLock::new(),
+            module_reads: ModuleReads::default(),
         };
         let renames = Renames::new(&changes, ".");
         for (index, module) in graph.modules.iter().enumerate() {
@@ -398,19 +402,19 @@ impl<'g> Mapping<'g> {
             return base;
         }
         let root = own_root(from, path, package);
-        let at = |name: &str| {
-            let directory = joined(&root, &name.replace('.', "/"));
-            TreePath::new(&format!("{directory}/__init__.py")).ok()
-        };
         let top = to.split('.').next().unwrap_or(to);
+        let types = is_in_stub_tree(path);
+        let has_top = |file: &str| {
+            let directory = joined(&root, top);
+            let file = TreePath::new(&format!("{directory}/{file}")).ok();
+            let known = file.and_then(|file| self.graph.module_of(&file));
+            let named = known.and_then(|module| self.graph.modules.get(module));
+            named.is_some_and(|module| module.name == top)
+        };
+        // A tree of types need not have a file for the package itself.
         let is_own = to != top
-            && at(top).is_some_and(|file| {
-                let known = self.graph.module_of(&file);
-                known.is_some_and(|module| {
-                    let named = self.graph.modules.get(module);
-                    named.is_some_and(|module| module.name == top)
-                })
-            });
+            && (has_top("__init__.py")
+                || types && (has_top("__init__.pyi") || from.split('.').next() == Some(top)));
         let home = self.graph.module_of(path);
         let mut parent = to;
         while let Some((above, _)) = parent.rsplit_once('.').filter(|_| !is_own) {
@@ -662,7 +666,7 @@ fn sibling(path: &TreePath, extension: &str) -> TreePath {
 }
 
 /// The modules that mention the old last segment of what gets another one, and for an item also that of its module:
-/// who names either may go by more than the name.
+/// who names either may go by more than the name. So for the names that imports give to such a module.
 fn mentioning(
     graph: &PythonGraph,
     changes: &[Change],
@@ -670,18 +674,21 @@ fn mentioning(
 ) -> BTreeMap<String, Vec<(usize, Arc<str>)>> {
     let last = |name: &str| name.rsplit('.').next().unwrap_or_default().to_owned();
     let mut segments = BTreeSet::new();
+    let mut modules = BTreeSet::new();
     for change in changes {
         let is_item = change.subject == Subject::Item;
         if is_item || last(&change.from) != last(&change.to) {
             segments.insert(last(&change.from));
         }
         if let Some((above, _)) = change.from.rsplit_once('.').filter(|_| is_item) {
-            segments.insert(last(above));
+            modules.insert(last(above));
         }
         if let ChangeKind::Replace { rename } = &change.kind {
             segments.extend(rename.iter().map(|(old, _)| old.clone()));
         }
     }
+    segments.extend(aliases_of(graph, &modules));
+    segments.append(&mut modules);
     if segments.is_empty() {
         return BTreeMap::new();
     }
@@ -705,4 +712,15 @@ fn mentioning(
         mentioning.entry(segment).or_default().push(module);
     }
     mentioning
+}
+
+/// What imports call modules of these last names, each other name once.
+fn aliases_of(graph: &PythonGraph, modules: &BTreeSet<String>) -> BTreeSet<String> {
+    let imports = graph.facts.iter().flat_map(|facts| &facts.imports);
+    let renamed = imports.flat_map(|import| &import.leaves).filter(|leaf| {
+        let last = leaf.name.text.rsplit('.').next().unwrap_or_default();
+        modules.contains(last)
+    });
+    let aliases = renamed.filter_map(|leaf| leaf.alias.as_ref());
+    aliases.map(|alias| alias.text.clone()).collect()
 }

@@ -9,7 +9,11 @@ use std::sync::{Arc, OnceLock};
 use coalesce_model::{ByteSpan, Change, ChangeKind, Subject, Texts};
 use rustc_hash::FxHashSet;
 
-use super::{items::is_builtin, mapping::Mapping};
+use super::{
+    handed::{is_from_elsewhere, parameter_number},
+    items::is_builtin,
+    mapping::Mapping,
+};
 use crate::{
     analysis::{Analysis, Definition, DefinitionKind},
     names::{is_word, last_word, occurrences_of_word},
@@ -28,6 +32,8 @@ enum Whose {
     Instances(String),
     /// That of what a decorator stands on.
     Decorated(String),
+    /// That of what a function is handed for the parameter with this number.
+    Handed(String, usize),
     /// That of anything.
     Any,
 }
@@ -135,6 +141,9 @@ impl<'m> Readers<'m> {
                 };
                 pieces.iter().any(|piece| may_define(piece, &below))
             }
+            Whose::Handed(function, parameter) => {
+                !is_from_elsewhere(self.mapping.graph, self.all(), function, *parameter)
+            }
             Whose::Decorated(function) => {
                 let mut all = self.all().iter();
                 pieces
@@ -238,8 +247,22 @@ fn asked(text: &str, at: usize) -> Whose {
             Whose::Instances(class.clone())
         }
         None if first_parameters(code).contains(&word) => Whose::Decorated(function.name.clone()),
+        None => match parameter_number(code, word) {
+            // One that is set there is another one.
+            Some(number) if !sets(code, word) => Whose::Handed(function.name.clone(), number),
+            _ => Whose::Any,
+        },
         _ => Whose::Any,
     }
+}
+
+/// Whether a piece of code may give a name another value.
+fn sets(code: &str, word: &str) -> bool {
+    let analysis = Analysis::new(code);
+    let inner = analysis.scopes.iter().skip(1);
+    inner
+        .filter_map(|scope| scope.bindings.get(word))
+        .any(|bindings| bindings.len() > 1)
 }
 
 /// The first parameter of each function in a piece of code.
@@ -304,7 +327,7 @@ fn heads(text: &str) -> Vec<Head<'_>> {
 }
 
 /// A text up to the parenthesis that closes what was opened before it.
-fn in_parentheses(text: &str) -> &str {
+pub(super) fn in_parentheses(text: &str) -> &str {
     let mut depth = 0_u32;
     for (at, c) in text.char_indices() {
         match c {

@@ -4,6 +4,7 @@
 use coalesce_model::{ByteSpan, Change, Form, Subject, UnprovenKind};
 
 use super::file::{File, FileEdits};
+use crate::names::{is_word, occurrences_of_word};
 
 /// Tells where a file has both the name of a module that an item leaves and that of the item, and where code in
 /// a string imports what changes.
@@ -20,6 +21,9 @@ pub fn doubt(file: &File<'_>, found: &mut FileEdits) {
         let Some((above, last)) = change.from.rsplit_once('.') else {
             continue;
         };
+        if change.subject == Subject::Item && change.shim.is_none() {
+            read_by_text(file, &strings, (above, last), change, found);
+        }
         // A short name is a word as well.
         let beside = above.contains('.') && strings.iter().any(|(_, text)| *text == above);
         if beside && change.subject == Subject::Item && change.kind.carries_text() {
@@ -44,6 +48,49 @@ pub fn doubt(file: &File<'_>, found: &mut FileEdits) {
                     .told
                     .doubt(*span, UnprovenKind::DynamicImport, &change.from, why);
             }
+        }
+    }
+}
+
+/// Tells where an item is read of what a text names: `import_module("pkg.old").f`, `sys.modules["pkg.old"]`,
+/// `old.__dict__["f"]`, `attrgetter("old.f")`. The names of modules follow there, those of items do not.
+fn read_by_text(
+    file: &File<'_>,
+    strings: &[(ByteSpan, &str)],
+    (module, item): (&str, &str),
+    change: &Change,
+    found: &mut FileEdits,
+) {
+    if !occurrences_of_word(file.text, item) {
+        return;
+    }
+    let stem = module.rsplit('.').next().unwrap_or(module);
+    let behind_module = |text: &str| {
+        let chain = text
+            .strip_suffix(item)
+            .and_then(|text| text.strip_suffix('.'));
+        chain.is_some_and(|chain| chain.rsplit('.').next() == Some(stem))
+    };
+    for (span, text) in strings {
+        let quotes = ['"', '\''];
+        let before = file.text.get(..span.start as usize).unwrap_or_default();
+        let before = before.trim_end_matches(quotes).trim_end();
+        let after = file.text.get(span.end as usize..).unwrap_or_default();
+        let after = after.trim_start_matches(quotes).trim_start();
+        let calls = ["import_module(", "__import__(", "modules["];
+        // Another attribute that is read at once is none of the item's.
+        let other = after.strip_prefix([')', ']']).and_then(|after| {
+            let name = after.strip_prefix('.')?.split(|c| !is_word(c)).next()?;
+            Some(name != item)
+        });
+        let of_module = *text == module && calls.iter().any(|call| before.ends_with(call));
+        let of_names = *text == item && before.ends_with("__dict__[");
+        let of_chain = before.ends_with("attrgetter(") && behind_module(text);
+        if of_module && other != Some(true) || of_names || of_chain {
+            let why = "it is read of a module by a text; what is read so does not follow";
+            found
+                .told
+                .doubt(*span, UnprovenKind::DynamicImport, &change.from, why);
         }
     }
 }

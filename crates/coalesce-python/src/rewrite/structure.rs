@@ -7,7 +7,7 @@ use coalesce_model::{
     Texts, TreePath, Unproven, UnprovenKind, finding::codes,
 };
 
-use crate::{rewrite::mapping::Mapping, shim};
+use crate::{rewrite::mapping::Mapping, roots::is_in_stub_tree, shim};
 
 /// The file operations of a set of changes.
 pub fn plan(mapping: &Mapping<'_>, texts: &dyn Texts) -> LanguagePlan {
@@ -107,26 +107,28 @@ fn packages(
     arriving: &BTreeSet<TreePath>,
     plan: &mut LanguagePlan,
 ) {
-    let Some(module) = mapping
-        .graph
-        .find(None, &change.from)
-        .and_then(|index| mapping.graph.modules.get(index))
-    else {
+    let graph = mapping.graph;
+    let Some(index) = graph.find(None, &change.from) else {
         return;
     };
-    let Some(target) = mapping.files.get(&module.path) else {
-        return;
-    };
-    let mut directory = target.parent();
-    if module.package {
-        directory = directory.and_then(|directory| directory.parent());
+    // Types in a tree of their own go along, and have their own packages.
+    for index in std::iter::once(index).chain(graph.types_elsewhere(index)) {
+        let module = graph.modules.get(index);
+        let target = module.and_then(|module| mapping.files.get(&module.path));
+        let (Some(module), Some(target)) = (module, target) else {
+            continue;
+        };
+        let mut directory = target.parent();
+        if module.package {
+            directory = directory.and_then(|directory| directory.parent());
+        }
+        let way = Way {
+            from: &change.from,
+            to: &change.to,
+            module,
+        };
+        packages_above(mapping, &way, directory, texts, arriving, plan);
     }
-    let way = Way {
-        from: &change.from,
-        to: &change.to,
-        module,
-    };
-    packages_above(mapping, &way, directory, texts, arriving, plan);
 }
 
 /// What goes where, for the packages on the way.
@@ -148,6 +150,10 @@ pub fn packages_above(
     plan: &mut LanguagePlan,
 ) {
     let module = way.module;
+    let extension = match is_in_stub_tree(&module.path) {
+        true => "pyi",
+        false => "py",
+    };
     let mut name = way.to;
     while let (Some(package), Some((above, _))) = (
         directory.filter(|package| !package.is_root()),
@@ -155,7 +161,7 @@ pub fn packages_above(
     ) {
         name = above;
         directory = package.parent();
-        let Ok(file) = package.join("__init__.py") else {
+        let Ok(file) = package.join(&format!("__init__.{extension}")) else {
             return;
         };
         let made = plan.creates.iter().any(|created| created.path == file);
@@ -165,7 +171,7 @@ pub fn packages_above(
         if made || stays || arriving.contains(&file) {
             continue;
         }
-        let plain = TreePath::new(&format!("{package}.py")).ok();
+        let plain = TreePath::new(&format!("{package}.{extension}")).ok();
         if let Some(plain) = plain.filter(|plain| {
             texts.exists(plain)
                 && !mapping.files.contains_key(plain)
@@ -205,7 +211,7 @@ fn is_namespace(texts: &dyn Texts, package: &TreePath, file: &TreePath, module: 
     }
     let regular = |directory: &TreePath| {
         directory
-            .join("__init__.py")
+            .join(file.file_name())
             .is_ok_and(|file| texts.exists(&file))
     };
     let mut above = package.parent();

@@ -3,6 +3,8 @@
 //! What a table cannot say — a module outside of its package, another name for the same thing — is a
 //! refusal, unless a shim stays where the table goes on leading. Tables of unknown kinds are told.
 
+use std::cell::LazyCell;
+
 use coalesce_model::{ByteSpan, Edit, Form, LanguagePlan, Texts, Unproven, UnprovenKind};
 
 use crate::{
@@ -55,7 +57,10 @@ pub fn unknown(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan
             why: why.to_owned(),
         };
         for open in &facts.open_imports {
-            if let Some(name) = completed(mapping, open, graph.package_of(at)) {
+            let text = LazyCell::new(|| texts.text(&module.path).unwrap_or_default());
+            // A name that stands there follows, or is told where it stands.
+            let stands = |name: &str| text.contains(name);
+            if let Some(name) = completed(mapping, open, graph.package_of(at), stands) {
                 let why =
                     "the rest of the name is worked out at run time; it may lead to what changes";
                 plan.unproven
@@ -89,12 +94,22 @@ pub fn unknown(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan
     }
 }
 
-/// The name of a module that changes and begins as an import does of which no more is known.
-fn completed<'m>(mapping: &'m Mapping<'_>, open: &FromPart, package: &str) -> Option<&'m str> {
+/// The name of a module that changes and begins as an import does of which no more is known, or that such an import goes on
+/// from without having it in one piece.
+fn completed<'m>(
+    mapping: &'m Mapping<'_>,
+    open: &FromPart,
+    package: &str,
+    stands: impl Fn(&str) -> bool,
+) -> Option<&'m str> {
     let own = open.module.is_empty() && open.level > 0;
     let begins = format!("{}{}", open.absolute(package)?, if own { "." } else { "" });
+    let goes_on = |from: &str| {
+        let rest = begins.strip_prefix(from);
+        open.level == 0 && rest.is_some_and(|rest| rest.starts_with('.')) && !stands(from)
+    };
     let mut changes = mapping.changes.iter().map(|change| change.from.as_str());
-    changes.find(|from| from.starts_with(&begins))
+    changes.find(|from| from.starts_with(&begins) || goes_on(from))
 }
 
 /// Whether the last part of a name stands at the end of a literal.

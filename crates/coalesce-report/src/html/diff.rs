@@ -52,18 +52,8 @@ fn aspects(out: &mut String, entries: &[&CoverageEntry]) -> fmt::Result {
         writeln!(out, "<tr><th>definition<th>A<th>B")?;
         for (entry, difference) in found {
             write!(out, "<tr><td>{}", Text(name(entry)))?;
-            for (class, side) in [("left", &difference.left), ("right", &difference.right)] {
-                match side {
-                    Some(text) => {
-                        let (line, text) = (text.line, Text(&text.text));
-                        write!(
-                            out,
-                            "<td class=\"{class}\"><span class=\"faint\">{line}</span> <code>{text}</code>"
-                        )?;
-                    }
-                    None => write!(out, "<td class=\"faint\">–")?,
-                }
-            }
+            cell(out, "left", difference.left.as_ref())?;
+            cell(out, "right", difference.right.as_ref())?;
             if difference.moved {
                 write!(out, "<td class=\"faint\">the same, in another block")?;
             }
@@ -74,31 +64,47 @@ fn aspects(out: &mut String, entries: &[&CoverageEntry]) -> fmt::Result {
     Ok(())
 }
 
+/// What one side says, if it says something.
+fn cell(out: &mut String, class: &str, said: Option<&NumberedLine>) -> fmt::Result {
+    let Some(said) = said else {
+        return write!(out, "<td class=\"faint\">–");
+    };
+    let (line, text) = (said.line, Text(&said.text));
+    write!(
+        out,
+        "<td class=\"{class}\"><span class=\"faint\">{line}</span> <code>{text}</code>"
+    )
+}
+
 fn coverage(out: &mut String, entries: &[&CoverageEntry]) -> fmt::Result {
     writeln!(out, "<h2>Coverage</h2>\n{WIDE}")?;
     writeln!(out, "<tr><th>relation<th>kind<th>definition<th>A<th>B<th>")?;
     for wanted in RELATIONS {
-        for entry in entries.iter().filter(|entry| entry.relation == wanted) {
-            let place = entry.left.as_ref().or(entry.right.as_ref());
-            let class = match wanted {
-                CoverageRelation::OnlyLeft => "left",
-                CoverageRelation::OnlyRight => "right",
-                _ => "",
-            };
-            writeln!(
-                out,
-                "<tr><td class=\"{class}\">{}<td>{}<td>{}<td>{}<td>{}<td class=\"faint\">{}",
-                relation(wanted),
-                place.map_or("", |place| place.kind.as_str()),
-                Text(name(entry)),
-                lines(entry.left.as_ref()),
-                lines(entry.right.as_ref()),
-                Text(note(entry).unwrap_or_default()),
-            )?;
-        }
+        let of = entries.iter().filter(|entry| entry.relation == wanted);
+        of.into_iter()
+            .try_for_each(|entry| coverage_row(out, entry))?;
     }
     out.push_str(WIDE_END);
     Ok(())
+}
+
+fn coverage_row(out: &mut String, entry: &CoverageEntry) -> fmt::Result {
+    let place = entry.left.as_ref().or(entry.right.as_ref());
+    let class = match entry.relation {
+        CoverageRelation::OnlyLeft => "left",
+        CoverageRelation::OnlyRight => "right",
+        _ => "",
+    };
+    writeln!(
+        out,
+        "<tr><td class=\"{class}\">{}<td>{}<td>{}<td>{}<td>{}<td class=\"faint\">{}",
+        relation(entry.relation),
+        place.map_or("", |place| place.kind.as_str()),
+        Text(name(entry)),
+        lines(entry.left.as_ref()),
+        lines(entry.right.as_ref()),
+        Text(note(entry).unwrap_or_default()),
+    )
 }
 
 fn aligned(out: &mut String, entry: &CoverageEntry) -> fmt::Result {
@@ -113,12 +119,10 @@ fn aligned(out: &mut String, entry: &CoverageEntry) -> fmt::Result {
     )?;
     for (at, hunk) in entry.hunks.iter().enumerate() {
         for (place, row) in hunk.rows.iter().enumerate() {
-            let cut = if at > 0 && place == 0 {
-                " class=\"cut\""
-            } else {
-                ""
-            };
-            write!(out, "<tr{cut}>")?;
+            out.push_str(match (at, place) {
+                (0, _) | (_, 1..) => "<tr>",
+                (_, 0) => "<tr class=\"cut\">",
+            });
             side(out, row, row.left.as_ref(), "left")?;
             side(out, row, row.right.as_ref(), "right")?;
             out.push('\n');

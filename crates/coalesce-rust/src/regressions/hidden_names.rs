@@ -6,18 +6,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::{ByteSpan, Unproven, UnprovenKind};
+use coalesce_model::{ByteSpan, Unproven};
 
-use super::{Tree, is_open_module};
+use super::{LintPlace, LintPlaces, Tree, is_open_module, linted_anew};
 use crate::{
     facts::{LeafKind, Namespaces, Origin, ScopeKind, SourceFacts, VisibilityKind},
-    lints,
     resolve::{Binding, FileId, ItemId, ModuleId, Reach, Res, World},
 };
 
 /// What a public glob brings all of.
 #[derive(Clone, Copy)]
-enum GlobTarget {
+pub(super) enum GlobTarget {
     Module(ModuleId),
     /// The variants of an enumeration.
     Enumeration(ItemId),
@@ -25,75 +24,55 @@ enum GlobTarget {
 }
 
 /// A public glob.
-struct PublicGlob {
-    target: GlobTarget,
+pub(super) struct PublicGlob {
+    pub target: GlobTarget,
     said: String,
+    pub place: (FileId, ByteSpan),
 }
 
 /// The public globs of each module.
-struct GlobsByModule(BTreeMap<ModuleId, Vec<PublicGlob>>);
+pub(super) struct GlobsByModule(BTreeMap<ModuleId, Vec<PublicGlob>>);
 
-/// A name of a module that is not public, beside a public glob that may bring it.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Hiding {
-    module: String,
-    name: String,
-    /// What the glob is of.
-    said: String,
+/// A tree with its public globs.
+pub(crate) struct TreeWithGlobs<'a> {
+    pub(super) tree: Tree<'a>,
+    pub(super) globs: GlobsByModule,
+}
+
+impl<'a> TreeWithGlobs<'a> {
+    pub(crate) fn of(tree: Tree<'a>) -> Self {
+        let globs = GlobsByModule::of(tree.world);
+        Self { tree, globs }
+    }
+
+    /// The modules with public globs that others can name, and those whose names such globs show.
+    pub(super) fn shown_modules(&self) -> BTreeSet<ModuleId> {
+        self.globs.shown_modules(self.tree.world)
+    }
 }
 
 /// What hides more than it did.
-pub(crate) fn hidden_beside_globs(before: Tree<'_>, after: Tree<'_>) -> Vec<Unproven> {
-    let world = after.world;
-    let now = hiding(world);
-    if now.is_empty() {
-        return Vec::new();
-    }
-    let then = hiding(before.world);
-    let (most, were) = (counts(&now), counts(&then));
-    let mut found = Vec::new();
-    for (hiding, (file, span)) in now {
-        let lint = ["hidden_glob_reexports", "warnings"];
-        // A module that goes takes along what hid in it.
-        let name = hiding.name.as_str();
-        let is_new = !then.contains_key(&hiding) && most.get(name) > were.get(name);
-        if !is_new || lints::is_off(world, (file, span.start), &lint, after.texts) {
-            continue;
-        }
-        found.push(Unproven {
-            path: world[file].path.clone(),
-            span: Some(span),
-            kind: UnprovenKind::Lint,
-            why: format!(
-                "`pub use {}::*` may bring `{}` as well, which this hides: others would not have it any more, and \
+pub(crate) fn hidden_beside_globs(
+    before: &TreeWithGlobs<'_>,
+    after: &TreeWithGlobs<'_>,
+) -> Vec<Unproven> {
+    // A module that goes takes along what hid in it.
+    linted_anew(
+        after.tree,
+        (&hiding(after), &|| hiding(before)),
+        ("hidden_glob_reexports", &|name, one| {
+            format!(
+                "`pub use {}::*` may bring `{name}` as well, which this hides: others would not have it any more, and \
                  the compiler warns of that",
-                hiding.said, hiding.name
-            ),
-            name: hiding.name,
-        });
-    }
-    found.sort();
-    found.dedup();
-    found
+                one.said
+            )
+        }),
+    )
 }
 
-/// The modules with public globs that others can name, and those whose names such globs show.
-pub(super) fn modules_shown_by_globs(world: &World) -> BTreeSet<ModuleId> {
-    GlobsByModule::of(world).shown_modules(world)
-}
-
-/// How often each name hides something.
-fn counts(all: &BTreeMap<Hiding, (FileId, ByteSpan)>) -> BTreeMap<String, usize> {
-    let mut found = BTreeMap::new();
-    for hiding in all.keys() {
-        *found.entry(hiding.name.clone()).or_default() += 1;
-    }
-    found
-}
-
-/// All that hides, and where it stands.
-fn hiding(world: &World) -> BTreeMap<Hiding, (FileId, ByteSpan)> {
-    let globs = GlobsByModule::of(world);
+/// All names that are not public, beside a public glob that may bring them.
+fn hiding(of: &TreeWithGlobs<'_>) -> LintPlaces {
+    let (world, globs) = (of.tree.world, &of.globs);
     let mut found = BTreeMap::new();
     let shown = globs.shown_modules(world);
     for (here, own) in globs.0.iter().filter(|(here, _)| shown.contains(*here)) {
@@ -106,15 +85,12 @@ fn hiding(world: &World) -> BTreeMap<Hiding, (FileId, ByteSpan)> {
                     .filter(|one| !one.glob && one.reach != Reach::Public);
                 let hides =
                     own.find(|one| shows_unread || glob.brings(world, name, one.namespaces));
-                let Some(place) = hides.and_then(|one| place_of(world, one)) else {
+                let Some((file, span)) = hides.and_then(|one| place_of(world, one)) else {
                     continue;
                 };
-                let hiding = Hiding {
-                    module: world[*here].canonical.clone(),
-                    name: name.to_owned(),
-                    said: glob.said.clone(),
-                };
-                found.insert(hiding, place);
+                let key = (world[*here].canonical.clone(), name.to_owned());
+                let said = glob.said.clone();
+                found.entry(key).or_insert(LintPlace { file, span, said });
             }
         }
     }
@@ -138,7 +114,7 @@ impl PublicGlob {
 }
 
 impl GlobsByModule {
-    fn of(world: &World) -> Self {
+    pub fn of(world: &World) -> Self {
         let mut found: BTreeMap<ModuleId, Vec<PublicGlob>> = BTreeMap::new();
         for (file, _) in world.sources() {
             for (here, glob) in public_globs(world, file) {
@@ -146,6 +122,11 @@ impl GlobsByModule {
             }
         }
         Self(found)
+    }
+
+    /// The modules that have some, with these.
+    pub fn of_modules(&self) -> impl Iterator<Item = (ModuleId, &[PublicGlob])> {
+        self.0.iter().map(|(here, own)| (*here, own.as_slice()))
     }
 
     /// The modules with globs that others can name, or whose names such modules show by globs.
@@ -228,7 +209,15 @@ fn public_globs(world: &World, file: FileId) -> Vec<(ModuleId, PublicGlob)> {
         let names = facts.segments(leaf.segments).iter();
         let names: Vec<&str> = names.map(|one| facts.name(one.name)).collect();
         let said = names.join("::");
-        found.push((here, PublicGlob { target, said }));
+        let place = (file, leaf.span);
+        found.push((
+            here,
+            PublicGlob {
+                target,
+                said,
+                place,
+            },
+        ));
     }
     found
 }

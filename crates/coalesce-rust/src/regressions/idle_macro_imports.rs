@@ -2,13 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use coalesce_model::{ByteSpan, Unproven, UnprovenKind};
+use coalesce_model::{ByteSpan, Unproven};
 use rustc_hash::FxHashSet;
 
-use super::{Tree, said_anew};
+use super::{Tree, UNUSED_IMPORTS, Warning, said_anew};
 use crate::{
     facts::{ItemKind, Namespaces, Origin, SourceFacts, UseLeaf, VisibilityKind},
-    lints,
     resolve::{FileId, Res, Site, UseSite, World},
     rewrite::{Anchor, is_in_scope},
 };
@@ -16,30 +15,21 @@ use crate::{
 /// The module with an import, and the macro that it is of.
 type Key = (String, String);
 
+const SEEN_ANYWAY: Warning = Warning {
+    lints: UNUSED_IMPORTS,
+    why: "the macro is seen here without this import, by where it stands, and the compiler warns of the import",
+};
+
 /// Such imports that the tree before has not.
 pub(crate) fn idle_macro_imports(before: Tree<'_>, after: Tree<'_>) -> Vec<Unproven> {
-    let world = after.world;
-    let now = idle(world);
+    let now = idle(after.world);
     if now.is_empty() {
         return Vec::new();
     }
     let then = idle(before.world);
-    let mut found = Vec::new();
-    for (name, (file, span)) in said_anew(&now, &then) {
-        let lint = ["unused_imports", "unused", "warnings"];
-        if lints::is_off(world, (*file, span.start), &lint, after.texts) {
-            continue;
-        }
-        found.push(Unproven {
-            path: world[*file].path.clone(),
-            span: Some(*span),
-            kind: UnprovenKind::LeftUnused,
-            name: name.to_owned(),
-            why: "the macro is seen here without this import, by where it stands, and the compiler warns of the import"
-                .to_owned(),
-        });
-    }
-    found
+    let new = said_anew(&now, &then).into_iter();
+    new.filter_map(|(name, place)| SEEN_ANYWAY.told(after, *place, name))
+        .collect()
 }
 
 fn idle(world: &World) -> BTreeMap<Key, (FileId, ByteSpan)> {

@@ -2,112 +2,237 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::{ByteSpan, Unproven, UnprovenKind};
+use coalesce_model::{ByteSpan, Unproven};
 
 use super::{
-    Tree,
-    hidden_names::{is_code, modules_shown_by_globs},
-    is_open_module, said_anew,
+    Tree, UNUSED_IMPORTS, Warning, bindings_meant,
+    conditions::Conditions,
+    hidden_names::{TreeWithGlobs, is_code},
+    idle_macro_imports::is_macro_in_scope,
+    is_changed, is_open_module, said_anew,
+    unused::ConditionedUses,
 };
 use crate::{
-    facts::{LeafKind, ScopeId, SourceFacts, VisibilityKind},
-    lints,
-    resolve::{FileId, ModuleId, World},
+    facts::{LeafKind, Origin, SourceFacts, VisibilityKind},
+    resolve::{FileId, ModuleId, Site, World},
 };
 
 /// The module with an import, and what that says.
 type Key = (String, String);
 
-/// A public import that others cannot reach.
+/// An import that others cannot reach.
 struct Unreached {
     file: FileId,
     leaf: u32,
     span: ByteSpan,
 }
 
-/// Such imports that the tree before has not, and that nothing in the tree goes through.
-pub(crate) fn idle_reexports(before: Tree<'_>, after: Tree<'_>) -> Vec<Unproven> {
-    let now = unreached(after.world);
+const UNREACHED: Warning = Warning {
+    lints: UNUSED_IMPORTS,
+    why: "others could reach this import where it was and cannot any more, and nothing here goes through it: the \
+          compiler warns of that",
+};
+
+const RESTRICTED: Warning = Warning {
+    lints: UNUSED_IMPORTS,
+    why: "nothing goes through this import any more, and the compiler warns of that",
+};
+
+/// Such imports that the tree before has not, and that nothing in the tree goes through; and those for a part of a
+/// crate that something went through.
+pub(crate) fn idle_reexports(
+    before: &TreeWithGlobs<'_>,
+    after: &TreeWithGlobs<'_>,
+) -> Vec<Unproven> {
+    let mut found = idle_unreached(before, after);
+    found.extend(idle_restricted(before.tree, after.tree));
+    found
+}
+
+fn idle_unreached(before: &TreeWithGlobs<'_>, after: &TreeWithGlobs<'_>) -> Vec<Unproven> {
+    let now = unreached(after);
     if now.is_empty() {
         return Vec::new();
     }
-    let then = unreached(before.world);
-    let lint = ["unused_imports", "unused", "warnings"];
-    let mut new = said_anew(&now, &then);
-    new.retain(|(_, one)| {
-        !lints::is_off(after.world, (one.file, one.span.start), &lint, after.texts)
-    });
-    if new.is_empty() {
+    let then = unreached(before);
+    let new = said_anew(&now, &then);
+    told(after.tree, &UNREACHED, &new)
+}
+
+fn idle_restricted(before: Tree<'_>, after: Tree<'_>) -> Vec<Unproven> {
+    let mut lost: BTreeSet<&str> = BTreeSet::new();
+    for (file, _) in before.world.sources() {
+        if is_changed(before.world, after.world, file) {
+            let names = &before.world.facts(file).names;
+            lost.extend(names.iter().map(|name| &**name));
+        }
+    }
+    let mut now = restricted(after.world);
+    now.retain(|(_, said), _| lost.contains(said.as_str()));
+    if now.is_empty() {
         return Vec::new();
     }
-    let used = imports_used(after.world);
-    let idle = new
-        .into_iter()
-        .filter(|(_, one)| !used.contains(&(one.file, one.leaf)));
-    let told = idle.map(|(said, one)| Unproven {
-        path: after.world[one.file].path.clone(),
-        span: Some(one.span),
-        kind: UnprovenKind::LeftUnused,
-        name: said.to_owned(),
-        why: "others could reach this import where it was and cannot any more, and nothing here goes through it: the \
-              compiler warns of that"
-            .to_owned(),
+    let idle = idle_of(after, now.values());
+    now.retain(|_, one| idle.contains(&(one.file, one.leaf)));
+    let mut then = restricted(before.world);
+    then.retain(|key, _| now.contains_key(key));
+    let was_idle = idle_of(before, then.values());
+    now.retain(|key, _| {
+        then.get(key)
+            .is_some_and(|was| !was_idle.contains(&(was.file, was.leaf)))
     });
-    told.collect()
+    let told = now.iter();
+    told.filter_map(|((_, said), one)| RESTRICTED.told(after, (one.file, one.span), said))
+        .collect()
+}
+
+/// What is told of those imports that nothing goes through.
+fn told(tree: Tree<'_>, warning: &Warning, all: &[(&str, &Unreached)]) -> Vec<Unproven> {
+    if all.is_empty() {
+        return Vec::new();
+    }
+    let idle = idle_of(tree, all.iter().map(|(_, one)| *one));
+    let idle = all
+        .iter()
+        .filter(|(_, one)| idle.contains(&(one.file, one.leaf)));
+    idle.filter_map(|(said, one)| warning.told(tree, (one.file, one.span), said))
+        .collect()
 }
 
 /// The public imports of modules that others cannot name.
-fn unreached(world: &World) -> BTreeMap<Key, Unreached> {
+fn unreached(of: &TreeWithGlobs<'_>) -> BTreeMap<Key, Unreached> {
+    let world = of.tree.world;
     // What a glob brings to where others see it is reached there.
-    let shown = modules_shown_by_globs(world);
+    let shown = of.shown_modules();
+    imports_of(world, &|module, facts, leaf| {
+        let is_public = facts.declaration_of(leaf).visibility.kind == VisibilityKind::Public;
+        if !is_public || shown.contains(&module) || is_open_module(world, module) {
+            return None;
+        }
+        let last = facts.segments(facts.leaf(leaf).segments).last();
+        let last = last.map_or("", |one| facts.name(one.name));
+        // The way there changes with the place.
+        Some(match facts.leaf(leaf).kind {
+            LeafKind::Glob => format!("{last}::*"),
+            _ => last.to_owned(),
+        })
+    })
+}
+
+/// The imports for a part of a crate that is more than a module, but for globs.
+fn restricted(world: &World) -> BTreeMap<Key, Unreached> {
+    imports_of(world, &|_, facts, leaf| {
+        let is_wide = matches!(
+            facts.declaration_of(leaf).visibility.kind,
+            VisibilityKind::Public | VisibilityKind::Private | VisibilityKind::SelfModule
+        );
+        let leaf = facts.leaf(leaf);
+        if is_wide || leaf.kind == LeafKind::Glob {
+            return None;
+        }
+        let bound = leaf
+            .alias
+            .or_else(|| facts.segments(leaf.segments).last().copied());
+        Some(facts.name(bound?.name).to_owned())
+    })
+}
+
+/// Imports of modules by these and by what `said` says of those that are asked about.
+fn imports_of(
+    world: &World,
+    said: &dyn Fn(ModuleId, &SourceFacts, u32) -> Option<String>,
+) -> BTreeMap<Key, Unreached> {
     let mut found = BTreeMap::new();
     for (file, source) in world.sources() {
         let facts = world.facts(file);
         for body in &source.bodies {
             let body = &world[*body];
-            let leaves = (0_u32..).zip(&facts.leaves);
-            for (at, leaf) in leaves.filter(|(at, _)| is_public_in(facts, *at, body.scope)) {
-                let module = body.module;
-                if shown.contains(&module) || is_open_module(world, module) {
-                    continue;
+            for (leaf, fact) in (0_u32..).zip(&facts.leaves) {
+                let is_own = facts.declaration_of(leaf).scope == body.scope && is_code(facts, leaf);
+                let said = is_own.then(|| said(body.module, facts, leaf)).flatten();
+                if let Some(said) = said {
+                    let key = (world[body.module].canonical.clone(), said);
+                    let span = fact.span;
+                    found.insert(key, Unreached { file, leaf, span });
                 }
-                let last = facts.segments(leaf.segments).last();
-                let last = last.map_or("", |one| facts.name(one.name));
-                // The way there changes with the place.
-                let said = match leaf.kind {
-                    LeafKind::Glob => format!("{last}::*"),
-                    _ => last.to_owned(),
-                };
-                let key = (world[module].canonical.clone(), said);
-                let (leaf, span) = (at, leaf.span);
-                found.insert(key, Unreached { file, leaf, span });
             }
         }
     }
     found
 }
 
-/// Whether a leaf is a plainly public import of a module's body.
-fn is_public_in(facts: &SourceFacts, leaf: u32, scope: ScopeId) -> bool {
-    let declaration = facts.declaration_of(leaf);
-    declaration.scope == scope
-        && declaration.visibility.kind == VisibilityKind::Public
-        && is_code(facts, leaf)
+/// Those of some imports that no path of the tree goes through wherever they are there. Links in documents go through
+/// none, as the compiler counts, and neither does who sees a macro by where it stands.
+fn idle_of<'u>(
+    tree: Tree<'_>,
+    asked: impl Iterator<Item = &'u Unreached>,
+) -> BTreeSet<(FileId, u32)> {
+    let world = tree.world;
+    let mut conditions = Conditions::new(tree);
+    let mut asked: BTreeMap<(FileId, u32), ConditionedUses> = asked
+        .map(|one| ((one.file, one.leaf), ConditionedUses::default()))
+        .collect();
+    let mut used = BTreeSet::new();
+    for (file, source) in world.sources() {
+        let mut sites = Vec::new();
+        world.visit_file(source, &mut |facts, site| {
+            let is_read = !matches!(site.origin, Origin::DocLink | Origin::DocCode);
+            if is_read && !is_macro_in_scope(world, file, &site) {
+                let imports = imports_of_site(world, facts, &site);
+                if !imports.is_empty() {
+                    sites.push((site, imports));
+                }
+            }
+        });
+        for (site, imports) in sites {
+            for import in imports {
+                used.insert(import);
+                let uses = asked.get_mut(&import);
+                if let Some((uses, first)) = uses.zip(site.segments.first()) {
+                    let body = world.body_of(&site);
+                    uses.0
+                        .insert(conditions.at_place(file, body, first.span.start));
+                }
+            }
+        }
+    }
+    for import in through_all_globs(world, used) {
+        if let Some(uses) = asked.get_mut(&import) {
+            uses.0.insert(BTreeSet::new());
+        }
+    }
+    let idle = asked.into_iter().filter(|((file, leaf), uses)| {
+        let at = world.facts(*file).leaf(*leaf).span.start;
+        let body = world.body_around(*file, at);
+        let own = body.map(|body| conditions.at_place(*file, body, at));
+        !uses.cover(&own.unwrap_or_default())
+    });
+    idle.map(|(import, _)| import).collect()
 }
 
-/// The imports that paths of the tree go through.
-fn imports_used(world: &World) -> BTreeSet<(FileId, u32)> {
-    let mut found = BTreeSet::new();
-    for (_, source) in world.sources() {
-        world.visit_file(source, &mut |_, site| {
-            found.extend(site.trace.steps.iter().filter_map(|step| step.import));
-        });
+/// The imports that a path goes through, also where a macro has its name by where it stands: no path leads by that.
+fn imports_of_site(world: &World, facts: &SourceFacts, site: &Site<'_>) -> Vec<(FileId, u32)> {
+    let steps = &site.trace.steps;
+    let mut found: Vec<_> = steps.iter().filter_map(|step| step.import).collect();
+    for (pair, segment) in steps.windows(2).zip(site.segments.iter().skip(1)) {
+        if let [outer, step] = pair
+            && step.import.is_none()
+        {
+            let meant = bindings_meant(world, outer, step, facts.name(segment.name));
+            found.extend(meant.iter().filter_map(|one| one.import));
+        }
     }
-    // A glob that is gone through goes through those that lead on to it.
+    found
+}
+
+/// What globs that are gone through lead on to.
+fn through_all_globs(world: &World, mut used: BTreeSet<(FileId, u32)>) -> BTreeSet<(FileId, u32)> {
+    let mut found = BTreeSet::new();
     loop {
-        let further = through_globs(world, &found);
+        let further = through_globs(world, &used);
         let count = found.len();
-        found.extend(further);
+        found.extend(further.iter().copied());
+        used.extend(further);
         if found.len() == count {
             return found;
         }

@@ -77,10 +77,11 @@ pub(crate) fn raised_lints(before: Tree<'_>, after: Tree<'_>) -> Vec<Unproven> {
 }
 
 /// Lints that ask how far something is seen.
-const REACH: [&str; 4] = [
+const REACH: [&str; 5] = [
     "missing_copy_implementations",
     "missing_debug_implementations",
     "missing_docs",
+    "unnameable_types",
     "unreachable_pub",
 ];
 

@@ -5,9 +5,14 @@
 //! difference whether a module, an item, a merge or a shim is the cause. What was so before the
 //! changes is not told.
 
+mod ambiguous_methods;
+mod ambiguous_reexports;
+mod captured_names;
 mod conditions;
+mod deprecated;
 mod expansions;
 mod features;
+mod fulfilled;
 mod hidden_names;
 mod idle_macro_imports;
 mod idle_reexports;
@@ -16,9 +21,14 @@ mod repeated_conditions;
 mod standard;
 mod unused;
 
+pub(crate) use ambiguous_methods::ambiguous_methods;
+pub(crate) use ambiguous_reexports::ambiguous_reexports;
+pub(crate) use captured_names::captured_names;
+pub(crate) use deprecated::deprecated_uses;
 pub(crate) use expansions::lookup_regressions;
 pub(crate) use features::Features;
-pub(crate) use hidden_names::hidden_beside_globs;
+pub(crate) use fulfilled::expectations_in_doubt;
+pub(crate) use hidden_names::{TreeWithGlobs, hidden_beside_globs};
 pub(crate) use idle_macro_imports::idle_macro_imports;
 pub(crate) use idle_reexports::idle_reexports;
 pub(crate) use lints::{has_all_docs, is_file_documented, raised_lints};
@@ -30,7 +40,7 @@ use std::{
     sync::Arc,
 };
 
-use coalesce_model::{Finding, Texts, TreePath, finding::codes};
+use coalesce_model::{ByteSpan, Finding, Texts, TreePath, Unproven, UnprovenKind, finding::codes};
 
 use self::{
     conditions::{Conditions, display},
@@ -49,6 +59,73 @@ use crate::{
 pub(crate) struct Tree<'a> {
     pub world: &'a World,
     pub texts: &'a dyn Texts,
+}
+
+/// What the compiler may say of what is left.
+struct Warning {
+    /// The lint that says it, and its groups: where one of them is allowed, this is no matter.
+    lints: &'static [&'static str],
+    why: &'static str,
+}
+
+/// The lint that speaks of imports, and its groups.
+const UNUSED_IMPORTS: &[&str] = &["unused_imports", "unused", "warnings"];
+
+impl Warning {
+    /// What is told of a place, unless the attributes around it say that this is no matter.
+    fn told(
+        &self,
+        tree: Tree<'_>,
+        (file, span): (FileId, ByteSpan),
+        name: &str,
+    ) -> Option<Unproven> {
+        let place = (file, span.start);
+        (!crate::lints::is_off(tree.world, place, self.lints, tree.texts)).then(|| Unproven {
+            path: tree.world[file].path.clone(),
+            span: Some(span),
+            kind: UnprovenKind::LeftUnused,
+            name: name.to_owned(),
+            why: self.why.to_owned(),
+        })
+    }
+}
+
+/// A place that a lint speaks of, and what else it is about.
+struct LintPlace {
+    file: FileId,
+    span: ByteSpan,
+    said: String,
+}
+
+/// Places that a lint speaks of, by module and name.
+type LintPlaces = BTreeMap<(String, String), LintPlace>;
+
+/// What is told of a name and the place that a lint speaks of.
+type WhyLinted<'w> = &'w dyn Fn(&str, &LintPlace) -> String;
+
+/// What a lint may come to say of names that it did not speak of before, or not as often.
+fn linted_anew(
+    after: Tree<'_>,
+    (now, then): (&LintPlaces, &dyn Fn() -> LintPlaces),
+    (lint, why): (&str, WhyLinted<'_>),
+) -> Vec<Unproven> {
+    if now.is_empty() {
+        return Vec::new();
+    }
+    let then = then();
+    let new = said_anew(now, &then).into_iter();
+    let new = new.filter(|(_, one)| {
+        let place = (one.file, one.span.start);
+        !crate::lints::is_off(after.world, place, &[lint, "warnings"], after.texts)
+    });
+    let told = new.map(|(name, one)| Unproven {
+        path: after.world[one.file].path.clone(),
+        span: Some(one.span),
+        kind: UnprovenKind::Lint,
+        why: why(name, one),
+        name: name.to_owned(),
+    });
+    told.collect()
 }
 
 /// What cannot be, of a name at a place.

@@ -108,7 +108,10 @@ impl Condition {
                 || name.starts_with("target_has_atomic");
         };
         match words_of(VALUES_OF_CONDITIONS, name) {
-            Some(mut known) => known.any(|known| known == value),
+            // An empty one is written as it stands in code.
+            Some(mut known) => {
+                known.any(|known| known == value || (known == "\"\"" && value.is_empty()))
+            }
             None => takes_values(name),
         }
     }

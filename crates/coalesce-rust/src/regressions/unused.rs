@@ -8,23 +8,29 @@ mod hidden;
 mod live;
 mod members;
 mod private_globs;
+mod read;
 
 use std::{
     cell::OnceCell,
     collections::{BTreeMap, BTreeSet},
+    rc::Rc,
+    sync::Arc,
 };
 
-use coalesce_model::{ByteSpan, Unproven, UnprovenKind};
+use coalesce_model::{ByteSpan, Unproven};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use self::{
     hidden::functions_in,
     live::{CodeOwner, ItemsByPlace, Owners},
+    read::ReadFile,
 };
-use super::{Tree, conditions::Conditions, is_changed, is_open, is_open_module, is_public_name};
+use super::{
+    Tree, UNUSED_IMPORTS, Warning, conditions::Conditions, is_changed, is_open, is_open_module,
+    is_public_name,
+};
 use crate::{
     facts::{ItemKind, LeafKind, Origin, SourceFacts, VisibilityKind},
-    lints,
     resolve::{
         Binding, CrateId, ExpandedCall, FileId, Found, ItemId, ModuleId, Res, Site, Sym, Target,
         UseSite, World,
@@ -32,13 +38,6 @@ use crate::{
     rewrite::method_names,
     words::{STANDARD_TRAITS, words_of},
 };
-
-/// What the compiler may say of what is left.
-struct Warning {
-    /// The lint that says it, and its groups: where one of them is allowed, this is no matter.
-    lints: &'static [&'static str],
-    why: &'static str,
-}
 
 const DEAD_CODE: Warning = Warning {
     lints: &["dead_code", "unused", "warnings"],
@@ -52,12 +51,12 @@ const DEAD_WITHOUT: Warning = Warning {
 
 /// The conditions of each place that uses something.
 #[derive(Clone, Default)]
-struct ConditionedUses(BTreeSet<BTreeSet<String>>);
+pub(super) struct ConditionedUses(pub(super) BTreeSet<BTreeSet<String>>);
 
 impl ConditionedUses {
     /// Whether something is used wherever these conditions hold: a place asks for no more, or two of
     /// them for one thing and its opposite.
-    fn cover(&self, own: &BTreeSet<String>) -> bool {
+    pub(super) fn cover(&self, own: &BTreeSet<String>) -> bool {
         // Nearly always, and there may be thousands of them.
         if self.0.contains(own) || self.0.contains(&BTreeSet::new()) {
             return true;
@@ -78,7 +77,7 @@ impl ConditionedUses {
 }
 
 const UNUSED_IMPORT: Warning = Warning {
-    lints: &["unused_imports", "unused", "warnings"],
+    lints: UNUSED_IMPORTS,
     why: "only code under a condition uses this import, and the compiler warns of that without it",
 };
 
@@ -132,13 +131,12 @@ pub(crate) fn left_unused(before: Tree<'_>, after: Tree<'_>) -> Vec<Unproven> {
 /// A place that uses an item.
 #[derive(Clone)]
 struct PlaceOfUse {
+    file: FileId,
     at: ByteSpan,
     conditions: BTreeSet<String>,
     owner: CodeOwner,
     /// Whether the head of an `impl` says it as the trait.
     is_of_impl: bool,
-    /// Whether the body of a macro says it, which may be called by nobody.
-    is_in_macro: bool,
 }
 
 /// The places that use an item, but those in its own `impl`s, which nobody may call.
@@ -162,6 +160,12 @@ struct Named<'a> {
     items_by_place: OnceCell<ItemsByPlace>,
     /// Whether code of an item is used, as far as somebody has asked.
     live: BTreeMap<ItemId, bool>,
+    /// The methods that code of the tree names, read when somebody asks.
+    called: OnceCell<BTreeSet<String>>,
+    /// Files with what is known of their names, made when one is asked for.
+    read_files: BTreeMap<FileId, Rc<ReadFile>>,
+    /// The macros that take patterns, or whatever they are given; read when they are asked for.
+    pattern_macros: OnceCell<BTreeSet<String>>,
 }
 
 impl<'a> Named<'a> {
@@ -177,6 +181,9 @@ impl<'a> Named<'a> {
             uses: BTreeMap::new(),
             items_by_place: OnceCell::new(),
             live: BTreeMap::new(),
+            called: OnceCell::new(),
+            read_files: BTreeMap::new(),
+            pattern_macros: OnceCell::new(),
         }
     }
 
@@ -210,17 +217,13 @@ impl<'a> Named<'a> {
             let krate = self.canonical_crate(world[&module].krate);
             self.crates.extend(krate);
         }
-        for load in &source.loads {
-            let mut found = Vec::new();
-            world.visit(*load as usize, &mut |facts, site| found.push((facts, site)));
-            for (facts, site) in found {
-                let Some(conditions) = self.use_of(file, facts, &site) else {
-                    continue;
-                };
-                for item in items_of(&site) {
-                    let uses = self.items.entry(world.name_of(&world.target(item)));
-                    uses.or_default().0.insert(conditions.clone());
-                }
+        for (facts, site) in sites_of(world, file) {
+            let Some(conditions) = self.use_of(file, facts, &site) else {
+                continue;
+            };
+            for item in items_of(&site) {
+                let uses = self.items.entry(world.name_of(&world.target(item)));
+                uses.or_default().0.insert(conditions.clone());
             }
         }
     }
@@ -317,70 +320,70 @@ impl<'a> Named<'a> {
     /// something wherever they are there. Those that bring nothing at all are settled elsewhere.
     fn globs(&mut self, file: FileId) -> BTreeMap<(String, String), (ByteSpan, bool)> {
         let world = self.tree.world;
-        let mut globs: BTreeMap<u32, BringingGlob> = BTreeMap::new();
-        let mut used: BTreeSet<(u32, Sym)> = BTreeSet::new();
-        // What macros define may be traits: the conditions of imports that lead there, by module.
-        let mut unknown: BTreeMap<ModuleId, Vec<BTreeSet<String>>> = BTreeMap::new();
-        for load in &world[file].loads {
-            let mut sites = Vec::new();
-            world.visit(*load as usize, &mut |facts, site| sites.push((facts, site)));
-            for (facts, site) in sites {
-                for (step, segment) in site.trace.steps.iter().zip(site.segments) {
-                    let own = step.import.filter(|(of, _)| *of == file && step.glob);
-                    let name = world.names.get(facts.name(segment.name));
-                    used.extend(own.zip(name).map(|((_, leaf), name)| (leaf, name)));
-                }
-                let is_leaf = matches!(site.site, UseSite::Leaf(_));
-                let nowhere = site.trace.steps.last().is_none_or(Found::is_empty);
-                if is_leaf && nowhere {
-                    let here = world.module_of(site.space);
-                    let conditions = self.conditions_of(file, &site);
-                    unknown.entry(here).or_default().extend(conditions);
-                }
-                if let Some((at, target)) = private_glob(world, facts, &site)
-                    && let Some(own) = self.conditions_of(file, &site)
-                {
-                    let here = world.module_of(site.space);
-                    let glob = BringingGlob {
-                        leaf: at,
-                        here,
-                        target,
-                        span: facts.leaf(at).span,
-                        own,
-                        always: None,
-                    };
-                    globs.entry(at).or_insert(glob);
-                }
-            }
-        }
-        let homes: BTreeSet<ModuleId> = globs.values().map(|glob| glob.here).collect();
+        let mut read = self.read_globs(file);
+        let homes: BTreeSet<ModuleId> = read.globs.values().map(|glob| glob.here).collect();
         for here in homes {
             for (name, bindings) in world.space(here).names.iter() {
                 for one in bindings {
                     let import = one.import.filter(|(of, _)| *of == file);
-                    let Some(glob) = import.and_then(|(_, at)| globs.get_mut(&at)) else {
+                    let Some(glob) = import.and_then(|(_, at)| read.globs.get_mut(&at)) else {
                         continue;
                     };
                     let open = glob.here == here && glob.always != Some(true);
-                    if open && (is_trait(world, one.res) || used.contains(&(glob.leaf, *name))) {
+                    let is_used = read.used.contains(&(glob.leaf, *name));
+                    if open && (is_trait(world, one.res) || is_used) {
                         let conditions = self.of_brought(glob.target, *name, one);
                         glob.always = Some(conditions.is_subset(&glob.own));
                     }
                 }
             }
         }
-        for glob in globs.values_mut().filter(|glob| glob.always.is_none()) {
-            if let Some(unknown) = unknown.get(&glob.target) {
+        let unsettled = read.globs.values_mut();
+        for glob in unsettled.filter(|glob| glob.always.is_none()) {
+            if let Some(unknown) = read.unknown.get(&glob.target) {
                 let mut unknown = unknown.iter();
                 glob.always = Some(unknown.any(|conditions| conditions.is_subset(&glob.own)));
             }
         }
         let name = |module: ModuleId| world.name_of(&Target::Module(module));
-        let brings = globs.into_values().filter_map(|glob| {
+        let brings = read.globs.into_values().filter_map(|glob| {
             let key = (name(glob.here), name(glob.target));
             glob.always.map(|always| (key, (glob.span, always)))
         });
         brings.collect()
+    }
+
+    fn read_globs(&mut self, file: FileId) -> ReadGlobs {
+        let world = self.tree.world;
+        let mut read = ReadGlobs::default();
+        for (facts, site) in sites_of(world, file) {
+            for (step, segment) in site.trace.steps.iter().zip(site.segments) {
+                let own = step.import.filter(|(of, _)| *of == file && step.glob);
+                let name = world.names.get(facts.name(segment.name));
+                let used = own.zip(name).map(|((_, leaf), name)| (leaf, name));
+                read.used.extend(used);
+            }
+            let here = world.module_of(site.space);
+            let is_leaf = matches!(site.site, UseSite::Leaf(_));
+            if is_leaf && site.trace.steps.last().is_none_or(Found::is_empty) {
+                let conditions = self.conditions_of(file, &site);
+                read.unknown.entry(here).or_default().extend(conditions);
+            }
+            if let Some((leaf, target)) = private_glob(world, facts, &site)
+                && let Some(own) = self.conditions_of(file, &site)
+            {
+                let span = facts.leaf(leaf).span;
+                read.globs.entry(leaf).or_insert(BringingGlob {
+                    leaf,
+                    here,
+                    target,
+                    span,
+                    own,
+                    always: None,
+                });
+            }
+        }
+        read
     }
 
     /// The conditions under which a module has a name that a glob brings to another one.
@@ -407,57 +410,61 @@ impl<'a> Named<'a> {
     /// them and their names.
     fn imports(&mut self, file: FileId) -> BTreeMap<(String, String), Import> {
         let world = self.tree.world;
+        let sites = sites_of(world, file);
         let mut found: BTreeMap<(String, String), Import> = BTreeMap::new();
         let mut by_leaf: BTreeMap<u32, (String, String)> = BTreeMap::new();
-        for load in &world[file].loads {
-            let mut sites = Vec::new();
-            world.visit(*load as usize, &mut |facts, site| sites.push((facts, site)));
-            for (facts, site) in &sites {
-                if let Some((name, span)) = private_import(world, facts, site)
-                    && let Some(own) = self.conditions_of(file, site)
-                    && let UseSite::Leaf(leaf) = site.site
-                {
-                    let here = Target::Module(world.module_of(site.space));
-                    let key = (world.name_of(&here), name);
-                    let mut led = site.trace.steps.last().into_iter().flat_map(Found::all);
-                    let outside = led.any(|(res, _)| matches!(res, Res::External(_)));
-                    let uses = ConditionedUses::default();
-                    by_leaf.insert(leaf, key.clone());
-                    found.entry(key).or_insert(Import {
-                        leaf,
-                        span,
-                        outside,
-                        own,
-                        uses,
-                    });
-                }
+        for (facts, site) in &sites {
+            if let Some((name, span)) = private_import(world, facts, site)
+                && let Some(own) = self.conditions_of(file, site)
+                && let UseSite::Leaf(leaf) = site.site
+            {
+                let here = Target::Module(world.module_of(site.space));
+                let key = (world.name_of(&here), name);
+                let mut led = site.trace.steps.last().into_iter().flat_map(Found::all);
+                by_leaf.insert(leaf, key.clone());
+                found.entry(key).or_insert(Import {
+                    leaf,
+                    span,
+                    outside: led.any(|(res, _)| matches!(res, Res::External(_))),
+                    own,
+                    uses: ConditionedUses::default(),
+                });
             }
-            for (facts, site) in &sites {
-                let (Some(step), Some(first)) = (site.trace.steps.first(), site.segments.first())
-                else {
-                    continue;
-                };
-                if matches!(site.origin, Origin::DocLink | Origin::DocCode) {
-                    continue;
-                }
-                let leaf = step.import.filter(|(of, _)| *of == file);
-                let mut used: Vec<&mut Import> = Vec::new();
-                if step.glob {
-                    // Which module of the file its glob has it from is not asked.
-                    let name = facts.name(first.name);
-                    let alike = found.iter_mut().filter(|((_, own), _)| own == name);
-                    used.extend(alike.map(|(_, import)| import));
-                } else if let Some((_, leaf)) = leaf {
-                    let key = by_leaf.get(&leaf);
-                    used.extend(key.and_then(|key| found.get_mut(key)));
-                }
-                for import in used {
-                    import.uses.0.extend(self.conditions_of(file, site));
-                }
-            }
+        }
+        for (facts, site) in &sites {
+            self.imports_for_path(file, (facts, site), &by_leaf, &mut found);
         }
         self.imports_for_macros(file, &by_leaf, &mut found);
         found
+    }
+
+    /// Adds the use of an import that a path goes through first.
+    fn imports_for_path(
+        &mut self,
+        file: FileId,
+        (facts, site): (&SourceFacts, &Site<'_>),
+        by_leaf: &BTreeMap<u32, (String, String)>,
+        found: &mut BTreeMap<(String, String), Import>,
+    ) {
+        let (Some(step), Some(first)) = (site.trace.steps.first(), site.segments.first()) else {
+            return;
+        };
+        if matches!(site.origin, Origin::DocLink | Origin::DocCode) {
+            return;
+        }
+        let mut used: Vec<&mut Import> = Vec::new();
+        if step.glob {
+            // Which module of the file its glob has it from is not asked.
+            let name = facts.name(first.name);
+            let alike = found.iter_mut().filter(|((_, own), _)| own == name);
+            used.extend(alike.map(|(_, import)| import));
+        } else if let Some((_, leaf)) = step.import.filter(|(of, _)| *of == file) {
+            let key = by_leaf.get(&leaf);
+            used.extend(key.and_then(|key| found.get_mut(key)));
+        }
+        for import in used {
+            import.uses.0.extend(self.conditions_of(file, site));
+        }
     }
 
     /// Adds the uses of imports that bodies of macros go through for the calls in a file.
@@ -543,10 +550,10 @@ impl<'a> Named<'a> {
     fn uses_in(&mut self, file: FileId) -> UsesByItem {
         let world = self.tree.world;
         let facts = world.facts(file);
-        let mut sites = Vec::new();
-        for load in &world[file].loads {
-            world.visit(*load as usize, &mut |_, site| sites.push(site));
-        }
+        let sites: Vec<Site<'_>> = sites_of(world, file)
+            .into_iter()
+            .map(|(_, site)| site)
+            .collect();
         let mut uses = UsesByItem::default();
         let blocks = blocks_of_types(facts, &sites);
         let traits: FxHashSet<u32> = facts
@@ -555,7 +562,7 @@ impl<'a> Named<'a> {
             .filter_map(|one| one.trait_path)
             .collect();
         let text = self.tree.texts.text(&world[file].path);
-        let text = text.as_deref().unwrap_or_default();
+        let text = text.unwrap_or_else(|| Arc::from(""));
         let owners = Owners::of((world, file), text, (self.items_by_place(), &blocks));
         for site in sites {
             let Some(first) = site.segments.first() else {
@@ -574,11 +581,11 @@ impl<'a> Named<'a> {
                     && !own.any(|(_, block)| block.contains(first.span))
                 {
                     uses.entry(of).or_default().push(PlaceOfUse {
+                        file,
                         at: first.span,
                         conditions: conditions.clone(),
                         owner: owners.at(first.span.start),
                         is_of_impl: matches!(site.site, UseSite::Path(path) if traits.contains(&path)),
-                        is_in_macro: site.origin == Origin::MacroBody,
                     });
                 }
             }
@@ -602,18 +609,7 @@ impl<'a> Named<'a> {
 
     /// What stands at a place, unless the attributes around it say that this is no matter.
     fn unused(&self, at: (FileId, ByteSpan), name: &str, warning: &Warning) -> Option<Unproven> {
-        let (file, span) = at;
-        let place = (file, span.start);
-        if lints::is_off(self.tree.world, place, warning.lints, self.tree.texts) {
-            return None;
-        }
-        Some(Unproven {
-            path: self.tree.world[file].path.clone(),
-            span: Some(span),
-            kind: UnprovenKind::LeftUnused,
-            name: name.to_owned(),
-            why: warning.why.to_owned(),
-        })
+        warning.told(self.tree, at, name)
     }
 
     /// Private functions of types, by these names, that no code of their crate calls.
@@ -680,6 +676,23 @@ struct BringingGlob {
     span: ByteSpan,
     own: BTreeSet<String>,
     always: Option<bool>,
+}
+
+/// The private globs of a file, and what is known of who goes through them.
+#[derive(Default)]
+struct ReadGlobs {
+    globs: BTreeMap<u32, BringingGlob>,
+    /// The names that paths have by them.
+    used: BTreeSet<(u32, Sym)>,
+    /// What macros define may be traits: the conditions of imports that lead there, by module.
+    unknown: BTreeMap<ModuleId, Vec<BTreeSet<String>>>,
+}
+
+/// The places of a file.
+fn sites_of(world: &World, file: FileId) -> Vec<(&SourceFacts, Site<'_>)> {
+    let mut found = Vec::new();
+    world.visit_file(&world[file], &mut |facts, site| found.push((facts, site)));
+    found
 }
 
 /// The leaf of a private glob, and the module that it brings all of, where that is known.

@@ -8,6 +8,7 @@ mod files;
 mod impls;
 mod imports;
 mod lookup;
+mod methods;
 mod names;
 mod order;
 mod parts;
@@ -30,11 +31,12 @@ pub use world::{
 pub(crate) use expansions::{ExpandedCall, MOST_READINGS, Said, paths_of_body};
 pub(crate) use impls::ImplSite;
 pub(crate) use lookup::{Found, Lookup};
+pub(crate) use methods::{MacroMethods, MadeNames, MethodHomes, SaidByMacro};
 pub(crate) use names::is_within;
 pub(crate) use parts::parts;
 pub(crate) use tree::{MOST_MODULES, id};
 pub(crate) use uses::{Site, form, leading_colons};
-pub(crate) use world::{Binding, MethodHomes, Reach, Res, SpaceId, SpaceKind, Sym};
+pub(crate) use world::{Binding, Reach, Res, SpaceId, SpaceKind, Sym};
 
 /// Resolves all facts, sorted by path, of a tree with these paths.
 #[must_use]

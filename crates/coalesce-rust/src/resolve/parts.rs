@@ -112,13 +112,24 @@ fn open_paths(world: &World, texts: &dyn Texts) -> BTreeMap<String, Open> {
             let inside = macros.iter().find(|item| item.span.contains(last.span));
             let rest = text.get(last.span.end as usize..).unwrap_or_default();
             let module = site.trace.steps.last().and_then(Found::module);
-            if let (Some(item), Some(module), true) = (inside, module, rest.starts_with("::$")) {
+            if let (Some(item), Some(module), true) = (inside, module, is_completed(rest)) {
                 let name = facts.name(item.name.name).to_owned();
                 found.entry(name).or_default().behind.insert(module);
             }
         });
     }
     found
+}
+
+/// Whether what stands behind a path goes on with what a macro is given: `::$name`, `::{$name, other}`.
+fn is_completed(rest: &str) -> bool {
+    let Some(rest) = rest.strip_prefix("::") else {
+        return false;
+    };
+    let list = rest
+        .strip_prefix('{')
+        .and_then(|list| list.split('}').next());
+    rest.starts_with('$') || list.is_some_and(|list| list.contains('$'))
 }
 
 /// Names that stand behind `$part::` in a macro.

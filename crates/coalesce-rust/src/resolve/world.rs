@@ -11,7 +11,11 @@ use std::{
 use coalesce_model::{ItemPlace, TreePath};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{bindings::Names, tree::id};
+use super::{
+    bindings::Names,
+    methods::{MacroMethods, MethodHomes},
+    tree::id,
+};
 use crate::{
     discover::{Edition, Package, TargetKind, crate_name},
     facts::{Facts, ItemKind, Namespaces, ScopeId, SourceFacts},
@@ -306,21 +310,6 @@ impl TraitMembers {
     }
 }
 
-/// Who has a method by its name.
-#[derive(Debug, Default)]
-pub(crate) struct MethodHomes {
-    /// Functions that types of the tree have by themselves, or may have by what macros write.
-    pub inherent: FxHashSet<String>,
-    /// Traits of the tree by the names of their functions.
-    pub traits: FxHashMap<String, Vec<ItemId>>,
-    /// Names of traits that objects are of, with those of the traits above them.
-    pub shown: FxHashSet<String>,
-    /// Traits of the tree with an `impl` for what is no type of it: a type parameter, an alias, a text.
-    pub open: FxHashSet<ItemId>,
-    /// Those of them with functions that a module has in scope, by any name.
-    pub in_scope: FxHashSet<(ItemId, ModuleId)>,
-}
-
 /// The resolved tree.
 #[derive(Debug, Default)]
 pub struct World {
@@ -372,6 +361,8 @@ pub struct World {
     pub(super) items_by_name: OnceLock<Vec<ItemId>>,
     /// Who has a method by its name; read when it is first asked for.
     pub(crate) method_homes: OnceLock<MethodHomes>,
+    /// The methods that macros call; read when they are first asked for.
+    pub(crate) macro_methods: OnceLock<MacroMethods>,
     /// The modules to which a `pub use` brings an item; worked out when it is first asked for.
     pub(super) reexported: OnceLock<FxHashMap<ItemId, Vec<ModuleId>>>,
     /// Modules that a `pub use` shows, with those that do; worked out when it is first asked for.

@@ -12,6 +12,7 @@ use std::{
 use coalesce_model::{ByteSpan, Edit, TreePath, Unproven, UnprovenKind};
 
 use super::{
+    macro_methods::called_names,
     method_calls::{self, calls::Called},
     needs::{Need, Subject},
     place::Place,
@@ -297,7 +298,7 @@ fn called_by_name(
         return Some((world.module_of(space), Rc::clone(known)));
     }
     let text = speller.mapping.texts.text(&world[loaded.file].path)?;
-    let methods = traits::method_names(&text, facts.scope(scope).span);
+    let methods = called_names(world, speller.mapping.texts, &text, facts.scope(scope).span);
     let methods = Rc::new(Called::on_unknown(methods));
     called.borrow_mut().insert(key, Rc::clone(&methods));
     Some((world.module_of(space), methods))

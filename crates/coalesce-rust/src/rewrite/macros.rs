@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::{Edit, Finding, TreePath, finding::codes};
+use coalesce_model::{Change, Edit, Finding, TreePath, finding::codes};
 
 use super::{
     items::is_redefined,
@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     facts::{ItemKind, Namespaces, Origin},
-    resolve::{FileId, ItemId, ModuleId, Res, is_within},
+    resolve::{FileId, ItemId, ModuleId, Res, is_within, parts},
 };
 
 /// What macros ask of the places that modules move to.
@@ -79,6 +79,7 @@ pub(super) fn check(mapping: &Mapping<'_>, structure: &Structure) -> Macros {
         });
     }
     hand_out(mapping, structure, &mut paths, &mut found.refusals);
+    found.refusals.extend(modules_put_together(mapping));
     found.behind = arriving.map(|arriving| arriving.behind).unwrap_or_default();
     found.edits = paths.edits;
     found.needs = paths.needs;
@@ -125,6 +126,36 @@ fn hand_out(
             refusals.push(refusal(mapping.file_of(*giving), gives_macros(name)));
         }
     }
+}
+
+/// Calls of macros that put together a path to a module that leaves from parts that nobody sees in one place.
+fn modules_put_together(mapping: &Mapping<'_>) -> Vec<Finding> {
+    let world = mapping.world;
+    let roots = mapping.roots.iter().zip(mapping.changes);
+    let leaving = roots.filter_map(|(root, change)| {
+        let (module, _) = root.as_ref().filter(|_| change.shim.is_none())?;
+        let node = &world[*module];
+        Some(((node.parent?, node.name.as_str()), change))
+    });
+    put_together(mapping, leaving.collect())
+}
+
+/// Calls of macros that put together a path to what changes, each by the module that has it and its name there.
+pub(super) fn put_together(
+    mapping: &Mapping<'_>,
+    changing: Vec<((ModuleId, &str), &Change)>,
+) -> Vec<Finding> {
+    let (sought, changes): (Vec<_>, Vec<_>) = changing.into_iter().unzip();
+    let found = parts(mapping.world, mapping.texts, &sought).into_iter();
+    found
+        .filter_map(|part| {
+            let from = &changes.get(*part.of.first()?)?.from;
+            let message =
+                format!("a macro puts a path to `{from}` together from this and parts of its own");
+            let path = mapping.world[part.file].path.clone();
+            Some(refusal(path, message).at(part.span))
+        })
+        .collect()
 }
 
 /// A macro that has several definitions, of which the one that is meant depends on the place.

@@ -28,6 +28,7 @@ mod libraries;
 mod lines;
 mod links;
 mod macro_arms;
+mod macro_methods;
 mod macro_paths;
 mod macro_scope;
 mod macros;
@@ -60,7 +61,9 @@ mod visibility;
 mod walk;
 
 pub(crate) use items::{is_exported, merged};
+pub(crate) use macro_methods::called_names;
 pub(crate) use macro_scope::{Anchor, is_in_scope};
+pub(crate) use method_calls::{homes::homes as method_homes, receivers};
 pub(crate) use packages::{condition_of_no_std, package_of, retire as retire_packages};
 pub(crate) use traits::{Demand, demand_of_trait, method_names};
 

@@ -8,7 +8,9 @@ use std::{
     collections::{BTreeMap, BTreeSet},
 };
 
-use coalesce_model::{ByteSpan, ChangeKind, Subject, Texts, TreePath, Unproven, UnprovenKind};
+use coalesce_model::{
+    ByteSpan, ChangeKind, Finding, Subject, Texts, TreePath, Unproven, UnprovenKind,
+};
 
 use super::relocation::{Piece, Relocation};
 use crate::{
@@ -28,8 +30,15 @@ const READS_TARGETS: [&str; 6] = [
     "with_target",
 ];
 
+/// What is told of such places.
+pub(super) struct OwnPlaces {
+    pub unproven: Vec<Unproven>,
+    /// Texts for people that come to say something else.
+    pub notes: Vec<Finding>,
+}
+
 /// All such places.
-pub(super) fn places(relocation: &Relocation<'_>) -> Vec<Unproven> {
+pub(super) fn places(relocation: &Relocation<'_>) -> OwnPlaces {
     let world = relocation.mapping.world;
     let texts = relocation.mapping.texts;
     let mut reader = Reader {
@@ -41,6 +50,7 @@ pub(super) fn places(relocation: &Relocation<'_>) -> Vec<Unproven> {
             false => PlaceMacros::read(world, texts),
         },
         found: BTreeSet::new(),
+        notes: Vec::new(),
         without_includes: BTreeSet::new(),
         used: OnceCell::new(),
     };
@@ -50,7 +60,10 @@ pub(super) fn places(relocation: &Relocation<'_>) -> Vec<Unproven> {
     reader.names_of_types();
     reader.shown_paths();
     reader.renamed();
-    reader.found.into_iter().collect()
+    OwnPlaces {
+        unproven: reader.found.into_iter().collect(),
+        notes: reader.notes,
+    }
 }
 
 /// The macros of the tree, and which of them, or of the language's, come to say something of the place that they are
@@ -171,6 +184,7 @@ struct Reader<'r> {
     texts: &'r dyn Texts,
     macros: PlaceMacros,
     found: BTreeSet<Unproven>,
+    notes: Vec<Finding>,
     /// Files that include no code.
     without_includes: BTreeSet<FileId>,
     /// Items that something names outside of their own definitions; worked out when one asks.
@@ -380,21 +394,39 @@ impl Reader<'_> {
         let Some(name) = self.first_type() else {
             return;
         };
-        for (_, source) in self.world.sources() {
+        for (file, source) in self.world.sources() {
             let text = self.texts.text(&source.path);
             let Some(text) = text.filter(|text| text.contains("type_name")) else {
                 continue;
             };
             let whole = ByteSpan::from_range(0..text.len());
             let tokens = lexer::tokens(&text, whole);
-            let shown = (0..tokens.len()).find(|at| shows_type(&tokens, *at, &text));
-            let span = shown.and_then(|at| tokens.get(at)).map(|one| one.span);
-            if let Some(span) = span {
-                let why =
-                    format!("this shows the full names of types, and that of `{name}` changes");
-                self.tell(&source.path, span, span.of(&text).unwrap_or_default(), why);
+            let shown = (0..tokens.len()).filter(|at| shows_type(&tokens, *at, &text));
+            let spans = shown.filter_map(|at| tokens.get(at)).map(|one| one.span);
+            let (debug, others): (Vec<_>, Vec<_>) =
+                spans.partition(|span| self.is_in_debug(file, *span));
+            let why = format!("this shows the full names of types, and that of `{name}` changes");
+            if let Some(span) = others.first() {
+                let said = span.of(&text).unwrap_or_default();
+                self.tell(&source.path, *span, said, why);
+            } else if let Some(span) = debug.first() {
+                // What `Debug` writes is for people, and no program may rely on it.
+                let message = format!("{why}, in what `Debug` writes");
+                let note = Finding::note(source.path.clone(), message);
+                self.notes.push(note.at(*span));
             }
         }
+    }
+
+    /// Whether a place stands in an `impl` of `Debug`.
+    fn is_in_debug(&self, file: FileId, span: ByteSpan) -> bool {
+        let facts = self.world.facts(file);
+        let mut impls = facts.impls.iter().filter(|one| one.span.contains(span));
+        impls.any(|one| {
+            let path = one.trait_path.map(|path| facts.path(path));
+            let last = path.and_then(|path| facts.segments(path.segments).last());
+            last.is_some_and(|last| facts.name(last.name) == "Debug")
+        })
     }
 
     /// The items that pieces take along.

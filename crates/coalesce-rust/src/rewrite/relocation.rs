@@ -77,12 +77,13 @@ impl Relocation<'_> {
         let mut needs = implicit.needs;
         needs.extend(members.needs);
         let mut unproven = implicit.unproven;
-        unproven.extend(own_place::places(self));
+        let own = own_place::places(self);
+        unproven.extend(own.unproven);
         unproven.extend(made_members::out_of_sight(self));
         Relocated {
             edits,
             needs,
-            notes: members.notes,
+            notes: members.notes.into_iter().chain(own.notes).collect(),
             refusals,
             unproven,
             public: members.public,

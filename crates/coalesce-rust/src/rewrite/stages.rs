@@ -50,6 +50,7 @@ pub(super) fn rewrite(graph: &RustGraph, changes: &[Change], texts: &dyn Texts) 
     plan.refusals
         .extend(more.filter(|finding| !is_told(finding)));
     plan.unproven.extend(whole.unproven);
+    plan.notes.extend(whole.notes);
     if plan.refusals.is_empty() {
         let mapping = Mapping::new(&graph.world, changes, texts);
         cargo::tell_unneeded(&mapping, &mut plan);

@@ -15,10 +15,13 @@ use crate::{
     facts::{ItemKind, PathFact},
     lexer::{self, Token, TokenKind},
     resolve::{Binding, ItemId, ModuleId, Res, World},
-    rewrite::method_calls::{
-        self,
-        calls::{Called, CalledOn},
-        homes,
+    rewrite::{
+        macro_methods::called_names,
+        method_calls::{
+            self,
+            calls::{Called, CalledOn},
+            homes,
+        },
     },
     syntax,
     words::{
@@ -26,14 +29,19 @@ use crate::{
     },
 };
 
-/// Names that code says where a method may be named.
+/// A name without `r#`.
+pub(super) fn unraw(word: &str) -> &str {
+    word.strip_prefix("r#").unwrap_or(word)
+}
+
+/// Names that code says itself where a method may be named; `macro_methods` knows what the macros say that it calls.
 pub(crate) fn method_names(text: &str, span: ByteSpan) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut before = (false, false);
     for token in lexer::tokens(text, span) {
         if token.is_ident() {
             let word = token.span.of(text).unwrap_or_default();
-            let word = word.strip_prefix("r#").unwrap_or(word);
+            let word = unraw(word);
             // `write!` calls `write_fmt`.
             if matches!(word, "write" | "writeln") {
                 found.insert("write_fmt".to_owned());
@@ -82,7 +90,7 @@ pub(crate) fn demand_of_trait(
     };
     let demand = |called: &Called| asked.demand(("", Res::Item(trait_item)), called);
     // Names are read quickly, receivers are not.
-    match demand(&Called::on_unknown(method_names(text, whole))) {
+    match demand(&Called::on_unknown(called_names(world, texts, text, whole))) {
         Demand::No => Demand::No,
         _ => demand(&method_calls::called(world, home, (text, whole), texts)),
     }

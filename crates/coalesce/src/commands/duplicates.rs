@@ -277,10 +277,8 @@ fn copies(count: usize) -> String {
 
 /// The files of a class whose differences are told where people look first.
 fn drifted(class: &Duplicate) -> Vec<TreePath> {
-    let read = matches!(
-        class.chapter,
-        Chapter::Product | Chapter::Alike | Chapter::Variants | Chapter::Backends | Chapter::Kept
-    );
+    let read =
+        class.chapter.is_of_program() || matches!(class.chapter, Chapter::Backends | Chapter::Kept);
     if !read || class.differences.is_empty() {
         return Vec::new();
     }

@@ -7,7 +7,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
 };
 
-use coalesce_clones::{Chapter, Duplicate, Member, Report};
+use coalesce_clones::{Duplicate, Member, Report};
 use coalesce_engine::{PackageReach, unfit};
 use coalesce_model::{
     LanguageKind, ModuleKind, Texts as _, TreePath,
@@ -116,10 +116,7 @@ impl<'a> Homes<'a> {
         let asked = matches!(
             class.kind,
             DuplicateKind::Module | DuplicateKind::Class | DuplicateKind::Function
-        ) && matches!(
-            class.chapter,
-            Chapter::Product | Chapter::Alike | Chapter::Variants
-        );
+        ) && class.chapter.is_of_program();
         let members = class.members.iter().filter(|_| asked);
         let named = members.filter_map(|member| Some((member, self.name_of(class, member)?)));
         let named: Vec<(&Member, String)> = named.take(MOST_PLACES).collect();

@@ -74,6 +74,16 @@ impl Servers for Cluster {
         Cluster::pause(self, at, pause);
     }
 
+    /// Of an older etcd a leader that was paused may give a lease back that its successor has renewed, or renew one
+    /// that has run out: two may have a slot then, as the crate says.
+    fn why_not_paused(&self) -> Option<String> {
+        let always = std::env::var_os("COALESCE_SOAK_PAUSES_SERVERS").is_some();
+        let store = EtcdSlots::new(self.options()).unwrap();
+        let version = store.version().unwrap();
+        let is_old = version.renews_without_leading() && !always;
+        is_old.then(|| format!("etcd {version} has etcd-io/etcd#15247"))
+    }
+
     fn address(&self) -> String {
         self.urls().join(",")
     }

@@ -79,6 +79,10 @@ impl Servers for Server {
         Server::pause(self, pause);
     }
 
+    fn why_not_paused(&self) -> Option<String> {
+        None
+    }
+
     fn address(&self) -> String {
         self.address_for("coalesce")
     }

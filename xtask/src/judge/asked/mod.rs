@@ -101,28 +101,32 @@ impl Asked {
             if let Some(source) = &source {
                 conditions.add(&place.name, source);
             }
-            if is_generated(&code) || is_apart(place) {
-                continue;
+            if !is_generated(&code) && !is_apart(place) {
+                asked.add(
+                    place,
+                    Known {
+                        language: place.language,
+                        home: asked.home(root, place, roots),
+                        conditions: match place.language {
+                            LanguageKind::Rust => conditions.of(&place.name),
+                            _ => BTreeSet::new(),
+                        },
+                        project: project(&place.path, texts),
+                        script: is_script(&place.path, &code),
+                        source,
+                    },
+                );
             }
-            let home = asked.home(root, place, roots);
-            if let (Some(home), Some(source)) = (&home, &source) {
-                let macros = asked.macros.entry(home.target.clone()).or_default();
-                macros.extend(source.macros());
-            }
-            let known = Known {
-                language: place.language,
-                home,
-                conditions: match place.language {
-                    LanguageKind::Rust => conditions.of(&place.name),
-                    _ => BTreeSet::new(),
-                },
-                project: project(&place.path, texts),
-                script: is_script(&place.path, &code),
-                source,
-            };
-            asked.known.insert(place.name.clone(), known);
         }
         Ok(asked)
+    }
+
+    fn add(&mut self, place: &Place, known: Known) {
+        if let (Some(home), Some(source)) = (&known.home, &known.source) {
+            let macros = self.macros.entry(home.target.clone()).or_default();
+            macros.extend(source.macros());
+        }
+        self.known.insert(place.name.clone(), known);
     }
 
     /// Whether somebody would take something out of the module.

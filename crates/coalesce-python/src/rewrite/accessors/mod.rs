@@ -146,9 +146,8 @@ impl AccessorFunction {
         let reader = ImportReader { start, library };
         let analysis = Analysis::new(&self.text);
         let statements = parser::statements(&parsed);
-        let mut imports = statements
-            .iter()
-            .filter_map(|one| reader.guarded(one)?.ok());
+        let mut imports =
+            (0..statements.len()).filter_map(|at| reader.guarded(statements, at)?.ok());
         let held = imports.next().filter(|held| {
             let names = std::iter::once(&held.name).chain(&held.flags);
             names.into_iter().all(|name| {
@@ -221,21 +220,30 @@ impl Site<'_> {
         let reader = ImportReader { start, library };
         let mut seen = Vec::new();
         let mut imported = false;
-        for statement in parser::statements(&parsed) {
-            let Some(found) = reader.guarded(statement) else {
+        let statements = parser::statements(&parsed);
+        for (at, statement) in statements.iter().enumerate() {
+            let Some(found) = reader.guarded(statements, at) else {
                 continue;
             };
             let range = statement.range();
-            let span = ByteSpan::new(
+            let mut span = ByteSpan::new(
                 u32::from(range.start()) + start,
                 u32::from(range.end()) + start,
             );
+            if let Ok(found) = &found {
+                span = found.span;
+            }
             seen.push(span);
             let comments = parsed
                 .tokens()
                 .iter()
                 .filter(|token| {
-                    token.kind() == TokenKind::Comment && range.contains_range(token.range())
+                    let place = token.range();
+                    let place = ByteSpan::new(
+                        u32::from(place.start()) + start,
+                        u32::from(place.end()) + start,
+                    );
+                    token.kind() == TokenKind::Comment && span.contains(place)
                 })
                 .filter_map(|token| {
                     self.text

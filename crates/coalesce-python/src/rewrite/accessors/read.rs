@@ -9,7 +9,7 @@ use ruff_text_size::{Ranged, TextRange};
 /// `try: import cupy as cp; HAS = True`, `except ImportError: cp = None; HAS = False`.
 #[derive(Debug, PartialEq, Eq)]
 pub struct GuardedImport {
-    /// The whole statement.
+    /// The whole statement, with the assignments right above it that say what holds without the library.
     pub span: ByteSpan,
     /// What the library is called.
     pub name: String,
@@ -29,6 +29,50 @@ pub struct Known {
     pub caught: BTreeSet<String>,
 }
 
+/// What the assignments right above a guarded import say: names without the library, flags that are false.
+#[derive(Default)]
+struct Presets {
+    none: BTreeSet<String>,
+    unset: BTreeSet<String>,
+    /// Where the first of them begins, if nothing but these stands there.
+    start: Option<u32>,
+}
+
+impl Presets {
+    /// Reads the plain assignments that end `above`, each of a name that is not assigned to again below it.
+    fn of(above: &[Stmt], is_used: impl Fn(&str) -> bool) -> Self {
+        let mut found = Self::default();
+        let mut alone = true;
+        for statement in above.iter().rev() {
+            let annotated = match statement {
+                Stmt::AnnAssign(assign) => match &*assign.target {
+                    Expr::Name(name) => Some(name.id.as_str()).zip(assign.value.as_deref()),
+                    _ => None,
+                },
+                _ => None,
+            };
+            // A type of its own stays.
+            alone &= annotated.is_none();
+            let Some((name, value)) = annotated.or_else(|| assigned(statement)) else {
+                break;
+            };
+            let said = match value {
+                Expr::NoneLiteral(_) => &mut found.none,
+                Expr::BooleanLiteral(literal) if !literal.value => &mut found.unset,
+                _ => break,
+            };
+            if !is_used(name) {
+                break;
+            }
+            said.insert(name.to_owned());
+            if alone {
+                found.start = Some(u32::from(statement.range().start()));
+            }
+        }
+        found
+    }
+}
+
 /// Where a text begins: its offsets count from behind a byte-order mark.
 #[derive(Clone, Copy)]
 pub struct ImportReader<'l> {
@@ -45,13 +89,14 @@ impl ImportReader<'_> {
         )
     }
 
-    /// A statement of a module as a guarded import of the library; `None` where it tries no such import.
-    pub fn guarded(self, statement: &Stmt) -> Option<Result<GuardedImport, Misfit>> {
-        let Stmt::Try(guard) = statement else {
+    /// A statement of a module, by its number, as a guarded import of the library; `None` where it tries no such import.
+    pub fn guarded(self, statements: &[Stmt], at: usize) -> Option<Result<GuardedImport, Misfit>> {
+        let Stmt::Try(guard) = statements.get(at)? else {
             return None;
         };
         let tries = guard.body.iter().any(|each| self.imports(each));
-        tries.then(|| self.of_try(guard))
+        let above = statements.get(..at).unwrap_or_default();
+        tries.then(|| self.of_try(guard, above))
     }
 
     /// Whether a statement imports the library, or a part of it.
@@ -80,40 +125,28 @@ impl ImportReader<'_> {
         whole.then(|| bound.to_string())
     }
 
-    fn of_try(self, guard: &ast::StmtTry) -> Result<GuardedImport, Misfit> {
+    fn of_try(self, guard: &ast::StmtTry, above: &[Stmt]) -> Result<GuardedImport, Misfit> {
         let library = self.library;
-        let does_more = |statement: &Stmt, what: &str| {
-            let message = format!("{what} besides importing `{library}`");
-            (self.span(statement.range()), message)
-        };
-        let mut name = None;
-        let mut set = BTreeSet::new();
-        for statement in guard.body.iter().chain(&guard.orelse) {
-            if let (None, Some(bound)) = (&name, self.imported(statement)) {
-                name = Some(bound);
-            } else if let (Some((flag, true)), true) = (flag(statement), name.is_some()) {
-                set.insert(flag);
-            } else {
-                return Err(does_more(statement, "the block does more"));
-            }
-        }
-        let span = self.span(guard.range());
+        let mut span = self.span(guard.range());
+        let (name, set) = self.present(guard)?;
         let Some(name) = name else {
             return Err((span, format!("the block imports parts of `{library}`")));
         };
         if let Some(last) = guard.finalbody.first() {
-            return Err(does_more(last, "the block does more"));
+            return Err(self.does_more(last, "the block does more"));
         }
         let [ExceptHandler::ExceptHandler(handler)] = guard.handlers.as_slice() else {
             return Err((span, "the block has several handlers".to_owned()));
         };
         let caught = self.caught(handler)?;
-        let (mut absent, mut unset) = (false, BTreeSet::new());
+        let presets = Presets::of(above, |one| one == name || set.contains(one));
+        let (mut absent, mut unset) = (presets.none.contains(&name), presets.unset);
         for statement in &handler.body {
             match (none(statement), flag(statement)) {
                 (Some(bound), _) if bound == name => absent = true,
                 (_, Some((flag, false))) => _ = unset.insert(flag),
-                _ => return Err(does_more(statement, "the handler does more")),
+                _ if statement.is_pass_stmt() => {}
+                _ => return Err(self.does_more(statement, "the handler does more")),
             }
         }
         if !absent {
@@ -124,12 +157,36 @@ impl ImportReader<'_> {
             let message = "a flag is set on one side alone".to_owned();
             return Err((span, message));
         }
+        if let Some(start) = presets.start {
+            span.start = start + self.start;
+        }
         Ok(GuardedImport {
             span,
             name,
             flags: set.into_iter().collect(),
             caught,
         })
+    }
+
+    /// The name that the block of a guarded import gives to the library, and the flags that it sets.
+    fn present(self, guard: &ast::StmtTry) -> Result<(Option<String>, BTreeSet<String>), Misfit> {
+        let mut name = None;
+        let mut set = BTreeSet::new();
+        for statement in guard.body.iter().chain(&guard.orelse) {
+            if let (None, Some(bound)) = (&name, self.imported(statement)) {
+                name = Some(bound);
+            } else if let (Some((flag, true)), true) = (flag(statement), name.is_some()) {
+                set.insert(flag);
+            } else {
+                return Err(self.does_more(statement, "the block does more"));
+            }
+        }
+        Ok((name, set))
+    }
+
+    fn does_more(self, statement: &Stmt, what: &str) -> Misfit {
+        let message = format!("{what} besides importing `{}`", self.library);
+        (self.span(statement.range()), message)
     }
 
     /// The exceptions of a handler that keeps none of them.

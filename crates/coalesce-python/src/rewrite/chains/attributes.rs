@@ -78,6 +78,7 @@ fn spent(file: &File<'_>, leaf: &Leaf) -> Spent {
             .and_then(|module| file.graph().modules.get(module));
         if exported.into_iter().any(|entry| entry.text == leaf.bound())
             || package.is_some_and(|module| module.package)
+            || is_read_by_others(file, leaf)
         {
             return None;
         }
@@ -86,6 +87,16 @@ fn spent(file: &File<'_>, leaf: &Leaf) -> Spent {
         let parents = through.map(|used| Some(leads_to(file, used)?.parent.clone()));
         Some(Arc::new(parents.collect::<Option<BTreeSet<String>>>()?))
     })
+}
+
+/// Whether another module reads what a leaf binds as a name of this one.
+fn is_read_by_others(file: &File<'_>, leaf: &Leaf) -> bool {
+    let outermost = file.index().binds_in_module(leaf);
+    let read = |module| {
+        let reads = &file.mapping.module_reads;
+        reads.has(file.mapping, module, leaf.bound())
+    };
+    outermost && file.module.is_some_and(read)
 }
 
 /// Whether a use goes through what a leaf binds; of `import a.b` that is `a.b` and what is below it.
@@ -212,7 +223,11 @@ pub fn whole(
         ControlFlow::Break(settled) => return settled,
     };
     let old = text_of(&used.chain, length);
-    let new = parent_as_spelled(file.graph(), module, &old, &moved.parent);
+    // What leads on by names that modules have for others is spelled like the module that it begins with.
+    let named = super::module_prefix(file, &used.chain).filter(|(named, _)| *named < length);
+    let (named, owner) = named.unwrap_or((length, module));
+    let spelled = text_of(&used.chain, named);
+    let new = parent_as_spelled(file.graph(), owner, &spelled, &moved.parent);
     let Some(chain) = span_of(&used.chain, 0, length - 1) else {
         return false;
     };

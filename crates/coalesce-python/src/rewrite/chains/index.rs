@@ -278,6 +278,11 @@ impl Index {
         text.len() >= LONGEST_NAME || self.literals.contains(text)
     }
 
+    /// Whether what a leaf binds is a name of the module.
+    pub fn binds_in_module(&self, leaf: &Leaf) -> bool {
+        self.scopes.get(&leaf.span.start) == Some(&0)
+    }
+
     /// Whether a use goes through what a leaf binds.
     pub fn binds(&self, file: &File<'_>, leaf: &Leaf, used: &Use) -> bool {
         let bound = leaf.bound();

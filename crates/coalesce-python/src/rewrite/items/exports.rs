@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     analysis::Analysis,
-    facts::ImportStatement,
+    facts::{Content, ImportStatement},
     graph::Entity,
     rewrite::{
         export_list::ExportList,
@@ -639,7 +639,12 @@ fn loses(
         let used = used || analysis.reads_before_binding(&moved.item);
         let mut listed = analysis.all.iter().flatten();
         let listed = listed.any(|entry| entry.text == moved.item);
-        if !(used || listed || module.package || imported) {
+        // A module of imports alone is there for who is outside of the tree.
+        let passes_on = graph
+            .facts
+            .get(user)
+            .is_some_and(|facts| facts.content == Content::Imports);
+        if !(used || listed || module.package || imported || passes_on) {
             continue;
         }
         let own = edits.entry(module.path.clone()).or_default();

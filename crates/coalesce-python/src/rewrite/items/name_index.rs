@@ -2,22 +2,26 @@
 //! each name would take the names times the tree.
 
 use std::{
-    cell::{Cell, OnceCell},
+    cell::{Cell, OnceCell, RefCell},
+    collections::BTreeSet,
     hash::BuildHasher as _,
+    rc::Rc,
 };
 
 use coalesce_model::Texts;
-use rustc_hash::{FxBuildHasher, FxHashSet};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 use super::{patches::sources, set_by_parts::sets};
 use crate::{
     facts::ImportStatement,
     graph::PythonGraph,
-    names::{is_word, last_word},
+    names::{is_word, last_word, places_of_word},
 };
 
 /// Names for which all texts may be looked through; before more of them it is worked out which stand anywhere.
 const LOOKED_FOR: usize = 16;
+/// Names that one module is followed through: with more of them it is none that the tree has by many names.
+const MOST_NAMES_OF_A_MODULE: usize = 32;
 
 /// What the imports of a tree name.
 struct ImportedNames {
@@ -33,6 +37,8 @@ pub struct NameIndex<'t> {
     /// Hashes of the words that stand behind a dot or a quote, and of all words of the files that set names.
     known: OnceCell<FxHashSet<u64>>,
     imported: OnceCell<ImportedNames>,
+    /// What a module is called, by the last part of its name, as far as somebody has asked.
+    called: RefCell<FxHashMap<String, Rc<BTreeSet<String>>>>,
 }
 
 impl<'t> NameIndex<'t> {
@@ -42,7 +48,20 @@ impl<'t> NameIndex<'t> {
             asked: Cell::default(),
             known: OnceCell::default(),
             imported: OnceCell::default(),
+            called: RefCell::default(),
         }
+    }
+
+    /// What sources call a module, by the last part of its name: that, and what imports and assignments make of it, in
+    /// examples, too.
+    pub fn called(&self, last: &str) -> Rc<BTreeSet<String>> {
+        if let Some(known) = self.called.borrow().get(last) {
+            return Rc::clone(known);
+        }
+        let found = Rc::new(called(self.texts, last));
+        let mut all = self.called.borrow_mut();
+        all.insert(last.to_owned(), Rc::clone(&found));
+        found
     }
 
     /// Whether an import names this in full.
@@ -102,6 +121,40 @@ fn read(texts: &dyn Texts) -> FxHashSet<u64> {
     words
 }
 
+/// The names that a thing of this name gets in the sources, those that get it from such a name among them.
+fn called(texts: &dyn Texts, name: &str) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let mut open = vec![name.to_owned()];
+    while let Some(name) = open.pop() {
+        if found.len() < MOST_NAMES_OF_A_MODULE && found.insert(name.clone()) {
+            for (_, text) in sources(texts) {
+                open.extend(given_names(&text, &name).map(str::to_owned));
+            }
+        }
+    }
+    found
+}
+
+/// The names that a text gives to what is called so: `gpu as device`, `device = pkg.gpu`.
+fn given_names<'t>(text: &'t str, name: &'t str) -> impl Iterator<Item = &'t str> {
+    places_of_word(text, name).filter_map(move |at| {
+        let (before, rest) = text.split_at(at);
+        let rest = rest.get(name.len()..)?;
+        let line = rest.split(['\n', '\r', '#', ';']).next()?.trim();
+        if let Some(alias) = line.strip_prefix("as ") {
+            let alias = alias.trim_start();
+            return alias
+                .split(|c| !is_word(c))
+                .next()
+                .filter(|alias| !alias.is_empty());
+        }
+        let (target, value) = before.rsplit(['\n', '\r', ';']).next()?.rsplit_once('=')?;
+        let is_chain = value.trim_start().chars().all(|c| is_word(c) || c == '.');
+        let target = last_word(target.trim_end());
+        (line.is_empty() && is_chain && !target.is_empty()).then_some(target)
+    })
+}
+
 fn hash(word: &str) -> u64 {
     FxBuildHasher.hash_one(word)
 }
@@ -129,6 +182,27 @@ mod tests {
     fn tree(text: &str) -> One {
         let path = TreePath::new("p/a.py").unwrap();
         One(vec![path.clone()], BTreeMap::from([(path, text.into())]))
+    }
+
+    #[test]
+    fn what_a_module_is_called_is_followed() {
+        for (text, expected) in [
+            (
+                "from p import gpu as g\nimport p.gpu as device, q\n",
+                "device g gpu",
+            ),
+            ("from p import gpu as g\nd = q.g  # it\n", "d g gpu"),
+            (">>> import p.gpu as g\n", "g gpu"),
+            ("d = gpu.count\ne = gpu()\nif d == gpu:\n    pass\n", "gpu"),
+        ] {
+            let tree = tree(text);
+            let found: Vec<String> = NameIndex::new(&tree)
+                .called("gpu")
+                .iter()
+                .cloned()
+                .collect();
+            assert_eq!(found.join(" "), expected, "{text}");
+        }
     }
 
     #[test]

@@ -33,7 +33,7 @@ pub fn is_set(names: &NameIndex<'_>, full: &str) -> bool {
     let by_string = |text: &str| sets(text) && places(text, full).next().is_some();
     names.may_name(full)
         && (sources(names.texts).any(|(_, text)| by_string(&text))
-            || set_by_parts::find(names.texts, full).is_some())
+            || set_by_parts::find(names, full).is_some())
 }
 
 /// The texts of the files that set names of modules.
@@ -43,9 +43,12 @@ pub(super) fn setters(texts: &dyn Texts) -> Vec<Arc<str>> {
 }
 
 /// Whether one of these files sets a name, by its full name or by its parts.
-pub(super) fn is_set_by(setters: &[Arc<str>], full: &str) -> bool {
+pub(super) fn is_set_by(names: &NameIndex<'_>, setters: &[Arc<str>], full: &str) -> bool {
+    let called = names.called(set_by_parts::module_of(full));
     let mut setters = setters.iter();
-    setters.any(|text| places(text, full).next().is_some() || set_by_parts::is_set_in(text, full))
+    setters.any(|text| {
+        places(text, full).next().is_some() || set_by_parts::is_set_in(text, full, &called)
+    })
 }
 
 /// All sources, with their texts.
@@ -202,7 +205,7 @@ pub fn follow(
             if !names.may_name(&full) {
                 continue;
             }
-            if let Some(path) = set_by_parts::find(names.texts, &full) {
+            if let Some(path) = set_by_parts::find(names, &full) {
                 plan.unproven.push(Unproven {
                     path,
                     span: None,

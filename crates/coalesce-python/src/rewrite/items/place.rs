@@ -206,8 +206,7 @@ impl Placing<'_, '_> {
             let Some(moved) = self.moved(block.index).cloned() else {
                 continue;
             };
-            let stub = block.path.extension() == Some("pyi");
-            let Some(path) = self.path_of(&moved, stub) else {
+            let Some(path) = self.path_of(&moved, &block.path) else {
                 continue;
             };
             match self.targets.iter_mut().find(|target| target.path == path) {
@@ -218,9 +217,9 @@ impl Placing<'_, '_> {
     }
 
     /// The file that an item goes to; none for types whose new module has no file for them.
-    fn path_of(&self, moved: &Moved, stub: bool) -> Option<TreePath> {
+    fn path_of(&self, moved: &Moved, from: &TreePath) -> Option<TreePath> {
         let graph = self.mapping.graph;
-        let own = graph.modules.get(moved.source)?;
+        let stub = from.extension() == Some("pyi");
         if let Some(target) = moved.target {
             let found = graph.modules.get(target)?;
             let is_stub = found.path.extension() == Some("pyi");
@@ -232,9 +231,12 @@ impl Placing<'_, '_> {
                 .and_then(|twin| graph.modules.get(twin))?;
             return Some(twin.path.clone());
         }
+        let own = graph.modules.get(moved.source)?;
+        // Types in a tree of their own stay in that.
+        let package = from.file_stem() == "__init__";
         let base = self
             .mapping
-            .target_base(&moved.parent, &own.name, &own.path, own.package);
+            .target_base(&moved.parent, &own.name, from, package);
         let extension = if stub { "pyi" } else { "py" };
         TreePath::new(&format!("{base}.{extension}")).ok()
     }
@@ -246,7 +248,7 @@ impl Placing<'_, '_> {
             .map(|text| text.to_string())
             .unwrap_or_default();
         if moved.target.is_none() {
-            self.make_packages(moved, &path);
+            self.make_packages(moved, &path, block);
         }
         self.targets.push(Target {
             parent: moved.parent.clone(),
@@ -264,8 +266,11 @@ impl Placing<'_, '_> {
         });
     }
 
-    fn make_packages(&mut self, moved: &Moved, path: &TreePath) {
-        let Some(module) = self.mapping.graph.modules.get(moved.source) else {
+    fn make_packages(&mut self, moved: &Moved, path: &TreePath, block: usize) {
+        let graph = self.mapping.graph;
+        let from = self.arriving.blocks.get(block).map(|block| &block.path);
+        let from = from.and_then(|path| graph.module_of(path));
+        let Some(module) = graph.modules.get(from.unwrap_or(moved.source)) else {
             return;
         };
         let way = structure::Way {

@@ -1,31 +1,37 @@
 //! Names of a module that are set by others without their full names standing anywhere: by an assignment, by
 //! `patch.object(module, "name")`, by a full name that is put together, by the keywords of `patch.multiple`.
 
-use std::cell::LazyCell;
+use std::{cell::LazyCell, collections::BTreeSet};
 
-use coalesce_model::{ByteSpan, Texts, TreePath};
+use coalesce_model::{ByteSpan, TreePath};
 
-use super::patches::sources;
+use super::{name_index::NameIndex, patches::sources};
 use crate::{
     analysis::Analysis,
     names::{is_word, last_word},
 };
 
 /// The first file that sets a name of a module like that.
-pub fn find(texts: &dyn Texts, full: &str) -> Option<TreePath> {
-    let mut sources = sources(texts);
-    sources.find_map(|(path, text)| is_set_in(&text, full).then(|| path.clone()))
+pub fn find(names: &NameIndex<'_>, full: &str) -> Option<TreePath> {
+    let called = names.called(module_of(full));
+    let mut sources = sources(names.texts);
+    sources.find_map(|(path, text)| is_set_in(&text, full, &called).then(|| path.clone()))
 }
 
-/// Whether a file sets a name of a module like that.
-pub(super) fn is_set_in(text: &str, full: &str) -> bool {
+/// The last part of the name of the module that has a name.
+pub(super) fn module_of(full: &str) -> &str {
+    full.rsplit('.').nth(1).unwrap_or_default()
+}
+
+/// Whether a file sets a name of a module like that; `called`: what the tree calls the module.
+pub(super) fn is_set_in(text: &str, full: &str, called: &BTreeSet<String>) -> bool {
     let Some((module, name)) = full.rsplit_once('.') else {
         return false;
     };
-    let last = module.rsplit('.').next().unwrap_or_default();
+    let has_module = || called.iter().any(|module| text.contains(module.as_str()));
     text.contains(name)
-        && (sets(text) && text.contains(last) && is_spelled_by_parts(text, name)
-            || is_assigned(text, module, name))
+        && (sets(text) && has_module() && is_spelled_by_parts(text, name)
+            || is_assigned(text, (module, name), called))
 }
 
 /// Whether a file sets names of modules. Who dispatches patches nothing.
@@ -111,7 +117,7 @@ fn is_in_dictionary(before: &str) -> bool {
 
 /// Whether `module.name` is assigned to, or deleted, by the module's name or by one that an import of it
 /// gives it.
-fn is_assigned(text: &str, module: &str, name: &str) -> bool {
+fn is_assigned(text: &str, (module, name): (&str, &str), called: &BTreeSet<String>) -> bool {
     let last = module.rsplit('.').next().unwrap_or_default();
     let attribute = format!(".{name}");
     let mut places = memchr::memmem::find_iter(text.as_bytes(), attribute.as_bytes());
@@ -121,7 +127,7 @@ fn is_assigned(text: &str, module: &str, name: &str) -> bool {
         let owner = last_word(before);
         let line = before.rsplit('\n').next().unwrap_or_default().trim_start();
         let changes = is_assignment(rest.trim_start()) || line.starts_with("del ");
-        let is_module = owner == last
+        let is_module = called.contains(owner)
             || [module, last]
                 .iter()
                 .any(|name| text.contains(&format!("{name} as {owner}")));

@@ -12,6 +12,7 @@ use ruff_python_parser::Parsed;
 use super::{
     calls::{Callee, CallsOfFile, calls, doubt},
     equivalence::{self, Comparison, Modules},
+    name_index::NameIndex,
     patches, refusal,
     roles::{Role, roles},
 };
@@ -122,6 +123,7 @@ pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) 
         true => Vec::new(),
         false => patches::setters(texts),
     };
+    let names = NameIndex::new(texts);
     let compared = open.into_iter().zip(conditions);
     for (((swap, _), users), (comparison, perhaps)) in shapes.iter().zip(users).zip(compared) {
         if perhaps {
@@ -131,7 +133,7 @@ pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) 
         }
         let both = [&swap.to, &swap.from];
         let mut both = both.into_iter().filter(|_| users.first.is_some());
-        if let Some(name) = both.find(|name| patches::is_set_by(&setters, name)) {
+        if let Some(name) = both.find(|name| patches::is_set_by(&names, &setters, name)) {
             let why =
                 format!("`{name}` is set to something else, and others come to read what is set");
             plan.unproven

@@ -670,8 +670,21 @@ pub fn is_wanted(
     let full = format!("{}.{name}", module.name);
     let imported = names.is_imported(graph, &full);
     let last = module.name.rsplit('.').next().unwrap_or_default();
-    let chain = format!("{last}.{name}");
-    let pair = format!("{last}, \"{name}\"");
+    let called = names.called(last);
+    let read_in = |text: &str| {
+        called.iter().any(|module| {
+            let pair = |quote: char| format!("{module}, {quote}{name}{quote}");
+            named(text, &format!("{module}.{name}"))
+                || text.contains(&pair('"'))
+                || text.contains(&pair('\''))
+        })
+    };
+    // `import_module("pkg.old").name`, `sys.modules["pkg.old"].name`.
+    let by_text = |text: &str| {
+        let quoted = ['"', '\''].map(|quote| format!("{quote}{}{quote}", module.name));
+        let read = [')', ']'].map(|end| format!("{end}.{name}"));
+        quoted.iter().any(|name| text.contains(name)) && read.iter().any(|read| text.contains(read))
+    };
     let star = source.analysis.all.is_none()
         && !name.starts_with('_')
         && names.is_star_imported(graph, source.module);
@@ -679,5 +692,6 @@ pub fn is_wanted(
     exported
         || imported
         || star
-        || names.may_name(name) && texts.any(|text| named(&text, &chain) || text.contains(&pair))
+        || names.may_name(name)
+            && texts.any(|text| text.contains(name) && (read_in(&text) || by_text(&text)))
 }

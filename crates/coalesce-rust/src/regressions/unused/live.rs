@@ -1,15 +1,17 @@
 //! Whether what uses something is used itself: what dead code alone names is dead, too.
 
-use std::{cell::OnceCell, collections::BTreeSet};
+use std::{cell::OnceCell, collections::BTreeSet, sync::Arc};
 
 use coalesce_model::ByteSpan;
 use rustc_hash::FxHashMap;
 
-use super::{ConditionedUses, Named, PlaceOfUse, is_open};
+use super::{ConditionedUses, DEAD_CODE, Named, PlaceOfUse, is_open};
 use crate::{
     facts::{ItemKind, ScopeKind, SourceFacts},
     lexer::{self, Token, TokenKind},
+    lints,
     resolve::{FileId, ItemId, Res, World},
+    rewrite::method_names,
     words::NAMED_ALONE,
 };
 
@@ -20,14 +22,17 @@ pub(super) struct CodeOwner {
     pub item: Option<ItemId>,
     /// Whether it stands in the part that others see who see the owner: a signature, a public field.
     pub is_shown: bool,
+    /// The function of an `impl` or a trait that it stands in, where nobody may come to call that: by the byte where
+    /// its name starts.
+    pub function: Option<u32>,
 }
 
 /// Items by their definitions.
 pub(super) type ItemsByPlace = FxHashMap<(FileId, u32), ItemId>;
 
 /// The owners of the code of a file: items and `impl`s that are in no other.
-pub(super) struct Owners<'t> {
-    text: &'t str,
+pub(super) struct Owners {
+    text: Arc<str>,
     /// By their starts.
     parts: Vec<OwnedPart>,
 }
@@ -42,10 +47,21 @@ struct OwnedPart {
     span: ByteSpan,
     item: Option<ItemId>,
     kind: PartKind,
+    /// Whether others may call all of its functions: it is a trait that they know, or an `impl` of one.
+    is_open: bool,
+    /// Its functions; read when something in them is asked about.
+    functions: OnceCell<Vec<PartFunction>>,
     /// Where what others see of it begins and ends, as far as that is one piece.
     head: ByteSpan,
     /// What of fields and functions is seen; read when something in them is asked about.
     seen: OnceCell<Vec<SeenBehind>>,
+}
+
+/// A function of an `impl` or a trait.
+struct PartFunction {
+    /// Where its name starts.
+    at: u32,
+    is_public: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -62,16 +78,14 @@ enum PartKind {
     Trait,
 }
 
-impl<'t> Owners<'t> {
-    pub fn of(
-        (world, file): (&World, FileId),
-        text: &'t str,
-        (items, blocks): (&ItemsByPlace, &[(Res, ByteSpan)]),
-    ) -> Self {
-        let facts = world.facts(file);
-        let of_items = (0_u32..).zip(&facts.items).map(|(at, fact)| OwnedPart {
+/// The items of a file, each with what others see of it.
+fn parts_of_items(world: &World, file: FileId, items: &ItemsByPlace) -> Vec<OwnedPart> {
+    let all = (0_u32..).zip(&world.facts(file).items);
+    let parts = all.map(|(at, fact)| {
+        let item = items.get(&(file, at)).copied();
+        OwnedPart {
             span: fact.span,
-            item: items.get(&(file, at)).copied(),
+            item,
             kind: match fact.kind {
                 ItemKind::Enum => PartKind::Open,
                 ItemKind::Struct | ItemKind::Union => PartKind::Fields,
@@ -84,25 +98,49 @@ impl<'t> Owners<'t> {
                 }
                 _ => fact.signature,
             },
+            is_open: fact.kind != ItemKind::Trait || item.is_none_or(|own| is_open(world, own)),
+            functions: OnceCell::new(),
             seen: OnceCell::new(),
-        });
-        let of_impls = facts.impls.iter().map(|fact| {
-            let mut own = blocks.iter().filter(|(_, block)| *block == fact.span);
-            OwnedPart {
-                span: fact.span,
-                item: own.find_map(|(of, _)| match of {
-                    Res::Item(item) => Some(*item),
-                    _ => None,
-                }),
-                kind: match fact.trait_path {
-                    Some(_) => PartKind::Trait,
-                    None => PartKind::Inherent,
-                },
-                head: fact.span,
-                seen: OnceCell::new(),
-            }
-        });
-        let mut all: Vec<OwnedPart> = of_items.chain(of_impls).collect();
+        }
+    });
+    parts.collect()
+}
+
+/// The `impl`s of a file, each with its type.
+fn parts_of_impls(world: &World, file: FileId, blocks: &[(Res, ByteSpan)]) -> Vec<OwnedPart> {
+    let own = world.impls().iter().filter(|one| one.file == file);
+    let traits: FxHashMap<ByteSpan, ItemId> =
+        own.filter_map(|one| Some((one.span, one.by?))).collect();
+    let parts = world.facts(file).impls.iter().map(|fact| {
+        let mut own = blocks.iter().filter(|(_, block)| *block == fact.span);
+        OwnedPart {
+            span: fact.span,
+            item: own.find_map(|(of, _)| match of {
+                Res::Item(item) => Some(*item),
+                _ => None,
+            }),
+            kind: match fact.trait_path {
+                Some(_) => PartKind::Trait,
+                None => PartKind::Inherent,
+            },
+            head: fact.span,
+            is_open: fact.trait_path.is_some()
+                && traits.get(&fact.span).is_none_or(|by| is_open(world, *by)),
+            functions: OnceCell::new(),
+            seen: OnceCell::new(),
+        }
+    });
+    parts.collect()
+}
+
+impl Owners {
+    pub fn of(
+        (world, file): (&World, FileId),
+        text: Arc<str>,
+        (items, blocks): (&ItemsByPlace, &[(Res, ByteSpan)]),
+    ) -> Self {
+        let mut all = parts_of_items(world, file, items);
+        all.extend(parts_of_impls(world, file, blocks));
         all.sort_by_key(|part| (part.span.start, std::cmp::Reverse(part.span.end)));
         let mut parts: Vec<OwnedPart> = Vec::new();
         for part in all {
@@ -123,6 +161,7 @@ impl<'t> Owners<'t> {
             return CodeOwner {
                 item: None,
                 is_shown: false,
+                function: None,
             };
         };
         let head = part.head;
@@ -135,7 +174,22 @@ impl<'t> Owners<'t> {
         CodeOwner {
             item: part.item,
             is_shown,
+            function: self.function_at(part, at),
         }
+    }
+
+    /// The function around a place that nobody may come to call.
+    fn function_at(&self, part: &OwnedPart, at: u32) -> Option<u32> {
+        let has_functions = matches!(part.kind, PartKind::Inherent | PartKind::Trait);
+        if !has_functions || part.is_open {
+            return None;
+        }
+        let read = || functions_of(&self.text, part.span);
+        let functions = part.functions.get_or_init(read);
+        let before = functions.partition_point(|one| one.at <= at);
+        let own = functions.get(before.checked_sub(1)?)?;
+        // Of what is plainly `pub`, the members of its type tell.
+        (!own.is_public || part.kind == PartKind::Trait).then_some(own.at)
     }
 
     /// Whether others see a place among the fields or functions of a part; attributes in front of it are in neither.
@@ -143,12 +197,40 @@ impl<'t> Owners<'t> {
         if at < part.head.start {
             return false;
         }
-        let read = || seen_behind((self.text, part.head), needs_public);
+        let read = || seen_behind((&self.text, part.head), needs_public);
         let seen = part.seen.get_or_init(read);
         let before = seen.partition_point(|one| one.start <= at);
         let last = before.checked_sub(1).and_then(|last| seen.get(last));
         last.map_or(!needs_public, |last| last.is_seen)
     }
+}
+
+/// The functions directly in the braces of an `impl` or a trait.
+fn functions_of(text: &str, span: ByteSpan) -> Vec<PartFunction> {
+    let tokens = lexer::tokens(text, span);
+    let (mut braces, mut is_public) = (0_usize, false);
+    let mut found = Vec::new();
+    for pair in tokens.windows(2) {
+        let [token, next] = pair else { continue };
+        match token.kind {
+            TokenKind::Open(b'{') => braces += 1,
+            TokenKind::Close(b'}') => {
+                braces = braces.saturating_sub(1);
+                is_public = false;
+            }
+            TokenKind::Punct(b';') => is_public = false,
+            TokenKind::Ident if braces == 1 => match token.span.of(text) {
+                Some("pub") => is_public = next.kind != TokenKind::Open(b'('),
+                Some("fn") => found.push(PartFunction {
+                    at: next.span.start,
+                    is_public,
+                }),
+                _ => {}
+            },
+            _ => {}
+        }
+    }
+    found
 }
 
 /// From where on, behind the start of each token, others see what stands among fields or functions: in a field, or in the
@@ -207,12 +289,41 @@ impl Named<'_> {
     pub(super) fn live_uses_of(&mut self, item: ItemId) -> ConditionedUses {
         let mut uses = ConditionedUses::default();
         for place in self.places_of(item) {
-            let counts = !place.is_in_macro && !place.is_of_impl;
-            if counts && place.owner.item.is_none_or(|owner| self.is_live(owner)) {
+            let is_called = place
+                .owner
+                .function
+                .is_none_or(|at| self.is_called(place.file, at));
+            let is_live = |named: &mut Self| {
+                let owner = place.owner.item;
+                owner.is_none_or(|owner| named.is_live_code(owner))
+            };
+            if !place.is_of_impl && is_called && is_live(self) {
                 uses.0.insert(place.conditions);
             }
         }
         uses
+    }
+
+    /// Whether code somewhere names a function of an `impl` or a trait, or its name says that it need not.
+    fn is_called(&self, file: FileId, at: u32) -> bool {
+        let world = self.tree.world;
+        let text = self.tree.texts.text(&world[file].path);
+        let end = |text: &str| lexer::ident_end(text, at);
+        let Some(name) =
+            text.and_then(|text| Some(ByteSpan::new(at, end(&text)).of(&text)?.to_owned()))
+        else {
+            return true;
+        };
+        let all = self.called.get_or_init(|| {
+            let mut found = BTreeSet::new();
+            for (_, source) in world.sources() {
+                if let Some(text) = self.tree.texts.text(&source.path) {
+                    found.extend(method_names(&text, ByteSpan::from_range(0..text.len())));
+                }
+            }
+            found
+        });
+        name.starts_with('_') || all.contains(&name)
     }
 
     /// The places that use an item outside of its own definition.
@@ -284,6 +395,14 @@ impl Named<'_> {
             || is_open(world, item)
             || node.definitions.iter().any(|(file, at)| {
                 let facts = world.facts(*file);
+                let start = facts.item(*at).name.span.start;
+                // What is allowed to be unused makes use of what it names; of a type, that is not its `impl`s.
+                let kinds = [ItemKind::Function, ItemKind::Const, ItemKind::Static];
+                let (names, texts) = (DEAD_CODE.lints, self.tree.texts);
+                if kinds.contains(&node.kind) && lints::is_off(world, (*file, start), names, texts)
+                {
+                    return true;
+                }
                 let scope = facts.scope(facts.item(*at).scope).kind;
                 let text = self.tree.texts.text(&world[*file].path);
                 !matches!(scope, ScopeKind::File | ScopeKind::Module(_))

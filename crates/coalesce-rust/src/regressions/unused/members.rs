@@ -9,13 +9,15 @@ use std::collections::BTreeSet;
 use coalesce_model::{ByteSpan, Unproven};
 use syn::spanned::Spanned;
 
-use super::{ConditionedUses, DEAD_CODE, Named, Warning};
+use super::{
+    ConditionedUses, DEAD_CODE, Named, Warning,
+    read::{Before, ReadFile, field_or_name, is_given_to_items},
+};
 use crate::{
     facts::ItemKind,
-    lexer::{self, Token, TokenKind},
     resolve::{FileId, ItemId, World},
     syntax,
-    words::INHERENT_METHODS,
+    words::{INHERENT_METHODS, STANDARD_TRAITS, words_in},
 };
 
 const PERHAPS_DEAD: Warning = Warning {
@@ -23,6 +25,9 @@ const PERHAPS_DEAD: Warning = Warning {
     why: "others could name it where it was and cannot any more, and whether anybody here uses it, reading cannot tell: \
           the compiler may warn of that",
 };
+
+/// Fields that types of the standard library have: `Range`.
+const FIELDS_OF_STANDARD: [&str; 2] = ["end", "start"];
 
 /// Derives that make no use of what they read or make, as the compiler counts.
 const IDLE_DERIVES: [&str; 5] = ["Clone", "Copy", "Debug", "Default", "Eq"];
@@ -39,11 +44,22 @@ enum HiddenMemberKind {
 struct HiddenMember {
     name: String,
     kind: HiddenMemberKind,
+    /// The variant that has it as a field.
+    variant: Option<String>,
+    /// Whether others could name it as long as they could name the item.
+    is_public: bool,
     file: FileId,
     /// Of its name.
     at: ByteSpan,
     /// All of it.
     span: ByteSpan,
+}
+
+impl HiddenMember {
+    /// Whether it is a field without a name.
+    fn is_position(&self) -> bool {
+        self.name.starts_with(|first: char| first.is_ascii_digit())
+    }
 }
 
 /// A type or a trait with what its members are told by.
@@ -75,15 +91,23 @@ impl Named<'_> {
             blocks: blocks_of(world, item),
             members: self.members_of(item),
         };
-        if holder.members.is_empty() || self.is_shown(item) {
+        if holder.members.iter().all(|one| !one.is_public) || self.is_shown(item) {
             return Vec::new();
         }
         let said = self.said_of(&holder);
         let own = self.conditions.of_item(item);
         let used = serving(&said, holder.members.len(), &own, |said| said.is_certain);
         let perhaps = serving(&said, holder.members.len(), &own, |_| true);
+        // What others could not name was used by what they could, or the compiler warned of it before.
+        let is_lost = |(at, member): &(usize, HiddenMember)| {
+            member.is_public
+                || (!perhaps.contains(at)
+                    && said
+                        .iter()
+                        .any(|one| one.member == *at && one.inside.is_some()))
+        };
         let members = holder.members.into_iter().enumerate();
-        let told = members.filter(|(at, _)| !used.contains(at));
+        let told = members.filter(|one| !used.contains(&one.0) && is_lost(one));
         told.filter_map(|(at, member)| {
             let warning = match perhaps.contains(&at) {
                 true => &PERHAPS_DEAD,
@@ -117,6 +141,7 @@ impl Named<'_> {
         let mut reader = Reader {
             file,
             base: span.start,
+            variant: None,
             found: Vec::new(),
         };
         if let Some(parsed) = &parsed {
@@ -132,80 +157,63 @@ impl Named<'_> {
     fn said_of(&mut self, holder: &Holder<'_>) -> Vec<MemberUse> {
         let world = self.tree.world;
         let krate = world[world[holder.item].module].krate;
-        let mut found = Vec::new();
-        let mut tokens_of: Vec<(FileId, std::sync::Arc<str>, Vec<Token>)> = Vec::new();
-        for (file, source) in world.sources() {
-            let mut bodies = source.bodies.iter().map(|body| &world[world[*body].module]);
-            if !bodies.any(|module| module.krate == krate) {
-                continue;
-            }
-            let text = self.tree.texts.text(&source.path);
-            let says = |text: &str| holder.members.iter().any(|one| text.contains(&one.name));
-            let Some(text) = text.filter(|text| says(text)) else {
-                continue;
-            };
-            let tokens = lexer::tokens(&text, ByteSpan::from_range(0..text.len()));
-            tokens_of.push((file, text, tokens));
-        }
+        let says = |text: &str| holder.members.iter().any(|one| text.contains(&*one.name));
+        let by_number = holder.members.iter().any(|one| one.is_position());
+        let says = |text: &str| says(text) || (by_number && text.contains(holder.name));
+        let texts = self.tree.texts;
+        let sources = world.sources().filter(|(_, source)| {
+            let text = texts.text(&source.path);
+            text.is_some_and(|text| says(&text))
+        });
+        let all: Vec<FileId> = sources.map(|(file, _)| file).collect();
         let alone: Vec<bool> = holder
             .members
             .iter()
-            .map(|member| self.is_alone(holder, member, &tokens_of))
+            .map(|member| self.is_alone(holder, member, &all))
             .collect();
-        for (file, text, tokens) in &tokens_of {
-            for at in 0..tokens.len() {
-                let reader = TextTokens { text, tokens };
-                found.extend(self.said_at(holder, (*file, at), (&reader, &alone)));
+        let mut found = Vec::new();
+        for file in all {
+            let mut bodies = world[file]
+                .bodies
+                .iter()
+                .map(|body| &world[world[*body].module]);
+            let is_inside = bodies.any(|module| module.krate == krate);
+            let Some(read) = self.read_file(file).filter(|_| is_inside) else {
+                continue;
+            };
+            for at in places_said(holder, &read) {
+                let place = (file, at);
+                for (member, is_certain) in said_at(holder, place, &read, (alone.as_slice(), world))
+                {
+                    found.extend(self.member_use(holder, place, &read, (member, is_certain)));
+                }
             }
         }
         found
     }
 
-    /// The member that a token says, if it does.
-    fn said_at(
+    /// A place that says a member, unless dead code says it.
+    fn member_use(
         &mut self,
         holder: &Holder<'_>,
         (file, at): (FileId, usize),
-        (words, alone): (&TextTokens<'_>, &[bool]),
+        read: &ReadFile,
+        (member, is_certain): (usize, bool),
     ) -> Option<MemberUse> {
-        let span = words.tokens.get(at)?.span;
-        let word = words.at(at);
-        let word = word.split('.').next().unwrap_or(word);
-        let member = holder.members.iter().position(|one| one.name == word)?;
-        let kind = holder.members.get(member)?.kind;
-        let inside = |(of, block): &(FileId, ByteSpan)| *of == file && block.contains(span);
-        let is_inside = holder.blocks.iter().any(inside);
-        let is_certain = match (kind, words.before(at)) {
-            (HiddenMemberKind::Function | HiddenMemberKind::Variant, Before::Path(of)) => {
-                let is_own = of == holder.name || (of == "Self" && is_inside);
-                let is_made = kind == HiddenMemberKind::Function || !words.is_pattern(at);
-                is_made && (is_own || alone.get(member) == Some(&true))
-            }
-            (HiddenMemberKind::Function, Before::Dot(of)) => {
-                (of == "self" && is_inside) || alone.get(member) == Some(&true)
-            }
-            (HiddenMemberKind::Field, Before::Dot(of)) => {
-                let is_read = words.is_read(at);
-                is_read && ((of == "self" && is_inside) || alone.get(member) == Some(&true))
-            }
-            // Patterns read fields, and what is written beside them does not.
-            (HiddenMemberKind::Field | HiddenMemberKind::Variant, Before::Other) => false,
-            (HiddenMemberKind::Function, Before::Other) | (_, Before::Definition) => return None,
-            (HiddenMemberKind::Field, Before::Path(_))
-            | (HiddenMemberKind::Variant, Before::Dot(_)) => {
-                return None;
-            }
+        let span = read.tokens.get(at)?.span;
+        let mut all = holder.members.iter();
+        let is_own = all.any(|one| one.file == file && one.at == span);
+        if is_own || !self.is_said_by_live(read, span.start, holder.item) {
+            return None;
+        }
+        let whole = |one: &HiddenMember| {
+            let is_function = one.kind == HiddenMemberKind::Function;
+            is_function && one.file == file && one.span.contains(span)
         };
-        let own = holder
-            .members
-            .iter()
-            .any(|one| one.file == file && one.at == span);
-        let whole = |one: &HiddenMember| one.file == file && one.span.contains(span);
-        let inside = holder.members.iter().position(whole);
-        (!own).then(|| MemberUse {
+        Some(MemberUse {
             member,
             is_certain,
-            inside,
+            inside: holder.members.iter().position(whole),
             conditions: self.conditions_at(file, span.start),
         })
     }
@@ -218,20 +226,15 @@ impl Named<'_> {
         })
     }
 
-    /// Whether nothing else of the crate, and no type of the standard library, has a member's name.
-    fn is_alone(
-        &self,
-        holder: &Holder<'_>,
-        member: &HiddenMember,
-        files: &[(FileId, std::sync::Arc<str>, Vec<Token>)],
-    ) -> bool {
-        if member.kind == HiddenMemberKind::Variant || INHERENT_METHODS.contains(&member.name) {
-            return false;
-        }
-        if member
-            .name
-            .starts_with(|first: char| first.is_ascii_digit())
-        {
+    /// Whether nothing else of the tree, and no type or trait of the standard library, has a member's name.
+    fn is_alone(&mut self, holder: &Holder<'_>, member: &HiddenMember, files: &[FileId]) -> bool {
+        let name = member.name.as_str();
+        let is_field = member.kind == HiddenMemberKind::Field;
+        let is_outside = match is_field {
+            true => FIELDS_OF_STANDARD.contains(&name) || member.is_position(),
+            false => INHERENT_METHODS.contains(name) || is_of_standard_trait(name),
+        };
+        if member.kind == HiddenMemberKind::Variant || member.variant.is_some() || is_outside {
             return false;
         }
         let is_trait = self.tree.world[holder.item].kind == ItemKind::Trait;
@@ -242,24 +245,162 @@ impl Named<'_> {
             let is_member = member.file == file && member.at == span;
             !(is_member || (is_own && is_trait))
         };
-        !files.iter().any(|(file, text, tokens)| {
-            tokens.windows(3).any(|three| {
-                let [before, word, behind] = three else {
+        for file in files {
+            let Some(read) = self.read_file(*file) else {
+                return false;
+            };
+            for at in read.places_of(name).iter().copied() {
+                let Some(token) = read.tokens.get(at) else {
+                    continue;
+                };
+                let is_declared = match is_field {
+                    true => self.is_field_declared(*file, &read, at),
+                    false => matches!(read.before(at), Before::Definition),
+                };
+                let is_given = || is_given_to_items(self, *file, token.span.start);
+                if is_other(*file, token.span) && (is_declared || is_given()) {
                     return false;
-                };
-                let before = before.span.of(text).unwrap_or_default();
-                let is_declared = match member.kind {
-                    HiddenMemberKind::Field => {
-                        behind.is(b':') && matches!(before, "{" | "," | "pub" | ")" | "]")
-                    }
-                    _ => matches!(before, "fn" | "const"),
-                };
-                is_declared
-                    && word.span.of(text) == Some(&member.name)
-                    && is_other(*file, word.span)
-            })
+                }
+            }
+        }
+        true
+    }
+
+    /// Whether a name with a colon behind it is that of a field in a definition, or may be: a macro may make one.
+    fn is_field_declared(&self, file: FileId, read: &ReadFile, at: usize) -> bool {
+        let Some(token) = read.tokens.get(at) else {
+            return false;
+        };
+        if read.at(at + 1) != ":" || read.at(at + 2) == ":" {
+            return false;
+        }
+        let facts = self.tree.world.facts(file);
+        let mut items = facts.items.iter();
+        items.any(|item| {
+            let kinds = [
+                ItemKind::Struct,
+                ItemKind::Enum,
+                ItemKind::Union,
+                ItemKind::Macro,
+            ];
+            kinds.contains(&item.kind) && item.span.contains(token.span)
         })
     }
+}
+
+/// Whether a trait that comes with the language has a method of a name.
+fn is_of_standard_trait(name: &str) -> bool {
+    words_in(STANDARD_TRAITS).any(|one| one == name)
+}
+
+/// The tokens of a file that may say members: by their names, and in patterns by those of what has them.
+fn places_said(holder: &Holder<'_>, read: &ReadFile) -> BTreeSet<usize> {
+    let names = holder.members.iter().map(|one| one.name.as_str());
+    let variants = holder
+        .members
+        .iter()
+        .filter_map(|one| one.variant.as_deref());
+    let all = names.chain(variants).chain([holder.name]);
+    all.flat_map(|name| read.places_of(name).iter().copied())
+        .collect()
+}
+
+/// The members that a token says, with whether each is it for certain.
+fn said_at(
+    holder: &Holder<'_>,
+    (file, at): (FileId, usize),
+    read: &ReadFile,
+    (alone, world): (&[bool], &World),
+) -> Vec<(usize, bool)> {
+    let Some(span) = read.tokens.get(at).map(|token| token.span) else {
+        return Vec::new();
+    };
+    let mut found = taken_apart(holder, at, read);
+    let word = field_or_name(read.at(at));
+    let is_inside = is_innermost(holder, (file, span), world);
+    let of = read.holder_at(at);
+    let is_trait = world[holder.item].kind == ItemKind::Trait;
+    let is_another = of.is_some_and(|of| of != Some(holder.item)) && !is_trait;
+    let is_known = of == Some(Some(holder.item));
+    for (member, own) in holder.members.iter().enumerate() {
+        if own.name != word || is_another {
+            continue;
+        }
+        let is_alone = alone.get(member) == Some(&true);
+        let is_certain = match (own.kind, read.before(at)) {
+            (HiddenMemberKind::Function | HiddenMemberKind::Variant, Before::Path(before)) => {
+                let is_own = is_known || is_alone || (before == "Self" && is_inside);
+                is_own && (own.kind == HiddenMemberKind::Function || !read.is_pattern(at))
+            }
+            (HiddenMemberKind::Function, Before::Dot(before)) => {
+                is_known || is_alone || (before == "self" && is_inside)
+            }
+            (HiddenMemberKind::Field, Before::Dot(before)) => {
+                let is_own = is_known || is_alone || (before == "self" && is_inside);
+                is_own && read.is_field(at) && own.variant.is_none()
+            }
+            (HiddenMemberKind::Variant, Before::Other) => is_known && !read.is_pattern(at),
+            // Patterns read fields, and what is written beside them does not.
+            (HiddenMemberKind::Field, Before::Other) => false,
+            (HiddenMemberKind::Function, Before::Other)
+            | (HiddenMemberKind::Field, Before::Path(_))
+            | (HiddenMemberKind::Variant, Before::Dot(_))
+            | (_, Before::Definition) => continue,
+        };
+        found.push((member, is_certain));
+    }
+    found
+}
+
+/// Whether the innermost block around a place is one of a type's.
+fn is_innermost(holder: &Holder<'_>, (file, span): (FileId, ByteSpan), world: &World) -> bool {
+    let impls = world.facts(file).impls.iter().map(|one| one.span);
+    let around = impls.filter(|block| block.contains(span));
+    let innermost = around.min_by_key(|block| block.len());
+    let mut own = holder.blocks.iter().filter(|(of, _)| *of == file);
+    own.any(|(_, block)| block.contains(span) && innermost.is_none_or(|one| one == *block))
+}
+
+/// The fields that a pattern reads, by the last name of its path: `Pair { left, right: x }`, `Pair(left, _)`.
+fn taken_apart(holder: &Holder<'_>, at: usize, read: &ReadFile) -> Vec<(usize, bool)> {
+    let variant = match read.holder_at(at) {
+        Some(Some(of)) if of == holder.item => Some(read.at(at)),
+        _ if read.item_at(at) == Some(holder.item) => None,
+        _ => return Vec::new(),
+    };
+    let open = at + 1;
+    if !matches!(read.at(open), "(" | "{") || !read.is_pattern(at) {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    for (index, start) in read.parts(open).into_iter().enumerate() {
+        let mut start = start;
+        while matches!(read.at(start), "ref" | "mut") {
+            start += 1;
+        }
+        let is_named = read.at(open) == "{";
+        if read.at(start) == "." {
+            break;
+        }
+        let name = match is_named {
+            true => read.at(start).to_owned(),
+            false => index.to_string(),
+        };
+        let value = match is_named && read.at(start + 1) == ":" {
+            true => start + 2,
+            false => start,
+        };
+        if read.at(value) == "_" {
+            continue;
+        }
+        let own = holder.members.iter().position(|one| {
+            one.kind == HiddenMemberKind::Field
+                && one.name == name
+                && one.variant.as_deref() == variant
+        });
+        found.extend(own.map(|own| (own, true)));
+    }
+    found
 }
 
 /// The members that are used wherever the item is there, by places that count: in the text of a member only if that
@@ -304,106 +445,12 @@ fn blocks_of(world: &World, item: ItemId) -> Vec<(FileId, ByteSpan)> {
     definitions.chain(of_type).chain(of_trait).collect()
 }
 
-/// What stands before a name.
-enum Before<'t> {
-    /// `self.name`
-    Dot(&'t str),
-    /// `Type::name`
-    Path(&'t str),
-    /// `fn name`
-    Definition,
-    Other,
-}
-
-struct TextTokens<'t> {
-    text: &'t str,
-    tokens: &'t [Token],
-}
-
-impl<'t> TextTokens<'t> {
-    fn at(&self, at: usize) -> &'t str {
-        let token = self.tokens.get(at);
-        token
-            .and_then(|token| token.span.of(self.text))
-            .unwrap_or_default()
-    }
-
-    fn before(&self, at: usize) -> Before<'t> {
-        let back = |count: usize| at.checked_sub(count).map_or("", |at| self.at(at));
-        match (back(1), back(2)) {
-            (".", of) => Before::Dot(of),
-            (":", ":") => Before::Path(back(3)),
-            ("fn" | "const" | "struct" | "enum" | "mod" | "let" | "use", _) => Before::Definition,
-            _ => Before::Other,
-        }
-    }
-
-    /// Whether a field is read where it is said, and not only written.
-    fn is_read(&self, at: usize) -> bool {
-        let is_written = self.at(at + 1) == "=" && self.at(at + 2) != "=";
-        !is_written && self.at(at + 1) != "("
-    }
-
-    /// Whether a path of a variant may be a pattern, by what stands behind it and behind what is around it.
-    fn is_pattern(&self, at: usize) -> bool {
-        let mut next = at + 1;
-        loop {
-            match self.tokens.get(next).map(|token| token.kind) {
-                None => return false,
-                Some(TokenKind::Open(_)) => match lexer::closing(self.tokens, next) {
-                    Some(close) => next = close + 1,
-                    None => return true,
-                },
-                Some(TokenKind::Close(_)) => {
-                    if self.is_in_matches(next) {
-                        return true;
-                    }
-                    next += 1;
-                }
-                Some(TokenKind::Punct(b'=')) => return self.at(next + 1) != "=",
-                Some(TokenKind::Punct(b'|')) => return true,
-                Some(TokenKind::Punct(b',')) => match self.end_of_group(next) {
-                    Some(close) => next = close,
-                    None => return false,
-                },
-                Some(_) => return self.at(next) == "if",
-            }
-        }
-    }
-
-    /// The token that closes what is around a token.
-    fn end_of_group(&self, mut at: usize) -> Option<usize> {
-        loop {
-            match self.tokens.get(at)?.kind {
-                TokenKind::Open(_) => at = lexer::closing(self.tokens, at)? + 1,
-                TokenKind::Close(_) => return Some(at),
-                _ => at += 1,
-            }
-        }
-    }
-
-    /// Whether a token closes the arguments of `matches!` or its like.
-    fn is_in_matches(&self, close: usize) -> bool {
-        let mut depth = 0_usize;
-        for at in (0..=close).rev() {
-            match self.tokens.get(at).map(|token| token.kind) {
-                Some(TokenKind::Close(_)) => depth += 1,
-                Some(TokenKind::Open(_)) => depth -= 1,
-                _ => {}
-            }
-            if depth == 0 {
-                let back = |count: usize| at.checked_sub(count).map_or("", |at| self.at(at));
-                return back(1) == "!" && back(2).contains("matches");
-            }
-        }
-        false
-    }
-}
-
 /// Reads the members of an item out of its syntax.
 struct Reader {
     file: FileId,
     base: u32,
+    /// The variant that is read.
+    variant: Option<String>,
     found: Vec<HiddenMember>,
 }
 
@@ -423,7 +470,12 @@ impl Reader {
                         .iter()
                         .any(|one| one.path().is_ident("default"));
                     if !is_default {
-                        self.add(HiddenMemberKind::Variant, &variant.ident, variant);
+                        self.add(HiddenMemberKind::Variant, &variant.ident, variant, true);
+                    }
+                    if !reads_fields(&item.attrs) {
+                        self.variant = Some(variant.ident.to_string());
+                        self.fields(&variant.fields);
+                        self.variant = None;
                     }
                 }
             }
@@ -431,10 +483,10 @@ impl Reader {
                 for one in &item.items {
                     match one {
                         syn::TraitItem::Fn(own) => {
-                            self.add(HiddenMemberKind::Function, &own.sig.ident, own);
+                            self.add(HiddenMemberKind::Function, &own.sig.ident, own, true);
                         }
                         syn::TraitItem::Const(own) => {
-                            self.add(HiddenMemberKind::Function, &own.ident, own);
+                            self.add(HiddenMemberKind::Function, &own.ident, own, true);
                         }
                         _ => {}
                     }
@@ -443,11 +495,13 @@ impl Reader {
             syn::Item::Impl(item) if item.trait_.is_none() => {
                 for one in &item.items {
                     match one {
-                        syn::ImplItem::Fn(own) if is_public(&own.vis) => {
-                            self.add(HiddenMemberKind::Function, &own.sig.ident, own);
+                        syn::ImplItem::Fn(own) => {
+                            let is_public = is_public(&own.vis);
+                            self.add(HiddenMemberKind::Function, &own.sig.ident, own, is_public);
                         }
-                        syn::ImplItem::Const(own) if is_public(&own.vis) => {
-                            self.add(HiddenMemberKind::Function, &own.ident, own);
+                        syn::ImplItem::Const(own) => {
+                            let is_public = is_public(&own.vis);
+                            self.add(HiddenMemberKind::Function, &own.ident, own, is_public);
                         }
                         _ => {}
                     }
@@ -464,30 +518,37 @@ impl Reader {
     }
 
     fn field(&mut self, index: usize, field: &syn::Field) {
-        if !is_public(&field.vis) || is_empty(&field.ty) {
+        if is_empty(&field.ty) {
             return;
         }
+        let is_public = self.variant.is_some() || is_public(&field.vis);
         match &field.ident {
-            Some(ident) => self.add(HiddenMemberKind::Field, ident, field),
+            Some(ident) => self.add(HiddenMemberKind::Field, ident, field, is_public),
             None => {
-                let name = index.to_string();
-                self.push(HiddenMemberKind::Field, name, field.ty.span(), field.span());
+                let spans = (field.ty.span(), field.span());
+                self.push(HiddenMemberKind::Field, index.to_string(), spans, is_public);
             }
         }
     }
 
-    fn add(&mut self, kind: HiddenMemberKind, ident: &syn::Ident, whole: &impl Spanned) {
+    fn add(
+        &mut self,
+        kind: HiddenMemberKind,
+        ident: &syn::Ident,
+        whole: &impl Spanned,
+        is_public: bool,
+    ) {
         let name = ident.to_string();
         let name = name.strip_prefix("r#").unwrap_or(&name).to_owned();
-        self.push(kind, name, ident.span(), whole.span());
+        self.push(kind, name, (ident.span(), whole.span()), is_public);
     }
 
     fn push(
         &mut self,
         kind: HiddenMemberKind,
         name: String,
-        at: proc_macro2::Span,
-        span: proc_macro2::Span,
+        (at, span): (proc_macro2::Span, proc_macro2::Span),
+        is_public: bool,
     ) {
         let place = |span: proc_macro2::Span| {
             let own = ByteSpan::from_range(span.byte_range());
@@ -496,6 +557,8 @@ impl Reader {
         self.found.push(HiddenMember {
             name,
             kind,
+            variant: self.variant.clone(),
+            is_public,
             file: self.file,
             at: place(at),
             span: place(span),

@@ -12,7 +12,7 @@ use super::{
     is_changed, is_trait,
 };
 use crate::{
-    facts::{LeafKind, Origin, SourceFacts, VisibilityKind},
+    facts::{ItemKind, LeafKind, Origin, SourceFacts, VisibilityKind},
     resolve::{FileId, Found, ModuleId, Res, Site, Target, UseSite, World, is_within},
     rewrite::{Demand, demand_of_trait},
     words::PRELUDE,
@@ -149,6 +149,21 @@ impl Named<'_> {
         }
     }
 
+    /// Whether somebody calls the macro that a site stands in the body of.
+    fn is_called_body(&self, file: FileId, site: &Site<'_>) -> bool {
+        let world = self.tree.world;
+        let Some(first) = site.segments.first() else {
+            return true;
+        };
+        let items = (0_u32..).zip(&world.facts(file).items);
+        let mut around =
+            items.filter(|(_, one)| one.kind == ItemKind::Macro && one.span.contains(first.span));
+        around.next().is_none_or(|(at, _)| {
+            let own = self.items_by_place().get(&(file, at));
+            own.is_none_or(|own| world.expansions().calls_of(*own).next().is_some())
+        })
+    }
+
     fn private_globs(&mut self, file: FileId) -> BTreeMap<Key, PrivateGlob> {
         let world = self.tree.world;
         let mut sites = Vec::new();
@@ -241,6 +256,9 @@ impl Named<'_> {
             return;
         }
         let world = self.tree.world;
+        if site.origin == Origin::MacroBody && !self.is_called_body(of_site, site) {
+            return;
+        }
         let module = world.module_of(site.space);
         let first = site.segments.first().map(|first| facts.name(first.name));
         let leads = site

@@ -44,6 +44,7 @@ impl<'w> Writing<'w, '_> {
         let wrong = |why: String| (user.path.clone(), why);
         if let Wanted::Tree { package: of } = wanted
             && is_macro_package(self.mapping.world, self.mapping.texts, *of)
+            && self.arrives_in(*of)
         {
             let name = &self.package(*of).name;
             return Err(wrong(format!(
@@ -73,6 +74,16 @@ impl<'w> Writing<'w, '_> {
             self.put(&user, entry, gate.as_ref(), wish)?;
         }
         self.lock(&user, wanted)
+    }
+
+    /// Whether something goes to a package: who needs that of it needs more than it had.
+    fn arrives_in(&self, package: usize) -> bool {
+        let world = self.mapping.world;
+        let mut crates = world.crates.iter().filter(|krate| krate.package == package);
+        crates.any(|krate| {
+            let mut changes = self.mapping.changes.iter();
+            changes.any(|change| change.to.split("::").next() == Some(krate.canonical.as_str()))
+        })
     }
 
     fn package(&self, at: usize) -> &'w Package {

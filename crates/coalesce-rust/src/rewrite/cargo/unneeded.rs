@@ -3,54 +3,62 @@
 //! A line is not taken out by itself: what a derive or an attribute writes may name the crate behind
 //! it, and its features may be wanted for others.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_model::{ByteSpan, EditSet, Finding, LanguagePlan, Texts, TreePath};
 
-use super::{package_at, sources};
 use crate::{
-    discover::{DependencyKind, Package},
+    discover::{DependencyKind, Package, ResolvedDependency},
     lexer,
     resolve::{FileId, World},
     rewrite::mapping::Mapping,
 };
 
-/// Says of each package which dependencies on what something left it does not name any more.
+/// Says of each package that changes which dependencies it does not name any more.
 pub(in super::super) fn tell(mapping: &Mapping<'_>, plan: &mut LanguagePlan) {
     let world = mapping.world;
-    let sources = sources(mapping);
     let after = After::new(plan);
     let mut notes = Vec::new();
     for (at, package) in world.packages.iter().enumerate() {
-        let of_sources = package.dependencies.iter().filter(|known| {
-            let leads = package_at(world, known.directory.as_ref());
-            known.kind == DependencyKind::Normal
-                && leads.is_some_and(|leads| leads != at && sources.contains(&leads))
-        });
-        for known in of_sources {
-            let path = world.manifest_of(at);
-            if !mapping.texts.exists(&path) || after.deleted.contains(&path) {
-                continue;
-            }
-            if is_named_before(world, package, &known.name)
-                && !after.is_named(world, package, &known.name, (mapping.texts, plan))
-            {
-                notes.push(
-                    Finding::note(
-                        path,
-                        format!("`{}` does not name `{}` any more", package.name, known.name),
-                    )
-                    .with_help(format!(
-                        "its line can go, unless what a macro writes names `{}`",
-                        known.name
-                    )),
-                );
-            }
+        let path = world.manifest_of(at);
+        let is_there = mapping.texts.exists(&path) && !after.deleted.contains(&path);
+        if !is_there || !changes(world, package, plan) {
+            continue;
         }
+        let known = package
+            .dependencies
+            .iter()
+            .filter(|known| is_of_code(known));
+        let names: BTreeSet<&str> = known.map(|known| known.name.as_str()).collect();
+        let idle = names.into_iter().filter(|name| {
+            is_named_before(world, package, name)
+                && !after.is_named(world, package, name, (mapping.texts, plan))
+        });
+        notes.extend(idle.map(|name| note(path.clone(), &package.name, name)));
     }
     notes.sort();
     notes.dedup();
     plan.notes.extend(notes);
+}
+
+fn note(manifest: TreePath, package: &str, name: &str) -> Finding {
+    let message = format!("`{package}` does not name `{name}` any more");
+    let help = format!("its line can go, unless what a macro writes names `{name}`");
+    Finding::note(manifest, message).with_help(help)
+}
+
+/// Whether it is a package that the sources of this one name, and no line that others inherit.
+fn is_of_code(known: &ResolvedDependency) -> bool {
+    use DependencyKind::{Build, Dev, Normal};
+    matches!(known.kind, Normal | Dev | Build)
+}
+
+/// Whether a plan writes to a source of a package, or takes one away.
+fn changes(world: &World, package: &Package, plan: &LanguagePlan) -> bool {
+    let edited = plan.edits.keys();
+    let left = plan.moves.iter().map(|one| &one.from);
+    let mut changed = edited.chain(left).chain(&plan.deletes);
+    changed.any(|path| path.extension() == Some("rs") && is_of(world, package, path))
 }
 
 /// Whether a file is one of a package, and of no package inside of it.

@@ -107,8 +107,8 @@ struct Piece {
 /// A word of a text, and where it stands.
 pub(super) struct Word<'t> {
     pub text: &'t str,
-    span: ByteSpan,
-    is_name: bool,
+    pub span: ByteSpan,
+    pub is_name: bool,
     /// Whether it is a function or field of a receiver.
     is_behind_dot: bool,
 }

@@ -5,6 +5,7 @@
 //! are compared for all of it at once (`whole`), in the tree as it is.
 
 mod dependencies;
+mod differing;
 mod expanded;
 mod lost;
 mod meaning;

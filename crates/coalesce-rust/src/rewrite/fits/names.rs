@@ -10,7 +10,7 @@ use std::{
 use coalesce_model::{ByteSpan, Memo, Texts};
 
 use crate::{
-    lexer,
+    lints,
     resolve::{FileId, ItemId, ModuleId, Res, UseSite, World},
     syntax,
 };
@@ -188,12 +188,7 @@ impl<'n> Names<'n> {
             let Some(names) = self.file(*file) else {
                 return false;
             };
-            let tokens = lexer::tokens(&names.text, attributes);
-            let words = tokens.iter().map(|token| token.span.of(&names.text));
-            let words: Vec<&str> = words.map(Option::unwrap_or_default).collect();
-            words
-                .windows(3)
-                .any(|said| said == ["#", "[", "deprecated"])
+            lints::says_deprecated(&names.text, attributes)
         })
     }
 

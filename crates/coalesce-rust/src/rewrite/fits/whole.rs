@@ -13,7 +13,9 @@ use coalesce_model::{
 };
 
 use super::{
-    Use, compare, lost,
+    Use, compare,
+    differing::Differing,
+    lost,
     meaning::{Comparison, Meaning},
     names::Names,
     shape::{self, Shape},
@@ -24,7 +26,6 @@ use super::{
 };
 use crate::{
     facts::ItemKind,
-    lints,
     resolve::{ExpandedCall, FileId, ItemId, ModuleId, Res, World},
     rewrite::{
         conditions::conditions_of,
@@ -39,6 +40,7 @@ use crate::{
 pub(in super::super) struct Whole {
     pub refusals: Vec<Finding>,
     pub unproven: Vec<Unproven>,
+    pub notes: Vec<Finding>,
 }
 
 /// Looks at every replacement of a migration.
@@ -80,7 +82,9 @@ pub(in super::super) fn check(world: &World, changes: &[Change], texts: &dyn Tex
         definitions: definitions(&names, &found.all),
     };
     let mut matched = BTreeSet::new();
-    for (file, uses) in super::uses(&mapping, &found.all, &goes) {
+    let uses = super::uses(&mapping, &found.all, &goes);
+    let mut differing = Differing::new(&names, &found, &uses);
+    for (file, uses) in uses {
         let text = texts.text(&world[file].path);
         if text.is_some_and(|text| text.contains("match ")) {
             let variants = uses.iter().filter(|one| one.inside.is_some());
@@ -88,7 +92,7 @@ pub(in super::super) fn check(world: &World, changes: &[Change], texts: &dyn Tex
         }
         fitting.file(file, &uses, &gone, &mut whole);
     }
-    fitting.meanings(&gone, &mut whole);
+    fitting.meanings(&gone, &mut differing, &mut whole);
     fitting.opposites(&mut whole);
     fitting.lacks(&matched, &mut whole);
     whole.refusals.sort();
@@ -99,12 +103,14 @@ pub(in super::super) fn check(world: &World, changes: &[Change], texts: &dyn Tex
 }
 
 /// What gives way, and what takes its place.
-struct Pairs {
-    all: BTreeMap<ItemId, ItemId>,
+pub(super) struct Pairs {
+    pub all: BTreeMap<ItemId, ItemId>,
     /// Those whose place is taken by what moves in the same migration.
     moved: BTreeMap<ItemId, ItemId>,
     /// Those of modules that are merged: whether the texts mean the same was decided there.
     merged: BTreeSet<ItemId>,
+    /// Those that an entry of their own names.
+    pub of_entries: BTreeSet<ItemId>,
     /// Macros of which no entry speaks, but one for their module.
     untold: BTreeSet<ItemId>,
 }
@@ -116,6 +122,7 @@ impl Pairs {
             all: super::pairs_with_macros(mapping),
             moved: BTreeMap::new(),
             merged: BTreeSet::new(),
+            of_entries: BTreeSet::new(),
             untold: BTreeSet::new(),
         };
         let all = found.all.keys().copied();
@@ -140,6 +147,7 @@ impl Pairs {
     fn item(&mut self, world: &World, change: &Change, changes: &[Change]) {
         let from = items(world, &change.from);
         self.untold.retain(|old| !from.contains(old));
+        self.of_entries.extend(&from);
         match change.kind {
             ChangeKind::Move => self.all.retain(|old, _| !from.contains(old)),
             ChangeKind::Supersede => {
@@ -299,19 +307,12 @@ impl Fitting<'_, '_> {
         };
         let usage = Usage::of(&names.text);
         let mut named: BTreeSet<(ItemId, ItemId)> = BTreeSet::new();
-        let mut warned: BTreeSet<(ItemId, ItemId)> = BTreeSet::new();
         for one in uses {
             let Some(new) = self.found.all.get(&one.item) else {
                 continue;
             };
             let pair = (one.item, *new);
             named.insert(pair);
-            if !warned.contains(&pair)
-                && let Some(warning) = self.warning(pair, (file, one.span))
-            {
-                warned.insert(pair);
-                whole.unproven.push(warning);
-            }
             let reliance = |name| Reliance {
                 path: &source.path,
                 span: one.span,
@@ -344,32 +345,6 @@ impl Fitting<'_, '_> {
                 }
             }
         }
-    }
-
-    /// What a place that names the one that goes comes to be warned of.
-    fn warning(
-        &self,
-        (old, new): (ItemId, ItemId),
-        (file, span): (FileId, ByteSpan),
-    ) -> Option<Unproven> {
-        let world = self.mapping.world;
-        if !self.names.is_deprecated(new)
-            || self.names.is_deprecated(old)
-            || lints::is_off(world, (file, span.start), &["deprecated"], self.names.texts)
-        {
-            return None;
-        }
-        let name = |item: ItemId| self.names.name_of(Res::Item(item));
-        Some(Unproven {
-            path: world[file].path.clone(),
-            span: Some(span),
-            kind: UnprovenKind::Lint,
-            name: name(old),
-            why: format!(
-                "`{}` is deprecated, and the compiler warns of those who name it",
-                name(new)
-            ),
-        })
     }
 
     /// What both definitions give under a name, where both give something.
@@ -432,12 +407,13 @@ impl Fitting<'_, '_> {
     }
 
     /// What reads alike and is something else, and macros that make something else.
-    fn meanings(&self, gone: &Gone<'_, '_>, whole: &mut Whole) {
+    fn meanings(&self, gone: &Gone<'_, '_>, differing: &mut Differing<'_>, whole: &mut Whole) {
         // That a macro stands for another one of its name, nobody has said: what calls it relies on both being the same.
         let mut pairs = self.found.all.clone();
         pairs.retain(|old, _| !self.found.untold.contains(old));
         let comparison = Comparison::new(self.names, &pairs);
         let writers = Writers::new(self.mapping.world, self.names.texts);
+        let mut same = Vec::new();
         for (old, new) in &self.found.all {
             let Some(pair) = self.alike(*old, *new) else {
                 continue;
@@ -467,10 +443,21 @@ impl Fitting<'_, '_> {
                 });
                 continue;
             }
-            if !self.found.merged.contains(old) {
-                self.tell(&pair, comparison.of(*old, *new), whole);
+            // Of a merge, what becomes of each that differs is in the manifest.
+            if self.found.merged.contains(old) {
+                continue;
+            }
+            match comparison.of(*old, *new) {
+                Meaning::Same => same.push((*old, pair)),
+                Meaning::OtherText => differing.add(*old),
+                meaning => self.tell(&pair, meaning, whole),
             }
         }
+        let unseen = same
+            .iter()
+            .filter_map(|(old, pair)| differing.unseen(*old, pair));
+        whole.unproven.extend(unseen);
+        whole.notes.extend(differing.warnings());
     }
 
     /// A definition that gives way, at its place, and what the one in its place is called.
@@ -703,16 +690,16 @@ impl Fitting<'_, '_> {
 }
 
 /// A definition that gives way and the one in its place, for people.
-struct Alike {
+pub(super) struct Alike {
     path: TreePath,
     span: ByteSpan,
     from: String,
-    to: String,
+    pub to: String,
 }
 
 impl Alike {
     /// What is not known of both.
-    fn unproven(&self, why: String) -> Unproven {
+    pub fn unproven(&self, why: String) -> Unproven {
         Unproven {
             path: self.path.clone(),
             span: Some(self.span),

@@ -4,14 +4,16 @@ use coalesce_model::{Finding, finding::codes};
 
 use super::{
     super::{
-        given_macros, macro_scope::is_seen, macros::redefined, mapping::refusal, place::Place,
+        given_macros,
+        macro_scope::is_seen,
+        macros::{put_together, redefined},
+        mapping::refusal,
+        place::Place,
     },
     moving::{Moving, Set},
     rules,
     scan::Scan,
 };
-use crate::resolve::{ModuleId, parts};
-
 /// Calls that would be out of scope in the new place.
 pub(super) fn check(set: &Set<'_>, scan: &Scan) -> Vec<Finding> {
     let mut found = Vec::new();
@@ -47,23 +49,11 @@ pub(super) fn check(set: &Set<'_>, scan: &Scan) -> Vec<Finding> {
 /// Calls of macros that put together a path to what moves from parts that nobody sees in one place.
 pub(super) fn fragments(set: &Set<'_>) -> Vec<Finding> {
     let world = set.world();
-    let sought: Vec<(ModuleId, &str)> = set
-        .moving
-        .iter()
-        .map(|moving| {
-            let node = &world[moving.item];
-            (moving.home, node.name.as_str())
-        })
-        .collect();
-    let found = parts(world, set.mapping.texts, &sought).into_iter();
-    found
-        .filter_map(|part| {
-            let from = &set.moving(*part.of.first()?).change.from;
-            let message =
-                format!("a macro puts a path to `{from}` together from this and parts of its own");
-            Some(refusal(set.path(part.file), message).at(part.span))
-        })
-        .collect()
+    let sought = set.moving.iter().map(|moving| {
+        let name = world[moving.item].name.as_str();
+        ((moving.home, name), moving.change)
+    });
+    put_together(set.mapping, sought.collect())
 }
 
 /// Calls of exported macros that leave, or lose their name, in crates that have them by `#[macro_use] extern crate`.

@@ -8,7 +8,7 @@ use super::moving::{Moving, Set};
 use crate::{
     facts::{LeafKind, Origin, UseLeaf, VisibilityKind},
     resolve::{BodyId, FileId, ModuleId},
-    rewrite::traits,
+    rewrite::{macro_methods::called_names, traits},
 };
 
 /// Private imports of modules that something leaves which calls methods, where nobody knows what they bring:
@@ -33,7 +33,7 @@ pub(super) fn unknown(set: &Set<'_>) -> Vec<Unproven> {
             let mut chunks = set.chunks.iter().filter(|chunk| chunk.file == file);
             let calls = chunks.any(|chunk| {
                 let same = set.moving(chunk.moving).home == home;
-                let called = traits::method_names(&text, chunk.span);
+                let called = called_names(world, set.mapping.texts, &text, chunk.span);
                 same && traits::calls_unknown(called.iter().map(String::as_str))
             });
             if !calls {

@@ -10,6 +10,7 @@ use super::{
     super::{
         fits::{compare, dotted},
         mapping::refusal,
+        merge::member_name,
         needs::{Need, Subject},
         place::Place,
     },
@@ -284,12 +285,7 @@ impl<'ast> Visit<'ast> for Members {
     }
 
     fn visit_impl_item(&mut self, item: &'ast syn::ImplItem) {
-        self.names.extend(match item {
-            syn::ImplItem::Fn(item) => Some(item.sig.ident.to_string()),
-            syn::ImplItem::Const(item) => Some(item.ident.to_string()),
-            syn::ImplItem::Type(item) => Some(item.ident.to_string()),
-            _ => None,
-        });
+        self.names.extend(member_name(item));
     }
 
     fn visit_trait_item_fn(&mut self, item: &'ast syn::TraitItemFn) {

@@ -16,6 +16,7 @@ use crate::{
         declarations,
         items::arrive,
         layout, lines,
+        macro_methods::called_names,
         mapping::{Mapping, refusal},
         method_calls::calls::Called,
         spell::{Speller, written},
@@ -388,7 +389,7 @@ impl Carrying<'_, '_> {
     fn traits(&self, body: &Body, text: &str) -> BTreeSet<String> {
         let world = self.home.world;
         let span = world.facts(body.file).scope(body.scope).span;
-        let methods = Called::on_unknown(traits::method_names(text, span));
+        let methods = Called::on_unknown(called_names(world, self.home.texts, text, span));
         let usage = traits::Usage::of(world, self.home.module, self.home.texts);
         let looks = |name: &str| usage.looks_like_trait(name);
         let space = Some(world.space(self.home.module));

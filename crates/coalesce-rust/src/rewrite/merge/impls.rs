@@ -203,7 +203,7 @@ fn methods(
         let start = block.span.start + u32::try_from(range.start).unwrap_or(0);
         let end = block.span.start + u32::try_from(range.end).unwrap_or(0);
         let span = ByteSpan::new(start, end);
-        match name_of(item) {
+        match member_name(item) {
             Some(name) if kind.there.names.contains(&name) => cut.push(span),
             name => kept.push((name.unwrap_or_default(), span)),
         }
@@ -238,7 +238,8 @@ fn methods(
         .extend(cut.into_iter().map(|span| (block.file, span)));
 }
 
-fn name_of(item: &syn::ImplItem) -> Option<String> {
+/// The name of a member of an `impl`.
+pub(in super::super) fn member_name(item: &syn::ImplItem) -> Option<String> {
     match item {
         syn::ImplItem::Fn(item) => Some(item.sig.ident.to_string()),
         syn::ImplItem::Const(item) => Some(item.ident.to_string()),

@@ -20,7 +20,7 @@ use coalesce_model::{
     ByteSpan, Change, ChangeKind, Edit, Finding, LanguagePlan, Subject, Texts, TreePath,
 };
 
-pub(super) use impls::head_at as impl_head;
+pub(super) use impls::{head_at as impl_head, member_name};
 pub(super) use types::derived;
 
 use super::{declarations::joined, shims::Forward};

@@ -7,24 +7,29 @@
 pub(super) mod calls;
 mod expressions;
 mod fields;
-pub(super) mod homes;
+pub(crate) mod homes;
 mod kinds;
 mod members;
 mod outside;
 mod patterns;
+mod receivers;
+
+pub(crate) use receivers::receivers;
 
 use coalesce_model::{ByteSpan, Texts};
 use syn::{
     parse::Parser,
     punctuated::Punctuated,
+    spanned::Spanned,
     visit::{self, Visit},
 };
 
 use self::{
     calls::{Called, CalledOn},
     kinds::{Given, ReceiverKind, Scope},
+    receivers::KnownReceivers,
 };
-use super::traits;
+use super::macro_methods::{self, called_names};
 use crate::{
     resolve::{ModuleId, World},
     syntax,
@@ -66,16 +71,18 @@ pub(super) fn called(
     let parsed = span.of(text).and_then(|text| syntax::parse_file(text).ok());
     let Some(parsed) = parsed else {
         let mut found = Called::default();
-        found.extend_unknown(traits::method_names(text, span), Some(home));
+        found.extend_unknown(called_names(world, texts, text, span), Some(home));
         return found;
     };
     let mut reader = Reader {
         given: Given::new(world, texts),
         world,
+        texts,
         home,
         types: Scope::new(),
         values: Scope::new(),
         called: Called::default(),
+        receivers: None,
     };
     reader.visit_file(&parsed);
     let called = reader.called;
@@ -88,12 +95,15 @@ pub(super) fn called(
 struct Reader<'g> {
     given: Given<'g>,
     world: &'g World,
+    texts: &'g dyn Texts,
     home: ModuleId,
     /// What type parameters and `Self` are known to be.
     types: Scope,
     /// The same of parameters and local variables.
     values: Scope,
     called: Called,
+    /// What fields and methods are said of, where somebody asks for that.
+    receivers: Option<KnownReceivers>,
 }
 
 impl Reader<'_> {
@@ -147,6 +157,8 @@ impl Reader<'_> {
 
     fn function(&mut self, signature: &syn::Signature, block: Option<&syn::Block>) {
         self.within(|reader| {
+            // A function sees no variables of the one around it, nor its `self`.
+            reader.values.clear();
             reader.generics(&signature.generics);
             for input in &signature.inputs {
                 match input {
@@ -232,6 +244,24 @@ impl<'ast> Visit<'ast> for Reader<'_> {
         });
     }
 
+    fn visit_item_mod(&mut self, item: &'ast syn::ItemMod) {
+        let outer = self.home;
+        if self.receivers.is_some() {
+            let child = self.world.children.get(&(outer, item.ident.to_string()));
+            self.home = child.copied().unwrap_or(outer);
+        }
+        visit::visit_item_mod(self, item);
+        self.home = outer;
+    }
+
+    fn visit_expr_field(&mut self, field: &'ast syn::ExprField) {
+        if self.receivers.is_some() {
+            let kind = self.kind(&field.base);
+            self.note(kind.as_ref(), field.member.span());
+        }
+        visit::visit_expr_field(self, field);
+    }
+
     fn visit_block(&mut self, block: &'ast syn::Block) {
         self.within(|reader| visit::visit_block(reader, block));
     }
@@ -295,6 +325,7 @@ impl<'ast> Visit<'ast> for Reader<'_> {
     fn visit_expr_method_call(&mut self, call: &'ast syn::ExprMethodCall) {
         let method = call.method.to_string();
         let kind = self.kind(&call.receiver);
+        self.note(kind.as_ref(), call.method.span());
         self.call(kind.as_ref(), method.clone());
         self.visit_expr(&call.receiver);
         let given = kind.map_or_else(Vec::new, |kind| outside::given(&kind, &method));
@@ -327,16 +358,26 @@ impl<'ast> Visit<'ast> for Reader<'_> {
         visit::visit_expr_path(self, path);
     }
 
+    fn visit_item_macro(&mut self, item: &'ast syn::ItemMacro) {
+        // What a macro calls is called where that is.
+        if !item.mac.path.is_ident("macro_rules") {
+            visit::visit_item_macro(self, item);
+        }
+    }
+
     fn visit_macro(&mut self, call: &'ast syn::Macro) {
         let name = call.path.segments.last().map(|last| last.ident.to_string());
         let name = name.unwrap_or_default();
+        let arguments = call.tokens.to_string();
+        for method in macro_methods::called_by(self.world, self.texts, &name, &arguments) {
+            self.unknown(method);
+        }
         if matches!(name.as_str(), "write" | "writeln") {
             self.unknown("write_fmt".to_owned());
         }
         if !OF_EXPRESSIONS.contains(&name.as_str()) || !self.arguments(call) {
-            let said = call.tokens.to_string();
-            let whole = ByteSpan::from_range(0..said.len());
-            for method in traits::method_names(&said, whole) {
+            let whole = ByteSpan::from_range(0..arguments.len());
+            for method in called_names(self.world, self.texts, &arguments, whole) {
                 self.unknown(method);
             }
         }
@@ -345,7 +386,7 @@ impl<'ast> Visit<'ast> for Reader<'_> {
 
 /// Whether a name before another one is a module's, as names are written: of types, only those of the language
 /// itself begin with a small letter.
-fn is_module(name: &str) -> bool {
+pub(super) fn is_module(name: &str) -> bool {
     let small = name.starts_with(|first: char| first.is_lowercase() || first == '_');
     let number = matches!(name.chars().next(), Some('i' | 'u' | 'f'))
         && name

@@ -216,7 +216,7 @@ pub(super) struct Code {
     in_literals: BTreeSet<(ItemId, String)>,
     /// Fields in literals and patterns of aliases.
     aliased: BTreeSet<String>,
-    /// Whether a macro puts names behind dots: `.$name`.
+    /// Whether a macro puts names behind dots, or into literals and patterns: `.$name`, `Type { $name: 1 }`.
     by_macro: bool,
     /// Types and functions that are named.
     items: BTreeSet<ItemId>,
@@ -234,6 +234,8 @@ struct Braces {
     of: BTreeSet<ItemId>,
     /// Whether generic arguments stand between them and the type.
     behind_generics: bool,
+    /// Whether a macro is given the path in front of them: `$type { … }`.
+    is_given: bool,
     /// Whether they are those of an attribute on a field.
     is_attribute: bool,
 }
@@ -299,7 +301,7 @@ impl Code {
     /// braces behind a path.
     fn literals(&mut self, text: &str, span: ByteSpan, types: &dyn Fn(Token) -> BTreeSet<ItemId>) {
         let mut open: Vec<Braces> = Vec::new();
-        let mut before: Option<Token> = None;
+        let (mut before, mut last): (Option<Token>, Option<Token>) = (None, None);
         let mut starts = false;
         for token in lexer::tokens(text, span) {
             let word = token.span.of(text).unwrap_or_default();
@@ -309,10 +311,13 @@ impl Code {
                 let of = braces.of.iter();
                 self.in_literals
                     .extend(of.map(|item| (*item, name.to_owned())));
-                if braces.behind_generics {
+                if braces.behind_generics || braces.is_given {
                     self.aliased.insert(name.to_owned());
                 }
             }
+            let is_given = last.is_some_and(|one| one.is(b'$'));
+            let holds_fields = |one: &Braces| one.is_given || !one.of.is_empty();
+            self.by_macro |= starts && token.is(b'$') && open.last().is_some_and(holds_fields);
             starts = match token.kind {
                 TokenKind::Open(brace) => {
                     let own =
@@ -322,6 +327,7 @@ impl Code {
                     open.push(Braces {
                         of: path.map(types).unwrap_or_default(),
                         behind_generics: before.is_some_and(|token| token.is(b'>')),
+                        is_given: brace == b'{' && is_given,
                         is_attribute: starts && before.is_some_and(|token| token.is(b'#')),
                     });
                     true
@@ -331,7 +337,7 @@ impl Code {
                 TokenKind::Ident => starts && matches!(word, "ref" | "mut"),
                 _ => token.is(b',') || (starts && token.is(b'#')),
             };
-            before = Some(token);
+            (last, before) = (before, Some(token));
         }
     }
 

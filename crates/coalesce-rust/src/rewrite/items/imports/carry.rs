@@ -9,11 +9,8 @@ use crate::{
     facts::{LeafKind, Origin, UseLeaf},
     resolve::{FileId, ModuleId, Res, World},
     rewrite::{
-        conditions,
-        draft::untouchable,
-        mapping::refusal,
-        place::Place,
-        traits::{self, Demand},
+        conditions, draft::untouchable, macro_methods::called_names, mapping::refusal,
+        place::Place, traits::Demand,
     },
     words,
 };
@@ -85,7 +82,8 @@ impl<'a> Settler<'_, 'a> {
             let derived = self.scan.derives.contains(&(chunk.file, chunk.span));
             let path = self.set.path(chunk.file);
             let text = self.set.mapping.texts.text(&path);
-            let methods = text.map(|text| traits::method_names(&text, chunk.span));
+            let methods = text
+                .map(|text| called_names(self.world(), self.set.mapping.texts, &text, chunk.span));
             if methods.is_some_and(|methods| !methods.is_empty()) {
                 preludes.insert((moving.home, moving.to.clone()));
             }

@@ -16,6 +16,7 @@ use crate::{
             scan::is_concerned,
         },
         lines,
+        macro_methods::called_names,
         mapping::refusal,
         method_calls::calls::Called,
         place::Place,
@@ -113,7 +114,12 @@ impl<'a> Settler<'_, 'a> {
                     continue;
                 };
                 let to = &self.set.moving(chunk.moving).to;
-                let methods = Called::on_unknown(traits::method_names(&text, chunk.span));
+                let methods = Called::on_unknown(called_names(
+                    world,
+                    self.set.mapping.texts,
+                    &text,
+                    chunk.span,
+                ));
                 self.inner_glob((file, at), to, &methods);
             }
         }

@@ -16,12 +16,13 @@ use crate::{
         draft::untouchable,
         items::{
             facades::Facade,
-            moving::{Moving, conditions, is_test},
+            moving::{Moving, Set, conditions, is_test},
             replace,
             scan::Left,
         },
+        macro_methods::called_names,
         place::Place,
-        traits::{self, Demand},
+        traits::Demand,
     },
 };
 
@@ -307,7 +308,7 @@ impl<'a> Settler<'_, 'a> {
                 };
                 let mut methods = self.methods_that_stay(moved.home, body.file, &text);
                 // Modules inside have names of their own.
-                let inner = own_methods(world.facts(body.file), body.scope, &text);
+                let inner = own_methods(self.set, world.facts(body.file), (body.scope, &text));
                 methods.retain(|name| inner.contains(name));
                 let asked = self.asked(&|_| false);
                 match asked.demand(("", Res::Item(moved.item)), &methods) {
@@ -343,7 +344,11 @@ fn word(text: &str, span: ByteSpan, name: &str) -> Option<ByteSpan> {
 }
 
 /// Names behind dots in a scope, those of the modules in it left out.
-fn own_methods(facts: &SourceFacts, scope: ScopeId, text: &str) -> BTreeSet<String> {
+fn own_methods(
+    set: &Set<'_>,
+    facts: &SourceFacts,
+    (scope, text): (ScopeId, &str),
+) -> BTreeSet<String> {
     let own = facts.scope(scope).span;
     let mut inner: Vec<ByteSpan> = facts
         .modules
@@ -356,7 +361,8 @@ fn own_methods(facts: &SourceFacts, scope: ScopeId, text: &str) -> BTreeSet<Stri
     let mut start = own.start;
     for span in inner.into_iter().chain([ByteSpan::empty(own.end)]) {
         if span.start > start {
-            found.extend(traits::method_names(text, ByteSpan::new(start, span.start)));
+            let span = ByteSpan::new(start, span.start);
+            found.extend(called_names(set.world(), set.mapping.texts, text, span));
         }
         start = start.max(span.end);
     }

@@ -25,6 +25,7 @@ use crate::{
             scan::{Borrow, Scan},
             shims::Shims,
         },
+        macro_methods::called_names,
         mapping::refusal,
         method_calls::{self, calls::Called},
         needs::{Because, Need, Purpose, Subject},
@@ -166,7 +167,9 @@ impl<'a> Settler<'_, 'a> {
         let facts = world.facts(leaf.0);
         let scope = facts.scope(facts.declaration_of(leaf.1).scope);
         let text = self.set.mapping.texts.text(&self.set.path(leaf.0));
-        let called = text.map(|text| Called::on_unknown(traits::method_names(&text, scope.span)));
+        let texts = self.set.mapping.texts;
+        let called = text.map(|text| called_names(world, texts, &text, scope.span));
+        let called = called.map(Called::on_unknown);
         called.unwrap_or_default()
     }
 

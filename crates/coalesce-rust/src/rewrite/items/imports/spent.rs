@@ -15,6 +15,7 @@ use crate::{
     rewrite::{
         conditions::conditions_of,
         items::scan::is_concerned,
+        macro_methods::called_names,
         method_calls::calls::Called,
         traits::{self, Demand},
         use_tree::LeafChange,
@@ -364,7 +365,7 @@ impl<'a> Settler<'_, 'a> {
                 if span.start > start && start < own.end {
                     let end = span.start.min(own.end);
                     let span = ByteSpan::new(start, end);
-                    let names = traits::method_names(&text, span);
+                    let names = called_names(world, self.set.mapping.texts, &text, span);
                     methods.extend_unknown(names, Some(user));
                 }
                 start = start.max(span.end);

@@ -1,4 +1,3 @@
-HAS = False
 try:
     import cupy as cp
     HAS = True

@@ -4,3 +4,5 @@
 pub fn detect() -> usize {
     1
 }
+
+pub const HERE: &str = module_path!();

@@ -1,0 +1,722 @@
+//! Calls: of builtins, of other libraries, and of what the tree defines.
+
+use ruff_python_ast::{self as ast, Expr, Stmt};
+use ruff_text_size::Ranged;
+use rustc_hash::FxHashMap;
+
+use super::{
+    CallOutcome, Execution, ImportEffects,
+    libraries::{
+        BuiltinKind, builtin_kind, calls_arguments, changes_first, changes_itself, is_plain_call,
+        is_plain_method, only_holds, puts_elements,
+    },
+    names::definitions,
+    values::AbstractValue,
+};
+
+/// What a call is given.
+pub(super) struct Given {
+    values: Vec<AbstractValue>,
+    /// What holds of all of them.
+    all: AbstractValue,
+    /// The same, in general.
+    general: AbstractValue,
+}
+
+impl Given {
+    /// A call with such values alone.
+    pub(super) fn only(value: AbstractValue) -> Self {
+        Self {
+            values: vec![value.clone()],
+            all: value.clone(),
+            general: value.in_general(),
+        }
+    }
+
+    fn first(&self) -> AbstractValue {
+        self.values
+            .first()
+            .cloned()
+            .unwrap_or(AbstractValue::Constant)
+    }
+}
+
+impl Execution<'_, '_, '_> {
+    pub(super) fn call(&mut self, call: &ast::ExprCall) -> AbstractValue {
+        if let Expr::Name(name) = &*call.func
+            && self
+                .effects
+                .told
+                .only_forwards(self.home, &[name.id.to_string()])
+        {
+            return AbstractValue::Code { own: true };
+        }
+        let callee = match &*call.func {
+            Expr::Attribute(method) => {
+                if is_super(&method.value) {
+                    let given = self.given(&call.arguments);
+                    return self.call_above(&method.attr, &given, call);
+                }
+                let base = self.value(&method.value);
+                if matches!(
+                    base,
+                    AbstractValue::Constant
+                        | AbstractValue::Own
+                        | AbstractValue::Shared
+                        | AbstractValue::Container { .. }
+                ) {
+                    let given = self.given(&call.arguments);
+                    if changes_itself(&method.attr) {
+                        let stored = match puts_elements(&method.attr) {
+                            true => given.all.element(),
+                            false => given.all.clone(),
+                        };
+                        self.store(&method.value, &stored);
+                    }
+                    return self.call_method(&base, method, &given, &call.arguments);
+                }
+                self.attribute(base, &method.attr, method)
+            }
+            other => self.value(other),
+        };
+        let given = self.given(&call.arguments);
+        match callee {
+            AbstractValue::Builtin(name) => self.call_builtin(&name, &given, call),
+            AbstractValue::Outside(name) => self.call_outside(&name, &given, call),
+            callee => self.invoke(&callee, &given, call),
+        }
+    }
+
+    fn given(&mut self, arguments: &ast::Arguments) -> Given {
+        let keywords = arguments.keywords.iter().map(|keyword| &keyword.value);
+        let mut values = Vec::new();
+        for argument in arguments.args.iter().chain(keywords) {
+            let value = self.value(argument);
+            values.push(value);
+        }
+        let all = values
+            .iter()
+            .cloned()
+            .fold(AbstractValue::Constant, AbstractValue::or);
+        Given {
+            general: all.clone().in_general(),
+            values,
+            all,
+        }
+    }
+
+    /// Calls what the tree defines.
+    pub(super) fn invoke(
+        &mut self,
+        callee: &AbstractValue,
+        given: &Given,
+        at: &impl Ranged,
+    ) -> AbstractValue {
+        let outcome = match callee {
+            AbstractValue::Function(home, name) => {
+                self.effects
+                    .call_function(self.imported, (*home, name), &given.all)
+            }
+            AbstractValue::Method {
+                home,
+                class,
+                name,
+                own,
+            } => {
+                let object = AbstractValue::Instance {
+                    home: *home,
+                    class: class.clone(),
+                    own: *own,
+                };
+                self.effects
+                    .call_method(self.imported, (*home, class, name), object, &given.all)
+            }
+            AbstractValue::Class(home, class) => {
+                self.effects.make(self.imported, (*home, class), &given.all)
+            }
+            // Classes and the like that known libraries make: named tuples.
+            AbstractValue::Constant | AbstractValue::Own | AbstractValue::Shared
+                if given.general.is_plain() =>
+            {
+                return AbstractValue::container_of(given.general.clone());
+            }
+            AbstractValue::Builtin(name) if matches!(builtin_kind(name), BuiltinKind::Plain) => {
+                return AbstractValue::Own;
+            }
+            AbstractValue::Outside(name) if is_plain_call(name) => {
+                return given.general.clone().or(AbstractValue::Own);
+            }
+            _ => None,
+        };
+        let Some(outcome) = outcome else {
+            return self.doubt(at, "nobody knows what this call does");
+        };
+        if let Some(effect) = outcome.effect {
+            self.doubt(at, effect);
+        }
+        outcome.value
+    }
+
+    /// A method of something that builtins or known libraries made.
+    fn call_method(
+        &mut self,
+        base: &AbstractValue,
+        method: &ast::ExprAttribute,
+        given: &Given,
+        arguments: &ast::Arguments,
+    ) -> AbstractValue {
+        let name = method.attr.as_str();
+        if changes_itself(name) {
+            if !base.is_own() {
+                self.doubt(method, "it changes what others have, too");
+            }
+            if name == "sort" {
+                self.call_given(given, arguments);
+            }
+            return base.element();
+        }
+        if !is_plain_method(name) {
+            return self.doubt(
+                method,
+                format!("nobody knows what the method `{name}` does"),
+            );
+        }
+        if calls_arguments(name) {
+            self.call_given(given, arguments);
+        } else if !given.general.is_plain() && name != "get" {
+            self.doubt(method, "it is given an object whose methods nobody knows");
+        }
+        match base {
+            AbstractValue::Constant => AbstractValue::Own,
+            AbstractValue::Container { element, .. }
+                if matches!(name, "copy" | "items" | "keys" | "values" | "union") =>
+            {
+                AbstractValue::container_of((**element).clone())
+            }
+            other => other.element(),
+        }
+    }
+
+    /// What calls its arguments, calls those.
+    fn call_given(&mut self, given: &Given, arguments: &ast::Arguments) {
+        let others = given.values.iter().filter(|value| {
+            !matches!(
+                value,
+                AbstractValue::Code { .. }
+                    | AbstractValue::Function(..)
+                    | AbstractValue::Class(..)
+                    | AbstractValue::Builtin(_)
+                    | AbstractValue::Outside(_)
+            )
+        });
+        let others = others.fold(AbstractValue::Constant, |all, value| {
+            all.or(value.element())
+        });
+        let keywords = arguments.keywords.iter().map(|keyword| &keyword.value);
+        let expressions: Vec<&Expr> = arguments.args.iter().chain(keywords).collect();
+        for (value, expression) in given.values.clone().into_iter().zip(expressions) {
+            match (&value, expression) {
+                (_, Expr::Lambda(lambda)) => self.call_lambda(lambda, &others),
+                (
+                    AbstractValue::Function(..)
+                    | AbstractValue::Class(..)
+                    | AbstractValue::Method { .. }
+                    | AbstractValue::Outside(_),
+                    _,
+                ) => {
+                    drop(self.invoke(&value, &Given::only(others.clone()), expression));
+                }
+                (AbstractValue::Builtin(name), _) => match builtin_kind(name) {
+                    BuiltinKind::Plain => {}
+                    BuiltinKind::Examining if others.is_plain() => {}
+                    _ => drop(self.doubt(expression, format!("`{name}` is called with each"))),
+                },
+                (
+                    AbstractValue::Code { .. }
+                    | AbstractValue::Unknown
+                    | AbstractValue::Instance { .. },
+                    _,
+                ) => {
+                    drop(self.doubt(expression, "it is called, and nobody knows what it does"));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn call_lambda(&mut self, lambda: &ast::ExprLambda, given: &AbstractValue) {
+        let parameters = lambda.parameters.iter();
+        let names = parameters.flat_map(|all| all.iter().map(|one| one.name().to_string()));
+        let scope: FxHashMap<String, AbstractValue> =
+            names.map(|name| (name, given.clone())).collect();
+        self.scopes.push(scope);
+        self.value(&lambda.body);
+        self.scopes.pop();
+    }
+
+    fn call_builtin(&mut self, name: &str, given: &Given, call: &ast::ExprCall) -> AbstractValue {
+        if let Some((_, method)) = name.split_once('.') {
+            if method.starts_with("__set") || method.starts_with("__del") || changes_itself(method)
+            {
+                self.changed(&given.first(), call);
+                return AbstractValue::Constant;
+            }
+            let known = is_plain_method(method)
+                || matches!(method, "__new__" | "__init__" | "fromkeys" | "fromhex");
+            return match known && given.general.is_plain() {
+                true => AbstractValue::Own,
+                false => self.doubt(call, format!("nobody knows what `{name}` does")),
+            };
+        }
+        match builtin_kind(name) {
+            BuiltinKind::Plain if name == "type" && given.values.len() > 1 => {
+                self.made_class(given, call)
+            }
+            BuiltinKind::Plain if matches!(name, "property" | "classmethod" | "staticmethod") => {
+                AbstractValue::Code { own: true }
+            }
+            BuiltinKind::Plain if name == "type" => AbstractValue::Code { own: false },
+            BuiltinKind::Plain => AbstractValue::Own,
+            BuiltinKind::Examining => self.examine(name, given, call),
+            BuiltinKind::Changing => {
+                self.changed(&given.first(), call);
+                AbstractValue::Constant
+            }
+            BuiltinKind::Names if given.values.is_empty() => AbstractValue::Own,
+            BuiltinKind::Attribute => self.read_by_name(given, call),
+            BuiltinKind::Opening if reads(call) => AbstractValue::Own,
+            _ => self.doubt(call, format!("`{name}` does more than give a value")),
+        }
+    }
+
+    fn examine(&mut self, name: &str, given: &Given, call: &ast::ExprCall) -> AbstractValue {
+        if calls_arguments(name) {
+            self.call_given(given, &call.arguments);
+        }
+        let goes_through = matches!(
+            name,
+            "list"
+                | "tuple"
+                | "set"
+                | "frozenset"
+                | "sorted"
+                | "dict"
+                | "enumerate"
+                | "zip"
+                | "reversed"
+                | "sum"
+                | "any"
+                | "all"
+                | "iter"
+        );
+        let elements_stay = matches!(
+            name,
+            "len"
+                | "list"
+                | "tuple"
+                | "iter"
+                | "enumerate"
+                | "zip"
+                | "reversed"
+                | "map"
+                | "filter"
+                | "dict"
+        );
+        let positional = call.arguments.args.len();
+        let unknown = given.values.iter().enumerate().any(|(at, value)| {
+            let examined = value.is_plain() || (elements_stay && value.has_plain_length());
+            !examined
+                || (goes_through && at < positional && matches!(value, AbstractValue::Code { .. }))
+        });
+        if unknown {
+            return self.doubt(
+                call,
+                "it goes through an object, or shows it, by a method that nobody knows",
+            );
+        }
+        let gives_elements = goes_through || matches!(name, "map" | "filter" | "max" | "min");
+        if !gives_elements || matches!(name, "sum" | "any" | "all") {
+            return AbstractValue::Own;
+        }
+        let found = self.examined_elements(given, calls_arguments(name));
+        match name {
+            "map" => AbstractValue::container_of(AbstractValue::Code { own: false }),
+            "max" | "min" => found,
+            _ => AbstractValue::container_of(found),
+        }
+    }
+
+    /// The elements of what a call is given; what it calls is none of them.
+    fn examined_elements(&self, given: &Given, callbacks: bool) -> AbstractValue {
+        let mut found = AbstractValue::Constant;
+        for value in &given.values {
+            let element = match value {
+                AbstractValue::Class(home, class) if self.is_enum(*home, class, 0) => {
+                    AbstractValue::Shared
+                }
+                AbstractValue::Function(..)
+                | AbstractValue::Class(..)
+                | AbstractValue::Code { .. }
+                    if callbacks =>
+                {
+                    continue;
+                }
+                AbstractValue::Constant
+                | AbstractValue::Own
+                | AbstractValue::Shared
+                | AbstractValue::Container { .. } => value.element(),
+                other => other.clone(),
+            };
+            found = found.or(element);
+        }
+        found
+    }
+
+    /// `getattr(object, "name", …)`
+    fn read_by_name(&mut self, given: &Given, call: &ast::ExprCall) -> AbstractValue {
+        let base = given.first();
+        match call.arguments.args.get(1) {
+            Some(Expr::StringLiteral(name)) => {
+                let found = self.attribute(base, name.value.to_str(), call);
+                match given.values.get(2) {
+                    Some(other) => found.in_general().or(other.clone().in_general()),
+                    None => found,
+                }
+            }
+            _ if matches!(
+                base,
+                AbstractValue::Instance { .. } | AbstractValue::Unknown | AbstractValue::Module(_)
+            ) =>
+            {
+                self.doubt(call, "nobody knows which attribute is read there")
+            }
+            _ => AbstractValue::Code { own: false },
+        }
+    }
+
+    /// `type(name, bases, names)`
+    fn made_class(&mut self, given: &Given, call: &ast::ExprCall) -> AbstractValue {
+        let bases = match call.arguments.args.get(1) {
+            Some(Expr::Tuple(bases)) => bases.elts.clone(),
+            _ => {
+                return self.doubt(
+                    call,
+                    "nobody knows the bases of the class that is made there",
+                );
+            }
+        };
+        bases.iter().for_each(|base| self.base(base));
+        match given.values.get(2) {
+            Some(names) if names.is_plain() => AbstractValue::Code { own: true },
+            _ => self.doubt(call, "nobody knows what the class has that is made there"),
+        }
+    }
+
+    fn call_outside(&mut self, name: &str, given: &Given, call: &ast::ExprCall) -> AbstractValue {
+        match name {
+            "logging.getLogger" if given.values.is_empty() => {
+                return AbstractValue::Outside("logging.root".to_owned());
+            }
+            // Warnings are told by themselves.
+            "warnings.warn" | "warnings.warn_explicit" | "warnings.catch_warnings" => {
+                return AbstractValue::Own;
+            }
+            "typing.cast" | "typing_extensions.cast" => {
+                return given
+                    .values
+                    .get(1)
+                    .cloned()
+                    .unwrap_or(AbstractValue::Unknown);
+            }
+            _ => {}
+        }
+        if changes_first(name) {
+            self.changed(&given.first(), call);
+            return given.first();
+        }
+        if !is_plain_call(name) {
+            return self.doubt(call, format!("nobody knows what `{name}` does"));
+        }
+        if calls_arguments(name) {
+            self.call_given(given, &call.arguments);
+        }
+        if !only_holds(name) && !given.general.is_plain() {
+            return self.doubt(call, "it runs methods of an object that nobody knows");
+        }
+        if let Some(out) = call.arguments.find_keyword("out") {
+            let changed = self.effects_free_value(&out.value);
+            self.changed(&changed, call);
+        }
+        match &given.general {
+            _ if name == "operator.methodcaller" => AbstractValue::Code { own: true },
+            _ if name == "collections.defaultdict" => self.filled_by_default(given, call),
+            AbstractValue::Constant | AbstractValue::Own => AbstractValue::Own,
+            AbstractValue::Shared => AbstractValue::Shared,
+            AbstractValue::Code { .. } => AbstractValue::Code { own: true },
+            // What holds an object may run its methods when it is used.
+            _ => AbstractValue::Unknown,
+        }
+    }
+
+    /// `defaultdict(list)`, whose elements a call makes when they are looked up.
+    fn filled_by_default(&mut self, given: &Given, call: &ast::ExprCall) -> AbstractValue {
+        match given.first() {
+            AbstractValue::Builtin(name)
+                if matches!(
+                    builtin_kind(&name),
+                    BuiltinKind::Plain | BuiltinKind::Examining
+                ) =>
+            {
+                AbstractValue::Own
+            }
+            AbstractValue::Constant => AbstractValue::Own,
+            maker @ (AbstractValue::Function(..) | AbstractValue::Class(..)) => {
+                let element = self.invoke(&maker, &Given::only(AbstractValue::Constant), call);
+                AbstractValue::container_of(element)
+            }
+            _ => AbstractValue::Unknown,
+        }
+    }
+
+    /// Applies a decorator to a definition.
+    pub(super) fn decorate(
+        &mut self,
+        decorator: &ast::Decorator,
+        made: AbstractValue,
+    ) -> AbstractValue {
+        let expression = &decorator.expression;
+        // `@name.setter`
+        if let Expr::Attribute(attribute) = expression
+            && matches!(attribute.attr.as_str(), "setter" | "getter" | "deleter")
+        {
+            return made;
+        }
+        let value = self.value(expression);
+        let (name, is_called) = match (&value, expression) {
+            (AbstractValue::Outside(name) | AbstractValue::Builtin(name), _) => {
+                (Some(name.clone()), false)
+            }
+            (_, Expr::Call(call)) => match self.callee_outside(call) {
+                Some(name) => (Some(name), true),
+                None => (None, true),
+            },
+            _ => (None, false),
+        };
+        if let Some(name) = name {
+            let known = match &value {
+                AbstractValue::Builtin(name) => matches!(builtin_kind(name), BuiltinKind::Plain),
+                _ => is_plain_call(&name),
+            };
+            if !known && !is_called {
+                self.doubt(
+                    decorator,
+                    format!("nobody knows what `{name}` does with what it stands on"),
+                );
+            }
+            let kept = name.ends_with("njit") || name.ends_with("jit");
+            return match &made {
+                AbstractValue::Function(..) if kept => AbstractValue::Code { own: true },
+                _ => made,
+            };
+        }
+        match value {
+            // What a known function of the tree gives is called.
+            AbstractValue::Function(..)
+            | AbstractValue::Method { .. }
+            | AbstractValue::Class(..) => {
+                let given = Given::only(AbstractValue::Code { own: true });
+                self.invoke(&value, &given, decorator)
+            }
+            AbstractValue::Code { .. } if is_called && self.makes_decorators(expression) => {
+                AbstractValue::Code { own: true }
+            }
+            // What a function of the tree gives is a decorator of a known library.
+            AbstractValue::Constant | AbstractValue::Own | AbstractValue::Shared => made,
+            _ => self.doubt(decorator, "nobody knows what this decorator does"),
+        }
+    }
+
+    fn callee_outside(&mut self, call: &ast::ExprCall) -> Option<String> {
+        match self.effects_free_value(&call.func) {
+            AbstractValue::Outside(name) => Some(name),
+            _ => None,
+        }
+    }
+
+    /// Whether a call makes a decorator that does no more than wrap: a function of the tree, whose inner functions are
+    /// gone through as well.
+    fn makes_decorators(&mut self, expression: &Expr) -> bool {
+        let Expr::Call(call) = expression else {
+            return false;
+        };
+        let AbstractValue::Function(home, name) = self.effects_free_value(&call.func) else {
+            return false;
+        };
+        let inner = self.effects.inner_functions(self.imported, (home, &name));
+        inner == Some(true)
+    }
+}
+
+impl ImportEffects<'_, '_> {
+    /// Calls a function of the tree.
+    fn call_function(
+        &self,
+        imported: usize,
+        (home, name): (usize, &str),
+        given: &AbstractValue,
+    ) -> Option<CallOutcome> {
+        let key = (imported, home, name.to_owned(), given.clone());
+        self.remembered(key, || {
+            let source = self.reader.source(home)?;
+            let mut found = Vec::new();
+            definitions(source.statements(), name, &mut found);
+            let mut all: Option<CallOutcome> = None;
+            for statement in found {
+                let Stmt::FunctionDef(function) = statement else {
+                    return None;
+                };
+                let outcome = self.run((imported, home), function, None, given);
+                all = Some(match all {
+                    Some(known) => CallOutcome {
+                        effect: known.effect.or(outcome.effect),
+                        value: known.value.or(outcome.value),
+                    },
+                    None => outcome,
+                });
+            }
+            all
+        })
+    }
+
+    pub(super) fn remembered(
+        &self,
+        key: super::CallKey,
+        read: impl FnOnce() -> Option<CallOutcome>,
+    ) -> Option<CallOutcome> {
+        if let Some(known) = self.calls.borrow().get(&key) {
+            return known.clone();
+        }
+        // What calls itself counts as unknown.
+        self.calls.borrow_mut().insert(key.clone(), None);
+        let found = self.depth.deeper(read).flatten();
+        self.calls.borrow_mut().insert(key, found.clone());
+        found
+    }
+
+    /// Runs the body of a function with what it is given, and with the object that it belongs to.
+    pub(super) fn run(
+        &self,
+        (imported, home): (usize, usize),
+        function: &ast::StmtFunctionDef,
+        object: Option<AbstractValue>,
+        given: &AbstractValue,
+    ) -> CallOutcome {
+        let mut execution = Execution::new(self, home, imported);
+        execution.called = true;
+        let mut scope = execution.parameters(&function.parameters, object.as_ref(), given);
+        if let Some(
+            AbstractValue::Instance { home, class, .. } | AbstractValue::Class(home, class),
+        ) = &object
+        {
+            execution.class = Some((*home, class.clone()));
+        }
+        for name in locals(&function.body) {
+            scope.entry(name).or_insert(AbstractValue::Constant);
+        }
+        execution.scopes.push(scope);
+        execution.suite(&function.body);
+        let value = match function.is_async {
+            true => AbstractValue::Unknown,
+            false => execution.returned.clone(),
+        };
+        let effect = execution
+            .reaches
+            .take()
+            .map(|(_, what)| format!("`{}` is called there: {what}", function.name));
+        CallOutcome { effect, value }
+    }
+
+    /// Whether no inner function of a function of the tree does more than wrap what it is given.
+    fn inner_functions(&self, imported: usize, (home, name): (usize, &str)) -> Option<bool> {
+        let source = self.reader.source(home)?;
+        let mut found = Vec::new();
+        definitions(source.statements(), name, &mut found);
+        let [Stmt::FunctionDef(function)] = found.as_slice() else {
+            return None;
+        };
+        let given = AbstractValue::Code { own: true };
+        let inner = function
+            .body
+            .iter()
+            .filter_map(|statement| match statement {
+                Stmt::FunctionDef(inner) => Some(inner),
+                _ => None,
+            });
+        let mut inner = inner.peekable();
+        inner.peek()?;
+        Some(inner.all(|inner| {
+            self.depth
+                .deeper(|| {
+                    self.run((imported, home), inner, None, &given)
+                        .effect
+                        .is_none()
+                })
+                .unwrap_or(false)
+        }))
+    }
+}
+
+impl Execution<'_, '_, '_> {
+    /// What the parameters of a function are.
+    fn parameters(
+        &mut self,
+        parameters: &ast::Parameters,
+        object: Option<&AbstractValue>,
+        given: &AbstractValue,
+    ) -> FxHashMap<String, AbstractValue> {
+        let mut scope = FxHashMap::default();
+        let mut object = object.cloned();
+        for parameter in parameters.iter_non_variadic_params() {
+            let name = parameter.name().to_string();
+            if let Some(object) = object.take() {
+                scope.insert(name, object);
+                continue;
+            }
+            let default = parameter.default.as_deref();
+            let default = default.map_or(AbstractValue::Constant, |value| {
+                self.effects_free_value(value)
+            });
+            scope.insert(name, given.clone().or(default.for_others()));
+        }
+        let many = AbstractValue::container_of(given.clone());
+        for variadic in [&parameters.vararg, &parameters.kwarg]
+            .into_iter()
+            .flatten()
+        {
+            scope.insert(variadic.name.to_string(), many.clone());
+        }
+        scope
+    }
+}
+
+/// Names that the body of a function binds, of which none is one of the module.
+fn locals(body: &[Stmt]) -> Vec<String> {
+    let mut names = super::super::harmless::CalledNames::default();
+    ast::visitor::Visitor::visit_body(&mut names, body);
+    names.found.into_iter().collect()
+}
+
+/// Whether a file is opened to be read.
+fn reads(call: &ast::ExprCall) -> bool {
+    match call.arguments.find_argument_value("mode", 1) {
+        None => true,
+        Some(Expr::StringLiteral(mode)) => matches!(mode.value.to_str(), "r" | "rb" | "rt"),
+        Some(_) => false,
+    }
+}
+
+/// `super()`
+fn is_super(expression: &Expr) -> bool {
+    matches!(expression, Expr::Call(call)
+        if matches!(&*call.func, Expr::Name(name) if name.id.as_str() == "super"))
+}

@@ -1,0 +1,656 @@
+//! Classes of the tree: what making one runs, what making an object runs, and what their attributes are.
+
+use std::rc::Rc;
+
+use ruff_python_ast::{self as ast, Expr, Stmt};
+use ruff_text_size::Ranged;
+
+use super::{
+    super::{at_import::Source, harmless::is_named},
+    CallOutcome, Execution, ImportEffects,
+    libraries::{changes_itself, is_plain_base, is_plain_call},
+    names::definitions,
+    values::AbstractValue,
+};
+
+/// Deeper chains of base classes are not followed.
+pub(super) const MAXIMUM_BASES: usize = 12;
+
+/// What a class has under a name.
+pub(super) enum ClassMember {
+    /// A method as it stands, with the class that has it.
+    Method(usize, String),
+    /// A property, with the class that has it.
+    Property(usize, String),
+    Held(AbstractValue),
+    /// None of the classes above has it, and these are known.
+    None,
+    /// Nobody knows.
+    Unknown,
+}
+
+/// A class of the tree and its text.
+pub(super) struct ClassText {
+    source: Rc<Source>,
+    name: String,
+}
+
+impl ClassText {
+    /// The class, where there is one of that name alone.
+    pub(super) fn class(&self) -> Option<&ast::StmtClassDef> {
+        match self.classes()?.as_slice() {
+            [class] => Some(class),
+            _ => None,
+        }
+    }
+
+    /// All classes of that name, of which a condition chooses one; none where something else has it, too.
+    pub(super) fn classes(&self) -> Option<Vec<&ast::StmtClassDef>> {
+        let mut found = Vec::new();
+        definitions(self.source.statements(), &self.name, &mut found);
+        let classes = found.into_iter().map(|statement| match statement {
+            Stmt::ClassDef(class) => Some(class),
+            _ => None,
+        });
+        let classes: Vec<_> = classes.collect::<Option<_>>()?;
+        (!classes.is_empty()).then_some(classes)
+    }
+}
+
+impl ImportEffects<'_, '_> {
+    pub(super) fn class_text(&self, home: usize, class: &str) -> Option<ClassText> {
+        Some(ClassText {
+            source: self.reader.source(home)?,
+            name: class.to_owned(),
+        })
+    }
+
+    /// What the classes directly above a class are.
+    pub(super) fn bases(&self, home: usize, class: &ast::StmtClassDef) -> Vec<AbstractValue> {
+        let mut execution = Execution::new(self, home, home);
+        class
+            .bases()
+            .iter()
+            .map(|base| execution.effects_free_value(base))
+            .collect()
+    }
+
+    /// What a class has under a name, itself or from one above it.
+    pub(super) fn member_of_class(
+        &self,
+        home: usize,
+        class: &str,
+        name: &str,
+        depth: usize,
+    ) -> ClassMember {
+        let Some(text) = self
+            .class_text(home, class)
+            .filter(|_| depth < MAXIMUM_BASES)
+        else {
+            return ClassMember::Unknown;
+        };
+        match text.classes().as_deref() {
+            Some([only]) => self.member_of(home, only, name, depth),
+            // Whichever a condition chooses.
+            Some(several) => {
+                let none = |class: &&ast::StmtClassDef| {
+                    matches!(self.member_of(home, class, name, depth), ClassMember::None)
+                };
+                match several.iter().all(none) {
+                    true => ClassMember::None,
+                    false => ClassMember::Unknown,
+                }
+            }
+            None => ClassMember::Unknown,
+        }
+    }
+
+    fn member_of(
+        &self,
+        home: usize,
+        class: &ast::StmtClassDef,
+        name: &str,
+        depth: usize,
+    ) -> ClassMember {
+        match self.own_member(home, class, name) {
+            ClassMember::None => {}
+            other => return other,
+        }
+        let mut unknown = false;
+        for base in self.bases(home, class) {
+            match base {
+                AbstractValue::Class(home, class) => {
+                    match self.member_of_class(home, &class, name, depth + 1) {
+                        ClassMember::None => {}
+                        other => return other,
+                    }
+                }
+                AbstractValue::Outside(name) => unknown |= !is_plain_base(&name),
+                AbstractValue::Builtin(_) | AbstractValue::Own | AbstractValue::Shared => {}
+                _ => unknown = true,
+            }
+        }
+        match unknown {
+            true => ClassMember::Unknown,
+            false => ClassMember::None,
+        }
+    }
+
+    /// What the body of a class gives a name.
+    fn own_member(&self, home: usize, class: &ast::StmtClassDef, name: &str) -> ClassMember {
+        let mut found = ClassMember::None;
+        for statement in &class.body {
+            match statement {
+                Stmt::FunctionDef(function) if function.name.as_str() == name => {
+                    let place = (home, class.name.to_string());
+                    found = match method_kind(function) {
+                        MethodKind::Plain => ClassMember::Method(place.0, place.1),
+                        MethodKind::Property => ClassMember::Property(place.0, place.1),
+                        MethodKind::Unknown => ClassMember::Unknown,
+                    };
+                }
+                Stmt::Assign(assign)
+                    if assign.targets.iter().any(|target| is_named(target, name)) =>
+                {
+                    found = ClassMember::Held(self.value_in(home, &assign.value));
+                }
+                Stmt::AnnAssign(assign) if is_named(&assign.target, name) => {
+                    if let Some(value) = &assign.value {
+                        found = ClassMember::Held(self.value_in(home, value));
+                    }
+                }
+                Stmt::ClassDef(inner) if inner.name.as_str() == name => {
+                    found = ClassMember::Held(AbstractValue::Code { own: false });
+                }
+                Stmt::If(_) | Stmt::Try(_) | Stmt::For(_) | Stmt::With(_) => {
+                    let mut names = Vec::new();
+                    super::super::at_import::bound_by(statement, &mut names);
+                    if names.contains(&name) {
+                        found = ClassMember::Unknown;
+                    }
+                }
+                _ => {}
+            }
+        }
+        found
+    }
+
+    /// What `__init__` of a class, or of one above it, sets an attribute to: what it is given counts as unknown.
+    fn set_when_made(
+        &self,
+        home: usize,
+        class: &str,
+        name: &str,
+        depth: usize,
+    ) -> Option<AbstractValue> {
+        let text = self
+            .class_text(home, class)
+            .filter(|_| depth < MAXIMUM_BASES)?;
+        let found = text.class()?;
+        let mut value: Option<AbstractValue> = None;
+        if let Some(function) = method_of(found, "__init__") {
+            let object = function.parameters.iter().next()?.name().to_string();
+            let given = function.parameters.iter();
+            let scope = given.map(|one| (one.name().to_string(), AbstractValue::Unknown));
+            let mut execution = Execution::new(self, home, home);
+            execution.called = true;
+            execution.scopes.push(scope.collect());
+            let mut set = Vec::new();
+            values_set(&function.body, &object, name, &mut set);
+            if self.sets_of(home, name) > set.len() {
+                return Some(AbstractValue::Unknown);
+            }
+            for one in set {
+                let found = execution.effects_free_value(one);
+                value = Some(match value {
+                    Some(known) => known.or(found),
+                    None => found,
+                });
+            }
+        }
+        value.or_else(|| {
+            self.bases(home, found)
+                .into_iter()
+                .find_map(|base| match base {
+                    AbstractValue::Class(home, class) => {
+                        self.set_when_made(home, &class, name, depth + 1)
+                    }
+                    _ => None,
+                })
+        })
+    }
+
+    /// How often the text of a module sets an attribute of that name.
+    fn sets_of(&self, home: usize, name: &str) -> usize {
+        let path = self
+            .reader
+            .graph
+            .modules
+            .get(home)
+            .map(|module| &module.path);
+        let text = path.and_then(|path| self.reader.texts().text(path));
+        let text = text.as_deref().unwrap_or_default();
+        let word = format!(".{name}");
+        let places = text.match_indices(&word);
+        let set = places.filter(|(at, found)| {
+            let after = text
+                .get(at + found.len()..)
+                .unwrap_or_default()
+                .trim_start();
+            let sign = after.trim_start_matches(['+', '-', '*', '/', '|', '&', '^', '%', '@']);
+            after.starts_with(':') || (sign.starts_with('=') && !sign.starts_with("=="))
+        });
+        set.count()
+    }
+
+    pub(super) fn value_in(&self, home: usize, expression: &Expr) -> AbstractValue {
+        let mut execution = Execution::new(self, home, home);
+        execution.effects_free_value(expression).for_others()
+    }
+
+    /// Runs a method of a class, or of one above it.
+    pub(super) fn call_method(
+        &self,
+        imported: usize,
+        (home, class, name): (usize, &str, &str),
+        object: AbstractValue,
+        given: &AbstractValue,
+    ) -> Option<CallOutcome> {
+        let own = object.is_own();
+        let key = format!("{class}.{name}{}", if own { "" } else { "@" });
+        self.remembered((imported, home, key, given.clone()), || {
+            let text = self.class_text(home, class)?;
+            let function = method_of(text.class()?, name)?;
+            let is_static = decorated_by(function, "staticmethod");
+            let of_class = decorated_by(function, "classmethod")
+                || name == "__new__"
+                || name == "__init_subclass__";
+            let object = match (is_static, of_class) {
+                (true, _) => None,
+                // The class that is made.
+                _ if name == "__init_subclass__" => Some(AbstractValue::Code { own: true }),
+                (_, true) => Some(AbstractValue::Class(home, class.to_owned())),
+                _ => Some(object),
+            };
+            Some(self.run((imported, home), function, object, given))
+        })
+    }
+
+    /// Makes an object of a class.
+    pub(super) fn make(
+        &self,
+        imported: usize,
+        (home, class): (usize, &str),
+        given: &AbstractValue,
+    ) -> Option<CallOutcome> {
+        let key = (imported, home, format!("{class}()"), given.clone());
+        self.remembered(key, || {
+            let effect = self.making(imported, (home, class), given, 0)?;
+            Some(CallOutcome {
+                effect,
+                value: AbstractValue::Instance {
+                    home,
+                    class: class.to_owned(),
+                    own: true,
+                },
+            })
+        })
+    }
+
+    /// What making an object does: the first effect; nothing where nobody knows.
+    fn making(
+        &self,
+        imported: usize,
+        (home, class): (usize, &str),
+        given: &AbstractValue,
+        depth: usize,
+    ) -> Option<Option<String>> {
+        let text = self
+            .class_text(home, class)
+            .filter(|_| depth < MAXIMUM_BASES)?;
+        let found = text.class()?;
+        let metaclass = found.arguments.iter().any(|all| {
+            all.find_keyword("metaclass").is_some_and(|meta| {
+                !matches!(self.value_in(home, &meta.value), AbstractValue::Outside(name) if is_plain_base(&name))
+            })
+        });
+        if metaclass || method_of(found, "__del__").is_some() {
+            return None;
+        }
+        let mut effect = self.run_factories(imported, home, found)?;
+        for name in ["__new__", "__init__", "__post_init__"] {
+            if method_of(found, name).is_some() {
+                let object = AbstractValue::Instance {
+                    home,
+                    class: class.to_owned(),
+                    own: true,
+                };
+                let outcome = self.call_method(imported, (home, class, name), object, given)?;
+                effect = effect.or(outcome.effect);
+            }
+        }
+        let has_own = method_of(found, "__init__").is_some();
+        for base in self.bases(home, found) {
+            match base {
+                AbstractValue::Class(home, class) if has_own => {
+                    self.making_is_known(home, &class, depth + 1)?
+                }
+                AbstractValue::Class(home, class) => {
+                    effect = effect.or(self.making(imported, (home, &class), given, depth + 1)?);
+                }
+                AbstractValue::Outside(name) if is_plain_base(&name) || is_plain_call(&name) => {}
+                AbstractValue::Builtin(_) | AbstractValue::Own | AbstractValue::Shared => {}
+                _ => return None,
+            }
+        }
+        Some(effect)
+    }
+
+    /// Runs what makes the fields of a data class: `field(default_factory=made)`.
+    fn run_factories(
+        &self,
+        imported: usize,
+        home: usize,
+        class: &ast::StmtClassDef,
+    ) -> Option<Option<String>> {
+        let mut execution = Execution::new(self, home, imported);
+        let fields = class.body.iter().filter_map(|statement| match statement {
+            Stmt::AnnAssign(field) => field.value.as_deref(),
+            Stmt::Assign(field) => Some(&*field.value),
+            _ => None,
+        });
+        for field in fields {
+            let Expr::Call(call) = field else { continue };
+            let mut keywords = call.arguments.keywords.iter();
+            let factory = keywords.find(|keyword| {
+                let name = keyword.arg.as_ref().map(ast::Identifier::as_str);
+                matches!(name, Some("default_factory" | "factory"))
+            });
+            if let Some(factory) = factory {
+                execution.run_factory(&factory.value);
+            }
+        }
+        Some(execution.reaches.map(|(_, what)| what))
+    }
+
+    /// Whether the classes above a class are known, whose `__init__` its own one calls or leaves.
+    fn making_is_known(&self, home: usize, class: &str, depth: usize) -> Option<()> {
+        let text = self
+            .class_text(home, class)
+            .filter(|_| depth < MAXIMUM_BASES)?;
+        let found = text.class()?;
+        if method_of(found, "__new__").is_some() {
+            return None;
+        }
+        for base in self.bases(home, found) {
+            match base {
+                AbstractValue::Class(home, class) => {
+                    self.making_is_known(home, &class, depth + 1)?
+                }
+                AbstractValue::Outside(name) if is_plain_base(&name) || is_plain_call(&name) => {}
+                AbstractValue::Builtin(_) | AbstractValue::Own | AbstractValue::Shared => {}
+                _ => return None,
+            }
+        }
+        Some(())
+    }
+}
+
+impl Execution<'_, '_, '_> {
+    /// An attribute of something.
+    pub(super) fn attribute(
+        &mut self,
+        base: AbstractValue,
+        name: &str,
+        at: &impl Ranged,
+    ) -> AbstractValue {
+        match base {
+            // A method that changes what others have.
+            AbstractValue::Shared if changes_itself(name) => AbstractValue::Code { own: false },
+            AbstractValue::Constant | AbstractValue::Own | AbstractValue::Shared => base,
+            AbstractValue::Container { .. } => AbstractValue::Code { own: false },
+            // Functions that dispatch by types take more of them.
+            AbstractValue::Function(home, _) if name == "register" && home == self.imported => {
+                AbstractValue::Outside("functools.singledispatch".to_owned())
+            }
+            AbstractValue::Code { .. }
+            | AbstractValue::Function(..)
+            | AbstractValue::Method { .. }
+                if matches!(
+                    name,
+                    "__code__" | "__doc__" | "__module__" | "__name__" | "__qualname__"
+                ) =>
+            {
+                AbstractValue::Constant
+            }
+            AbstractValue::Function(..)
+            | AbstractValue::Method { .. }
+            | AbstractValue::Code { .. } => AbstractValue::Unknown,
+            AbstractValue::Module(module) => self.member(module, name),
+            AbstractValue::Outside(of) => AbstractValue::Outside(format!("{of}.{name}")),
+            AbstractValue::Builtin(of) => AbstractValue::Builtin(format!("{of}.{name}")),
+            AbstractValue::Class(home, class) => self.attribute_of_class(home, &class, name, at),
+            AbstractValue::Instance { home, class, own } => {
+                self.attribute_of_object((home, &class, own), name, at)
+            }
+            AbstractValue::Unknown => {
+                self.doubt(at, "nobody knows what reading this attribute does")
+            }
+        }
+    }
+
+    fn attribute_of_class(
+        &mut self,
+        home: usize,
+        class: &str,
+        name: &str,
+        at: &impl Ranged,
+    ) -> AbstractValue {
+        if matches!(name, "__name__" | "__qualname__" | "__module__" | "__doc__") {
+            return AbstractValue::Constant;
+        }
+        match self.effects.member_of_class(home, class, name, 0) {
+            ClassMember::Method(home, class) => AbstractValue::Method {
+                home,
+                class,
+                name: name.to_owned(),
+                own: false,
+            },
+            ClassMember::Property(..) => AbstractValue::Code { own: false },
+            ClassMember::Held(_) if self.is_enum(home, class, 0) => AbstractValue::Constant,
+            ClassMember::Held(value) => value,
+            ClassMember::None if self.is_enum(home, class, 0) => AbstractValue::Constant,
+            ClassMember::None => AbstractValue::Code {
+                own: home == self.imported,
+            },
+            ClassMember::Unknown if self.has_plain_metaclass(home, class, 0) => {
+                AbstractValue::Unknown
+            }
+            ClassMember::Unknown => self.doubt(at, "nobody knows what reading this attribute does"),
+        }
+    }
+
+    fn attribute_of_object(
+        &mut self,
+        (home, class, own): (usize, &str, bool),
+        name: &str,
+        at: &impl Ranged,
+    ) -> AbstractValue {
+        let any = self
+            .effects
+            .member_of_class(home, class, "__getattribute__", 0);
+        if !matches!(any, ClassMember::None) {
+            return self.doubt(at, "nobody knows what reading this attribute does");
+        }
+        match self.effects.member_of_class(home, class, name, 0) {
+            ClassMember::Method(home, class) => AbstractValue::Method {
+                home,
+                class,
+                name: name.to_owned(),
+                own,
+            },
+            ClassMember::Property(home, of) => {
+                let object = AbstractValue::Instance {
+                    home,
+                    class: of.clone(),
+                    own,
+                };
+                let outcome = self.effects.call_method(
+                    self.imported,
+                    (home, &of, name),
+                    object,
+                    &AbstractValue::Constant,
+                );
+                match outcome {
+                    Some(CallOutcome {
+                        effect: None,
+                        value,
+                    }) => value,
+                    _ => self.doubt(at, format!("nobody knows what the property `{name}` does")),
+                }
+            }
+            ClassMember::Held(value) if value.is_plain() => value,
+            ClassMember::None => self.attribute_set_when_made((home, class, own), name, at),
+            ClassMember::Held(_) | ClassMember::Unknown => {
+                self.doubt(at, "nobody knows what reading this attribute does")
+            }
+        }
+    }
+
+    /// An attribute that no class above an object has: what it was set to, unless `__getattr__` makes it.
+    fn attribute_set_when_made(
+        &mut self,
+        (home, class, own): (usize, &str, bool),
+        name: &str,
+        at: &impl Ranged,
+    ) -> AbstractValue {
+        let missing = self.effects.member_of_class(home, class, "__getattr__", 0);
+        match missing {
+            ClassMember::None => {
+                let value = self.effects.set_when_made(home, class, name, 0);
+                match value.unwrap_or(AbstractValue::Unknown) {
+                    // What was put into it since is not known.
+                    AbstractValue::Own if own => {
+                        AbstractValue::container_of(AbstractValue::Unknown)
+                    }
+                    AbstractValue::Own => {
+                        AbstractValue::container_of(AbstractValue::Unknown).for_others()
+                    }
+                    value if own => value,
+                    value => value.for_others(),
+                }
+            }
+            _ => self.doubt(at, "nobody knows what reading this attribute does"),
+        }
+    }
+
+    /// Whether a class has a metaclass of Python or a known library.
+    fn has_plain_metaclass(&self, home: usize, class: &str, depth: usize) -> bool {
+        let Some(text) = self
+            .effects
+            .class_text(home, class)
+            .filter(|_| depth < MAXIMUM_BASES)
+        else {
+            return false;
+        };
+        let Some(found) = text.class() else {
+            return false;
+        };
+        let mut keywords = found.arguments.iter().flat_map(|all| all.keywords.iter());
+        keywords.all(|keyword| {
+            keyword.arg.as_ref().is_none_or(|name| name.as_str() != "metaclass")
+                || matches!(self.effects.value_in(home, &keyword.value), AbstractValue::Outside(name) if is_plain_base(&name))
+        }) && self.effects.bases(home, found).iter().all(|base| match base {
+            AbstractValue::Class(home, class) => self.has_plain_metaclass(*home, class, depth + 1),
+            AbstractValue::Outside(name) => is_plain_base(name),
+            AbstractValue::Builtin(_) | AbstractValue::Own | AbstractValue::Shared => true,
+            _ => false,
+        })
+    }
+
+    /// Whether a class is an enumeration.
+    pub(super) fn is_enum(&self, home: usize, class: &str, depth: usize) -> bool {
+        let Some(text) = self
+            .effects
+            .class_text(home, class)
+            .filter(|_| depth < MAXIMUM_BASES)
+        else {
+            return false;
+        };
+        text.class().is_some_and(|found| {
+            self.effects
+                .bases(home, found)
+                .iter()
+                .any(|base| match base {
+                    AbstractValue::Class(home, class) => self.is_enum(*home, class, depth + 1),
+                    AbstractValue::Outside(name) => name.starts_with("enum."),
+                    _ => false,
+                })
+        })
+    }
+}
+
+/// The values that statements set an attribute of a name to.
+fn values_set<'s>(suite: &'s [Stmt], object: &str, name: &str, found: &mut Vec<&'s Expr>) {
+    let is_it = |target: &Expr| {
+        matches!(target, Expr::Attribute(attribute)
+            if attribute.attr.as_str() == name && is_named(&attribute.value, object))
+    };
+    for statement in suite {
+        match statement {
+            Stmt::Assign(assign) if assign.targets.iter().any(is_it) => found.push(&assign.value),
+            Stmt::AnnAssign(assign) if is_it(&assign.target) => {
+                found.extend(assign.value.as_deref());
+            }
+            _ => {}
+        }
+        for block in crate::analysis::predicates::blocks(statement) {
+            values_set(block, object, name, found);
+        }
+    }
+}
+
+/// How a function in the body of a class is read.
+enum MethodKind {
+    Plain,
+    Property,
+    Unknown,
+}
+
+fn method_kind(function: &ast::StmtFunctionDef) -> MethodKind {
+    use crate::analysis::predicates::last_name;
+    let mut kind = MethodKind::Plain;
+    for decorator in &function.decorator_list {
+        let called = match &decorator.expression {
+            Expr::Call(call) => &*call.func,
+            other => other,
+        };
+        match last_name(called) {
+            Some(
+                "staticmethod" | "classmethod" | "abstractmethod" | "override" | "overload"
+                | "final" | "wraps" | "lru_cache" | "cache",
+            ) => {}
+            Some(
+                "property" | "cached_property" | "setter" | "getter" | "deleter"
+                | "abstractproperty",
+            ) => {
+                kind = MethodKind::Property;
+            }
+            _ => return MethodKind::Unknown,
+        }
+    }
+    kind
+}
+
+fn decorated_by(function: &ast::StmtFunctionDef, name: &str) -> bool {
+    let mut decorators = function.decorator_list.iter();
+    decorators.any(|one| crate::analysis::predicates::last_name(&one.expression) == Some(name))
+}
+
+/// The method of a class; the first of a property is what reads it.
+fn method_of<'c>(class: &'c ast::StmtClassDef, name: &str) -> Option<&'c ast::StmtFunctionDef> {
+    class.body.iter().find_map(|statement| match statement {
+        Stmt::FunctionDef(function) if function.name.as_str() == name => Some(function),
+        _ => None,
+    })
+}

@@ -1,0 +1,363 @@
+//! Expressions: what they run, and what they give.
+
+use ruff_python_ast::{self as ast, Expr};
+
+use super::{
+    Execution,
+    libraries::{has_plain_operators, is_state},
+    values::AbstractValue,
+};
+
+impl Execution<'_, '_, '_> {
+    /// Evaluates an expression.
+    pub(super) fn value(&mut self, expression: &Expr) -> AbstractValue {
+        match expression {
+            Expr::StringLiteral(_)
+            | Expr::BytesLiteral(_)
+            | Expr::NumberLiteral(_)
+            | Expr::BooleanLiteral(_)
+            | Expr::NoneLiteral(_)
+            | Expr::EllipsisLiteral(_) => AbstractValue::Constant,
+            Expr::FString(text) => self.formatted(text),
+            Expr::Name(name) => self.named(&name.id),
+            Expr::Attribute(attribute) => {
+                let base = self.value(&attribute.value);
+                self.attribute(base, &attribute.attr, attribute)
+            }
+            Expr::Subscript(subscript) => self.subscript(subscript),
+            Expr::Call(call) => self.call(call),
+            Expr::Tuple(all) => match self.elements(&all.elts) {
+                AbstractValue::Constant => AbstractValue::Constant,
+                elements => AbstractValue::container_of(elements),
+            },
+            Expr::List(all) => AbstractValue::container_of(self.elements(&all.elts)),
+            Expr::Set(all) => {
+                all.elts.iter().for_each(|one| self.compared(one));
+                AbstractValue::container_of(self.elements(&all.elts))
+            }
+            Expr::Dict(all) => self.dictionary(all),
+            Expr::BinOp(operation) => self.operated(&operation.left, &operation.right),
+            Expr::UnaryOp(operation) => {
+                let value = self.value(&operation.operand);
+                if operation.op == ast::UnaryOp::Not {
+                    self.asked(&value, operation);
+                    return AbstractValue::Constant;
+                }
+                self.operand(value, operation)
+            }
+            Expr::BoolOp(operation) => self.either(&operation.values),
+            Expr::Compare(compare) => self.comparison(compare),
+            other => self.compound(other),
+        }
+    }
+
+    /// Evaluates an expression that is made of others.
+    fn compound(&mut self, expression: &Expr) -> AbstractValue {
+        match expression {
+            Expr::If(choice) => {
+                let test = self.value(&choice.test);
+                self.asked(&test, &*choice.test);
+                self.value(&choice.body).or(self.value(&choice.orelse))
+            }
+            Expr::Lambda(lambda) => {
+                if let Some(parameters) = &lambda.parameters {
+                    self.defaults(parameters);
+                }
+                AbstractValue::Code { own: true }
+            }
+            Expr::Named(named) => {
+                let value = self.value(&named.value);
+                if let Expr::Name(name) = &*named.target {
+                    self.bind(&name.id, value.clone());
+                }
+                value
+            }
+            Expr::Starred(starred) => {
+                let value = self.value(&starred.value);
+                self.iterated(&value, starred)
+            }
+            Expr::Slice(slice) => {
+                for part in [&slice.lower, &slice.upper, &slice.step] {
+                    part.iter().for_each(|part| self.compared(part));
+                }
+                AbstractValue::Constant
+            }
+            Expr::ListComp(all) => self.comprehension(&all.generators, &[&all.elt]),
+            Expr::SetComp(all) => self.comprehension(&all.generators, &[&all.elt]),
+            Expr::Generator(all) => self.comprehension(&all.generators, &[&all.elt]),
+            Expr::DictComp(all) => {
+                let key = all.key.as_deref();
+                let parts: Vec<&Expr> = key.into_iter().chain([&*all.value]).collect();
+                self.comprehension(&all.generators, &parts)
+            }
+            Expr::Yield(found) => {
+                found.value.iter().for_each(|value| drop(self.value(value)));
+                AbstractValue::Unknown
+            }
+            _ => self.doubt(expression, "it may run more than its text says"),
+        }
+    }
+
+    fn formatted(&mut self, text: &ast::ExprFString) -> AbstractValue {
+        let parts: Vec<&Expr> = text
+            .value
+            .elements()
+            .filter_map(|element| match element {
+                ast::InterpolatedStringElement::Interpolation(part) => Some(&*part.expression),
+                ast::InterpolatedStringElement::Literal(_) => None,
+            })
+            .collect();
+        parts.into_iter().for_each(|part| self.compared(part));
+        AbstractValue::Constant
+    }
+
+    /// What all of them are.
+    pub(super) fn elements(&mut self, all: &[Expr]) -> AbstractValue {
+        let mut found = AbstractValue::Constant;
+        for one in all {
+            let value = self.value(one);
+            found = found.or(value);
+        }
+        found
+    }
+
+    fn dictionary(&mut self, all: &ast::ExprDict) -> AbstractValue {
+        let mut values = AbstractValue::Constant;
+        for item in &all.items {
+            item.key.iter().for_each(|key| self.compared(key));
+            let value = self.elements(std::slice::from_ref(&item.value));
+            values = values.or(match (&item.key, value) {
+                (None, found) => found.element(),
+                (Some(_), found) => found,
+            });
+        }
+        AbstractValue::container_of(values)
+    }
+
+    /// Evaluates what is compared, hashed or shown.
+    pub(super) fn compared(&mut self, expression: &Expr) {
+        let value = self.value(expression);
+        if !value.is_plain() {
+            self.doubt(
+                expression,
+                "it is compared or shown, by a method that nobody knows",
+            );
+        }
+    }
+
+    fn operated(&mut self, left: &Expr, right: &Expr) -> AbstractValue {
+        let one = self.value(left);
+        let one = self.operand(one, left);
+        let two = self.value(right);
+        let two = self.operand(two, right);
+        one.or(two)
+    }
+
+    /// What an operator makes of a value.
+    pub(super) fn operand(
+        &mut self,
+        value: AbstractValue,
+        at: &impl ruff_text_size::Ranged,
+    ) -> AbstractValue {
+        match value {
+            AbstractValue::Constant => AbstractValue::Constant,
+            AbstractValue::Own | AbstractValue::Shared => AbstractValue::Own,
+            AbstractValue::Container { element, .. } => {
+                AbstractValue::Container { own: true, element }
+            }
+            AbstractValue::Outside(name) if has_plain_operators(&name) => AbstractValue::Own,
+            AbstractValue::Outside(name) => self.doubt(
+                at,
+                format!("nobody knows what an operator of `{name}` does"),
+            ),
+            // Unions of types.
+            AbstractValue::Class(..) | AbstractValue::Builtin(_) | AbstractValue::Code { .. } => {
+                AbstractValue::Code { own: false }
+            }
+            _ => self.doubt(at, "nobody knows what this operator does there"),
+        }
+    }
+
+    /// `or` and `and`, which give one of them.
+    fn either(&mut self, all: &[Expr]) -> AbstractValue {
+        let mut found = None;
+        for one in all {
+            let value = self.value(one);
+            self.asked(&value, one);
+            found = Some(match found {
+                Some(known) => AbstractValue::or(known, value),
+                None => value,
+            });
+        }
+        found.unwrap_or(AbstractValue::Constant)
+    }
+
+    /// Whether a value is true.
+    pub(super) fn asked(&mut self, value: &AbstractValue, at: &impl ruff_text_size::Ranged) {
+        if !value.has_plain_length() {
+            self.doubt(
+                at,
+                "whether this is true is for a method to say that nobody knows",
+            );
+        }
+    }
+
+    fn comparison(&mut self, compare: &ast::ExprCompare) -> AbstractValue {
+        let identity = |op: &ast::CmpOp| matches!(op, ast::CmpOp::Is | ast::CmpOp::IsNot);
+        let plain = compare.ops.iter().all(identity);
+        for side in std::iter::once(&*compare.left).chain(&compare.comparators) {
+            match plain {
+                true => drop(self.value(side)),
+                false => self.compared(side),
+            }
+        }
+        AbstractValue::Constant
+    }
+
+    fn subscript(&mut self, subscript: &ast::ExprSubscript) -> AbstractValue {
+        let base = self.value(&subscript.value);
+        let index = self.value(&subscript.slice);
+        let of_state =
+            |value: &AbstractValue| matches!(value, AbstractValue::Outside(name) if is_state(name));
+        if of_state(&base) || self.reads_state(&subscript.slice) {
+            self.may_fail(
+                subscript,
+                "it needs something of the process that need not be there",
+            );
+        }
+        if !index.is_plain()
+            && !matches!(base, AbstractValue::Class(..) | AbstractValue::Outside(_))
+        {
+            self.doubt(
+                subscript,
+                "what it is looked up by is compared by a method that nobody knows",
+            );
+        }
+        match base {
+            AbstractValue::Outside(name) if name == "sys.modules" => match &*subscript.slice {
+                Expr::Name(own) if own.id.as_str() == "__name__" => {
+                    AbstractValue::Module(self.home)
+                }
+                _ => AbstractValue::Unknown,
+            },
+            AbstractValue::Outside(name) if is_state(&name) => AbstractValue::Constant,
+            AbstractValue::Constant
+            | AbstractValue::Own
+            | AbstractValue::Shared
+            | AbstractValue::Container { .. } => base.element(),
+            AbstractValue::Class(home, class) => {
+                self.run_hook((home, &class, false), "__class_getitem__", subscript);
+                AbstractValue::Class(home, class)
+            }
+            AbstractValue::Outside(_) | AbstractValue::Builtin(_) => base,
+            AbstractValue::Code { .. } => AbstractValue::Unknown,
+            _ => self.doubt(subscript, "nobody knows what looking this up does"),
+        }
+    }
+
+    /// Goes through something.
+    pub(super) fn iterated(
+        &mut self,
+        value: &AbstractValue,
+        at: &impl ruff_text_size::Ranged,
+    ) -> AbstractValue {
+        match value {
+            AbstractValue::Class(home, class) if self.is_enum(*home, class, 0) => {
+                AbstractValue::Shared
+            }
+            AbstractValue::Outside(name) if has_plain_operators(name) => AbstractValue::Shared,
+            AbstractValue::Constant
+            | AbstractValue::Own
+            | AbstractValue::Shared
+            | AbstractValue::Container { .. } => value.element(),
+            _ => self.doubt(at, "nobody knows what going through this does"),
+        }
+    }
+
+    fn comprehension(
+        &mut self,
+        generators: &[ast::Comprehension],
+        parts: &[&Expr],
+    ) -> AbstractValue {
+        self.scopes.push(rustc_hash::FxHashMap::default());
+        for generator in generators {
+            let iterated = self.value(&generator.iter);
+            let element = self.iterated(&iterated, &generator.iter);
+            self.assign(&generator.target, &element);
+            for test in &generator.ifs {
+                let value = self.value(test);
+                self.asked(&value, test);
+            }
+        }
+        let mut found = AbstractValue::Constant;
+        for part in parts {
+            found = found.or(self.elements(std::slice::from_ref(*part)));
+        }
+        self.scopes.pop();
+        AbstractValue::container_of(found)
+    }
+
+    /// Whether an expression reads what differs from process to process.
+    pub(super) fn reads_state(&mut self, expression: &Expr) -> bool {
+        let mut found = Vec::new();
+        chains(expression, &mut found);
+        found.into_iter().any(|chain| {
+            let value = self.effects_free_value(chain);
+            matches!(value, AbstractValue::Outside(name) if is_state(&name))
+        })
+    }
+
+    /// What a name with attributes is, nothing of it counted.
+    pub(super) fn effects_free_value(&mut self, chain: &Expr) -> AbstractValue {
+        let (reaches, fails) = (self.reaches.take(), self.fails.take());
+        let value = self.value(chain);
+        (self.reaches, self.fails) = (reaches, fails);
+        value
+    }
+
+    /// What annotations run: calls, and attributes of objects.
+    pub(super) fn annotation(&mut self, annotation: &Expr) {
+        match annotation {
+            Expr::Name(_) | Expr::StringLiteral(_) => {}
+            Expr::Attribute(attribute) => {
+                let base = self.value(&attribute.value);
+                if base != AbstractValue::Unknown {
+                    self.attribute(base, &attribute.attr, attribute);
+                }
+            }
+            Expr::Subscript(subscript) => {
+                self.annotation(&subscript.value);
+                self.annotation(&subscript.slice);
+            }
+            Expr::BinOp(operation) if operation.op == ast::Operator::BitOr => {
+                for side in [&*operation.left, &*operation.right] {
+                    self.annotation(side);
+                    if let Expr::Name(name) = side
+                        && let AbstractValue::Instance { .. } = self.named(&name.id)
+                    {
+                        self.doubt(side, "nobody knows what an operator of this object does");
+                    }
+                }
+            }
+            Expr::Tuple(all) => all.elts.iter().for_each(|one| self.annotation(one)),
+            Expr::List(all) => all.elts.iter().for_each(|one| self.annotation(one)),
+            other => drop(self.value(other)),
+        }
+    }
+}
+
+/// The names with their attributes that an expression reads.
+fn chains<'e>(expression: &'e Expr, found: &mut Vec<&'e Expr>) {
+    struct ChainFinder<'e, 'f>(&'f mut Vec<&'e Expr>);
+    impl<'e> ast::visitor::Visitor<'e> for ChainFinder<'e, '_> {
+        fn visit_expr(&mut self, expression: &'e Expr) {
+            if matches!(expression, Expr::Name(_) | Expr::Attribute(_))
+                && crate::analysis::predicates::chain(expression).is_some()
+            {
+                self.0.push(expression);
+            }
+            ast::visitor::walk_expr(self, expression);
+        }
+    }
+    ast::visitor::Visitor::visit_expr(&mut ChainFinder(found), expression);
+}

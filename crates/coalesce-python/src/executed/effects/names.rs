@@ -1,0 +1,335 @@
+//! What names of modules are: the statements that bind them say so, whichever of them was executed last.
+
+use ruff_python_ast::{
+    self as ast, Expr, Stmt,
+    visitor::{self, Visitor},
+};
+
+use super::{
+    super::harmless::collect,
+    Execution, ImportEffects,
+    libraries::{changes_itself, puts_elements},
+    values::AbstractValue,
+};
+use crate::{graph::Entity, rewrite::is_builtin};
+
+/// Names that every module has.
+const OF_MODULES: [&str; 8] = [
+    "__all__",
+    "__builtins__",
+    "__doc__",
+    "__file__",
+    "__name__",
+    "__package__",
+    "__path__",
+    "__spec__",
+];
+
+impl ImportEffects<'_, '_> {
+    /// What a name of a module is, as the module itself has it.
+    pub(super) fn global(&self, module: usize, name: &str) -> AbstractValue {
+        let key = (module, name.to_owned());
+        if let Some(known) = self.names.borrow().get(&key) {
+            // What is made of itself is no worse for that.
+            return known.clone().unwrap_or(AbstractValue::Constant);
+        }
+        self.names.borrow_mut().insert(key.clone(), None);
+        let value = self.depth.deeper(|| self.find_global(module, name));
+        let value = value.unwrap_or(AbstractValue::Unknown);
+        self.names.borrow_mut().insert(key, Some(value.clone()));
+        value
+    }
+
+    fn find_global(&self, module: usize, name: &str) -> AbstractValue {
+        let graph = self.reader.graph;
+        if !graph.binds(module, name) {
+            if OF_MODULES.contains(&name) {
+                return AbstractValue::Constant;
+            }
+            if is_builtin(name) && graph.submodule(module, name).is_none() {
+                return AbstractValue::Builtin(name.to_owned());
+            }
+        }
+        match graph.member(module, name) {
+            Entity::Module(found) => AbstractValue::Module(found),
+            Entity::Item(home, found) if home == module && found == name => {
+                self.assigned(module, name)
+            }
+            Entity::Item(home, found) => self.global(home, &found).for_others(),
+            Entity::External => match self.verdicts.outside(module, name, 0) {
+                Some(full) => self
+                    .values_of(module, name)
+                    .into_iter()
+                    .fold(AbstractValue::Outside(full), AbstractValue::or),
+                None => AbstractValue::Unknown,
+            },
+            Entity::Missing | Entity::Opaque => AbstractValue::Unknown,
+        }
+    }
+
+    /// What the statements of a module give a name, and what its imports bring under it.
+    fn assigned(&self, module: usize, name: &str) -> AbstractValue {
+        let found = self.values_of(module, name).into_iter();
+        let all = found.chain(self.brought(module, name));
+        let value = all
+            .reduce(AbstractValue::or)
+            .unwrap_or(AbstractValue::Unknown);
+        match value {
+            AbstractValue::Own | AbstractValue::Shared | AbstractValue::Container { .. } => {
+                self.filled(module, name, value)
+            }
+            value => value,
+        }
+    }
+
+    /// What a container of a module is with what the module puts into it.
+    fn filled(&self, module: usize, name: &str, value: AbstractValue) -> AbstractValue {
+        let Some(source) = self.reader.source(module) else {
+            return value;
+        };
+        let mut finder = StoreFinder {
+            name,
+            in_function: 0,
+            found: Vec::new(),
+        };
+        finder.visit_body(source.statements());
+        let mut execution = Execution::new(self, module, module);
+        let mut held = AbstractValue::Constant;
+        for stored in finder.found {
+            let value = match stored.in_function && !is_literal(stored.value) {
+                true => AbstractValue::Unknown,
+                false => execution.effects_free_value(stored.value),
+            };
+            held = held.or(match stored.spread {
+                true => value.element(),
+                false => value,
+            });
+        }
+        match held {
+            AbstractValue::Constant | AbstractValue::Own => value,
+            held => value.or(AbstractValue::container_of(held)),
+        }
+    }
+
+    /// What the imports at module level bring under a name.
+    fn brought(&self, module: usize, name: &str) -> Vec<AbstractValue> {
+        let graph = self.reader.graph;
+        let facts = graph.facts.get(module);
+        let imports = facts.into_iter().flat_map(|facts| &facts.imports);
+        let mut found = Vec::new();
+        for import in imports.filter(|import| import.top_level) {
+            for leaf in import.leaves.iter().filter(|leaf| leaf.bound() == name) {
+                found.push(match graph.leaf_entity(module, import, leaf) {
+                    Entity::Module(target) => AbstractValue::Module(target),
+                    Entity::Item(home, item) if home != module => {
+                        self.global(home, &item).for_others()
+                    }
+                    Entity::External => {
+                        let full = self.verdicts.outside(module, name, 0);
+                        full.map_or(AbstractValue::Unknown, AbstractValue::Outside)
+                    }
+                    _ => AbstractValue::Unknown,
+                });
+            }
+        }
+        found
+    }
+
+    fn values_of(&self, module: usize, name: &str) -> Vec<AbstractValue> {
+        let Some(source) = self.reader.source(module) else {
+            return Vec::new();
+        };
+        let mut execution = Execution::new(self, module, module);
+        let mut found = Vec::new();
+        for statement in source.statements_binding(name) {
+            execution.values_bound(statement, name, &mut found);
+        }
+        found
+    }
+}
+
+impl Execution<'_, '_, '_> {
+    /// What a name is where it stands.
+    pub(super) fn named(&mut self, name: &str) -> AbstractValue {
+        let scopes = self.scopes.iter().rev();
+        if let Some(found) = scopes.filter_map(|scope| scope.get(name)).next() {
+            return found.clone();
+        }
+        self.member(self.home, name)
+    }
+
+    /// What a name of a module is for what is imported.
+    pub(super) fn member(&self, module: usize, name: &str) -> AbstractValue {
+        let value = self.effects.global(module, name);
+        match module == self.imported {
+            true => value,
+            false => value.for_others(),
+        }
+    }
+
+    /// What a statement of a module gives a name, also in its blocks.
+    fn values_bound(&mut self, statement: &Stmt, name: &str, found: &mut Vec<AbstractValue>) {
+        let is_it = |target: &Expr| matches!(target, Expr::Name(one) if one.id.as_str() == name);
+        match statement {
+            Stmt::FunctionDef(function) if function.name.as_str() == name => {
+                let made = AbstractValue::Function(self.home, name.to_owned());
+                found.push(self.decorated(&function.decorator_list, made));
+            }
+            Stmt::ClassDef(class) if class.name.as_str() == name => {
+                let made = AbstractValue::Class(self.home, name.to_owned());
+                let kept = self.decorated(&class.decorator_list, made.clone());
+                found.push(if kept.is_plain() { made } else { kept });
+            }
+            Stmt::Assign(assign) => {
+                for target in &assign.targets {
+                    if is_it(target) {
+                        found.push(self.value(&assign.value));
+                    } else if let Expr::Tuple(_) | Expr::List(_) = target {
+                        self.values_unpacked(target, &assign.value, name, found);
+                    }
+                }
+            }
+            Stmt::AnnAssign(assign) if is_it(&assign.target) => {
+                found.extend(assign.value.as_ref().map(|value| self.value(value)));
+            }
+            Stmt::AugAssign(assign) if is_it(&assign.target) => {
+                let value = self.value(&assign.value);
+                found.push(if value.is_known() {
+                    AbstractValue::Constant
+                } else {
+                    value.in_general()
+                });
+            }
+            Stmt::For(each) => {
+                let mut names = Vec::new();
+                super::super::at_import::named(&each.target, &mut names);
+                if names.contains(&name) {
+                    let iterated = self.value(&each.iter);
+                    found.push(iterated.element());
+                }
+            }
+            Stmt::With(with) => {
+                for item in &with.items {
+                    if item.optional_vars.as_deref().is_some_and(is_it) {
+                        found.push(self.value(&item.context_expr).in_general());
+                    }
+                }
+            }
+            _ => {}
+        }
+        for suite in crate::analysis::predicates::blocks(statement) {
+            suite
+                .iter()
+                .for_each(|one| self.values_bound(one, name, found));
+        }
+    }
+
+    fn values_unpacked(
+        &mut self,
+        target: &Expr,
+        value: &Expr,
+        name: &str,
+        found: &mut Vec<AbstractValue>,
+    ) {
+        let mut names = Vec::new();
+        super::super::at_import::named(target, &mut names);
+        if names.contains(&name) {
+            let value = self.value(value);
+            found.push(value.element());
+        }
+    }
+
+    /// What a definition is below its decorators.
+    pub(super) fn decorated(
+        &mut self,
+        decorators: &[ast::Decorator],
+        made: AbstractValue,
+    ) -> AbstractValue {
+        let mut kept = made;
+        for decorator in decorators.iter().rev() {
+            kept = self.decorate(decorator, kept);
+        }
+        kept
+    }
+}
+
+/// What is put into a container.
+struct Stored<'s> {
+    value: &'s Expr,
+    in_function: bool,
+    /// Its elements are put there.
+    spread: bool,
+}
+
+/// Finds what is put into what a name of a module has.
+struct StoreFinder<'n, 's> {
+    name: &'n str,
+    in_function: u32,
+    found: Vec<Stored<'s>>,
+}
+
+impl<'s> StoreFinder<'_, 's> {
+    fn is_it(&self, place: &Expr) -> bool {
+        matches!(place, Expr::Name(name) if name.id.as_str() == self.name)
+    }
+
+    fn put(&mut self, value: &'s Expr, spread: bool) {
+        self.found.push(Stored {
+            value,
+            in_function: self.in_function > 0,
+            spread,
+        });
+    }
+}
+
+impl<'s> Visitor<'s> for StoreFinder<'_, 's> {
+    fn visit_stmt(&mut self, statement: &'s Stmt) {
+        match statement {
+            Stmt::FunctionDef(_) => {
+                self.in_function += 1;
+                visitor::walk_stmt(self, statement);
+                self.in_function -= 1;
+                return;
+            }
+            Stmt::Assign(assign) => {
+                let into = |target: &Expr| matches!(target, Expr::Subscript(one) if self.is_it(&one.value));
+                if assign.targets.iter().any(into) {
+                    self.put(&assign.value, false);
+                }
+            }
+            Stmt::AugAssign(assign) if self.is_it(&assign.target) => self.put(&assign.value, true),
+            _ => {}
+        }
+        visitor::walk_stmt(self, statement);
+    }
+
+    fn visit_expr(&mut self, expression: &'s Expr) {
+        if let Expr::Call(call) = expression
+            && let Expr::Attribute(method) = &*call.func
+            && self.is_it(&method.value)
+            && changes_itself(&method.attr)
+        {
+            let keywords = call.arguments.keywords.iter();
+            let keywords = keywords.map(|keyword| &keyword.value);
+            let values: Vec<&Expr> = call.arguments.args.iter().chain(keywords).collect();
+            let spread = puts_elements(&method.attr);
+            values.into_iter().for_each(|value| self.put(value, spread));
+        }
+        visitor::walk_expr(self, expression);
+    }
+}
+
+/// Whether an expression has no names in it.
+fn is_literal(expression: &Expr) -> bool {
+    match expression {
+        Expr::List(all) => all.elts.iter().all(is_literal),
+        Expr::Tuple(all) => all.elts.iter().all(is_literal),
+        other => other.is_literal_expr(),
+    }
+}
+
+/// Definitions of a name in statements, also in blocks.
+pub(super) fn definitions<'s>(suite: &'s [Stmt], name: &str, found: &mut Vec<&'s Stmt>) {
+    collect(suite, name, found);
+    found.retain(|statement| matches!(statement, Stmt::FunctionDef(_) | Stmt::ClassDef(_)));
+}

@@ -1,0 +1,407 @@
+//! Statements: what they run, in the order of the text.
+
+use ruff_python_ast::{self as ast, ExceptHandler, Expr, Stmt};
+use ruff_text_size::Ranged;
+use rustc_hash::FxHashMap;
+
+use super::{Execution, values::AbstractValue};
+use crate::analysis::predicates::{is_run_as_program, is_type_checking};
+
+impl Execution<'_, '_, '_> {
+    pub(super) fn suite(&mut self, suite: &[Stmt]) {
+        for statement in suite {
+            if self.reaches.is_some() && self.fails.is_some() {
+                return;
+            }
+            self.statement(statement);
+        }
+    }
+
+    pub(super) fn statement(&mut self, statement: &Stmt) {
+        match statement {
+            Stmt::FunctionDef(function) => self.function(function),
+            Stmt::ClassDef(class) => self.class(class),
+            Stmt::Expr(found) => drop(self.value(&found.value)),
+            Stmt::Return(found) => {
+                let value = found.value.as_ref().map(|value| self.value(value));
+                let value = value.unwrap_or(AbstractValue::Constant);
+                self.returned = self.returned.clone().or(value);
+            }
+            Stmt::Assign(assign) => {
+                let value = self.value(&assign.value);
+                for target in &assign.targets {
+                    self.assign(target, &value);
+                }
+            }
+            Stmt::AnnAssign(assign) => self.annotated(assign),
+            Stmt::AugAssign(assign) => self.augmented(assign),
+            Stmt::Delete(delete) => delete.targets.iter().for_each(|target| self.delete(target)),
+            Stmt::If(found) => self.branches(found),
+            Stmt::Try(found) => self.tried(found),
+            Stmt::With(found) => self.with(found),
+            Stmt::For(found) => {
+                let iterated = self.value(&found.iter);
+                let element = self.iterated(&iterated, &*found.iter);
+                self.assign(&found.target, &element);
+                self.suite(&found.body);
+                self.suite(&found.orelse);
+            }
+            Stmt::While(found) => {
+                let test = self.value(&found.test);
+                self.asked(&test, &*found.test);
+                self.suite(&found.body);
+                self.suite(&found.orelse);
+            }
+            other => self.simple_statement(other),
+        }
+    }
+
+    fn simple_statement(&mut self, statement: &Stmt) {
+        match statement {
+            Stmt::Match(found) => self.matched(found),
+            Stmt::Assert(found) => {
+                let test = self.value(&found.test);
+                self.asked(&test, &*found.test);
+                if self.reads_state(&found.test) {
+                    self.may_fail(found, "it holds in some processes only");
+                }
+            }
+            Stmt::Raise(found) => {
+                let parts = [&found.exc, &found.cause];
+                parts
+                    .into_iter()
+                    .flatten()
+                    .for_each(|part| drop(self.value(part)));
+            }
+            Stmt::Global(found) => self
+                .globals
+                .extend(found.names.iter().map(ToString::to_string)),
+            Stmt::Import(_) | Stmt::ImportFrom(_) if self.called => self.import(statement),
+            Stmt::IpyEscapeCommand(_) => drop(self.doubt(statement, "nobody knows what it does")),
+            _ => {}
+        }
+    }
+
+    /// An import when a function is called.
+    fn import(&mut self, statement: &Stmt) {
+        let text_start = self
+            .effects
+            .reader
+            .source(self.home)
+            .map_or(0, |source| source.start());
+        let at = statement.range().start().to_u32() + text_start;
+        let graph = self.effects.reader.graph;
+        let mut of_tree = graph.imports.iter();
+        let imports_tree = of_tree.any(|import| {
+            import.importer == self.home
+                && statement.range().contains(ruff_text_size::TextSize::from(
+                    import.span.start.saturating_sub(text_start),
+                ))
+                && matches!(import.target, coalesce_model::ImportTarget::Module(_))
+        });
+        if imports_tree {
+            self.doubt(
+                statement,
+                "it imports a module of the tree when it is called",
+            );
+        }
+        let facts = graph.facts.get(self.home);
+        let found =
+            facts.and_then(|facts| facts.imports.iter().find(|import| import.span.start == at));
+        for leaf in found.into_iter().flat_map(|import| &import.leaves) {
+            let name = match found.and_then(|import| import.from.as_ref()) {
+                Some(from) => format!("{}.{}", from.module, leaf.name.text),
+                None if leaf.alias.is_some() => leaf.name.text.clone(),
+                None => leaf.bound().to_owned(),
+            };
+            let value = match imports_tree {
+                true => AbstractValue::Unknown,
+                false => AbstractValue::Outside(name),
+            };
+            self.bind(leaf.bound(), value);
+        }
+    }
+
+    fn function(&mut self, function: &ast::StmtFunctionDef) {
+        self.defaults(&function.parameters);
+        if !self.future {
+            let parameters = function.parameters.iter();
+            let annotations: Vec<&Expr> = parameters.filter_map(|one| one.annotation()).collect();
+            annotations.into_iter().for_each(|one| self.annotation(one));
+            function.returns.iter().for_each(|one| self.annotation(one));
+        }
+        let made = match self.scopes.is_empty() {
+            true => AbstractValue::Function(self.home, function.name.to_string()),
+            false => AbstractValue::Code { own: true },
+        };
+        let value = self.decorated(&function.decorator_list, made);
+        if self.class.is_some() && !self.called {
+            self.held_by_class(&value, function);
+        }
+        self.bind(&function.name, value);
+    }
+
+    /// The defaults of parameters.
+    pub(super) fn defaults(&mut self, parameters: &ast::Parameters) {
+        let defaults = parameters.iter_non_variadic_params();
+        let defaults: Vec<&Expr> = defaults.filter_map(|one| one.default.as_deref()).collect();
+        defaults.into_iter().for_each(|one| drop(self.value(one)));
+    }
+
+    fn class(&mut self, class: &ast::StmtClassDef) {
+        class.bases().iter().for_each(|base| self.base(base));
+        let keywords = class.arguments.iter().flat_map(|all| all.keywords.iter());
+        for keyword in keywords {
+            let value = self.value(&keyword.value);
+            if keyword
+                .arg
+                .as_ref()
+                .is_some_and(|name| name.as_str() == "metaclass")
+            {
+                self.metaclass(&value, keyword);
+            }
+        }
+        let outer = self.class.replace((self.home, class.name.to_string()));
+        let called = std::mem::replace(&mut self.called, false);
+        self.scopes.push(FxHashMap::default());
+        self.suite(&class.body);
+        self.scopes.pop();
+        self.class = outer;
+        self.called = called;
+        let made = match self.scopes.is_empty() {
+            true => AbstractValue::Class(self.home, class.name.to_string()),
+            false => AbstractValue::Code { own: true },
+        };
+        let value = self.decorated(&class.decorator_list, made);
+        self.bind(&class.name, value);
+    }
+
+    fn annotated(&mut self, assign: &ast::StmtAnnAssign) {
+        if !self.future && !self.called {
+            self.annotation(&assign.annotation);
+        }
+        if let Some(value) = &assign.value {
+            let value = self.value(value);
+            self.assign(&assign.target, &value);
+        }
+    }
+
+    fn augmented(&mut self, assign: &ast::StmtAugAssign) {
+        let value = self.value(&assign.value);
+        let operand = self.operand(value, &*assign.value);
+        match &*assign.target {
+            Expr::Name(name) => {
+                let known = self.named(&name.id);
+                match known {
+                    AbstractValue::Constant
+                    | AbstractValue::Own
+                    | AbstractValue::Container { own: true, .. } => {}
+                    AbstractValue::Outside(name)
+                        if super::libraries::has_plain_operators(&name) => {}
+                    _ => drop(self.doubt(
+                        assign,
+                        "it changes what others have, too, or nobody knows what it does",
+                    )),
+                }
+                self.set_name(&name.id, assign);
+                self.bind(&name.id, operand);
+            }
+            target => self.assign(target, &operand),
+        }
+    }
+
+    /// Gives a target a value.
+    pub(super) fn assign(&mut self, target: &Expr, value: &AbstractValue) {
+        match target {
+            Expr::Name(name) => {
+                if self.class.is_some() && !self.called {
+                    self.held_by_class(value, target);
+                }
+                self.set_name(&name.id, target);
+                self.bind(&name.id, value.clone());
+            }
+            Expr::Tuple(all) => self.unpack(&all.elts, value, target),
+            Expr::List(all) => self.unpack(&all.elts, value, target),
+            Expr::Starred(starred) => {
+                let all = AbstractValue::container_of(value.clone());
+                self.assign(&starred.value, &all);
+            }
+            Expr::Attribute(attribute) => {
+                let base = self.value(&attribute.value);
+                match &base {
+                    AbstractValue::Instance {
+                        home,
+                        class,
+                        own: true,
+                    } => {
+                        self.set_on_object((*home, class), &attribute.attr, target);
+                    }
+                    _ => self.changed(&base, target),
+                }
+            }
+            Expr::Subscript(subscript) => {
+                let base = self.value(&subscript.value);
+                self.compared(&subscript.slice);
+                match base {
+                    AbstractValue::Instance { .. } => {
+                        drop(self.doubt(target, "nobody knows what setting this does"));
+                    }
+                    base => {
+                        self.store(&subscript.value, value);
+                        self.changed(&base, target);
+                    }
+                }
+            }
+            _ => drop(self.doubt(target, "nobody knows what this sets")),
+        }
+    }
+
+    /// Something is put into what a local name has.
+    pub(super) fn store(&mut self, place: &Expr, value: &AbstractValue) {
+        if let Expr::Name(name) = place
+            && !matches!(value, AbstractValue::Constant | AbstractValue::Own)
+            && self
+                .scopes
+                .iter()
+                .any(|scope| scope.contains_key(name.id.as_str()))
+        {
+            self.bind(&name.id, AbstractValue::container_of(value.clone()));
+        }
+    }
+
+    /// A function that sets a name of its module.
+    fn set_name(&mut self, name: &str, at: &impl Ranged) {
+        if self.globals.contains(name) && self.home != self.imported {
+            self.doubt(at, format!("it sets `{name}` of its module"));
+        }
+    }
+
+    fn unpack(&mut self, all: &[Expr], value: &AbstractValue, at: &Expr) {
+        let element = self.iterated(value, at);
+        all.iter().for_each(|one| self.assign(one, &element));
+    }
+
+    /// Something is changed.
+    pub(super) fn changed(&mut self, base: &AbstractValue, at: &impl Ranged) {
+        let own = match base {
+            AbstractValue::Function(home, _)
+            | AbstractValue::Class(home, _)
+            | AbstractValue::Module(home) => *home == self.imported,
+            AbstractValue::Method { home, .. } => *home == self.imported,
+            AbstractValue::Instance { .. } => false,
+            other => other.is_own(),
+        };
+        if !own {
+            self.doubt(at, "it sets what is not its own");
+        }
+    }
+
+    fn delete(&mut self, target: &Expr) {
+        match target {
+            Expr::Name(_) => {}
+            Expr::Attribute(attribute) => {
+                let base = self.value(&attribute.value);
+                self.changed(&base, target);
+            }
+            Expr::Subscript(subscript) => {
+                let base = self.value(&subscript.value);
+                self.changed(&base, target);
+            }
+            Expr::Tuple(all) => all.elts.iter().for_each(|one| self.delete(one)),
+            Expr::List(all) => all.elts.iter().for_each(|one| self.delete(one)),
+            _ => drop(self.doubt(target, "nobody knows what this deletes")),
+        }
+    }
+
+    fn branches(&mut self, found: &ast::StmtIf) {
+        if is_type_checking(&found.test) || is_run_as_program(&found.test) {
+            let others = found.elif_else_clauses.iter();
+            others.for_each(|clause| self.suite(&clause.body));
+            return;
+        }
+        let test = self.value(&found.test);
+        self.asked(&test, &*found.test);
+        self.suite(&found.body);
+        for clause in &found.elif_else_clauses {
+            if let Some(test) = &clause.test {
+                let value = self.value(test);
+                self.asked(&value, test);
+            }
+            self.suite(&clause.body);
+        }
+    }
+
+    fn tried(&mut self, found: &ast::StmtTry) {
+        // What fails there is caught.
+        let fails = self.fails.clone();
+        self.suite(&found.body);
+        if !found.handlers.is_empty() {
+            self.fails = fails;
+        }
+        for ExceptHandler::ExceptHandler(handler) in &found.handlers {
+            handler.type_.iter().for_each(|kind| drop(self.value(kind)));
+            if let Some(name) = &handler.name {
+                self.bind(name, AbstractValue::Own);
+            }
+            self.suite(&handler.body);
+        }
+        self.suite(&found.orelse);
+        self.suite(&found.finalbody);
+    }
+
+    fn with(&mut self, found: &ast::StmtWith) {
+        for item in &found.items {
+            let value = self.value(&item.context_expr);
+            match &value {
+                AbstractValue::Instance { home, class, own } => {
+                    self.run_hook((*home, class, *own), "__enter__", &item.context_expr);
+                    self.run_hook((*home, class, *own), "__exit__", &item.context_expr);
+                }
+                AbstractValue::Constant
+                | AbstractValue::Own
+                | AbstractValue::Code { own: true } => {}
+                AbstractValue::Unknown if self.is_manager(&item.context_expr) => {}
+                _ => drop(self.doubt(&item.context_expr, "nobody knows what entering this does")),
+            }
+            if let Some(target) = &item.optional_vars {
+                let held = match value {
+                    AbstractValue::Own => AbstractValue::Own,
+                    _ => AbstractValue::Unknown,
+                };
+                self.assign(target, &held);
+            }
+        }
+        self.suite(&found.body);
+    }
+
+    /// Whether an expression calls a function of the tree that a generator makes a context manager; its body was read.
+    fn is_manager(&mut self, expression: &Expr) -> bool {
+        let Expr::Call(call) = expression else {
+            return false;
+        };
+        matches!(
+            self.effects_free_value(&call.func),
+            AbstractValue::Function(..)
+        )
+    }
+
+    fn matched(&mut self, found: &ast::StmtMatch) {
+        self.compared(&found.subject);
+        for case in &found.cases {
+            if let Some(guard) = &case.guard {
+                let value = self.value(guard);
+                self.asked(&value, &**guard);
+            }
+            if !matches!(
+                &case.pattern,
+                ast::Pattern::MatchValue(_)
+                    | ast::Pattern::MatchSingleton(_)
+                    | ast::Pattern::MatchOr(_)
+            ) && !matches!(&case.pattern, ast::Pattern::MatchAs(one) if one.pattern.is_none())
+            {
+                self.doubt(&case.pattern, "nobody knows what this pattern runs");
+            }
+            self.suite(&case.body);
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! `#[expect]` of what the compiler says or does not by how far something is seen: where that changes, the lint may
+//! come to find nothing, and the compiler warns of the expectation.
+
+use std::collections::BTreeMap;
+
+use coalesce_model::{ByteSpan, Unproven, UnprovenKind};
+
+use super::{Tree, is_open};
+use crate::{
+    lints,
+    resolve::{FileId, ItemId, Target},
+};
+
+/// Lints that ask who can name something.
+const OF_REACH: [&str; 8] = [
+    "dead_code",
+    "missing_debug_implementations",
+    "missing_docs",
+    "private_bounds",
+    "private_interfaces",
+    "unnameable_types",
+    "unreachable_pub",
+    "unused",
+];
+
+/// The expectations of items that others come to see, or see no more.
+pub(crate) fn expectations_in_doubt(before: Tree<'_>, after: Tree<'_>) -> Vec<Unproven> {
+    let world = after.world;
+    let expecting: Vec<(ItemId, FileId, ByteSpan)> = expecting(after);
+    if expecting.is_empty() {
+        return Vec::new();
+    }
+    let old = before.world;
+    let mut were: BTreeMap<String, Vec<ItemId>> = BTreeMap::new();
+    for item in (0..).map(ItemId).take(old.items.len()) {
+        were.entry(old[item].name.clone()).or_default().push(item);
+    }
+    let mut found = Vec::new();
+    for (item, file, span) in expecting {
+        let node = &world[item];
+        let alike = were.get(&node.name).into_iter().flatten();
+        let mut alike = alike.filter(|one| old[**one].kind == node.kind).peekable();
+        let name = world.name_of(&Target::Item(item));
+        let is_kept = alike
+            .clone()
+            .any(|one| old.name_of(&Target::Item(*one)) == name);
+        let is_seen = is_open(world, item);
+        let was_as_far = alike.any(|one| {
+            let is_same = !is_kept || old.name_of(&Target::Item(*one)) == name;
+            is_same && is_open(old, *one) == is_seen
+        });
+        if !was_as_far {
+            found.push(Unproven {
+                path: world[file].path.clone(),
+                span: Some(span),
+                kind: UnprovenKind::Lint,
+                name: node.name.clone(),
+                why: format!(
+                    "a lint is expected here, `{}` comes to be seen by others, or by others no more, and what is \
+                     expected may not be found then: the compiler warns of that",
+                    node.name
+                ),
+            });
+        }
+    }
+    found
+}
+
+/// The items with such an expectation in their text, or in that of their `impl`s.
+fn expecting(tree: Tree<'_>) -> Vec<(ItemId, FileId, ByteSpan)> {
+    let world = tree.world;
+    let mut found = Vec::new();
+    let says = |file: FileId| {
+        let text = tree.texts.text(&world[file].path);
+        text.filter(|text| text.contains("expect("))
+    };
+    if !world.sources().any(|(file, _)| says(file).is_some()) {
+        return found;
+    }
+    for (item, node) in (0..).map(ItemId).zip(&world.items) {
+        let own = node.definitions.iter();
+        let own = own.map(|(file, at)| (*file, world.facts(*file).item(*at).span));
+        let blocks = world.impls_of(item).map(|one| (one.file, one.span));
+        let mut all = own.chain(blocks);
+        let place = all.find_map(|(file, span)| {
+            let text = says(file)?;
+            Some((file, expectation_in(&text, span)?))
+        });
+        found.extend(place.map(|(file, span)| (item, file, span)));
+    }
+    found
+}
+
+/// The first attribute of a span that expects such a lint.
+fn expectation_in(text: &str, span: ByteSpan) -> Option<ByteSpan> {
+    let own = span.of(text)?;
+    own.match_indices("#[expect(").find_map(|(at, _)| {
+        let start = span.start + u32::try_from(at).ok()?;
+        let said = lints::said(text, ByteSpan::new(start, span.end));
+        let mut said = said.iter().filter(|one| one.level == "expect");
+        said.any(|one| OF_REACH.contains(&one.lint.as_str()))
+            .then(|| ByteSpan::empty(start))
+    })
+}

@@ -1,0 +1,125 @@
+//! What reads otherwise than the one in its place: that one serves for the other is the manifest's word, which was
+//! given of the names in its entries, and of nothing that these use in turn.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use coalesce_model::{Finding, Unproven};
+
+use super::{
+    Use,
+    meaning::words,
+    names::Names,
+    whole::{Alike, Pairs},
+};
+use crate::resolve::{FileId, ItemId, Res};
+
+/// The definitions that give way, by what is known of their texts.
+pub(super) struct Differing<'d> {
+    names: &'d Names<'d>,
+    pairs: &'d Pairs,
+    /// What stays names these.
+    used: BTreeSet<ItemId>,
+    /// Those that read otherwise than what takes their place.
+    other: BTreeSet<ItemId>,
+}
+
+impl<'d> Differing<'d> {
+    pub fn new(names: &'d Names<'d>, pairs: &'d Pairs, uses: &[(FileId, Vec<Use>)]) -> Self {
+        let used = uses.iter().flat_map(|(_, uses)| uses);
+        Self {
+            names,
+            pairs,
+            used: used.map(|one| one.item).collect(),
+            other: BTreeSet::new(),
+        }
+    }
+
+    /// Keeps that a definition reads otherwise than the one in its place.
+    pub fn add(&mut self, old: ItemId) {
+        self.other.insert(old);
+    }
+
+    /// What reads like the one in its place, is used, and names something of its module that does not: an entry for
+    /// the module brings the two together unseen.
+    pub fn unseen(&self, old: ItemId, pair: &Alike) -> Option<Unproven> {
+        let hidden = self.used.contains(&old).then(|| self.reached_from(old));
+        let hidden = hidden?
+            .into_iter()
+            .find(|item| self.other.contains(item) && !self.pairs.of_entries.contains(item))?;
+        let name = |item: ItemId| self.names.name_of(Res::Item(item));
+        let there = self.pairs.all.get(&hidden).copied().map(name);
+        Some(pair.unproven(format!(
+            "it reads like `{}` and uses `{}`, which reads otherwise than `{}`: that one serves for the other is the \
+             manifest's word",
+            pair.to,
+            name(hidden),
+            there.unwrap_or_default()
+        )))
+    }
+
+    /// Of each module or item of an entry, that what is used of it reads otherwise from now on.
+    pub fn warnings(&self) -> Vec<Finding> {
+        let world = self.names.world;
+        let mut by_module: BTreeMap<_, Vec<ItemId>> = BTreeMap::new();
+        for item in self.other.intersection(&self.used) {
+            let home = world[*item].module;
+            let apart = self.pairs.of_entries.contains(item).then_some(*item);
+            by_module.entry((home, apart)).or_default().push(*item);
+        }
+        by_module
+            .into_values()
+            .filter_map(|items| self.warning(&items))
+            .collect()
+    }
+
+    fn warning(&self, items: &[ItemId]) -> Option<Finding> {
+        let world = self.names.world;
+        let first = items.first()?;
+        let (file, fact) = self.names.definition(*first)?;
+        let name = |item: ItemId| self.names.name_of(Res::Item(item));
+        let listed = items.iter().filter_map(|item| {
+            let there = self.pairs.all.get(item)?;
+            Some(format!("`{}` than `{}`", name(*there), name(*item)))
+        });
+        let listed: Vec<String> = listed.collect();
+        let message = format!("users get what reads otherwise: {}", listed.join(", "));
+        let warning = Finding::warning(world[file].path.clone(), message);
+        let help = "that one serves for the other is the manifest's word: only types and names are compared";
+        Some(warning.at(fact.name.span).with_help(help.to_owned()))
+    }
+
+    /// The definitions that give way along with one that names them, or that what it names does in turn.
+    fn reached_from(&self, item: ItemId) -> Vec<ItemId> {
+        let mut found = Vec::new();
+        let (mut open, mut seen) = (vec![item], BTreeSet::from([item]));
+        while let Some(item) = open.pop() {
+            for named in named_by(self.names, item) {
+                if self.pairs.all.contains_key(&named) && seen.insert(named) {
+                    open.push(named);
+                    found.push(named);
+                }
+            }
+        }
+        found
+    }
+}
+
+/// The items that the text of a definition and of its `impl`s names.
+fn named_by(names: &Names<'_>, item: ItemId) -> BTreeSet<ItemId> {
+    let module = names.world[item].module;
+    let own = names.definition(item);
+    let own = own.map(|(file, fact)| (file, fact.span, module));
+    let mut found = BTreeSet::new();
+    for (file, span, module) in own.into_iter().chain(names.impls(item)) {
+        let Some(text) = names.file(file) else {
+            continue;
+        };
+        let words = words(&text, span).into_iter().filter(|word| word.is_name);
+        let led = words.flat_map(|word| names.leads_to(&text, module, word.span));
+        found.extend(led.filter_map(|res| match res {
+            Res::Item(item) | Res::Member(item, _) | Res::Variant(item, _) => Some(item),
+            _ => None,
+        }));
+    }
+    found
+}

@@ -1,0 +1,1 @@
+pub fn kernel() -> &'static str { "k" }

@@ -1,0 +1,5 @@
+pub mod probe;
+
+pub fn keep() -> u32 {
+    used::value()
+}

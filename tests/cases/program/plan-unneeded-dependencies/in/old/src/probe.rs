@@ -1,0 +1,3 @@
+pub fn probe() -> u32 {
+    third::load()
+}

@@ -1,0 +1,4 @@
+#[test]
+fn named() {
+    assert_eq!(codegen::names::kernel(), "k");
+}

@@ -1,0 +1,1 @@
+pub fn load() -> u32 { 3 }

@@ -1,0 +1,4 @@
+try:
+    import cupy as cp
+except ImportError:
+    pass

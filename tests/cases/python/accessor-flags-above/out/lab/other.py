@@ -1,0 +1,6 @@
+HAS_GPU = True
+try:
+    import cupy as cp
+    HAS_GPU = True
+except ImportError:
+    cp = None

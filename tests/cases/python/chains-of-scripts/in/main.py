@@ -1,0 +1,5 @@
+import tool
+
+
+def run():
+    return tool.util.load() + tool.util.store()

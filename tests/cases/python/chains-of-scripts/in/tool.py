@@ -1,0 +1,5 @@
+import util
+
+
+def main():
+    return util.load()

@@ -1,0 +1,7 @@
+import held
+
+dev = held.device
+
+
+def f():
+    return dev.count()

@@ -1,0 +1,6 @@
+def count():
+    return 2
+
+
+def name():
+    return "g"

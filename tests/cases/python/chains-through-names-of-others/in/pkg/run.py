@@ -1,0 +1,5 @@
+from pkg import gpu
+
+
+def r():
+    return gpu.count()

@@ -1,0 +1,3 @@
+from pkg.run import gpu
+
+print(gpu.name())

@@ -1,0 +1,3 @@
+from gained.base import TABLE
+
+TABLE.append('a')

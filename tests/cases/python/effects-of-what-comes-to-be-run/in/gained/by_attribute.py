@@ -1,0 +1,3 @@
+import gained.base
+
+gained.base.TABLE += ['u']

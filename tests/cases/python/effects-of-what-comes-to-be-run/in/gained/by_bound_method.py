@@ -1,0 +1,4 @@
+from gained.base import TABLE
+
+add = TABLE.append
+add(1)

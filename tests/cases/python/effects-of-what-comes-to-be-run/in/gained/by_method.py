@@ -1,0 +1,3 @@
+from gained.base import REGISTRY
+
+REGISTRY.add('x')

@@ -1,0 +1,5 @@
+import operator
+
+from gained.base import TABLE
+
+operator.methodcaller('append', 1)(TABLE)

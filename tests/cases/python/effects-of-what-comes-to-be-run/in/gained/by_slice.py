@@ -1,0 +1,3 @@
+from gained import base
+
+base.TABLE[:] = ['zz']

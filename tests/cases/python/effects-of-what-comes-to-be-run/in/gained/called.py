@@ -1,0 +1,3 @@
+from gained.base import register
+
+register('util')

@@ -1,0 +1,8 @@
+from gained.base import calls
+
+
+def callback():
+    print('called')
+
+
+calls(callback)

@@ -1,0 +1,6 @@
+from gained.base import register
+
+
+@register
+def handler():
+    return 1

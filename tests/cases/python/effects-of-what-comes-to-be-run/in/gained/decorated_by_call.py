@@ -1,0 +1,6 @@
+from gained.base import decorator
+
+
+@decorator('a')
+def handler():
+    return 1

@@ -1,0 +1,6 @@
+from gained.base import REGISTRY
+
+
+@REGISTRY
+def handler():
+    return 1

@@ -1,0 +1,4 @@
+import sys
+
+if len(sys.argv) > 7:
+    sys.exit(3)

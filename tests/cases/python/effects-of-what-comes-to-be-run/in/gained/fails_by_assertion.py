@@ -1,0 +1,3 @@
+import sys
+
+assert len(sys.argv) > 5

@@ -1,0 +1,3 @@
+import os
+
+A = {'a': 1}[os.environ.get('GAINED', 'a')]

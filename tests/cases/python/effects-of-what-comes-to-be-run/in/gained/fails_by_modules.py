@@ -1,0 +1,3 @@
+import sys
+
+A = sys.modules['gained.late']

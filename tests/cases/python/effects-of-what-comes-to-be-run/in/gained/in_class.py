@@ -1,0 +1,5 @@
+from gained.base import TABLE
+
+
+class K:
+    TABLE.append('k')

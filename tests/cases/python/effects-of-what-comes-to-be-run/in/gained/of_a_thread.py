@@ -1,0 +1,4 @@
+import threading
+
+T = threading.Thread(target=print, args=('t',))
+T.start()

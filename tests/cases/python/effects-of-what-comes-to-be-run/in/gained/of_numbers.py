@@ -1,0 +1,8 @@
+import numbers
+
+
+class N:
+    pass
+
+
+numbers.Number.register(N)

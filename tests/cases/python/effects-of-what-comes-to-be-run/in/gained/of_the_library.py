@@ -1,0 +1,3 @@
+import json
+
+json.JSONEncoder.item_separator = ' '

@@ -1,0 +1,1 @@
+X = list(map(print, 'ab'))

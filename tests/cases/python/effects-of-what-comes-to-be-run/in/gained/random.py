@@ -1,0 +1,3 @@
+import random
+
+X = random.random()

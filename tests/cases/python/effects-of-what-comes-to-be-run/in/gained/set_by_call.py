@@ -1,0 +1,3 @@
+import gained.base
+
+setattr(gained.base, 'N', 8)

@@ -1,0 +1,3 @@
+from gained.base import CHOICES
+
+X = CHOICES.update(a=1)

@@ -1,0 +1,6 @@
+import gained.base
+from gained.plain import of_by_method
+
+
+def main():
+    return of_by_method(1), gained.base.TABLE

@@ -1,0 +1,2 @@
+def of_annotated(x):
+    return x + 1

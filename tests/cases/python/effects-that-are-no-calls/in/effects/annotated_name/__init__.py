@@ -1,0 +1,3 @@
+from effects.base import register
+
+X: register('x') = 1

@@ -1,0 +1,2 @@
+def of_annotated_name(x):
+    return x + 1

@@ -1,0 +1,2 @@
+def of_attribute(x):
+    return x + 1

@@ -1,0 +1,3 @@
+from effects.base import TEXTS
+
+TEXTS |= {'a': 1}

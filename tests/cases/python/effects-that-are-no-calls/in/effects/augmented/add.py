@@ -1,0 +1,2 @@
+def of_augmented(x):
+    return x + 1

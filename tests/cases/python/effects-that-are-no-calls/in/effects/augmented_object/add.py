@@ -1,0 +1,2 @@
+def of_augmented_object(x):
+    return x + 1

@@ -1,0 +1,5 @@
+from effects.base import Base
+
+
+class Plug(Base):
+    pass

@@ -1,0 +1,5 @@
+from effects.base import WithMeta
+
+
+class Plug(WithMeta):
+    pass

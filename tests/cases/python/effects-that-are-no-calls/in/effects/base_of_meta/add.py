@@ -1,0 +1,2 @@
+def of_base_of_meta(x):
+    return x + 1

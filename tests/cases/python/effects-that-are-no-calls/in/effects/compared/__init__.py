@@ -1,0 +1,3 @@
+from effects.base import ONE
+
+X = 1 in ONE

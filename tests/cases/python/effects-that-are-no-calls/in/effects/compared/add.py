@@ -1,0 +1,2 @@
+def of_compared(x):
+    return x + 1

@@ -1,0 +1,2 @@
+def of_comprehension(x):
+    return x + 1

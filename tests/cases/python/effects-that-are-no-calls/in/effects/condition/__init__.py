@@ -1,0 +1,4 @@
+from effects.base import ONE
+
+if ONE:
+    X = 1

@@ -1,0 +1,2 @@
+def of_condition(x):
+    return x + 1

@@ -1,0 +1,5 @@
+from effects.base import register
+
+
+def g(x=register('a')):
+    return x

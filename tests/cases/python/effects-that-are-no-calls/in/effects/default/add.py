@@ -1,0 +1,2 @@
+def of_default(x):
+    return x + 1

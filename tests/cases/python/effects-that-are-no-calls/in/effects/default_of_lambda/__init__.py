@@ -1,0 +1,3 @@
+from effects.base import register
+
+G = lambda x=register('a'): x

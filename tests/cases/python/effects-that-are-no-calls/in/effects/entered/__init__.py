@@ -1,0 +1,4 @@
+from effects.base import ENTERED
+
+with ENTERED:
+    pass

@@ -1,0 +1,2 @@
+def of_entered(x):
+    return x + 1

@@ -1,0 +1,2 @@
+def of_for_target(x):
+    return x + 1

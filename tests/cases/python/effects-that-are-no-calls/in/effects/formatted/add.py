@@ -1,0 +1,2 @@
+def of_formatted(x):
+    return x + 1

@@ -1,0 +1,3 @@
+from effects.base import ONE
+
+X = list(ONE)

@@ -1,0 +1,2 @@
+def of_gone_through(x):
+    return x + 1

@@ -1,0 +1,5 @@
+from effects.base import FIELD
+
+
+class K:
+    field = FIELD

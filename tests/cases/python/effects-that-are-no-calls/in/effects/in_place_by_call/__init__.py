@@ -1,0 +1,5 @@
+import operator
+
+from effects.base import TABLE
+
+operator.iadd(TABLE, ['a'])

@@ -1,0 +1,2 @@
+def of_in_place_by_call(x):
+    return x + 1

@@ -1,0 +1,5 @@
+import functools
+
+from effects.base import register
+
+X = sorted('ab', key=register)

@@ -1,0 +1,2 @@
+def of_key(x):
+    return x + 1

@@ -1,0 +1,2 @@
+def of_length(x):
+    return x + 1

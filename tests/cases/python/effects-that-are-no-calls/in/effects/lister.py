@@ -1,0 +1,5 @@
+import json
+
+
+def encoders():
+    return json.JSONEncoder.__subclasses__()

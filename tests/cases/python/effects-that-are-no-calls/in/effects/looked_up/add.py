@@ -1,0 +1,2 @@
+def of_looked_up(x):
+    return x + 1

@@ -1,0 +1,3 @@
+from effects.base import Base
+
+Plug = type('Plug', (Base,), {})

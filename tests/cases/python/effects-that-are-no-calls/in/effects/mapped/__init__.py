@@ -1,0 +1,3 @@
+from effects.base import register
+
+X = dict(map(lambda name: (name, register(name)), 'ab'))

@@ -1,0 +1,2 @@
+def of_mapped(x):
+    return x + 1

@@ -1,0 +1,3 @@
+from effects.base import ONE
+
+ONE << 'ops'

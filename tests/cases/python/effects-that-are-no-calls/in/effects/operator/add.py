@@ -1,0 +1,2 @@
+def of_operator(x):
+    return x + 1

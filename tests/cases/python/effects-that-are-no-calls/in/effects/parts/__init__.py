@@ -1,0 +1,3 @@
+import effects.base as base
+
+(base.N, base.M) = 1, 2

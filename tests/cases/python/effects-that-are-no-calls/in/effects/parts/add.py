@@ -1,0 +1,2 @@
+def of_parts(x):
+    return x + 1

@@ -1,0 +1,5 @@
+import heapq
+
+from effects.base import TABLE
+
+X = heapq.heappush(TABLE, 'b')

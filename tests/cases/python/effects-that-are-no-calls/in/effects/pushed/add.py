@@ -1,0 +1,2 @@
+def of_pushed(x):
+    return x + 1

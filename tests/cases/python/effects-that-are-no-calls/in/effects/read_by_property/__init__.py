@@ -1,0 +1,3 @@
+from effects.base import PLAIN
+
+X = PLAIN.value

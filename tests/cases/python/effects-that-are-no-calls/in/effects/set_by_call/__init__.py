@@ -1,0 +1,3 @@
+import effects.base
+
+X = setattr(effects.base, 'N', 8)

@@ -1,0 +1,3 @@
+from effects.base import TABLE
+
+X = TABLE.pop() if TABLE else None

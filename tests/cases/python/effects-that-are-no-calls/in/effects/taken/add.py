@@ -1,0 +1,2 @@
+def of_taken(x):
+    return x + 1

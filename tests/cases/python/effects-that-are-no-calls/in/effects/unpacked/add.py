@@ -1,0 +1,2 @@
+def of_unpacked(x):
+    return x + 1

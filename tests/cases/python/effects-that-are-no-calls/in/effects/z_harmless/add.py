@@ -1,0 +1,2 @@
+def of_z_harmless(x):
+    return x + 1

@@ -1,0 +1,3 @@
+from pkg import quoted as q
+
+print(getattr(q, 'floor')(2.3))

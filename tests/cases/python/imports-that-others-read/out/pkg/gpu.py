@@ -1,0 +1,5 @@
+from math import floor, pi
+
+
+def name():
+    return pi

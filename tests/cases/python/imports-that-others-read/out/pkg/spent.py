@@ -1,0 +1,5 @@
+from math import pi
+
+
+def name():
+    return pi

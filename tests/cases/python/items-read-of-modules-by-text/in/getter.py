@@ -1,0 +1,5 @@
+import operator
+
+import pkg.gpu
+
+print(operator.attrgetter("gpu.count")(pkg)())

@@ -1,0 +1,5 @@
+import sys
+
+import pkg.gpu
+
+print(sys.modules["pkg.gpu"].count(), pkg.gpu.__dict__["count"]())

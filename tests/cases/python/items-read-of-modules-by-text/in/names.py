@@ -1,0 +1,3 @@
+import importlib
+
+print(importlib.import_module("pkg.gpu").name(), [1].count(1))

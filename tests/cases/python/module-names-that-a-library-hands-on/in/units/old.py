@@ -1,0 +1,5 @@
+class Moved:
+    pass
+
+
+STAYS = 1

@@ -1,0 +1,3 @@
+import importlib
+
+G = importlib.import_module("%s.backends" % __package__)

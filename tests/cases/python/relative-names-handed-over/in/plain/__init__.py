@@ -1,0 +1,1 @@
+ENDINGS = [".old.server", ".py"]

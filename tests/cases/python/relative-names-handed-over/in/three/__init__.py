@@ -1,0 +1,4 @@
+from .imports import Lazy
+
+lazy = Lazy(globals())
+lazy.add("Server", ".old.server:Server")

@@ -1,0 +1,3 @@
+from .imports import lazy
+
+lazy(globals(), Server=".old.server")

@@ -1,0 +1,2 @@
+from .legacy.auth import *
+from .legacy.auth import __all__

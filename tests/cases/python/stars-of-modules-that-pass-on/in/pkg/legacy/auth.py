@@ -1,0 +1,9 @@
+__all__ = ["Auth", "make"]
+
+
+class Auth:
+    pass
+
+
+def make():
+    return Auth()

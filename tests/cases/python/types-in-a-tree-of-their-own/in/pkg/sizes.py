@@ -1,0 +1,6 @@
+def size(n):
+    return n
+
+
+def rest(n):
+    return n

@@ -1,0 +1,2 @@
+def size(n):
+    return n

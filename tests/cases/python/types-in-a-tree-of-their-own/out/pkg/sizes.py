@@ -1,0 +1,2 @@
+def rest(n):
+    return n
