@@ -37,12 +37,12 @@ const QUOTES: [&str; 2] = ["\"\"\"", "'''"];
 
 /// What a file begins with, in lower case.
 #[derive(Default)]
-struct Head {
+struct FileHead {
     comments: Vec<String>,
     documentation: Vec<String>,
 }
 
-impl Head {
+impl FileHead {
     fn of(text: &str) -> Self {
         let mut head = Self::default();
         let mut lines = text
@@ -252,7 +252,7 @@ impl SourceFile {
     /// edit". What is the same in two such files is the generator's.
     #[must_use]
     pub fn is_generated(&self) -> bool {
-        let head = Head::of(&self.text);
+        let head = FileHead::of(&self.text);
         let says = |lines: &[String], marks: &[&str]| {
             lines
                 .iter()
