@@ -239,33 +239,59 @@ fn only_imports(file: &SourceFile, unit: &Unit) -> bool {
         && starts().all(|token| token.has(marks::IMPORT))
 }
 
+/// The hashes of a body, and the names in it.
+struct Words {
+    exact: FxHasher,
+    literal: FxHasher,
+    shape: FxHasher,
+    /// Distinct names, keys and numbers that are not local, sorted.
+    features: Vec<u32>,
+    /// Distinct local names, sorted.
+    locals: Vec<u32>,
+}
+
+impl Words {
+    fn new(body: &[Token]) -> Self {
+        let mut features = Vec::with_capacity(body.len() / 3);
+        let mut locals = Vec::with_capacity(body.len() / 4);
+        let mut order = Order::default();
+        let (mut exact, mut literal) = (FxHasher::default(), FxHasher::default());
+        let mut shape = FxHasher::default();
+        for token in body {
+            literal.write_u32(token.id);
+            let (kind, id) = substitution::kind(token);
+            shape.write_u64(u64::from(kind) << 32 | u64::from(id));
+            if token.has(marks::LOCAL) {
+                locals.push(common::Role::Local.id(token.id));
+                exact.write_usize(order.number(token.id));
+            } else {
+                exact.write_u32(token.blind());
+            }
+            features.extend(feature(token));
+        }
+        Self {
+            exact,
+            literal,
+            shape,
+            features: distinct(features),
+            locals: distinct(locals),
+        }
+    }
+}
+
+/// Each once, sorted.
+fn distinct(mut list: Vec<u32>) -> Vec<u32> {
+    list.sort_unstable();
+    list.dedup();
+    list
+}
+
 fn entry(place: (u32, u32), file: &SourceFile, unit: &Unit, in_tests: bool) -> Entry {
     let body = file.body_of(unit);
-    let mut features = Vec::with_capacity(body.len() / 3);
-    let mut locals = Vec::with_capacity(body.len() / 4);
-    let mut order = Order::default();
-    let (mut exact, mut literal) = (FxHasher::default(), FxHasher::default());
-    let mut shape = FxHasher::default();
-    for token in body {
-        literal.write_u32(token.id);
-        let (kind, id) = substitution::kind(token);
-        shape.write_u64(u64::from(kind) << 32 | u64::from(id));
-        if token.has(marks::LOCAL) {
-            locals.push(common::Role::Local.id(token.id));
-            exact.write_usize(order.number(token.id));
-        } else {
-            exact.write_u32(token.blind());
-        }
-        features.extend(feature(token));
-    }
+    let mut words = Words::new(body);
     let head = file.tokens.get(unit.first as usize..unit.body as usize);
     let head = head.unwrap_or_default().iter();
     let parameters = head.filter(|token| token.has(marks::PARAMETER));
-    let mut parameters: Vec<u32> = parameters.map(|token| token.id).collect();
-    for list in [&mut features, &mut locals, &mut parameters] {
-        list.sort_unstable();
-        list.dedup();
-    }
     let weighted = |list: &[u32]| -> Vec<Weighted> {
         let weighted = |id: &u32| Weighted {
             id: *id,
@@ -275,16 +301,15 @@ fn entry(place: (u32, u32), file: &SourceFile, unit: &Unit, in_tests: bool) -> E
     };
     let is_function = matches!(unit.kind, UnitKind::Function | UnitKind::Method);
     let cases = cases(file, unit);
-    exact.write_u32(cases);
+    words.exact.write_u32(cases);
     // Whether two types of one text are one depends on where they stand, so both are compared.
     if unit.kind == UnitKind::Class {
-        exact.write_u32(unit.name);
+        words.exact.write_u32(unit.name);
     }
-    let forwards = unit.name != 0 && features.binary_search(&unit.name).is_ok();
     Entry {
         work: work(file, body, is_function),
         composition: Composition::new(body),
-        forwards,
+        forwards: unit.name != 0 && words.features.binary_search(&unit.name).is_ok(),
         namesakes: common::namesakes(file.language, unit.name),
         delegates: is_function
             && (forwarders::is_delegation(file, unit) || forwarders::is_wiring(file, unit)),
@@ -294,12 +319,12 @@ fn entry(place: (u32, u32), file: &SourceFile, unit: &Unit, in_tests: bool) -> E
         cases,
         file: place.0,
         unit: place.1,
-        exact: exact.finish(),
-        literal: literal.finish(),
-        shape: shape.finish(),
-        features: weighted(&features),
-        locals: weighted(&locals),
-        parameters,
+        exact: words.exact.finish(),
+        literal: words.literal.finish(),
+        shape: words.shape.finish(),
+        features: weighted(&words.features),
+        locals: weighted(&words.locals),
+        parameters: distinct(parameters.map(|token| token.id).collect()),
         size: u32::try_from(body.len()).unwrap_or(u32::MAX),
     }
 }

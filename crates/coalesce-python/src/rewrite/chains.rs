@@ -252,20 +252,32 @@ fn below(
         return;
     }
     item(file, last, used.chain.get(at + 1), found);
-    let moved = |module: usize| file.mapping.new_name(module).is_some();
     if at == 0 {
         return;
     }
-    let (old, new) = (
-        file.graph()
-            .full_name(&Entity::Module(last))
-            .unwrap_or_default(),
-        file.mapping.name_after(last),
-    );
-    if !modules.iter().any(|module| moved(*module)) {
-        lost::keep(file, used, &old, import, found);
-        return;
+    let moved = |module: &usize| file.mapping.new_name(*module).is_some();
+    if modules.iter().any(moved) {
+        renamed(file, used, (root, &modules), import, found);
+    } else {
+        let old = file.graph().full_name(&Entity::Module(last));
+        lost::keep(file, used, &old.unwrap_or_default(), import, found);
     }
+}
+
+/// A chain from a module through others, of which one has another name.
+fn renamed(
+    file: &File<'_>,
+    used: &Use,
+    (root, modules): (usize, &[usize]),
+    import: Option<&ImportStatement>,
+    found: &mut FileEdits,
+) {
+    let Some((last, above)) = modules.split_last() else {
+        return;
+    };
+    let (last, at) = (*last, above.len());
+    let old = file.graph().full_name(&Entity::Module(last));
+    let (old, new) = (old.unwrap_or_default(), file.mapping.name_after(last));
     let root_after = file.mapping.name_after(root);
     let now: String = used
         .chain
@@ -292,7 +304,7 @@ fn below(
             }
         }
         // A package that imports the module by name goes on doing so, under the old name.
-        _ if keeps_binding(file, &modules) => {}
+        _ if keeps_binding(file, modules) => {}
         _ => elsewhere(file, used, at, (&old, &new), import, found),
     }
 }

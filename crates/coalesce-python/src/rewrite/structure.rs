@@ -165,18 +165,10 @@ pub fn packages_above(
             return;
         };
         let made = plan.creates.iter().any(|created| created.path == file);
-        let stays = texts.exists(&file)
-            && !mapping.files.contains_key(&file)
-            && !mapping.gone.contains(&file);
-        if made || stays || arriving.contains(&file) {
+        if made || stays(mapping, texts, &file) || arriving.contains(&file) {
             continue;
         }
-        let plain = TreePath::new(&format!("{package}.{extension}")).ok();
-        if let Some(plain) = plain.filter(|plain| {
-            texts.exists(plain)
-                && !mapping.files.contains_key(plain)
-                && !mapping.gone.contains(plain)
-        }) {
+        if let Some(plain) = plain_module(mapping, texts, (&package, extension)) {
             let message = format!(
                 "`{name}` is a module, not a package: `{}` cannot go below it",
                 way.to
@@ -201,6 +193,21 @@ pub fn packages_above(
             reason: format!("makes the package that `{}` moves to", way.from),
         });
     }
+}
+
+/// Whether a file is there, and stays where it is.
+fn stays(mapping: &Mapping<'_>, texts: &dyn Texts, file: &TreePath) -> bool {
+    texts.exists(file) && !mapping.files.contains_key(file) && !mapping.gone.contains(file)
+}
+
+/// The module that stands where a package should be.
+fn plain_module(
+    mapping: &Mapping<'_>,
+    texts: &dyn Texts,
+    (package, extension): (&TreePath, &str),
+) -> Option<TreePath> {
+    let plain = TreePath::new(&format!("{package}.{extension}")).ok()?;
+    stays(mapping, texts, &plain).then_some(plain)
 }
 
 /// Whether a package without `__init__.py` fits what is around it: it is there already, or the
