@@ -152,11 +152,6 @@ pub struct MoveTable {
 }
 
 /// A module or item gives way to one that is there already and has all of it.
-///
-/// That the one serves for the other is the manifest's word. Held against each other are names, types, parameters,
-/// conditions and what equal texts lead to. In Rust, what users get under another text is a warning, and what
-/// reads alike and uses something that the same module's entry replaces by another text is *not proven*, unless
-/// an entry of its own names that.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct ReplaceTable {
