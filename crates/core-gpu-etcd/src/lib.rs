@@ -23,8 +23,8 @@
 //! that run out there, and gives leases back that are renewed there. A check could then pass while somebody else has
 //! the slot; [`EtcdSlots::token`] tells the two apart. The first claim of a store says so as a warning, once
 //! ([`EtcdSlots::version`], [`EtcdVersion::renews_without_leading`]). Debian 12's `etcd-server` is 3.4.23, with
-//! which all else here was tried; no later one was. Leaders are not paused there: a soak that did so
-//! saw a slot used by two once.
+//! which all else here was tried; no later one was. Soaks do not pause its members: one that did saw a slot used by
+//! two, once in many, and that this was the reason is not shown.
 //!
 //! Kernels that run cannot be called back: the next holder looks how much memory is free before it
 //! begins. Who waits watches for slots that go back, and looks once a second whatever it hears; where no

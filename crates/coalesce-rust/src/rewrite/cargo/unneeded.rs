@@ -62,7 +62,7 @@ fn changes(world: &World, package: &Package, plan: &LanguagePlan) -> bool {
 }
 
 /// Whether a file is one of a package, and of no package inside of it.
-fn is_of(world: &World, package: &Package, path: &TreePath) -> bool {
+pub(super) fn is_of(world: &World, package: &Package, path: &TreePath) -> bool {
     let around = world
         .packages
         .iter()

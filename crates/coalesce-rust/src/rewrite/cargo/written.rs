@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_model::{Unproven, UnprovenKind};
 
-use super::{Gets, Wanted, Wish, is_macro_package, sources};
+use super::{Gets, Wanted, Wish, is_macro_package, sources, unneeded::is_of};
 use crate::{discover::DependencyKind, rewrite::mapping::Mapping};
 
 /// Macros that come to a package without one that their sources name, and that is there where the code comes from.
@@ -64,10 +64,10 @@ fn lacking<'m>(
 
 /// Whether the sources of a package say a name, in code or in text.
 fn names(mapping: &Mapping<'_>, package: usize, name: &str) -> bool {
-    let directory = &mapping.world.package(package).directory;
-    let files = mapping.world.files.iter();
-    let mut own =
-        files.filter(|file| directory.is_root() || file.path.strip_prefix(directory).is_some());
+    let world = mapping.world;
+    let package = world.package(package);
+    let files = world.files.iter();
+    let mut own = files.filter(|file| is_of(world, package, &file.path));
     own.any(|file| {
         let text = mapping.texts.text(&file.path);
         text.is_none_or(|text| {

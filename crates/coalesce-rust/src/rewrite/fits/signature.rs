@@ -388,7 +388,7 @@ impl Signature {
         // Who ignores a result, or calls it in `unsafe`, is warned of that then.
         let warns = (new.is_must_use && !self.is_must_use) || (self.is_unsafe && !new.is_unsafe);
         let asks_more = (self.is_const && !new.is_const) || !new.lifetimes.allow(&self.lifetimes);
-        let more_or_warned = if asks_more || warns {
+        let besides = if asks_more || warns {
             Fits::Unknown
         } else {
             Fits::Yes
@@ -397,7 +397,7 @@ impl Signature {
             // What is done with a result may take another type: `?`, a format, an inferred variable.
             .max(result.min(Fits::Unknown))
             .max(bounds)
-            .max(more_or_warned)
+            .max(besides)
             .max(receivers(self.receiver, new.receiver))
     }
 }
