@@ -1,0 +1,4 @@
+#[derive(der::Kernel)]
+pub struct Saxpy {
+    pub n: u32,
+}

@@ -1,0 +1,1 @@
+pub trait Kernel { fn name(&self) -> &str; }
