@@ -1,6 +1,6 @@
 //! The part of the page of `audit` that tells of the manifest it proposed.
 
-use coalesce_model::envelope::{CycleCounts, Proposal, ProposedEntry, ProposedState};
+use coalesce_model::envelope::{CycleCounts, Forecast, Proposal, ProposedEntry, ProposedState};
 
 use crate::page::{BOLD, DIM, GOOD, PLAIN, Page, WARN, count};
 
@@ -17,23 +17,30 @@ pub fn write(page: &mut Page, proposal: &Proposal) {
     if page.quiet() {
         return;
     }
-    let forecast = &proposal.forecast;
-    let cycles = |counts: CycleCounts| counts.eager + counts.lazy;
     let open = proposal
         .entries
         .iter()
         .filter(|entry| entry.state == ProposedState::Open);
-    page.line(format_args!(
-        "  {} to follow: {}, {}, {}; import cycles {} before, {} after",
-        count(open.count(), "entry"),
+    let open = count(open.count(), "entry");
+    match &proposal.forecast {
+        Some(forecast) => page.line(format_args!("  {open} to follow: {}", told(forecast))),
+        None => page.line(format_args!("  {open} to follow")),
+    }
+    let look = page.command(&["plan", &proposal.path]);
+    page.put(DIM, format_args!("  look: {look}")).end();
+}
+
+/// What following the entries would change.
+fn told(forecast: &Forecast) -> String {
+    let cycles = |counts: CycleCounts| counts.eager + counts.lazy;
+    format!(
+        "{}, {}, {}; import cycles {} before, {} after",
         count(forecast.files, "file"),
         count(forecast.references, "reference"),
         forecast.lines(),
         cycles(forecast.cycles_before),
         cycles(forecast.cycles_after),
-    ));
-    let look = page.command(&["plan", &proposal.path]);
-    page.put(DIM, format_args!("  look: {look}")).end();
+    )
 }
 
 fn write_entry(page: &mut Page, entry: &ProposedEntry) {

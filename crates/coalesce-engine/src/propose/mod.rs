@@ -76,8 +76,7 @@ pub fn propose(
     let (draft, seconds) = drafting.draft();
     let (mut draft, worked) = trial::settle(session, options, draft, seconds);
     let forecast = worked.map(|worked| forecast(&worked, session));
-    let forecast = forecast.unwrap_or_default();
-    draft.forecast = told(&draft, &forecast);
+    draft.forecast = told(&draft, forecast.as_ref());
     ProposedManifest {
         text: draft.text(),
         proposal: Proposal {
@@ -113,15 +112,15 @@ fn forecast(worked: &MigrationPlan, session: &Session) -> Forecast {
 }
 
 /// The forecast in sentences, for the top of the manifest.
-fn told(draft: &Draft, forecast: &Forecast) -> Vec<String> {
+fn told(draft: &Draft, forecast: Option<&Forecast>) -> Vec<String> {
     let open = draft.entries.iter().filter(|entry| entry.is_open()).count();
     let left = draft.entries.len() - open;
+    let mut sentences = vec![format!(
+        "Proposed by `coalesce audit --propose`. Entries that can be followed: {open}; left to you, as \
+         comments: {left}."
+    )];
     let cycles = |counts: CycleCounts| counts.eager + counts.lazy;
-    vec![
-        format!(
-            "Proposed by `coalesce audit --propose`. Entries that can be followed: {open}; left to you, as \
-             comments: {left}."
-        ),
+    sentences.extend(forecast.map(|forecast| {
         format!(
             "Following them changes {} and {}, and leaves {}; import cycles: {} before, {} after.",
             counted(forecast.files, "file"),
@@ -129,10 +128,13 @@ fn told(draft: &Draft, forecast: &Forecast) -> Vec<String> {
             forecast.lines(),
             cycles(forecast.cycles_before),
             cycles(forecast.cycles_after)
-        ),
+        )
+    }));
+    sentences.push(
         "Look: `coalesce plan` on this file. Take the `# ` away from what you have decided."
             .to_owned(),
-    ]
+    );
+    sentences
 }
 
 fn counted(number: usize, noun: &str) -> String {

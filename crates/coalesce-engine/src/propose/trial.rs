@@ -146,7 +146,7 @@ impl Trial<'_> {
         }
     }
 
-    /// The plan of these entries, or why there is none.
+    /// The plan of these entries, or why there is none; of entries that can be followed as they are, also why they are not proven.
     fn work(
         &self,
         draft: &Draft,
@@ -161,8 +161,13 @@ impl Trial<'_> {
         let manifests = [manifest];
         let worked = plan(self.session, &manifests, how)
             .map_err(|failure| failure.entry().message.clone())?;
-        match worked.assembled.refusals.first() {
-            Some(refusal) => Err(format!("{}: {}", refusal.path, refusal.message)),
+        if let Some(refusal) = worked.assembled.refusals.first() {
+            return Err(format!("{}: {}", refusal.path, refusal.message));
+        }
+        let mut entries = entries.iter().filter_map(|at| draft.entries.get(*at));
+        let followed = entries.all(DraftEntry::is_open);
+        match not_proven(&worked).filter(|_| followed && how.depth == Depth::Proof) {
+            Some(why) => Err(why),
             None => Ok(worked),
         }
     }
@@ -189,6 +194,19 @@ impl Trial<'_> {
             self.tell(draft, first, what);
         }
     }
+}
+
+/// What reading could not prove of a plan: nobody is offered that as something to follow.
+fn not_proven(worked: &MigrationPlan) -> Option<String> {
+    let (first, others) = worked.assembled.unproven.split_first()?;
+    let more = match others.len() {
+        0 => String::new(),
+        more => format!(", and {}", super::counted(more, "more place")),
+    };
+    Some(format!(
+        "not proven: {}: `{}`: {}{more}",
+        first.path, first.name, first.why
+    ))
 }
 
 /// What the planner says of an entry alone.

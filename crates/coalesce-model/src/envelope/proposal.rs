@@ -13,8 +13,8 @@ pub struct Proposal {
     pub path: String,
     /// What stands in it, in its order.
     pub entries: Vec<ProposedEntry>,
-    /// What following its open entries would change.
-    pub forecast: Forecast,
+    /// What following its open entries would change; `null` where none can be followed.
+    pub forecast: Option<Forecast>,
 }
 
 /// One entry of a proposed manifest.
@@ -44,7 +44,7 @@ pub enum ProposedState {
     Open,
     /// The copies differ: it is a comment until somebody has decided.
     Decide,
-    /// The planner refuses it: it is a comment with the reason.
+    /// The planner refuses it or cannot prove it: it is a comment with the reason.
     Refused,
 }
 

@@ -117,6 +117,24 @@ impl<'g> Modules<'g> {
         .collect()
     }
 
+    /// Whether the module of one copy imports that of the other one.
+    #[must_use]
+    pub fn builds_on(&self, copy: &Copy, other: &Copy) -> bool {
+        let users = self.users.get(other.module);
+        copy.module != other.module && users.is_some_and(|users| users.contains(&copy.module))
+    }
+
+    /// Why a module that only leads on to another one stays all the same: a package of its own offers it.
+    #[must_use]
+    pub fn offered_by(&self, from: &str, to: &str) -> Option<String> {
+        let separator = self.language().separator();
+        let package = |name: &str| name.split(separator).next().unwrap_or_default().to_owned();
+        let (own, other) = (package(from), package(to));
+        (own != other).then(|| {
+            format!("those who use `{own}` have it from there, and `{to}` is another package's")
+        })
+    }
+
     /// A class with the members that an entry can name; `None` when fewer than two are left.
     #[must_use]
     pub fn class<'r>(&self, duplicate: &'r Duplicate) -> Option<Class<'r>> {

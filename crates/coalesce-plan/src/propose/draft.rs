@@ -65,7 +65,7 @@ pub struct DraftEntry {
     pub first_move: Option<(String, String)>,
     /// Sentences that say why.
     pub reasons: Vec<String>,
-    /// Why it stands as a comment: what the planner said. Entries with decisions do as well.
+    /// Why it stands as a comment: what the planner refused or could not prove. Entries with decisions do as well.
     pub refused: Option<String>,
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_clones::Report;
+use coalesce_clones::{Chapter, Report};
 use coalesce_model::{LanguageGraph, ModuleKind, Texts, envelope::DuplicateKind};
 
 use super::{
@@ -78,7 +78,11 @@ impl Drafting<'_> {
         let mut made = Made::default();
         for graph in self.graphs {
             let modules = Modules::new(*graph, self.report);
-            let duplicates = self.report.duplicates.iter();
+            let duplicates = self
+                .report
+                .duplicates
+                .iter()
+                .filter(|one| is_asked(one.chapter));
             let classes = duplicates.filter_map(|duplicate| modules.class(duplicate));
             let mut classes: Vec<Class<'_>> = classes.collect();
             // Large families of modules that are little alike come to questions only, and take longest.
@@ -88,7 +92,7 @@ impl Drafting<'_> {
             self.classes_give_way(&modules, &wholes, FOR_MODULES, &mut made);
             self.classes_give_way(&modules, &parts, 1.0, &mut made);
             for copies in modules.flags(self.report, self.texts) {
-                self.give_way(&modules, &copies, 1.0, &mut made);
+                self.give_way(&modules, &Copies::new(&copies), 1.0, &mut made);
             }
             self.stubs(&modules, &mut made);
         }
@@ -108,25 +112,35 @@ impl Drafting<'_> {
         made: &mut Made,
     ) {
         for class in classes {
-            self.give_way(modules, &class.copies, time, made);
-            for copies in namesakes(&class.copies) {
+            let of_backends = class.duplicate.chapter == Chapter::Backends;
+            let all = std::iter::once(class.copies.clone()).chain(namesakes(&class.copies));
+            for all in all {
+                let copies = Copies {
+                    all: &all,
+                    of_backends,
+                };
                 self.give_way(modules, &copies, time, made);
             }
         }
     }
 
     /// All of the copies but the best give way to it, where this share of the time is not over.
-    fn give_way(&self, modules: &Modules<'_>, copies: &[Copy], time: f32, made: &mut Made) {
+    fn give_way(&self, modules: &Modules<'_>, class: &Copies<'_>, time: f32, made: &mut Made) {
         if (self.stop)(time) {
             return;
         }
+        let copies = class.all;
         let mut ranked = self.ranked(modules, copies);
         let unfit = |one: &Ranked| {
             copies
                 .get(one.index)
                 .is_none_or(|copy| self.homes.unfit(copy).is_some())
         };
-        ranked.sort_by_key(unfit);
+        let built_on = |one: &Ranked| {
+            let copy = copies.get(one.index);
+            copy.is_some_and(|copy| copies.iter().any(|other| modules.builds_on(copy, other)))
+        };
+        ranked.sort_by_key(|one| (unfit(one), built_on(one)));
         let Some((first, others)) = ranked.split_first().filter(|(first, _)| !unfit(first)) else {
             return;
         };
@@ -135,16 +149,37 @@ impl Drafting<'_> {
             else {
                 continue;
             };
-            if !made.is_free(goes, stays) {
+            // What it imports of the other it does not have itself.
+            if !made.is_free(goes, stays) || modules.builds_on(stays, goes) {
                 continue;
             }
-            let swapped = (others.len() == 1 && !unfit(other))
+            if class.of_backends {
+                self.share(goes, stays, first, made);
+                continue;
+            }
+            let swapped = (others.len() == 1 && !unfit(other) && !modules.builds_on(goes, stays))
                 .then(|| self.entry(stays, goes, other))
                 .flatten()
                 .filter(|_| self.homes.out_of_reach(goes, stays).is_none());
             if let Some(entry) = self.entry(goes, stays, first) {
                 self.decide((goes, stays), entry, swapped, made);
             }
+        }
+    }
+
+    /// Of two backends none is a home for the other: what is the same goes where both can use it, if there is such a place.
+    fn share(&self, goes: &Copy, stays: &Copy, why: &Ranked, made: &mut Made) {
+        let entry = self.entry(goes, stays, why);
+        let Some(entry) = entry.filter(|entry| entry.decisions.is_empty()) else {
+            return;
+        };
+        let why = self
+            .homes
+            .out_of_reach(stays, goes)
+            .unwrap_or_else(|| format!("`{}` stands beside it, for another backend", stays.name));
+        let shared = self.elsewhere(entry, stays, goes, why);
+        if shared.refused.is_none() {
+            made.add(shared, None, goes, stays);
         }
     }
 
@@ -314,7 +349,7 @@ impl Drafting<'_> {
                     let target = modules.redirected_to(at);
                     target
                         .filter(|target| !made.from.contains(&target.name))
-                        .map(|target| self.redirect(&module.name, &target.name, used))
+                        .map(|target| self.redirect(modules, (&module.name, &target.name), used))
                 }
                 _ => None,
             };
@@ -324,7 +359,7 @@ impl Drafting<'_> {
         }
     }
 
-    fn redirect(&self, from: &str, to: &str, used: usize) -> DraftEntry {
+    fn redirect(&self, modules: &Modules<'_>, (from, to): (&str, &str), used: usize) -> DraftEntry {
         let users = if used == 1 {
             "1 module still imports".to_owned()
         } else {
@@ -335,8 +370,46 @@ impl Drafting<'_> {
             verb: DraftVerb::ReplaceModule,
             to: to.to_owned(),
             shim: self.shims,
+            refused: modules.offered_by(from, to),
             ..removal(from)
         }
+    }
+}
+
+/// Copies of each other.
+struct Copies<'c> {
+    all: &'c [Copy],
+    /// They stand once for each backend.
+    of_backends: bool,
+}
+
+impl<'c> Copies<'c> {
+    const fn new(all: &'c [Copy]) -> Self {
+        Self {
+            all,
+            of_backends: false,
+        }
+    }
+}
+
+/// Whether a class is one that somebody may want as one: not what has its reason to be there more than once, and not
+/// what nobody imports.
+const fn is_asked(chapter: Chapter) -> bool {
+    match chapter {
+        Chapter::Product
+        | Chapter::Next
+        | Chapter::Alike
+        | Chapter::Variants
+        | Chapter::Kernels
+        | Chapter::Packages
+        | Chapter::Backends
+        | Chapter::Kept => true,
+        Chapter::Asked
+        | Chapter::Programs
+        | Chapter::Tests
+        | Chapter::Examples
+        | Chapter::Generated
+        | Chapter::Vendored => false,
     }
 }
 
@@ -396,9 +469,10 @@ fn is_beside(a: &Copy, b: &Copy) -> bool {
     a.path.parent() == b.path.parent()
 }
 
-/// What a program begins with: nobody calls that of another one.
+/// What a program begins with, and what the language calls of a module by its name: nobody takes that of another one.
 fn is_program(copy: &Copy) -> bool {
-    copy.item.as_deref() == Some("main")
+    let item = copy.item.as_deref();
+    matches!(item, Some("main" | "__getattr__" | "__dir__"))
 }
 
 /// The items of a class that are called the same, where others are called otherwise: a class holds
