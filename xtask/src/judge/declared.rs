@@ -70,7 +70,12 @@ impl<'a> Declared<'a> {
     /// Whether a name that was not there may come.
     pub fn may_come(&self, pair: Pair<'_>, name: &str, one: &Name) -> bool {
         let (from, to) = (&self.done.from, &self.done.to);
-        let is_target = pair.new == parent(to) || pair.new == to;
+        let is_target = match self.done.kind {
+            // A module has what it had; who stands around it gets a submodule.
+            Kind::Module => false,
+            Kind::Item => pair.new == parent(to),
+            Kind::Replace | Kind::Merge => pair.new == parent(to) || pair.new == to,
+        };
         let own_module = one.kind == "module" && one.what.iter().all(|what| self.is_own(what));
         let of_shim = self.done.shim
             && (name.starts_with('_') && pair.new == parent(from) || self.is_shim(pair));

@@ -56,10 +56,9 @@ def leaves_of(value, depth=0):
             yield from leaves_of(each, depth + 1)
     elif depth < 4 and isinstance(value, dict):
         for key, each in value.items():
-            for leaf in leaves_of(each, depth + 1):
+            # What holds nothing is an entry, too.
+            for leaf in list(leaves_of(each, depth + 1)) or ["nothing"]:
                 yield f"{written(key)}: {leaf}"
-            if not each:
-                yield f"{written(key)}:"
     else:
         yield written(value)
 
