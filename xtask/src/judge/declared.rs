@@ -50,7 +50,29 @@ impl<'a> Declared<'a> {
         let full = format!("{}.{name}", pair.old);
         let said = self.lost.iter().any(|lost| is_within(&full, lost));
         let moved = is_within(&full, &self.done.from) && !self.done.shim && pair.old == pair.new;
-        said || moved || self.is_renamed_import(pair, name, one, after)
+        said || moved
+            || self.went_along(pair, name, one)
+            || self.is_renamed_import(pair, name, one, after)
+    }
+
+    /// Whether it is an import of the module that an item leaves, which nothing of that needs any more. Of a
+    /// package, or in `__all__`, it would be a name for others. A star import of that module loses it, too: what is
+    /// no library there is a name that somebody may take from there.
+    fn went_along(&self, pair: Pair<'_>, name: &str, one: &Name) -> bool {
+        let source = parent(&self.done.from);
+        let before = self.before.get(source).and_then(Reading::names);
+        let there = before.and_then(|before| before.names.get(name));
+        let list = before.and_then(|before| before.names.get("__all__"));
+        let entry = format!("'{name}'");
+        let offered = list.is_some_and(|list| list.what.contains(&entry));
+        let imported = there.is_some_and(|there| there.how == "imported" && there.what == one.what);
+        let library = one.kind == "module" && !one.what.iter().any(|what| self.is_own(what));
+        let by_star = one.how == "own" && library;
+        !self.is_of_module()
+            && imported
+            && !offered
+            && (pair.old == source || by_star)
+            && !self.is_package(pair.old)
     }
 
     /// Whether it is a user's import of what moved, which is imported by its new name now. Of a package it

@@ -1,9 +1,10 @@
 """What the names of an imported module are: read in a process of its own, since reading may load more.
 
-A name is [how, kind, what, warnings]: `how` is "own" where the module has it by itself, "asked" where it gives
-it when it is asked for. `what` is module and qualified name of a class or a function, the name of a module, and
+A name is [how, kind, what, warnings]: `how` is "own" where the module has it by itself, "imported" where a statement
+of it imports that, "asked" where it gives it when it is asked for. `what` is module and qualified name of a class or a function, the name of a module, and
 for anything else its type with what it holds, as far as that is plain.
 """
+import ast
 import json
 import os
 import signal
@@ -83,9 +84,24 @@ def heard(told):
     return sorted({f"{each.category.__name__}: {each.message}"[:LENGTH] for each in told})
 
 
+def imported_by(module):
+    """The names that import statements of a module bind, those of its functions and classes aside."""
+    names, left = set(), []
+    try:
+        left.append(ast.parse(module.__spec__.loader.get_source(module.__name__)))
+    except (AttributeError, ImportError, SyntaxError, TypeError, ValueError):
+        return names  # It has no source: all of it counts as its own.
+    while left:
+        node = left.pop()
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            names.update(each.asname or each.name.partition(".")[0] for each in node.names)
+        elif not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
+            left.extend(ast.iter_child_nodes(node))
+    return names
+
+
 def name_of(module, name):
-    """One name, or None where the module has none."""
-    how = "own" if name in vars(module) else "asked"
+    """[kind, what, warnings] of a name, or None where the module has none."""
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         try:
@@ -94,7 +110,7 @@ def name_of(module, name):
             return None
         except BaseException as problem:  # What a module's own `__getattr__` raises may be anything.
             kind, what = "raises", [type(problem).__name__]
-    return [how, kind, what, heard(told)]
+    return [kind, what, heard(told)]
 
 
 def star_of(name):
@@ -106,7 +122,7 @@ def star_of(name):
             exec(f"from {name} import *", space)
         except BaseException as problem:
             return {"error": f"{type(problem).__name__}: {problem}"[:LENGTH]}
-    return {"names": sorted(set(space) - {"__builtins__"}), "warnings": heard(told)}
+    return {"names": sorted(set(space) - OF_ITS_PLACE), "warnings": heard(told)}
 
 
 def texts(value):
@@ -123,12 +139,13 @@ def names_of(name, probes):
         every.update(dict.fromkeys(texts(dir(module))))
     except BaseException:
         pass  # A `__dir__` of the tree; what it would have named is asked for by `__all__`.
-    found = {}
+    imported, found = imported_by(module), {}
     for each in every:
         if each not in OF_ITS_PLACE:
             one = name_of(module, each)
+            how = "asked" if each not in own else "imported" if each in imported else "own"
             if one is not None:
-                found[each] = ["own" if each in own else "asked", *one[1:]]
+                found[each] = [how, *one]
     return {"names": found, "star": star_of(name)}
 
 

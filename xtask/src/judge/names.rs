@@ -17,7 +17,8 @@ pub const UNSETTLED: &str = "?";
 /// One name of a module.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Name {
-    /// Whether the module has it by itself, or gives it when it is asked.
+    /// `own`, `imported` where a statement of the module imports it, or `asked` where the module gives it when it
+    /// is asked for.
     pub how: String,
     /// `module`, `class`, `function`, `constant`, or `raises`.
     pub kind: String,

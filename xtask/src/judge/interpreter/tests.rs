@@ -170,6 +170,18 @@ fn a_private_name_that_is_gone_is_told() {
 }
 
 #[test]
+fn an_import_that_only_what_left_needed_may_go_with_it() {
+    let changed = moved(&[("pkg/shapes.py", "def _area(square):\n    return 1\n")]);
+    assert_eq!(objection(&square(), &changed), None);
+    // Elsewhere it is a name that is gone.
+    let package = PACKAGE
+        .replace("from .registry import TABLE\n", "")
+        .replace("\"TABLE\", ", "");
+    let changed = moved(&[("pkg/__init__.py", &package)]);
+    names(&changed, &square(), "pkg.TABLE: constant builtins:dict");
+}
+
+#[test]
 fn a_name_that_has_come_is_told() {
     let changed = moved(&[(
         "pkg/later.py",
