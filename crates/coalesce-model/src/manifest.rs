@@ -10,12 +10,12 @@ mod record;
 mod tables;
 mod write;
 
-pub use guard::{GUARD_HEAD, GUARD_PACKAGE, is_guard};
-pub use read::{FURTHER_MISTAKES, MOST_MISTAKES};
-pub use record::{AppliedEntries, applied_line, record_path};
 use std::fmt;
 
+pub use guard::{GUARD_HEAD, GUARD_PACKAGE, is_guard};
 pub use meant::{did_you_mean, name_meant, nearest};
+pub use read::{FURTHER_MISTAKES, MOST_MISTAKES};
+pub use record::{AppliedEntries, applied_line, record_path, removal_line};
 use schemars::JsonSchema;
 use serde::Deserialize;
 pub use tables::EXAMPLES;

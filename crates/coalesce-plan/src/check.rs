@@ -15,7 +15,7 @@ use coalesce_model::{
     Texts, TreePath,
     manifest::{
         Accessor, Entry, FURTHER_MISTAKES, MOST_MISTAKES, Manifest, ManifestError, Name, Removal,
-        Verb, applied_line, did_you_mean, name_meant,
+        Verb, applied_line, did_you_mean, name_meant, removal_line,
     },
 };
 
@@ -227,6 +227,10 @@ impl<'a> Checker<'a> {
         if found.is_empty() {
             if !manifest.applied.has_removal(removal) {
                 self.missing(manifest, name);
+                // Nothing tells one that was applied from one that is mistyped, unless another name is near.
+                if let Some(error) = self.errors.last_mut().filter(|error| error.help.is_none()) {
+                    error.help = Some(record_help(manifest, &removal_line(removal)));
+                }
             }
             return;
         }
@@ -359,11 +363,7 @@ impl<'a> Checker<'a> {
         let Some(error) = self.errors.last_mut().filter(|_| arrived) else {
             return;
         };
-        let record = format!(
-            "if it was applied already, say so in `{}.applied` beside the manifest: `{}`",
-            manifest.id,
-            applied_line(entry)
-        );
+        let record = record_help(manifest, &applied_line(entry));
         error.help = Some(match error.help.take() {
             Some(near) => format!("{near} {record}"),
             None => record,
@@ -554,6 +554,12 @@ impl<'a> Checker<'a> {
             }
         }
     }
+}
+
+/// How to tell that an entry was applied.
+fn record_help(manifest: &Manifest, line: &str) -> String {
+    let id = &manifest.id;
+    format!("if it was applied already, say so in `{id}.applied` beside the manifest: `{line}`")
 }
 
 /// Whether a text carries the marker of the shims of this manifest.

@@ -234,6 +234,11 @@ pub fn verdict(page: &mut Page, verify: &Verify) {
         }
         None => {}
     }
+    if !verify.not_checked.is_empty() {
+        let configurations = count(verify.not_checked.len(), "configuration");
+        let unknown = format_args!("; {configurations} of `matrix` could not be checked");
+        page.put(PLAIN, unknown);
+    }
     if verify.failing_before > 0 {
         let failures = count(verify.failing_before, "failure");
         let unknown = format_args!("; {failures} before and after, of which nothing is known");
