@@ -30,8 +30,12 @@ const BOUND_TWICE: &[(&str, &str)] = &[
 ];
 
 fn plan(tree: &Path) -> serde_json::Value {
+    plan_of(tree, "m.toml")
+}
+
+fn plan_of(tree: &Path, manifest: &str) -> serde_json::Value {
     let output = Command::new(env!("CARGO_BIN_EXE_coalesce-under-test"))
-        .args(["plan", "m.toml", "--format", "json", "--no-cache"])
+        .args(["plan", manifest, "--format", "json", "--no-cache"])
         .current_dir(tree)
         .stdin(Stdio::null())
         .output()
@@ -78,6 +82,98 @@ fn a_pasted_decision_is_one_that_the_planner_takes() {
     let scratch = tempfile::tempdir().unwrap();
     write_tree(scratch.path(), &read_tree(&case).unwrap()).unwrap();
     follow(scratch.path());
+}
+
+/// A line that a refusal says to write, and where.
+enum Line {
+    /// Before the first table.
+    AtTheTop(String),
+    /// In this table, in the place of what it has by that key.
+    InTable(&'static str, String),
+    /// In the last entry, likewise.
+    InEntry(String),
+}
+
+/// Every line that an answer says to write.
+fn lines_to_write(answer: &serde_json::Value) -> Vec<Line> {
+    let findings = answer
+        .get("findings")
+        .and_then(|findings| findings.as_array());
+    let helps = findings
+        .into_iter()
+        .flatten()
+        .filter_map(|finding| finding.get("help")?.as_str());
+    let mut lines = Vec::new();
+    for help in helps {
+        // An alternative is not written besides.
+        let help = help.split(" (or ").next().unwrap_or(help);
+        if let Some((_, line)) = help.split_once("write at the top of the manifest: ") {
+            lines.push(Line::AtTheTop(line.to_owned()));
+        } else if let Some((_, line)) = help.split_once("write in `[allow]` of the manifest: ") {
+            lines.push(Line::InTable("[allow]", line.to_owned()));
+        } else if let Some((_, rest)) = help.split_once("write `decide") {
+            let (table, _) = rest.rsplit_once("}`").unwrap();
+            lines.push(Line::InEntry(format!("decide{table}}}")));
+        }
+    }
+    lines
+}
+
+/// The manifest with a line written as it is said.
+fn written(manifest: &str, line: &Line) -> String {
+    let key_of = |text: &str| text.split('=').next().map(|key| key.trim().to_owned());
+    let without = |text: &str, line: &str| {
+        let kept = text.lines().filter(|other| key_of(other) != key_of(line));
+        kept.map(|line| format!("{line}\n")).collect::<String>()
+    };
+    match line {
+        Line::AtTheTop(line) => format!("{line}\n{manifest}"),
+        Line::InTable(table, line) => {
+            assert!(manifest.contains(table), "no {table} in {manifest}");
+            without(manifest, line).replace(table, &format!("{table}\n{line}"))
+        }
+        Line::InEntry(line) => format!("{}{line}\n", without(manifest, line)),
+    }
+}
+
+/// Writes all that is advised, and expects that the same is refused no more.
+fn follow_all(case: &str, manifest: &str) {
+    let case = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("cases/program")
+        .join(case);
+    let scratch = tempfile::tempdir().unwrap();
+    write_tree(scratch.path(), &read_tree(&case.join("in")).unwrap()).unwrap();
+    let before = plan_of(scratch.path(), manifest);
+    let lines = lines_to_write(&before);
+    assert!(!lines.is_empty(), "{before:#}");
+    let place = scratch.path().join(manifest);
+    let text = fs::read_to_string(&place).unwrap();
+    let text = lines.iter().fold(text, |text, line| written(&text, line));
+    fs::write(&place, &text).unwrap();
+    let after = plan_of(scratch.path(), manifest);
+    assert!(after.get("error").is_none(), "{text}\n{after:#}");
+    assert!(lines_to_write(&after).is_empty(), "{text}\n{after:#}");
+    let grade = after
+        .pointer("/answer/grade")
+        .and_then(|grade| grade.as_str());
+    assert!(grade.is_some(), "{text}\n{after:#}");
+}
+
+#[test]
+fn all_that_refusals_say_to_write_can_be_written_together() {
+    for (case, manifest) in [
+        ("refused-several-allowances", "m.toml"),
+        ("refused-several-allowances", "one-allowed.toml"),
+        ("refused-several-guards", "m.toml"),
+        ("refused-several-guards", "one-allowed.toml"),
+        ("refused-merge-undecided", "m.toml"),
+        ("refused-merge-undecided", "some.toml"),
+        ("refused-merge-of-packages", "m.toml"),
+        ("refused-guarded-import", "m.toml"),
+        ("refused-import-time-requirement", "m.toml"),
+    ] {
+        follow_all(case, manifest);
+    }
 }
 
 /// Runs a line as somebody types it, in a shell that finds the program.

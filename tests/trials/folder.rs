@@ -1,7 +1,8 @@
 //! A folder is a tree, commands, and what must come of them.
 //!
 //! A case is a folder, and a new case needs no Rust:
-//! - `in/`: the tree before; `args`: one call of `coalesce` a line
+//! - `in/`: the tree before; `args`: one call of `coalesce` a line; of one that ends in ` | answer` only findings
+//!   and the answer are kept
 //! - `links`, optional: symbolic links to make first, `path -> target` a line
 //! - `out/`: the tree after; left out when nothing may change
 //! - `stdout`, `stderr`: what each call printed, with its exit code; left out when nothing
@@ -55,8 +56,17 @@ pub fn run(folder: &Path) -> anyhow::Result<()> {
     let mut changes = 0;
     let mut now = before.clone();
     for call in calls.lines().filter(|call| !call.is_empty()) {
-        let output = case.coalesce(call)?;
-        note(&mut stdout, call, &output.stdout, Some(&output))?;
+        let (words, only_answer) = match call.strip_suffix(" | answer") {
+            Some(words) => (words, true),
+            None => (call, false),
+        };
+        let output = case.coalesce(words)?;
+        let kept = if only_answer {
+            answer(&output.stdout)
+        } else {
+            output.stdout.clone()
+        };
+        note(&mut stdout, call, &kept, Some(&output))?;
         if !output.stderr.is_empty() {
             note(&mut stderr, call, &output.stderr, None)?;
         }
@@ -72,6 +82,34 @@ pub fn run(folder: &Path) -> anyhow::Result<()> {
         case.undo(changes, &before)?;
     }
     Ok(())
+}
+
+/// The lines of a page that tell of findings, and what was proven.
+fn answer(page: &[u8]) -> Vec<u8> {
+    const LABELS: [&str; 5] = [
+        "Refused: ",
+        "Not proven: ",
+        "Resolved: ",
+        "Compiled: ",
+        "Tested: ",
+    ];
+    let text = String::from_utf8_lossy(page);
+    let is_kept = |line: &&str| {
+        let is_finding = line.contains(": error[") || line.contains(": warning[");
+        let is_note = line.contains(": note: ") || line.starts_with("note: ");
+        is_finding
+            || is_note
+            || line.starts_with("error[")
+            || line.starts_with("warning[")
+            || line.starts_with("    help: ")
+            || LABELS.iter().any(|label| line.starts_with(label))
+    };
+    let kept: String = text
+        .lines()
+        .filter(is_kept)
+        .map(|line| format!("{line}\n"))
+        .collect();
+    kept.into_bytes()
 }
 
 /// Whether `rollback` undoes what a call changes.

@@ -17,10 +17,11 @@ pub struct Random {
 }
 
 impl Random {
-    /// The row that belongs to `seed`.
+    /// The row that belongs to `seed`. It begins at its hash: a row that begins at a multiple of the step
+    /// is the one of the next seed without its first number.
     pub const fn new(seed: u64) -> Self {
         Self {
-            state: seed.wrapping_mul(STEP),
+            state: mixed(seed.wrapping_add(STEP)),
         }
     }
 
@@ -43,5 +44,39 @@ impl Random {
     /// Yes, in so many of a hundred cases.
     pub const fn percent(&mut self, share: u64) -> bool {
         self.next() % 100 < share
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    fn row(seed: u64) -> Vec<u64> {
+        let mut random = Random::new(seed);
+        (0..50).map(|_| random.next()).collect()
+    }
+
+    #[test]
+    fn rows_of_seeds_that_follow_each_other_have_nothing_in_common() {
+        let rows: Vec<Vec<u64>> = (0..200).map(row).collect();
+        let numbers: BTreeSet<u64> = rows.iter().flatten().copied().collect();
+        assert_eq!(numbers.len(), 200 * 50);
+        // Nor are they alike one by one, as they would be if only the first were hashed.
+        let choices = |row: &Vec<u64>| row.iter().map(|number| number % 10).collect::<Vec<_>>();
+        for two in rows.windows(2) {
+            let [one, next] = two else { unreachable!() };
+            for shift in 0..5 {
+                let pairs = choices(one).into_iter().skip(shift).zip(choices(next));
+                let alike = pairs.filter(|(here, there)| here == there).count();
+                assert!(alike < 25, "{alike} of 50 are alike, {shift} further");
+            }
+        }
+    }
+
+    #[test]
+    fn a_seed_gives_the_same_row_each_time() {
+        assert_eq!(row(7), row(7));
     }
 }

@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use coalesce_model::TreePath;
+use coalesce_model::{TreePath, manifest::did_you_mean};
 
 use crate::{
     Error, ErrorKind, FileChange, Metadata, begin,
@@ -184,14 +184,14 @@ impl Store {
     /// the migration stands as it did.
     pub fn rollback(&self, id: Option<&str>) -> Result<Option<Applied>, Error> {
         if !self.state.exists() {
-            return id.map_or(Ok(None), |id| Err(unknown(id)));
+            return id.map_or(Ok(None), |id| Err(unknown(id, &[])));
         }
         let _lock = self.state.lock()?;
         self.refuse_unfinished()?;
         let done = self.done()?;
         let named = |entry: &Entry| id.is_none_or(|id| id == entry.id);
         let Some(at) = done.iter().position(named) else {
-            return id.map_or(Ok(None), |id| Err(unknown(id)));
+            return id.map_or(Ok(None), |id| Err(unknown(id, &done)));
         };
         let (later, rest) = done.split_at(at);
         let Some(entry) = rest.first() else {
@@ -333,7 +333,9 @@ fn refuse_shared(record: &Record, later: &[Entry]) -> Result<(), Error> {
     Err(Error::paths(ErrorKind::NoSuchMigration, message, shared))
 }
 
-fn unknown(id: &str) -> Error {
-    let message = format!("there is no migration `{id}` to undo; `coalesce status` lists them");
+fn unknown(id: &str, known: &[Entry]) -> Error {
+    let near = did_you_mean(id, known.iter().map(|entry| entry.id.as_str()));
+    let near = near.unwrap_or_else(|| "`coalesce status` lists them".to_owned());
+    let message = format!("there is no migration `{id}` to undo; {near}");
     Error::new(ErrorKind::NoSuchMigration, message)
 }

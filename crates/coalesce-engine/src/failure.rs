@@ -71,6 +71,13 @@ impl Failure {
         self
     }
 
+    /// Adds what would help, if anything would.
+    #[must_use]
+    pub fn hints(mut self, hint: Option<String>) -> Self {
+        self.0.hints.extend(hint);
+        self
+    }
+
     /// The error as it is printed.
     #[must_use]
     pub const fn entry(&self) -> &ErrorEntry {

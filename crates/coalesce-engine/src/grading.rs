@@ -49,6 +49,7 @@ fn graded(plan: &MigrationPlan, ran: Option<&Verify>) -> Answer {
         configurations: ran
             .map(|ran| ran.configurations.clone())
             .unwrap_or_default(),
+        not_checked: ran.map(|ran| ran.not_checked.clone()).unwrap_or_default(),
         edited_lines: ran.map(|ran| ran.edited_lines).unwrap_or_default(),
     }
 }
@@ -105,6 +106,12 @@ fn ran_parts(ran: &Verify) -> Vec<String> {
         "{judged} checked on the planned tree, none fails that did not"
     )];
     let lines = ran.edited_lines;
+    if !ran.not_checked.is_empty() {
+        parts.push(format!(
+            "{} of `matrix` could not be checked",
+            counted(ran.not_checked.len(), "configuration")
+        ));
+    }
     if lines.only_resolved > 0 {
         parts.push(format!(
             "{} of {} edited lines were in no configuration, and are resolved by reading only",

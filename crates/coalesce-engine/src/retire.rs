@@ -6,7 +6,7 @@ use coalesce_model::{
     Finding, LanguageKind, Reference, Refusal, Severity, TreePath,
     envelope::ShimEntry,
     finding::codes,
-    manifest::{Manifest, nearest},
+    manifest::{Manifest, did_you_mean},
     release,
 };
 use coalesce_plan::{Assembled, PlanSource, assemble};
@@ -113,10 +113,8 @@ fn selected(
 
 fn unknown_shim(name: &str, all: &[ShimEntry]) -> Failure {
     let failure = Failure::user(format!("there is no shim at `{name}`"));
-    match nearest(name, all.iter().map(|shim| shim.name.as_str())) {
-        Some(near) => failure.hint(format!("did you mean `{near}`?")),
-        None => failure.hint("`coalesce status` lists them"),
-    }
+    let near = did_you_mean(name, all.iter().map(|shim| shim.name.as_str()));
+    failure.hint(near.unwrap_or_else(|| "`coalesce status` lists them".to_owned()))
 }
 
 /// Why a shim that was asked for by name or release does not go.

@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 
 use coalesce_model::{
     ByteSpan, Code, Finding, LanguageKind, LineIndex, Severity, TreePath, finding::codes,
+    manifest::did_you_mean,
 };
 use memchr::memmem;
 
@@ -154,17 +155,19 @@ impl Allowance {
     }
 
     /// What is wrong with a comment that allows nothing, and what to do.
-    fn complaint(&self, known: bool) -> (String, &'static str) {
-        if !known {
+    fn complaint(&self, rules: &[&str]) -> (String, String) {
+        if !rules.contains(&self.code.as_str()) {
             let message = format!("there is no rule `{}`", self.code);
-            return (message, "`coalesce explain --help` lists the codes");
+            let near = did_you_mean(&self.code, rules.iter().copied());
+            let lists = || "`coalesce explain --help` lists the codes".to_owned();
+            return (message, near.unwrap_or_else(lists));
         }
         if !self.has_reason {
             let message = "this allows nothing: it gives no reason".to_owned();
-            return (message, "write `coalesce: allow(CODE, why)`");
+            return (message, "write `coalesce: allow(CODE, why)`".to_owned());
         }
         let message = format!("nothing here is `{}`", self.code);
-        (message, "take the comment away")
+        (message, "take the comment away".to_owned())
     }
 
     /// What is told of a comment that allows nothing.
@@ -172,21 +175,20 @@ impl Allowance {
         if OF_DUPLICATES.contains(&self.code.as_str()) {
             return None;
         }
-        let own = subject.settings.rules.iter();
-        let known = codes::ALL.iter().any(|code| code.0 == self.code)
-            || own.into_iter().any(|rule| rule.name == self.code);
+        let own = subject.settings.rules.iter().map(|rule| rule.name.as_str());
+        let rules: Vec<&str> = codes::ALL.iter().map(|code| code.0).chain(own).collect();
         // A rule that does not run finds nothing to allow.
         if subject.settings.off.contains(&self.code) {
             return None;
         }
-        let (message, help) = self.complaint(known);
+        let (message, help) = self.complaint(&rules);
         Some(Finding {
             code: codes::UNUSED_ALLOW,
             severity: Severity::Warning,
             path: self.path.clone(),
             span: Some(self.span),
             message,
-            help: Some(help.to_owned()),
+            help: Some(help),
         })
     }
 }

@@ -4,14 +4,18 @@
 //! contradict each other. Whether the names exist is the plan's business.
 
 mod guard;
+mod meant;
 mod read;
 mod record;
 mod tables;
 mod write;
 
+use std::fmt;
+
 pub use guard::{GUARD_HEAD, GUARD_PACKAGE, is_guard};
+pub use meant::{did_you_mean, name_meant, nearest};
 pub use read::{FURTHER_MISTAKES, MOST_MISTAKES};
-pub use record::{AppliedEntries, applied_line, record_path};
+pub use record::{AppliedEntries, applied_line, record_path, removal_line};
 use schemars::JsonSchema;
 use serde::Deserialize;
 pub use tables::EXAMPLES;
@@ -192,6 +196,16 @@ pub enum Choice {
     Rename(String),
 }
 
+impl fmt::Display for Choice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::KeepInto => f.write_str("keep-into"),
+            Self::KeepFrom => f.write_str("keep-from"),
+            Self::Rename(name) => write!(f, "rename:{name}"),
+        }
+    }
+}
+
 impl Choice {
     /// The choice that `text` is; `None` for what is none.
     #[must_use]
@@ -275,16 +289,4 @@ impl Manifest {
 #[must_use]
 pub fn schema() -> schemars::Schema {
     json_schema::as_read::<tables::Document>()
-}
-
-/// The candidate nearest to `name`, close enough to be a slip of the pen: at most a third of its
-/// length away by Damerau–Levenshtein distance.
-#[must_use]
-pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    candidates
-        .into_iter()
-        .map(|candidate| (strsim::damerau_levenshtein(name, candidate), candidate))
-        .filter(|(distance, _)| *distance <= (name.chars().count() / 3).max(2))
-        .min()
-        .map(|(_, candidate)| candidate)
 }

@@ -15,12 +15,12 @@ use coalesce_model::{
     Texts, TreePath,
     manifest::{
         Accessor, Entry, FURTHER_MISTAKES, MOST_MISTAKES, Manifest, ManifestError, Name, Removal,
-        Verb, applied_line, nearest,
+        Verb, applied_line, did_you_mean, name_meant, removal_line,
     },
 };
 
 use self::names::Names;
-use crate::names::{meant, unfit};
+use crate::names::unfit;
 
 /// How far an entry is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -227,6 +227,10 @@ impl<'a> Checker<'a> {
         if found.is_empty() {
             if !manifest.applied.has_removal(removal) {
                 self.missing(manifest, name);
+                // Nothing tells one that was applied from one that is mistyped, unless another name is near.
+                if let Some(error) = self.errors.last_mut().filter(|error| error.help.is_none()) {
+                    error.help = Some(record_help(manifest, &removal_line(removal)));
+                }
             }
             return;
         }
@@ -359,11 +363,7 @@ impl<'a> Checker<'a> {
         let Some(error) = self.errors.last_mut().filter(|_| arrived) else {
             return;
         };
-        let record = format!(
-            "if it was applied already, say so in `{}.applied` beside the manifest: `{}`",
-            manifest.id,
-            applied_line(entry)
-        );
+        let record = record_help(manifest, &applied_line(entry));
         error.help = Some(match error.help.take() {
             Some(near) => format!("{near} {record}"),
             None => record,
@@ -376,7 +376,9 @@ impl<'a> Checker<'a> {
             .iter()
             .flat_map(|graph| graph.modules())
             .map(|module| module.name.as_str());
-        let help = meant(&name.text, names).map(|near| format!("did you mean `{near}`?"));
+        // What something goes to is not where it comes from.
+        let names = names.filter(|other| !self.names.is_target(other));
+        let help = name_meant(&name.text, names);
         self.errors.push(manifest.error(
             name.span,
             format!("there is no module `{}`", name.text),
@@ -446,9 +448,9 @@ impl<'a> Checker<'a> {
         let leaving = top(&module.name);
         let mut tops: Vec<String> = modules().map(|other| top(&other.name)).collect();
         tops.retain(|top| *top != leaving);
-        let near = nearest(&wanted, tops.iter().map(String::as_str));
+        let near = did_you_mean(&wanted, tops.iter().map(String::as_str));
         let help = match near {
-            Some(near) => Some(format!("did you mean `{near}`?")),
+            Some(near) => Some(near),
             None if alone && module.language == LanguageKind::Rust => Some(format!(
                 "a crate becomes a module of one that is there: `krate::{wanted}`"
             )),
@@ -471,9 +473,8 @@ impl<'a> Checker<'a> {
     fn meant_module(&self, name: &str) -> Option<String> {
         let graphs = self.index.graphs().iter();
         let modules = graphs.flat_map(|graph| graph.modules());
-        let near = meant(name, modules.map(|module| module.name.as_str()));
-        let near = near.filter(|near| *near != name)?;
-        Some(format!("did you mean `{near}`?"))
+        let names = modules.map(|module| module.name.as_str());
+        name_meant(name, names.filter(|other| *other != name))
     }
 
     fn replace_target(&mut self, manifest: &Manifest, entry: &Entry, module: &Module) -> bool {
@@ -529,7 +530,7 @@ impl<'a> Checker<'a> {
                     .iter()
                     .chain(&module.exports)
                     .map(String::as_str);
-                let help = nearest(item, names).map(|near| format!("did you mean `{near}`?"));
+                let help = did_you_mean(item, names);
                 let message = format!("`{}` has no item `{item}`", module.name);
                 self.errors
                     .push(manifest.error(entry.from.span, message, help));
@@ -553,6 +554,12 @@ impl<'a> Checker<'a> {
             }
         }
     }
+}
+
+/// How to tell that an entry was applied.
+fn record_help(manifest: &Manifest, line: &str) -> String {
+    let id = &manifest.id;
+    format!("if it was applied already, say so in `{id}.applied` beside the manifest: `{line}`")
 }
 
 /// Whether a text carries the marker of the shims of this manifest.

@@ -2,7 +2,7 @@
 //!
 //! Only what a manifest asks for; names that stand in the tree are the languages' business.
 
-use coalesce_model::{LanguageKind, manifest::nearest};
+use coalesce_model::LanguageKind;
 
 /// Words that Python keeps to itself.
 const PYTHON: &str = "False None True and as assert async await break class continue def del elif \
@@ -33,43 +33,11 @@ pub fn unfit(segment: &str, language: LanguageKind) -> Option<&'static str> {
     }
 }
 
-/// The name that was meant, if it is near one: names of tests only where a test is asked for, or
-/// nothing else is near.
-pub fn meant<'n>(wanted: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
-    let (tests, others): (Vec<&str>, Vec<&str>) = names.partition(|name| is_of_test(name));
-    if is_of_test(wanted) {
-        return nearest(wanted, tests.into_iter().chain(others));
-    }
-    nearest(wanted, others).or_else(|| nearest(wanted, tests))
-}
-
-/// Whether a name is one of a test, by the habits of both languages.
-fn is_of_test(name: &str) -> bool {
-    name.split(['.', ':']).any(|part| {
-        matches!(part, "test" | "tests" | "testing" | "conftest")
-            || part.starts_with("test_")
-            || part.ends_with("_test")
-            || part.ends_with("_tests")
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use coalesce_model::manifest::toml_key;
 
     use super::*;
-
-    #[test]
-    fn tests_are_not_what_is_meant() {
-        for (wanted, names, expected) in [
-            ("p.pool", &["p.test_pool", "p.pools"][..], Some("p.pools")),
-            ("q.conftes", &["q.conftest"], Some("q.conftest")),
-            ("tests.pol", &["tests.pool", "p.pol"], Some("tests.pool")),
-            ("p::zz", &["a::completely_other"], None),
-        ] {
-            assert_eq!(meant(wanted, names.iter().copied()), expected, "{wanted}");
-        }
-    }
 
     #[test]
     fn names_that_no_import_can_spell() {

@@ -6,6 +6,7 @@
 //! is such a library, too: what imports it fails wherever it is. The same is compared for
 //! what stands under a guard, which would take another way without a word.
 
+mod advice;
 mod guarded;
 pub(crate) mod standard;
 
@@ -42,7 +43,8 @@ pub fn regressions(before: &PythonGraph, after: &PythonGraph, changes: &[Change]
     let (old, new) = (Needs::new(before), Needs::new(after));
     let pairs = pairs(before, after, changes);
     let mut findings = grown(&old, &new, &pairs);
-    findings.extend(guarded::changed(&old, &new, &pairs));
+    let alone = findings.is_empty();
+    findings.extend(guarded::changed((&old, &new), &pairs, alone));
     findings
 }
 
@@ -265,10 +267,16 @@ fn grown(old: &Needs<'_>, new: &Needs<'_>, pairs: &[Pair]) -> Vec<Finding> {
             by_library.entry(library).or_default().push(*pair);
         }
     }
-    let found = by_library.into_iter();
-    found
-        .filter_map(|(library, modules)| new_requirement(old, new, library, &modules))
-        .collect()
+    let libraries: BTreeSet<&str> = by_library.keys().copied().collect();
+    let line = advice::requirements(&new.graph.allowed, &libraries);
+    let first = libraries.first().copied().unwrap_or_default();
+    let found = by_library.into_iter().filter_map(|(library, modules)| {
+        let mut refusal = new_requirement(old, new, library, &modules)?;
+        let told_for = Some(first).filter(|first| *first != library);
+        refusal.help = Some(advice::help(&line, told_for, libraries.len()));
+        Some(refusal)
+    });
+    found.collect()
 }
 
 /// The libraries that a module needs after and not before, and that nothing gives it.
@@ -331,10 +339,7 @@ fn new_requirement(
         new.name(after),
         way.join(" imports "),
     );
-    let help = format!(
-        "to allow it, write at the top of the manifest: allow.requirements = [\"{library}\"]"
-    );
-    Some(refusal(path, None, message, Some(help)).coded(codes::NEW_REQUIREMENT))
+    Some(refusal(path, None, message, None).coded(codes::NEW_REQUIREMENT))
 }
 
 fn refusal(

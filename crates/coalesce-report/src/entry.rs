@@ -10,9 +10,10 @@ use crate::{
 
 /// Writes the page of a command of one entry.
 pub fn write(page: &mut Page, envelope: &Envelope, entry: &EntryMigration) {
-    if !page.quiet() {
-        manifest(page, entry);
+    if page.quiet() {
+        return migration::write_quiet(page, envelope, &entry.migrate);
     }
+    manifest(page, entry);
     if entry.migrate.applied || entry.migrate.verification.is_some() {
         migration::write_migrate(page, envelope, &entry.migrate);
     } else if entry.migrate.plan.operations.is_empty() && !entry.migrate.plan.answer.refused() {
@@ -20,7 +21,7 @@ pub fn write(page: &mut Page, envelope: &Envelope, entry: &EntryMigration) {
     } else {
         plan::write(page, envelope, &entry.migrate.plan);
     }
-    if let Some(next) = entry.next.as_ref().filter(|_| !page.quiet()) {
+    if let Some(next) = &entry.next {
         let what_for = if entry.migrate.plan.answer.grade == Some(Grade::NotProven) {
             "to try it on a copy, then change the tree: "
         } else {

@@ -43,7 +43,7 @@ pub use sarif::sarif;
 pub struct Options {
     /// Whether to use ANSI colours; nothing is said by colour alone.
     pub color: bool,
-    /// Only findings: no advice, no counts.
+    /// Only errors and what was asked for as data: no answer, no advice, no counts.
     pub quiet: bool,
     /// Whether long lists are shown to their end.
     pub all: bool,

@@ -47,14 +47,12 @@ fn write_verification(page: &mut Page, verification: &Verify) {
     verify::verdict(page, verification);
 }
 
-/// Findings, what was done, and the answer.
-fn write_quiet(page: &mut Page, envelope: &Envelope, migrate: &Migrate) {
-    plan::findings(page, envelope);
+/// What keeps it from being applied, or was not done.
+pub fn write_quiet(page: &mut Page, envelope: &Envelope, migrate: &Migrate) {
+    plan::errors(page, envelope, &migrate.plan);
     if let Some(verification) = &migrate.verification {
         verify::failures(page, verification);
     }
-    outcome(page, migrate);
-    plan::answer(page, &migrate.plan.answer);
 }
 
 /// The commits that were made, what was done, and how to take everything back.
@@ -103,6 +101,9 @@ fn outcome(page: &mut Page, migrate: &Migrate) {
 /// Writes the page of `rollback`.
 pub fn write_rollback(page: &mut Page, envelope: &Envelope, rollback: &Rollback) {
     plan::findings(page, envelope);
+    if page.quiet() {
+        return;
+    }
     paths(page, &rollback.restored);
     match &rollback.migration {
         None => page.line("nothing to undo"),
@@ -116,6 +117,9 @@ pub fn write_rollback(page: &mut Page, envelope: &Envelope, rollback: &Rollback)
 /// Writes the page of `recover`.
 pub fn write_recover(page: &mut Page, envelope: &Envelope, recover: &Recover) {
     plan::findings(page, envelope);
+    if page.quiet() {
+        return;
+    }
     paths(page, &recover.paths);
     let id = recover.migration.as_deref().unwrap_or("the migration");
     let files = count(recover.paths.len(), "file");
@@ -127,9 +131,6 @@ pub fn write_recover(page: &mut Page, envelope: &Envelope, recover: &Recover) {
 }
 
 fn paths(page: &mut Page, paths: &[TreePath]) {
-    if page.quiet() {
-        return;
-    }
     page.some(paths, |page, path| {
         page.put(PLAIN, "  ").put(PLACE, path).end()
     });

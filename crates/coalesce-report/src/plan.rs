@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_model::{
-    Safety, TreePath,
+    Safety, Severity, TreePath,
     envelope::{
-        Answer, Command, Envelope, Grade, NotRewrittenEntry, OperationKind, Plan, Range,
-        RewriteEntry, UnprovenEntry,
+        Answer, Command, Envelope, FindingEntry, Grade, NotChecked, NotRewrittenEntry,
+        OperationKind, Plan, Range, RewriteEntry, UnprovenEntry,
     },
+    finding::codes,
 };
 
 use crate::{
@@ -24,8 +25,7 @@ const LONG_DIFF: usize = 400;
 /// Writes the page.
 pub fn write(page: &mut Page, envelope: &Envelope, plan: &Plan) {
     if page.quiet() {
-        findings(page, envelope);
-        answer(page, &plan.answer);
+        errors(page, envelope, plan);
         return;
     }
     let lines = plan.diff.lines().count();
@@ -263,15 +263,30 @@ pub fn lost_names(page: &mut Page, command: Command, plan: &Plan) {
 /// As many of them as a page after the fact shows.
 pub const NOT_REWRITTEN_SHOWN: usize = SECTION_LIMIT;
 
+/// What keeps a plan from being applied, and nothing else.
+pub fn errors(page: &mut Page, envelope: &Envelope, plan: &Plan) {
+    let is_error = |finding: &&FindingEntry| finding.severity == Severity::Error;
+    let errors = envelope.findings.iter().filter(is_error);
+    // That error points to them.
+    if errors.clone().any(|error| error.code == codes::NOT_PROVEN) {
+        unproven(page, &plan.unproven, NOT_REWRITTEN_SHOWN);
+    }
+    some_findings(page, errors);
+}
+
 /// Refusals and notes. Of many of one kind the first are shown: one cause can have a reason in each file.
 pub fn findings(page: &mut Page, envelope: &Envelope) {
     if !envelope.findings.is_empty() {
         page.gap();
     }
+    some_findings(page, envelope.findings.iter());
+}
+
+fn some_findings<'f>(page: &mut Page, findings: impl Iterator<Item = &'f FindingEntry>) {
     let limit = page.limit(SECTION_LIMIT);
     let mut shown: BTreeMap<_, usize> = BTreeMap::new();
     let mut left = 0;
-    for finding in &envelope.findings {
+    for finding in findings {
         let shown = shown.entry((finding.severity, finding.code)).or_default();
         *shown += 1;
         if *shown <= limit {
@@ -335,5 +350,15 @@ pub fn answer(page: &mut Page, answer: &Answer) {
         .end();
     for configuration in &answer.configurations {
         page.put(DIM, format_args!("  with {configuration}")).end();
+    }
+    not_checked(page, &answer.not_checked);
+}
+
+/// What a manifest names and nobody could check.
+pub fn not_checked(page: &mut Page, not_checked: &[NotChecked]) {
+    for one in not_checked {
+        page.put(WARN, "  not checked: ");
+        page.put(PLAIN, format_args!("{}: {}", one.check, one.why))
+            .end();
     }
 }

@@ -14,6 +14,11 @@ const LINES_SHOWN: usize = 4;
 
 /// Writes the page.
 pub fn write(page: &mut Page, envelope: &Envelope, verify: &Verify) {
+    if page.quiet() {
+        failures(page, verify);
+        plan::findings(page, envelope);
+        return;
+    }
     if verify.runs.is_empty() && verify.passed {
         page.line("nothing to verify: every entry is done");
         return;
@@ -30,7 +35,7 @@ pub fn write(page: &mut Page, envelope: &Envelope, verify: &Verify) {
 
 /// Edited lines that nothing of what ran has reached.
 pub fn unreached(page: &mut Page, verify: &Verify) {
-    if page.quiet() || verify.unreached.is_empty() {
+    if verify.unreached.is_empty() {
         return;
     }
     let what = "They are resolved by reading only.";
@@ -64,7 +69,7 @@ fn line_ranges(lines: &[u32]) -> String {
 
 /// What ran, tree by tree.
 fn write_runs(page: &mut Page, verify: &Verify) {
-    if page.quiet() || verify.runs.is_empty() {
+    if verify.runs.is_empty() {
         return;
     }
     let what = "They ran the project's own code, in a copy outside the tree.";
@@ -72,6 +77,7 @@ fn write_runs(page: &mut Page, verify: &Verify) {
     for run in &verify.runs {
         write_run(page, run);
     }
+    plan::not_checked(page, &verify.not_checked);
     for left_out in &verify.left_out {
         page.put(DIM, format_args!("  left out: {left_out}")).end();
     }
@@ -98,7 +104,7 @@ const fn state(state: TreeState) -> &'static str {
 
 /// What the compiler found wrong with the plan's own edits, and was mended.
 pub fn mended(page: &mut Page, verify: &Verify) {
-    if page.quiet() || verify.mended.is_empty() {
+    if verify.mended.is_empty() {
         return;
     }
     let what =
@@ -114,7 +120,7 @@ pub fn mended(page: &mut Page, verify: &Verify) {
 
 /// Open places that the imports of Python have settled.
 pub fn settled(page: &mut Page, verify: &Verify) {
-    if page.quiet() || verify.settled_places.is_empty() {
+    if verify.settled_places.is_empty() {
         return;
     }
     let what =
@@ -130,7 +136,7 @@ pub fn settled(page: &mut Page, verify: &Verify) {
 
 /// Imports that the compiler calls unused, and did not before.
 pub fn unused_imports(page: &mut Page, verify: &Verify) {
-    if page.quiet() || verify.unused_imports.is_empty() {
+    if verify.unused_imports.is_empty() {
         return;
     }
     let what = "A method call could have needed them; the compiler finds that none does.";
@@ -204,9 +210,7 @@ fn write_cause(page: &mut Page, cause: &FailureCause) {
 
 /// The last line: does the project still pass?
 pub fn verdict(page: &mut Page, verify: &Verify) {
-    if !page.quiet() {
-        page.gap();
-    }
+    page.gap();
     page.put(BOLD, "Do the project's own checks still pass? ");
     if !verify.passed {
         let new = count(verify.failures.len(), "new failure");
@@ -229,6 +233,11 @@ pub fn verdict(page: &mut Page, verify: &Verify) {
             page.put(PLAIN, format_args!("; proven as `{}`", grade.as_str()));
         }
         None => {}
+    }
+    if !verify.not_checked.is_empty() {
+        let configurations = count(verify.not_checked.len(), "configuration");
+        let unknown = format_args!("; {configurations} of `matrix` could not be checked");
+        page.put(PLAIN, unknown);
     }
     if verify.failing_before > 0 {
         let failures = count(verify.failing_before, "failure");

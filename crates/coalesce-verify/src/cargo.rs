@@ -214,6 +214,12 @@ impl Said {
         units
     }
 
+    /// Whether anything was compiled besides build scripts, which are for the machine that builds.
+    fn has_own_code(&self) -> bool {
+        let mut built = self.built.iter();
+        built.any(|(_, kinds, ..)| kinds.iter().all(|kind| kind != "custom-build"))
+    }
+
     fn add_artifact(&mut self, artifact: Artifact, manifest: PathBuf, target: Target) {
         let built = (manifest, target.kind, target.name, artifact.test);
         self.built.insert(built);
@@ -243,7 +249,7 @@ impl Reader<'_> {
             failures.push(Failure::of_program(self.command.clone(), talk.clone()));
         }
         let first = failures.first().map(|failure| failure.message.clone());
-        let hopeless = !done.success() && said.built.is_empty();
+        let hopeless = !done.success() && !said.has_own_code();
         Ok(Outcome {
             judged: said.built.len() + said.broken.len() + usize::from(silent),
             hopeless: hopeless.then(|| first.unwrap_or(talk)),

@@ -222,6 +222,18 @@ pub struct Outcome {
     pub remembered: bool,
 }
 
+impl Outcome {
+    /// Why nothing could be judged at all, in a line: what went wrong, and what the program says would help.
+    #[must_use]
+    pub fn obstacle(&self) -> Option<String> {
+        let why = self.hopeless.as_deref()?;
+        let mut lines = why.lines().map(str::trim);
+        let help = lines.find_map(|line| line.strip_prefix("help: "));
+        let main = main_line(why);
+        Some(help.map_or_else(|| main.to_owned(), |help| format!("{main} ({help})")))
+    }
+}
+
 /// Is told how far a check is: done, of how many.
 pub type Watch<'w> = &'w (dyn Fn(usize, usize) + Sync);
 

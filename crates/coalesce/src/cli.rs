@@ -76,7 +76,7 @@ pub struct Global {
     /// Whether pages are coloured; `auto` also heeds NO_COLOR and CLICOLOR
     #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t)]
     pub color: Color,
-    /// Say nothing but findings and errors
+    /// Print nothing but errors and what was asked for: findings, references, the state of manifests
     #[arg(short, long, global = true, action = ArgAction::SetTrue)]
     pub quiet: bool,
     /// Show all of every list; pages cut long ones and say how much is left

@@ -7,6 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use coalesce_model::manifest::did_you_mean;
 use coalesce_tree::plain::{self, Links};
 
 use crate::exit::Failure;
@@ -20,12 +21,29 @@ const MOST_BYTES: u64 = 512 << 20;
 /// When it cannot be read, or is not UTF-8.
 pub fn read(path: &Path) -> Result<String, Failure> {
     plain::read_to_string(path, MOST_BYTES, Links::Follow).map_err(|error| {
-        let reason = match error.kind() {
-            ErrorKind::NotFound => "there is no such file".to_owned(),
-            _ => error.to_string(),
+        let missing = error.kind() == ErrorKind::NotFound;
+        let reason = match missing {
+            true => "there is no such file".to_owned(),
+            false => error.to_string(),
         };
-        Failure::user(format!("cannot read {}: {reason}", path.display()))
+        let near = missing.then(|| meant(path)).flatten();
+        Failure::user(format!("cannot read {}: {reason}", path.display())).hints(near)
     })
+}
+
+/// The question whether another file of the same directory is meant.
+pub fn meant(path: &Path) -> Option<String> {
+    let directory = path.parent().filter(|above| *above != Path::new(""));
+    let listed = fs::read_dir(directory.unwrap_or(Path::new("."))).ok()?;
+    let names = listed.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let beside = |name| directory.map_or_else(|| PathBuf::from(&name), |above| above.join(&name));
+    let paths = names.map(|name| beside(name).display().to_string());
+    let mut paths: Vec<String> = paths.collect();
+    paths.sort();
+    did_you_mean(
+        &path.display().to_string(),
+        paths.iter().map(String::as_str),
+    )
 }
 
 /// The text of a file that the user named; of standard input for `-`.

@@ -1,6 +1,8 @@
-"""Imports each module in a process of its own, and prints what came of it as JSON.
+"""Imports each module in a process of its own, and prints what came of it and which names it has as JSON.
 
-Standard input: {"roots": […], "modules": […], "preload": […], "old": "pkg.old" or null, "seconds": 60}
+Standard input: {"roots": […], "modules": […], "preload": […], "old": "pkg.old" or null, "seconds": 60,
+"probes": {"pkg.a": ["name", …], …}}; a probe is a name that is asked for whether it is listed or not.
+`names.py` stands before this text.
 
 `import a.b.c` is `import a`, then `a.b`, then `a.b.c`. So the process that has imported a package is
 forked for what is below it, and no package is imported once for each of its modules; where the package
@@ -8,12 +10,7 @@ cannot be imported, nothing below it can, and all of it gets its error. What is 
 finds each file compiled: else most of the time would go into compiling the same file for each importer.
 """
 import importlib.machinery
-import json
-import os
 import select
-import signal
-import sys
-import warnings
 
 
 def compile_once(roots):
@@ -40,7 +37,7 @@ def compile_once(roots):
 
 
 def imported(name, old):
-    """Runs in the child: (error or None, external packages loaded, whether the old name warned)."""
+    """Runs in the child: what came of the import."""
     known = set(sys.modules)
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
@@ -55,27 +52,26 @@ def imported(name, old):
         issubclass(warning.category, DeprecationWarning) and old in str(warning.message)
         for warning in told
     )
-    return error, loaded, warned
+    return {"error": error, "external": loaded, "warned": warned, "warnings": heard(told)}
 
 
-def visit(name, below, old, writer):
+def visit(name, below, asked, writer):
     """Imports a module in a child, which goes on with what is below it. Where the import fails, whoever
     imports something below it runs into the same: the package comes first. Where the child ends without an
     answer, those begin from here."""
     child = os.fork()
     if child == 0:
-        answer = imported(name, old)
-        told = [name] if answer[0] is None else [name, *all_below(name, below)]
-        for each in told:
-            line = json.dumps([each, answer]).encode() + b"\n"
-            while line:
-                line = line[os.write(writer, line):]
-        if answer[0] is None:
-            visit_all(below.get(name, ()), below, old, writer)
+        answer = imported(name, asked["old"])
+        works = answer["error"] is None
+        for each in [name] if works else [name, *all_below(name, below)]:
+            tell(["import", each, answer], writer)
+        if works:
+            tell_names(name, asked["probes"].get(name, ()), asked["seconds"] // 2, writer)
+            visit_all(below.get(name, ()), below, asked, writer)
         os._exit(0)
     _, status = os.waitpid(child, 0)
     if status != 0:
-        visit_all(below.get(name, ()), below, old, writer)
+        visit_all(below.get(name, ()), below, asked, writer)
 
 
 def all_below(name, below):
@@ -85,12 +81,12 @@ def all_below(name, below):
         yield from all_below(each, below)
 
 
-def visit_all(names, below, old, writer):
+def visit_all(names, below, asked, writer):
     for name in names:
-        visit(name, below, old, writer)
+        visit(name, below, asked, writer)
 
 
-def group(roots, below, old, seconds):
+def group(roots, below, asked):
     """The answers of some modules and what is below them; those that come without one are left out."""
     reader, writer = os.pipe()
     leader = os.fork()
@@ -100,12 +96,12 @@ def group(roots, below, old, seconds):
         null = os.open(os.devnull, os.O_RDWR)
         for standard in (0, 1, 2):
             os.dup2(null, standard)
-        visit_all(roots, below, old, writer)
+        visit_all(roots, below, asked, writer)
         os._exit(0)
     os.close(writer)
     parts = []
     while True:
-        ready, _, _ = select.select([reader], [], [], seconds)
+        ready, _, _ = select.select([reader], [], [], asked["seconds"])
         part = os.read(reader, 65536) if ready else None
         if not part:
             break
@@ -117,8 +113,11 @@ def group(roots, below, old, seconds):
         except ProcessLookupError:
             pass
     os.waitpid(leader, 0)
-    lines = b"".join(parts).split(b"\n")[:-1]
-    return {name: answer for name, answer in map(json.loads, lines)}
+    answers = {}
+    for kind, name, answer in map(json.loads, b"".join(parts).split(b"\n")[:-1]):
+        # What was begun twice, after its process had ended, counts by its last answer.
+        answers.setdefault(name, {})[kind] = answer
+    return {name: answer for name, answer in answers.items() if "import" in answer}
 
 
 def main():
@@ -134,13 +133,14 @@ def main():
     for name in sorted(modules):
         parent = name.rpartition(".")[0]
         (below.setdefault(parent, []) if parent in modules else roots).append(name)
-    answers = group(roots, below, wanted["old"], wanted["seconds"])
+    answers = group(roots, below, wanted)
     for name in wanted["modules"]:
         if name not in answers:
             # Another one may have ended all of them: each gets a process from the beginning.
-            alone = group([name], {}, wanted["old"], wanted["seconds"])
-            silent = ["it ended, or took too long, without an answer", [], False]
-            answers[name] = alone.get(name, silent)
+            alone = group([name], {}, wanted)
+            error = "it ended, or took too long, without an answer"
+            silent = {"error": error, "external": [], "warned": False, "warnings": []}
+            answers[name] = alone.get(name, {"import": silent})
     json.dump(answers, sys.stdout)
 
 

@@ -1,4 +1,4 @@
-//! Python as a judge: every module is imported, each in a process of its own.
+//! Python as a judge: every module is imported, each in a process of its own, and its names are read.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -10,20 +10,37 @@ use std::{
 
 use anyhow::Context as _;
 use coalesce_model::LanguageKind;
-use serde_json::json;
+use serde::Deserialize;
+use serde_json::{Value, json};
 
-use super::{consolidation::Consolidation, scratch::read_tree};
+use super::{
+    consolidation::{Consolidation, Kind},
+    declared::{Declared, renamed},
+    names::{Pair, Reading, differences},
+    oracle::Objection,
+    scratch::read_tree,
+};
 
 /// The program that imports.
-const IMPORTS: &str = include_str!("imports.py");
+const IMPORTS: &str = concat!(include_str!("names.py"), "\n\n", include_str!("imports.py"));
 /// What one import may take.
 const SECONDS: u32 = 60;
 
 /// What became of one import.
+#[derive(Deserialize)]
 struct Import {
     error: Option<String>,
     external: Vec<String>,
     warned: bool,
+    warnings: Vec<String>,
+}
+
+/// What is known of a module.
+#[derive(Deserialize)]
+struct Known {
+    import: Import,
+    /// None where it cannot be imported.
+    names: Option<Reading>,
 }
 
 /// The modules of a tree and where imports begin.
@@ -36,6 +53,7 @@ struct Modules {
 pub struct Interpreter {
     python: PathBuf,
     before: BTreeMap<String, Import>,
+    names: BTreeMap<String, Reading>,
     external: Vec<String>,
 }
 
@@ -45,26 +63,67 @@ impl Interpreter {
         let mut interpreter = Self {
             python: python.to_owned(),
             before: BTreeMap::new(),
+            names: BTreeMap::new(),
             external: Vec::new(),
         };
         let modules = Modules::read(root)?;
-        let before = interpreter.import(&modules, None)?;
+        let first = interpreter.import(&modules, None)?;
         let own: BTreeSet<&str> = modules.names.iter().map(|name| top(name)).collect();
-        let loaded = before.values().flat_map(|import| &import.external);
+        let loaded = first.values().flat_map(|known| &known.import.external);
         let external: BTreeSet<&String> =
             loaded.filter(|name| !own.contains(name.as_str())).collect();
         interpreter.external = external.into_iter().cloned().collect();
-        let works = before.values().any(|import| import.error.is_none());
+        // Once more, as everything is imported from now on: what others load is loaded already.
+        for (name, known) in interpreter.import(&modules, None)? {
+            let again = first.get(&name).and_then(|first| first.names.as_ref());
+            if let Some(mut names) = known.names {
+                names.settle(again);
+                interpreter.names.insert(name.clone(), names);
+            }
+            interpreter.before.insert(name, known.import);
+        }
+        let mut before = interpreter.before.values();
+        let works = before.any(|import| import.error.is_none());
         anyhow::ensure!(works, "no module of the tree can be imported as it is");
-        interpreter.before = before;
         Ok(interpreter)
     }
 
-    /// The first thing that is worse.
-    pub fn objection(&self, root: &Path, done: &Consolidation) -> anyhow::Result<Option<String>> {
+    /// What is judged, in a line.
+    pub fn told(&self) -> String {
+        let count =
+            |of: &dyn Fn(&Reading) -> bool| self.names.values().filter(|names| of(names)).count();
+        format!(
+            "{} modules of Python, {} can be imported; the names of {} are compared, those of {} took too long",
+            self.before.len(),
+            self.names.len(),
+            count(&|names| names.names().is_some()),
+            count(&|names| matches!(names, Reading::Late { .. })),
+        )
+    }
+
+    /// The first thing that is worse; what imports of old names come to, before what differs in names.
+    pub fn objection(
+        &self,
+        root: &Path,
+        done: &Consolidation,
+        answer: &Value,
+    ) -> anyhow::Result<Option<Objection>> {
         let modules = Modules::read(root)?;
-        let after = self.import(&modules, Some(&done.from))?;
-        for (name, import) in &after {
+        let after = self.import(&modules, Some(done))?;
+        if let Some(worse) = self.worse(&after, done) {
+            return Ok(Some(Objection::Fails(worse)));
+        }
+        let declared = Declared::new(done, &self.names, answer);
+        let differing: Vec<String> = self
+            .pairs(&after, done)
+            .flat_map(|pair| self.compared(pair, &after, &declared))
+            .collect();
+        Ok((!differing.is_empty()).then(|| Objection::Names(differing.join("\n"))))
+    }
+
+    /// The first module whose import is worse than before.
+    fn worse(&self, after: &BTreeMap<String, Known>, done: &Consolidation) -> Option<String> {
+        for (name, Known { import, .. }) in after {
             let old = if self.before.contains_key(name) {
                 name.clone()
             } else {
@@ -72,49 +131,115 @@ impl Interpreter {
             };
             let worked = self.before.get(&old).is_none_or(|old| old.error.is_none());
             if let Some(error) = import.error.as_ref().filter(|_| worked) {
-                return Ok(Some(format!("import {name}: {error}")));
+                return Some(format!("import {name}: {error}"));
             }
             if import.warned {
-                return Ok(Some(format!("import {name} warns of the old name")));
+                return Some(format!("import {name} warns of the old name"));
             }
         }
         let lost = self.before.iter().find(|(name, import)| {
             let elsewhere = renamed(name, &done.from, &done.to);
             import.error.is_none() && !after.contains_key(*name) && !after.contains_key(&elsewhere)
         });
-        Ok(lost.map(|(name, _)| format!("there is no module {name} any more")))
+        lost.map(|(name, _)| format!("there is no module {name} any more"))
+    }
+
+    /// Each module of before with what it is now; one that moved and is kept at its old name is both.
+    fn pairs<'p>(
+        &'p self,
+        after: &'p BTreeMap<String, Known>,
+        done: &'p Consolidation,
+    ) -> impl Iterator<Item = (&'p String, String)> {
+        let moves = done.kind == Kind::Module;
+        self.names.keys().flat_map(move |old| {
+            let elsewhere = renamed(old, &done.from, &done.to);
+            let moved = (moves && elsewhere != *old).then_some(elsewhere);
+            let here = after.contains_key(old).then(|| old.clone());
+            here.into_iter().chain(moved).map(move |new| (old, new))
+        })
+    }
+
+    /// What differs in one module.
+    fn compared(
+        &self,
+        (old, new): (&String, String),
+        after: &BTreeMap<String, Known>,
+        declared: &Declared<'_>,
+    ) -> Vec<String> {
+        let pair = Pair { old, new: &new };
+        let warned = |import: &Import| import.warnings.clone();
+        let (Some(import), Some(known)) = (self.before.get(old), after.get(&new)) else {
+            return Vec::new();
+        };
+        let mut found = Vec::new();
+        let (told, tells) = (warned(import), warned(&known.import));
+        if let Some(new_warning) = declared
+            .new_warning(&told, &tells)
+            .filter(|_| !declared.is_shim(pair))
+        {
+            found.push(format!("import {new} warns anew: {new_warning}"));
+        }
+        match (self.names.get(old), &known.names) {
+            (Some(Reading::Known(before)), Some(Reading::Known(after))) => {
+                found.extend(differences(pair, before, after, declared));
+            }
+            (Some(Reading::Known(_)), Some(Reading::Ended { ended })) => {
+                found.push(format!(
+                    "reading the names of {new} ends the interpreter ({ended})"
+                ));
+            }
+            _ => {}
+        }
+        found
     }
 
     fn import(
         &self,
         modules: &Modules,
-        old: Option<&str>,
-    ) -> anyhow::Result<BTreeMap<String, Import>> {
+        done: Option<&Consolidation>,
+    ) -> anyhow::Result<BTreeMap<String, Known>> {
         let question = json!({
             "roots": modules.roots,
             "modules": modules.names,
             "preload": self.external,
-            "old": old,
+            "old": done.map(|done| &done.from),
             "seconds": SECONDS,
+            "probes": self.probes(done),
         });
         let answer = self.ask(modules, &question)?;
-        let answers: BTreeMap<String, (Option<String>, Vec<String>, bool)> =
-            serde_json::from_slice(&answer).context("the interpreter gave no answer")?;
-        let heard = answers
-            .into_iter()
-            .map(|(name, (error, external, warned))| {
-                let import = Import {
-                    error,
-                    external,
-                    warned,
-                };
-                (name, import)
-            });
-        Ok(heard.collect())
+        let answers: BTreeMap<String, Known> =
+            serde_json::from_slice(&answer).context("the interpreter's answer cannot be read")?;
+        let silent = modules
+            .names
+            .iter()
+            .find(|name| !answers.contains_key(*name));
+        anyhow::ensure!(
+            silent.is_none(),
+            "the interpreter says nothing of {}",
+            silent.cloned().unwrap_or_default()
+        );
+        Ok(answers)
+    }
+
+    /// The names that were there before, by module; of one that moves by its new name, too.
+    fn probes(&self, done: Option<&Consolidation>) -> BTreeMap<String, Vec<&String>> {
+        let mut probes = BTreeMap::new();
+        for (name, read) in &self.names {
+            let Some(read) = read.names() else { continue };
+            let names: Vec<&String> = read.names.keys().collect();
+            if let Some(done) = done {
+                probes.insert(renamed(name, &done.from, &done.to), names.clone());
+            }
+            probes.insert(name.clone(), names);
+        }
+        probes
     }
 
     /// Gives an interpreter a question as its input; what it prints.
-    fn ask(&self, modules: &Modules, question: &serde_json::Value) -> anyhow::Result<Vec<u8>> {
+    ///
+    /// # Errors
+    /// When it does not end well: then nothing was judged.
+    fn ask(&self, modules: &Modules, question: &Value) -> anyhow::Result<Vec<u8>> {
         let mut child = Command::new(&self.python)
             .args(["-c", IMPORTS])
             .env("PYTHONPATH", joined(&modules.roots)?)
@@ -122,13 +247,20 @@ impl Interpreter {
             .current_dir(std::env::temp_dir())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(Stdio::null())
+            .stderr(Stdio::piped())
             .spawn()
             .with_context(|| format!("failed to start {}", self.python.display()))?;
         let mut input = child.stdin.take().context("the interpreter has no input")?;
         input.write_all(question.to_string().as_bytes())?;
         drop(input);
-        Ok(child.wait_with_output()?.stdout)
+        let output = child.wait_with_output()?;
+        anyhow::ensure!(
+            output.status.success(),
+            "the interpreter ended with {}: {}",
+            output.status,
+            String::from_utf8_lossy(&output.stderr).trim()
+        );
+        Ok(output.stdout)
     }
 }
 
@@ -171,14 +303,9 @@ fn before(name: &str, done: &Consolidation) -> String {
     }
 }
 
-/// `name` with `from` at its beginning made `to`.
-fn renamed(name: &str, from: &str, to: &str) -> String {
-    match name.strip_prefix(from) {
-        Some(rest) if rest.is_empty() || rest.starts_with('.') => format!("{to}{rest}"),
-        _ => name.to_owned(),
-    }
-}
-
 fn joined(roots: &[PathBuf]) -> anyhow::Result<OsString> {
     std::env::join_paths(roots).context("a root's path cannot be handed to the interpreter")
 }
+
+#[cfg(test)]
+mod tests;

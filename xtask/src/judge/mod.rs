@@ -9,7 +9,9 @@ mod arguments;
 mod asked;
 mod candidates;
 mod consolidation;
+mod declared;
 mod interpreter;
+mod names;
 mod oracle;
 mod rounds;
 mod rustc;
@@ -34,8 +36,8 @@ cargo xtask judge TREE [OPTIONS]
 
 Draws consolidations of TREE at random, applies each to a scratch copy, asks the compiler (`cargo
 check`, all targets; default, no and all features where those compile before) or the interpreter
-(every module is imported) whether the result works as before, and undoes it. What cannot be proven
-by reading is tried with `migrate --verify` as well, where it is Python.
+(every module is imported, and every name of every module compared) whether the result works as before,
+and undoes it. What cannot be proven by reading is tried with `migrate --verify` as well, where it is Python.
 
 This RUNS the tree's code: build scripts, procedural macros, imports. Use it on trees you trust.
 
@@ -49,9 +51,10 @@ This RUNS the tree's code: build scripts, procedural macros, imports. Use it on 
   --any-target    draw among all modules, not only what a maintainer could ask for
   --list          print the manifests that would be drawn, and stop
 
-The last lines count: wrong, right (told resolved), checked (proven by `--verify` alone), not proven,
-refused, each by kind; wrong ones come first. Exits with 1 when something that was told resolved, or proven
-by a check, does not work.
+The last lines count, each by kind: wrong (does not compile or import, or warns anew), names (does, but a name
+of a module is gone, has come, leads elsewhere or warns, and nobody said so), crashed (the program gave no
+answer), right (told resolved), checked (proven by `--verify` alone), not proven, refused. Exits with 1 when
+one of the first three is not nought.
 ";
 
 /// `cargo xtask judge`.
@@ -75,8 +78,11 @@ pub fn run(words: Vec<String>) -> anyhow::Result<()> {
     }
     let tally = judge_all(&drawn, &arguments)?;
     print!("\n{tally}");
-    let wrong = tally.wrong();
-    anyhow::ensure!(wrong == 0, "{wrong} were told to work and do not");
+    let failures = tally.failures();
+    anyhow::ensure!(
+        failures == 0,
+        "{failures} were told to work and do not, or had no answer"
+    );
     Ok(())
 }
 
@@ -103,6 +109,9 @@ fn judge_all(drawn: &[Consolidation], arguments: &Arguments) -> anyhow::Result<T
             .with_context(|| format!("failed to make {}", folder.display()))?;
     }
     let judge = Judge::new(arguments)?;
+    for line in judge.told() {
+        println!("judged: {line}");
+    }
     let mut tally = Tally::default();
     for (at, one) in drawn.iter().enumerate() {
         let outcome = judge.round(one)?;

@@ -3,11 +3,21 @@
 use std::path::Path;
 
 use coalesce_model::LanguageKind;
+use serde_json::Value;
 
 use super::{
     arguments::Arguments, consolidation::Consolidation, interpreter::Interpreter, rustc::Compiler,
     scratch::read_tree,
 };
+
+/// What is worse than before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Objection {
+    /// It does not compile or import, or warns anew.
+    Fails(String),
+    /// It does, and names are not as they were.
+    Names(String),
+}
 
 /// The compiler and the interpreter, each where the tree has its language.
 pub struct Oracle {
@@ -38,11 +48,27 @@ impl Oracle {
         })
     }
 
-    /// What is worse than before; `None` where nothing is.
-    pub fn objection(&self, root: &Path, done: &Consolidation) -> anyhow::Result<Option<String>> {
+    /// What is judged, a line for each.
+    pub fn told(&self) -> Vec<String> {
+        let interpreter = self.interpreter.as_ref().map(Interpreter::told);
+        let compiler = self.compiler.as_ref().map(Compiler::told);
+        compiler.into_iter().flatten().chain(interpreter).collect()
+    }
+
+    /// What is worse than before; `None` where nothing is. `answer` is what the program said of it.
+    pub fn objection(
+        &self,
+        root: &Path,
+        done: &Consolidation,
+        answer: &Value,
+    ) -> anyhow::Result<Option<Objection>> {
         match (done.language, &self.compiler, &self.interpreter) {
-            (LanguageKind::Rust, Some(compiler), _) => compiler.objection(root),
-            (LanguageKind::Python, _, Some(interpreter)) => interpreter.objection(root, done),
+            (LanguageKind::Rust, Some(compiler), _) => {
+                Ok(compiler.objection(root, done)?.map(Objection::Fails))
+            }
+            (LanguageKind::Python, _, Some(interpreter)) => {
+                interpreter.objection(root, done, answer)
+            }
             _ => anyhow::bail!("nobody can judge {}", done.summary()),
         }
     }

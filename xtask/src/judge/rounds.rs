@@ -1,12 +1,21 @@
 //! One round: apply, ask, undo.
 
-use std::{fs, path::Path, process::Command};
+use std::{
+    fs,
+    path::Path,
+    process::{Command, Output},
+};
 
 use anyhow::Context as _;
 use coalesce_model::LanguageKind;
 use serde_json::Value;
 
-use super::{arguments::Arguments, consolidation::Consolidation, oracle::Oracle, scratch::Scratch};
+use super::{
+    arguments::Arguments,
+    consolidation::Consolidation,
+    oracle::{Objection, Oracle},
+    scratch::Scratch,
+};
 
 /// How a round ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,6 +26,10 @@ pub enum Outcome {
     Checked,
     /// It was told to be resolved, or proven by a check, and does not work as before.
     Wrong(String),
+    /// The same, and it works, but names are not as they were.
+    Names(String),
+    /// The program ended without an answer.
+    Crashed(String),
     /// The program says that it cannot prove it; why.
     NotProven(String),
     /// The program refuses; why.
@@ -30,6 +43,8 @@ impl Outcome {
             Self::Right => "right",
             Self::Checked => "checked",
             Self::Wrong(_) => "WRONG",
+            Self::Names(_) => "NAMES",
+            Self::Crashed(_) => "CRASHED",
             Self::NotProven(_) => "unproven",
             Self::Refused(_) => "refused",
         }
@@ -39,8 +54,17 @@ impl Outcome {
     pub fn reason(&self) -> &str {
         match self {
             Self::Right | Self::Checked => "",
-            Self::Wrong(why) | Self::NotProven(why) | Self::Refused(why) => why,
+            Self::Wrong(why)
+            | Self::Names(why)
+            | Self::Crashed(why)
+            | Self::NotProven(why)
+            | Self::Refused(why) => why,
         }
+    }
+
+    /// Whether the program said more than is true, or nothing at all.
+    pub const fn is_failure(&self) -> bool {
+        matches!(self, Self::Wrong(_) | Self::Names(_) | Self::Crashed(_))
     }
 
     /// Writes manifest and answer to a folder.
@@ -58,9 +82,19 @@ impl Outcome {
 /// What came of asking the program to apply a manifest.
 enum Tried {
     /// It did; what is worse than before.
-    Applied(Option<String>),
+    Applied(Option<Objection>),
     /// It did not; what it says.
     Left(Value),
+    /// It ended without an answer; how.
+    Crashed(String),
+}
+
+/// What the program said.
+struct Answer {
+    /// Whether it did its work.
+    done: bool,
+    /// In its own words; how it ended, where it gave none.
+    said: Result<Value, String>,
 }
 
 /// The scratch copy with those who decide.
@@ -82,14 +116,18 @@ impl<'a> Judge<'a> {
         })
     }
 
+    /// What is judged, a line for each.
+    pub fn told(&self) -> Vec<String> {
+        self.oracle.told()
+    }
+
     /// One consolidation, from the manifest to the tree as it was.
     pub fn round(&self, done: &Consolidation) -> anyhow::Result<Outcome> {
         let manifest = self.scratch.beside("manifest.toml");
         fs::write(&manifest, done.manifest())?;
         let answer = match self.tried(&["migrate"], &manifest, done)? {
-            Tried::Applied(objection) => {
-                return Ok(objection.map_or(Outcome::Right, Outcome::Wrong));
-            }
+            Tried::Applied(objection) => return Ok(outcome(objection, Outcome::Right, "")),
+            Tried::Crashed(how) => return Ok(Outcome::Crashed(how)),
             Tried::Left(answer) => answer,
         };
         let refusal = refusal(&answer);
@@ -99,8 +137,8 @@ impl<'a> Judge<'a> {
         }
         Ok(
             match self.tried(&["migrate", "--verify"], &manifest, done)? {
-                Tried::Applied(None) => Outcome::Checked,
-                Tried::Applied(Some(objection)) => Outcome::Wrong(format!("checked: {objection}")),
+                Tried::Applied(objection) => outcome(objection, Outcome::Checked, "checked: "),
+                Tried::Crashed(how) => Outcome::Crashed(format!("--verify: {how}")),
                 Tried::Left(answer) => not_proven(&answer).unwrap_or(refusal),
             },
         )
@@ -113,19 +151,26 @@ impl<'a> Judge<'a> {
         manifest: &Path,
         done: &Consolidation,
     ) -> anyhow::Result<Tried> {
-        let (applied, answer) = self.program(words, Some(manifest))?;
+        let Answer {
+            done: applied,
+            said,
+        } = self.program(words, Some(manifest))?;
+        let changed = self.scratch.first_change()?;
         if !applied {
-            let changed = self.scratch.first_change()?;
             anyhow::ensure!(
                 changed.is_none(),
                 "{} was refused, and {:?} is not as it was",
                 done.summary(),
                 changed.unwrap_or_default()
             );
-            return Ok(Tried::Left(answer));
+            return Ok(said.map_or_else(Tried::Crashed, Tried::Left));
         }
-        let objection = self.oracle.objection(&self.scratch.root(), done)?;
-        let (undone, _) = self.program(&["rollback"], None)?;
+        let objection = match (&said, changed) {
+            (Err(how), _) => Some(Objection::Fails(format!("done, without an answer: {how}"))),
+            (_, None) => Some(Objection::Fails("done, and no file has changed".to_owned())),
+            (Ok(answer), _) => self.oracle.objection(&self.scratch.root(), done, answer)?,
+        };
+        let undone = self.program(&["rollback"], None)?.done;
         let left = self.scratch.first_change()?;
         anyhow::ensure!(
             undone && left.is_none(),
@@ -136,8 +181,7 @@ impl<'a> Judge<'a> {
         Ok(Tried::Applied(objection))
     }
 
-    /// Whether the program did its work, and what it says.
-    fn program(&self, words: &[&str], manifest: Option<&Path>) -> anyhow::Result<(bool, Value)> {
+    fn program(&self, words: &[&str], manifest: Option<&Path>) -> anyhow::Result<Answer> {
         let output = Command::new(&self.arguments.program)
             .args(words)
             .args(["--yes", "--format", "json", "--root"])
@@ -147,8 +191,32 @@ impl<'a> Judge<'a> {
             .env("COALESCE_CACHE_DIR", self.scratch.beside("cache"))
             .output()
             .context("failed to start the program")?;
-        let answer = serde_json::from_slice(&output.stdout).unwrap_or(Value::Null);
-        Ok((output.status.success(), answer))
+        Ok(Answer {
+            done: output.status.success(),
+            said: said(&output),
+        })
+    }
+}
+
+/// The answer that the program printed; how it ended where it printed none.
+fn said(output: &Output) -> Result<Value, String> {
+    let answer = serde_json::from_slice::<Value>(&output.stdout);
+    let ended = output.status.code().is_some();
+    answer
+        .ok()
+        .filter(|answer| ended && answer.is_object())
+        .ok_or_else(|| {
+            let errors = String::from_utf8_lossy(&output.stderr);
+            format!("{}: {}", output.status, errors.trim())
+        })
+}
+
+/// What a round comes to that was applied.
+fn outcome(objection: Option<Objection>, good: Outcome, how: &str) -> Outcome {
+    match objection {
+        None => good,
+        Some(Objection::Fails(why)) => Outcome::Wrong(format!("{how}{why}")),
+        Some(Objection::Names(why)) => Outcome::Names(format!("{how}{why}")),
     }
 }
 

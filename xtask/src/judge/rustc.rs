@@ -9,8 +9,12 @@ use std::{
 use anyhow::Context as _;
 use serde_json::Value;
 
-/// The feature sets that are tried.
+use super::consolidation::Consolidation;
+
+/// The feature sets that are tried, and as many features as compile together where not all do.
 const FEATURES: &[&[&str]] = &[&[], &["--no-default-features"], &["--all-features"]];
+/// How many features are tried to be added to each other.
+const FEATURES_TRIED: usize = 24;
 /// The targets that are tried, the most first: some trees lack what their tests need.
 const TARGETS: &[&[&str]] = &[
     &["--all-targets"],
@@ -25,14 +29,14 @@ const TARGETS: &[&[&str]] = &[
 struct Answer {
     /// The first error.
     error: Option<String>,
-    /// How many warnings of each lint.
-    warnings: BTreeMap<String, usize>,
+    /// How often each lint warns of each name.
+    warnings: BTreeMap<(String, String), usize>,
 }
 
 /// The configurations in which the tree compiles.
 pub struct Compiler {
     target: PathBuf,
-    configurations: Vec<(Vec<&'static str>, Answer)>,
+    configurations: Vec<(Vec<String>, Answer)>,
 }
 
 impl Compiler {
@@ -42,47 +46,78 @@ impl Compiler {
             target: beside.to_owned(),
             configurations: Vec::new(),
         };
-        let mut last = None;
+        let mut errors = Vec::new();
         for features in FEATURES {
-            for targets in TARGETS {
-                let words = [*features, *targets].concat();
-                let answer = compiler.ask(root, &words)?;
-                if answer.error.is_none() {
-                    compiler.configurations.push((words, answer));
-                    break;
-                }
-                last = answer.error;
-            }
+            errors.extend(compiler.try_features(root, &strings(features))?);
+        }
+        let all = compiler.configurations.iter();
+        let has_all = all
+            .clone()
+            .any(|(words, _)| words.iter().any(|word| word == "--all-features"));
+        if !has_all && let Some(together) = compiler.together(root)? {
+            compiler.try_features(root, &together)?;
         }
         anyhow::ensure!(
             !compiler.configurations.is_empty(),
             "the tree does not compile as it is: {}",
-            last.unwrap_or_default()
+            errors.pop().unwrap_or_default()
         );
         Ok(compiler)
     }
 
+    /// Adds the configuration of a feature set with the most targets that compile; the last error where none do.
+    fn try_features(&mut self, root: &Path, features: &[String]) -> anyhow::Result<Option<String>> {
+        let mut last = None;
+        for targets in TARGETS {
+            let words = [features, &strings(targets)].concat();
+            let answer = self.ask(root, &words)?;
+            if answer.error.is_none() {
+                self.configurations.push((words, answer));
+                return Ok(None);
+            }
+            last = answer.error;
+        }
+        Ok(last)
+    }
+
+    /// As many features as compile together, each added where the ones before it bear it.
+    fn together(&self, root: &Path) -> anyhow::Result<Option<Vec<String>>> {
+        let mut together: Vec<String> = Vec::new();
+        for feature in features_of(root)?.into_iter().take(FEATURES_TRIED) {
+            together.push(feature);
+            let words = ["--features".to_owned(), together.join(",")];
+            if self.ask(root, &words)?.error.is_some() {
+                together.pop();
+            }
+        }
+        let found = (!together.is_empty()).then(|| together.join(","));
+        Ok(found.map(|features| vec!["--features".to_owned(), features]))
+    }
+
+    /// What is judged, a line for each configuration.
+    pub fn told(&self) -> Vec<String> {
+        let configurations = self.configurations.iter();
+        let lines =
+            configurations.map(|(words, _)| format!("cargo check --workspace {}", words.join(" ")));
+        lines.collect()
+    }
+
     /// The first thing that is worse.
-    pub fn objection(&self, root: &Path) -> anyhow::Result<Option<String>> {
+    pub fn objection(&self, root: &Path, done: &Consolidation) -> anyhow::Result<Option<String>> {
         for (words, before) in &self.configurations {
             let after = self.ask(root, words)?;
             let configuration = words.join(" ");
             if let Some(error) = after.error {
                 return Ok(Some(format!("does not compile ({configuration}): {error}")));
             }
-            for (lint, count) in after.warnings {
-                let known = before.warnings.get(&lint).copied().unwrap_or_default();
-                if count > known {
-                    return Ok(Some(format!(
-                        "warns anew ({configuration}): {lint}, {known} before and {count} after"
-                    )));
-                }
+            if let Some(new) = new_warning(&before.warnings, &after.warnings, done) {
+                return Ok(Some(format!("warns anew ({configuration}): {new}")));
             }
         }
         Ok(None)
     }
 
-    fn ask(&self, root: &Path, words: &[&str]) -> anyhow::Result<Answer> {
+    fn ask(&self, root: &Path, words: &[String]) -> anyhow::Result<Answer> {
         let output = Command::new("cargo")
             .args(["check", "--workspace", "--quiet", "--message-format=json"])
             .args(words)
@@ -130,10 +165,137 @@ impl Answer {
             // Without a code it is the count at the end.
             Some("warning") => {
                 if let Some(code) = code {
-                    *self.warnings.entry(code.to_owned()).or_default() += 1;
+                    for name in names_in(text) {
+                        *self.warnings.entry((code.to_owned(), name)).or_default() += 1;
+                    }
                 }
             }
             _ => {}
         }
+    }
+}
+
+/// The first warning that there was less of before. One that says an old name is one that says the new name.
+fn new_warning(
+    before: &BTreeMap<(String, String), usize>,
+    after: &BTreeMap<(String, String), usize>,
+    done: &Consolidation,
+) -> Option<String> {
+    let renamed = |name: &str| name.replace(&done.from, &done.to);
+    let mut known: BTreeMap<(&str, String), usize> = BTreeMap::new();
+    for ((lint, name), count) in before {
+        *known.entry((lint, renamed(name))).or_default() += count;
+    }
+    let mut now: BTreeMap<(&str, String), usize> = BTreeMap::new();
+    for ((lint, name), count) in after {
+        *now.entry((lint, renamed(name))).or_default() += count;
+    }
+    now.into_iter().find_map(|(warning, count)| {
+        let known = known.get(&warning).copied().unwrap_or_default();
+        let (lint, name) = warning;
+        (count > known).then(|| format!("{lint}, {name}: {known} before and {count} after"))
+    })
+}
+
+/// What a warning is about: each name between backticks, since one message may list several; else all of it.
+fn names_in(text: &str) -> Vec<String> {
+    let names: Vec<String> = text
+        .split('`')
+        .skip(1)
+        .step_by(2)
+        .map(ToOwned::to_owned)
+        .collect();
+    if names.is_empty() {
+        return vec![text.to_owned()];
+    }
+    names
+}
+
+/// The features of the packages, each with its package.
+fn features_of(root: &Path) -> anyhow::Result<Vec<String>> {
+    let output = Command::new("cargo")
+        .args(["metadata", "--no-deps", "--format-version", "1", "--quiet"])
+        .current_dir(root)
+        .output()
+        .context("failed to start cargo")?;
+    let metadata: Value =
+        serde_json::from_slice(&output.stdout).context("cargo metadata printed no JSON")?;
+    let packages = metadata.get("packages").and_then(Value::as_array);
+    let features = packages.into_iter().flatten().flat_map(|package| {
+        let name = package
+            .get("name")
+            .and_then(Value::as_str)
+            .unwrap_or_default();
+        let features = package.get("features").and_then(Value::as_object);
+        let features = features.into_iter().flatten().map(|(feature, _)| feature);
+        features
+            .filter(|feature| *feature != "default")
+            .map(move |feature| format!("{name}/{feature}"))
+    });
+    Ok(features.collect())
+}
+
+fn strings(words: &[&str]) -> Vec<String> {
+    words.iter().map(|word| (*word).to_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use coalesce_model::LanguageKind;
+
+    use super::*;
+    use crate::judge::consolidation::Kind;
+
+    fn done() -> Consolidation {
+        Consolidation {
+            kind: Kind::Item,
+            language: LanguageKind::Rust,
+            from: "one::old::f".to_owned(),
+            to: "one::new::f".to_owned(),
+            shim: false,
+        }
+    }
+
+    fn answer(warnings: &[(&str, &str)]) -> Answer {
+        let mut answer = Answer::default();
+        for (code, message) in warnings {
+            answer.hear(&serde_json::json!({
+                "message": {"message": message, "level": "warning", "code": {"code": code}}
+            }));
+        }
+        answer
+    }
+
+    fn new(before: &[(&str, &str)], after: &[(&str, &str)]) -> Option<String> {
+        new_warning(&answer(before).warnings, &answer(after).warnings, &done())
+    }
+
+    #[test]
+    fn one_warning_that_goes_does_not_pay_for_another_one() {
+        let said = new(
+            &[("unused_imports", "unused import: `a::A`")],
+            &[("unused_imports", "unused import: `b::B`")],
+        );
+        assert_eq!(
+            said.as_deref(),
+            Some("unused_imports, b::B: 0 before and 1 after")
+        );
+    }
+
+    #[test]
+    fn a_list_that_is_shorter_is_no_new_warning() {
+        let before = ("unused_imports", "unused imports: `A` and `B`");
+        assert_eq!(
+            new(&[before], &[("unused_imports", "unused import: `A`")]),
+            None
+        );
+    }
+
+    #[test]
+    fn a_warning_that_moves_along_is_the_same_one() {
+        let before = ("deprecated", "use of deprecated function `one::old::f`");
+        let after = ("deprecated", "use of deprecated function `one::new::f`");
+        assert_eq!(new(&[before], &[after]), None);
+        assert!(new(&[before], &[after, after]).is_some());
     }
 }

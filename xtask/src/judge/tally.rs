@@ -7,6 +7,17 @@ use super::{
     rounds::Outcome,
 };
 
+/// The words of outcomes with what stands above their counts.
+const COLUMNS: [(&str, &str); 7] = [
+    ("WRONG", "wrong"),
+    ("NAMES", "names"),
+    ("CRASHED", "crashed"),
+    ("right", "right"),
+    ("checked", "checked"),
+    ("unproven", "unproven"),
+    ("refused", "refused"),
+];
+
 /// All outcomes.
 #[derive(Default)]
 pub struct Tally {
@@ -19,9 +30,10 @@ impl Tally {
         self.rounds.push((done.clone(), outcome));
     }
 
-    /// How many were told to work and do not.
-    pub fn wrong(&self) -> usize {
-        self.count(None, "WRONG")
+    /// How many were told to work and do not, or had no answer.
+    pub fn failures(&self) -> usize {
+        let rounds = self.rounds.iter();
+        rounds.filter(|(_, outcome)| outcome.is_failure()).count()
     }
 
     fn count(&self, kind: Option<Kind>, word: &str) -> usize {
@@ -51,8 +63,11 @@ impl Tally {
 impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (done, outcome) in &self.rounds {
-            if matches!(outcome, Outcome::Wrong(_)) {
-                writeln!(f, "wrong: {}\n    {}", done.summary(), outcome.reason())?;
+            if outcome.is_failure() {
+                writeln!(f, "{}: {}", outcome.word().to_lowercase(), done.summary())?;
+                for line in outcome.reason().lines() {
+                    writeln!(f, "    {line}")?;
+                }
             }
         }
         for word in ["unproven", "refused"] {
@@ -60,23 +75,18 @@ impl fmt::Display for Tally {
                 writeln!(f, "{word:8} {count:4} × {why}")?;
             }
         }
-        writeln!(
-            f,
-            "{:8} {:>6} {:>6} {:>8} {:>9} {:>8}",
-            "", "wrong", "right", "checked", "unproven", "refused"
-        )?;
+        write!(f, "{:8}", "")?;
+        for (_, heading) in COLUMNS {
+            write!(f, " {heading:>8}")?;
+        }
+        writeln!(f)?;
         let kinds = Kind::ALL.map(|kind| (kind.as_str(), Some(kind)));
         for (name, kind) in kinds.into_iter().chain([("all", None)]) {
-            let count = |word| self.count(kind, word);
-            writeln!(
-                f,
-                "{name:8} {:>6} {:>6} {:>8} {:>9} {:>8}",
-                count("WRONG"),
-                count("right"),
-                count("checked"),
-                count("unproven"),
-                count("refused")
-            )?;
+            write!(f, "{name:8}")?;
+            for (word, _) in COLUMNS {
+                write!(f, " {:>8}", self.count(kind, word))?;
+            }
+            writeln!(f)?;
         }
         Ok(())
     }

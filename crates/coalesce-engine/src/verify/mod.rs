@@ -2,6 +2,7 @@
 //!
 //! Everything happens in the scratch copy of `coalesce-verify`; the tree itself is only read.
 
+mod matrix;
 mod mend;
 mod prune;
 mod reach;
@@ -27,6 +28,7 @@ use coalesce_verify::{Check, Checker, Limits, Outcome as Checked, Scratch, Wante
 use crate::{
     Failure, MigrationPlan, Progress, Session, applying::file_changes, manifests::manifests,
 };
+use matrix::Silent;
 use verdict::Ran;
 
 /// How long a program may take when no manifest says.
@@ -183,8 +185,19 @@ struct TreeAfter {
 /// What is found in a check of the tree as it is.
 enum BaselineRun {
     Ran(Checked),
-    /// It is optional, and left out for this reason.
+    /// It may be left out, and is for this reason.
     LeftOut(String),
+}
+
+impl states::Need {
+    /// Leaves a check out that fails before; nothing where it may not be. What it says matters to who asked for it.
+    fn left_out(self, why: &str, obstacle: &str) -> Option<BaselineRun> {
+        match self {
+            Self::Required => None,
+            Self::Optional => Some(BaselineRun::LeftOut(why.to_owned())),
+            Self::Asked => Some(BaselineRun::LeftOut(format!("{why}: {obstacle}"))),
+        }
+    }
 }
 
 impl Bench<'_> {
@@ -209,7 +222,7 @@ impl Bench<'_> {
         };
         judge.judge(&before.ran, &after.ran, &after.ran_hidden, verify);
         if self.is_outdated(&before, verify.passed)? {
-            before.ran = self.baseline(&before, true, &mut Vec::new())?;
+            before.ran = self.baseline(&before, true)?.0;
             judge.judge(&before.ran, &after.ran, &after.ran_hidden, verify);
         }
         if verify.passed {
@@ -233,7 +246,10 @@ impl Bench<'_> {
             checks: selection.of(session),
             ran: Vec::new(),
         };
-        before.ran = self.baseline(&before, false, &mut verify.left_out)?;
+        let (ran, silent) = self.baseline(&before, false)?;
+        before.ran = ran;
+        verify.left_out.extend_from_slice(&silent.left_out);
+        verify.not_checked = silent.not_checked(selection.table, &before.ran);
         Ok(before)
     }
 
@@ -343,13 +359,9 @@ impl Bench<'_> {
 
     /// The checks of the tree as it is: those that were made before for the same files are
     /// remembered, unless `anew`.
-    fn baseline(
-        &self,
-        before: &TreeBefore,
-        anew: bool,
-        left_out: &mut Vec<String>,
-    ) -> Result<Vec<Ran>, Failure> {
+    fn baseline(&self, before: &TreeBefore, anew: bool) -> Result<(Vec<Ran>, Silent), Failure> {
         let mut all = Vec::new();
+        let mut silent = Silent::default();
         let mut brought = false;
         for planned in &before.checks {
             let check = &planned.check;
@@ -369,15 +381,18 @@ impl Bench<'_> {
                 None => self.run_baseline(planned, &before.files)?,
             };
             match found {
-                BaselineRun::Ran(outcome) => all.push(Ran::new(TreeState::Before, check, outcome)),
-                BaselineRun::LeftOut(why) => left_out.push(why),
+                BaselineRun::Ran(outcome) => {
+                    silent.add_failing(planned, &outcome);
+                    all.push(Ran::new(TreeState::Before, check, outcome));
+                }
+                BaselineRun::LeftOut(why) => silent.add(planned, why),
             }
         }
         if all.is_empty() {
             let failure = Failure::user("there is nothing in this tree that could be checked");
             return Err(failure.hint("name a check with `commands` in `[verify]` of the manifest"));
         }
-        Ok(all)
+        Ok((all, silent))
     }
 
     /// What is remembered of a check of the same files, if that is of use.
@@ -388,14 +403,11 @@ impl Bench<'_> {
     ) -> Result<Option<BaselineRun>, Failure> {
         let known = self.checker.recall(&planned.check, files)?;
         Ok(known.and_then(|outcome| {
-            if outcome.hopeless.is_none() {
+            let Some(obstacle) = outcome.obstacle() else {
                 return Some(BaselineRun::Ran(outcome));
-            }
-            let label = planned.check.label();
-            planned.optional.then(|| {
-                let why = "it fails before the change (remembered: the tree is the same)";
-                BaselineRun::LeftOut(format!("{label}: {why}"))
-            })
+            };
+            let why = "it fails before the change (remembered: the tree is the same)";
+            planned.need.left_out(why, &obstacle)
         }))
     }
 
@@ -405,17 +417,17 @@ impl Bench<'_> {
         files: &Wanted,
     ) -> Result<BaselineRun, Failure> {
         let check = &planned.check;
-        match self.checker.baseline(check, files) {
-            Ok(outcome) => Ok(BaselineRun::Ran(outcome)),
-            Err(error)
-                if planned.optional
-                    && error.kind() == coalesce_verify::ErrorKind::BaselineFails =>
-            {
-                let why = format!("{}: it fails before the change", check.label());
-                Ok(BaselineRun::LeftOut(why))
-            }
-            Err(error) => Err(error.into()),
+        if planned.need == states::Need::Required {
+            return Ok(BaselineRun::Ran(self.checker.baseline(check, files)?));
         }
+        let outcome = self.checker.run_and_keep(check, files)?;
+        let obstacle = outcome.obstacle();
+        let left_out = obstacle.and_then(|obstacle| {
+            planned
+                .need
+                .left_out("it fails before the change", &obstacle)
+        });
+        Ok(left_out.unwrap_or(BaselineRun::Ran(outcome)))
     }
 
     /// The same checks on another tree.

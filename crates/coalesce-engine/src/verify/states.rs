@@ -161,17 +161,28 @@ fn tell_shown(shim: &ShimEntry, refusals: &[Finding]) -> String {
 pub struct Planned {
     /// The check.
     pub check: Check,
-    /// Whether it may be left out where it fails before: a workspace inside another one, which may
-    /// be a fixture, and what the plan does not touch.
-    pub optional: bool,
+    /// What it comes to where it fails before.
+    pub need: Need,
+}
+
+/// What becomes of a verification when a check of it fails before the change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Need {
+    /// Nothing can be compared.
+    Required,
+    /// It is left out: a workspace inside another one, which may be a fixture, and what the plan does not touch.
+    Optional,
+    /// It is left out, and whoever asked for it is told: a configuration of `matrix`.
+    Asked,
 }
 
 /// Which checks a tree is given: what the manifests say, and the plan that is checked.
 pub struct CheckSelection<'c> {
-    table: &'c VerifyTable,
+    /// What the manifests say.
+    pub table: &'c VerifyTable,
     /// The plan.
     pub operations: &'c [Operation],
-    configurations: Vec<CargoConfiguration>,
+    configurations: Vec<(CargoConfiguration, Need)>,
 }
 
 impl<'c> CheckSelection<'c> {
@@ -188,7 +199,7 @@ impl<'c> CheckSelection<'c> {
     pub fn of(&self, session: &Session) -> Vec<Planned> {
         let outer = |check| Planned {
             check,
-            optional: false,
+            need: Need::Required,
         };
         let commands = self.table.commands.iter().cloned();
         let mut checks: Vec<Planned> = commands
@@ -214,7 +225,10 @@ fn imports(session: &Session, touched: &BTreeSet<&TreePath>) -> Option<Planned> 
     let modules = importable(session, |_| true);
     let mut extensions = touched.iter().map(|path| path.extension());
     (!modules.is_empty()).then(|| Planned {
-        optional: !extensions.any(|extension| matches!(extension, Some("py" | "pyi"))),
+        need: match extensions.any(|extension| matches!(extension, Some("py" | "pyi"))) {
+            true => Need::Required,
+            false => Need::Optional,
+        },
         check: Check::Imports {
             roots: import_roots(session),
             modules,
@@ -260,7 +274,7 @@ fn is_built_in(path: &TreePath, directory: &TreePath) -> bool {
 fn workspaces(
     session: &Session,
     touched: &BTreeSet<&TreePath>,
-    configurations: &[CargoConfiguration],
+    configurations: &[(CargoConfiguration, Need)],
 ) -> Vec<Planned> {
     let mut outer: Vec<TreePath> = Vec::new();
     let mut checks = Vec::new();
@@ -272,17 +286,21 @@ fn workspaces(
             continue;
         }
         let concerned = touched.iter().any(|path| is_built_in(path, &directory));
-        let check = |configuration, optional| Planned {
+        let check = |configuration, need| Planned {
             check: Check::Cargo {
                 directory: directory.clone(),
                 configuration,
             },
-            optional,
+            need,
         };
-        checks.push(check(CargoConfiguration::default(), inner || !concerned));
+        let need = match inner || !concerned {
+            true => Need::Optional,
+            false => Need::Required,
+        };
+        checks.push(check(CargoConfiguration::default(), need));
         // A configuration that cannot be built before says nothing.
         let more = configurations.iter().filter(|_| concerned && !inner);
-        checks.extend(more.map(|configuration| check(configuration.clone(), true)));
+        checks.extend(more.map(|(configuration, need)| check(configuration.clone(), *need)));
         if !inner {
             outer.push(directory);
         }
@@ -297,14 +315,10 @@ fn configurations(
     session: &Session,
     table: &VerifyTable,
     operations: &[Operation],
-) -> Vec<CargoConfiguration> {
-    let own = table.matrix.iter().map(|one| CargoConfiguration {
-        packages: one.packages.clone(),
-        features: one.features.clone(),
-        no_default_features: one.no_default_features,
-        target: one.target.clone(),
-    });
-    let mut all: Vec<CargoConfiguration> = own.collect();
+) -> Vec<(CargoConfiguration, Need)> {
+    let asked = asked(table);
+    let count = asked.len();
+    let mut all = asked;
     let alone = packages_with_more(session, operations).into_iter();
     all.extend(alone.map(|package| CargoConfiguration {
         packages: vec![package],
@@ -323,9 +337,21 @@ fn configurations(
         });
         all.push(on);
     }
+    let needs = std::iter::repeat_n(Need::Asked, count).chain(std::iter::repeat(Need::Optional));
     let mut seen = BTreeSet::new();
-    all.retain(|one| seen.insert(one.clone()));
-    all
+    let all = all.into_iter().zip(needs);
+    all.filter(|(one, _)| seen.insert(one.clone())).collect()
+}
+
+/// The configurations of `matrix`.
+pub fn asked(table: &VerifyTable) -> Vec<CargoConfiguration> {
+    let own = table.matrix.iter().map(|one| CargoConfiguration {
+        packages: one.packages.clone(),
+        features: one.features.clone(),
+        no_default_features: one.no_default_features,
+        target: one.target.clone(),
+    });
+    own.collect()
 }
 
 /// The packages of several whose manifest the plan writes, or whose code it adds to: a check of the

@@ -51,6 +51,9 @@ pub struct Answer {
     pub unproven: Vec<UnprovenCount>,
     /// What was compiled, imported or run: a grade above *resolved* holds for these alone.
     pub configurations: Vec<String>,
+    /// What the manifest names to be checked and could not be: a grade above *resolved* does not hold for these, and
+    /// none is enough for `--require compiled`.
+    pub not_checked: Vec<NotChecked>,
     /// The edited lines of code, and those that no configuration has compiled or run.
     pub edited_lines: EditedLines,
 }
@@ -61,6 +64,15 @@ impl Answer {
     pub const fn refused(&self) -> bool {
         self.grade.is_none()
     }
+}
+
+/// A check that a manifest names, and that says nothing or too little of the change.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+pub struct NotChecked {
+    /// What would be run.
+    pub check: String,
+    /// Why it says nothing, or too little.
+    pub why: String,
 }
 
 /// How many places of a kind could not be proven.

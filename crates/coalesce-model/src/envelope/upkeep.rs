@@ -3,7 +3,10 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Committed, EditedLines, Files, Grade, Plan, ReferenceEntry, ShimEntry, UnprovenEntry};
+use super::{
+    Committed, EditedLines, Files, Grade, NotChecked, Plan, ReferenceEntry, ShimEntry,
+    UnprovenEntry,
+};
 use crate::{Code, TreePath};
 
 /// What `verify` found out by running the project's own checks in a scratch copy.
@@ -23,8 +26,10 @@ pub struct Verify {
     pub unused_imports: Vec<UnusedImport>,
     /// What the compiler found wrong with the plan's own edits, and was mended in the plan.
     pub mended: Vec<Mended>,
-    /// What was left out of the scratch copy, and why.
+    /// What was left out of the scratch copy, or not checked although nobody asked for it, and why.
     pub left_out: Vec<String>,
+    /// What a manifest names to be checked and could not be, or not as a whole.
+    pub not_checked: Vec<NotChecked>,
     /// Whether the plan passed.
     pub passed: bool,
     /// What a plan that passed was proven by; null for one that did not.

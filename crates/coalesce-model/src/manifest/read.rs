@@ -6,7 +6,7 @@ use toml::Spanned;
 
 use super::{
     Accessor, Choice, Decision, Entry, Forbid, Manifest, ManifestError, Name, NameKind, Removal,
-    Uses, Verb, nearest,
+    Uses, Verb, did_you_mean,
     tables::{
         AccessorTable, Document, ForbidTable, MergeTable, MoveTable, RemoveTable, ReplaceTable,
     },
@@ -128,7 +128,7 @@ fn syntax_error(path: &str, text: &str, error: &toml::de::Error) -> ManifestErro
     let (message, help) = match unknown {
         Some(key) => (
             format!("unknown key `{key}`"),
-            nearest(key, expected(first)).map(|known| format!("did you mean `{known}`?")),
+            did_you_mean(key, expected(first)),
         ),
         None => (first.to_owned(), None),
     };
@@ -244,11 +244,9 @@ impl Reader<'_> {
         for (item, value) in table {
             let Some(choice) = Choice::parse(value.get_ref()) else {
                 let message = format!("`{}` is no decision", value.get_ref());
-                let near = nearest(value.get_ref(), ["keep-into", "keep-from"]);
-                let help = near.map_or_else(
-                    || "write `keep-into`, `keep-from` or `rename:NAME`".to_owned(),
-                    |near| format!("did you mean `{near}`?"),
-                );
+                let near = did_you_mean(value.get_ref(), ["keep-into", "keep-from"]);
+                let all = || "write `keep-into`, `keep-from` or `rename:NAME`".to_owned();
+                let help = near.unwrap_or_else(all);
                 self.fail(ByteSpan::from_range(value.span()), message, Some(&help));
                 continue;
             };

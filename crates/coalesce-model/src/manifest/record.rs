@@ -82,7 +82,9 @@ pub fn applied_line(entry: &Entry) -> String {
     format!("{verb} {from} -> {to}")
 }
 
-fn removal_line(removal: &Removal) -> String {
+/// How a removal stands in a record.
+#[must_use]
+pub fn removal_line(removal: &Removal) -> String {
     format!("{} {}", Verb::Remove.as_str(), removal.module.text)
 }
 

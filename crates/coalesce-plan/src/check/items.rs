@@ -2,10 +2,8 @@
 
 use coalesce_model::{
     FoundItem, ItemPlace, LanguageGraph, LanguageKind, Module, Subject, TreePath,
-    manifest::{Entry, Manifest, Name, NameKind, Verb},
+    manifest::{Entry, Manifest, Name, NameKind, Verb, name_meant},
 };
-
-use crate::names::meant;
 
 use super::{Checked, Checker, change, names::around, report};
 
@@ -222,6 +220,13 @@ impl<'a> Checker<'a> {
             self.errors.push(manifest.error(name.span, message, help));
             return;
         }
+        let help = self.meant_item(&name.text);
+        let message = format!("there is no item `{}`", name.text);
+        self.errors.push(manifest.error(name.span, message, help));
+    }
+
+    /// The question whether another item is meant by a name.
+    pub(super) fn meant_item(&self, name: &str) -> Option<String> {
         let graphs = self.index.graphs();
         let modules = graphs.iter().flat_map(|graph| graph.modules());
         let names: Vec<String> = modules
@@ -232,10 +237,9 @@ impl<'a> Checker<'a> {
             })
             .collect();
         let others = names.iter().map(String::as_str);
-        let others = others.filter(|other| *other != name.text);
-        let help = meant(&name.text, others).map(|near| format!("did you mean `{near}`?"));
-        let message = format!("there is no item `{}`", name.text);
-        self.errors.push(manifest.error(name.span, message, help));
+        // What something goes to is not where it comes from.
+        let others = others.filter(|other| *other != name && !self.names.is_target(other));
+        name_meant(name, others)
     }
 
     fn is_definition(&mut self, manifest: &Manifest, entry: &Entry, item: &FoundItem) -> bool {
@@ -349,7 +353,11 @@ impl<'a> Checker<'a> {
             None => "does not exist".to_owned(),
         };
         let message = format!("`{}` {why}", name.text);
-        let help = after.map(|after| format!("write the name that it has afterwards: `{after}`"));
+        let help = match after {
+            Some(after) => Some(format!("write the name that it has afterwards: `{after}`")),
+            None if place.is_none() => self.meant_item(&name.text),
+            None => None,
+        };
         self.errors.push(manifest.error(name.span, message, help));
         false
     }

@@ -3,7 +3,7 @@
 
 use coalesce_model::{
     Change, ChangeKind, ItemPlace, Module, Subject,
-    manifest::{Entry, Manifest, Name, Verb},
+    manifest::{Entry, Manifest, Name, Verb, did_you_mean},
 };
 
 use super::Checker;
@@ -75,7 +75,11 @@ impl Checker<'_> {
                     Some(help),
                 ));
             }
-            _ => return Err((format!("there is no item `{}`", from.text), None)),
+            _ => {
+                let names = module.defines.iter().map(String::as_str);
+                let help = did_you_mean(old, names);
+                return Err((format!("there is no item `{}`", from.text), help));
+            }
         }
         if self.names.entry_from(&from.text).is_some() {
             return Err((format!("`{}` stands in two entries", from.text), None));

@@ -20,7 +20,7 @@ use coalesce_model::{
     Change, ChangeKind, Finding, LanguageGraph, LanguageKind, Module, Severity, Subject, Texts,
     TreePath,
     finding::codes,
-    manifest::{Choice, Decision, Manifest, ManifestError, nearest},
+    manifest::{Choice, Decision, Manifest, ManifestError, did_you_mean},
 };
 
 use crate::{
@@ -28,6 +28,7 @@ use crate::{
     check::{OpenMerge, change},
 };
 use fates::{Fate, Part};
+use tell::Undecided;
 
 /// What there is to say of the open merges.
 #[derive(Clone, Debug, Default)]
@@ -119,8 +120,10 @@ impl<'a> Merge<'a> {
         let mut made = Made::default();
         let mut errors = Vec::new();
         let mut known: Vec<String> = Vec::new();
-        for pair in self.pairs(&mut made.changes, &mut errors) {
-            let found = match self.compared(&pair) {
+        let mut undecided = Undecided::default();
+        let pairs = self.pairs(&mut made.changes, &mut errors);
+        for pair in &pairs {
+            let found = match self.compared(pair) {
                 Ok(found) => found,
                 Err(why) => {
                     let entry = &self.open.entry;
@@ -128,17 +131,20 @@ impl<'a> Merge<'a> {
                     continue;
                 }
             };
-            let parts = fates::of(self, &pair, &found);
+            let parts = fates::of(self, pair, &found);
             for part in &parts {
                 known.extend(part.keys.iter().map(|key| format!("{}{key}", pair.prefix)));
             }
-            made.refusals.extend(tell::undecided(&pair, &parts));
+            undecided.add(pair, &parts);
             if !parts.iter().any(Part::is_definition) {
-                let lost = tell::left_impls(&pair, &found.coverage.entries);
+                let lost = tell::left_impls(pair, &found.coverage.entries);
                 made.refusals.extend(lost);
             }
-            made.notes.extend(tell::notes(self, &pair, &parts));
-            self.of_parts(&pair, &parts, &mut made.changes);
+            made.notes.extend(tell::notes(self, pair, &parts));
+            self.of_parts(pair, &parts, &mut made.changes);
+        }
+        if let Some(first) = pairs.first() {
+            made.refusals.extend(undecided.told(self, first));
         }
         errors.extend(self.unknown_decisions(&known));
         if errors.is_empty() {
@@ -395,8 +401,7 @@ impl<'a> Merge<'a> {
         let unknown = decide.filter(|decision| !known.contains(&decision.item));
         unknown
             .map(|decision| {
-                let help = nearest(&decision.item, known.iter().map(String::as_str))
-                    .map(|near| format!("did you mean `{near}`?"));
+                let help = did_you_mean(&decision.item, known.iter().map(String::as_str));
                 let message = format!(
                     "`{}` has no `{}` to decide on",
                     self.open.entry.from.text, decision.item

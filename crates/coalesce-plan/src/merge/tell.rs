@@ -1,6 +1,4 @@
-//! What is said of a merge: what is undecided, with the line that decides it, and what goes.
-
-use std::collections::BTreeSet;
+//! What is said of a merge: what is undecided, with the one line that decides all of it, and what goes.
 
 use coalesce_clones::coverage::{Difference, Entry, PartKind, Place, Relation, Text};
 use coalesce_model::{
@@ -17,42 +15,70 @@ use super::{
 /// Differences of one thing that are told; the diff of the two shows all.
 const TOLD: usize = 4;
 
-/// A refusal for each thing that is undecided, and one with the line that decides all of them.
-pub fn undecided(pair: &Pair<'_>, parts: &[Part<'_>]) -> Vec<Finding> {
-    let open = parts.iter().filter(|part| part.fate == Fate::Undecided);
-    let open: Vec<&Part<'_>> = open.collect();
-    let refusal = |span, message, help| Finding {
-        code: codes::UNDECIDED_MERGE,
-        severity: Severity::Error,
-        span,
-        help: Some(help),
-        ..note(&pair.from.path, message)
-    };
-    let each = open.iter().map(|part| {
-        let span = Some(ByteSpan::empty(part.place.span.start));
-        refusal(span, message(pair, part), help(pair, part))
-    });
-    let mut found: Vec<Finding> = each.collect();
-    if open.len() > 1 {
-        let (count, from) = (open.len(), &pair.from.name);
-        let message = format!("{count} things of `{from}` are undecided");
-        found.push(refusal(None, message, help_for_all(pair, &open)));
-    }
-    found
+/// What is undecided of the modules of one merge.
+#[derive(Default)]
+pub struct Undecided {
+    refusals: Vec<Finding>,
+    /// Each key with its choice, once: one decision is for everything of its name.
+    choices: Vec<String>,
 }
 
-/// The line that decides all of them.
-fn help_for_all(pair: &Pair<'_>, open: &[&Part<'_>]) -> String {
-    // A table of TOML has each key once; one decision is for everything of its name.
-    let mut choices: Vec<String> = open.iter().map(|part| choice(pair, part)).collect();
-    let mut seen = BTreeSet::new();
-    choices.retain(|choice| seen.insert(choice.clone()));
-    format!(
-        "look at them with `coalesce diff {} {}`, then write `decide = {{ {} }}`",
-        pair.from.name,
-        pair.into.name,
-        choices.join(", ")
-    )
+impl Undecided {
+    /// Adds what is undecided of a pair of modules.
+    pub fn add(&mut self, pair: &Pair<'_>, parts: &[Part<'_>]) {
+        for part in parts.iter().filter(|part| part.fate == Fate::Undecided) {
+            let choice = choice(pair, part);
+            if !self.choices.contains(&choice) {
+                self.choices.push(choice);
+            }
+            self.refusals.push(Finding {
+                span: Some(ByteSpan::empty(part.place.span.start)),
+                help: Some(options(part)),
+                ..refusal(pair, message(pair, part))
+            });
+        }
+    }
+
+    /// A refusal for each, and the line that decides all of them. A table of TOML stands once in an entry, so
+    /// nothing else is a line to be written, and what is decided already is a part of it.
+    pub fn told(mut self, merge: &Merge<'_>, pair: &Pair<'_>) -> Vec<Finding> {
+        if self.choices.is_empty() {
+            return self.refusals;
+        }
+        let decided = merge.open.entry.decide.iter().map(|decision| {
+            let key = toml_key(&decision.item);
+            format!("{key} = \"{}\"", decision.choice)
+        });
+        let choices: Vec<String> = decided.chain(self.choices).collect();
+        let line = format!("write `decide = {{ {} }}`", choices.join(", "));
+        match self.refusals.as_mut_slice() {
+            [only] => {
+                let others = only.help.take().unwrap_or_default();
+                only.help = Some(format!("{line}{others}"));
+            }
+            all => {
+                let (count, from, into) = (all.len(), &pair.from.name, &pair.into.name);
+                let help = format!("look at them with `coalesce diff {from} {into}`, then {line}");
+                for one in all {
+                    one.help = one.help.take().map(|others| format!("`keep-into`{others}"));
+                }
+                let message = format!("{count} things of `{from}` are undecided");
+                self.refusals.push(Finding {
+                    help: Some(help),
+                    ..refusal(pair, message)
+                });
+            }
+        }
+        self.refusals
+    }
+}
+
+fn refusal(pair: &Pair<'_>, message: String) -> Finding {
+    Finding {
+        code: codes::UNDECIDED_MERGE,
+        severity: Severity::Error,
+        ..note(&pair.from.path, message)
+    }
 }
 
 /// The `impl`s of a module that defines nothing: they go with what the module defines, and would be
@@ -138,13 +164,14 @@ fn choice(pair: &Pair<'_>, part: &Part<'_>) -> String {
     format!("{key} = \"keep-into\"")
 }
 
-fn help(pair: &Pair<'_>, part: &Part<'_>) -> String {
+/// What else can be decided than `keep-into`.
+fn options(part: &Part<'_>) -> String {
     let others = match (part.names.as_slice(), &part.entry.right) {
         ([], _) => " to let it go with its module",
         (_, None) => ", or `keep-from`",
         (_, Some(_)) => ", or `keep-from` or `rename:NAME`",
     };
-    format!("write `decide = {{ {} }}`{others}", choice(pair, part))
+    others.to_owned()
 }
 
 fn collect<'e>(entry: &'e Entry, name: &'e str, found: &mut Vec<(&'e str, &'e Difference)>) {

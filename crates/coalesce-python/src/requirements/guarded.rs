@@ -1,10 +1,10 @@
 //! Imports whose failure is caught: what makes them fail or succeed must stay the same.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::{ByteSpan, Finding, finding::codes};
+use coalesce_model::{Allowed, ByteSpan, Finding, Module, finding::codes};
 
-use super::{Libraries, Needs, Pair, refusal};
+use super::{Libraries, Needs, Pair, advice, refusal};
 use crate::{
     facts::{ImportStatement, Leaf},
     graph::Entity,
@@ -25,8 +25,10 @@ enum Outcome {
 type Key = (String, usize);
 
 /// What changes for a guarded import, and for one that nobody sees fail.
-pub fn changed(old: &Needs<'_>, new: &Needs<'_>, pairs: &[Pair]) -> Vec<Finding> {
-    let mut findings = Vec::new();
+///
+/// `alone` is whether nothing else is refused that a requirement would allow.
+pub fn changed((old, new): (&Needs<'_>, &Needs<'_>), pairs: &[Pair], alone: bool) -> Vec<Finding> {
+    let mut differing = Vec::new();
     for (before, after) in pairs {
         let (was, is) = (outcomes(old, *before, true), outcomes(new, *after, true));
         if was.is_empty() || is.is_empty() || is_allowed(old, new, (*before, *after)) {
@@ -36,18 +38,51 @@ pub fn changed(old: &Needs<'_>, new: &Needs<'_>, pairs: &[Pair]) -> Vec<Finding>
             if let Some((now, _)) = is.get(key)
                 && let Some((why, library)) = difference(new, outcome, now)
             {
-                findings.extend(finding(
-                    old,
-                    (*before, *span),
-                    &key.0,
-                    &why,
-                    library.as_deref(),
-                ));
+                let message = format!("the guarded import of `{}` {why}", key.0);
+                differing.push(Differing {
+                    module: old.graph.modules.get(*before),
+                    span: *span,
+                    message,
+                    library,
+                });
             }
         }
     }
+    let mut findings = refused(differing, &new.graph.allowed, alone);
     findings.extend(hidden(old, new, pairs));
     findings
+}
+
+/// An import that ends in another way.
+struct Differing<'g> {
+    module: Option<&'g Module>,
+    span: ByteSpan,
+    message: String,
+    /// The library that makes the difference.
+    library: Option<String>,
+}
+
+/// The refusals, one of them with the line that allows all.
+fn refused(differing: Vec<Differing<'_>>, allowed: &Allowed, alone: bool) -> Vec<Finding> {
+    let named = differing.iter().filter_map(|one| one.module);
+    let modules_of: Vec<&str> = named.map(|module| module.name.as_str()).collect();
+    let modules: BTreeSet<&str> = modules_of.iter().copied().collect();
+    let libraries: Option<BTreeSet<&str>> =
+        differing.iter().map(|one| one.library.as_deref()).collect();
+    let mut line = advice::guarded_imports(allowed, &modules);
+    if let Some(libraries) = libraries.filter(|libraries| alone && !libraries.is_empty()) {
+        let other = advice::requirements(allowed, &libraries);
+        line = format!("{line} (or {other})");
+    }
+    let first = modules_of.first().copied().unwrap_or_default();
+    let refusals = differing.iter().enumerate().filter_map(|(at, one)| {
+        let path = one.module?.path.clone();
+        let told_for = (at > 0).then_some(first);
+        let help = advice::help(&line, told_for, differing.len());
+        let refused = refusal(path, Some(one.span), one.message.clone(), Some(help));
+        Some(refused.coded(codes::CHANGED_GUARD))
+    });
+    refusals.collect()
 }
 
 fn is_allowed(old: &Needs<'_>, new: &Needs<'_>, (before, after): Pair) -> bool {
@@ -88,25 +123,6 @@ fn difference(new: &Needs<'_>, was: &Outcome, is: &Outcome) -> Option<(String, O
         }
         _ => None,
     }
-}
-
-fn finding(
-    old: &Needs<'_>,
-    (module, span): (usize, ByteSpan),
-    name: &str,
-    why: &str,
-    library: Option<&str>,
-) -> Option<Finding> {
-    let found = old.graph.modules.get(module)?;
-    let message = format!("the guarded import of `{name}` {why}");
-    let own = format!("allow.guarded-imports = [\"{}\"]", found.name);
-    let top = "to allow it, write at the top of the manifest:";
-    let help = match library {
-        Some(library) => format!("{top} {own} (or allow.requirements = [\"{library}\"])"),
-        None => format!("{top} {own}"),
-    };
-    let refused = refusal(found.path.clone(), Some(span), message, Some(help));
-    Some(refused.coded(codes::CHANGED_GUARD))
 }
 
 /// The outcomes of the imports of a module, guarded ones or the others.

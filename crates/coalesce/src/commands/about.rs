@@ -118,12 +118,9 @@ fn unknown(name: &str) -> Failure {
     let commands = program.get_subcommands().map(clap::Command::get_name);
     let topics = commands.chain(["manifest", "settings"]);
     let failure = Failure::user(format!("there is no help on `{name}`"));
-    match coalesce_model::manifest::nearest(name, topics) {
-        Some(near) => failure.hint(format!("did you mean `{near}`?")),
-        None => {
-            failure.hint("`coalesce help` lists the commands; `manifest` and `settings` are files")
-        }
-    }
+    let lists = "`coalesce help` lists the commands; `manifest` and `settings` are files";
+    let near = coalesce_model::manifest::did_you_mean(name, topics);
+    failure.hint(near.unwrap_or_else(|| lists.to_owned()))
 }
 
 fn completions(shell: clap_complete::Shell) -> String {

@@ -246,8 +246,15 @@ fn ask_all_the_same(session: &Session, plan: &envelope::Plan) -> anyhow::Result<
 /// That less was proven than is required.
 #[must_use]
 pub fn falls_short(answer: &envelope::Answer, required: Grade) -> Option<Finding> {
-    let grade = answer.grade.filter(|grade| *grade < required)?;
+    let grade = answer.grade?;
+    let unchecked = answer.not_checked.len();
+    if grade >= required && (required < Grade::Compiled || unchecked == 0) {
+        return None;
+    }
     let message = match grade {
+        _ if grade >= required => format!(
+            "{unchecked} of the configurations in `matrix` could not be checked, or not as a whole"
+        ),
         Grade::NotProven => "some places could not be proven".to_owned(),
         _ => format!(
             "it was proven as far as `{}`, not `{}`",
@@ -267,6 +274,9 @@ pub fn falls_short(answer: &envelope::Answer, required: Grade) -> Option<Finding
 
 fn how_to_prove_more(grade: Grade, answer: &envelope::Answer) -> &'static str {
     match grade {
+        Grade::Compiled | Grade::Tested if !answer.not_checked.is_empty() => {
+            "make them compile before the change, or take them out of `matrix` in `[verify]`"
+        }
         Grade::NotProven => {
             "read them above; `migrate --verify` settles what a compiler can, `--allow-unproven` \
              applies the plan as it is"

@@ -17,10 +17,13 @@ use coalesce_model::{
         CoverageRelation, DefinitionKind, DefinitionPlace, Diff, DiffSide, Envelope, NumberedLine,
         RelationCount, RenamedLocal,
     },
-    manifest::nearest,
+    manifest::did_you_mean,
 };
 
-use super::{Page, open, refs::by_place};
+use super::{
+    Page, open,
+    refs::{by_place, unknown_name},
+};
 use crate::{
     cli,
     exit::{Failure, Outcome},
@@ -60,10 +63,7 @@ fn failure(error: CoverageError) -> Failure {
     let failure = Failure::user(error.to_string());
     match error {
         CoverageError::NoSuchItem { item, known, .. } => {
-            match nearest(&item, known.iter().map(String::as_str)) {
-                Some(near) => failure.hint(format!("did you mean `{near}`?")),
-                None => failure,
-            }
+            failure.hints(did_you_mean(&item, known.iter().map(String::as_str)))
         }
         _ => failure,
     }
@@ -93,7 +93,7 @@ impl Target {
             }
         }
         match found.len() {
-            0 => Err(unknown(session, name)),
+            0 => Err(unknown_name(session, name)),
             1 => Ok(found.remove(0)),
             _ => {
                 let paths: Vec<String> = found.iter().map(|one| one.path.to_string()).collect();
@@ -134,10 +134,9 @@ impl Target {
                 return Ok(None);
             }
             let failure = Failure::user(format!("the tree has no file {shown}"));
-            return Err(match nearest(shown, paths.iter().map(TreePath::as_str)) {
-                Some(near) => failure.hint(format!("did you mean {near}?")),
-                None => failure.hint("paths begin at the root of the tree, see --root"),
-            });
+            let near = did_you_mean(shown, paths.iter().map(TreePath::as_str));
+            let begin = "paths begin at the root of the tree, see --root";
+            return Err(failure.hint(near.unwrap_or_else(|| begin.to_owned())));
         };
         let graphs = session.graphs();
         let graph = graphs.iter().find(|graph| graph.language() == language);
@@ -250,31 +249,6 @@ fn of_file<'m>(modules: &'m [Module], path: &TreePath, name: &str) -> Option<&'m
         .filter(|module| module.path == *path && module.inline.is_none());
     let fits = |module: &&Module| name.is_empty() || name.starts_with(&module.name);
     whole.filter(fits).min_by_key(|module| module.name.len())
-}
-
-fn unknown(session: &Session, name: &str) -> Failure {
-    let graphs = session.graphs();
-    let mut names: Vec<String> = Vec::new();
-    for graph in &graphs {
-        for module in graph.modules() {
-            names.push(module.name.clone());
-            let separator = graph.language().separator();
-            let items = module.defines.iter();
-            names.extend(items.map(|item| format!("{}{separator}{item}", module.name)));
-        }
-    }
-    let failure = Failure::user(format!("no module or item of the tree is called `{name}`"));
-    if let Some(near) = nearest(name, names.iter().map(String::as_str)) {
-        return failure.hint(format!("did you mean `{near}`?"));
-    }
-    let ends = |full: &&String| {
-        full.strip_suffix(name)
-            .is_some_and(|head| head.ends_with(['.', ':']))
-    };
-    match names.iter().find(ends) {
-        Some(full) => failure.hint(format!("did you mean `{full}`?")),
-        None => failure,
-    }
 }
 
 fn counts(found: &Coverage) -> Vec<RelationCount> {

@@ -4,7 +4,7 @@ use coalesce_engine::Session;
 use coalesce_model::{
     LanguageKind, Module, Reference,
     envelope::{Body, Command, Envelope, Refs},
-    manifest::nearest,
+    manifest::name_meant,
 };
 
 use super::{Page, open};
@@ -42,15 +42,7 @@ fn refs(session: &Session, global: &cli::Global, name: &str) -> Result<Envelope,
     let placed = unknown.then(placed).flatten();
     let name = placed.as_deref().unwrap_or(name);
     if !graphs.iter().any(|graph| known(*graph, name)) {
-        let names = graphs
-            .iter()
-            .flat_map(|graph| graph.modules())
-            .map(|module| module.name.as_str());
-        let failure = Failure::user(format!("no module or item of the tree is called `{name}`"));
-        return Err(match nearest(name, names) {
-            Some(near) => failure.hint(format!("did you mean `{near}`?")),
-            None => failure,
-        });
+        return Err(unknown_name(session, name));
     }
     let mut references: Vec<Reference> = Vec::new();
     for graph in graphs.iter().filter(|graph| known(**graph, name)) {
@@ -71,6 +63,32 @@ fn refs(session: &Session, global: &cli::Global, name: &str) -> Result<Envelope,
         references: entries,
     };
     Ok(page.envelope(Command::Refs, &[], Body::Refs(body)))
+}
+
+/// A name that nothing of the tree has.
+pub(super) fn unknown_name(session: &Session, name: &str) -> Failure {
+    let mut names: Vec<String> = Vec::new();
+    for graph in session.graphs() {
+        let separator = graph.language().separator();
+        for module in graph.modules() {
+            names.push(module.name.clone());
+            let items = module.defines.iter();
+            names.extend(items.map(|item| format!("{}{separator}{item}", module.name)));
+        }
+    }
+    let message = format!("no module or item of the tree is called `{name}`");
+    let ends = |full: &&String| {
+        let head = full.strip_suffix(name);
+        head.is_some_and(|head| head.ends_with(['.', ':']))
+    };
+    let near = name_meant(name, names.iter().map(String::as_str));
+    let longer = || {
+        names
+            .iter()
+            .find(ends)
+            .map(|full| format!("did you mean `{full}`?"))
+    };
+    Failure::user(message).hints(near.or_else(longer))
 }
 
 /// The name of what `name` means when it is spelled from the root of the tree instead of from an

@@ -46,7 +46,7 @@ impl Spoken<'_> {
 
     /// Advice for a manifest as advice for this command.
     fn said(&self, advice: &str) -> String {
-        let mut said = decisions(advice);
+        let mut said = decisions(advice, &self.0.decide);
         said = said.replace("`shim = true`", "`--shim`");
         said = said.replace(
             &format!(" instead of `[[{}]]`", self.0.verb.as_str()),
@@ -58,6 +58,12 @@ impl Spoken<'_> {
                 said = said.replace(&table, &format!("`coalesce {}`", self.other(verb)));
             }
         }
+        // A refused entry is saved nowhere, and stands on the page.
+        let place = "write at the top of the manifest: ";
+        said = said.replace(
+            place,
+            "write the manifest above to a file, with this at its top: ",
+        );
         said.replace("write `coalesce", "type `coalesce")
             .replace("say `coalesce", "type `coalesce")
     }
@@ -94,8 +100,8 @@ fn without_record(hint: &str) -> Option<String> {
     Some(left).filter(|left| !left.is_empty())
 }
 
-/// Advice with ``write `decide = { a = "keep-into" }` `` as options.
-fn decisions(advice: &str) -> String {
+/// Advice with ``write `decide = { a = "keep-into" }` `` as options, without those that are typed already.
+fn decisions(advice: &str, typed: &[(String, String)]) -> String {
     const TABLE: &str = "write `decide = {";
     let Some((before, rest)) = advice.split_once(TABLE) else {
         return advice.to_owned();
@@ -112,10 +118,10 @@ fn decisions(advice: &str) -> String {
         // Strings of TOML are strings of JSON as far as keys are concerned.
         let key = key.trim();
         let key = serde_json::from_str(key).unwrap_or_else(|_| key.trim_matches('\'').to_owned());
-        options.push(format!(
-            "--decide {}",
-            shell_word(&format!("{key}={choice}"))
-        ));
+        if !typed.iter().any(|(known, _)| *known == key) {
+            let option = shell_word(&format!("{key}={choice}"));
+            options.push(format!("--decide {option}"));
+        }
         rest = others.trim_start_matches([',', ' ']);
     }
     format!("{before}add `{}`{after}", options.join(" "))

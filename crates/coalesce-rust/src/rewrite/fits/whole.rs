@@ -5,6 +5,8 @@
 //! alias with parameters, `impl Trait`, more general parameters) is listed as not proven. Receivers
 //! are not known: what stands behind a dot counts by its name, in files that name the type.
 
+mod shims;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_model::{
@@ -93,6 +95,7 @@ pub(in super::super) fn check(world: &World, changes: &[Change], texts: &dyn Tex
         }
         fitting.file(file, &uses, &gone, &mut whole);
     }
+    fitting.shims(&mut whole);
     fitting.meanings(&gone, &mut differing, &mut whole);
     fitting.opposites(&mut whole);
     fitting.lacks(&matched, &mut whole);
@@ -116,6 +119,8 @@ pub(super) struct Pairs {
     pub of_entries: BTreeSet<ItemId>,
     /// Macros of which no entry speaks, but one for their module.
     untold: BTreeSet<ItemId>,
+    /// Those whose old name is kept.
+    shimmed: BTreeSet<ItemId>,
 }
 
 impl Pairs {
@@ -128,7 +133,13 @@ impl Pairs {
             offered: super::offered(mapping),
             of_entries: BTreeSet::new(),
             untold: BTreeSet::new(),
+            shimmed: BTreeSet::new(),
         };
+        let is_kept = |old: &ItemId| {
+            let change = mapping.change_of(world[*old].module);
+            change.is_some_and(|change| change.shim.is_some())
+        };
+        found.shimmed = found.all.keys().copied().filter(is_kept).collect();
         let all = found.all.keys().copied();
         found.untold = all
             .filter(|old| world[*old].kind == ItemKind::Macro)
@@ -153,6 +164,9 @@ impl Pairs {
         let from = items(world, &change.from);
         self.untold.retain(|old| !from.contains(old));
         self.of_entries.extend(&from);
+        if change.shim.is_some() {
+            self.shimmed.extend(&from);
+        }
         match change.kind {
             ChangeKind::Move => {
                 self.all.retain(|old, _| !from.contains(old));

@@ -135,7 +135,8 @@ fn existing(root: &Path, path: &Path) -> Result<TreePath, Failure> {
     if !place.exists {
         let message = format!("there is no `{}` below {}", place.path, root.display());
         let hint = "paths are told from the root of the tree on, or from the current directory";
-        return Err(Failure::user(message).hint(hint));
+        let near = named_files::meant(path);
+        return Err(Failure::user(message).hint(near.unwrap_or_else(|| hint.to_owned())));
     }
     Ok(place.path)
 }

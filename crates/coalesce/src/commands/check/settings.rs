@@ -3,7 +3,7 @@
 
 use coalesce_clones::catalogue::Role;
 use coalesce_index::Index;
-use coalesce_model::{CheckSettings, Layers, RoleHome, manifest::nearest, pattern::NamePattern};
+use coalesce_model::{CheckSettings, Layers, RoleHome, manifest::name_meant, pattern::NamePattern};
 
 use crate::exit::Failure;
 
@@ -69,9 +69,5 @@ fn known_modules(layers: &[Layers], homes: &[RoleHome], index: &Index<'_>) -> Re
 
 /// A name that is none, with the one that was likely meant.
 fn misspelt(message: String, wrong: &str, known: &[&str]) -> Failure {
-    let failure = Failure::config(message);
-    match nearest(wrong, known.iter().copied()) {
-        Some(near) => failure.hint(format!("did you mean `{near}`?")),
-        None => failure,
-    }
+    Failure::config(message).hints(name_meant(wrong, known.iter().copied()))
 }

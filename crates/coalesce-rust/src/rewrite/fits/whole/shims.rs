@@ -1,0 +1,33 @@
+//! What stays at an old name, held against what it hands on to.
+
+use super::{Fitting, Reliance, Whole};
+use crate::{
+    facts::ItemKind,
+    rewrite::{items::moving::is_bound_public, public::is_way_for_others},
+};
+
+impl Fitting<'_, '_> {
+    /// Functions and constants whose old name stays: it hands on what it is given, and is a user of what takes their
+    /// place like any other.
+    pub(super) fn shims(&self, whole: &mut Whole) {
+        let world = self.mapping.world;
+        for old in &self.found.shimmed {
+            let node = &world[*old];
+            let hands_on = matches!(node.kind, ItemKind::Function | ItemKind::Const);
+            let known = || {
+                is_way_for_others(self.mapping, node.module)
+                    && is_bound_public(world, node.module, *old)
+            };
+            let place = self.names.definition(*old).filter(|_| hands_on && known());
+            if let (Some((file, fact)), Some(new)) = (place, self.found.all.get(old)) {
+                let reliance = Reliance {
+                    path: &world[file].path,
+                    span: fact.name.span,
+                    name: None,
+                    pair: (*old, *new),
+                };
+                self.judge(&reliance, whole);
+            }
+        }
+    }
+}

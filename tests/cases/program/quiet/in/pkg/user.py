@@ -1,0 +1,3 @@
+from pkg.old import count
+
+print(count())

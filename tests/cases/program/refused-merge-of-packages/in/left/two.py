@@ -1,0 +1,6 @@
+def name():
+    return "left"
+
+
+def size():
+    return 1

@@ -1,0 +1,6 @@
+def name():
+    return "right"
+
+
+def size():
+    return 2

@@ -1,0 +1,4 @@
+from left.one import count
+from left.two import name, size
+
+print(count(), name(), size())

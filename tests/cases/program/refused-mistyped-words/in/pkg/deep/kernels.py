@@ -1,0 +1,2 @@
+def matmul():
+    pass

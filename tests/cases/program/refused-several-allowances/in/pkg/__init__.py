@@ -1,0 +1,2 @@
+"""Shapes."""
+from .core import area, edge

@@ -1,0 +1,5 @@
+GPU_AVAILABLE = True
+
+
+def device_count():
+    return 1

@@ -1,0 +1,1 @@
+"""A stub that fails wherever it is imported."""
