@@ -167,7 +167,7 @@ impl Drafting<'_> {
         }
     }
 
-    /// Of two backends none is a home for the other: what is the same goes where both can use it, if there is such a place.
+    /// Of two backends none is a home for the other: what is the same goes where both can use it, or is left with the reason.
     fn share(&self, goes: &Copy, stays: &Copy, why: &Ranked, made: &mut Made) {
         let entry = self.entry(goes, stays, why);
         let Some(entry) = entry.filter(|entry| entry.decisions.is_empty()) else {
@@ -178,9 +178,7 @@ impl Drafting<'_> {
             .out_of_reach(stays, goes)
             .unwrap_or_else(|| format!("`{}` stands beside it, for another backend", stays.name));
         let shared = self.elsewhere(entry, stays, goes, why);
-        if shared.refused.is_none() {
-            made.add(shared, None, goes, stays);
-        }
+        made.add(shared, None, goes, stays);
     }
 
     /// Takes the entry by which one copy gives way to the other, or the one the other way round, by who can use which.

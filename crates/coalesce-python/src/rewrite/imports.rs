@@ -282,6 +282,11 @@ pub fn check_item(
             message,
             Some("add it there, or name its equal under `rename`".to_owned()),
         );
+    } else if let Some(target) = file.mapping.leads_back(module, name) {
+        let message = format!("`{target}` has `{name}` from here, and would have it from nowhere");
+        let help = "replace the other way round, or merge the two";
+        let help = Some(help.to_owned());
+        found.refuse_as(codes::MISMATCHED_REPLACEMENT, span, message, help);
     }
 }
 

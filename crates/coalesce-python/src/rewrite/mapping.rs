@@ -595,6 +595,16 @@ impl<'g> Mapping<'g> {
             .any(|moved| moved.travels() && moved.parent == new && moved.name == name);
         (self.graph.member(target, &name) == Entity::Missing && !arrives).then_some(new)
     }
+
+    /// For a replaced module: the one in its place, where that has the item from the replaced module alone.
+    pub fn leads_back(&self, module: usize, item: &str) -> Option<&str> {
+        let new = self.new_name(module).filter(|_| self.goes_away(module))?;
+        let target = self.graph.find(None, new)?;
+        let name = self.item_after(module, item);
+        let found = self.graph.member(target, &name);
+        let back = matches!(&found, Entity::Item(of, item) if *of == module && self.items.index(*of, item).is_none());
+        back.then_some(new)
+    }
 }
 
 /// The same parent for a name as it is spelled: see [`respelled`].

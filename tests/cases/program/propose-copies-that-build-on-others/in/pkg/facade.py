@@ -1,0 +1,1 @@
+from helpers.memory import free_bytes, used_bytes

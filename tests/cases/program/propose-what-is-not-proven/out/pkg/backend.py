@@ -1,0 +1,3 @@
+import os
+
+backend_name = os.environ.get("PKG_BACKEND", "torch")

@@ -1,0 +1,6 @@
+UNKNOWN = "?"
+
+
+class Summary:
+    def total(self, layers):
+        return sum(layer.size for layer in layers)

@@ -1,0 +1,3 @@
+from shop.sharded import ShardedSummary
+
+print(ShardedSummary().total([]))
