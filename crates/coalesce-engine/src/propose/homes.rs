@@ -19,13 +19,15 @@ const HELPERS: [&str; 8] = [
 /// How many lines of a file say what it is for.
 const HEAD_LINES: usize = 30;
 
-/// Why a file is nobody's home, whoever it is.
+/// Why a file is nobody's home, whoever it is. `is_imported`: whether another file imports it.
 #[must_use]
-pub fn unfit(path: &TreePath, text: &str) -> Option<String> {
+pub fn unfit(path: &TreePath, text: &str, is_imported: &dyn Fn() -> bool) -> Option<String> {
     let why = if is_deprecated(text) {
         "says itself that it is deprecated"
     } else if path.extension() == Some("py") && works_at_import(text) {
         "is a script: it does its work when it is imported"
+    } else if path.extension() == Some("py") && is_run(text) && !is_imported() {
+        "is a script: it is run, and nothing imports it"
     } else {
         return None;
     };
@@ -190,7 +192,19 @@ impl<'s> TreeHomes<'s> {
     }
 
     fn file_is_unfit(&self, path: &TreePath) -> Option<String> {
-        unfit(path, &self.session.tree.text(path)?)
+        unfit(path, &self.session.tree.text(path)?, &|| {
+            self.is_imported(path)
+        })
+    }
+
+    /// Whether another file imports the Python module of a file.
+    fn is_imported(&self, path: &TreePath) -> bool {
+        let graph: &dyn LanguageGraph = &self.session.python.graph;
+        let is_here = |at: usize| graph.modules().get(at).is_some_and(|one| one.path == *path);
+        graph.imports().iter().any(|import| match import.target {
+            ImportTarget::Module(target) => is_here(target) && !is_here(import.importer),
+            _ => false,
+        })
     }
 
     /// The name that `stays` would have in the nearest module of helpers that the modules of both import.
@@ -304,6 +318,12 @@ fn works_at_import(text: &str) -> bool {
         quoted = quotes.find(|quote| line.matches(quote).count() % 2 == 1);
     }
     false
+}
+
+/// Whether a Python file does something when it is run itself.
+fn is_run(text: &str) -> bool {
+    let mut lines = text.lines();
+    lines.any(|line| line.starts_with("if __name__ ==") && line.contains("__main__"))
 }
 
 /// Whether a line of a Python module, at the left edge, does more than define.

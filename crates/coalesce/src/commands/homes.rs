@@ -207,13 +207,18 @@ impl<'a> Homes<'a> {
         Some(Place { member, standing })
     }
 
+    fn is_imported(&self, path: &TreePath) -> bool {
+        let module = self.modules.get(path);
+        module.is_some_and(|module| module.tests > 0 || !module.importers.is_empty())
+    }
+
     /// What a file says of itself, read once.
     fn said(&self, path: &TreePath) -> Said {
         let mut read = self.read.borrow_mut();
         let look = || {
             let text = self.tree.text(path);
             text.map_or_else(Said::default, |text| Said {
-                unfit: unfit(path, &text),
+                unfit: unfit(path, &text, &|| self.is_imported(path)),
                 documented: is_documented(&text),
             })
         };
