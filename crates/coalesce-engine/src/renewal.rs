@@ -4,6 +4,8 @@
 //! Where nothing stands at the old name any more, the languages are asked about a tree that has a
 //! module there which only leads on; what they would do to that module is left out.
 
+mod items;
+
 use std::collections::BTreeSet;
 
 use coalesce_model::{
@@ -50,7 +52,9 @@ fn proposal(
     options: RewriteOptions,
 ) -> Option<LanguagePlan> {
     let modules = part.graph().modules();
-    let to = modules.iter().find(|module| module.name == entry.to.text)?;
+    let Some(to) = modules.iter().find(|module| module.name == entry.to.text) else {
+        return items::proposal(session, part, entry, options);
+    };
     let users = users(session, part, entry);
     if users.is_empty() {
         return None;
@@ -159,7 +163,8 @@ impl StandIn {
     }
 
     fn of_python(session: &Session, entry: &Entry, to: &Module) -> Option<Self> {
-        let path = python_path(session, entry, to)?;
+        let names = (entry.from.text.as_str(), entry.to.text.as_str());
+        let path = python_path(session, names, to)?;
         let text = format!("from {} import *\n", entry.to.text);
         Some(Self {
             operations: vec![create(path, text)],
@@ -220,11 +225,11 @@ fn rust_path(entry: &Entry) -> String {
 }
 
 /// Where the old module would stand: below the directory that the new one's name begins at.
-fn python_path(session: &Session, entry: &Entry, to: &Module) -> Option<TreePath> {
-    let inside = entry.to.text.replace('.', "/");
+fn python_path(session: &Session, (old, new): (&str, &str), to: &Module) -> Option<TreePath> {
+    let inside = new.replace('.', "/");
     let stem = to.path.as_str().strip_suffix(".py")?;
     let stem = stem.strip_suffix("/__init__").unwrap_or(stem);
     let root = stem.strip_suffix(&inside)?;
-    let path = TreePath::new(&format!("{root}{}.py", entry.from.text.replace('.', "/"))).ok()?;
+    let path = TreePath::new(&format!("{root}{}.py", old.replace('.', "/"))).ok()?;
     (!session.tree.exists(&path)).then_some(path)
 }

@@ -447,7 +447,9 @@ impl<'a> Checker<'a> {
         }
         let leaving = top(&module.name);
         let mut tops: Vec<String> = modules().map(|other| top(&other.name)).collect();
-        tops.retain(|top| *top != leaving);
+        if alone {
+            tops.retain(|top| *top != leaving);
+        }
         let near = did_you_mean(&wanted, tops.iter().map(String::as_str));
         let help = match near {
             Some(near) => Some(near),

@@ -5,6 +5,7 @@ of it imports that, "asked" where it gives it when it is asked for. `what` is mo
 for anything else its type with what it holds, as far as that is plain.
 """
 import ast
+import itertools
 import json
 import os
 import signal
@@ -75,8 +76,8 @@ def described(value):
     if type(value) in PLAIN:
         return kind, [type_name, written(value)]
     if isinstance(value, (list, tuple, set, frozenset, dict)):
-        leaves = sorted(leaves_of(value))
-        return kind, [type_name, *leaves] if len(leaves) <= LEAVES else [type_name, str(len(leaves))]
+        leaves = list(itertools.islice(leaves_of(value), LEAVES + 1))
+        return kind, [type_name, *sorted(leaves)] if len(leaves) <= LEAVES else [type_name, str(len(value))]
     return kind, [type_name]
 
 

@@ -1,0 +1,3 @@
+from .shapes import LIMIT as MOST
+
+print(MOST)

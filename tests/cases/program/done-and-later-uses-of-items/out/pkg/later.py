@@ -1,0 +1,3 @@
+from .core.boxes import LIMIT as MOST
+
+print(MOST)

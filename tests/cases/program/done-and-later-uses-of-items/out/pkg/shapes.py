@@ -1,0 +1,2 @@
+def area(box):
+    return box.size ** 2

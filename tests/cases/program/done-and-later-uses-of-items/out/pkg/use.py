@@ -1,0 +1,4 @@
+from pkg.core.boxes import Crate
+from pkg.shapes import area
+
+print(area(Crate(2)))

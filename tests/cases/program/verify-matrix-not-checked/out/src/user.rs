@@ -1,0 +1,3 @@
+pub fn devices() -> u32 {
+    crate::core::gpu::count()
+}

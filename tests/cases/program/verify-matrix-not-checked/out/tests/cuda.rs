@@ -1,0 +1,5 @@
+#[cfg(feature = "cuda")]
+#[test]
+fn counts() {
+    assert_eq!(native::gone::count(), 1);
+}
