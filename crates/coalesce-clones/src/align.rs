@@ -8,11 +8,14 @@ use coalesce_model::{
     envelope::DifferenceAspect,
     outline::{brackets, marks},
 };
-use rustc_hash::{FxHashMap, FxHasher};
+use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 use std::hash::Hasher as _;
 
-use crate::source::{SourceFile, Token, Unit};
+use crate::{
+    renaming,
+    source::{SourceFile, Token, Unit},
+};
 
 /// Differences that are told of one member.
 const TOLD: usize = 8;
@@ -155,12 +158,13 @@ pub fn differences(members: &[(&SourceFile, &Unit)]) -> Vec<Difference> {
             shapes.add(statement.shape, member);
         }
     }
+    let torn = torn_statements(members, &all);
     let mut found = Vec::new();
     for (member, ((file, unit), statements)) in members.iter().zip(&all).enumerate() {
-        let own = statements
-            .iter()
-            .filter(|statement| owners.is_alone(statement.blind));
-        let own = own.map(|statement| {
+        let own = (0..).zip(statements).filter(|(at, statement)| {
+            owners.is_alone(statement.blind) || torn.contains(&(member, *at))
+        });
+        let own = own.map(|(_, statement)| {
             let varied = !shapes.is_alone(statement.shape);
             Difference {
                 member,
@@ -173,6 +177,29 @@ pub fn differences(members: &[(&SourceFile, &Unit)]) -> Vec<Difference> {
             own.chain(parameters(members, member, file, unit))
                 .take(TOLD),
         );
+    }
+    found
+}
+
+/// Statements in which a name stands for another one than the rest of the first member has it, by member and place;
+/// of two members those of both.
+fn torn_statements(
+    members: &[(&SourceFile, &Unit)],
+    all: &[Vec<Statement>],
+) -> FxHashSet<(usize, usize)> {
+    let mut found = FxHashSet::default();
+    let mut texts = members.iter().zip(all).map(|((file, _), own)| (*file, own));
+    let Some((file, first)) = texts.next() else {
+        return found;
+    };
+    for (member, (other_file, other)) in (1..).zip(texts) {
+        let torn = renaming::torn((file, first), (other_file, other), &align(first, other));
+        for (own, others) in torn {
+            found.insert((member, others));
+            if members.len() == 2 {
+                found.insert((0, own));
+            }
+        }
     }
     found
 }

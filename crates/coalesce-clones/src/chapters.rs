@@ -5,10 +5,12 @@
 use coalesce_model::{UnitKind, outline::marks};
 
 use crate::{
-    corpus,
+    corpus, forwarders,
+    likelihood::together,
     merging::{Measure, Place},
     report::Member,
-    standing::{self, Programs},
+    source::{SourceFile, Unit},
+    standing::{self, Apart},
     twins,
 };
 
@@ -32,7 +34,7 @@ pub enum Chapter {
     Packages,
     /// The same once for each backend.
     Backends,
-    /// What a text beside it calls a copy, or asks to be kept in step.
+    /// What a text beside it calls a copy or asks to be kept in step, and what is deprecated.
     Kept,
     /// Programs that each stand alone.
     Programs,
@@ -103,39 +105,53 @@ const GENERATED_ENDS: [&str; 6] = [
 const TEST_WORDS: [&str; 3] = ["test", "tests", "conformance"];
 const BENCHMARK_WORDS: [&str; 4] = ["bench", "benchmark", "benchmarks", "benches"];
 
+/// Whether a build of a Python package put a file there: `build/lib/package/…`.
+fn is_built(path: &str) -> bool {
+    let mut folders = path.split('/').rev().skip(1).collect::<Vec<_>>();
+    folders.reverse();
+    folders.windows(2).any(|pair| match pair {
+        ["build", of] => *of == "lib" || of.starts_with("lib."),
+        _ => false,
+    })
+}
+
 impl Chapter {
-    /// Where a class of these members belongs, and what was measured of their texts, where that is
-    /// asked.
+    /// Where a class of these members belongs of which each pair is as likely duplicated, and what was measured of their
+    /// texts, where that is asked.
     #[must_use]
     pub fn of(
-        members: &[Member],
-        places: &[Place<'_>],
-        programs: &Programs,
+        (members, places): (&[Member], &[Place<'_>]),
+        likelihood: Option<f32>,
+        apart: &Apart,
     ) -> (Self, Option<Measure>) {
-        let place = Self::of_files(members, places, programs);
+        let place = Self::of_files(members, places, apart);
         if place != Self::Product {
             return (place, None);
         }
         let measure = Measure::new(places);
-        (Self::of_texts(members, places, &measure), Some(measure))
+        let likely = likelihood.map_or(1.0, |pair| together(pair, places.len()));
+        let chapter = match Self::of_texts(members, places, (&measure, likely)) {
+            Self::Product if likely < LIKELY && !measure.is_equal() => Self::Next,
+            chapter => chapter,
+        };
+        (chapter, Some(measure))
     }
 
-    /// Where a class of what the program does belongs by what its texts are to each other.
-    fn of_texts(members: &[Member], places: &[Place<'_>], measure: &Measure) -> Self {
-        let is_plain = measure.is_plain(least_share(places), places.len());
-        let is_for_device = |(file, unit): &Place<'_>| twins::is_for_device(file, unit);
-        let is_macro = |(file, unit): &Place<'_>| twins::is_macro(file, unit);
-        let is_short = places.iter().any(is_short_passage);
-        if !is_plain || is_short || !is_work(places) || is_interface(places, measure) {
+    /// Where a class of what the program does, as likely duplicated, belongs by what its texts are to each other.
+    fn of_texts(members: &[Member], places: &[Place<'_>], known: (&Measure, f32)) -> Self {
+        let (measure, _) = known;
+        if !is_plainly_one(places, known) || !is_work(places) || is_interface(places, measure) {
             Self::Alike
-        } else if twins::are_asked_of_traits(places) {
+        } else if twins::are_asked_of_traits(places) || twins::are_by_mutability(places) {
             Self::Asked
         } else if measure.is_equal() {
             Self::Product
-        } else if twins::are_called_otherwise(places) || places.iter().any(is_macro) {
+        } else if is_asked_for(places) {
             Self::Asked
-        } else if places.iter().any(is_for_device) {
+        } else if any(places, twins::is_for_device) || any(places, twins::is_assembly) {
             Self::Kernels
+        } else if is_of_one_api(places, measure) {
+            Self::Variants
         } else if measure.is_almost_equal() {
             Self::of_packages(members)
         } else if twins::are_versions(members) {
@@ -179,17 +195,17 @@ impl Chapter {
     }
 
     /// Where a class belongs by its places and what their files say of themselves.
-    fn of_files(members: &[Member], places: &[Place<'_>], programs: &Programs) -> Self {
+    fn of_files(members: &[Member], places: &[Place<'_>], apart: &Apart) -> Self {
         let of_member = |(member, (file, unit)): (&Member, &Place<'_>)| {
             let by_path = Self::of_member(member);
             match by_path {
-                Self::Product if standing::is_test(file, unit) => Self::Tests,
-                Self::Product if programs.contain(file) => Self::Programs,
+                Self::Product if apart.is_test(file, unit) => Self::Tests,
+                Self::Product if apart.is_program(file) => Self::Programs,
                 _ => by_path,
             }
         };
         let each: Vec<Self> = members.iter().zip(places).map(of_member).collect();
-        Self::of_each(&each, members, || 2 * kept(places) >= places.len())
+        Self::of_each(&each, members, || are_kept(places))
     }
 
     /// Where a class belongs by where each of its members does.
@@ -225,7 +241,10 @@ impl Chapter {
             |name: &str, words: &[&str]| name.split(['-', '_']).any(|word| words.contains(&word));
         if among(&VENDORED) {
             Self::Vendored
-        } else if among(&GENERATED) || GENERATED_ENDS.iter().any(|end| stem.ends_with(end)) {
+        } else if among(&GENERATED)
+            || is_built(path)
+            || GENERATED_ENDS.iter().any(|end| stem.ends_with(end))
+        {
             Self::Generated
         } else if corpus::is_test_path(path)
             || member.item.split(['.', ':']).any(is_test)
@@ -279,11 +298,62 @@ fn least_share(places: &[Place<'_>]) -> f32 {
 /// Tokens by which even an interface is worth writing once.
 const LARGE: f32 = 400.0;
 
-/// Whether it is a type that decides nothing, and no large one: its methods are what it is asked by.
+/// Whether it is a type that decides nothing, and no large one or one whose methods only hand on what they are given:
+/// its methods are what it is asked by.
 fn is_interface(places: &[Place<'_>], measure: &Measure) -> bool {
-    let is_type = |(_, unit): &Place<'_>| matches!(unit.kind, UnitKind::Class | UnitKind::Impl);
-    let is_small = measure.gain(places.len()) < LARGE;
-    measure.decisions < 1.0 && is_small && places.iter().any(is_type)
+    let is_type =
+        |_: &SourceFile, unit: &Unit| matches!(unit.kind, UnitKind::Class | UnitKind::Impl);
+    let is_small = || measure.gain(places.len()) < LARGE;
+    measure.decisions < 1.0
+        && any(places, is_type)
+        && (is_small()
+            || places
+                .iter()
+                .all(|(file, unit)| forwarders::only_forwards(file, unit)))
+}
+
+/// Whether a few of the places are so.
+fn any(places: &[Place<'_>], is_so: impl Fn(&SourceFile, &Unit) -> bool) -> bool {
+    places.iter().any(|(file, unit)| is_so(file, unit))
+}
+
+/// Whether places that are not the same are what something asks for again and again: what waits and what does not, a
+/// macro, a default and what stands in its place.
+fn is_asked_for(places: &[Place<'_>]) -> bool {
+    twins::are_called_otherwise(places)
+        || any(places, twins::is_macro)
+        || any(places, twins::is_in_macro_call)
+        || twins::are_default_and_override(places)
+}
+
+/// Whether whole modules or types are one text with other words in it, and no large one: each is what others ask for
+/// by its name.
+fn is_of_one_api(places: &[Place<'_>], measure: &Measure) -> bool {
+    let is_whole = |_: &SourceFile, unit: &Unit| {
+        matches!(
+            unit.kind,
+            UnitKind::Module | UnitKind::Class | UnitKind::Impl
+        )
+    };
+    measure.share >= 1.0 && measure.gain(places.len()) < LARGE && any(places, is_whole)
+}
+
+/// From this likelihood on, of a pair and of so many places together, what differs comes first.
+const LIKELY: f32 = 0.87;
+/// From this likelihood on what is equal is plainly one text, however little it is.
+const LIKELY_EQUAL: f32 = 0.9;
+
+/// Whether the places are plainly one text, going by what was measured and by how likely they are duplicated.
+fn is_plainly_one(places: &[Place<'_>], (measure, likely): (&Measure, f32)) -> bool {
+    let is_equal = measure.is_equal() && likely >= LIKELY_EQUAL && !is_whole_type(places);
+    let is_small = is_equal && measure.is_worth_a_name(places.len());
+    let is_plain = is_small || measure.is_plain(least_share(places), places.len());
+    is_plain && !places.iter().any(|place| is_short_passage(place, is_small))
+}
+
+/// Whether it is about modules or types.
+fn is_whole_type(places: &[Place<'_>]) -> bool {
+    least_share(places) > PLAIN
 }
 
 /// Whether there is anything done: what only lists names or values is content.
@@ -295,23 +365,28 @@ fn is_work(places: &[Place<'_>]) -> bool {
     places.iter().any(calls)
 }
 
-/// How many of these say that they are kept.
-fn kept(places: &[Place<'_>]) -> usize {
-    let says = |(file, unit): &&Place<'_>| standing::is_kept(file, unit);
-    places.iter().filter(says).count()
+/// Whether half of these say that they are kept, or one is on its way out.
+fn are_kept(places: &[Place<'_>]) -> bool {
+    let says = |place: &&Place<'_>| standing::is_kept(place, places);
+    2 * places.iter().filter(says).count() >= places.len() || any(places, standing::is_deprecated)
 }
 
-/// Lines below which a passage is how such functions begin, or what they all do; and the same on a device, where
-/// each begins by asking what it works on.
+/// Lines below which a passage is how such functions begin, or what they all do; the same of what is equal and likely
+/// duplicated; and the same on a device, where each begins by asking what it works on.
 const PASSAGE_LINES: u32 = 12;
+const EQUAL_PASSAGE_LINES: u32 = 10;
 const DEVICE_PASSAGE_LINES: u32 = 20;
 
 /// Whether it is a few lines of something longer.
-fn is_short_passage((file, unit): &Place<'_>) -> bool {
-    let lines = unit.line_count();
-    unit.kind == UnitKind::Block
-        && (lines < PASSAGE_LINES
-            || (lines < DEVICE_PASSAGE_LINES && twins::is_for_device(file, unit)))
+fn is_short_passage((file, unit): &Place<'_>, is_likely: bool) -> bool {
+    let least = if twins::is_for_device(file, unit) {
+        DEVICE_PASSAGE_LINES
+    } else if is_likely {
+        EQUAL_PASSAGE_LINES
+    } else {
+        PASSAGE_LINES
+    };
+    unit.kind == UnitKind::Block && unit.line_count() < least
 }
 
 #[cfg(test)]
@@ -334,7 +409,7 @@ mod tests {
 
     #[test]
     fn a_class_has_its_chapter_by_its_paths() {
-        let cases: [(&[&str], Chapter); 16] = [
+        let cases: [(&[&str], Chapter); 18] = [
             (&["src/a.py f", "src/b.py f"], Chapter::Product),
             (
                 &["src/a.py f", "src/b.py f", "tests/c.py f"],
@@ -350,6 +425,8 @@ mod tests {
             (&["asv/a.py f", "asv/b.py f"], Chapter::Examples),
             (&[".a/tool.py f", ".b/tool.py f"], Chapter::Examples),
             (&["src/a_pb2.py f", "src/b_pb2.py f"], Chapter::Generated),
+            (&["p/a.py f", "build/lib/p/a.py f"], Chapter::Generated),
+            (&["p/build/a.py f", "p/lib/b.py f"], Chapter::Product),
             (&["third_party/x/a.rs f", "src/b.rs f"], Chapter::Vendored),
             (
                 &["src/cuda/pool.rs f", "src/hip/pool.rs f"],

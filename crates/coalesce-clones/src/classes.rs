@@ -43,7 +43,7 @@ pub struct Class {
 #[must_use]
 pub fn classes(corpus: &Corpus, runs: &Runs, groups: &Groups, compared: &[Judged]) -> Vec<Class> {
     let mut joining = Joining::new(corpus, runs, groups, compared);
-    let mut left = Vec::new();
+    let mut left: Vec<&Judged> = Vec::new();
     for verdict in [Verdict::Duplicate, Verdict::Minor] {
         let mut order: Vec<&Judged> = compared
             .iter()
@@ -52,6 +52,8 @@ pub fn classes(corpus: &Corpus, runs: &Runs, groups: &Groups, compared: &[Judged
         order.sort_by(|a, b| b.sureness.total_cmp(&a.sureness).then(a.pair.cmp(&b.pair)));
         left.extend(order.into_iter().filter(|compared| !joining.join(compared)));
     }
+    // What is nothing to tell alone stays apart from what is, but where all of it is told it is one thing.
+    left.retain(|compared| compared.verdict != Verdict::Duplicate || !joining.join_told(compared));
     let mut classes = joining.classes(groups);
     classes.extend(left_over(groups, &left));
     let siblings = compared
@@ -137,9 +139,26 @@ impl<'c> Joining<'c> {
         }
         // What only stands inside of the other ties nothing else together.
         let loose = compared.similarity < LOOSE;
-        if !self.go_together(left, right, loose) {
-            return false;
+        self.go_together(left, right, loose) && self.make_one(compared, (left, right))
+    }
+
+    /// Joins the classes of a pair where each two members of both are told as copies; false otherwise.
+    fn join_told(&mut self, compared: &Judged) -> bool {
+        let (a, b) = compared.pair;
+        let (Some(left), Some(right)) = (self.class_of.get(&a), self.class_of.get(&b)) else {
+            return true;
+        };
+        let (left, right) = (*left.min(right), *left.max(right));
+        if left == right {
+            return true;
         }
+        let pairs = self.sampled_pairs(left, right);
+        let mut told = |pair: &Pair| self.verdict(*pair).0 == Verdict::Duplicate;
+        pairs.iter().all(&mut told) && self.make_one(compared, (left, right))
+    }
+
+    /// Makes one class of two, which a pair ties.
+    fn make_one(&mut self, compared: &Judged, (left, right): (usize, usize)) -> bool {
         let gone = self.joined.get_mut(right).map(|class| Joined {
             members: std::mem::take(&mut class.members),
             ..class.clone()
@@ -159,29 +178,31 @@ impl<'c> Joining<'c> {
         true
     }
 
-    fn go_together(&mut self, left: usize, right: usize, loose: bool) -> bool {
-        let sample = |at: usize| -> Vec<u32> {
+    /// Members of two classes, each with each; of large ones the first.
+    fn sampled_pairs(&self, left: usize, right: usize) -> Vec<Pair> {
+        let sample = |at: usize| {
             let members = self.joined.get(at).map(|class| class.members.as_slice());
-            let members = members.unwrap_or_default().iter();
-            members.take(SAMPLED).copied().collect()
+            members.unwrap_or_default().iter().take(SAMPLED)
         };
-        let (left, right) = (sample(left), sample(right));
-        let (mut duplicates, mut siblings, mut all) = (0, 0, 0);
-        for a in &left {
-            for b in &right {
-                all += 1;
-                match self.verdict((*a.min(b), *a.max(b))) {
-                    (Verdict::Duplicate | Verdict::Minor, _) => duplicates += 1,
-                    (Verdict::Sibling, likelihood) if likelihood >= NEARLY => duplicates += 1,
-                    (Verdict::Sibling, _) => siblings += 1,
-                    (Verdict::Unrelated, _) => {}
-                }
+        let each = sample(left).flat_map(|a| sample(right).map(move |b| (*a.min(b), *a.max(b))));
+        each.collect()
+    }
+
+    fn go_together(&mut self, left: usize, right: usize, loose: bool) -> bool {
+        let pairs = self.sampled_pairs(left, right);
+        let (mut duplicates, mut siblings) = (0, 0);
+        for pair in &pairs {
+            match self.verdict(*pair) {
+                (Verdict::Duplicate | Verdict::Minor, _) => duplicates += 1,
+                (Verdict::Sibling, likelihood) if likelihood >= NEARLY => duplicates += 1,
+                (Verdict::Sibling, _) => siblings += 1,
+                (Verdict::Unrelated, _) => {}
             }
         }
         if loose {
-            duplicates == all
+            duplicates == pairs.len()
         } else {
-            duplicates * 2 >= all && siblings * 4 <= all
+            duplicates * 2 >= pairs.len() && siblings * 4 <= pairs.len()
         }
     }
 

@@ -16,6 +16,7 @@ use crate::{
     common::{self, Role},
     corpus::Composition,
     lcs::Lcs,
+    renaming,
     source::{SourceFile, Token, Unit},
     substitution,
 };
@@ -56,6 +57,9 @@ const FEW_BREAKS: f32 = 2.0;
 /// Tokens that two of them have in common at least, and that go where one copy of all stays.
 const PLAIN_TOKENS: f32 = 50.0;
 const PLAIN_GAIN: f32 = 70.0;
+/// The same of what is equal and likely duplicated.
+const SMALL_TOKENS: f32 = 35.0;
+const SMALL_GAIN: f32 = 45.0;
 /// So many tokens in common for each place where the texts part: with more of these, nobody sees at a
 /// glance what the one text would be.
 const PLAIN_RUN: f32 = 40.0;
@@ -106,6 +110,12 @@ impl Measure {
             && self.common >= PLAIN_TOKENS
             && self.gain(places) >= PLAIN_GAIN
             && self.common >= PLAIN_RUN * self.breaks
+    }
+
+    /// Whether so much goes that one name for all of them is shorter.
+    #[must_use]
+    pub fn is_worth_a_name(&self, places: usize) -> bool {
+        self.common >= SMALL_TOKENS && self.gain(places) >= SMALL_GAIN
     }
 
     /// Whether the texts differ in a word or two at most.
@@ -178,8 +188,11 @@ fn of_pair(a: &MeasuredText<'_>, b: &MeasuredText<'_>) -> Measure {
         _ => None,
     });
     let equal: Vec<&[align::Statement]> = equal.collect();
-    let common: usize = equal.iter().map(|run| run.len()).sum();
-    let tokens: u32 = equal.iter().copied().flatten().map(size).sum();
+    let torn = renaming::torn((a.body.0, &a.statements), (b.body.0, &b.statements), &parts);
+    let common = equal.iter().map(|run| run.len()).sum::<usize>() - torn.len();
+    let torn_tokens = torn.iter().filter_map(|(at, _)| a.statements.get(*at));
+    let torn_tokens: u32 = torn_tokens.map(size).sum();
+    let tokens = equal.iter().copied().flatten().map(size).sum::<u32>() - torn_tokens;
     let many = a.statements.len().max(b.statements.len()).max(1);
     // What both say in the same words: either alone is what an interface or a trade has in common.
     let same = (common as f32 / many as f32).min(alike(&a.words, &b.words));
@@ -192,7 +205,7 @@ fn of_pair(a: &MeasuredText<'_>, b: &MeasuredText<'_>) -> Measure {
         ],
         share,
         common: tokens,
-        breaks: (parts.len() - equal.len()) as f32,
+        breaks: (parts.len() - equal.len() + torn.len()) as f32,
         decisions: control as f32,
     };
     if measure.breaks == 0.0 {

@@ -3,14 +3,16 @@
 
 use std::collections::BTreeSet;
 
-use coalesce_model::{TreePath, envelope::DuplicateKind};
+use coalesce_model::{LanguageKind, TreePath, envelope::DuplicateKind};
 use rustc_hash::FxHashMap;
 
 use crate::{
     chapters::Chapter,
+    common,
+    likelihood::together,
     merging::Measure,
     report::{Duplicate, Member},
-    twins,
+    source, twins,
 };
 
 /// What acting on a class is worth, for the order of a page. Of what is plainly one text: the tokens that
@@ -25,7 +27,9 @@ pub fn worth(class: &Duplicate) -> f32 {
         let decides = if measure.decisions < 1.0 { WIRING } else { 1.0 };
         let near = twins::are_in_one_package(&class.members);
         let near = if near { 1.0 } else { ACROSS_PACKAGES };
-        return measure.gain(class.members.len()).sqrt() * plain * decides * near * sought;
+        let places = class.members.len();
+        let likely = class.likelihood.map_or(1.0, |pair| together(pair, places));
+        return measure.gain(places).sqrt() * plain * decides * near * likely * sought;
     }
     let likely = match class.kind {
         // What an idiom has in common is a question, not a text.
@@ -107,6 +111,90 @@ struct ByPath<'d> {
     places: FxHashMap<&'d TreePath, Vec<PlaceOfClass>>,
 }
 
+/// Names for what is left of a family the class that comes first of it: one that shares a place with it, overlaps it
+/// in all of its places, or has functions of its own name in other files. What is plainly one text itself goes with no
+/// class that is a relative of a relative.
+pub fn name_families(classes: &mut [Duplicate]) {
+    let by_path = ByPath::new(classes);
+    let names = ByName::new(classes);
+    let mut heads: Vec<Option<usize>> = Vec::with_capacity(classes.len());
+    for (at, class) in classes.iter().enumerate() {
+        let is_asked = class.inside.is_none() && class.chapter.is_of_program();
+        let is_plain = matches!(class.chapter, Chapter::Product | Chapter::Next);
+        let before = by_path.relatives(at, class).into_iter();
+        let before = before
+            .chain(names.relatives(at, class))
+            .filter(|_| is_asked);
+        let head = before.filter_map(|other| match heads.get(other)? {
+            Some(head) => (!is_plain).then_some(*head),
+            None => Some(other),
+        });
+        heads.push(head.min());
+    }
+    let heads: Vec<Option<String>> = heads
+        .into_iter()
+        .map(|head| Some(classes.get(head?)?.id.clone()))
+        .collect();
+    for (class, head) in classes
+        .iter_mut()
+        .zip(heads)
+        .filter(|(_, head)| head.is_some())
+    {
+        class.inside = head;
+    }
+}
+
+/// A name that more functions have is everybody's.
+const OWN_NAME: u32 = 4;
+
+/// Classes of functions that have one name which is their own, by that name.
+struct ByName(FxHashMap<(LanguageKind, String), Vec<usize>>);
+
+impl ByName {
+    fn new(classes: &[Duplicate]) -> Self {
+        let mut names: FxHashMap<(LanguageKind, String), Vec<usize>> = FxHashMap::default();
+        for (at, class) in classes.iter().enumerate() {
+            if let Some(name) = own_name(class).filter(|_| is_head(class)) {
+                let key = (class.language, name.to_owned());
+                names.entry(key).or_default().push(at);
+            }
+        }
+        Self(names)
+    }
+
+    /// Those before a class that have its name.
+    fn relatives(&self, at: usize, class: &Duplicate) -> impl Iterator<Item = usize> {
+        let key = own_name(class).map(|name| (class.language, name.to_owned()));
+        let same = key.and_then(|key| self.0.get(&key));
+        let same = same.into_iter().flatten().copied();
+        same.filter(move |other| *other < at)
+    }
+}
+
+/// The one name of the functions of a class, where few functions have it.
+fn own_name(class: &Duplicate) -> Option<&str> {
+    let last = |member: &'_ Member| -> usize {
+        let separator = class.language.separator();
+        member
+            .item
+            .rfind(separator)
+            .map_or(0, |at| at + separator.len())
+    };
+    let mut names = class
+        .members
+        .iter()
+        .map(|member| member.item.get(last(member)..).unwrap_or(""));
+    let first = names.next()?;
+    let is_own = || common::namesakes(class.language, source::id_of(first.as_bytes())) <= OWN_NAME;
+    let is_function = class.kind == DuplicateKind::Function && !first.is_empty();
+    (is_function && names.all(|name| name == first) && is_own()).then_some(first)
+}
+
+/// Whether a class may come first of a family.
+fn is_head(class: &Duplicate) -> bool {
+    class.inside.is_none() && class.chapter.is_of_program() && class.kind != DuplicateKind::Idiom
+}
+
 /// Names for each class the one that it stands inside of: each of its members in a member of it, and not all
 /// in one. What stands in a later chapter surrounds nothing: it would take along what comes first.
 pub fn name_surrounding(classes: &mut [Duplicate]) {
@@ -160,6 +248,25 @@ impl<'d> ByPath<'d> {
         outer.find(|outer| self.hold(*outer, class, edge(*outer)))
     }
 
+    /// Classes before one, of its kind, that share a place with it; of passages also those where each place of one
+    /// overlaps a place of the other.
+    fn relatives(&self, at: usize, class: &Duplicate) -> Vec<usize> {
+        let near = class.members.iter().flat_map(|member| self.of(member));
+        let mut near: Vec<usize> = near
+            .map(|place| place.class)
+            .filter(|other| *other < at)
+            .collect();
+        near.sort_unstable();
+        near.dedup();
+        near.retain(|other| {
+            let other = self.classes.get(*other);
+            other.is_some_and(|other| {
+                is_head(other) && other.kind == class.kind && are_relatives(class, other)
+            })
+        });
+        near
+    }
+
     /// How many lines may stand out: of passages a line or two where a longer list of places comes first.
     fn edge(at: usize, class: &Duplicate, outer: usize) -> u32 {
         if class.kind == DuplicateKind::Block && outer < at {
@@ -182,10 +289,33 @@ impl<'d> ByPath<'d> {
     }
 }
 
+/// Whether two classes share a place, or are passages of which one overlaps the other in all of its places.
+fn are_relatives(one: &Duplicate, other: &Duplicate) -> bool {
+    let shares = one
+        .members
+        .iter()
+        .any(|member| other.members.contains(member));
+    let overlap = |few: &Duplicate, many: &Duplicate| {
+        few.members
+            .iter()
+            .all(|member| many.members.iter().any(|around| overlaps(member, around)))
+    };
+    let are_passages = one.kind == DuplicateKind::Block;
+    shares || are_passages && (overlap(one, other) || overlap(other, one))
+}
+
+/// Whether half of the shorter one of two places is in the other.
+fn overlaps(one: &Member, other: &Member) -> bool {
+    let length = |lines: (u32, u32)| lines.1 - lines.0 + 1;
+    let first = one.lines.0.max(other.lines.0);
+    let last = one.lines.1.min(other.lines.1);
+    let shorter = length(one.lines).min(length(other.lines));
+    one.path == other.path && last >= first && 2 * (last - first + 1) >= shorter
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use coalesce_model::LanguageKind;
 
     /// A class of two places by which so many tokens would go.
     fn class(id: usize, common: f32, inside: Option<usize>) -> Duplicate {
@@ -239,6 +369,96 @@ mod tests {
             let count = classes.len();
             assert_eq!(first(&mut classes), expected, "of {count}");
             assert_eq!(classes.len(), count);
+        }
+    }
+
+    /// A path and lines in it.
+    type At = (&'static str, (u32, u32));
+
+    /// A class of these places.
+    fn placed(id: usize, kind: DuplicateKind, chapter: Chapter, places: &[At]) -> Duplicate {
+        let member = |(path, lines): &At| Member {
+            path: TreePath::new(path).expect("it is a path"),
+            item: "T.run".to_owned(),
+            lines: *lines,
+            start: 0,
+        };
+        Duplicate {
+            kind,
+            chapter,
+            members: places.iter().map(member).collect(),
+            ..class(id, 900.0, None)
+        }
+    }
+
+    /// For each class the one that it is told with.
+    fn heads(mut classes: Vec<Duplicate>) -> Vec<Option<String>> {
+        name_families(&mut classes);
+        classes.into_iter().map(|class| class.inside).collect()
+    }
+
+    #[test]
+    fn what_is_left_of_a_family_is_told_with_what_comes_first_of_it() {
+        let [a, b, c, d] = [
+            ("a.py", (1, 9)),
+            ("b.py", (1, 9)),
+            ("c.py", (1, 9)),
+            ("d.py", (1, 9)),
+        ];
+        let function =
+            |id, chapter, places: &[_]| placed(id, DuplicateKind::Function, chapter, places);
+        let first = || function(0, Chapter::Product, &[a, b]);
+        let told = |list: &[Option<&str>]| -> Vec<Option<String>> {
+            list.iter().map(|head| head.map(str::to_owned)).collect()
+        };
+        assert_eq!(
+            heads(vec![
+                first(),
+                function(1, Chapter::Alike, &[b, c]),
+                function(2, Chapter::Alike, &[c, d]),
+                function(3, Chapter::Tests, &[b, d]),
+            ]),
+            told(&[None, Some("0"), Some("0"), None])
+        );
+        // What is plainly one text itself is no relative's relative.
+        assert_eq!(
+            heads(vec![
+                function(0, Chapter::Next, &[a, b]),
+                function(1, Chapter::Next, &[b, c]),
+                function(2, Chapter::Next, &[c, d]),
+            ]),
+            told(&[None, Some("0"), None])
+        );
+        // Another kind says another thing.
+        assert_eq!(
+            heads(vec![
+                first(),
+                placed(1, DuplicateKind::Class, Chapter::Alike, &[b, c]),
+            ]),
+            told(&[None, None])
+        );
+    }
+
+    #[test]
+    fn passages_that_overlap_in_all_places_are_told_once() {
+        let block = |id, places: &[At]| placed(id, DuplicateKind::Block, Chapter::Alike, places);
+        let cases: [(&[At], Option<&str>); 4] = [
+            (&[("a.py", (8, 20)), ("b.py", (48, 60))], Some("0")),
+            (
+                &[("a.py", (8, 20)), ("b.py", (48, 60)), ("c.py", (1, 13))],
+                Some("0"),
+            ),
+            (&[("a.py", (19, 40)), ("b.py", (59, 80))], None),
+            (&[("a.py", (8, 20)), ("c.py", (48, 60))], None),
+        ];
+        for (places, expected) in cases {
+            let first = block(0, &[("a.py", (1, 20)), ("b.py", (41, 60))]);
+            let told = heads(vec![first, block(1, places)]);
+            assert_eq!(
+                told.last().cloned().flatten().as_deref(),
+                expected,
+                "{places:?}"
+            );
         }
     }
 

@@ -23,7 +23,7 @@ use crate::{
     pairs::{self, Groups, Minimum},
     passages,
     source::{SourceFile, Unit},
-    standing::Programs,
+    standing::Apart,
     verdict::Verdict,
 };
 
@@ -73,7 +73,8 @@ pub struct Duplicate {
     pub title: String,
     /// Where it belongs on a page.
     pub chapter: Chapter,
-    /// The name of a larger class in whose members all of its members stand.
+    /// The name of the class that it is told with: a larger one in whose members all of its members stand, or what
+    /// comes first of a family that it is a part of.
     pub inside: Option<String>,
 }
 
@@ -147,16 +148,16 @@ pub fn find(files: Vec<SourceFile>, options: Options) -> Report {
     corpus.fitted = options.fitted;
     let gpu = gpu_code(&mut corpus);
     let classes = compared_classes(&corpus, options.minimum);
-    let programs = Programs::new(&corpus.files);
+    let apart = Apart::new(&corpus.files);
     let mut writer = Writer {
         corpus: &corpus,
         gpu: &gpu,
-        programs: &programs,
+        apart: &apart,
         allowed: 0,
     };
     let mut report = Report::default();
     tell_copies(&mut writer, &classes, &mut report);
-    let inside = passages((&corpus, &programs), options.minimum, &report.duplicates);
+    let inside = passages((&corpus, &apart), options.minimum, &report.duplicates);
     report.duplicates.extend(inside.0);
     report.idioms = writer.idioms(&gpu.idioms);
     report.allowed = writer.allowed + inside.1;
@@ -172,6 +173,7 @@ pub fn find(files: Vec<SourceFile>, options: Options) -> Report {
     ] {
         finish(list);
     }
+    order::name_families(&mut report.duplicates);
     order::put_first(&mut report.duplicates);
     report
 }
@@ -233,7 +235,7 @@ fn container_classes(corpus: &Corpus, classes: &[Class]) -> Vec<ContainerClass> 
 /// Passages of units that are no copies themselves, and how many members comments allow; without those
 /// that stand in what is told already.
 fn passages(
-    (corpus, programs): (&Corpus, &Programs),
+    (corpus, apart): (&Corpus, &Apart),
     minimum: Minimum,
     told: &[Duplicate],
 ) -> (Vec<Duplicate>, usize) {
@@ -245,7 +247,7 @@ fn passages(
     let mut writer = Writer {
         corpus,
         gpu: &gpu,
-        programs,
+        apart,
         allowed: 0,
     };
     let classes = found.groups.into_iter().filter_map(|members| {
@@ -424,7 +426,7 @@ fn in_one<'k>(map: &FxHashMap<u32, Vec<usize>>, mut keys: impl Iterator<Item = &
 struct Writer<'c> {
     corpus: &'c Corpus,
     gpu: &'c catalogue::Scan,
-    programs: &'c Programs,
+    apart: &'c Apart,
     allowed: usize,
 }
 
@@ -460,13 +462,14 @@ impl Writer<'_> {
             .map(|(file, unit)| member(file, unit))
             .collect();
         let kind = kind_of(first.kind);
-        let (chapter, measure) = Chapter::of(&members, &places, self.programs);
+        let likelihood = Some(class.likelihood);
+        let (chapter, measure) = Chapter::of((&members, &places), likelihood, self.apart);
         let class = Duplicate {
             id: id(kind, first_file, first),
             kind,
             language: first_file.language,
-            similarity: class.similarity,
-            likelihood: Some(class.likelihood),
+            similarity: alike(corpus, &kept, class.similarity),
+            likelihood,
             removable_lines: removable(&places),
             differences: if told {
                 align::differences(&places)
@@ -505,7 +508,7 @@ impl Writer<'_> {
             [overlap] if overlap.whole => self.inner_differences(overlap),
             _ => Vec::new(),
         };
-        let (chapter, measure) = Chapter::of(&told, &places, self.programs);
+        let (chapter, measure) = Chapter::of((&told, &places), None, self.apart);
         Some(Duplicate {
             id: id(kind, file, unit),
             kind,
@@ -514,7 +517,11 @@ impl Writer<'_> {
             measure,
             members: told,
             inside: None,
-            similarity: class.alike(),
+            similarity: if are_same(&places) {
+                1.0
+            } else {
+                class.alike()
+            },
             likelihood: None,
             removable_lines: self.matched_lines(&members, &class.overlaps),
             differences,
@@ -680,6 +687,35 @@ fn member(file: &SourceFile, unit: &Unit) -> Member {
             .map_or(0, |token| token.start),
     }
 }
+
+/// Whether these are the same word for word.
+fn are_same(places: &[(&SourceFile, &Unit)]) -> bool {
+    fn words<'f>((file, unit): &'f (&SourceFile, &Unit)) -> impl Iterator<Item = u32> + 'f {
+        file.tokens_of(unit).iter().map(|token| token.id)
+    }
+    let Some((first, others)) = places.split_first() else {
+        return false;
+    };
+    others.iter().all(|other| words(first).eq(words(other)))
+}
+
+/// How alike these are: what is the same, local names and messages aside, and nothing else is so throughout.
+fn alike(corpus: &Corpus, members: &[(u32, &SourceFile, &Unit)], similarity: f32) -> f32 {
+    let exact = |(at, _, _): &(u32, &SourceFile, &Unit)| {
+        let entry = corpus.entries.get(*at as usize);
+        entry.map(|entry| (entry.exact, entry.size))
+    };
+    let mut texts = members.iter().map(exact);
+    let first = texts.next();
+    if texts.all(|other| Some(other) == first) {
+        1.0
+    } else {
+        similarity.min(ALMOST)
+    }
+}
+
+/// What is not the same throughout is no more alike than this.
+const ALMOST: f32 = 0.999;
 
 /// Lines of all copies but the longest.
 fn removable(places: &[(&SourceFile, &Unit)]) -> u32 {

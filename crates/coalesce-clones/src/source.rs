@@ -146,6 +146,9 @@ pub fn id_of(bytes: &[u8]) -> u32 {
     u32::try_from((hash ^ (hash >> 32)) & 0xffff_ffff).unwrap_or(0)
 }
 
+/// Macros of Rust whose texts are programs.
+pub const ASSEMBLY: [&str; 3] = ["asm", "naked_asm", "global_asm"];
+
 /// A part of a file that can be a copy of another one.
 #[derive(Clone, Debug)]
 pub struct Unit {
@@ -220,6 +223,7 @@ impl SourceFile {
         };
         file.read_allowances();
         file.keep_texts_of_types();
+        file.keep_assembly();
         file
     }
 
@@ -244,6 +248,29 @@ impl SourceFile {
         for (token, _) in tokens.iter_mut().zip(keep).filter(|(_, keep)| *keep) {
             if token.class == TokenClass::Prose {
                 token.class = TokenClass::Key;
+            }
+        }
+    }
+
+    /// The texts that Rust's macros for assembly are given are programs, and no messages.
+    fn keep_assembly(&mut self) {
+        let text = Arc::clone(&self.text);
+        let is_there = |name| memchr::memmem::find(text.as_bytes(), name).is_some();
+        if self.language != LanguageKind::Rust || !is_there(b"asm!") {
+            return;
+        }
+        let word = |token: &Token| token.span().of(&text).unwrap_or("");
+        let mut depth = 0_usize;
+        for at in 2..self.tokens.len() {
+            let Some([name, mark, token]) = self.tokens.get_mut(at - 2..=at) else {
+                return;
+            };
+            match word(token) {
+                "(" if depth > 0 => depth += 1,
+                "(" if word(mark) == "!" && ASSEMBLY.contains(&word(name)) => depth = 1,
+                ")" => depth = depth.saturating_sub(1),
+                _ if depth > 0 && token.class == TokenClass::Prose => token.class = TokenClass::Key,
+                _ => {}
             }
         }
     }

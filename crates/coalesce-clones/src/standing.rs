@@ -5,64 +5,101 @@ use coalesce_model::{LanguageKind, TreePath, UnitKind};
 use rustc_hash::FxHashSet;
 
 use crate::{
+    compiled_for_tests::{self, TestFiles},
     corpus,
+    merging::Place,
     source::{SourceFile, Unit},
 };
 
-/// What authors write where they keep a copy on purpose; in lower case.
-const KEPT: [&str; 16] = [
+/// What authors write beside a copy of something that they name; in lower case.
+const OF_ANOTHER: [&str; 14] = [
+    "keep in sync with",
+    "kept in sync with",
+    "keep this in sync with",
+    "keep these in sync with",
+    "keep them in sync with",
+    "keep it in sync with",
+    "in step with",
+    "copy-pasted",
+    "copied from",
+    "copied verbatim",
+    "mirrors the",
+    "mirrors :",
+    "mirrors `",
+    "mirror of",
+];
+/// What they write where the copy is meant, and which need not be named.
+const ON_PURPOSE: [&str; 10] = [
     "keep in sync",
     "kept in sync",
     "keep this in sync",
     "keep these in sync",
     "keep them in sync",
     "keep it in sync",
-    "copy-pasted",
-    "copied from",
-    "copied verbatim",
     "duplicated on purpose",
     "duplicated here",
     "intentionally duplicated",
     "deliberately duplicated",
-    "mirrors the",
-    "mirrors :",
-    "mirror of",
 ];
+/// What stands behind such words where another text is spoken of.
+const OF_SOMETHING: [&str; 2] = [" from ", " with "];
+/// Lines behind such words in which the other text is named.
+const NAMED_WITHIN: usize = 3;
+/// Letters of a name below which it is any word.
+const SHORT_NAME: usize = 3;
 /// Lines at the beginning of a file in which it is looked for.
 const HEAD: usize = 24;
 /// Lines before a unit and at its beginning in which it is looked for.
 const BEFORE: usize = 8;
 const BEGINNING: usize = 16;
 
-/// Which files of a tree are programs that each stand alone.
-pub struct Programs(FxHashSet<TreePath>);
+/// Which files of a tree stand apart from what is imported.
+#[derive(Default)]
+pub struct Apart {
+    programs: FxHashSet<TreePath>,
+    tests: TestFiles,
+}
 
-impl Programs {
-    /// Those of these files: they have an entry of their own, and nothing can import them, or hardly.
+impl Apart {
+    /// Those of these files.
     #[must_use]
     pub fn new(files: &[SourceFile]) -> Self {
-        let packages: FxHashSet<&str> = files
-            .iter()
-            .filter_map(|file| file.path.as_str().strip_suffix("/__init__.py"))
-            .collect();
-        let stands_alone = |file: &&SourceFile| match file.language {
-            LanguageKind::Rust => has_main(file),
-            LanguageKind::Python => {
-                let path = file.path.as_str();
-                let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
-                !packages.contains(folder) && file.text.contains("\nif __name__")
-            }
-            LanguageKind::Kernel => false,
-        };
-        let programs = files.iter().filter(stands_alone);
-        Self(programs.map(|file| file.path.clone()).collect())
+        Self {
+            programs: programs(files),
+            tests: TestFiles::new(files),
+        }
     }
 
-    /// Whether this file is one.
+    /// Whether a file is a program that stands alone.
     #[must_use]
-    pub fn contain(&self, file: &SourceFile) -> bool {
-        self.0.contains(&file.path)
+    pub fn is_program(&self, file: &SourceFile) -> bool {
+        self.programs.contains(&file.path)
     }
+
+    /// Whether a unit is a test, or compiled for tests alone.
+    #[must_use]
+    pub fn is_test(&self, file: &SourceFile, unit: &Unit) -> bool {
+        self.tests.contain(file) || is_test(file, unit)
+    }
+}
+
+/// Files that have an entry of their own, and nothing can import them, or hardly.
+fn programs(files: &[SourceFile]) -> FxHashSet<TreePath> {
+    let packages: FxHashSet<&str> = files
+        .iter()
+        .filter_map(|file| file.path.as_str().strip_suffix("/__init__.py"))
+        .collect();
+    let stands_alone = |file: &&SourceFile| match file.language {
+        LanguageKind::Rust => has_main(file),
+        LanguageKind::Python => {
+            let path = file.path.as_str();
+            let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+            !packages.contains(folder) && file.text.contains("\nif __name__")
+        }
+        LanguageKind::Kernel => false,
+    };
+    let programs = files.iter().filter(stands_alone);
+    programs.map(|file| file.path.clone()).collect()
 }
 
 /// Whether a file of Rust has a `main` outside of its modules.
@@ -74,10 +111,9 @@ fn has_main(file: &SourceFile) -> bool {
     })
 }
 
-/// Whether a unit is a test by its attributes, or a module most of whose functions are.
-#[must_use]
-pub fn is_test(file: &SourceFile, unit: &Unit) -> bool {
-    if corpus::is_test(file, unit) {
+/// Whether a unit is a test by its attributes and those around it, or a module most of whose functions are.
+fn is_test(file: &SourceFile, unit: &Unit) -> bool {
+    if corpus::is_test(file, unit) || compiled_for_tests::is_unit_for_tests(file, unit) {
         return true;
     }
     if file.language != LanguageKind::Rust {
@@ -105,7 +141,7 @@ fn has_test_attribute(file: &SourceFile, unit: &Unit) -> bool {
         .take_while(|word| *word != "fn")
         .peekable();
     while let Some(word) = words.next() {
-        if matches!(word, "test" | "rstest" | "test_case") && words.peek().is_some() {
+        if matches!(word, "test" | "rstest" | "test_case" | "bench") && words.peek().is_some() {
             return true;
         }
     }
@@ -131,15 +167,99 @@ pub fn is_of_trait(file: &SourceFile, unit: &Unit) -> bool {
     })
 }
 
-/// Whether comments at a unit or at the beginning of its file say that the copy is meant.
+/// Whether comments at a unit, or at the beginning of its file, say that the copy is meant: they name one of the
+/// others, or speak of no other text. What they say of a text outside of the tree is no word about these.
 #[must_use]
-pub fn is_kept(file: &SourceFile, unit: &Unit) -> bool {
-    let says = |line: &str| {
-        let line = line.to_ascii_lowercase();
-        KEPT.iter().any(|words| line.contains(words))
-    };
+pub fn is_kept(place: &Place<'_>, places: &[Place<'_>]) -> bool {
+    let (file, unit) = place;
     let own = unit.kind != UnitKind::Module;
-    file.text.lines().take(HEAD).any(says) || own && beginning(file, unit).lines().any(says)
+    let head: Vec<&str> = file.text.lines().take(HEAD).collect();
+    let beginning = || beginning(file, unit).lines().collect::<Vec<&str>>();
+    says_kept(&head, place, places) || own && says_kept(&beginning(), place, places)
+}
+
+/// Whether a unit is on its way out: an attribute or decorator says so, or it warns of its own use as it begins.
+#[must_use]
+pub fn is_deprecated(file: &SourceFile, unit: &Unit) -> bool {
+    let head = file.tokens.get(unit.first as usize..unit.body as usize);
+    let words = head.unwrap_or_default().iter();
+    let is_marked = words
+        .map_while(|token| {
+            token
+                .span()
+                .of(&file.text)
+                .filter(|word| !is_item_word(word))
+        })
+        .any(|word| word == "deprecated" || word.ends_with("_deprecated"));
+    let is_function = matches!(
+        unit.kind,
+        UnitKind::Function | UnitKind::Method | UnitKind::Class
+    );
+    is_marked || (is_function && warns_of_itself(file, unit))
+}
+
+/// Whether what is declared begins with this word.
+fn is_item_word(word: &str) -> bool {
+    matches!(
+        word,
+        "def" | "fn" | "class" | "struct" | "impl" | "enum" | "trait" | "mod"
+    )
+}
+
+/// Whether the first lines of a unit of Python warn that it is deprecated.
+fn warns_of_itself(file: &SourceFile, unit: &Unit) -> bool {
+    let inside = file
+        .text
+        .lines()
+        .skip(unit.lines.0 as usize)
+        .take(BEGINNING);
+    file.language == LanguageKind::Python
+        && unit.line_count() > 1
+        && inside
+            .take(unit.line_count() as usize - 1)
+            .any(|line| line.contains("DeprecationWarning") || line.contains(".. deprecated::"))
+}
+
+/// Whether one of these lines says so, alone or with those behind it.
+fn says_kept(lines: &[&str], place: &Place<'_>, places: &[Place<'_>]) -> bool {
+    lines.iter().enumerate().any(|(at, line)| {
+        let line = line.to_ascii_lowercase();
+        let says = |words: &&str| line.contains(*words);
+        let mut on_purpose = ON_PURPOSE.iter().filter(|words| says(words)).peekable();
+        if on_purpose.peek().is_none() && !OF_ANOTHER.iter().any(says) {
+            return false;
+        }
+        let context = lines.iter().skip(at).take(NAMED_WITHIN);
+        let context: Vec<String> = context.map(|line| line.to_ascii_lowercase()).collect();
+        let context = context.join(" ");
+        let of_itself = |words: &str| {
+            let of_something = |behind: &&str| context.contains(&format!("{words}{behind}"));
+            !OF_SOMETHING.iter().any(of_something)
+        };
+        let is_outside = context.contains("://");
+        (!is_outside && on_purpose.any(|words| of_itself(words)))
+            || names_another(&context, place, places)
+    })
+}
+
+/// Whether a text, in lower case, has a word by which another one of these places is called and this one is not.
+fn names_another(context: &str, place: &Place<'_>, places: &[Place<'_>]) -> bool {
+    let is_of_name = |letter: char| letter.is_alphanumeric() || letter == '_';
+    let words: FxHashSet<&str> = context.split(|letter| !is_of_name(letter)).collect();
+    let own = names_of(place);
+    let others = places.iter().flat_map(names_of);
+    let mut others = others.filter(|name| !own.contains(name));
+    others.any(|name| words.contains(name.as_str()))
+}
+
+/// The words that a place is called by: folders, file, types and item, in lower case.
+fn names_of((file, unit): &Place<'_>) -> FxHashSet<String> {
+    let path = file.path.as_str();
+    let path = path.rsplit_once('.').map_or(path, |(path, _)| path);
+    let item = file.item_name(unit);
+    let names = path.split('/').chain(item.split(['.', ':']));
+    let told = names.filter(|name| name.len() >= SHORT_NAME);
+    told.map(str::to_ascii_lowercase).collect()
 }
 
 /// The text before a unit and at its beginning.
@@ -155,4 +275,55 @@ fn beginning<'f>(file: &'f SourceFile, unit: &Unit) -> &'f str {
     let mut breaks = inside.match_indices('\n').map(|(at, _)| at);
     let to = start + breaks.nth(BEGINNING).unwrap_or(inside.len());
     file.text.get(from..to).unwrap_or("")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use coalesce_model::{ByteSpan, Outline, OutlineUnit};
+
+    /// A file that is one module, with a comment at its beginning.
+    fn file(path: &str, comment: &str) -> SourceFile {
+        let outline = Outline {
+            tokens: Vec::new(),
+            units: vec![OutlineUnit {
+                kind: UnitKind::Module,
+                name: ByteSpan::empty(0),
+                parent: None,
+                first: 0,
+                body: 0,
+                end: 0,
+                lines: (1, 2),
+            }],
+        };
+        let path = TreePath::new(path).expect("it is a path");
+        let text = format!("# {comment}\nx = 1\n");
+        SourceFile::new(path, LanguageKind::Python, text.into(), &outline)
+    }
+
+    #[test]
+    fn a_copy_is_kept_where_a_comment_names_the_other_one() {
+        let cases = [
+            ("Copied from other.py, which cannot be imported.", true),
+            ("Mirrors the host's reader.", true),
+            ("Keep in sync with the other reader.", true),
+            ("Keep these in sync.", true),
+            ("Intentionally duplicated: it must not import much.", true),
+            ("Copied from https://example.org/reader.py", false),
+            ("Copied from the standard library.", false),
+            ("Mirrors the API of upstream.", false),
+            ("Keep in sync with upstream.", false),
+            ("Duplicated here from https://example.org", false),
+            ("Reads settings.", false),
+        ];
+        for (comment, expected) in cases {
+            let (one, other) = (file("p/reader.py", comment), file("host/other.py", "x"));
+            let places: Vec<Place<'_>> = [&one, &other]
+                .into_iter()
+                .filter_map(|file| Some((file, file.units.first()?)))
+                .collect();
+            let told = places.first().map(|place| is_kept(place, &places));
+            assert_eq!(told, Some(expected), "{comment}");
+        }
+    }
 }

@@ -4,13 +4,13 @@
 
 use std::collections::BTreeSet;
 
-use coalesce_model::{LanguageKind, TreePath};
+use coalesce_model::{LanguageKind, TreePath, UnitKind};
 
 use crate::{
     merging::Place,
     opposites,
     report::Member,
-    source::{SourceFile, Unit},
+    source::{ASSEMBLY, SourceFile, Token, Unit},
     standing,
 };
 
@@ -177,6 +177,80 @@ pub fn are_called_otherwise(places: &[Place<'_>]) -> bool {
     ways.any(|other| Some(other) != first)
 }
 
+/// Whether they are Rust's and some change what others only read: the language has no word for both, so even what is
+/// equal has to be there twice.
+pub fn are_by_mutability(places: &[Place<'_>]) -> bool {
+    let changes = |(file, unit): &Place<'_>| ways_of(file, unit).contains("mut");
+    let is_rust = |(file, _): &Place<'_>| file.language == LanguageKind::Rust;
+    let mut ways = places.iter().map(changes);
+    let first = ways.next();
+    places.iter().all(is_rust) && ways.any(|other| Some(other) != first)
+}
+
+/// Whether some are what a trait does by default, and others what a type of it does in its place: it differs on purpose.
+pub fn are_default_and_override(places: &[Place<'_>]) -> bool {
+    let (defaults, others): (Vec<Option<&str>>, Vec<Option<&str>>) = places
+        .iter()
+        .map(|(file, unit)| (trait_around(file, unit), standing::is_of_trait(file, unit)))
+        .filter(|(default, is_override)| default.is_some() || *is_override)
+        .map(|(default, _)| default)
+        .partition(Option::is_some);
+    let mut defaults = defaults.into_iter().flatten();
+    let of_one = defaults.next().is_some_and(|name| {
+        let overrides = places
+            .iter()
+            .filter(|(file, unit)| standing::is_of_trait(file, unit));
+        let mut overrides = overrides.filter_map(|(file, unit)| {
+            let around = file.units.get(unit.parent? as usize)?;
+            Some(
+                head_of(file, around)
+                    .take_while(|word| *word != "for")
+                    .any(|word| word == name),
+            )
+        });
+        overrides.any(|names| names)
+    });
+    of_one && !others.is_empty()
+}
+
+/// The name of the trait of Rust that a function stands in.
+fn trait_around<'f>(file: &'f SourceFile, unit: &Unit) -> Option<&'f str> {
+    let around = file.units.get(unit.parent? as usize)?;
+    let is_trait = file.language == LanguageKind::Rust
+        && around.kind == UnitKind::Class
+        && head_of(file, around).any(|word| word == "trait");
+    is_trait.then(|| around.name_span.of(&file.text))?
+}
+
+/// Whether a body is written in assembly: what differs is tuned by hand.
+pub fn is_assembly(file: &SourceFile, unit: &Unit) -> bool {
+    file.language == LanguageKind::Rust && {
+        let body = file.body_of(unit);
+        let word = |token: &Token| token.span().of(&file.text).unwrap_or("");
+        body.windows(2).any(|pair| match pair {
+            [name, mark] => word(mark) == "!" && ASSEMBLY.contains(&word(name)),
+            _ => false,
+        })
+    }
+}
+
+/// Whether a function is handed to a macro of Rust: `wrap!(f32, name, fn run() {…})` asks for one in each place.
+pub fn is_in_macro_call(file: &SourceFile, unit: &Unit) -> bool {
+    let is_function = matches!(unit.kind, UnitKind::Function | UnitKind::Method);
+    let mut depth = 0_usize;
+    let mut before = head_of(file, unit).take_while(|word| *word != "fn");
+    file.language == LanguageKind::Rust
+        && is_function
+        && before.any(|word| {
+            match word {
+                "(" | "[" => depth += 1,
+                ")" | "]" => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            word == "," && depth == 0
+        })
+}
+
 /// The words by which a unit says how it is called: of its head, its name and its file.
 fn ways_of(file: &SourceFile, unit: &Unit) -> BTreeSet<&'static str> {
     let mut ways = BTreeSet::new();
@@ -187,9 +261,11 @@ fn ways_of(file: &SourceFile, unit: &Unit) -> BTreeSet<&'static str> {
     for word in file.path.as_str().split(['/', '_', '-', '.']) {
         note(word);
     }
-    let name = unit.name_span.of(&file.text).unwrap_or("");
-    for word in opposites::words_of_name(name) {
-        note(&word);
+    // A type says it for all of its methods.
+    for name in file.item_name(unit).split(file.language.separator()) {
+        for word in opposites::words_of_name(name) {
+            note(&word);
+        }
     }
     let head: Vec<&str> = head_of(file, unit).collect();
     for pair in head.windows(2) {
@@ -203,14 +279,17 @@ fn ways_of(file: &SourceFile, unit: &Unit) -> BTreeSet<&'static str> {
 }
 
 /// Whether a unit, or one around it or inside of it, is compiled for a device.
-pub fn is_for_device<'f>(file: &'f SourceFile, unit: &'f Unit) -> bool {
-    let parent = |unit: &&'f Unit| file.units.get(unit.parent? as usize);
-    let mut around = std::iter::successors(Some(unit), parent);
+pub fn is_for_device(file: &SourceFile, unit: &Unit) -> bool {
     let is_inside = |other: &&Unit| unit.first < other.first && other.end <= unit.end;
     let mut inside = file.units.iter().filter(is_inside);
     file.language == LanguageKind::Kernel
-        || around.any(|unit| says_device(file, unit))
+        || outwards(file, unit).any(|unit| says_device(file, unit))
         || inside.any(|unit| says_device(file, unit))
+}
+
+/// A unit, and those around it.
+fn outwards<'f>(file: &'f SourceFile, unit: &'f Unit) -> impl Iterator<Item = &'f Unit> {
+    std::iter::successors(Some(unit), |unit| file.units.get(unit.parent? as usize))
 }
 
 /// Whether attributes or decorators of a unit say so.

@@ -5,8 +5,10 @@
 //! language's business; what to do about it is the plan's and the lint's.
 
 mod cycle;
+mod item_users;
 
 pub use cycle::{Cycle, CycleEdge, cycles};
+pub use item_users::ItemUsers;
 
 use coalesce_model::{Import, ImportTarget, LanguageGraph, LanguageKind, Module};
 

@@ -22,7 +22,7 @@ const CLASSES_SHOWN: usize = 15;
 /// The same of a chapter that has a line for each, and places in such a line.
 const LINES_SHOWN: usize = 5;
 const PLACES_LISTED: usize = 2;
-/// Classes inside of a class that are named.
+/// Classes that are told with a class and named.
 const INNER_SHOWN: usize = 4;
 /// What copies are listed apart, with the reason.
 const CHAPTERS: [(&str, &str, &str); 14] = [
@@ -40,7 +40,8 @@ const CHAPTERS: [(&str, &str, &str); 14] = [
     (
         "alike",
         "Alike, and perhaps left so",
-        "The same in part, short, or wiring without a decision: most maintainers leave such copies.",
+        "The same in part, short, or wiring without a decision: most maintainers leave such copies. What is most like \
+         code that was merged elsewhere comes first (`merging` in JSON, which is no probability).",
     ),
     (
         "variants",
@@ -50,12 +51,13 @@ const CHAPTERS: [(&str, &str, &str); 14] = [
     (
         "asked",
         "Asked for by the language",
-        "A trait wants it for each type, or one waits or changes what it is given and the other does not.",
+        "A trait or a macro wants it for each type, one stands in place of a default, or one waits or changes what it is \
+         given and the other does not.",
     ),
     (
         "kernels",
         "Kernels, alike and not the same",
-        "They run on a device: what differs may be what each was tuned by.",
+        "They run on a device or are written in assembly: what differs may be what each was tuned by.",
     ),
     (
         "packages",
@@ -71,7 +73,7 @@ const CHAPTERS: [(&str, &str, &str); 14] = [
     (
         "kept",
         "Copies that are kept",
-        "A text beside it speaks of a copy, or asks to keep it in step: perhaps on purpose.",
+        "A text beside it speaks of the other copy or asks to keep both in step, or one is deprecated.",
     ),
     (
         "programs",
@@ -205,7 +207,7 @@ fn classes(page: &mut Page, chapter: &ToldChapter<'_>, inner: &[&DuplicateEntry]
             .collect();
         if !inside.is_empty() {
             let listed = listed(&inside, INNER_SHOWN);
-            page.put(DIM, format_args!("      inside it: {listed}"))
+            page.put(DIM, format_args!("      told with it: {listed}"))
                 .end();
         }
     });

@@ -100,11 +100,14 @@ pub struct DuplicateEntry {
     /// The copies, by file and place.
     pub members: Vec<DuplicateMember>,
     /// The least that makes a member part of it: of functions and blocks the tokens in common, of
-    /// classes and modules what of the smaller one has a counterpart.
+    /// classes and modules what of the smaller one has a counterpart. 1 says that all are the same but for
+    /// local names, each for one throughout, and messages.
     pub similarity: Share,
-    /// How likely a maintainer calls it duplicated, of functions and blocks; `null` for other kinds.
+    /// How likely a maintainer calls it duplicated, of functions and blocks: a probability that was fitted to what
+    /// readers said of such pairs. It says nothing of whether anybody wants it gone. `null` for other kinds.
     pub likelihood: Option<Share>,
-    /// How like it is to code that maintainers merged: it orders what is `alike`, and is no probability.
+    /// How like it is to code that maintainers merged, by how much is the same in the same words and decides something:
+    /// it orders what is `alike`, and is no probability (of what has 0.6 and more readers would merge a third).
     /// `null` where nobody asks: tests, examples, other projects' code.
     pub merging: Option<Share>,
     /// Lines that would go if one copy stayed.
@@ -119,9 +122,11 @@ pub struct DuplicateEntry {
     /// Where it belongs on a page: `product` (what to do first), `next` (the same with less to gain), `alike` (perhaps left as
     /// it is), `variants` (with changes in each file of a family or version), `asked` (the language asks for it more than once),
     /// `kernels` (with changes, on a device), `packages` (with changes, in several of them), `backends` (once for each backend), `kept` (a text
-    /// beside it speaks of a copy), `programs` (that each stand alone), `tests`, `examples`, `generated` or `vendored`.
+    /// beside it speaks of the other copy, or one is deprecated), `programs` (that each stand alone), `tests`, `examples`, `generated` or `vendored`.
     pub chapter: String,
-    /// The id of a larger class in whose members all of its members stand; `null` where there is none.
+    /// The id of the class that it is told with: a larger one in whose members all of its members stand, or the first of
+    /// a family of which it is another part (they share a place, overlap, or have functions of one rare name). `null`
+    /// where there is none.
     pub inside: Option<String>,
     /// Whether the baseline does not know it, or not all of its members; `None` without a baseline.
     pub new: Option<bool>,

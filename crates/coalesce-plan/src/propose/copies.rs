@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_clones::{Duplicate, Member, Report};
-use coalesce_index::importers;
+use coalesce_index::{ItemUsers, importers};
 use coalesce_model::{
     LanguageGraph, LanguageKind, Module, ModuleKind, Texts, TreePath, envelope::DuplicateKind,
 };
@@ -39,6 +39,7 @@ pub struct Modules<'g> {
     graph: &'g dyn LanguageGraph,
     by_path: BTreeMap<&'g TreePath, usize>,
     users: Vec<Vec<usize>>,
+    users_of_items: ItemUsers,
     roles: BTreeMap<TreePath, usize>,
 }
 
@@ -61,6 +62,7 @@ impl<'g> Modules<'g> {
         Self {
             by_path,
             users: importers(graph),
+            users_of_items: ItemUsers::new(graph),
             roles: roles.collect(),
             graph,
         }
@@ -87,7 +89,19 @@ impl<'g> Modules<'g> {
     /// Who imports a module, tests and others parted.
     #[must_use]
     pub fn users(&self, at: usize) -> (Vec<usize>, Vec<usize>) {
-        let users = self.users.get(at).cloned().unwrap_or_default();
+        self.parted(self.users.get(at).cloned().unwrap_or_default())
+    }
+
+    /// Who imports an item by its name, tests and others parted.
+    fn users_of_item(&self, name: &str) -> (Vec<usize>, Vec<usize>) {
+        let users: BTreeSet<&str> = self.users_of_items.of(name).collect();
+        let modules = self.all().iter().enumerate();
+        let using = modules.filter(|(_, module)| users.contains(module.name.as_str()));
+        self.parted(using.map(|(at, _)| at).collect())
+    }
+
+    /// Tests and others.
+    fn parted(&self, users: Vec<usize>) -> (Vec<usize>, Vec<usize>) {
         let apart = |user: &usize| {
             let module = self.module(*user);
             module.is_some_and(|module| is_apart(module.path.as_str()))
@@ -241,7 +255,10 @@ impl<'g> Modules<'g> {
     /// What speaks for a copy, its coverage left at 0.
     #[must_use]
     pub fn standing(&self, copy: &Copy, copies: &[Copy], texts: &dyn Texts) -> Standing {
-        let (tests, users) = self.users(copy.module);
+        let (tests, users) = match &copy.item {
+            Some(_) => self.users_of_item(&copy.name),
+            None => self.users(copy.module),
+        };
         let other = |user: &&usize| copies.iter().all(|copy| copy.module != **user);
         Standing {
             name: copy.name.clone(),

@@ -58,9 +58,9 @@ pub struct Standing {
     pub separator: &'static str,
     /// How much of the other copies it has as well, 0 to 1.
     pub coverage: f32,
-    /// Modules outside of the copies that import its module, tests left out.
+    /// Modules outside of the copies that import it by its name, tests left out.
     pub importers: usize,
-    /// Test modules that import its module.
+    /// Test modules that import it.
     pub tests: usize,
     /// Whether its module begins by saying what it is for.
     pub documented: bool,

@@ -11,7 +11,7 @@ use std::{
 };
 
 use coalesce_engine::{ProposalOptions, Session, Sources, files_of};
-use coalesce_index::{Cycle, guarded, importers};
+use coalesce_index::{Cycle, ItemUsers, guarded, importers};
 use coalesce_lint::stale_guarded_import;
 use coalesce_model::{
     Finding, Form, LanguageGraph, Module, ModuleKind, Root, Severity, Texts, TreePath,
@@ -155,6 +155,7 @@ fn copies(sources: &Sources<'_>, arguments: &cli::Audit) -> anyhow::Result<Copie
 /// What the graphs say: modules, importers, cycles, guarded imports, and findings.
 struct Structure {
     body: Audit,
+    users: ItemUsers,
     findings: Vec<Finding>,
     roots: Vec<Root>,
 }
@@ -163,6 +164,7 @@ impl Structure {
     fn of(session: &Session) -> Self {
         let mut structure = Self {
             body: Audit::default(),
+            users: ItemUsers::default(),
             findings: Vec::new(),
             roots: roots(session),
         };
@@ -183,6 +185,7 @@ impl Structure {
     /// Adds the modules of one language.
     fn add(&mut self, graph: &dyn LanguageGraph, texts: &dyn Texts, locator: &mut Locator<'_>) {
         let users = importers(graph);
+        self.users.add(graph);
         let (body, findings) = (&mut self.body, &mut self.findings);
         body.modules.extend(modules(graph, &users, texts));
         body.guarded_imports.extend(guarded_imports(graph, locator));
@@ -202,13 +205,14 @@ impl Structure {
     ) -> Envelope {
         let Self {
             mut body,
+            users,
             mut findings,
             roots,
         } = self;
         body.files = files_of(tree, body.files.read, body.files.incomplete);
         body.proposal = proposal;
         findings.extend(copies.findings());
-        copies.fill(&mut body, tree, packages);
+        copies.fill((&mut body, &users), tree, packages);
         findings.sort_by(|a, b| {
             (a.severity, &a.path, a.span, a.code).cmp(&(b.severity, &b.path, b.span, b.code))
         });

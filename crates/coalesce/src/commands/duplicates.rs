@@ -7,6 +7,7 @@ use coalesce_clones::{
     baseline::Spent, catalogue, pairs::Minimum, report::FileRole,
 };
 use coalesce_engine::{History, Outliner, Sources, history};
+use coalesce_index::ItemUsers;
 use coalesce_model::{
     ByteSpan, Finding, LanguageKind, ModuleKind, Settings, Severity, Texts as _, TreePath,
     envelope::{
@@ -117,8 +118,13 @@ impl Copies {
         self.news.as_ref()?.get(at).copied()
     }
 
-    /// Moves everything into the audit's own fields; its modules are there already.
-    pub fn fill(self, body: &mut Audit, tree: &SourceTree, packages: &[Package]) {
+    /// Moves everything into the audit's own fields; its modules are there already, and `users` says who imports which item.
+    pub fn fill(
+        self,
+        (body, users): (&mut Audit, &ItemUsers),
+        tree: &SourceTree,
+        packages: &[Package],
+    ) {
         let Self {
             report,
             generated,
@@ -133,7 +139,7 @@ impl Copies {
         let entry = |class, new| entry(class, new, &history);
         body.stubs = stubs(&body.modules, &report.forwarders);
         body.roles = roles(&body.modules, &report.roles);
-        let homes = Homes::new(body, &report, tree, packages);
+        let homes = Homes::new((body, users), &report, tree, packages);
         let homes: Vec<_> = report
             .duplicates
             .iter()

@@ -9,6 +9,7 @@ use std::{
 
 use coalesce_clones::{Duplicate, Member, Report};
 use coalesce_engine::{PackageReach, unfit};
+use coalesce_index::ItemUsers;
 use coalesce_model::{
     LanguageKind, ModuleKind, Texts as _, TreePath,
     envelope::{Audit, DuplicateKind, HomeEntry, ModuleEntry},
@@ -29,6 +30,10 @@ pub struct Homes<'a> {
     reach: PackageReach<'a>,
     /// For each file the module that it is.
     modules: BTreeMap<TreePath, Known>,
+    /// Who imports an item by its name.
+    users: &'a ItemUsers,
+    /// Modules that nobody should import, by name.
+    apart: BTreeSet<String>,
     /// What the texts of files say, of those that were asked for.
     read: RefCell<BTreeMap<TreePath, Said>>,
 }
@@ -60,7 +65,7 @@ struct Place<'m> {
 impl<'a> Homes<'a> {
     /// Takes together what is known; `body` has the modules.
     pub fn new(
-        body: &Audit,
+        (body, users): (&Audit, &'a ItemUsers),
         report: &Report,
         tree: &'a SourceTree,
         packages: &'a [Package],
@@ -106,7 +111,13 @@ impl<'a> Homes<'a> {
         Self {
             tree,
             reach: PackageReach::new(packages),
+            apart: paths
+                .iter()
+                .filter(|(_, path)| is_apart(path.as_str()))
+                .map(|(name, _)| (*name).to_owned())
+                .collect(),
             modules,
+            users,
             read: RefCell::default(),
         }
     }
@@ -191,16 +202,15 @@ impl<'a> Homes<'a> {
         let module = self.modules.get(&member.path)?;
         let own = asked.iter().filter_map(|one| self.modules.get(&one.path));
         let own: BTreeSet<&str> = own.map(|module| module.name.as_str()).collect();
-        let own = own
-            .into_iter()
-            .filter(|name| module.importers.contains(*name));
+        let (tests, importers) = self.users_of(class, module, &name);
+        let others = importers.iter().filter(|user| !own.contains(*user));
         let standing = Standing {
             name,
             path: member.path.to_string(),
             separator: class.language.separator(),
             coverage: self.coverage(class, member, asked),
-            importers: module.importers.len() - own.count(),
-            tests: module.tests,
+            importers: others.count(),
+            tests,
             documented: self.said(&member.path).documented,
             roles: module.roles,
         };
@@ -210,6 +220,23 @@ impl<'a> Homes<'a> {
     fn is_imported(&self, path: &TreePath) -> bool {
         let module = self.modules.get(path);
         module.is_some_and(|module| module.tests > 0 || !module.importers.is_empty())
+    }
+
+    /// How many tests import a member, and which other modules do: a module by any name in it, an item by its own.
+    fn users_of<'u>(
+        &'u self,
+        class: &Duplicate,
+        module: &'u Known,
+        name: &str,
+    ) -> (usize, Vec<&'u str>) {
+        if class.kind == DuplicateKind::Module {
+            let importers = module.importers.iter().map(String::as_str);
+            return (module.tests, importers.collect());
+        }
+        let users = self.users.of(name);
+        let (tests, others): (Vec<&str>, Vec<&str>) =
+            users.partition(|user| self.apart.contains(*user));
+        (tests.len(), others)
     }
 
     /// What a file says of itself, read once.

@@ -1,0 +1,13 @@
+"""Settings."""
+
+
+# Copied from https://example.org/settings.py, which mirrors the reader of another library.
+def read_settings(text):
+    """Reads them."""
+    found = {}
+    for line in text.splitlines():
+        key, _, value = line.partition("=")
+        if not key.strip() or key.startswith("#"):
+            continue
+        found[key.strip()] = value.strip().split(",")
+    return found

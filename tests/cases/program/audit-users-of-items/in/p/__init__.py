@@ -1,0 +1,3 @@
+"""A package."""
+
+from .first import scaled

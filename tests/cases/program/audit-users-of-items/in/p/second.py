@@ -1,0 +1,17 @@
+"""The second."""
+
+
+def scaled(values, limit):
+    """Scales them."""
+    total = 0.0
+    for value in values:
+        if value > limit:
+            total += (value - limit) ** 2 / max(limit, 1e-9)
+        else:
+            total -= abs(value - limit) * 0.5
+    return round(total / max(1, len(values)), 6)
+
+
+def other(text):
+    """Something else that many need."""
+    return text.upper()

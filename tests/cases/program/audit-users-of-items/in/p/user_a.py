@@ -1,0 +1,5 @@
+"""Needs something else of the second."""
+
+from .second import other
+
+NAME_a = other("a")
