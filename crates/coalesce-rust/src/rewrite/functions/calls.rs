@@ -73,8 +73,11 @@ impl Places<'_, '_> {
         if !unknown.any(|call| call.receiver == Receiver::Unknown) {
             return BTreeSet::new();
         }
-        let known = receivers(self.sources.world, work.file, self.sources.texts).into_iter();
-        let others = known.filter(|(_, of)| *of != Some(self.method.of));
+        let (world, texts) = (self.sources.world, self.sources.texts);
+        let known = apart(|| receivers(world, work.file, texts));
+        let others = known
+            .into_iter()
+            .filter(|(_, of)| *of != Some(self.method.of));
         others.map(|(at, _)| at).collect()
     }
 
@@ -237,6 +240,12 @@ impl Places<'_, '_> {
             self.doubt(work, name, UnprovenKind::LeftUnused, why, uses);
         }
     }
+}
+
+/// Reads in another thread: whoever reads a text forgets the places of all texts that its thread has read.
+fn apart<T: Send>(read: impl FnOnce() -> T + Send) -> T {
+    let read = std::thread::scope(|scope| scope.spawn(read).join());
+    read.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
 /// Whether what begins with `said` may read a place, or what is around it.

@@ -8,8 +8,11 @@ use syn::visit::{self, Visit};
 use super::sources::{Source, Sources};
 use crate::{
     facts::{ItemKind, Namespaces},
-    resolve::Res,
+    resolve::{ItemId, Res},
 };
+
+/// How many aliases of aliases are followed.
+const DEEPEST: usize = 8;
 
 /// Types without a lifetime in them.
 const FREE: [&str; 28] = [
@@ -80,6 +83,7 @@ pub(super) fn read(
         source,
         parameters,
         found: Left::default(),
+        depth: 0,
     };
     reader.visit_type(ty);
     reader.found
@@ -90,6 +94,8 @@ struct Reader<'r, 'w> {
     source: &'r Source,
     parameters: &'r BTreeSet<String>,
     found: Left,
+    /// How many aliases were followed.
+    depth: usize,
 }
 
 impl Reader<'_, '_> {
@@ -110,6 +116,9 @@ impl Reader<'_, '_> {
             .source
             .leads_to(path, path.segments.len() - 1, Namespaces::TYPE)
         {
+            Some(Res::Item(item)) if self.sources.world[item].kind == ItemKind::TypeAlias => {
+                self.is_alias_free(item)
+            }
             Some(Res::Item(item)) => {
                 let world = self.sources.world;
                 let kind = world[item].kind;
@@ -123,6 +132,28 @@ impl Reader<'_, '_> {
             }
             _ => FREE.contains(&name.as_str()),
         }
+    }
+}
+
+impl Reader<'_, '_> {
+    /// Whether what an alias stands for has none.
+    fn is_alias_free(&self, item: ItemId) -> bool {
+        let Some((source, ty, parameters)) = self.sources.aliased(item) else {
+            return false;
+        };
+        // One that leads to itself is no program.
+        if self.depth > DEEPEST {
+            return false;
+        }
+        let mut inner = Reader {
+            sources: self.sources,
+            source: &source,
+            parameters: &parameters.into_iter().collect(),
+            found: Left::default(),
+            depth: self.depth + 1,
+        };
+        inner.visit_type(&ty);
+        inner.found.is_free()
     }
 }
 

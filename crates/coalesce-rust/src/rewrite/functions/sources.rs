@@ -49,7 +49,7 @@ pub(super) struct Source {
     named: BTreeMap<u32, Vec<Vec<(Res, Namespaces)>>>,
     functions: BTreeMap<u32, Declared>,
     fields: BTreeMap<u32, DeclaredFields>,
-    types: BTreeMap<u32, (Rc<syn::Type>, usize)>,
+    types: BTreeMap<u32, (Rc<syn::Type>, Vec<String>)>,
 }
 
 impl Source {
@@ -237,12 +237,25 @@ impl<'w> Sources<'w> {
         let Some((source, name)) = self.definition(item) else {
             return Value::Unknown;
         };
-        match source.types.get(&name) {
-            Some((ty, 0)) if arguments.is_empty() => {
-                self.value_at(&source, ty, &Around::default(), depth + 1)
-            }
-            _ => Value::Unknown,
-        }
+        let Some((ty, parameters)) = source.types.get(&name) else {
+            return Value::Unknown;
+        };
+        let given = parameters.iter().enumerate().map(|(at, name)| {
+            let argument = arguments.get(at).cloned().unwrap_or(Value::Unknown);
+            (name.clone(), argument)
+        });
+        let around = Around {
+            own: None,
+            parameters: given.collect(),
+        };
+        self.value_at(&source, ty, &around, depth + 1)
+    }
+
+    /// What an alias stands for, with the names of its parameters.
+    pub fn aliased(&self, item: ItemId) -> Option<(Rc<Source>, Rc<syn::Type>, Vec<String>)> {
+        let (source, name) = self.definition(item)?;
+        let (ty, parameters) = source.types.get(&name)?.clone();
+        Some((source, ty, parameters))
     }
 
     /// The type of a constant or a static.
@@ -452,7 +465,7 @@ struct Index {
     base: u32,
     functions: BTreeMap<u32, Declared>,
     fields: BTreeMap<u32, DeclaredFields>,
-    types: BTreeMap<u32, (Rc<syn::Type>, usize)>,
+    types: BTreeMap<u32, (Rc<syn::Type>, Vec<String>)>,
     /// The names of type parameters around.
     generics: Vec<String>,
 }
@@ -492,7 +505,7 @@ impl Index {
         self.fields.insert(at, declared);
     }
 
-    fn ty(&mut self, name: &syn::Ident, ty: &syn::Type, parameters: usize) {
+    fn ty(&mut self, name: &syn::Ident, ty: &syn::Type, parameters: Vec<String>) {
         let at = self.start(name);
         self.types.insert(at, (Rc::new(ty.clone()), parameters));
     }
@@ -524,17 +537,18 @@ impl<'ast> Visit<'ast> for Index {
     }
 
     fn visit_item_type(&mut self, item: &'ast syn::ItemType) {
-        let parameters = item.generics.type_params().count();
-        self.ty(&item.ident, &item.ty, parameters);
+        let parameters = item.generics.type_params();
+        let parameters = parameters.map(|one| one.ident.to_string());
+        self.ty(&item.ident, &item.ty, parameters.collect());
     }
 
     fn visit_item_const(&mut self, item: &'ast syn::ItemConst) {
-        self.ty(&item.ident, &item.ty, 0);
+        self.ty(&item.ident, &item.ty, Vec::new());
         visit::visit_item_const(self, item);
     }
 
     fn visit_item_static(&mut self, item: &'ast syn::ItemStatic) {
-        self.ty(&item.ident, &item.ty, 0);
+        self.ty(&item.ident, &item.ty, Vec::new());
         visit::visit_item_static(self, item);
     }
 }
