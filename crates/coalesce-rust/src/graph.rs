@@ -156,6 +156,18 @@ impl RustGraph {
         let place = coalesce_model::ItemPlace::Defined;
         (!found.is_empty()).then_some(FoundItem { module, place })
     }
+
+    /// A method of a type of a module, by its full name.
+    fn method(&self, name: &str) -> Option<FoundItem> {
+        let place = rewrite::functions::place_of(&self.world, name)?;
+        let (of, _) = name.rsplit_once("::")?;
+        let (parent, _) = of.rsplit_once("::")?;
+        let module = self
+            .modules
+            .iter()
+            .position(|module| module.name == parent)?;
+        Some(FoundItem { module, place })
+    }
 }
 
 impl LanguageGraph for RustGraph {
@@ -216,6 +228,9 @@ impl LanguageGraph for RustGraph {
     }
 
     fn item(&self, name: &str) -> Option<FoundItem> {
+        if let Some(found) = self.method(name) {
+            return Some(found);
+        }
         let (parent, _) = name.rsplit_once("::")?;
         let named = |wanted: &str| self.modules.iter().position(|module| module.name == wanted);
         let module = named(parent)?;

@@ -10,11 +10,14 @@ use coalesce_model::{ByteSpan, Edit, Finding, ItemShim, LanguagePlan, Reference,
 use rustc_hash::FxHashMap;
 
 use crate::{
-    facts::{LeafKind, SourceFacts, VisibilityKind},
+    facts::{ImplFunction, LeafKind, SourceFacts, VisibilityKind},
     references,
     resolve::{FileId, Found, ModuleId, Res, World},
     retire::lines,
-    rewrite::use_tree::{self, LeafChange},
+    rewrite::{
+        functions,
+        use_tree::{self, LeafChange},
+    },
 };
 
 /// Every old name that a shim keeps.
@@ -91,11 +94,16 @@ impl<'w> KeptNames<'w> {
     fn named_by(&self, world: &World, step: &Found, here: Option<FileId>) -> Vec<usize> {
         let mut named: Vec<usize> = Vec::new();
         for (res, _) in step.all() {
-            if let Res::Item(item) = res
-                && let node = &world[item]
-                && !node.local
-            {
-                let item = (node.module, node.name.as_str());
+            let found = match res {
+                Res::Item(item) => Some((item, world[item].name.clone())),
+                Res::Member(item, name) => {
+                    let name = world.names.text(name);
+                    Some((item, format!("{}::{name}", world[item].name)))
+                }
+                _ => None,
+            };
+            if let Some((item, name)) = found.filter(|(item, _)| !world[*item].local) {
+                let item = (world[item].module, name.as_str());
                 named.extend(self.by_item.get(&item).into_iter().flatten());
             }
         }
@@ -146,6 +154,14 @@ pub(crate) fn retire(world: &World, names: &[String], texts: &dyn Texts) -> Lang
             continue;
         };
         let path = path_of(world, file);
+        let calls = match last.contains("::") {
+            true => functions::calls_of(world, name, texts),
+            false => Vec::new(),
+        };
+        plan.refusals.extend(calls.into_iter().map(|(path, span)| {
+            let message = format!("`{name}` may be called here: what it is called on is not known");
+            Finding::refusal(path, message).at(span)
+        }));
         let spans = texts.text(&path).map(|text| spans(facts, &text, last));
         match spans.filter(|spans| !spans.is_empty()) {
             Some(spans) => gone.entry(file).or_default().extend(spans),
@@ -235,8 +251,10 @@ fn spans(facts: &SourceFacts, text: &str, name: &str) -> Vec<ByteSpan> {
             let (first, last) = declaration.leaves;
             (first..last).any(|leaf| Some(leaf) == leaf_of(facts, name))
         });
+        let methods = methods_of(facts, name).map(|function| function.span);
         let next = items
             .map(|item| item.span)
+            .chain(methods)
             .chain(uses.map(|declaration| declaration.span))
             .filter(|span| span.start > start)
             .min();
@@ -288,6 +306,20 @@ fn shims_by_name(world: &World) -> FxHashMap<String, (FileId, &SourceFacts, &str
     by_name
 }
 
+/// The functions of blocks of a type by their name with that of the type before it: `Type::method`.
+fn methods_of<'f>(facts: &'f SourceFacts, name: &'f str) -> impl Iterator<Item = &'f ImplFunction> {
+    let parts = name.split_once("::");
+    facts.impl_functions.iter().filter(move |function| {
+        let block = facts.impls.get(function.of as usize);
+        let of = block.and_then(|block| {
+            let path = facts.path(block.self_path?);
+            facts.segments(path.segments).last()
+        });
+        let of = of.map(|of| facts.name(of.name));
+        of.zip(Some(facts.name(function.name.name))) == parts
+    })
+}
+
 /// The module of a file that has a name.
 fn home_of(world: &World, file: FileId, facts: &SourceFacts, name: &str) -> Option<ModuleId> {
     let scope = facts
@@ -295,6 +327,10 @@ fn home_of(world: &World, file: FileId, facts: &SourceFacts, name: &str) -> Opti
         .iter()
         .find(|item| facts.name(item.name.name) == name)
         .map(|item| item.scope)
+        .or_else(|| {
+            let method = methods_of(facts, name).next()?;
+            Some(facts.impls.get(method.of as usize)?.scope)
+        })
         .or_else(|| {
             let leaf = facts.leaf(leaf_of(facts, name)?);
             Some(facts.declaration(leaf.declaration).scope)

@@ -55,7 +55,7 @@ lists! {
     INHERENT_METHODS = "methods that types have by themselves";
     NUMBER_METHODS = "methods that numbers have by themselves";
     ORDINARY_METHODS = "methods that no trait gives";
-    WRAPPING_MACROS = "macros around one definition";
+    WRAPPING_MACROS = "macros around definitions";
     LOG_MACROS = "macros that log";
     NAMELESS_DERIVES = "derives that show no name";
     OF_CORE = "names of std that core has";

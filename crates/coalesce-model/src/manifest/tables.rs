@@ -130,10 +130,11 @@ pub struct ShimDates {
 pub struct MoveTable {
     /// The name before: `pkg.module` in Python, `crate_name::module` in Rust; `dir//name` where two
     /// packages have one name. A single `impl` block is `crate_name::module::impl Type`, or `impl Trait for
-    /// Type`; of several, `impl Type#2`.
+    /// Type`; of several, `impl Type#2`. A method is `crate_name::module::Type::method`.
     #[schemars(with = "String")]
     pub from: Spanned<String>,
-    /// The name after; nothing may stand there yet.
+    /// The name after; nothing may stand there yet. What a method becomes: a function, `crate_name::other::function`,
+    /// or a method in a block of another module, `crate_name::other::impl Type`.
     #[schemars(with = "String")]
     pub to: Spanned<String>,
     /// What the names are, where both a module and an item have them.
@@ -155,10 +156,11 @@ pub struct MoveTable {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct ReplaceTable {
-    /// What gives way.
+    /// What gives way; in Rust a method, too: `crate_name::module::Type::method`.
     #[schemars(with = "String")]
     pub from: Spanned<String>,
-    /// What takes its place; it must be there.
+    /// What takes its place; it must be there. In the place of a method comes a function, which is given what that
+    /// was called on, or one parameter less.
     #[schemars(with = "String")]
     pub to: Spanned<String>,
     /// What the names are, where both a module and an item have them.

@@ -216,7 +216,9 @@ impl<'a> Checker<'a> {
                 "`{}` is a part of `{item}`, which moves as a whole",
                 name.text
             );
-            let help = block_of(name, &item);
+            let help = name.text.contains("::").then(|| {
+                "what moves by itself are functions that a type has in its own `impl`s".to_owned()
+            });
             self.errors.push(manifest.error(name.span, message, help));
             return;
         }
@@ -367,14 +369,4 @@ impl<'a> Checker<'a> {
 fn is_block(name: &Name) -> bool {
     let last = name.text.rsplit("::").next();
     last.is_some_and(|last| last.starts_with("impl "))
-}
-
-/// What moves instead of a method, where the language has blocks.
-fn block_of(name: &Name, item: &str) -> Option<String> {
-    let (home, of) = item.rsplit_once("::")?;
-    let method = name.text.rsplit("::").next()?;
-    Some(format!(
-        "a method cannot move by itself yet: put `{method}` into a block of its own and move that, \
-         `{home}::impl {of}#NUMBER`"
-    ))
 }

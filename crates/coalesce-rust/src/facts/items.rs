@@ -3,7 +3,9 @@
 use coalesce_model::ByteSpan;
 use syn::visit::{self, Visit};
 
-use super::{Impl, Item, ItemKind, Namespaces, Visibility, extract::Extractor, source::index};
+use super::{
+    Impl, ImplFunction, Item, ItemKind, Namespaces, Visibility, extract::Extractor, source::index,
+};
 
 impl Extractor<'_, '_> {
     fn item(&mut self, new: NewItem<'_>) -> Visibility {
@@ -77,6 +79,29 @@ impl Extractor<'_, '_> {
             self_path,
             trait_path,
         });
+        let of = index(self.builder.facts.impls.len() - 1);
+        for inner in &item.items {
+            if let syn::ImplItem::Fn(function) = inner {
+                self.impl_function(of, function);
+            }
+        }
+    }
+
+    fn impl_function(&mut self, of: u32, function: &syn::ImplItemFn) {
+        let name = self.segment(&function.sig.ident);
+        let visibility = match &function.vis {
+            syn::Visibility::Public(token) => Some(token.span),
+            syn::Visibility::Restricted(restricted) => Some(restricted.pub_token.span),
+            syn::Visibility::Inherited => None,
+        };
+        let before = function.attrs.iter().map(|one| one.pound_token.span);
+        let before = before.chain(visibility).map(|span| self.places.start(span));
+        let code = self.signature_start(&function.sig);
+        let start = before.chain([code]).min().unwrap_or(code);
+        let end = self.places.past(function.block.brace_token.span.close());
+        let span = ByteSpan::new(start, end);
+        let functions = &mut self.builder.facts.impl_functions;
+        functions.push(ImplFunction { of, name, span });
     }
 
     pub(super) fn signature(&mut self, signature: &syn::Signature) {

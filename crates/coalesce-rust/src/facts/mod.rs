@@ -28,7 +28,7 @@ pub(crate) use parse::is_parsed;
 pub use parse::{source_facts, syntax_problem};
 
 /// Raised whenever the facts or what fills them change.
-pub const VERSION: u32 = 6;
+pub const VERSION: u32 = 7;
 
 /// The facts of one claimed file.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -66,6 +66,8 @@ pub struct SourceFacts {
     pub items: Vec<Item>,
     /// `impl` blocks.
     pub impls: Vec<Impl>,
+    /// The functions of `impl` blocks.
+    pub impl_functions: Vec<ImplFunction>,
     /// `use` declarations.
     pub uses: Vec<UseDeclaration>,
     /// Leaves of all use trees, in source order within each declaration.
@@ -367,6 +369,17 @@ pub struct Impl {
     pub trait_path: Option<u32>,
 }
 
+/// A function of an `impl` block.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct ImplFunction {
+    /// Its block; index into [`SourceFacts::impls`].
+    pub of: u32,
+    /// Its name.
+    pub name: Segment,
+    /// From the first attribute or doc comment to the closing brace.
+    pub span: ByteSpan,
+}
+
 /// A `use` declaration.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct UseDeclaration {
@@ -542,6 +555,7 @@ impl SourceFacts {
         self.modules.shrink_to_fit();
         self.items.shrink_to_fit();
         self.impls.shrink_to_fit();
+        self.impl_functions.shrink_to_fit();
         self.uses.shrink_to_fit();
         self.leaves.shrink_to_fit();
         self.paths.shrink_to_fit();

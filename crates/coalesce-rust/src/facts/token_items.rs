@@ -199,7 +199,39 @@ impl Scanner<'_, '_, '_> {
             variants,
             origin: self.builder.origin,
         });
+        self.enter(kind, name_at + 1);
         Some(name_at + 1)
+    }
+
+    /// Notes that what the braces of an item say is no item of the module: constants of `struct Flags: u32 { … }`,
+    /// what stands in the body of a function.
+    fn enter(&mut self, kind: ItemKind, at: usize) {
+        let has_body = matches!(
+            kind,
+            ItemKind::Struct
+                | ItemKind::Enum
+                | ItemKind::Union
+                | ItemKind::Trait
+                | ItemKind::Function
+        );
+        if !has_body || self.mode.scopes {
+            return;
+        }
+        let rest = self.tokens.get(at..).unwrap_or_default();
+        let mut depth = 0_usize;
+        for (ahead, token) in rest.iter().enumerate() {
+            match token.kind {
+                TokenKind::Open(b'{') if depth == 0 => {
+                    self.inside_until = self.closing(at + ahead);
+                    return;
+                }
+                TokenKind::Open(_) => depth += 1,
+                TokenKind::Close(_) if depth == 0 => return,
+                TokenKind::Close(_) => depth -= 1,
+                TokenKind::Punct(b';') if depth == 0 => return,
+                _ => {}
+            }
+        }
     }
 
     /// Names at depth one of the braces after `at` that stand at the start of a variant.

@@ -35,6 +35,7 @@ pub(super) fn broken_file(builder: &mut Builder<'_>, base: u32, end: u32) {
             scopes: true,
             single: true,
         },
+        inside_until: 0,
     }
     .run();
 }
@@ -49,6 +50,7 @@ pub(super) fn loose_code(builder: &mut Builder<'_>, tokens: &[Token]) {
             scopes: false,
             single: true,
         },
+        inside_until: 0,
     }
     .run();
 }
@@ -63,6 +65,7 @@ pub(super) fn macro_arguments(builder: &mut Builder<'_>, tokens: &[Token], item_
             scopes: false,
             single: true,
         },
+        inside_until: 0,
     }
     .run();
 }
@@ -79,6 +82,7 @@ pub(super) fn quoted(builder: &mut Builder<'_>, body: ByteSpan) {
             scopes: false,
             single: false,
         },
+        inside_until: 0,
     };
     let mut at = 0;
     while at < tokens.len() {
@@ -103,6 +107,7 @@ pub(super) fn macro_body(builder: &mut Builder<'_>, tokens: &[Token]) {
             scopes: true,
             single: true,
         },
+        inside_until: 0,
     }
     .run();
 }
@@ -137,6 +142,7 @@ pub(super) fn attribute_arguments(builder: &mut Builder<'_>, tokens: &[Token], p
                     builder,
                     tokens,
                     mode: single,
+                    inside_until: 0,
                 }
                 .path(at);
             }
@@ -152,6 +158,7 @@ pub(super) fn attribute_arguments(builder: &mut Builder<'_>, tokens: &[Token], p
                         builder,
                         tokens,
                         mode: paths,
+                        inside_until: 0,
                     }
                     .path(at);
                 }
@@ -201,6 +208,8 @@ pub(super) struct Scanner<'s, 'b, 't> {
     pub(super) builder: &'b mut Builder<'t>,
     pub(super) tokens: &'s [Token],
     pub(super) mode: Mode,
+    /// Where the braces of an item end, whose inside is that item's: `struct Flags: u32 { const A = 1; }`.
+    pub(super) inside_until: u32,
 }
 
 impl<'t> Scanner<'_, '_, 't> {
@@ -295,7 +304,16 @@ impl<'t> Scanner<'_, '_, 't> {
 
     fn word(&mut self, at: usize, scopes: &mut Vec<Option<ScopeId>>) -> usize {
         let word = self.text(at);
-        if self.mode.declarations && self.starts_statement(at) {
+        let inside = self
+            .tokens
+            .get(at)
+            .is_some_and(|token| token.span.start < self.inside_until);
+        let declares = matches!(word, "const" | "static" | "type" | "fn");
+        if inside && declares && self.starts_statement(at) && !self.is_keyword(at + 1) {
+            // A name that the item has inside.
+            return at + 2;
+        }
+        if self.mode.declarations && !inside && self.starts_statement(at) {
             match word {
                 "use" => return self.use_declaration(at),
                 "mod" if self.is_ident(at + 1) => return self.module(at, scopes),

@@ -2,7 +2,7 @@
 //!
 //! Modules move inside their crate. A path is spelled anew only where the tree after would read it
 //! differently; what the new place cannot see is widened, each widening a note of the plan. Fields
-//! and methods are not followed: their receivers are not known.
+//! are not followed, nor are methods that stay: their receivers are not known.
 
 mod between;
 pub(crate) mod blocks;
@@ -18,6 +18,7 @@ mod file;
 mod fits;
 mod follow;
 mod fragment;
+pub(crate) mod functions;
 mod given_macros;
 mod globs;
 mod idle_globs;

@@ -11,7 +11,7 @@ use coalesce_model::{
 
 use super::{
     between::Between,
-    blocks, cargo, fits,
+    blocks, cargo, fits, functions,
     items::{self, moving::is_bound_public},
     mapping::Mapping,
     merge, modules, removal,
@@ -26,6 +26,9 @@ pub(super) fn rewrite(graph: &RustGraph, changes: &[Change], texts: &dyn Texts) 
             refusals: vec![refusal],
             ..LanguagePlan::default()
         };
+    }
+    if let Some(plan) = functions::rewrite(graph, changes, texts) {
+        return plan;
     }
     let sorted = Sorted::new(changes);
     let mut run = Run {

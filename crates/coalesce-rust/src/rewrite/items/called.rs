@@ -1,4 +1,7 @@
-//! Definitions in the arguments of a macro that makes nothing else to be named: the call moves as a whole.
+//! Definitions in the arguments of a macro that makes nothing else to be named: the call moves as a whole, where all
+//! that it defines goes to one place.
+
+use std::collections::BTreeSet;
 
 use coalesce_model::ByteSpan;
 use syn::spanned::Spanned as _;
@@ -6,17 +9,18 @@ use syn::spanned::Spanned as _;
 use crate::{
     facts::{Item, ItemKind, MacroCall, Origin, SourceFacts},
     lexer,
-    resolve::World,
+    resolve::{ModuleId, World},
     syntax,
     words::WRAPPING_MACROS,
 };
 
-/// The call around a definition, its attributes and semicolon included, where that definition is all
-/// that it makes; `None` where the macro is another one, or makes more.
+/// The call around a definition, its attributes and semicolon included, where all that it makes goes along; `None`
+/// where the macro is another one, or makes more. `goes` says of an item of the call whether it goes with this one.
 pub(super) fn whole_call(
-    world: &World,
+    (world, home): (&World, ModuleId),
     (facts, fact): (&SourceFacts, &Item),
     text: &str,
+    goes: &dyn Fn(&Item) -> bool,
 ) -> Option<ByteSpan> {
     let argument = matches!(
         fact.origin,
@@ -32,15 +36,47 @@ pub(super) fn whole_call(
         return None;
     }
     let mut items = facts.items.iter();
-    let alone = items.all(|item| item.span == fact.span || !call.body.contains(item.span));
-    if !alone || names_more(text, call.body) {
+    let alone = items.all(|item| {
+        item.span == fact.span
+            || !call.body.contains(item.span)
+            || item.scope != fact.scope
+            || goes(item)
+    });
+    let declares = facts.uses.iter().any(|one| call.body.contains(one.span))
+        || facts.modules.iter().any(|one| call.body.contains(one.span));
+    let parted = is_called(facts, call, "cfg_if") && names_module((world, home), facts, call);
+    if !alone || declares || parted || names_more(text, call.body) {
         return None;
     }
     statement(text, fact.span)
 }
 
+fn is_called(facts: &SourceFacts, call: &MacroCall, name: &str) -> bool {
+    let path = facts.path(call.path);
+    let last = facts.segments(path.segments).last();
+    last.is_some_and(|last| facts.name(last.name) == name)
+}
+
+/// Whether the arms of a call name anything of their module: an import would serve one of them alone.
+fn names_module((world, home): (&World, ModuleId), facts: &SourceFacts, call: &MacroCall) -> bool {
+    let own: BTreeSet<&str> = facts
+        .items
+        .iter()
+        .filter(|item| call.body.contains(item.span))
+        .map(|item| facts.name(item.name.name))
+        .collect();
+    facts.paths.iter().any(|path| {
+        let first = facts.segments(path.segments).first();
+        first.is_some_and(|first| {
+            let name = facts.name(first.name);
+            let inside = call.body.contains(first.span) && !own.contains(name);
+            inside && (name == "super" || name == "self" || !world.bindings(home, name).is_empty())
+        })
+    })
+}
+
 /// Whether a call is one of a known macro, which no macro of the tree has the name of.
-fn is_wrapper(world: &World, facts: &SourceFacts, call: &MacroCall) -> bool {
+pub(super) fn is_wrapper(world: &World, facts: &SourceFacts, call: &MacroCall) -> bool {
     let path = facts.path(call.path);
     let Some(last) = facts.segments(path.segments).last() else {
         return false;

@@ -20,7 +20,7 @@ use super::{
     rules::{self, Rules},
 };
 use crate::{
-    facts::{Impl, ItemKind, Origin},
+    facts::{Impl, Item, ItemKind, Origin},
     resolve::{Binding, FileId, ItemId, ModuleId, Reach, Res, World},
     syntax,
 };
@@ -362,6 +362,8 @@ impl<'a> Set<'a> {
             let node = &self.world()[moving.item];
             for (file, index) in &node.definitions {
                 match self.definition(at, moving, (*file, *index)) {
+                    // What one call makes leaves once.
+                    Ok(Some(chunk)) if chunk.is_call && is_there(&found, &chunk) => {}
                     Ok(chunk) => found.extend(chunk),
                     Err(message) => refusals.push(refusal(self.path(*file), message)),
                 }
@@ -384,10 +386,11 @@ impl<'a> Set<'a> {
         let path = self.path(file);
         let text = self.mapping.texts.text(&path);
         let leaves = !self.is_in_place(moving) && !moving.gives_way();
-        let call = text
-            .as_deref()
-            .filter(|_| leaves)
-            .and_then(|text| called::whole_call(self.world(), (facts, fact), text));
+        let call = text.as_deref().filter(|_| leaves).and_then(|text| {
+            let goes = |item: &Item| self.goes_with(moving, file, item);
+            let home = (self.world(), moving.home);
+            called::whole_call(home, (facts, fact), text, &goes)
+        });
         if let Some(call) = call {
             let chunk = self.chunk(at, file, call, Some(index));
             return Ok(chunk.map(Chunk::of_call));
@@ -417,6 +420,47 @@ impl<'a> Set<'a> {
             ));
         }
         Ok(self.chunk(at, file, fact.span, Some(index)))
+    }
+
+    /// Whether an item of a file goes to the same place as another one, each by its own name.
+    fn goes_with(&self, moving: &Moving<'_>, file: FileId, item: &Item) -> bool {
+        let facts = self.world().facts(file);
+        let name = facts.name(item.name.name);
+        let mut others = self.moving.iter();
+        let keeps_name = |one: &Moving<'_>| self.world()[one.item].name == one.name;
+        keeps_name(moving)
+            && others.any(|other| {
+                let node = &self.world()[other.item];
+                let is_it = node
+                    .definitions
+                    .iter()
+                    .any(|(own, at)| *own == file && facts.item(*at).name.span == item.name.span);
+                is_it
+                    && node.name == name
+                    && keeps_name(other)
+                    && !other.gives_way()
+                    && other.to == moving.to
+            })
+    }
+
+    /// The definitions that a piece of text has: of a call, all that it makes.
+    pub fn definitions_in(&self, chunk: &Chunk) -> Vec<(usize, u32)> {
+        let Some(own) = chunk.definition else {
+            return Vec::new();
+        };
+        if !chunk.is_call {
+            return vec![(chunk.moving, own)];
+        }
+        let facts = self.world().facts(chunk.file);
+        let mut found = Vec::new();
+        for (at, moving) in self.moving.iter().enumerate() {
+            let node = &self.world()[moving.item];
+            let inside = node.definitions.iter().find(|(file, index)| {
+                *file == chunk.file && chunk.span.contains(facts.item(*index).name.span)
+            });
+            found.extend(inside.map(|(_, index)| (at, *index)));
+        }
+        found
     }
 
     /// The `impl` blocks of the module for what moves.
@@ -571,6 +615,12 @@ impl<'a> Set<'a> {
         let file = &self.world()[file];
         file.path.clone()
     }
+}
+
+/// Whether a piece of text is among others.
+fn is_there(found: &[Chunk], chunk: &Chunk) -> bool {
+    let mut found = found.iter();
+    found.any(|one| one.file == chunk.file && one.span == chunk.span)
 }
 
 /// The items that a module defines by a name, or that it exports as the root of its crate; the

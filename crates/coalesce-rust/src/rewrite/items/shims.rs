@@ -74,6 +74,9 @@ pub(super) fn write(set: &Set<'_>, scan: &Scan) -> Shims {
             if let Some(definition) = definition {
                 forward::write(&spot, definition, Some(index), &mut shims);
             }
+        } else if chunk.is_call {
+            let text = shims.of_call(set, index);
+            shims.texts.insert(index, text);
         } else if let Some(text) = definition.and_then(|at| shims.one(&spot, at)) {
             shims.texts.insert(index, text);
         }
@@ -137,14 +140,48 @@ fn note(set: &Set<'_>, at: usize, moving: &Moving<'_>) -> Option<Finding> {
     Some(Finding::note(set.mapping.file_of(moving.home), message))
 }
 
+/// What stands for a definition that only a macro writes, as far as a shim asks.
+fn outlined(kind: ItemKind, name: &str) -> Option<String> {
+    match kind {
+        ItemKind::Struct | ItemKind::Union => Some(format!("pub struct {name} {{}}")),
+        ItemKind::Enum => Some(format!("pub enum {name} {{}}")),
+        ItemKind::Static => Some(format!("pub static {name}: () = ();")),
+        _ => None,
+    }
+}
+
 impl Shims {
+    /// The shims of all that a call makes.
+    fn of_call(&mut self, set: &Set<'_>, index: usize) -> String {
+        let Some(chunk) = set.chunks.get(index) else {
+            return String::new();
+        };
+        let definitions = set.definitions_in(chunk).into_iter();
+        let texts = definitions.filter_map(|(at, definition)| {
+            let spot = spot(set, at)?;
+            self.one(&spot, (chunk.file, definition))
+        });
+        let texts: Vec<String> = texts.collect();
+        texts.join("\n\n")
+    }
+
     /// The shim of a definition.
     pub(super) fn one(&mut self, spot: &Spot<'_, '_>, (file, at): (FileId, u32)) -> Option<String> {
         let (set, moving) = (spot.set, spot.moving);
         let world = set.world();
         let fact = world.facts(file).item(at);
         let text = spot.set.mapping.texts.text(&set.path(file))?;
-        let definition = fact.span.of(&text)?;
+        let in_call = set
+            .chunk_at(file, fact.span.start)
+            .is_some_and(|chunk| chunk.is_call);
+        let outline = match in_call {
+            true => Some(outlined(fact.kind, &world[moving.item].name)?),
+            false => None,
+        };
+        let definition = match &outline {
+            Some(outline) => outline.as_str(),
+            None => fact.span.of(&text)?,
+        };
         let (inside, outside) = paths(spot);
         let dates = Dates::of(spot.request);
         let pair = [(spot.old.clone(), moving.name.clone())];

@@ -174,7 +174,7 @@ pub(crate) fn implements(world: &World, ty: ItemId, of: ItemId) -> bool {
 }
 
 /// Whether a type hands calls on to what it holds, as far as its `impl`s and derives say.
-pub(super) fn hands_on(world: &World, texts: &dyn Texts, ty: ItemId) -> bool {
+pub(crate) fn hands_on(world: &World, texts: &dyn Texts, ty: ItemId) -> bool {
     let mut named = world.impls_of(ty).filter_map(|one| {
         let facts = world.facts(one.file);
         let path = facts.path(one.fact.trait_path?);

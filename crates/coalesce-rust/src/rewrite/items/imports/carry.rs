@@ -6,11 +6,12 @@ use coalesce_model::{Unproven, UnprovenKind, finding::codes};
 
 use super::{Import, Settler, leaf_of};
 use crate::{
-    facts::{LeafKind, Origin, UseLeaf},
+    facts::{LeafKind, MacroCall, Origin, UseLeaf},
+    lexer,
     resolve::{FileId, ModuleId, Res, World},
     rewrite::{
-        conditions, draft::untouchable, macro_methods::called_names, mapping::refusal,
-        place::Place, traits::Demand,
+        conditions, draft::untouchable, items::called::is_wrapper, macro_methods::called_names,
+        mapping::refusal, place::Place, traits::Demand,
     },
     words,
 };
@@ -56,7 +57,29 @@ impl<'a> Settler<'_, 'a> {
     fn is_made_by_macro(&self, file: FileId, name: &str, origin: Origin) -> bool {
         let facts = self.world().facts(file);
         let mut words = facts.module_words.iter();
-        may_be_imported(name, origin) && words.any(|word| facts.name(*word) == name)
+        may_be_imported(name, origin)
+            && words.any(|word| facts.name(*word) == name)
+            && self.is_said_by_others(file, name)
+    }
+
+    /// Whether a macro call among the items says a word that is none of those that move, nor one of a macro whose
+    /// arguments are all that it defines.
+    fn is_said_by_others(&self, file: FileId, name: &str) -> bool {
+        let facts = self.world().facts(file);
+        let Some(text) = self.set.mapping.texts.text(&self.set.path(file)) else {
+            return true;
+        };
+        let moves = |call: &MacroCall| {
+            let chunk = self.set.chunk_at(file, call.body.start);
+            chunk.is_some_and(|chunk| chunk.is_call)
+        };
+        let mut calls = facts.macro_calls.iter().filter(|call| {
+            call.item_position && !moves(call) && !is_wrapper(self.world(), facts, call)
+        });
+        calls.any(|call| {
+            let mut tokens = lexer::tokens(&text, call.body).into_iter();
+            tokens.any(|token| token.is_ident() && token.span.of(&text) == Some(name))
+        })
     }
 
     /// What cannot be seen may come from globs that lead out of the tree, or be what a derive macro

@@ -261,7 +261,7 @@ impl<'a> Settler<'_, 'a> {
         let chunk = self
             .set
             .chunk_at(*file, world.facts(*file).item(*at).span.start);
-        let call = chunk.filter(|chunk| chunk.is_call && chunk.definition == Some(*at));
+        let call = chunk.filter(|chunk| chunk.is_call);
         if let Some((call, text)) = call.zip(text.as_deref()) {
             return conditions(call.span.of(text).unwrap_or_default());
         }

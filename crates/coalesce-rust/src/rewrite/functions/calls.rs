@@ -1,0 +1,262 @@
+//! Calls by a dot, spelled as calls of a function.
+
+use std::collections::BTreeSet;
+
+use coalesce_model::{ByteSpan, Form, UnprovenKind};
+
+use super::{
+    reader::{self, Call},
+    uses::{Places, Uses, Work, length},
+    values::{Receiver, Way},
+    written::Taken,
+};
+use crate::{
+    lexer::{self, Token},
+    resolve::ItemId,
+    rewrite::{
+        mapping::refusal,
+        method_calls::{homes::hands_on, receivers},
+    },
+};
+
+impl Places<'_, '_> {
+    /// Calls by a dot.
+    pub(super) fn dots(&self, work: &mut Work<'_>, uses: &mut Uses) {
+        let Some(source) = self.sources.get(work.file) else {
+            return;
+        };
+        let (world, texts) = (self.sources.world, self.sources.texts);
+        let hands = |item: ItemId| hands_on(world, texts, item);
+        let calls = reader::calls(
+            self.sources,
+            &source,
+            (self.method.of, &self.method.name),
+            &hands,
+        );
+        let others = self.others(work, &calls);
+        for call in calls {
+            if !work.settled.insert(call.name) {
+                continue;
+            }
+            let name = ByteSpan::new(call.name, call.name + length(&self.method.name));
+            let way = match call.receiver {
+                Receiver::IsNot => continue,
+                Receiver::Unknown if others.contains(&call.name) => continue,
+                Receiver::Unknown => {
+                    self.unknown(work, name, uses);
+                    continue;
+                }
+                Receiver::Is(way) => way,
+            };
+            if let Some(by) = &call.by_macro {
+                let why = format!(
+                    "`{by}!` may do anything with this call of `{}`",
+                    self.full()
+                );
+                self.doubt(work, name, UnprovenKind::MacroArgument, why, uses);
+                continue;
+            }
+            let module = world
+                .body_around(work.file, call.name)
+                .map(|body| world[body].module);
+            let Some(module) = module else { continue };
+            match self.path_from(module, false) {
+                Ok(path) => self.call(work, (&call, way, name), &path, uses),
+                Err(message) => self.refuse(work, name, message, uses),
+            }
+        }
+    }
+
+    /// The calls whose receivers are somebody else's by what bounds and definitions say, references aside.
+    fn others(&self, work: &Work<'_>, calls: &[Call]) -> BTreeSet<u32> {
+        let mut unknown = calls.iter();
+        if !unknown.any(|call| call.receiver == Receiver::Unknown) {
+            return BTreeSet::new();
+        }
+        let (world, texts) = (self.sources.world, self.sources.texts);
+        let known = apart(|| receivers(world, work.file, texts));
+        let others = known
+            .into_iter()
+            .filter(|(_, of)| *of != Some(self.method.of));
+        others.map(|(at, _)| at).collect()
+    }
+
+    pub(super) fn unknown(&self, work: &Work<'_>, at: ByteSpan, uses: &mut Uses) {
+        let why = match self.shim {
+            true => format!(
+                "what this is called on is not known: if it is `{}`, it goes by the shim",
+                self.full()
+            ),
+            false => format!(
+                "what this is called on is not known: if it is `{}`, that is gone",
+                self.full()
+            ),
+        };
+        self.doubt(work, at, UnprovenKind::UnknownType, why, uses);
+    }
+
+    /// Spells a call by a dot as one of the function.
+    fn call(
+        &self,
+        work: &Work<'_>,
+        (call, way, name): (&Call, Way, ByteSpan),
+        path: &str,
+        uses: &mut Uses,
+    ) {
+        let borrow = if self.written.dropped {
+            if !call.is_place {
+                let message =
+                    "what it is called on goes, and working it out may do something".to_owned();
+                return self.refuse(work, name, message, uses);
+            }
+            self.left_alone(work, call, name, uses);
+            None
+        } else {
+            match self.borrow(way) {
+                Ok(borrow) => Some(borrow),
+                Err(why) => return self.doubt(work, name, UnprovenKind::UnknownType, why, uses),
+            }
+        };
+        if self.written.taken == Taken::Mutable
+            && !self.written.dropped
+            && self.is_read_again(work, call)
+        {
+            return self.refuse_order(work, call, name, uses);
+        }
+        let generics = self.generics_of(work, call);
+        let after = ByteSpan::new(call.whole.end, call.open + 1);
+        let gap = ByteSpan::new(call.whole.end, name.start)
+            .of(work.text)
+            .unwrap_or_default();
+        let comment = gap.contains("//") || gap.contains("/*");
+        let mut comma = match (&borrow, call.arguments.is_empty()) {
+            (None, _) | (Some(_), true) => String::new(),
+            (Some(_), false) => ", ".to_owned(),
+        };
+        if comment {
+            let kept = gap.trim_end().trim_end_matches('.').trim_end();
+            comma = format!(" {kept}\n{comma}");
+        }
+        match borrow {
+            Some(borrow) => {
+                let head = ByteSpan::new(call.whole.start, call.on.start);
+                self.edit(work, head, format!("{path}{generics}({borrow}"), uses);
+                let tail = ByteSpan::new(call.on.end, after.end);
+                self.edit(work, tail, comma, uses);
+            }
+            None => {
+                let head = ByteSpan::new(call.whole.start, after.end);
+                self.edit(work, head, format!("{path}{generics}({comma}"), uses);
+            }
+        }
+        self.tell(work, name, Form::Path, uses);
+    }
+
+    fn refuse_order(&self, work: &Work<'_>, call: &Call, name: ByteSpan, uses: &mut Uses) {
+        let root = call.root.as_deref().unwrap_or("what this is called on");
+        let message = format!(
+            "the arguments of this call name `{root}`, which a function would have borrowed by then"
+        );
+        let found = refusal(work.path.clone(), message).at(name);
+        uses.refusals
+            .push(found.with_help("work the arguments out before the call".to_owned()));
+    }
+
+    /// What stands before the receiver, where it becomes an argument.
+    fn borrow(&self, way: Way) -> Result<String, String> {
+        Ok(match (self.written.taken, way) {
+            (Taken::Nothing, _) => {
+                return Err("it takes nothing to be called on".to_owned());
+            }
+            (Taken::Shared, Way::Itself | Way::Pointer) => "&".to_owned(),
+            (Taken::Shared, Way::References(..) | Way::ReferenceToPointer(_)) => String::new(),
+            (Taken::Mutable, Way::Itself | Way::Pointer) => "&mut ".to_owned(),
+            (Taken::Mutable, Way::References(_, true) | Way::ReferenceToPointer(true)) => {
+                String::new()
+            }
+            (Taken::Mutable, _) => {
+                return Err(
+                    "it is called on what cannot be changed, as far as its type is known"
+                        .to_owned(),
+                );
+            }
+            (Taken::Value, Way::Itself) => String::new(),
+            (Taken::Value, Way::References(count, _)) => "*".repeat(count),
+            (Taken::Value, Way::Pointer) => "*".to_owned(),
+            (Taken::Value, Way::ReferenceToPointer(_)) => "**".to_owned(),
+        })
+    }
+
+    /// Whether an argument reads what the call changes.
+    fn is_read_again(&self, work: &Work<'_>, call: &Call) -> bool {
+        let text = |token: &Token| token.span.of(work.text).unwrap_or_default();
+        let on = lexer::tokens(work.text, call.on);
+        let first = on
+            .iter()
+            .position(|token| token.is_ident() && text(token) != "mut");
+        let place: Vec<&str> = match (call.is_place, first) {
+            (true, Some(first)) => on.iter().skip(first).map(text).collect(),
+            _ => call.root.as_deref().into_iter().collect(),
+        };
+        let Some(root) = place.first().copied() else {
+            return false;
+        };
+        call.arguments.iter().any(|span| {
+            let tokens = lexer::tokens(work.text, *span);
+            tokens.iter().enumerate().any(|(at, token)| {
+                let before = at.checked_sub(1).and_then(|at| tokens.get(at));
+                let begins = !before.is_some_and(|before| before.is(b'.') || before.is(b':'));
+                begins && text(token) == root && {
+                    let rest: Vec<&str> = tokens.iter().skip(at).map(text).collect();
+                    reads(&place, &rest)
+                }
+            })
+        })
+    }
+
+    /// The type arguments of a call, those of the block left to be found out.
+    fn generics_of(&self, work: &Work<'_>, call: &Call) -> String {
+        let Some(said) = call.generics.and_then(|span| span.of(work.text)) else {
+            return String::new();
+        };
+        let found = match self.written.dropped {
+            true => String::new(),
+            false => "_, ".repeat(self.written.carried.len()),
+        };
+        format!("::<{found}{said}>")
+    }
+
+    /// A variable that only this call named.
+    fn left_alone(&self, work: &Work<'_>, call: &Call, name: ByteSpan, uses: &mut Uses) {
+        let Some(root) = call.root.as_deref().filter(|root| *root != "self") else {
+            return;
+        };
+        let named = work
+            .tokens
+            .iter()
+            .filter(|token| token.span.of(work.text) == Some(root));
+        if named.count() <= 2 {
+            let why = format!("nothing else in this file uses `{root}`");
+            self.doubt(work, name, UnprovenKind::LeftUnused, why, uses);
+        }
+    }
+}
+
+/// Reads in another thread: whoever reads a text forgets the places of all texts that its thread has read.
+fn apart<T: Send>(read: impl FnOnce() -> T + Send) -> T {
+    let read = std::thread::scope(|scope| scope.spawn(read).join());
+    read.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+/// Whether what begins with `said` may read a place, or what is around it.
+fn reads(place: &[&str], said: &[&str]) -> bool {
+    let shared = place.iter().zip(said).take_while(|(a, b)| a == b).count();
+    if shared == place.len() {
+        return true;
+    }
+    // `self.by` is apart from `self.pool`; `self.len()` is not, nor is `self`.
+    match place.get(shared - 1) {
+        Some(&".") => said.get(shared + 1) == Some(&"("),
+        _ => true,
+    }
+}

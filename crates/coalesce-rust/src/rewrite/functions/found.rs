@@ -1,0 +1,191 @@
+//! The method that a name of a manifest means: `krate::module::Type::method`.
+
+use std::rc::Rc;
+
+use coalesce_model::{ByteSpan, Change, Finding, ItemPlace, TreePath};
+
+use super::sources::{Source, Sources};
+use crate::{
+    facts::{ImplFunction, ItemKind},
+    resolve::{FileId, ImplSite, ItemId, ModuleId, Res, World},
+    rewrite::mapping::refusal,
+};
+
+/// A function that a type has by itself.
+#[derive(Clone, Copy)]
+pub(super) struct Place<'w> {
+    pub site: &'w ImplSite,
+    pub function: &'w ImplFunction,
+}
+
+/// The type before the last name of a full name, with that name.
+pub(super) fn parts<'n>(world: &World, name: &'n str) -> Option<(ItemId, &'n str)> {
+    let (parent, method) = name.rsplit_once("::")?;
+    // What is a module is none, whatever else has its name.
+    if !world.modules_named(parent).is_empty() {
+        return None;
+    }
+    let (home, of) = parent.rsplit_once("::")?;
+    let homes = world.modules_named(home).into_iter();
+    let is_type = |item: &ItemId| {
+        let kind = world[*item].kind;
+        matches!(kind, ItemKind::Struct | ItemKind::Enum | ItemKind::Union) && !world[*item].local
+    };
+    let mut items = homes
+        .flat_map(|home| world.bindings(home, of))
+        .filter_map(|binding| match binding.res {
+            Res::Item(item) => Some(item),
+            _ => None,
+        });
+    items.find(is_type).map(|item| (item, method))
+}
+
+/// The functions of that name in a type's own `impl`s.
+pub(super) fn places<'w>(world: &'w World, of: ItemId, method: &str) -> Vec<Place<'w>> {
+    let mut found = Vec::new();
+    for site in world.impls_of(of).filter(|site| site.is_inherent()) {
+        let facts = world.facts(site.file);
+        let own = facts.impl_functions.iter().filter(|function| {
+            let block = facts.impls.get(function.of as usize);
+            block.is_some_and(|block| block.span == site.span)
+                && facts.name(function.name.name) == method
+        });
+        found.extend(own.map(|function| Place { site, function }));
+    }
+    found
+}
+
+/// What stands at the name of a method; `None` where it is no method's.
+pub(crate) fn place_of(world: &World, name: &str) -> Option<ItemPlace> {
+    let (item, method) = parts(world, name)?;
+    let found = places(world, item, method);
+    let first = found.first()?;
+    let node = &world[item];
+    let own = format!("{}::{}::{method}", world[node.module].canonical, node.name);
+    if own != name {
+        return Some(ItemPlace::Reexport(own));
+    }
+    let shims = &world.facts(first.site.file).item_shims;
+    let known = format!("{}::{method}", node.name);
+    let shim = shims.iter().find(|(_, name)| **name == *known);
+    Some(match shim {
+        Some((id, _)) => ItemPlace::Shim(id.to_string()),
+        None => ItemPlace::Defined,
+    })
+}
+
+/// A method that a change is about.
+pub(super) struct Method<'w> {
+    pub change: &'w Change,
+    pub of: ItemId,
+    pub name: String,
+    /// The module of its block.
+    pub home: ModuleId,
+    pub file: FileId,
+    pub source: Rc<Source>,
+    pub block: syn::ItemImpl,
+    pub function: syn::ImplItemFn,
+    /// The block, from its first attribute.
+    pub block_span: ByteSpan,
+    /// From the first attribute or doc comment to the closing brace.
+    pub span: ByteSpan,
+}
+
+impl Method<'_> {
+    pub fn path(&self, world: &World) -> TreePath {
+        world[self.file].path.clone()
+    }
+
+    /// The text of something parsed of its file.
+    pub fn text(&self, of: &impl syn::spanned::Spanned) -> &str {
+        let span = of.span();
+        let span = ByteSpan::new(self.source.start(span), self.source.end(span));
+        span.of(&self.source.text).unwrap_or_default()
+    }
+}
+
+/// Finds it; why it cannot be taken out of its type.
+pub(super) fn find<'w>(sources: &Sources<'w>, change: &'w Change) -> Result<Method<'w>, Finding> {
+    let world = sources.world;
+    let missing = || {
+        refusal(
+            TreePath::root(),
+            format!("there is no method `{}`", change.from),
+        )
+    };
+    let (of, name) = parts(world, &change.from).ok_or_else(missing)?;
+    let found = places(world, of, name);
+    let [place] = found.as_slice() else {
+        let Some(first) = found.first() else {
+            return Err(missing());
+        };
+        let count = found.len();
+        let message = format!(
+            "`{}` is defined {count} times, for other arguments or conditions",
+            change.from
+        );
+        let path = world[first.site.file].path.clone();
+        return Err(refusal(path, message).at(first.function.name.span));
+    };
+    let site = place.site;
+    let path = world[site.file].path.clone();
+    let at = place.function.name.span;
+    let refused = |message: String| Err(refusal(path.clone(), message).at(at));
+    let Some(source) = sources.get(site.file) else {
+        return refused(format!("the file of `{}` does not parse", change.from));
+    };
+    if world[site.file].bodies.len() > 1 {
+        let mut modules = world[site.file].bodies.iter().map(|body| &world[body]);
+        let twice = modules.clone().any(|body| {
+            modules.any(|other| other.scope == body.scope && other.module != body.module)
+        });
+        if twice {
+            return refused(format!(
+                "the file of `{}` is part of several crates",
+                change.from
+            ));
+        }
+    }
+    let Some((block, function)) = parsed(&source, &source.tree.items, at.start) else {
+        return refused(format!(
+            "`{}` is defined in the arguments of a macro, or in a block",
+            change.from
+        ));
+    };
+    Ok(Method {
+        change,
+        of,
+        name: name.to_owned(),
+        home: site.module,
+        file: site.file,
+        source,
+        block,
+        function,
+        block_span: site.span,
+        span: place.function.span,
+    })
+}
+
+/// The block and the function whose name begins at a byte.
+fn parsed(
+    source: &Source,
+    items: &[syn::Item],
+    at: u32,
+) -> Option<(syn::ItemImpl, syn::ImplItemFn)> {
+    items.iter().find_map(|item| match item {
+        syn::Item::Mod(module) => {
+            let (_, items) = module.content.as_ref()?;
+            parsed(source, items, at)
+        }
+        syn::Item::Impl(block) => {
+            let function = block.items.iter().find_map(|item| match item {
+                syn::ImplItem::Fn(function) if source.start(function.sig.ident.span()) == at => {
+                    Some(function.clone())
+                }
+                _ => None,
+            })?;
+            Some((block.clone(), function))
+        }
+        _ => None,
+    })
+}

@@ -1,0 +1,213 @@
+//! Lifetimes that a signature leaves out: those of what a method gives are those of `self`, those of what a function
+//! gives are those of its one reference.
+
+use std::collections::BTreeSet;
+
+use syn::visit::{self, Visit};
+
+use super::sources::{Source, Sources};
+use crate::{
+    facts::{ItemKind, Namespaces},
+    resolve::{ItemId, Res},
+};
+
+/// How many aliases of aliases are followed.
+const DEEPEST: usize = 8;
+
+/// Types without a lifetime in them.
+const FREE: [&str; 28] = [
+    "Arc",
+    "BTreeMap",
+    "BTreeSet",
+    "Box",
+    "Duration",
+    "HashMap",
+    "HashSet",
+    "Instant",
+    "Mutex",
+    "Option",
+    "Ordering",
+    "PathBuf",
+    "Rc",
+    "RefCell",
+    "Result",
+    "RwLock",
+    "Self",
+    "String",
+    "SystemTime",
+    "Vec",
+    "VecDeque",
+    "bool",
+    "char",
+    "f32",
+    "f64",
+    "str",
+    "usize",
+    "u64",
+];
+
+/// The lifetimes of a type that nobody wrote, and those that somebody did.
+#[derive(Default)]
+pub(super) struct Left {
+    /// Where `&` stands without one: the byte behind it.
+    pub references: Vec<u32>,
+    /// Where `'_` stands.
+    pub anonymous: Vec<u32>,
+    /// How many have names.
+    pub named: usize,
+    /// Types that may have one which is not written.
+    pub hidden: Vec<String>,
+}
+
+impl Left {
+    /// Whether no lifetime is in it, written or not.
+    pub fn is_free(&self) -> bool {
+        self.left().next().is_none() && self.named == 0 && self.hidden.is_empty()
+    }
+
+    /// The places where one is left out.
+    pub fn left(&self) -> impl Iterator<Item = u32> {
+        self.references.iter().chain(&self.anonymous).copied()
+    }
+}
+
+/// Reads a type; `parameters` are names in it that are none of items.
+pub(super) fn read(
+    sources: &Sources<'_>,
+    source: &Source,
+    parameters: &BTreeSet<String>,
+    ty: &syn::Type,
+) -> Left {
+    let mut reader = Reader {
+        sources,
+        source,
+        parameters,
+        found: Left::default(),
+        depth: 0,
+    };
+    reader.visit_type(ty);
+    reader.found
+}
+
+struct Reader<'r, 'w> {
+    sources: &'r Sources<'w>,
+    source: &'r Source,
+    parameters: &'r BTreeSet<String>,
+    found: Left,
+    /// How many aliases were followed.
+    depth: usize,
+}
+
+impl Reader<'_, '_> {
+    /// Whether a path without written lifetimes is known to have none.
+    fn is_free(&self, path: &syn::Path) -> bool {
+        let Some(last) = path.segments.last() else {
+            return true;
+        };
+        let name = last.ident.to_string();
+        let number = matches!(name.chars().next(), Some('i' | 'u'))
+            && name
+                .get(1..)
+                .is_some_and(|size| size == "size" || size.parse::<u8>().is_ok());
+        if number || self.parameters.contains(&name) {
+            return true;
+        }
+        match self
+            .source
+            .leads_to(path, path.segments.len() - 1, Namespaces::TYPE)
+        {
+            Some(Res::Item(item)) if self.sources.world[item].kind == ItemKind::TypeAlias => {
+                self.is_alias_free(item)
+            }
+            Some(Res::Item(item)) => {
+                let world = self.sources.world;
+                let kind = world[item].kind;
+                matches!(kind, ItemKind::Struct | ItemKind::Enum | ItemKind::Union)
+                    && world[item].definitions.iter().all(|(file, at)| {
+                        let fact = world.facts(*file).item(*at);
+                        let text = self.sources.texts.text(&world[*file].path);
+                        let head = text.as_deref().and_then(|text| fact.signature.of(text));
+                        head.is_some_and(|head| !head.contains('\''))
+                    })
+            }
+            _ => FREE.contains(&name.as_str()),
+        }
+    }
+}
+
+impl Reader<'_, '_> {
+    /// Whether what an alias stands for has none.
+    fn is_alias_free(&self, item: ItemId) -> bool {
+        let Some((source, ty, parameters)) = self.sources.aliased(item) else {
+            return false;
+        };
+        // One that leads to itself is no program.
+        if self.depth > DEEPEST {
+            return false;
+        }
+        let mut inner = Reader {
+            sources: self.sources,
+            source: &source,
+            parameters: &parameters.into_iter().collect(),
+            found: Left::default(),
+            depth: self.depth + 1,
+        };
+        inner.visit_type(&ty);
+        inner.found.is_free()
+    }
+}
+
+impl<'ast> Visit<'ast> for Reader<'_, '_> {
+    // Lifetimes inside are those of the function, or of the closure.
+    fn visit_type_fn_ptr(&mut self, _: &'ast syn::TypeFnPtr) {}
+    fn visit_parenthesized_generic_arguments(
+        &mut self,
+        _: &'ast syn::ParenthesizedGenericArguments,
+    ) {
+    }
+
+    fn visit_type_reference(&mut self, reference: &'ast syn::TypeReference) {
+        match &reference.lifetime {
+            Some(_) => {}
+            None => self
+                .found
+                .references
+                .push(self.source.end(reference.and_token.span)),
+        }
+        visit::visit_type_reference(self, reference);
+    }
+
+    fn visit_lifetime(&mut self, lifetime: &'ast syn::Lifetime) {
+        match lifetime.ident == "_" {
+            true => self
+                .found
+                .anonymous
+                .push(self.source.start(lifetime.span())),
+            false if lifetime.ident == "static" => {}
+            false => self.found.named += 1,
+        }
+    }
+
+    fn visit_path(&mut self, path: &'ast syn::Path) {
+        let written = path
+            .segments
+            .iter()
+            .any(|segment| match &segment.arguments {
+                syn::PathArguments::AngleBracketed(list) => list
+                    .args
+                    .iter()
+                    .any(|one| matches!(one, syn::GenericArgument::Lifetime(_))),
+                _ => false,
+            });
+        let closure = path
+            .segments
+            .iter()
+            .any(|segment| matches!(segment.arguments, syn::PathArguments::Parenthesized(_)));
+        if !written && !closure && !self.is_free(path) {
+            let last = path.segments.last();
+            let name = last.map(|last| last.ident.to_string());
+            self.found.hidden.extend(name);
+        }
+        visit::visit_path(self, path);
+    }
+}

@@ -1,0 +1,91 @@
+//! What stays of a method that became a function: one that warns and calls it.
+
+use coalesce_model::Finding;
+
+use super::{
+    found::Method,
+    sources::Sources,
+    written::{Taken, Written},
+};
+use crate::{resolve::Reach, rewrite::mapping::refusal, shim::Dates};
+
+/// The shim, where one is asked for and somebody outside can name it; why there can be none.
+pub(super) fn write(
+    sources: &Sources<'_>,
+    method: &Method<'_>,
+    (written, stand_in): (&Written, &str),
+) -> Result<Option<String>, Finding> {
+    let world = sources.world;
+    let Some(request) = &method.change.shim else {
+        return Ok(None);
+    };
+    let public = world.definition_reach(method.of) == Some(Reach::Public)
+        && matches!(method.function.vis, syn::Visibility::Public(_));
+    if !public {
+        return Ok(None);
+    }
+    let Some(arguments) = arguments(method, written) else {
+        let from = &method.change.from;
+        let message = format!("no shim can stand for `{from}`: one of its parameters has no name");
+        return Err(refusal(method.path(world), message).at(method.span));
+    };
+    let signature = &method.function.sig;
+    let mut text = format!(
+        "// coalesce: item shim {} {}::{}\n",
+        request.manifest, world[method.of].name, method.name
+    );
+    let new = &method.change.to;
+    text.push_str(&format!("/// Moved to `{new}`.\n"));
+    for attribute in &method.function.attrs {
+        let kept = ["cfg", "must_use", "track_caller"];
+        if kept.iter().any(|name| attribute.path().is_ident(name)) {
+            text.push_str(&format!("{}\n", method.text(attribute)));
+        }
+    }
+    let dates = Dates::of(request);
+    text.push_str(&format!(
+        "#[deprecated({}note = \"use `{new}`{}\")]\n",
+        dates.since, dates.removal
+    ));
+    let vis = method.text(&method.function.vis);
+    let mut head = method.text(signature).to_owned();
+    if written.taken == Taken::Value {
+        head = head.replace("(mut self", "(self");
+    }
+    for name in &arguments {
+        head = head.replace(&format!("mut {name}:"), &format!("{name}:"));
+    }
+    let call = called(signature, format!("{stand_in}({})", arguments.join(", ")));
+    text.push_str(&format!("{vis} {head} {{\n    {call}\n}}"));
+    Ok(Some(text))
+}
+
+/// The arguments that it hands on.
+fn arguments(method: &Method<'_>, written: &Written) -> Option<Vec<String>> {
+    let mut arguments = Vec::new();
+    if written.taken != Taken::Nothing && !written.dropped {
+        arguments.push("self".to_owned());
+    }
+    for input in &method.function.sig.inputs {
+        let syn::FnArg::Typed(typed) = input else {
+            continue;
+        };
+        match &*typed.pat {
+            syn::Pat::Ident(name) if name.subpat.is_none() => {
+                arguments.push(name.ident.to_string());
+            }
+            _ => return None,
+        }
+    }
+    Some(arguments)
+}
+
+fn called(signature: &syn::Signature, call: String) -> String {
+    let is_unsafe = matches!(signature.safety, syn::Safety::Unsafe(_));
+    match (is_unsafe, signature.asyncness.is_some()) {
+        (false, false) => call,
+        (false, true) => format!("{call}.await"),
+        (true, false) => format!("unsafe {{ {call} }}"),
+        (true, true) => format!("unsafe {{ {call} }}.await"),
+    }
+}
