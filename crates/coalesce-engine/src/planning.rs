@@ -1,12 +1,14 @@
 //! From manifests to a proven plan: what `plan` shows and `migrate` applies.
 
+mod kept_imports;
 mod later;
+mod texts;
 
 use std::{collections::BTreeSet, sync::Arc};
 
 use coalesce_model::{
-    Change, FileMove, Finding, LanguageGraph, LanguagePlan, Overlay, Refusal, Settings, Severity,
-    TreePath, Unproven,
+    Change, FileMove, Finding, KeptImport, LanguageGraph, LanguagePlan, Overlay, Refusal, Settings,
+    Severity, TreePath, Unproven,
     envelope::{Locator, LostName, OperationEntry, OperationKind, Plan},
     finding::codes,
     language::RewriteOptions,
@@ -74,6 +76,8 @@ pub struct MigrationPlan {
     pub proven: Proven,
     /// Public names that nobody can write any more.
     pub lost_names: Vec<LostName>,
+    /// Imports that the proof has found lacking, until they are added or told.
+    pub(crate) kept_imports: Vec<KeptImport>,
 }
 
 /// How far a plan is worked out.
@@ -225,7 +229,7 @@ impl<'t> Task<'t> {
             let advice = advice && depth == Depth::Advice;
             tried.prove_all(self.session, self.checked, advice);
         }
-        tried
+        kept_imports::add(self, way, tried)
     }
 
     /// A plan that takes one of the ways, not yet proven.
@@ -463,6 +467,7 @@ impl MigrationPlan {
                 .into_iter()
                 .map(|(name, instead)| LostName { name, instead }),
         );
+        self.kept_imports.extend(proof.kept_imports);
         self.assembled.refusals.extend(proof.refusals);
         self.assembled.unproven.extend(proof.unproven);
         self.assembled.notes.extend(proof.notes);

@@ -7,8 +7,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::{
-    ByteSpan, Change, CheckSettings, Deferral, Finding, Import, LanguageKind, LanguagePlan,
-    Mention, Module, Outline, Reference, Rewrite, Root, Texts, TreePath, Unproven,
+    ByteSpan, Change, CheckSettings, Deferral, Finding, Import, KeptImport, LanguageKind,
+    LanguagePlan, Mention, Module, Outline, Reference, Rewrite, Root, Texts, TreePath, Unproven,
     manifest::Accessor,
 };
 
@@ -443,6 +443,22 @@ pub trait LanguageGraph: Send + Sync {
         Self: Sized,
     {
         let _ = (after, changes, before_texts);
+        Vec::new()
+    }
+
+    /// Imports that `after` needs besides, this graph being before, so that modules which were loaded along with what
+    /// is elsewhere now stay attributes of the packages around them. `changes` maps names. Empty where nothing is loaded
+    /// on the way.
+    fn kept_imports(
+        &self,
+        after: &Self,
+        changes: &[Change],
+        after_texts: &dyn Texts,
+    ) -> Vec<KeptImport>
+    where
+        Self: Sized,
+    {
+        let _ = (after, changes, after_texts);
         Vec::new()
     }
 

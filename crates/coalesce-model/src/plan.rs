@@ -55,6 +55,19 @@ pub struct Deferral {
     pub unproven: Unproven,
 }
 
+/// An import that the tree as it would be needs besides, so that what was loaded along with another one is loaded still.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeptImport {
+    /// File, by its path after the migration.
+    pub path: TreePath,
+    /// Edits of its text after the migration; none where the import has no place there.
+    pub edits: Vec<Edit>,
+    /// What is told of it.
+    pub rewrite: Rewrite,
+    /// What cannot be proven without the import.
+    pub unproven: Unproven,
+}
+
 /// A reference that stays as it is, and why: printed, never silent.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct NotRewritten {

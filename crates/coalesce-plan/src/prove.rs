@@ -7,8 +7,8 @@ use std::{
 
 use coalesce_index::{Cycle, cycles};
 use coalesce_model::{
-    Change, Finding, Import, ImportTarget, Language, LanguageGraph, Overlay, Refusal, Settings,
-    Severity, Texts, TreePath, Unproven, UnprovenKind, change::Renames, finding::codes,
+    Change, Finding, Import, ImportTarget, KeptImport, Language, LanguageGraph, Overlay, Refusal,
+    Settings, Severity, Texts, TreePath, Unproven, UnprovenKind, change::Renames, finding::codes,
 };
 
 use rayon::prelude::*;
@@ -24,6 +24,8 @@ pub struct Proof {
     pub lost_names: Vec<(String, Option<String>)>,
     /// What could not be looked at.
     pub unproven: Vec<Unproven>,
+    /// Imports that are to be added, so that what was loaded on the way to them is loaded still.
+    pub kept_imports: Vec<KeptImport>,
     /// What is new and harmless.
     pub notes: Vec<Finding>,
     /// Import cycles before.
@@ -62,6 +64,7 @@ pub fn prove<L: Language>(
     proof
         .unproven
         .extend(before.execution_differences(&after, changes, base));
+    proof.kept_imports = before.kept_imports(&after, changes, &overlay);
     let lookups = before.lookup_regressions(&after, changes);
     let attributes = before.attribute_regressions(&after, changes, base, &overlay);
     for found in [lookups, attributes] {

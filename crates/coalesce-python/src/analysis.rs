@@ -36,6 +36,7 @@ use crate::{
 };
 
 pub use lazy::{LazyForm, LazyImport, LazyTables, Prefix, Written};
+pub(crate) use lazy::{Piece, pieces_with};
 pub use parts::{
     Binding, Called, Definition, DefinitionKind, Evaluated, Scope, StringLiteral, Use,
 };

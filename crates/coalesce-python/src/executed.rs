@@ -11,8 +11,11 @@ mod at_import;
 mod conditions;
 mod effects;
 mod harmless;
+mod kept;
 mod recursive;
 mod replaced;
+mod unseen;
+mod walked;
 
 use std::{
     cell::{LazyCell, OnceCell, RefCell},
@@ -25,12 +28,12 @@ use coalesce_model::{
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use self::{at_import::AtImport, effects::ImportEffects};
+pub use self::kept::kept_imports;
+use self::{at_import::AtImport, effects::ImportEffects, unseen::Unseen};
 use crate::{
     facts::Effect,
     flow::{Body, Calls, Flow, What},
     graph::{Entity, PythonGraph},
-    names::last_word,
     order::{leading, loads, parents},
     shim::written,
 };
@@ -102,6 +105,7 @@ fn lost(
     let mut told: BTreeMap<usize, Option<Unproven>> = BTreeMap::new();
     let mut unproven = replaced::lost(before, after, changes, effects);
     let (mut old_runs, mut new_runs) = (Runs::new(old), Runs::new(new));
+    let unseen = Unseen::new(before, after, effects.texts);
     for root in old.leading_to(&changed) {
         let Some(root_now) = now.get(root).copied().flatten() else {
             continue;
@@ -115,7 +119,8 @@ fn lost(
         for module in &gone {
             let found = told.entry(*module).or_insert_with(|| {
                 let told = effects.of_module(*module, root);
-                told.or_else(|| imported.lost(*module, root))
+                let told = told.or_else(|| imported.lost(*module, root));
+                told.or_else(|| unseen.of_module(*module, root, &runs))
             });
             unproven.extend(found.take());
         }
@@ -432,26 +437,8 @@ impl<'g> Effects<'g> {
 
     /// The texts are gone through when the first class with a base of the tree is asked for, and once.
     fn walked(&self) -> &FxHashSet<String> {
-        self.walked.get_or_init(|| self.find_walked())
-    }
-
-    fn find_walked(&self) -> FxHashSet<String> {
-        let mut walked = FxHashSet::default();
-        for module in &self.graph.modules {
-            let Some(text) = self.texts.text(&module.path) else {
-                continue;
-            };
-            for at in memchr::memmem::find_iter(text.as_bytes(), b".__subclasses__") {
-                let before = text.get(..at).unwrap_or_default();
-                match last_word(before) {
-                    "cls" | "self" | "__class__" | "" => {
-                        walked.extend(module.defines.iter().cloned());
-                    }
-                    class => drop(walked.insert(class.to_owned())),
-                }
-            }
-        }
-        walked
+        self.walked
+            .get_or_init(|| walked::classes(self.graph, self.texts))
     }
 
     /// What a module does when it is executed, which the import of `root` no longer does. What leaves it counts, too: where
@@ -464,7 +451,7 @@ impl<'g> Effects<'g> {
         let plain = plain.filter(|effect| !self.only_makes(module, &effect.chain));
         let plain = plain.map(|effect| (effect.chain.join("."), Some(effect.span)));
         let items = found.defines.iter();
-        let items = items.filter_map(|item| self.of_item(module, item));
+        let items = items.filter_map(|item| self.of_item_for_others(module, item));
         let (what, span) = plain.chain(items).next()?;
         let what = if what.is_empty() {
             "something that it calls".to_owned()
@@ -551,6 +538,22 @@ impl<'g> Effects<'g> {
         let decorators = facts.effects.iter();
         let mut decorators = decorators.filter(|effect| effect.item.as_deref() == Some(item));
         if let Some(effect) = decorators.find(|effect| self.keeps(module, &effect.chain)) {
+            return Some((effect.chain.join("."), Some(effect.span)));
+        }
+        self.tells_a_base(module, item, 0)
+            .then(|| (item.to_owned(), None))
+    }
+
+    /// The same where what knows it does not belong to its own module.
+    fn of_item_for_others(&self, module: usize, item: &str) -> Option<(String, Option<ByteSpan>)> {
+        let facts = self.graph.facts.get(module)?;
+        let own = |chain: &[String]| matches!(self.resolve(module, chain), (Entity::Item(home, _), _) if home == module);
+        let mut decorators = facts.effects.iter();
+        let told = decorators.find(|effect| {
+            let of_item = effect.item.as_deref() == Some(item);
+            of_item && !own(&effect.chain) && self.keeps(module, &effect.chain)
+        });
+        if let Some(effect) = told {
             return Some((effect.chain.join("."), Some(effect.span)));
         }
         self.tells_a_base(module, item, 0)

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use coalesce_model::{
-    ByteSpan, Change, Deferral, Edit, Finding, FoundItem, Import, ItemShim, Language,
+    ByteSpan, Change, Deferral, Edit, Finding, FoundItem, Import, ItemShim, KeptImport, Language,
     LanguageGraph, LanguageKind, LanguagePlan, Mention, Module, Outline, Reference, Rewrite, Root,
     Settings, Texts, TreePath, Unproven,
     language::{LookupRegressions, RewriteOptions},
@@ -178,6 +178,15 @@ impl LanguageGraph for PythonGraph {
         before_texts: &dyn Texts,
     ) -> Vec<Unproven> {
         executed::differences(self, after, changes, before_texts)
+    }
+
+    fn kept_imports(
+        &self,
+        after: &Self,
+        changes: &[Change],
+        after_texts: &dyn Texts,
+    ) -> Vec<KeptImport> {
+        executed::kept_imports(self, after, changes, after_texts)
     }
 
     fn attribute_regressions(

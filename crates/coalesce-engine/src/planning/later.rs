@@ -1,10 +1,9 @@
 //! Plans in which an import waits until something is called: the last resort where every way of a plan reads a name
 //! before it is bound, and that alone.
 
-use coalesce_model::{EditSet, Finding, Texts, TreePath, finding::codes};
-use coalesce_plan::Operation;
+use coalesce_model::{EditSet, Finding, finding::codes};
 
-use super::{MigrationPlan, Task};
+use super::{MigrationPlan, Task, texts::text_in};
 use crate::session::LanguagePart;
 
 /// How many ways are tried: those beyond differ in what goes along, and are asked for by nobody.
@@ -24,6 +23,7 @@ fn in_way(task: &Task<'_>, way: usize) -> Option<MigrationPlan> {
     let mut plan = task.take_way(way);
     let notes = defer(task, &mut plan)?;
     plan.prove_all(task.session, task.checked, false);
+    plan.tell_missing_imports();
     plan.assembled.notes.extend(notes);
     (!plan.refused()).then_some(plan)
 }
@@ -47,50 +47,4 @@ fn defer(task: &Task<'_>, plan: &mut MigrationPlan) -> Option<Vec<Finding>> {
         }
     }
     (!notes.is_empty()).then_some(notes)
-}
-
-/// The text that a plan gives to a file, also to one that it has left alone so far.
-fn text_in<'o>(
-    operations: &'o mut Vec<Operation>,
-    path: &TreePath,
-    tree: &dyn Texts,
-) -> Option<&'o mut String> {
-    let has = |operation: &mut Operation| text_at(operation, path, tree).is_some();
-    let at = match operations.iter_mut().position(has) {
-        Some(at) => at,
-        None => {
-            operations.push(Operation::Edit {
-                path: path.clone(),
-                text: tree.text(path)?.to_string(),
-            });
-            operations.len() - 1
-        }
-    };
-    text_at(operations.get_mut(at)?, path, tree)
-}
-
-/// The text that an operation gives to a file.
-fn text_at<'o>(
-    operation: &'o mut Operation,
-    path: &TreePath,
-    tree: &dyn Texts,
-) -> Option<&'o mut String> {
-    match operation {
-        Operation::Move { from, to, text } if to == path => {
-            let kept = || tree.text(from).map(|text| text.to_string());
-            match text {
-                Some(text) => Some(text),
-                None => Some(text.insert(kept()?)),
-            }
-        }
-        Operation::Create {
-            path: own, text, ..
-        }
-        | Operation::Edit { path: own, text }
-            if own == path =>
-        {
-            Some(text)
-        }
-        _ => None,
-    }
 }

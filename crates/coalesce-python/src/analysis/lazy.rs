@@ -24,7 +24,7 @@ use crate::{
     facts::{FromPart, ImportStatement, Leaf, Spanned},
 };
 
-pub use pieces::{Piece, Prefix, pieces, prefix};
+pub use pieces::{Piece, Prefix, pieces, pieces_with, prefix};
 use tables::{Entry, Table, Tables, Value};
 
 /// An import that a table stands for.

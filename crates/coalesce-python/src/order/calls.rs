@@ -380,7 +380,9 @@ impl<'g> Program<'g> {
 
     /// Whether executing a module comes to one that the changes touch.
     pub(super) fn leads_on(&self, module: usize, state: &State) -> bool {
-        if self.leading.get(module) != Some(&true) {
+        if self.leading.get(module) != Some(&true)
+            || self.reach().touched_from(module) & state.pending == 0
+        {
             return false;
         }
         let mut seen = FxHashSet::default();

@@ -95,7 +95,10 @@ pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) 
     let words = mapping.words(texts);
     let modules = mapping.graph.modules.par_iter().enumerate().zip(words);
     let found: Vec<Unproven> = modules
-        .filter(|(_, words)| words.has(Word::Module) || words.has(Word::Read))
+        .filter(|(_, words)| {
+            let asked = [Word::Module, Word::Frame, Word::Read];
+            asked.into_iter().any(|word| words.has(word))
+        })
         .flat_map_iter(|((index, module), words)| {
             let text = texts.text(&module.path).unwrap_or_default();
             let left = left.iter().filter(|_| words.has(Word::Read));

@@ -506,6 +506,10 @@ impl<'g> Mapping<'g> {
         };
         let (spelled, rest) = name.split_at_checked(length)?;
         let canonical = &self.graph.modules.get(module)?.name;
+        // A package may be named by its file.
+        let by_file = spelled.strip_suffix(".__init__");
+        let by_file = by_file.filter(|_| !canonical.ends_with(".__init__"));
+        let spelled = by_file.unwrap_or(spelled);
         let mut below = rest.splitn(3, '.').skip(1);
         if let Some(item) = below.next().and_then(|item| self.items.get(module, item)) {
             let parent = respelled(spelled, canonical, &item.parent)?;
@@ -518,6 +522,9 @@ impl<'g> Mapping<'g> {
         }
         let new = self.new_name(module)?;
         let mut result = respelled(spelled, canonical, new)?;
+        if by_file.is_some() && !self.goes_away(module) {
+            result.push_str(".__init__");
+        }
         let mut segments = rest.split('.').skip(1);
         if let Some(item) = segments.next() {
             result.push('.');

@@ -4,6 +4,7 @@
 
 mod accessors;
 mod bare;
+mod by_text;
 mod chains;
 mod discovery;
 mod documents;
@@ -42,8 +43,9 @@ mod uses;
 mod words;
 
 pub use accessors::rewrite as access;
+pub(crate) use imports::relative;
 pub use items::SHIM_OF_ITEMS;
-pub(crate) use items::{bound_for_certain, inside_functions, is_builtin, on_request};
+pub(crate) use items::{Header, bound_for_certain, inside_functions, is_builtin, on_request};
 pub use mapping::Mapping;
 pub(crate) use places::is_test;
 
@@ -224,6 +226,7 @@ fn passes(file: &File<'_>, options: RewriteOptions, found: &mut FileEdits) {
     module_values::doubt(file, found);
     bare::report(file, found);
     names_in_parts::doubt(file, found);
+    by_text::doubt(file, found);
 }
 
 /// A redirect is a notice that sends its readers somewhere: what its text says has to be true.

@@ -4,10 +4,14 @@
 //! It goes by those that come there alone: the classes that have the method, or what a decorator stands on. Where that
 //! cannot be told, it may be anything.
 
+mod spellings;
+
 use std::sync::{Arc, OnceLock};
 
 use coalesce_model::{ByteSpan, Change, ChangeKind, Subject, Texts};
 use rustc_hash::FxHashSet;
+
+use spellings::Place;
 
 use super::{
     handed::{is_from_elsewhere, parameter_number},
@@ -77,27 +81,19 @@ impl<'m> Readers<'m> {
     /// Where the name of a definition's module is taken apart, or leads to that module, and a change that may make another
     /// one of it.
     pub fn taken_apart(&self, text: &str) -> Option<(ByteSpan, &'m Change)> {
-        let mut places = memchr::memmem::find_iter(text.as_bytes(), NAME.as_bytes());
-        places.find_map(|at| {
-            let before = text.get(..at).unwrap_or_default();
-            let after = text.get(at + NAME.len()..).unwrap_or_default();
-            let mut told = self
-                .mapping
-                .all
-                .iter()
-                .filter(|change| {
-                    tells_apart(before, after, change)
-                        && !first_part_alone(text, at, change)
-                        && !meets_nothing(before, after, change)
-                })
+        let mut places = spellings::places(text).into_iter();
+        places.find_map(|place| {
+            let changes = self.mapping.all.iter();
+            let mut told = changes
+                .filter(|change| is_told_apart(text, &place, change))
                 .peekable();
             told.peek()?;
             let asked = match self.is_affordable() {
-                true => asked(text, at),
+                true => asked(text, place.object),
                 false => Whose::Any,
             };
             let change = told.find(|change| self.comes_there(&asked, change))?;
-            Some((ByteSpan::from_range(at + 1..at + NAME.len()), change))
+            Some((ByteSpan::from_range(place.object + 1..place.end), change))
         })
     }
 
@@ -216,6 +212,26 @@ impl<'m> Readers<'m> {
         }
         Some(below)
     }
+}
+
+/// Whether a change makes a difference to what is done with the module that is asked for at a place.
+fn is_told_apart(text: &str, place: &Place, change: &Change) -> bool {
+    if place.is_module {
+        return change.subject == Subject::Item && changes_module(change);
+    }
+    let told = |(object, end): (usize, usize)| {
+        let before = text.get(..object).unwrap_or_default();
+        let after = text.get(end..).unwrap_or_default();
+        tells_apart(before, after, change) && !meets_nothing(before, after, change)
+    };
+    told((place.object, place.end)) && !first_part_alone(text, place, change)
+        || spellings::later_uses(text, place).into_iter().any(told)
+}
+
+/// Whether a definition has another module afterwards.
+fn changes_module(change: &Change) -> bool {
+    let module = |name: &str| name.rsplit_once('.').map(|(module, _)| module.to_owned());
+    module(&change.from) != module(&change.to)
 }
 
 /// Whose module is asked for at a place.
@@ -464,8 +480,8 @@ fn tells_apart(before: &str, after: &str, change: &Change) -> bool {
         {
             compared.iter().any(part)
         }
-        "split" | "rsplit" | "partition" | "rpartition" | "startswith" | "endswith"
-        | "removeprefix" | "removesuffix" => from != to,
+        "split" | "rsplit" | "partition" | "rpartition" | "startswith" | "endswith" | "find"
+        | "rfind" | "index" | "rindex" | "replace" | "removeprefix" | "removesuffix" => from != to,
         _ => false,
     }
 }
@@ -534,12 +550,13 @@ fn meets_nothing(before: &str, after: &str, change: &Change) -> bool {
 /// Whether the parts of a name are kept in a variable of a function that asks for the first one alone, which stays what
 /// it is: `path = cls.__module__.split(".")`, `if path[0] == "concurrent":`. What stands under such a condition on
 /// another first part is not come to.
-fn first_part_alone(text: &str, at: usize, change: &Change) -> bool {
+fn first_part_alone(text: &str, place: &Place, change: &Change) -> bool {
+    let (at, end) = (place.object, place.end);
     let top = |name: &str| name.split('.').next().unwrap_or_default().to_owned();
     let (first, kept) = (top(&change.from), top(&change.from) == top(&change.to));
     let before = text.get(..at).unwrap_or_default();
     let head = before.rsplit('\n').next().unwrap_or_default();
-    let after = text.get(at + NAME.len()..).unwrap_or_default();
+    let after = text.get(end..).unwrap_or_default();
     let tail = after.lines().next().unwrap_or_default().trim_end();
     let Some((variable, asked)) = head.split_once('=') else {
         return false;
@@ -616,11 +633,12 @@ fn reads_first_part(line: &str, variable: &str) -> bool {
 /// a whole is found by its new name.
 fn leads_to_module(before: &str) -> bool {
     let line = before.rsplit('\n').next().unwrap_or_default();
-    let opened = line.trim_end_matches(|c: char| is_word(c) || c == '.');
+    let opened = spellings::without_type(line).trim_end_matches(|c: char| is_word(c) || c == '.');
     let opened = opened.strip_suffix("type(").unwrap_or(opened);
+    let opened = opened.strip_suffix("getattr(").unwrap_or(opened);
     ["modules[", "modules.get(", "import_module("]
         .iter()
-        .any(|call| opened.ends_with(call) || line.trim_end_matches("type(self)").ends_with(call))
+        .any(|call| opened.ends_with(call))
 }
 
 /// The texts in quotes of a piece of code.

@@ -29,7 +29,7 @@ pub enum Word {
     Read,
 }
 
-const PATTERNS: [(&str, Word); 32] = [
+const PATTERNS: [(&str, Word); 34] = [
     ("__path__", Word::Path),
     ("iterdir(", Word::List),
     ("listdir(", Word::List),
@@ -50,6 +50,8 @@ const PATTERNS: [(&str, Word); 32] = [
     ("getmodule(", Word::Frame),
     ("inspect.stack", Word::Frame),
     (".__module__", Word::Module),
+    ("\"__module__\"", Word::Module),
+    ("'__module__'", Word::Module),
     (".__name__", Word::Name),
     ("__qualname__", Word::Name),
     ("__annotations__", Word::Annotations),

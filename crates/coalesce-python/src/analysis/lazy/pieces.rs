@@ -29,109 +29,145 @@ pub enum Prefix {
 
 /// The parts of an expression, in order.
 pub fn pieces(expression: &Expr) -> Vec<Piece> {
-    let mut found = Vec::new();
-    collect(expression, &mut found);
-    found
+    pieces_with(expression, &|_| None)
 }
 
-fn collect(expression: &Expr, found: &mut Vec<Piece>) {
-    match expression {
-        Expr::StringLiteral(literal) => found.extend(
-            literal
-                .value
-                .iter()
-                .map(|part| Piece::Text(part.value.to_string(), part.content_range())),
-        ),
-        Expr::FString(text) => {
-            for part in &text.value {
-                match part {
-                    FStringPart::Literal(part) => {
-                        found.push(Piece::Text(part.value.to_string(), part.content_range()));
-                    }
-                    FStringPart::FString(part) => {
-                        part.elements.iter().for_each(|each| element(each, found))
-                    }
-                }
-            }
-        }
-        Expr::BinOp(sum) if sum.op == Operator::Add => {
-            collect(&sum.left, found);
-            collect(&sum.right, found);
-        }
-        Expr::BinOp(filled) if filled.op == Operator::Mod => {
-            let values: Vec<&Expr> = match &*filled.right {
-                Expr::Tuple(values) => values.elts.iter().collect(),
-                one => vec![one],
-            };
-            let whole = fill(&filled.left, "%s", &values, found);
-            whole.unwrap_or_else(|| found.push(Piece::Unknown));
-        }
-        Expr::Call(call) => {
-            let whole = made_by_method(call, found);
-            whole.unwrap_or_else(|| found.push(Piece::Unknown));
-        }
-        Expr::Name(name) if matches!(name.id.as_str(), "__name__" | "__package__") => {
-            found.push(Piece::Package);
-        }
-        _ => found.push(Piece::Unknown),
-    }
-}
-
-/// `"{}.{}".format(a, b)`, `".".join([a, b])`.
-fn made_by_method(call: &ExprCall, found: &mut Vec<Piece>) -> Option<()> {
-    let Expr::Attribute(method) = &*call.func else {
-        return None;
+/// The same where some names stand for texts.
+pub fn pieces_with(expression: &Expr, texts: &dyn Fn(&str) -> Option<String>) -> Vec<Piece> {
+    let mut parts = Parts {
+        texts,
+        found: Vec::new(),
     };
-    if !call.arguments.keywords.is_empty() {
-        return None;
-    }
-    let arguments = &call.arguments.args;
-    match method.attr.as_str() {
-        "format" => {
-            let values: Vec<&Expr> = arguments.iter().collect();
-            fill(&method.value, "{}", &values, found)
-        }
-        "join" => {
-            let values = match &**arguments {
-                [Expr::List(values)] => &values.elts,
-                [Expr::Tuple(values)] => &values.elts,
-                _ => return None,
-            };
-            let (text, range) = whole_text(&method.value)?;
-            for (at, value) in values.iter().enumerate() {
-                if at > 0 {
-                    found.push(Piece::Text(text.to_owned(), range));
-                }
-                collect(value, found);
-            }
-            Some(())
-        }
-        _ => None,
-    }
+    parts.collect(expression);
+    parts.found
 }
 
-/// The parts of a text with gaps that values fill one by one; none where it has other gaps, or another number of them.
-fn fill(text: &Expr, gap: &str, values: &[&Expr], found: &mut Vec<Piece>) -> Option<()> {
-    let (text, range) = whole_text(text)?;
-    let parts: Vec<&str> = text.split(gap).collect();
-    let other_gap = |part: &&str| part.contains(['%', '{', '}']);
-    let several = values.iter().any(|value| value.is_starred_expr());
-    if parts.len() != values.len() + 1 || parts.iter().any(other_gap) || several {
-        return None;
-    }
-    let mut start = range.start();
-    for (at, part) in parts.iter().enumerate() {
-        let length = TextSize::try_from(part.len()).ok()?;
-        if !part.is_empty() {
-            let place = TextRange::at(start, length);
-            found.push(Piece::Text((*part).to_owned(), place));
+/// The parts of a text as far as they are collected.
+struct Parts<'n> {
+    /// The text that a name stands for.
+    texts: &'n dyn Fn(&str) -> Option<String>,
+    found: Vec<Piece>,
+}
+
+impl Parts<'_> {
+    fn collect(&mut self, expression: &Expr) {
+        match expression {
+            Expr::StringLiteral(literal) => self.found.extend(
+                literal
+                    .value
+                    .iter()
+                    .map(|part| Piece::Text(part.value.to_string(), part.content_range())),
+            ),
+            Expr::FString(text) => {
+                for part in &text.value {
+                    match part {
+                        FStringPart::Literal(part) => {
+                            self.found
+                                .push(Piece::Text(part.value.to_string(), part.content_range()));
+                        }
+                        FStringPart::FString(part) => {
+                            part.elements.iter().for_each(|each| self.element(each))
+                        }
+                    }
+                }
+            }
+            Expr::BinOp(sum) if sum.op == Operator::Add => {
+                self.collect(&sum.left);
+                self.collect(&sum.right);
+            }
+            Expr::BinOp(filled) if filled.op == Operator::Mod => {
+                let values: Vec<&Expr> = match &*filled.right {
+                    Expr::Tuple(values) => values.elts.iter().collect(),
+                    one => vec![one],
+                };
+                let whole = self.fill(&filled.left, "%s", &values);
+                whole.unwrap_or_else(|| self.found.push(Piece::Unknown));
+            }
+            Expr::Call(call) => {
+                let whole = self.made_by_method(call);
+                whole.unwrap_or_else(|| self.found.push(Piece::Unknown));
+            }
+            Expr::Name(name) if matches!(name.id.as_str(), "__name__" | "__package__") => {
+                self.found.push(Piece::Package);
+            }
+            Expr::Name(name) => {
+                let text = (self.texts)(name.id.as_str());
+                let piece = text.map(|text| Piece::Text(text, name.range()));
+                self.found.push(piece.unwrap_or(Piece::Unknown));
+            }
+            _ => self.found.push(Piece::Unknown),
         }
-        if let Some(value) = values.get(at) {
-            collect(value, found);
-        }
-        start += length + TextSize::try_from(gap.len()).ok()?;
     }
-    Some(())
+
+    /// `"{}.{}".format(a, b)`, `".".join([a, b])`.
+    fn made_by_method(&mut self, call: &ExprCall) -> Option<()> {
+        let Expr::Attribute(method) = &*call.func else {
+            return None;
+        };
+        if !call.arguments.keywords.is_empty() {
+            return None;
+        }
+        let arguments = &call.arguments.args;
+        match method.attr.as_str() {
+            "format" => {
+                let values: Vec<&Expr> = arguments.iter().collect();
+                self.fill(&method.value, "{}", &values)
+            }
+            "join" => {
+                let values = match &**arguments {
+                    [Expr::List(values)] => &values.elts,
+                    [Expr::Tuple(values)] => &values.elts,
+                    _ => return None,
+                };
+                let (text, range) = whole_text(&method.value)?;
+                for (at, value) in values.iter().enumerate() {
+                    if at > 0 {
+                        self.found.push(Piece::Text(text.to_owned(), range));
+                    }
+                    self.collect(value);
+                }
+                Some(())
+            }
+            _ => None,
+        }
+    }
+
+    /// The parts of a text with gaps that values fill one by one; none where it has other gaps, or another number of them.
+    fn fill(&mut self, text: &Expr, gap: &str, values: &[&Expr]) -> Option<()> {
+        let (text, range) = whole_text(text)?;
+        let parts: Vec<&str> = text.split(gap).collect();
+        let other_gap = |part: &&str| part.contains(['%', '{', '}']);
+        let several = values.iter().any(|value| value.is_starred_expr());
+        if parts.len() != values.len() + 1 || parts.iter().any(other_gap) || several {
+            return None;
+        }
+        let mut start = range.start();
+        for (at, part) in parts.iter().enumerate() {
+            let length = TextSize::try_from(part.len()).ok()?;
+            if !part.is_empty() {
+                let place = TextRange::at(start, length);
+                self.found.push(Piece::Text((*part).to_owned(), place));
+            }
+            if let Some(value) = values.get(at) {
+                self.collect(value);
+            }
+            start += length + TextSize::try_from(gap.len()).ok()?;
+        }
+        Some(())
+    }
+
+    fn element(&mut self, element: &InterpolatedStringElement) {
+        match element {
+            InterpolatedStringElement::Literal(part) => {
+                self.found
+                    .push(Piece::Text(part.value.to_string(), part.range()));
+            }
+            InterpolatedStringElement::Interpolation(part) if part.format_spec.is_none() => {
+                self.collect(&part.expression);
+            }
+            InterpolatedStringElement::Interpolation(_) => self.found.push(Piece::Unknown),
+        }
+    }
 }
 
 /// A literal of one part that is written as it reads, and its place.
@@ -145,18 +181,6 @@ fn whole_text(expression: &Expr) -> Option<(&str, TextRange)> {
     };
     let range = part.content_range();
     (usize::from(range.len()) == part.value.len()).then_some((&*part.value, range))
-}
-
-fn element(element: &InterpolatedStringElement, found: &mut Vec<Piece>) {
-    match element {
-        InterpolatedStringElement::Literal(part) => {
-            found.push(Piece::Text(part.value.to_string(), part.range()));
-        }
-        InterpolatedStringElement::Interpolation(part) if part.format_spec.is_none() => {
-            collect(&part.expression, found);
-        }
-        InterpolatedStringElement::Interpolation(_) => found.push(Piece::Unknown),
-    }
 }
 
 /// What stands before the first unknown part; none when there is no such part.

@@ -1,6 +1,6 @@
 //! What the classes above run when a class is made, and what the methods run that Python calls by itself.
 
-use ruff_python_ast::Expr;
+use ruff_python_ast::{self as ast, Expr, Stmt};
 use ruff_text_size::Ranged;
 
 use super::{
@@ -10,6 +10,7 @@ use super::{
     libraries::{changes_itself, is_plain_base},
     values::AbstractValue,
 };
+use crate::graph::Entity;
 
 impl Execution<'_, '_, '_> {
     /// Runs a method that a class has for such an occasion, where it has one.
@@ -17,6 +18,16 @@ impl Execution<'_, '_, '_> {
         &mut self,
         (home, class, own): (usize, &str, bool),
         hook: &str,
+        at: &impl Ranged,
+    ) {
+        self.run_hook_with((home, class, own), (hook, &AbstractValue::Unknown), at);
+    }
+
+    /// The same where it is known what the method is given.
+    fn run_hook_with(
+        &mut self,
+        (home, class, own): (usize, &str, bool),
+        (hook, given): (&str, &AbstractValue),
         at: &impl Ranged,
     ) {
         let object = AbstractValue::Instance {
@@ -27,12 +38,9 @@ impl Execution<'_, '_, '_> {
         match self.effects.member_of_class(home, class, hook, 0) {
             ClassMember::None => {}
             ClassMember::Method(home, of) => {
-                let outcome = self.effects.call_method(
-                    self.imported,
-                    (home, &of, hook),
-                    object,
-                    &AbstractValue::Unknown,
-                );
+                let outcome =
+                    self.effects
+                        .call_method(self.imported, (home, &of, hook), object, given);
                 match outcome {
                     Some(CallOutcome { effect: None, .. }) => {}
                     _ => drop(self.doubt(at, format!("`{hook}` of `{of}` is run there"))),
@@ -115,9 +123,81 @@ impl Execution<'_, '_, '_> {
         }
     }
 
+    /// Runs what the metaclass of a class has for such an occasion, where the tree has the metaclass.
+    pub(super) fn run_metaclass(
+        &mut self,
+        value: &AbstractValue,
+        hooks: &[&str],
+        at: &impl Ranged,
+    ) {
+        let AbstractValue::Class(home, class) = value else {
+            return;
+        };
+        for meta in self.effects.metaclasses(*home, class, 0) {
+            match meta {
+                AbstractValue::Class(home, class) => {
+                    for hook in hooks {
+                        self.run_hook((home, &class, false), hook, at);
+                    }
+                }
+                AbstractValue::Outside(name) if is_plain_base(&name) => {}
+                AbstractValue::Builtin(_) => {}
+                _ => drop(self.doubt(at, "nobody knows what the metaclass does there")),
+            }
+        }
+    }
+
+    /// A name that `__getattr__` of a module gives.
+    pub(super) fn asked_of_module(&mut self, module: usize, name: &str, at: &impl Ranged) {
+        let graph = self.effects.reader.graph;
+        let given = matches!(graph.member(module, name), Entity::Missing | Entity::Opaque);
+        let special = name.starts_with("__");
+        if given && !special && module != self.home && graph.binds(module, "__getattr__") {
+            let function = AbstractValue::Function(module, "__getattr__".to_owned());
+            self.invoke(&function, &Given::only(AbstractValue::Constant), at);
+        }
+    }
+
+    /// Making the members of an enumeration runs what the classes above it have for them.
+    pub(super) fn members_of_enumeration(&mut self, class: &ast::StmtClassDef) {
+        let bases: Vec<AbstractValue> = class
+            .bases()
+            .iter()
+            .map(|base| self.effects_free_value(base))
+            .collect();
+        let is_enumeration = bases.iter().any(|base| match base {
+            AbstractValue::Class(home, class) => self.is_enum(*home, class, 0),
+            AbstractValue::Outside(name) => name.starts_with("enum."),
+            _ => false,
+        });
+        if !is_enumeration {
+            return;
+        }
+        let members = class.body.iter().filter_map(Stmt::as_assign_stmt);
+        let values: Vec<AbstractValue> = members
+            .map(|assign| self.effects_free_value(&assign.value))
+            .collect();
+        let given = values
+            .into_iter()
+            .fold(AbstractValue::Constant, AbstractValue::or);
+        for base in bases {
+            if let AbstractValue::Class(home, base) = base {
+                for hook in ["__new__", "__init__", "_generate_next_value_"] {
+                    self.run_hook_with((home, &base, true), (hook, &given), class);
+                }
+            }
+        }
+    }
+
     /// A class above one that is made.
     pub(super) fn base(&mut self, base: &Expr) {
-        match self.value(base) {
+        let value = self.value(base);
+        self.made_of(value, base);
+    }
+
+    /// A class is made of another one.
+    pub(super) fn made_of(&mut self, value: AbstractValue, base: &impl Ranged) {
+        match value {
             AbstractValue::Class(home, class) => {
                 if self.effects.told.walked().contains(&class) {
                     self.doubt(
@@ -151,7 +231,7 @@ impl Execution<'_, '_, '_> {
     }
 
     /// The classes above a base, and their metaclasses.
-    fn above(&mut self, home: usize, class: &str, at: &Expr, depth: usize) {
+    fn above(&mut self, home: usize, class: &str, at: &impl Ranged, depth: usize) {
         let Some(text) = self
             .effects
             .class_text(home, class)
@@ -175,7 +255,7 @@ impl Execution<'_, '_, '_> {
         }
     }
 
-    fn one_above(&mut self, base: AbstractValue, at: &Expr, depth: usize) {
+    fn one_above(&mut self, base: AbstractValue, at: &impl Ranged, depth: usize) {
         match base {
             AbstractValue::Class(home, class) => {
                 if self.effects.told.walked().contains(&class) {

@@ -1,16 +1,15 @@
 //! Calls: of builtins, of other libraries, and of what the tree defines.
 
-use ruff_python_ast::{self as ast, Expr, Stmt};
+use ruff_python_ast::{self as ast, Expr};
 use ruff_text_size::Ranged;
 use rustc_hash::FxHashMap;
 
 use super::{
-    CallOutcome, Execution, ImportEffects,
+    Execution,
     libraries::{
         BuiltinKind, builtin_kind, calls_arguments, changes_first, changes_itself, is_plain_call,
-        is_plain_method, only_holds, puts_elements,
+        is_plain_method, is_stream, only_holds, puts_elements,
     },
-    names::definitions,
     values::AbstractValue,
 };
 
@@ -63,9 +62,11 @@ impl Execution<'_, '_, '_> {
                     AbstractValue::Constant
                         | AbstractValue::Own
                         | AbstractValue::Shared
+                        | AbstractValue::Stream { .. }
                         | AbstractValue::Container { .. }
                 ) {
                     let given = self.given(&call.arguments);
+                    self.used_up(&base, method);
                     if changes_itself(&method.attr) {
                         let stored = match puts_elements(&method.attr) {
                             true => given.all.element(),
@@ -188,7 +189,7 @@ impl Execution<'_, '_, '_> {
         }
         match base {
             AbstractValue::Constant => AbstractValue::Own,
-            AbstractValue::Container { element, .. }
+            AbstractValue::Container { element, .. } | AbstractValue::Stream { element, .. }
                 if matches!(name, "copy" | "items" | "keys" | "values" | "union") =>
             {
                 AbstractValue::container_of((**element).clone())
@@ -276,6 +277,9 @@ impl Execution<'_, '_, '_> {
                 AbstractValue::Code { own: true }
             }
             BuiltinKind::Plain if name == "type" => AbstractValue::Code { own: false },
+            BuiltinKind::Plain if matches!(name, "isinstance" | "issubclass") => {
+                self.asked_of_class(name, given, call)
+            }
             BuiltinKind::Plain => AbstractValue::Own,
             BuiltinKind::Examining => self.examine(name, given, call),
             BuiltinKind::Changing => {
@@ -284,64 +288,56 @@ impl Execution<'_, '_, '_> {
             }
             BuiltinKind::Names if given.values.is_empty() => AbstractValue::Own,
             BuiltinKind::Attribute => self.read_by_name(given, call),
-            BuiltinKind::Opening if reads(call) => AbstractValue::Own,
+            BuiltinKind::Opening if reads(call) => {
+                AbstractValue::stream_of(AbstractValue::Own, &[])
+            }
             _ => self.doubt(call, format!("`{name}` does more than give a value")),
         }
+    }
+
+    /// `isinstance(x, K)`, for which the metaclass of `K` may have a method, and `issubclass(A, K)`.
+    fn asked_of_class(&mut self, name: &str, given: &Given, call: &ast::ExprCall) -> AbstractValue {
+        let classes = given.values.get(1).cloned().into_iter();
+        let hook = match name {
+            "isinstance" => "__instancecheck__",
+            _ => "__subclasscheck__",
+        };
+        for class in classes.flat_map(|one| [one.element(), one]) {
+            self.run_metaclass(&class, &[hook], call);
+            if let AbstractValue::Class(home, class) = &class {
+                self.run_hook((*home, class, false), "__subclasshook__", call);
+            }
+        }
+        AbstractValue::Constant
     }
 
     fn examine(&mut self, name: &str, given: &Given, call: &ast::ExprCall) -> AbstractValue {
         if calls_arguments(name) {
             self.call_given(given, &call.arguments);
         }
-        let goes_through = matches!(
-            name,
-            "list"
-                | "tuple"
-                | "set"
-                | "frozenset"
-                | "sorted"
-                | "dict"
-                | "enumerate"
-                | "zip"
-                | "reversed"
-                | "sum"
-                | "any"
-                | "all"
-                | "iter"
-        );
-        let elements_stay = matches!(
-            name,
-            "len"
-                | "list"
-                | "tuple"
-                | "iter"
-                | "enumerate"
-                | "zip"
-                | "reversed"
-                | "map"
-                | "filter"
-                | "dict"
-        );
+        for value in &given.values {
+            self.run_examined(name, value, call);
+        }
         let positional = call.arguments.args.len();
-        let unknown = given.values.iter().enumerate().any(|(at, value)| {
-            let examined = value.is_plain() || (elements_stay && value.has_plain_length());
-            !examined
-                || (goes_through && at < positional && matches!(value, AbstractValue::Code { .. }))
-        });
-        if unknown {
+        let mut values = given.values.iter().enumerate();
+        if values.any(|(at, value)| !is_examined(name, value, at < positional)) {
             return self.doubt(
                 call,
                 "it goes through an object, or shows it, by a method that nobody knows",
             );
         }
-        let gives_elements = goes_through || matches!(name, "map" | "filter" | "max" | "min");
+        if !waits(name) && name != "len" {
+            given.values.iter().for_each(|one| self.used_up(one, call));
+        }
+        let gives_elements = goes_through(name) || matches!(name, "map" | "filter" | "max" | "min");
         if !gives_elements || matches!(name, "sum" | "any" | "all") {
             return AbstractValue::Own;
         }
         let found = self.examined_elements(given, calls_arguments(name));
         match name {
-            "map" => AbstractValue::container_of(AbstractValue::Code { own: false }),
+            "map" => AbstractValue::stream_of(AbstractValue::Code { own: false }, &given.values),
             "max" | "min" => found,
+            _ if waits(name) => AbstractValue::stream_of(found, &given.values),
             _ => AbstractValue::container_of(found),
         }
     }
@@ -364,6 +360,7 @@ impl Execution<'_, '_, '_> {
                 AbstractValue::Constant
                 | AbstractValue::Own
                 | AbstractValue::Shared
+                | AbstractValue::Stream { .. }
                 | AbstractValue::Container { .. } => value.element(),
                 other => other.clone(),
             };
@@ -413,22 +410,8 @@ impl Execution<'_, '_, '_> {
     }
 
     fn call_outside(&mut self, name: &str, given: &Given, call: &ast::ExprCall) -> AbstractValue {
-        match name {
-            "logging.getLogger" if given.values.is_empty() => {
-                return AbstractValue::Outside("logging.root".to_owned());
-            }
-            // Warnings are told by themselves.
-            "warnings.warn" | "warnings.warn_explicit" | "warnings.catch_warnings" => {
-                return AbstractValue::Own;
-            }
-            "typing.cast" | "typing_extensions.cast" => {
-                return given
-                    .values
-                    .get(1)
-                    .cloned()
-                    .unwrap_or(AbstractValue::Unknown);
-            }
-            _ => {}
+        if let Some(known) = self.call_known(name, given, call) {
+            return known;
         }
         if changes_first(name) {
             self.changed(&given.first(), call);
@@ -447,7 +430,11 @@ impl Execution<'_, '_, '_> {
             let changed = self.effects_free_value(&out.value);
             self.changed(&changed, call);
         }
-        match &given.general {
+        if is_stream(name) {
+            return AbstractValue::stream_of(given.general.element(), &given.values);
+        }
+        given.values.iter().for_each(|one| self.used_up(one, call));
+        match given.general.clone().gone_through() {
             _ if name == "operator.methodcaller" => AbstractValue::Code { own: true },
             _ if name == "collections.defaultdict" => self.filled_by_default(given, call),
             AbstractValue::Constant | AbstractValue::Own => AbstractValue::Own,
@@ -458,8 +445,88 @@ impl Execution<'_, '_, '_> {
         }
     }
 
+    /// Functions of other libraries of which more is known than that.
+    fn call_known(
+        &mut self,
+        name: &str,
+        given: &Given,
+        call: &ast::ExprCall,
+    ) -> Option<AbstractValue> {
+        Some(match name {
+            "logging.getLogger" if given.values.is_empty() => {
+                AbstractValue::Outside("logging.root".to_owned())
+            }
+            "logging.getLogger" if !self.is_own_logger(call) => AbstractValue::Shared,
+            // Warnings are told by themselves.
+            "warnings.warn" | "warnings.warn_explicit" | "warnings.catch_warnings" => {
+                AbstractValue::Own
+            }
+            "typing.cast" | "typing_extensions.cast" => {
+                let value = given.values.get(1).cloned();
+                value.unwrap_or(AbstractValue::Unknown)
+            }
+            "dataclasses.replace"
+            | "dataclasses.asdict"
+            | "dataclasses.astuple"
+            | "dataclasses.fields" => self.of_data_class(name, given, call),
+            "types.new_class" | "dataclasses.make_dataclass" => {
+                let all = given.values.iter();
+                let all = all.flat_map(|one| [one.element(), one.clone()]);
+                let is_class = |one: &AbstractValue| matches!(one, AbstractValue::Class(..));
+                let classes: Vec<AbstractValue> = all.filter(is_class).collect();
+                classes.into_iter().for_each(|one| self.made_of(one, call));
+                return None;
+            }
+            _ => return None,
+        })
+    }
+
+    /// `replace(config, size=2)` makes another object of the class; the others give what the fields have.
+    fn of_data_class(&mut self, name: &str, given: &Given, call: &ast::ExprCall) -> AbstractValue {
+        let object = given.first();
+        match object {
+            AbstractValue::Instance { home, class, .. } if name == "dataclasses.replace" => {
+                self.invoke(&AbstractValue::Class(home, class), given, call)
+            }
+            AbstractValue::Unknown => {
+                self.doubt(call, "it runs methods of an object that nobody knows")
+            }
+            _ => AbstractValue::container_of(AbstractValue::Code { own: false }),
+        }
+    }
+
+    /// Whether the logger that a call gives is named after the module, or by what a function is given.
+    fn is_own_logger(&self, call: &ast::ExprCall) -> bool {
+        let Some(name) = call.arguments.args.first() else {
+            return false;
+        };
+        let module = self.effects.reader.graph.modules.get(self.home);
+        let own = module.map_or("", |module| module.name.as_str());
+        match name {
+            Expr::StringLiteral(text) => {
+                let rest = text.value.to_str().strip_prefix(own);
+                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+            }
+            Expr::Name(name) if name.id.as_str() == "__package__" => false,
+            Expr::Name(name) if name.id.as_str() == "__name__" => true,
+            Expr::Name(name) => {
+                let mut scopes = self.scopes.iter();
+                scopes.any(|scope| scope.contains_key(name.id.as_str()))
+            }
+            _ => true,
+        }
+    }
+
     /// `defaultdict(list)`, whose elements a call makes when they are looked up.
     fn filled_by_default(&mut self, given: &Given, call: &ast::ExprCall) -> AbstractValue {
+        let filled = self.elements_by_default(given, call);
+        match filled {
+            AbstractValue::Unknown => AbstractValue::Unknown,
+            filled => AbstractValue::stream_of(filled.element(), &[]),
+        }
+    }
+
+    fn elements_by_default(&mut self, given: &Given, call: &ast::ExprCall) -> AbstractValue {
         match given.first() {
             AbstractValue::Builtin(name)
                 if matches!(
@@ -549,161 +616,15 @@ impl Execution<'_, '_, '_> {
         let Expr::Call(call) = expression else {
             return false;
         };
-        let AbstractValue::Function(home, name) = self.effects_free_value(&call.func) else {
-            return false;
-        };
-        let inner = self.effects.inner_functions(self.imported, (home, &name));
+        let callee = self.effects_free_value(&call.func);
+        let (reaches, fails) = (self.reaches.take(), self.fails.take());
+        let given = self.given(&call.arguments);
+        (self.reaches, self.fails) = (reaches, fails);
+        let inner = self
+            .effects
+            .inner_functions(self.imported, &callee, &given.all);
         inner == Some(true)
     }
-}
-
-impl ImportEffects<'_, '_> {
-    /// Calls a function of the tree.
-    fn call_function(
-        &self,
-        imported: usize,
-        (home, name): (usize, &str),
-        given: &AbstractValue,
-    ) -> Option<CallOutcome> {
-        let key = (imported, home, name.to_owned(), given.clone());
-        self.remembered(key, || {
-            let source = self.reader.source(home)?;
-            let mut found = Vec::new();
-            definitions(source.statements(), name, &mut found);
-            let mut all: Option<CallOutcome> = None;
-            for statement in found {
-                let Stmt::FunctionDef(function) = statement else {
-                    return None;
-                };
-                let outcome = self.run((imported, home), function, None, given);
-                all = Some(match all {
-                    Some(known) => CallOutcome {
-                        effect: known.effect.or(outcome.effect),
-                        value: known.value.or(outcome.value),
-                    },
-                    None => outcome,
-                });
-            }
-            all
-        })
-    }
-
-    pub(super) fn remembered(
-        &self,
-        key: super::CallKey,
-        read: impl FnOnce() -> Option<CallOutcome>,
-    ) -> Option<CallOutcome> {
-        if let Some(known) = self.calls.borrow().get(&key) {
-            return known.clone();
-        }
-        // What calls itself counts as unknown.
-        self.calls.borrow_mut().insert(key.clone(), None);
-        let found = self.depth.deeper(read).flatten();
-        self.calls.borrow_mut().insert(key, found.clone());
-        found
-    }
-
-    /// Runs the body of a function with what it is given, and with the object that it belongs to.
-    pub(super) fn run(
-        &self,
-        (imported, home): (usize, usize),
-        function: &ast::StmtFunctionDef,
-        object: Option<AbstractValue>,
-        given: &AbstractValue,
-    ) -> CallOutcome {
-        let mut execution = Execution::new(self, home, imported);
-        execution.called = true;
-        let mut scope = execution.parameters(&function.parameters, object.as_ref(), given);
-        if let Some(
-            AbstractValue::Instance { home, class, .. } | AbstractValue::Class(home, class),
-        ) = &object
-        {
-            execution.class = Some((*home, class.clone()));
-        }
-        for name in locals(&function.body) {
-            scope.entry(name).or_insert(AbstractValue::Constant);
-        }
-        execution.scopes.push(scope);
-        execution.suite(&function.body);
-        let value = match function.is_async {
-            true => AbstractValue::Unknown,
-            false => execution.returned.clone(),
-        };
-        let effect = execution
-            .reaches
-            .take()
-            .map(|(_, what)| format!("`{}` is called there: {what}", function.name));
-        CallOutcome { effect, value }
-    }
-
-    /// Whether no inner function of a function of the tree does more than wrap what it is given.
-    fn inner_functions(&self, imported: usize, (home, name): (usize, &str)) -> Option<bool> {
-        let source = self.reader.source(home)?;
-        let mut found = Vec::new();
-        definitions(source.statements(), name, &mut found);
-        let [Stmt::FunctionDef(function)] = found.as_slice() else {
-            return None;
-        };
-        let given = AbstractValue::Code { own: true };
-        let inner = function
-            .body
-            .iter()
-            .filter_map(|statement| match statement {
-                Stmt::FunctionDef(inner) => Some(inner),
-                _ => None,
-            });
-        let mut inner = inner.peekable();
-        inner.peek()?;
-        Some(inner.all(|inner| {
-            self.depth
-                .deeper(|| {
-                    self.run((imported, home), inner, None, &given)
-                        .effect
-                        .is_none()
-                })
-                .unwrap_or(false)
-        }))
-    }
-}
-
-impl Execution<'_, '_, '_> {
-    /// What the parameters of a function are.
-    fn parameters(
-        &mut self,
-        parameters: &ast::Parameters,
-        object: Option<&AbstractValue>,
-        given: &AbstractValue,
-    ) -> FxHashMap<String, AbstractValue> {
-        let mut scope = FxHashMap::default();
-        let mut object = object.cloned();
-        for parameter in parameters.iter_non_variadic_params() {
-            let name = parameter.name().to_string();
-            if let Some(object) = object.take() {
-                scope.insert(name, object);
-                continue;
-            }
-            let default = parameter.default.as_deref();
-            let default = default.map_or(AbstractValue::Constant, |value| {
-                self.effects_free_value(value)
-            });
-            scope.insert(name, given.clone().or(default.for_others()));
-        }
-        let many = AbstractValue::container_of(given.clone());
-        for variadic in [&parameters.vararg, &parameters.kwarg]
-            .into_iter()
-            .flatten()
-        {
-            scope.insert(variadic.name.to_string(), many.clone());
-        }
-        scope
-    }
-}
-
-/// Names that the body of a function binds, of which none is one of the module.
-fn locals(body: &[Stmt]) -> Vec<String> {
-    let mut names = super::super::harmless::CalledNames::default();
-    ast::visitor::Visitor::visit_body(&mut names, body);
-    names.found.into_iter().collect()
 }
 
 /// Whether a file is opened to be read.
@@ -719,4 +640,41 @@ fn reads(call: &ast::ExprCall) -> bool {
 fn is_super(expression: &Expr) -> bool {
     matches!(expression, Expr::Call(call)
         if matches!(&*call.func, Expr::Name(name) if name.id.as_str() == "super"))
+}
+
+/// Whether a function that Python has itself goes through what it is given.
+fn goes_through(name: &str) -> bool {
+    matches!(
+        name,
+        "list"
+            | "tuple"
+            | "set"
+            | "frozenset"
+            | "sorted"
+            | "dict"
+            | "enumerate"
+            | "zip"
+            | "reversed"
+            | "sum"
+            | "any"
+            | "all"
+            | "iter"
+    )
+}
+
+/// Whether it only does so when somebody goes through what it gives.
+fn waits(name: &str) -> bool {
+    matches!(
+        name,
+        "map" | "filter" | "zip" | "enumerate" | "reversed" | "iter"
+    )
+}
+
+/// Whether nothing of what it is given runs what nobody knows.
+fn is_examined(name: &str, value: &AbstractValue, positional: bool) -> bool {
+    let elements_stay = waits(name) || matches!(name, "len" | "list" | "tuple" | "dict");
+    let object = matches!(value, AbstractValue::Instance { .. });
+    let known = object || value.is_plain() || (elements_stay && value.has_plain_length());
+    let code = goes_through(name) && positional && matches!(value, AbstractValue::Code { .. });
+    known && !code
 }

@@ -75,6 +75,28 @@ impl ImportEffects<'_, '_> {
             .collect()
     }
 
+    /// The metaclasses that a class and those above it name.
+    pub(super) fn metaclasses(&self, home: usize, class: &str, depth: usize) -> Vec<AbstractValue> {
+        let text = self
+            .class_text(home, class)
+            .filter(|_| depth < MAXIMUM_BASES);
+        let Some(classes) = text.as_ref().and_then(ClassText::classes) else {
+            return Vec::new();
+        };
+        let mut found = Vec::new();
+        for class in classes {
+            let mut arguments = class.arguments.iter();
+            let named = arguments.find_map(|all| all.find_keyword("metaclass"));
+            found.extend(named.map(|named| self.value_in(home, &named.value)));
+            for base in self.bases(home, class) {
+                if let AbstractValue::Class(home, base) = base {
+                    found.extend(self.metaclasses(home, &base, depth + 1));
+                }
+            }
+        }
+        found
+    }
+
     /// What a class has under a name, itself or from one above it.
     pub(super) fn member_of_class(
         &self,
@@ -119,9 +141,12 @@ impl ImportEffects<'_, '_> {
         let mut unknown = false;
         for base in self.bases(home, class) {
             match base {
-                AbstractValue::Class(home, class) => {
-                    match self.member_of_class(home, &class, name, depth + 1) {
+                AbstractValue::Class(base_home, class) => {
+                    match self.member_of_class(base_home, &class, name, depth + 1) {
                         ClassMember::None => {}
+                        ClassMember::Held(value) if base_home != home => {
+                            return ClassMember::Held(value.for_others());
+                        }
                         other => return other,
                     }
                 }
@@ -152,11 +177,11 @@ impl ImportEffects<'_, '_> {
                 Stmt::Assign(assign)
                     if assign.targets.iter().any(|target| is_named(target, name)) =>
                 {
-                    found = ClassMember::Held(self.value_in(home, &assign.value));
+                    found = ClassMember::Held(self.own_value_in(home, &assign.value));
                 }
                 Stmt::AnnAssign(assign) if is_named(&assign.target, name) => {
                     if let Some(value) = &assign.value {
-                        found = ClassMember::Held(self.value_in(home, value));
+                        found = ClassMember::Held(self.own_value_in(home, value));
                     }
                 }
                 Stmt::ClassDef(inner) if inner.name.as_str() == name => {
@@ -221,7 +246,7 @@ impl ImportEffects<'_, '_> {
     }
 
     /// How often the text of a module sets an attribute of that name.
-    fn sets_of(&self, home: usize, name: &str) -> usize {
+    pub(super) fn sets_of(&self, home: usize, name: &str) -> usize {
         let path = self
             .reader
             .graph
@@ -244,8 +269,13 @@ impl ImportEffects<'_, '_> {
     }
 
     pub(super) fn value_in(&self, home: usize, expression: &Expr) -> AbstractValue {
+        self.own_value_in(home, expression).for_others()
+    }
+
+    /// What an expression gives to the module that has it.
+    fn own_value_in(&self, home: usize, expression: &Expr) -> AbstractValue {
         let mut execution = Execution::new(self, home, home);
-        execution.effects_free_value(expression).for_others()
+        execution.effects_free_value(expression)
     }
 
     /// Runs a method of a class, or of one above it.
@@ -309,15 +339,16 @@ impl ImportEffects<'_, '_> {
             .class_text(home, class)
             .filter(|_| depth < MAXIMUM_BASES)?;
         let found = text.class()?;
-        let metaclass = found.arguments.iter().any(|all| {
-            all.find_keyword("metaclass").is_some_and(|meta| {
-                !matches!(self.value_in(home, &meta.value), AbstractValue::Outside(name) if is_plain_base(&name))
-            })
-        });
-        if metaclass || method_of(found, "__del__").is_some() {
+        if method_of(found, "__del__").is_some() {
             return None;
         }
         let mut effect = self.run_factories(imported, home, found)?;
+        if depth == 0 {
+            let mut execution = Execution::new(self, home, imported);
+            let whole = AbstractValue::Class(home, class.to_owned());
+            execution.run_metaclass(&whole, &["__call__"], found);
+            effect = effect.or(execution.reaches.map(|(_, what)| what));
+        }
         for name in ["__new__", "__init__", "__post_init__"] {
             if method_of(found, name).is_some() {
                 let object = AbstractValue::Instance {
@@ -408,7 +439,9 @@ impl Execution<'_, '_, '_> {
             // A method that changes what others have.
             AbstractValue::Shared if changes_itself(name) => AbstractValue::Code { own: false },
             AbstractValue::Constant | AbstractValue::Own | AbstractValue::Shared => base,
-            AbstractValue::Container { .. } => AbstractValue::Code { own: false },
+            AbstractValue::Container { .. } | AbstractValue::Stream { .. } => {
+                AbstractValue::Code { own: false }
+            }
             // Functions that dispatch by types take more of them.
             AbstractValue::Function(home, _) if name == "register" && home == self.imported => {
                 AbstractValue::Outside("functools.singledispatch".to_owned())
@@ -426,7 +459,10 @@ impl Execution<'_, '_, '_> {
             AbstractValue::Function(..)
             | AbstractValue::Method { .. }
             | AbstractValue::Code { .. } => AbstractValue::Unknown,
-            AbstractValue::Module(module) => self.member(module, name),
+            AbstractValue::Module(module) => {
+                self.asked_of_module(module, name, at);
+                self.member(module, name)
+            }
             AbstractValue::Outside(of) => AbstractValue::Outside(format!("{of}.{name}")),
             AbstractValue::Builtin(of) => AbstractValue::Builtin(format!("{of}.{name}")),
             AbstractValue::Class(home, class) => self.attribute_of_class(home, &class, name, at),
@@ -458,15 +494,27 @@ impl Execution<'_, '_, '_> {
             },
             ClassMember::Property(..) => AbstractValue::Code { own: false },
             ClassMember::Held(_) if self.is_enum(home, class, 0) => AbstractValue::Constant,
-            ClassMember::Held(value) => value,
+            ClassMember::Held(value) => self.of_class(home, value),
             ClassMember::None if self.is_enum(home, class, 0) => AbstractValue::Constant,
-            ClassMember::None => AbstractValue::Code {
-                own: home == self.imported,
-            },
+            ClassMember::None => {
+                let whole = AbstractValue::Class(home, class.to_owned());
+                self.run_metaclass(&whole, &["__getattr__", name], at);
+                AbstractValue::Code {
+                    own: home == self.imported,
+                }
+            }
             ClassMember::Unknown if self.has_plain_metaclass(home, class, 0) => {
                 AbstractValue::Unknown
             }
             ClassMember::Unknown => self.doubt(at, "nobody knows what reading this attribute does"),
+        }
+    }
+
+    /// What a class of a module has, for what is imported.
+    fn of_class(&self, home: usize, value: AbstractValue) -> AbstractValue {
+        match home == self.imported {
+            true => value,
+            false => value.for_others(),
         }
     }
 
@@ -509,7 +557,7 @@ impl Execution<'_, '_, '_> {
                     _ => self.doubt(at, format!("nobody knows what the property `{name}` does")),
                 }
             }
-            ClassMember::Held(value) if value.is_plain() => value,
+            ClassMember::Held(value) if value.is_plain() => self.of_class(home, value),
             ClassMember::None => self.attribute_set_when_made((home, class, own), name, at),
             ClassMember::Held(_) | ClassMember::Unknown => {
                 self.doubt(at, "nobody knows what reading this attribute does")
@@ -527,6 +575,9 @@ impl Execution<'_, '_, '_> {
         let missing = self.effects.member_of_class(home, class, "__getattr__", 0);
         match missing {
             ClassMember::None => {
+                if self.effects.is_set_by_others(home, class, name) {
+                    self.may_fail(at, "it needs an attribute that others set first");
+                }
                 let value = self.effects.set_when_made(home, class, name, 0);
                 match value.unwrap_or(AbstractValue::Unknown) {
                     // What was put into it since is not known.
@@ -648,7 +699,10 @@ fn decorated_by(function: &ast::StmtFunctionDef, name: &str) -> bool {
 }
 
 /// The method of a class; the first of a property is what reads it.
-fn method_of<'c>(class: &'c ast::StmtClassDef, name: &str) -> Option<&'c ast::StmtFunctionDef> {
+pub(super) fn method_of<'c>(
+    class: &'c ast::StmtClassDef,
+    name: &str,
+) -> Option<&'c ast::StmtFunctionDef> {
     class.body.iter().find_map(|statement| match statement {
         Stmt::FunctionDef(function) if function.name.as_str() == name => Some(function),
         _ => None,

@@ -8,6 +8,29 @@ use super::{
     values::AbstractValue,
 };
 
+/// What a metaclass may have for its classes to be compared, hashed or shown.
+const COMPARING: [&str; 9] = [
+    "__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__", "__hash__", "__repr__", "__str__",
+];
+
+/// What it may have for operators.
+const OPERATORS: [&str; 14] = [
+    "__or__",
+    "__ror__",
+    "__and__",
+    "__rand__",
+    "__xor__",
+    "__add__",
+    "__radd__",
+    "__sub__",
+    "__mul__",
+    "__rmul__",
+    "__matmul__",
+    "__truediv__",
+    "__invert__",
+    "__rshift__",
+];
+
 impl Execution<'_, '_, '_> {
     /// Evaluates an expression.
     pub(super) fn value(&mut self, expression: &Expr) -> AbstractValue {
@@ -36,7 +59,7 @@ impl Execution<'_, '_, '_> {
                 AbstractValue::container_of(self.elements(&all.elts))
             }
             Expr::Dict(all) => self.dictionary(all),
-            Expr::BinOp(operation) => self.operated(&operation.left, &operation.right),
+            Expr::BinOp(operation) => self.operated(operation),
             Expr::UnaryOp(operation) => {
                 let value = self.value(&operation.operand);
                 if operation.op == ast::UnaryOp::Not {
@@ -84,7 +107,10 @@ impl Execution<'_, '_, '_> {
             }
             Expr::ListComp(all) => self.comprehension(&all.generators, &[&all.elt]),
             Expr::SetComp(all) => self.comprehension(&all.generators, &[&all.elt]),
-            Expr::Generator(all) => self.comprehension(&all.generators, &[&all.elt]),
+            Expr::Generator(all) => {
+                let made = self.comprehension(&all.generators, &[&all.elt]);
+                AbstractValue::stream_of(made.element(), &[])
+            }
             Expr::DictComp(all) => {
                 let key = all.key.as_deref();
                 let parts: Vec<&Expr> = key.into_iter().chain([&*all.value]).collect();
@@ -99,14 +125,10 @@ impl Execution<'_, '_, '_> {
     }
 
     fn formatted(&mut self, text: &ast::ExprFString) -> AbstractValue {
-        let parts: Vec<&Expr> = text
-            .value
+        let mut parts: Vec<&Expr> = Vec::new();
+        text.value
             .elements()
-            .filter_map(|element| match element {
-                ast::InterpolatedStringElement::Interpolation(part) => Some(&*part.expression),
-                ast::InterpolatedStringElement::Literal(_) => None,
-            })
-            .collect();
+            .for_each(|element| shown(element, &mut parts));
         parts.into_iter().for_each(|part| self.compared(part));
         AbstractValue::Constant
     }
@@ -137,7 +159,10 @@ impl Execution<'_, '_, '_> {
     /// Evaluates what is compared, hashed or shown.
     pub(super) fn compared(&mut self, expression: &Expr) {
         let value = self.value(expression);
-        if !value.is_plain() {
+        self.run_metaclass(&value, &COMPARING, expression);
+        if let AbstractValue::Instance { .. } = value {
+            self.run_shown(&value, expression);
+        } else if !value.is_plain() {
             self.doubt(
                 expression,
                 "it is compared or shown, by a method that nobody knows",
@@ -145,10 +170,14 @@ impl Execution<'_, '_, '_> {
         }
     }
 
-    fn operated(&mut self, left: &Expr, right: &Expr) -> AbstractValue {
+    fn operated(&mut self, operation: &ast::ExprBinOp) -> AbstractValue {
+        let (left, right) = (&*operation.left, &*operation.right);
         let one = self.value(left);
-        let one = self.operand(one, left);
         let two = self.value(right);
+        if let Some(made) = self.operator_of_objects((&one, &two), operation.op, operation) {
+            return made;
+        }
+        let one = self.operand(one, left);
         let two = self.operand(two, right);
         one.or(two)
     }
@@ -172,6 +201,7 @@ impl Execution<'_, '_, '_> {
             ),
             // Unions of types.
             AbstractValue::Class(..) | AbstractValue::Builtin(_) | AbstractValue::Code { .. } => {
+                self.run_metaclass(&value, &OPERATORS, at);
                 AbstractValue::Code { own: false }
             }
             _ => self.doubt(at, "nobody knows what this operator does there"),
@@ -194,7 +224,10 @@ impl Execution<'_, '_, '_> {
 
     /// Whether a value is true.
     pub(super) fn asked(&mut self, value: &AbstractValue, at: &impl ruff_text_size::Ranged) {
-        if !value.has_plain_length() {
+        self.run_metaclass(value, &["__bool__", "__len__"], at);
+        if let AbstractValue::Instance { .. } = value {
+            self.run_examined("bool", value, at);
+        } else if !value.has_plain_length() {
             self.doubt(
                 at,
                 "whether this is true is for a method to say that nobody knows",
@@ -205,13 +238,42 @@ impl Execution<'_, '_, '_> {
     fn comparison(&mut self, compare: &ast::ExprCompare) -> AbstractValue {
         let identity = |op: &ast::CmpOp| matches!(op, ast::CmpOp::Is | ast::CmpOp::IsNot);
         let plain = compare.ops.iter().all(identity);
-        for side in std::iter::once(&*compare.left).chain(&compare.comparators) {
-            match plain {
-                true => drop(self.value(side)),
-                false => self.compared(side),
+        let sides: Vec<&Expr> = std::iter::once(&*compare.left)
+            .chain(&compare.comparators)
+            .collect();
+        for side in &sides {
+            match self.effects_free_value(side) {
+                AbstractValue::Instance { .. } => drop(self.value(side)),
+                _ if plain => drop(self.value(side)),
+                _ => self.compared(side),
+            }
+        }
+        for (op, pair) in compare.ops.iter().zip(sides.windows(2)) {
+            if let [one, two] = pair {
+                let both = (self.effects_free_value(one), self.effects_free_value(two));
+                self.compare_objects((&both.0, &both.1), *op, *one);
+            }
+        }
+        for (op, side) in compare.ops.iter().zip(&compare.comparators) {
+            if matches!(op, ast::CmpOp::In | ast::CmpOp::NotIn) {
+                self.looked_through(side);
             }
         }
         AbstractValue::Constant
+    }
+
+    /// `x in place`
+    fn looked_through(&mut self, place: &Expr) {
+        let value = self.effects_free_value(place);
+        self.run_metaclass(&value, &["__contains__", "__iter__", "__getitem__"], place);
+        self.used_up(&value, place);
+    }
+
+    /// Something is read: whether that changes what others have, too.
+    pub(super) fn used_up(&mut self, value: &AbstractValue, at: &impl ruff_text_size::Ranged) {
+        if value.is_used_up() {
+            self.doubt(at, "it uses up, or adds to, what others have, too");
+        }
     }
 
     fn subscript(&mut self, subscript: &ast::ExprSubscript) -> AbstractValue {
@@ -224,6 +286,9 @@ impl Execution<'_, '_, '_> {
                 subscript,
                 "it needs something of the process that need not be there",
             );
+        }
+        if self.is_to_be_filled(&subscript.value, &subscript.slice) {
+            self.may_fail(subscript, "it needs what others put there first");
         }
         if !index.is_plain()
             && !matches!(base, AbstractValue::Class(..) | AbstractValue::Outside(_))
@@ -244,13 +309,20 @@ impl Execution<'_, '_, '_> {
             AbstractValue::Constant
             | AbstractValue::Own
             | AbstractValue::Shared
-            | AbstractValue::Container { .. } => base.element(),
+            | AbstractValue::Stream { .. }
+            | AbstractValue::Container { .. } => {
+                self.used_up(&base, subscript);
+                base.element()
+            }
             AbstractValue::Class(home, class) => {
+                let whole = AbstractValue::Class(home, class.clone());
+                self.run_metaclass(&whole, &["__getitem__"], subscript);
                 self.run_hook((home, &class, false), "__class_getitem__", subscript);
                 AbstractValue::Class(home, class)
             }
             AbstractValue::Outside(_) | AbstractValue::Builtin(_) => base,
             AbstractValue::Code { .. } => AbstractValue::Unknown,
+            AbstractValue::Instance { .. } => self.looked_up_in_object(&base, &index, subscript),
             _ => self.doubt(subscript, "nobody knows what looking this up does"),
         }
     }
@@ -269,7 +341,17 @@ impl Execution<'_, '_, '_> {
             AbstractValue::Constant
             | AbstractValue::Own
             | AbstractValue::Shared
-            | AbstractValue::Container { .. } => value.element(),
+            | AbstractValue::Stream { .. }
+            | AbstractValue::Container { .. } => {
+                self.used_up(value, at);
+                value.element()
+            }
+            AbstractValue::Instance { .. } => {
+                match self.run_method(value, "__iter__", &AbstractValue::Constant, at) {
+                    Some(_) => AbstractValue::Unknown,
+                    None => self.doubt(at, "nobody knows what going through this does"),
+                }
+            }
             _ => self.doubt(at, "nobody knows what going through this does"),
         }
     }
@@ -344,6 +426,19 @@ impl Execution<'_, '_, '_> {
             other => drop(self.value(other)),
         }
     }
+}
+
+/// The expressions of a part of a text that are shown there, or say how.
+fn shown<'e>(element: &'e ast::InterpolatedStringElement, parts: &mut Vec<&'e Expr>) {
+    let ast::InterpolatedStringElement::Interpolation(part) = element else {
+        return;
+    };
+    parts.push(&part.expression);
+    let specification = part
+        .format_spec
+        .iter()
+        .flat_map(|spec| spec.elements.iter());
+    specification.for_each(|element| shown(element, parts));
 }
 
 /// The names with their attributes that an expression reads.

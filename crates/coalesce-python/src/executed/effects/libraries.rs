@@ -48,11 +48,13 @@ const PLAIN_BASES: [&str; 27] = [
 ];
 
 /// What else of other libraries does nothing but give a value, by the beginnings of the names.
-const PLAIN_CALLS: [&str; 76] = [
+const PLAIN_CALLS: [&str; 82] = [
     "astropy.coordinates.",
     "astropy.time.Time",
     "astropy.units.",
     "codecs.lookup",
+    "cupy.cuda.is_available",
+    "cupy.cuda.runtime.getDeviceCount",
     "distutils.version.",
     "email.utils.",
     "functools.",
@@ -81,6 +83,7 @@ const PLAIN_CALLS: [&str; 76] = [
     "locale.getpreferredencoding",
     "logging.StreamHandler",
     "numba.cfunc",
+    "numba.cuda.is_available",
     "numba.cuda.jit",
     "numba.guvectorize",
     "numba.jit",
@@ -105,6 +108,7 @@ const PLAIN_CALLS: [&str; 76] = [
     "pyparsing.",
     "pytest.approx",
     "pytest.fixture",
+    "pytest.importorskip",
     "pytest.mark.",
     "pytest.param",
     "rich.style.Style",
@@ -119,6 +123,8 @@ const PLAIN_CALLS: [&str; 76] = [
     "sys.getdefaultencoding",
     "sys.getfilesystemencoding",
     "sys.getrecursionlimit",
+    "torch.cuda.device_count",
+    "torch.cuda.is_available",
     "torch.device",
     "torch.finfo",
     "torch.no_grad",
@@ -188,12 +194,13 @@ const CALLING: [&str; 17] = [
 ];
 
 /// Methods that change what they belong to.
-const CHANGING_METHODS: [&str; 37] = [
+const CHANGING_METHODS: [&str; 38] = [
     "add",
     "addFilter",
     "addHandler",
     "add_argument",
     "add_argument_group",
+    "add_mutually_exclusive_group",
     "add_parser",
     "add_subparsers",
     "append",
@@ -344,6 +351,19 @@ pub fn calls_arguments(name: &str) -> bool {
 /// Whether it only holds what it is given, and runs nothing of it before it is used.
 pub fn only_holds(name: &str) -> bool {
     begins(name, &HOLDING)
+}
+
+/// Whether it gives what reading changes: an iterator, a file, a queue.
+pub fn is_stream(name: &str) -> bool {
+    let makers = [
+        "itertools.",
+        "io.StringIO",
+        "io.BytesIO",
+        "io.open",
+        "queue.",
+        "multiprocessing.Queue",
+    ];
+    begins(name, &makers)
 }
 
 /// A method that changes what it belongs to.

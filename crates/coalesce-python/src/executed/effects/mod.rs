@@ -9,8 +9,11 @@ mod bases;
 mod calls;
 mod classes;
 mod expressions;
+mod filled;
+mod functions;
 mod libraries;
 mod names;
+mod objects;
 mod statements;
 mod values;
 

@@ -75,9 +75,10 @@ impl ImportEffects<'_, '_> {
             .reduce(AbstractValue::or)
             .unwrap_or(AbstractValue::Unknown);
         match value {
-            AbstractValue::Own | AbstractValue::Shared | AbstractValue::Container { .. } => {
-                self.filled(module, name, value)
-            }
+            AbstractValue::Own
+            | AbstractValue::Shared
+            | AbstractValue::Stream { .. }
+            | AbstractValue::Container { .. } => self.filled(module, name, value),
             value => value,
         }
     }
@@ -105,9 +106,13 @@ impl ImportEffects<'_, '_> {
                 false => value,
             });
         }
-        match held {
-            AbstractValue::Constant | AbstractValue::Own => value,
-            held => value.or(AbstractValue::container_of(held)),
+        match (held, value) {
+            (AbstractValue::Constant | AbstractValue::Own, value) => value,
+            (held, AbstractValue::Stream { own, element }) => AbstractValue::Stream {
+                own,
+                element: Box::new(element.or(held)),
+            },
+            (held, value) => value.or(AbstractValue::container_of(held)),
         }
     }
 

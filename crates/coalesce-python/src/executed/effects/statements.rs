@@ -4,7 +4,7 @@ use ruff_python_ast::{self as ast, ExceptHandler, Expr, Stmt};
 use ruff_text_size::Ranged;
 use rustc_hash::FxHashMap;
 
-use super::{Execution, values::AbstractValue};
+use super::{Execution, calls::Given, values::AbstractValue};
 use crate::analysis::predicates::{is_run_as_program, is_type_checking};
 
 impl Execution<'_, '_, '_> {
@@ -71,14 +71,43 @@ impl Execution<'_, '_, '_> {
                 parts
                     .into_iter()
                     .flatten()
-                    .for_each(|part| drop(self.value(part)));
+                    .for_each(|part| self.raised(part));
             }
             Stmt::Global(found) => self
                 .globals
                 .extend(found.names.iter().map(ToString::to_string)),
             Stmt::Import(_) | Stmt::ImportFrom(_) if self.called => self.import(statement),
+            Stmt::ImportFrom(_) => self.asked_of_modules(statement),
             Stmt::IpyEscapeCommand(_) => drop(self.doubt(statement, "nobody knows what it does")),
             _ => {}
+        }
+    }
+
+    /// What is raised: a class makes an object of itself.
+    fn raised(&mut self, part: &Expr) {
+        let value = self.value(part);
+        if let AbstractValue::Class(..) = value {
+            let nothing = Given::only(AbstractValue::Constant);
+            self.invoke(&value, &nothing, part);
+        }
+    }
+
+    /// `from .base import name`, where `__getattr__` of the module gives the name.
+    fn asked_of_modules(&mut self, statement: &Stmt) {
+        let reader = self.effects.reader;
+        let start = reader.source(self.home).map_or(0, |source| source.start());
+        let at = statement.range().start().to_u32() + start;
+        let graph = reader.graph;
+        let facts = graph.facts.get(self.home);
+        let mut imports = facts.into_iter().flat_map(|facts| &facts.imports);
+        let Some(import) = imports.find(|import| import.span.start == at) else {
+            return;
+        };
+        let Some(module) = graph.base_module(self.home, import) else {
+            return;
+        };
+        for leaf in &import.leaves {
+            self.asked_of_module(module, &leaf.name.text, statement);
         }
     }
 
@@ -150,6 +179,7 @@ impl Execution<'_, '_, '_> {
 
     fn class(&mut self, class: &ast::StmtClassDef) {
         class.bases().iter().for_each(|base| self.base(base));
+        self.members_of_enumeration(class);
         let keywords = class.arguments.iter().flat_map(|all| all.keywords.iter());
         for keyword in keywords {
             let value = self.value(&keyword.value);
@@ -173,6 +203,9 @@ impl Execution<'_, '_, '_> {
             false => AbstractValue::Code { own: true },
         };
         let value = self.decorated(&class.decorator_list, made);
+        if self.class.is_some() && !self.called {
+            self.held_by_class(&value, class);
+        }
         self.bind(&class.name, value);
     }
 
@@ -244,7 +277,7 @@ impl Execution<'_, '_, '_> {
                 self.compared(&subscript.slice);
                 match base {
                     AbstractValue::Instance { .. } => {
-                        drop(self.doubt(target, "nobody knows what setting this does"));
+                        self.set_in_object(&base, &subscript.slice, (value, target));
                     }
                     base => {
                         self.store(&subscript.value, value);
@@ -359,13 +392,14 @@ impl Execution<'_, '_, '_> {
                 }
                 AbstractValue::Constant
                 | AbstractValue::Own
+                | AbstractValue::Stream { own: true, .. }
                 | AbstractValue::Code { own: true } => {}
                 AbstractValue::Unknown if self.is_manager(&item.context_expr) => {}
                 _ => drop(self.doubt(&item.context_expr, "nobody knows what entering this does")),
             }
             if let Some(target) = &item.optional_vars {
                 let held = match value {
-                    AbstractValue::Own => AbstractValue::Own,
+                    AbstractValue::Own | AbstractValue::Stream { own: true, .. } => value,
                     _ => AbstractValue::Unknown,
                 };
                 self.assign(target, &held);
@@ -392,16 +426,20 @@ impl Execution<'_, '_, '_> {
                 let value = self.value(guard);
                 self.asked(&value, &**guard);
             }
-            if !matches!(
-                &case.pattern,
-                ast::Pattern::MatchValue(_)
-                    | ast::Pattern::MatchSingleton(_)
-                    | ast::Pattern::MatchOr(_)
-            ) && !matches!(&case.pattern, ast::Pattern::MatchAs(one) if one.pattern.is_none())
-            {
-                self.doubt(&case.pattern, "nobody knows what this pattern runs");
-            }
+            self.pattern(&case.pattern);
             self.suite(&case.body);
+        }
+    }
+
+    fn pattern(&mut self, pattern: &ast::Pattern) {
+        match pattern {
+            ast::Pattern::MatchValue(found) => self.compared(&found.value),
+            ast::Pattern::MatchSingleton(_) => {}
+            ast::Pattern::MatchOr(found) => {
+                found.patterns.iter().for_each(|one| self.pattern(one));
+            }
+            ast::Pattern::MatchAs(one) if one.pattern.is_none() => {}
+            other => drop(self.doubt(other, "nobody knows what this pattern runs")),
         }
     }
 }

@@ -16,6 +16,13 @@ pub enum AbstractValue {
         /// What all its elements are.
         element: Box<Self>,
     },
+    /// What reading changes: an iterator, a file, a queue, a `defaultdict`.
+    Stream {
+        /// Made here.
+        own: bool,
+        /// What all that it gives are.
+        element: Box<Self>,
+    },
     /// Comparing it, showing it and reading an attribute of it run nothing; calling it runs what nobody knows.
     Code {
         /// Made here.
@@ -97,6 +104,16 @@ impl AbstractValue {
                 own: own && too,
                 element: Box::new(element.or(*two)),
             },
+            (
+                Self::Stream { own, element },
+                Self::Stream {
+                    own: too,
+                    element: two,
+                },
+            ) => Self::Stream {
+                own: own && too,
+                element: Box::new(element.or(*two)),
+            },
             (Self::Container { own, element }, other @ (Self::Own | Self::Shared))
             | (other @ (Self::Own | Self::Shared), Self::Container { own, element }) => {
                 Self::Container {
@@ -124,6 +141,10 @@ impl AbstractValue {
                 own: false,
                 element: Box::new(element.for_others()),
             },
+            Self::Stream { element, .. } => Self::Stream {
+                own: false,
+                element: Box::new(element.for_others()),
+            },
             Self::Code { .. } => Self::Code { own: false },
             Self::Instance { home, class, .. } => Self::Instance {
                 home,
@@ -146,6 +167,7 @@ impl AbstractValue {
             Self::Constant
                 | Self::Own
                 | Self::Container { own: true, .. }
+                | Self::Stream { own: true, .. }
                 | Self::Code { own: true }
                 | Self::Instance { own: true, .. }
         )
@@ -167,7 +189,7 @@ impl AbstractValue {
             Self::Constant => Self::Constant,
             Self::Own => Self::Own,
             Self::Shared => Self::Shared,
-            Self::Container { element, .. } => (**element).clone(),
+            Self::Container { element, .. } | Self::Stream { element, .. } => (**element).clone(),
             _ => Self::Unknown,
         }
     }
@@ -175,6 +197,30 @@ impl AbstractValue {
     /// Whether asking for its length, or whether it is true, runs nothing of the tree.
     pub fn has_plain_length(&self) -> bool {
         self.is_plain() || matches!(self, Self::Container { .. })
+    }
+
+    /// What gives such elements and is made here; `of` is what it takes them from.
+    #[must_use]
+    pub fn stream_of(elements: Self, of: &[Self]) -> Self {
+        let uses_up = |value: &Self| matches!(value, Self::Stream { own: false, .. });
+        Self::Stream {
+            own: !of.iter().any(uses_up),
+            element: Box::new(elements),
+        }
+    }
+
+    /// What is left of it once somebody has gone through it.
+    #[must_use]
+    pub fn gone_through(self) -> Self {
+        match self {
+            Self::Stream { element, .. } => Self::container_of(*element),
+            other => other,
+        }
+    }
+
+    /// Whether reading it changes what others have, too.
+    pub fn is_used_up(&self) -> bool {
+        matches!(self, Self::Stream { own: false, .. })
     }
 
     /// A container made here of such elements.

@@ -18,6 +18,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::{
     apart, identity, refusal,
     results::{self, Results},
+    senses::{Sense, Senses},
     signatures::{Swap, is_called},
     told_apart,
 };
@@ -28,9 +29,6 @@ use crate::{
     parser::parse_module,
     rewrite::mapping::Mapping,
 };
-
-/// How far definitions are followed that the texts need.
-const MAXIMUM_DEPTH: usize = 4;
 
 /// What is known of a definition and the one that takes its place.
 pub(super) enum Comparison {
@@ -74,20 +72,23 @@ pub(super) fn compare(mapping: &Mapping<'_>, swap: &Swap, modules: &Modules<'_>)
             Results::Unknown(why) => Comparison::Unknown(why),
         };
     }
-    let other = old
-        .names()
-        .zip(new.names())
-        .find(|(a, b)| !means_same(mapping, (&old, a), (&new, b), modules, MAXIMUM_DEPTH));
-    let path = mapping
-        .graph
-        .modules
-        .get(swap.source)
-        .map(|module| &module.path);
-    match other.zip(path) {
-        Some(((a, b), path)) => {
-            Comparison::MeansAnother(means_another(mapping, swap, (&old, a), (&new, b), path))
+    let mut senses = Senses::new(mapping, modules);
+    let path = mapping.graph.modules.get(swap.source);
+    match (senses.first_other(&old, &new), path) {
+        (Some((a, b, Sense::Another)), Some(module)) => Comparison::MeansAnother(means_another(
+            mapping,
+            swap,
+            (&old, a),
+            (&new, b),
+            &module.path,
+        )),
+        (Some((_, _, Sense::Unlike(what))), _) => {
+            let (from, to) = (&swap.from, &swap.to);
+            Comparison::Unknown(format!(
+                "`{from}` and `{to}` have the same text, and {what}"
+            ))
         }
-        None => match kept_apart(mapping, (&old, &new), swap, modules) {
+        _ => match kept_apart(mapping, (&old, &new), swap, modules) {
             Some(why) => Comparison::TwoObjects(why, old.span),
             None => Comparison::Same,
         },
@@ -187,16 +188,26 @@ fn own_things(
     ))
 }
 
-/// The definition that the first name of a use leads to.
+/// The definition that a use leads to: by its first name, or below the modules that it names.
 fn definition_of(
     mapping: &Mapping<'_>,
     of: &Definition,
     used: &Use,
     modules: &Modules<'_>,
 ) -> Option<Definition> {
-    let root = used.chain.first()?;
-    match mapping.graph.member(of.module, &root.text) {
-        Entity::Item(home, item) => Definition::new(mapping, home, &item, modules),
+    let (home, item) = item_of(mapping, of, used)?;
+    Definition::new(mapping, home, &item, modules)
+}
+
+/// The module and the name of what a use leads to, if the tree has it.
+pub(super) fn item_of(
+    mapping: &Mapping<'_>,
+    of: &Definition,
+    used: &Use,
+) -> Option<(usize, String)> {
+    let names = used.chain.iter().map(|name| name.text.as_str());
+    match mapping.graph.follow(of.module, None, names).end {
+        Entity::Item(home, item) => Some((home, item)),
         _ => None,
     }
 }
@@ -314,8 +325,8 @@ impl ReadModule {
 
 /// A definition at module level, in its file.
 pub(super) struct Definition {
-    module: usize,
-    item: String,
+    pub(super) module: usize,
+    pub(super) item: String,
     read: Rc<ReadModule>,
     pub(super) statement: Stmt,
     pub(super) span: ByteSpan,
@@ -323,7 +334,7 @@ pub(super) struct Definition {
 
 impl Definition {
     /// The one definition of an item; none where there are several, or something else binds it.
-    fn new(
+    pub(super) fn new(
         mapping: &Mapping<'_>,
         module: usize,
         item: &str,
@@ -352,7 +363,7 @@ impl Definition {
     }
 
     /// Whether both say the same, their own names and their documentation aside.
-    fn has_text_of(&self, other: &Self) -> bool {
+    pub(super) fn has_text_of(&self, other: &Self) -> bool {
         ComparableStmt::from(&self.statement) == ComparableStmt::from(&other.statement)
     }
 
@@ -411,36 +422,8 @@ impl Definition {
     }
 }
 
-/// Whether two uses at one place of equal texts mean the same.
-fn means_same(
-    mapping: &Mapping<'_>,
-    (old, a): (&Definition, &Use),
-    (new, b): (&Definition, &Use),
-    modules: &Modules<'_>,
-    depth: usize,
-) -> bool {
-    let (was, is) = (old.meaning(mapping, a), new.meaning(mapping, b));
-    let names = a.chain.first().zip(b.chain.first());
-    let own = names.is_some_and(|(a, b)| a.text == old.item && b.text == new.item);
-    if was == is || own || depth == 0 {
-        return true;
-    }
-    // Each module may have the same helper of its own.
-    let (Some(old), Some(new)) = (
-        definition_of(mapping, old, a, modules),
-        definition_of(mapping, new, b, modules),
-    ) else {
-        return false;
-    };
-    old.has_text_of(&new)
-        && old
-            .names()
-            .zip(new.names())
-            .all(|(a, b)| means_same(mapping, (&old, a), (&new, b), modules, depth - 1))
-}
-
 /// The statements of a `try` or an `if`, of all its branches.
-fn body_of(statement: &Stmt) -> Option<Vec<&Stmt>> {
+pub(super) fn body_of(statement: &Stmt) -> Option<Vec<&Stmt>> {
     let bodies: Vec<&[Stmt]> = match statement {
         Stmt::Try(found) => {
             let handlers = found.handlers.iter();

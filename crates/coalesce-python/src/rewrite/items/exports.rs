@@ -1,7 +1,7 @@
 //! Where definitions go in a file, and what a file exports once they are there: `__all__` and star
 //! imports.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use coalesce_model::{
     ByteSpan, Edit, Form, LanguagePlan, Texts, Unproven, UnprovenKind, finding::codes,
@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     analysis::Analysis,
-    facts::{Content, ImportStatement},
+    facts::{Content, ImportStatement, PythonFacts},
     graph::Entity,
     rewrite::{
         export_list::ExportList,
@@ -26,6 +26,7 @@ use crate::{
         file::{File, FileEdits, Reference},
         imports::relative,
         mapping::Mapping,
+        places::is_test,
     },
 };
 
@@ -639,11 +640,12 @@ fn loses(
         let used = used || analysis.reads_before_binding(&moved.item);
         let mut listed = analysis.all.iter().flatten();
         let listed = listed.any(|entry| entry.text == moved.item);
-        // A module of imports alone is there for who is outside of the tree.
-        let passes_on = graph
-            .facts
-            .get(user)
-            .is_some_and(|facts| facts.content == Content::Imports);
+        // A module that defines nothing is there for who is outside of the tree, whatever its imports stand in.
+        let imports_alone = |facts: &Arc<PythonFacts>| {
+            let test = is_test(module.path.file_name());
+            facts.content == Content::Imports || (facts.defines.is_empty() && !test)
+        };
+        let passes_on = graph.facts.get(user).is_some_and(imports_alone);
         if !(used || listed || module.package || imported || passes_on) {
             continue;
         }

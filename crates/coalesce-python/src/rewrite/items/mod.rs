@@ -32,6 +32,7 @@ mod reflection;
 mod rename;
 mod results;
 mod roles;
+mod senses;
 mod set_by_parts;
 mod shims;
 mod signatures;

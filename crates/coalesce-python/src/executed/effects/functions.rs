@@ -1,0 +1,205 @@
+//! Bodies of functions of the tree, run with what they are given.
+
+use ruff_python_ast::{self as ast, Stmt};
+use rustc_hash::FxHashMap;
+
+use super::{
+    CallOutcome, Execution, ImportEffects, classes::method_of, names::definitions,
+    values::AbstractValue,
+};
+
+impl ImportEffects<'_, '_> {
+    /// Calls a function of the tree.
+    pub(super) fn call_function(
+        &self,
+        imported: usize,
+        (home, name): (usize, &str),
+        given: &AbstractValue,
+    ) -> Option<CallOutcome> {
+        let key = (imported, home, name.to_owned(), given.clone());
+        self.remembered(key, || {
+            let source = self.reader.source(home)?;
+            let mut found = Vec::new();
+            definitions(source.statements(), name, &mut found);
+            let mut all: Option<CallOutcome> = None;
+            for statement in found {
+                let Stmt::FunctionDef(function) = statement else {
+                    return None;
+                };
+                let outcome = self.run((imported, home), function, None, given);
+                all = Some(match all {
+                    Some(known) => CallOutcome {
+                        effect: known.effect.or(outcome.effect),
+                        value: known.value.or(outcome.value),
+                    },
+                    None => outcome,
+                });
+            }
+            all
+        })
+    }
+
+    pub(super) fn remembered(
+        &self,
+        key: super::CallKey,
+        read: impl FnOnce() -> Option<CallOutcome>,
+    ) -> Option<CallOutcome> {
+        if let Some(known) = self.calls.borrow().get(&key) {
+            return known.clone();
+        }
+        // What calls itself counts as unknown.
+        self.calls.borrow_mut().insert(key.clone(), None);
+        let found = self.depth.deeper(read).flatten();
+        self.calls.borrow_mut().insert(key, found.clone());
+        found
+    }
+
+    /// Runs the body of a function with what it is given, and with the object that it belongs to.
+    pub(super) fn run(
+        &self,
+        (imported, home): (usize, usize),
+        function: &ast::StmtFunctionDef,
+        object: Option<AbstractValue>,
+        given: &AbstractValue,
+    ) -> CallOutcome {
+        let mut execution = Execution::new(self, home, imported);
+        execution.called = true;
+        execution.enter(function, object.as_ref(), given);
+        execution.suite(&function.body);
+        let value = match function.is_async {
+            true => AbstractValue::Unknown,
+            false => execution.returned.clone(),
+        };
+        let effect = execution
+            .reaches
+            .take()
+            .map(|(_, what)| format!("`{}` is called there: {what}", function.name));
+        CallOutcome { effect, value }
+    }
+
+    /// Whether no inner function of a function or method of the tree does more than wrap what it is given.
+    pub(super) fn inner_functions(
+        &self,
+        imported: usize,
+        callee: &AbstractValue,
+        given: &AbstractValue,
+    ) -> Option<bool> {
+        match callee {
+            AbstractValue::Function(home, name) => {
+                let source = self.reader.source(*home)?;
+                let mut found = Vec::new();
+                definitions(source.statements(), name, &mut found);
+                let [Stmt::FunctionDef(function)] = found.as_slice() else {
+                    return None;
+                };
+                self.run_inner((imported, *home), function, (None, given))
+            }
+            AbstractValue::Method {
+                home,
+                class,
+                name,
+                own,
+            } => {
+                let text = self.class_text(*home, class)?;
+                let object = AbstractValue::Instance {
+                    home: *home,
+                    class: class.clone(),
+                    own: *own,
+                };
+                let function = method_of(text.class()?, name)?;
+                self.run_inner((imported, *home), function, (Some(object), given))
+            }
+            _ => None,
+        }
+    }
+
+    /// Runs the functions in the body of one that is given something, each with a definition that it stands on. Whether
+    /// they are harmless; nothing where there are none.
+    fn run_inner(
+        &self,
+        (imported, home): (usize, usize),
+        function: &ast::StmtFunctionDef,
+        (object, given): (Option<AbstractValue>, &AbstractValue),
+    ) -> Option<bool> {
+        let inner = function.body.iter();
+        let inner: Vec<_> = inner
+            .filter_map(|statement| statement.as_function_def_stmt())
+            .collect();
+        if inner.is_empty() {
+            return None;
+        }
+        let harmless = self.depth.deeper(|| {
+            let mut execution = Execution::new(self, home, imported);
+            execution.called = true;
+            execution.enter(function, object.as_ref(), given);
+            let made = AbstractValue::Code { own: true };
+            for one in inner {
+                execution.enter(one, None, &made);
+                execution.suite(&one.body);
+                execution.scopes.pop();
+            }
+            execution.reaches.is_none()
+        });
+        Some(harmless.unwrap_or(false))
+    }
+}
+
+impl Execution<'_, '_, '_> {
+    /// Enters a function: its parameters have what it is given, its other names nothing of the module.
+    fn enter(
+        &mut self,
+        function: &ast::StmtFunctionDef,
+        object: Option<&AbstractValue>,
+        given: &AbstractValue,
+    ) {
+        let mut scope = self.parameters(&function.parameters, object, given);
+        if let Some(
+            AbstractValue::Instance { home, class, .. } | AbstractValue::Class(home, class),
+        ) = object
+        {
+            self.class = Some((*home, class.clone()));
+        }
+        for name in locals(&function.body) {
+            scope.entry(name).or_insert(AbstractValue::Constant);
+        }
+        self.scopes.push(scope);
+    }
+
+    /// What the parameters of a function are.
+    fn parameters(
+        &mut self,
+        parameters: &ast::Parameters,
+        object: Option<&AbstractValue>,
+        given: &AbstractValue,
+    ) -> FxHashMap<String, AbstractValue> {
+        let mut scope = FxHashMap::default();
+        let mut object = object.cloned();
+        for parameter in parameters.iter_non_variadic_params() {
+            let name = parameter.name().to_string();
+            if let Some(object) = object.take() {
+                scope.insert(name, object);
+                continue;
+            }
+            let default = parameter.default.as_deref();
+            let default = default.map_or(AbstractValue::Constant, |value| {
+                self.effects_free_value(value)
+            });
+            scope.insert(name, given.clone().or(default.for_others()));
+        }
+        let many = AbstractValue::container_of(given.clone());
+        for variadic in [&parameters.vararg, &parameters.kwarg]
+            .into_iter()
+            .flatten()
+        {
+            scope.insert(variadic.name.to_string(), many.clone());
+        }
+        scope
+    }
+}
+
+/// Names that the body of a function binds, of which none is one of the module.
+fn locals(body: &[Stmt]) -> Vec<String> {
+    let mut names = super::super::harmless::CalledNames::default();
+    ast::visitor::Visitor::visit_body(&mut names, body);
+    names.found.into_iter().collect()
+}

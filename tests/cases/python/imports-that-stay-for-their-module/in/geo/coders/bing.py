@@ -1,0 +1,2 @@
+class Bing:
+    url = "https://bing"

@@ -1,0 +1,9 @@
+URL = "https://yandex"
+
+
+class Yandex:
+    url = "https://yandex"
+
+
+def key():
+    return URL

@@ -1,0 +1,3 @@
+from .old.auth import (
+    Auth,
+)  # for old users

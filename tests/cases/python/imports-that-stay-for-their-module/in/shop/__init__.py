@@ -1,0 +1,1 @@
+from .till import sell

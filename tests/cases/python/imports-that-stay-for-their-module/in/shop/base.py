@@ -1,0 +1,6 @@
+REGISTRY = {}
+
+
+def register(function):
+    REGISTRY[function.__name__] = function
+    return function
