@@ -7,7 +7,7 @@ use coalesce_model::{ByteSpan, Guard};
 use rustc_hash::FxHashSet;
 
 use super::{builtins::is_builtin, source::Source};
-use crate::{analysis::Use, graph::Entity, rewrite::mapping::Mapping};
+use crate::{analysis::Use, facts::Spanned, graph::Entity, rewrite::mapping::Mapping};
 
 /// Where a needed name comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,7 +49,7 @@ impl Need {
 }
 
 /// Names of a module that mean another thing elsewhere.
-const OWN: [&str; 9] = [
+const OWN: [&str; 11] = [
     "__file__",
     "__name__",
     "__package__",
@@ -57,6 +57,8 @@ const OWN: [&str; 9] = [
     "__path__",
     "__doc__",
     "__loader__",
+    "__annotations__",
+    "__cached__",
     "__dict__",
     "globals",
 ];
@@ -158,7 +160,7 @@ fn origins(
     };
     let name = root.text.as_str();
     let Some(scope) = source.analysis.binding_scope(used.scope, name) else {
-        return unbound(mapping, source, name, root.span);
+        return unbound(mapping, source, used, root);
     };
     if scope != 0 {
         return Ok(Vec::new());
@@ -246,19 +248,33 @@ fn repeatable(
     Some(needs)
 }
 
+/// Whether a text goes on with empty parentheses.
+fn is_called_without_arguments(after: &str) -> bool {
+    let inside = after.trim_start().strip_prefix('(');
+    inside.is_some_and(|inside| inside.trim_start().starts_with(')'))
+}
+
 /// A name that nothing in the file binds.
 fn unbound(
     mapping: &Mapping<'_>,
     source: &Source,
-    name: &str,
-    span: ByteSpan,
+    used: &Use,
+    root: &Spanned,
 ) -> Result<Vec<Need>, Problem> {
+    let (name, span) = (root.text.as_str(), root.span);
     // Of a module that is replaced, the one in its place is what the name stands for.
     let own = mapping.goes_away(source.module) && matches!(name, "__name__" | "__package__");
     if own {
         return Ok(Vec::new());
     }
-    if OWN.contains(&name) {
+    // Outside of functions and classes these are the names of the module.
+    let names_of_module = matches!(name, "locals" | "vars" | "dir")
+        && used.stands_in == 0
+        && source
+            .text
+            .get(span.end as usize..)
+            .is_some_and(is_called_without_arguments);
+    if OWN.contains(&name) || names_of_module {
         return Err((
             span,
             format!("it uses `{name}` of its module, which is another one there"),
