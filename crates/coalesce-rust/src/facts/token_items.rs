@@ -203,16 +203,12 @@ impl Scanner<'_, '_, '_> {
         Some(name_at + 1)
     }
 
-    /// Notes that what the braces of an item say is no item of the module: constants of `struct Flags: u32 { … }`,
-    /// what stands in the body of a function.
+    /// Notes that what the braces of an item say is no item of the module: the constants of
+    /// `struct Flags: u32 { … }`.
     fn enter(&mut self, kind: ItemKind, at: usize) {
         let has_body = matches!(
             kind,
-            ItemKind::Struct
-                | ItemKind::Enum
-                | ItemKind::Union
-                | ItemKind::Trait
-                | ItemKind::Function
+            ItemKind::Struct | ItemKind::Enum | ItemKind::Union | ItemKind::Trait
         );
         if !has_body || self.mode.scopes {
             return;

@@ -313,9 +313,10 @@ impl<'t> Scanner<'_, '_, 't> {
             // A name that the item has inside.
             return at + 2;
         }
-        if self.mode.declarations && !inside && self.starts_statement(at) {
+        if self.mode.declarations && self.starts_statement(at) {
             match word {
                 "use" => return self.use_declaration(at),
+                _ if inside => {}
                 "mod" if self.is_ident(at + 1) => return self.module(at, scopes),
                 _ => {
                     if let Some(next) = self.item(at) {

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use coalesce_model::{ByteSpan, Form, UnprovenKind};
 
 use super::{
-    reader::{self, Call},
-    uses::{Places, Uses, Work, length},
-    values::{Receiver, Way},
-    written::Taken,
+    reader::{self, DotCall},
+    uses::{FileInWork, MethodPlaces, UsesOfMethod, length},
+    values::{CalledOnType, WayToType},
+    written::HowTaken,
 };
 use crate::{
     lexer::{self, Token},
@@ -19,9 +19,9 @@ use crate::{
     },
 };
 
-impl Places<'_, '_> {
+impl MethodPlaces<'_, '_> {
     /// Calls by a dot.
-    pub(super) fn dots(&self, work: &mut Work<'_>, uses: &mut Uses) {
+    pub(super) fn dots(&self, work: &mut FileInWork<'_>, uses: &mut UsesOfMethod) {
         let Some(source) = self.sources.get(work.file) else {
             return;
         };
@@ -40,13 +40,13 @@ impl Places<'_, '_> {
             }
             let name = ByteSpan::new(call.name, call.name + length(&self.method.name));
             let way = match call.receiver {
-                Receiver::IsNot => continue,
-                Receiver::Unknown if others.contains(&call.name) => continue,
-                Receiver::Unknown => {
+                CalledOnType::IsNot => continue,
+                CalledOnType::Unknown if others.contains(&call.name) => continue,
+                CalledOnType::Unknown => {
                     self.unknown(work, name, uses);
                     continue;
                 }
-                Receiver::Is(way) => way,
+                CalledOnType::Is(way) => way,
             };
             if let Some(by) = &call.by_macro {
                 let why = format!(
@@ -68,9 +68,9 @@ impl Places<'_, '_> {
     }
 
     /// The calls whose receivers are somebody else's by what bounds and definitions say, references aside.
-    fn others(&self, work: &Work<'_>, calls: &[Call]) -> BTreeSet<u32> {
+    fn others(&self, work: &FileInWork<'_>, calls: &[DotCall]) -> BTreeSet<u32> {
         let mut unknown = calls.iter();
-        if !unknown.any(|call| call.receiver == Receiver::Unknown) {
+        if !unknown.any(|call| call.receiver == CalledOnType::Unknown) {
             return BTreeSet::new();
         }
         let (world, texts) = (self.sources.world, self.sources.texts);
@@ -81,7 +81,7 @@ impl Places<'_, '_> {
         others.map(|(at, _)| at).collect()
     }
 
-    pub(super) fn unknown(&self, work: &Work<'_>, at: ByteSpan, uses: &mut Uses) {
+    pub(super) fn unknown(&self, work: &FileInWork<'_>, at: ByteSpan, uses: &mut UsesOfMethod) {
         let why = match self.shim {
             true => format!(
                 "what this is called on is not known: if it is `{}`, it goes by the shim",
@@ -98,10 +98,10 @@ impl Places<'_, '_> {
     /// Spells a call by a dot as one of the function.
     fn call(
         &self,
-        work: &Work<'_>,
-        (call, way, name): (&Call, Way, ByteSpan),
+        work: &FileInWork<'_>,
+        (call, way, name): (&DotCall, WayToType, ByteSpan),
         path: &str,
-        uses: &mut Uses,
+        uses: &mut UsesOfMethod,
     ) {
         let borrow = if self.written.dropped {
             if !call.is_place {
@@ -117,7 +117,7 @@ impl Places<'_, '_> {
                 Err(why) => return self.doubt(work, name, UnprovenKind::UnknownType, why, uses),
             }
         };
-        if self.written.taken == Taken::Mutable
+        if self.written.taken == HowTaken::Mutable
             && !self.written.dropped
             && self.is_read_again(work, call)
         {
@@ -152,7 +152,13 @@ impl Places<'_, '_> {
         self.tell(work, name, Form::Path, uses);
     }
 
-    fn refuse_order(&self, work: &Work<'_>, call: &Call, name: ByteSpan, uses: &mut Uses) {
+    fn refuse_order(
+        &self,
+        work: &FileInWork<'_>,
+        call: &DotCall,
+        name: ByteSpan,
+        uses: &mut UsesOfMethod,
+    ) {
         let root = call.root.as_deref().unwrap_or("what this is called on");
         let message = format!(
             "the arguments of this call name `{root}`, which a function would have borrowed by then"
@@ -163,32 +169,35 @@ impl Places<'_, '_> {
     }
 
     /// What stands before the receiver, where it becomes an argument.
-    fn borrow(&self, way: Way) -> Result<String, String> {
+    fn borrow(&self, way: WayToType) -> Result<String, String> {
         Ok(match (self.written.taken, way) {
-            (Taken::Nothing, _) => {
+            (HowTaken::Nothing, _) => {
                 return Err("it takes nothing to be called on".to_owned());
             }
-            (Taken::Shared, Way::Itself | Way::Pointer) => "&".to_owned(),
-            (Taken::Shared, Way::References(..) | Way::ReferenceToPointer(_)) => String::new(),
-            (Taken::Mutable, Way::Itself | Way::Pointer) => "&mut ".to_owned(),
-            (Taken::Mutable, Way::References(_, true) | Way::ReferenceToPointer(true)) => {
+            (HowTaken::Shared, WayToType::Itself | WayToType::Pointer) => "&".to_owned(),
+            (HowTaken::Shared, WayToType::References(..) | WayToType::ReferenceToPointer(_)) => {
                 String::new()
             }
-            (Taken::Mutable, _) => {
+            (HowTaken::Mutable, WayToType::Itself | WayToType::Pointer) => "&mut ".to_owned(),
+            (
+                HowTaken::Mutable,
+                WayToType::References(_, true) | WayToType::ReferenceToPointer(true),
+            ) => String::new(),
+            (HowTaken::Mutable, _) => {
                 return Err(
                     "it is called on what cannot be changed, as far as its type is known"
                         .to_owned(),
                 );
             }
-            (Taken::Value, Way::Itself) => String::new(),
-            (Taken::Value, Way::References(count, _)) => "*".repeat(count),
-            (Taken::Value, Way::Pointer) => "*".to_owned(),
-            (Taken::Value, Way::ReferenceToPointer(_)) => "**".to_owned(),
+            (HowTaken::Value, WayToType::Itself) => String::new(),
+            (HowTaken::Value, WayToType::References(count, _)) => "*".repeat(count),
+            (HowTaken::Value, WayToType::Pointer) => "*".to_owned(),
+            (HowTaken::Value, WayToType::ReferenceToPointer(_)) => "**".to_owned(),
         })
     }
 
     /// Whether an argument reads what the call changes.
-    fn is_read_again(&self, work: &Work<'_>, call: &Call) -> bool {
+    fn is_read_again(&self, work: &FileInWork<'_>, call: &DotCall) -> bool {
         let text = |token: &Token| token.span.of(work.text).unwrap_or_default();
         let on = lexer::tokens(work.text, call.on);
         let first = on
@@ -215,7 +224,7 @@ impl Places<'_, '_> {
     }
 
     /// The type arguments of a call, those of the block left to be found out.
-    fn generics_of(&self, work: &Work<'_>, call: &Call) -> String {
+    fn generics_of(&self, work: &FileInWork<'_>, call: &DotCall) -> String {
         let Some(said) = call.generics.and_then(|span| span.of(work.text)) else {
             return String::new();
         };
@@ -227,7 +236,13 @@ impl Places<'_, '_> {
     }
 
     /// A variable that only this call named.
-    fn left_alone(&self, work: &Work<'_>, call: &Call, name: ByteSpan, uses: &mut Uses) {
+    fn left_alone(
+        &self,
+        work: &FileInWork<'_>,
+        call: &DotCall,
+        name: ByteSpan,
+        uses: &mut UsesOfMethod,
+    ) {
         let Some(root) = call.root.as_deref().filter(|root| *root != "self") else {
             return;
         };

@@ -3,7 +3,7 @@
 use syn::parse::Parser;
 
 use super::{
-    reader::{Reader, expressions},
+    reader::{CallReader, expressions},
     values::{self, Value},
 };
 use crate::{
@@ -19,7 +19,7 @@ fn held_by(of: &Value, types: &[&str]) -> Value {
     }
 }
 
-impl Reader<'_, '_> {
+impl CallReader<'_, '_> {
     /// The type of an expression.
     pub(super) fn value(&mut self, expression: &syn::Expr) -> Value {
         match expression {

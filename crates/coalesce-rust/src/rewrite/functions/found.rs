@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use coalesce_model::{ByteSpan, Change, Finding, ItemPlace, TreePath};
 
-use super::sources::{Source, Sources};
+use super::sources::{ParsedFile, Sources};
 use crate::{
     facts::{ImplFunction, ItemKind},
     resolve::{FileId, ImplSite, ItemId, ModuleId, Res, World},
@@ -13,7 +13,7 @@ use crate::{
 
 /// A function that a type has by itself.
 #[derive(Clone, Copy)]
-pub(super) struct Place<'w> {
+pub(super) struct MethodPlace<'w> {
     pub site: &'w ImplSite,
     pub function: &'w ImplFunction,
 }
@@ -41,7 +41,7 @@ pub(super) fn parts<'n>(world: &World, name: &'n str) -> Option<(ItemId, &'n str
 }
 
 /// The functions of that name in a type's own `impl`s.
-pub(super) fn places<'w>(world: &'w World, of: ItemId, method: &str) -> Vec<Place<'w>> {
+pub(super) fn places<'w>(world: &'w World, of: ItemId, method: &str) -> Vec<MethodPlace<'w>> {
     let mut found = Vec::new();
     for site in world.impls_of(of).filter(|site| site.is_inherent()) {
         let facts = world.facts(site.file);
@@ -50,7 +50,7 @@ pub(super) fn places<'w>(world: &'w World, of: ItemId, method: &str) -> Vec<Plac
             block.is_some_and(|block| block.span == site.span)
                 && facts.name(function.name.name) == method
         });
-        found.extend(own.map(|function| Place { site, function }));
+        found.extend(own.map(|function| MethodPlace { site, function }));
     }
     found
 }
@@ -82,7 +82,7 @@ pub(super) struct Method<'w> {
     /// The module of its block.
     pub home: ModuleId,
     pub file: FileId,
-    pub source: Rc<Source>,
+    pub source: Rc<ParsedFile>,
     pub block: syn::ItemImpl,
     pub function: syn::ImplItemFn,
     /// The block, from its first attribute.
@@ -168,7 +168,7 @@ pub(super) fn find<'w>(sources: &Sources<'w>, change: &'w Change) -> Result<Meth
 
 /// The block and the function whose name begins at a byte.
 fn parsed(
-    source: &Source,
+    source: &ParsedFile,
     items: &[syn::Item],
     at: u32,
 ) -> Option<(syn::ItemImpl, syn::ImplItemFn)> {

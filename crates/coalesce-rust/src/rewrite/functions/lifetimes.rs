@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use syn::visit::{self, Visit};
 
-use super::sources::{Source, Sources};
+use super::sources::{ParsedFile, Sources};
 use crate::{
     facts::{ItemKind, Namespaces},
     resolve::{ItemId, Res},
@@ -48,7 +48,7 @@ const FREE: [&str; 28] = [
 
 /// The lifetimes of a type that nobody wrote, and those that somebody did.
 #[derive(Default)]
-pub(super) struct Left {
+pub(super) struct LifetimesLeftOut {
     /// Where `&` stands without one: the byte behind it.
     pub references: Vec<u32>,
     /// Where `'_` stands.
@@ -59,7 +59,7 @@ pub(super) struct Left {
     pub hidden: Vec<String>,
 }
 
-impl Left {
+impl LifetimesLeftOut {
     /// Whether no lifetime is in it, written or not.
     pub fn is_free(&self) -> bool {
         self.left().next().is_none() && self.named == 0 && self.hidden.is_empty()
@@ -74,31 +74,31 @@ impl Left {
 /// Reads a type; `parameters` are names in it that are none of items.
 pub(super) fn read(
     sources: &Sources<'_>,
-    source: &Source,
+    source: &ParsedFile,
     parameters: &BTreeSet<String>,
     ty: &syn::Type,
-) -> Left {
-    let mut reader = Reader {
+) -> LifetimesLeftOut {
+    let mut reader = LifetimeReader {
         sources,
         source,
         parameters,
-        found: Left::default(),
+        found: LifetimesLeftOut::default(),
         depth: 0,
     };
     reader.visit_type(ty);
     reader.found
 }
 
-struct Reader<'r, 'w> {
+struct LifetimeReader<'r, 'w> {
     sources: &'r Sources<'w>,
-    source: &'r Source,
+    source: &'r ParsedFile,
     parameters: &'r BTreeSet<String>,
-    found: Left,
+    found: LifetimesLeftOut,
     /// How many aliases were followed.
     depth: usize,
 }
 
-impl Reader<'_, '_> {
+impl LifetimeReader<'_, '_> {
     /// Whether a path without written lifetimes is known to have none.
     fn is_free(&self, path: &syn::Path) -> bool {
         let Some(last) = path.segments.last() else {
@@ -135,7 +135,7 @@ impl Reader<'_, '_> {
     }
 }
 
-impl Reader<'_, '_> {
+impl LifetimeReader<'_, '_> {
     /// Whether what an alias stands for has none.
     fn is_alias_free(&self, item: ItemId) -> bool {
         let Some((source, ty, parameters)) = self.sources.aliased(item) else {
@@ -145,11 +145,11 @@ impl Reader<'_, '_> {
         if self.depth > DEEPEST {
             return false;
         }
-        let mut inner = Reader {
+        let mut inner = LifetimeReader {
             sources: self.sources,
             source: &source,
             parameters: &parameters.into_iter().collect(),
-            found: Left::default(),
+            found: LifetimesLeftOut::default(),
             depth: self.depth + 1,
         };
         inner.visit_type(&ty);
@@ -157,7 +157,7 @@ impl Reader<'_, '_> {
     }
 }
 
-impl<'ast> Visit<'ast> for Reader<'_, '_> {
+impl<'ast> Visit<'ast> for LifetimeReader<'_, '_> {
     // Lifetimes inside are those of the function, or of the closure.
     fn visit_type_fn_ptr(&mut self, _: &'ast syn::TypeFnPtr) {}
     fn visit_parenthesized_generic_arguments(

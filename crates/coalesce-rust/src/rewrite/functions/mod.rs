@@ -13,6 +13,7 @@ mod patterns;
 mod reader;
 mod shims;
 mod sources;
+mod spelling;
 mod uses;
 mod values;
 mod written;
@@ -27,9 +28,9 @@ use coalesce_model::{
 use self::{
     found::Method,
     sources::Sources,
-    uses::{Places, Uses},
-    values::Receiver,
-    written::{Taken, Written},
+    uses::{MethodPlaces, UsesOfMethod},
+    values::CalledOnType,
+    written::{HowTaken, WrittenFunction},
 };
 use super::{
     between::Between,
@@ -79,7 +80,7 @@ pub(crate) fn calls_of(world: &World, name: &str, texts: &dyn Texts) -> Vec<(Tre
             continue;
         };
         let calls = reader::calls(&sources, &parsed, (of, name), &hands_on).into_iter();
-        let calls = calls.filter(|call| call.receiver != Receiver::IsNot);
+        let calls = calls.filter(|call| call.receiver != CalledOnType::IsNot);
         let end = u32::try_from(name.len()).unwrap_or_default();
         found.extend(calls.map(|call| {
             let span = ByteSpan::new(call.name, call.name + end);
@@ -164,7 +165,7 @@ fn first(
     let written = written::write(&sources, &method, stand_in, dropped)?;
     let shim = shims::write(&sources, &method, (&written, stand_in))?;
     let mapping = Mapping::new(world, &[], texts);
-    let places = Places {
+    let places = MethodPlaces {
         sources: &sources,
         mapping: &mapping,
         method: &method,
@@ -182,19 +183,21 @@ fn first(
         written,
     }
     .plan(uses, shim);
-    if asked {
-        let message = format!(
-            "no shim for `{}`: nobody outside the crate can name it",
-            change.from
-        );
-        plan.notes.push(Finding::note(method.path(world), message));
-    }
+    plan.notes
+        .extend(asked.then(|| without_shim(&sources, &method)));
     let next = Change {
         from: format!("{}::{stand_in}", world[method.home].canonical),
         shim: None,
         ..change.clone()
     };
     Ok((plan, next))
+}
+
+/// Why no shim stays.
+fn without_shim(sources: &Sources<'_>, method: &Method<'_>) -> Finding {
+    let from = &method.change.from;
+    let message = format!("no shim for `{from}`: nobody outside the crate can name it");
+    Finding::note(method.path(sources.world), message)
 }
 
 /// Whether what takes the place of a method is told nothing of what that was called on.
@@ -217,7 +220,7 @@ fn drops_receiver(sources: &Sources<'_>, method: &Method<'_>) -> bool {
 fn rivals(
     sources: &Sources<'_>,
     method: &Method<'_>,
-    (written, uses): (&Written, &Uses),
+    (written, uses): (&WrittenFunction, &UsesOfMethod),
     shim: bool,
 ) -> Option<Finding> {
     let (world, texts) = (sources.world, sources.texts);
@@ -241,7 +244,7 @@ fn rivals(
             })
         })
     };
-    let by_reference = matches!(written.taken, Taken::Shared | Taken::Mutable);
+    let by_reference = matches!(written.taken, HowTaken::Shared | HowTaken::Mutable);
     let (type_name, name) = (&world[method.of].name, &method.name);
     let message = match of {
         Some(of) if unknown && !shim || by_reference && by_value(*of) => {
@@ -262,11 +265,11 @@ fn rivals(
 struct Stage<'s, 'w> {
     sources: &'s Sources<'w>,
     method: &'s Method<'w>,
-    written: Written,
+    written: WrittenFunction,
 }
 
 impl Stage<'_, '_> {
-    fn plan(self, uses: Uses, shim: Option<String>) -> LanguagePlan {
+    fn plan(self, uses: UsesOfMethod, shim: Option<String>) -> LanguagePlan {
         let world = self.sources.world;
         let mut plan = LanguagePlan {
             rewrites: uses.rewrites,

@@ -2,10 +2,10 @@
 
 use syn::punctuated::Punctuated;
 
-use super::{reader::Reader, values::Value};
+use super::{reader::CallReader, values::Value};
 use crate::{facts::Namespaces, resolve::Res};
 
-impl Reader<'_, '_> {
+impl CallReader<'_, '_> {
     /// Takes the names of a pattern for what is known of them.
     pub(super) fn bind(&mut self, pattern: &syn::Pat, value: &Value) {
         match pattern {

@@ -10,8 +10,8 @@ use syn::{
 };
 
 use super::{
-    sources::{Around, Source, Sources},
-    values::{self, Receiver, Value},
+    sources::{ParsedFile, Sources, TypeNames},
+    values::{self, CalledOnType, Value},
 };
 use crate::{
     resolve::ItemId,
@@ -19,14 +19,14 @@ use crate::{
 };
 
 /// A call by a dot.
-pub(super) struct Call {
+pub(super) struct DotCall {
     /// Where the name of the method begins.
     pub name: u32,
     /// What it is called on, without the parentheses around it.
     pub on: ByteSpan,
     /// The same with them.
     pub whole: ByteSpan,
-    pub receiver: Receiver,
+    pub receiver: CalledOnType,
     /// The arguments of `::<…>`, and how many types are among them.
     pub generics: Option<ByteSpan>,
     /// The parenthesis before the arguments.
@@ -43,17 +43,17 @@ pub(super) struct Call {
 /// Reads the calls of a method of a type.
 pub(super) fn calls(
     sources: &Sources<'_>,
-    source: &Source,
+    source: &ParsedFile,
     (of, method): (ItemId, &str),
     hands_on: &dyn Fn(ItemId) -> bool,
-) -> Vec<Call> {
-    let mut reader = Reader {
+) -> Vec<DotCall> {
+    let mut reader = CallReader {
         sources,
         source,
         of,
         method,
         hands_on,
-        around: Around::default(),
+        around: TypeNames::default(),
         values: BTreeMap::new(),
         by_macro: None,
         calls: Vec::new(),
@@ -62,19 +62,19 @@ pub(super) fn calls(
     reader.calls
 }
 
-pub(super) struct Reader<'s, 'w> {
+pub(super) struct CallReader<'s, 'w> {
     pub(super) sources: &'s Sources<'w>,
-    pub(super) source: &'s Source,
+    pub(super) source: &'s ParsedFile,
     of: ItemId,
     method: &'s str,
     hands_on: &'s dyn Fn(ItemId) -> bool,
-    pub(super) around: Around,
+    pub(super) around: TypeNames,
     pub(super) values: BTreeMap<String, Value>,
     by_macro: Option<String>,
-    calls: Vec<Call>,
+    calls: Vec<DotCall>,
 }
 
-impl Reader<'_, '_> {
+impl CallReader<'_, '_> {
     pub(super) fn value_of(&self, ty: &syn::Type) -> Value {
         self.sources.value(self.source, ty, &self.around)
     }
@@ -173,7 +173,7 @@ impl Reader<'_, '_> {
             inner = &paren.expr;
         }
         let generics = call.turbofish.as_ref().map(|one| self.span(&one.args));
-        let found = Call {
+        let found = DotCall {
             name: self.source.start(call.method.span()),
             on: self.span(&inner),
             whole: self.span(&call.receiver),
@@ -241,12 +241,12 @@ fn matched(input: ParseStream<'_>) -> syn::Result<syn::Expr> {
     Ok(value)
 }
 
-impl<'ast> Visit<'ast> for Reader<'_, '_> {
+impl<'ast> Visit<'ast> for CallReader<'_, '_> {
     fn visit_attribute(&mut self, _: &'ast syn::Attribute) {}
 
     fn visit_item_fn(&mut self, item: &'ast syn::ItemFn) {
         self.within(|reader| {
-            reader.around = Around::default();
+            reader.around = TypeNames::default();
             reader.function(&item.sig, Some(&item.block));
         });
     }
@@ -261,7 +261,7 @@ impl<'ast> Visit<'ast> for Reader<'_, '_> {
 
     fn visit_item_impl(&mut self, item: &'ast syn::ItemImpl) {
         self.within(|reader| {
-            reader.around = Around::default();
+            reader.around = TypeNames::default();
             reader.values.clear();
             reader.generics(&item.generics);
             reader.around.own = Some(reader.value_of(&item.self_ty));
@@ -271,7 +271,7 @@ impl<'ast> Visit<'ast> for Reader<'_, '_> {
 
     fn visit_item_trait(&mut self, item: &'ast syn::ItemTrait) {
         self.within(|reader| {
-            reader.around = Around::default();
+            reader.around = TypeNames::default();
             reader.values.clear();
             let hands_on = item.supertraits.iter().any(|one| reader.says_deref(one));
             reader.around.own = Some(match hands_on {

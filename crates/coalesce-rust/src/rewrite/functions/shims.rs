@@ -5,7 +5,7 @@ use coalesce_model::Finding;
 use super::{
     found::Method,
     sources::Sources,
-    written::{Taken, Written},
+    written::{HowTaken, WrittenFunction},
 };
 use crate::{resolve::Reach, rewrite::mapping::refusal, shim::Dates};
 
@@ -13,7 +13,7 @@ use crate::{resolve::Reach, rewrite::mapping::refusal, shim::Dates};
 pub(super) fn write(
     sources: &Sources<'_>,
     method: &Method<'_>,
-    (written, stand_in): (&Written, &str),
+    (written, stand_in): (&WrittenFunction, &str),
 ) -> Result<Option<String>, Finding> {
     let world = sources.world;
     let Some(request) = &method.change.shim else {
@@ -49,7 +49,7 @@ pub(super) fn write(
     ));
     let vis = method.text(&method.function.vis);
     let mut head = method.text(signature).to_owned();
-    if written.taken == Taken::Value {
+    if written.taken == HowTaken::Value {
         head = head.replace("(mut self", "(self");
     }
     for name in &arguments {
@@ -61,9 +61,9 @@ pub(super) fn write(
 }
 
 /// The arguments that it hands on.
-fn arguments(method: &Method<'_>, written: &Written) -> Option<Vec<String>> {
+fn arguments(method: &Method<'_>, written: &WrittenFunction) -> Option<Vec<String>> {
     let mut arguments = Vec::new();
-    if written.taken != Taken::Nothing && !written.dropped {
+    if written.taken != HowTaken::Nothing && !written.dropped {
         arguments.push("self".to_owned());
     }
     for input in &method.function.sig.inputs {

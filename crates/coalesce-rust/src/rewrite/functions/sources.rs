@@ -25,7 +25,7 @@ const STANDARD: [&str; 3] = ["alloc", "core", "std"];
 
 /// A function as it is declared.
 #[derive(Clone)]
-pub(super) struct Declared {
+pub(super) struct DeclaredFunction {
     pub signature: Rc<syn::Signature>,
     /// The names of type parameters around it.
     pub generics: Rc<BTreeSet<String>>,
@@ -39,7 +39,7 @@ pub(super) struct DeclaredFields {
 }
 
 /// A parsed file.
-pub(super) struct Source {
+pub(super) struct ParsedFile {
     pub file: FileId,
     pub text: Arc<str>,
     pub tree: syn::File,
@@ -47,12 +47,12 @@ pub(super) struct Source {
     pub base: u32,
     /// What each prefix of a path leads to, by where the path begins.
     named: BTreeMap<u32, Vec<Vec<(Res, Namespaces)>>>,
-    functions: BTreeMap<u32, Declared>,
+    functions: BTreeMap<u32, DeclaredFunction>,
     fields: BTreeMap<u32, DeclaredFields>,
     types: BTreeMap<u32, (Rc<syn::Type>, Vec<String>)>,
 }
 
-impl Source {
+impl ParsedFile {
     /// The first byte of something parsed.
     pub fn start(&self, span: proc_macro2::Span) -> u32 {
         let start = u32::try_from(span.byte_range().start).unwrap_or_default();
@@ -86,12 +86,12 @@ impl Source {
 pub(super) struct Sources<'w> {
     pub world: &'w World,
     pub texts: &'w dyn Texts,
-    read: RefCell<BTreeMap<FileId, Option<Rc<Source>>>>,
+    read: RefCell<BTreeMap<FileId, Option<Rc<ParsedFile>>>>,
 }
 
 /// Names in a type that are no items: type parameters around it, with what they stand for, and `Self`.
 #[derive(Clone, Default)]
-pub(super) struct Around {
+pub(super) struct TypeNames {
     pub own: Option<Value>,
     pub parameters: BTreeMap<String, Value>,
 }
@@ -106,7 +106,7 @@ impl<'w> Sources<'w> {
     }
 
     /// A file; `None` where it does not parse.
-    pub fn get(&self, file: FileId) -> Option<Rc<Source>> {
+    pub fn get(&self, file: FileId) -> Option<Rc<ParsedFile>> {
         if let Some(known) = self.read.borrow().get(&file) {
             return known.clone();
         }
@@ -115,7 +115,7 @@ impl<'w> Sources<'w> {
         source
     }
 
-    fn parse(&self, file: FileId) -> Option<Source> {
+    fn parse(&self, file: FileId) -> Option<ParsedFile> {
         let text = self.texts.text(&self.world[file].path)?;
         let base = start_of_text(&text);
         let tree = syntax::parse_file(text.get(base as usize..)?).ok()?;
@@ -137,7 +137,7 @@ impl<'w> Sources<'w> {
             ..Index::default()
         };
         index.visit_file(&tree);
-        let source = Source {
+        let source = ParsedFile {
             file,
             text,
             base,
@@ -151,7 +151,7 @@ impl<'w> Sources<'w> {
     }
 
     /// Where an item is defined, if that is one place.
-    fn definition(&self, item: ItemId) -> Option<(Rc<Source>, u32)> {
+    fn definition(&self, item: ItemId) -> Option<(Rc<ParsedFile>, u32)> {
         let [(file, at)] = self.world[item].definitions.as_slice() else {
             return None;
         };
@@ -160,11 +160,17 @@ impl<'w> Sources<'w> {
     }
 
     /// The type of what is written as one.
-    pub fn value(&self, source: &Source, ty: &syn::Type, around: &Around) -> Value {
+    pub fn value(&self, source: &ParsedFile, ty: &syn::Type, around: &TypeNames) -> Value {
         self.value_at(source, ty, around, 0)
     }
 
-    fn value_at(&self, source: &Source, ty: &syn::Type, around: &Around, depth: usize) -> Value {
+    fn value_at(
+        &self,
+        source: &ParsedFile,
+        ty: &syn::Type,
+        around: &TypeNames,
+        depth: usize,
+    ) -> Value {
         if depth > DEEPEST {
             return Value::Unknown;
         }
@@ -188,9 +194,9 @@ impl<'w> Sources<'w> {
 
     fn value_of_path(
         &self,
-        source: &Source,
+        source: &ParsedFile,
         path: &syn::Path,
-        around: &Around,
+        around: &TypeNames,
         depth: usize,
     ) -> Value {
         let Some(last) = path.segments.last() else {
@@ -244,7 +250,7 @@ impl<'w> Sources<'w> {
             let argument = arguments.get(at).cloned().unwrap_or(Value::Unknown);
             (name.clone(), argument)
         });
-        let around = Around {
+        let around = TypeNames {
             own: None,
             parameters: given.collect(),
         };
@@ -252,7 +258,7 @@ impl<'w> Sources<'w> {
     }
 
     /// What an alias stands for, with the names of its parameters.
-    pub fn aliased(&self, item: ItemId) -> Option<(Rc<Source>, Rc<syn::Type>, Vec<String>)> {
+    pub fn aliased(&self, item: ItemId) -> Option<(Rc<ParsedFile>, Rc<syn::Type>, Vec<String>)> {
         let (source, name) = self.definition(item)?;
         let (ty, parameters) = source.types.get(&name)?.clone();
         Some((source, ty, parameters))
@@ -264,7 +270,7 @@ impl<'w> Sources<'w> {
             return Value::Unknown;
         };
         match source.types.get(&name) {
-            Some((ty, _)) => self.value(&source, ty, &Around::default()),
+            Some((ty, _)) => self.value(&source, ty, &TypeNames::default()),
             None => Value::Unknown,
         }
     }
@@ -287,13 +293,18 @@ impl<'w> Sources<'w> {
         Some(declared.signature.inputs.len())
     }
 
-    fn given_by(&self, source: &Source, declared: &Declared, own: Option<Value>) -> Value {
+    fn given_by(
+        &self,
+        source: &ParsedFile,
+        declared: &DeclaredFunction,
+        own: Option<Value>,
+    ) -> Value {
         let syn::ReturnType::Type(_, ty) = &declared.signature.output else {
             return Value::standard("()", Vec::new());
         };
         // What they stand for, the caller decides.
         let unknown = declared.generics.iter().cloned();
-        let around = Around {
+        let around = TypeNames {
             own,
             parameters: unknown.map(|name| (name, Value::Unknown)).collect(),
         };
@@ -318,7 +329,7 @@ impl<'w> Sources<'w> {
     }
 
     /// The functions of that name in `impl`s of a type, its own before those of traits.
-    fn functions_of(&self, item: ItemId, method: &str) -> Vec<(Rc<Source>, Declared)> {
+    fn functions_of(&self, item: ItemId, method: &str) -> Vec<(Rc<ParsedFile>, DeclaredFunction)> {
         let (mut own, mut others) = (Vec::new(), Vec::new());
         for site in self.world.impls_of(item) {
             let facts = self.world.facts(site.file);
@@ -402,7 +413,7 @@ impl<'w> Sources<'w> {
 
     fn field_of(
         &self,
-        source: &Source,
+        source: &ParsedFile,
         fields: &DeclaredFields,
         (arguments, own): (&[Value], &Value),
         member: &syn::Member,
@@ -419,7 +430,7 @@ impl<'w> Sources<'w> {
             let argument = arguments.get(at).cloned().unwrap_or(Value::Unknown);
             (name.clone(), argument)
         });
-        let around = Around {
+        let around = TypeNames {
             own: Some(own.clone()),
             parameters: parameters.collect(),
         };
@@ -463,7 +474,7 @@ pub(super) fn arguments_of(arguments: &syn::PathArguments) -> Vec<&syn::Type> {
 #[derive(Default)]
 struct Index {
     base: u32,
-    functions: BTreeMap<u32, Declared>,
+    functions: BTreeMap<u32, DeclaredFunction>,
     fields: BTreeMap<u32, DeclaredFields>,
     types: BTreeMap<u32, (Rc<syn::Type>, Vec<String>)>,
     /// The names of type parameters around.
@@ -487,7 +498,7 @@ impl Index {
     fn function(&mut self, signature: &syn::Signature) {
         let own = signature.generics.type_params();
         let own = own.map(|one| one.ident.to_string());
-        let declared = Declared {
+        let declared = DeclaredFunction {
             signature: Rc::new(signature.clone()),
             generics: Rc::new(self.generics.iter().cloned().chain(own).collect()),
         };

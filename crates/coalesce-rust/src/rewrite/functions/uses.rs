@@ -9,8 +9,8 @@ use coalesce_model::{
 
 use super::{
     found::Method,
-    sources::{Source, Sources},
-    written::{Taken, Written},
+    sources::{ParsedFile, Sources},
+    written::{HowTaken, WrittenFunction},
 };
 use crate::{
     facts::{Origin, ScopeKind, SourceFacts},
@@ -25,7 +25,7 @@ use crate::{
 
 /// What comes of the places that name a method.
 #[derive(Default)]
-pub(super) struct Uses {
+pub(super) struct UsesOfMethod {
     /// By file; what is put in at one place comes in the order in which it stands here.
     pub edits: BTreeMap<FileId, Vec<(ByteSpan, String)>>,
     pub rewrites: Vec<Rewrite>,
@@ -34,11 +34,11 @@ pub(super) struct Uses {
 }
 
 /// Looks at every file that says the name of a method.
-pub(super) struct Places<'p, 'w> {
+pub(super) struct MethodPlaces<'p, 'w> {
     pub sources: &'p Sources<'w>,
     pub mapping: &'p Mapping<'w>,
     pub method: &'p Method<'w>,
-    pub written: &'p Written,
+    pub written: &'p WrittenFunction,
     /// What the function is called until it has its place.
     pub stand_in: &'p str,
     /// Whether a shim of its name stays.
@@ -46,7 +46,7 @@ pub(super) struct Places<'p, 'w> {
 }
 
 /// One file in work.
-pub(super) struct Work<'u> {
+pub(super) struct FileInWork<'u> {
     pub(super) file: FileId,
     pub(super) path: TreePath,
     pub(super) text: &'u str,
@@ -56,9 +56,9 @@ pub(super) struct Work<'u> {
     pub(super) settled: BTreeSet<u32>,
 }
 
-impl Places<'_, '_> {
-    pub fn read(&self) -> Uses {
-        let mut uses = Uses::default();
+impl MethodPlaces<'_, '_> {
+    pub fn read(&self) -> UsesOfMethod {
+        let mut uses = UsesOfMethod::default();
         let world = self.sources.world;
         let reached = self.reached();
         for (file, source) in world.sources() {
@@ -76,7 +76,7 @@ impl Places<'_, '_> {
                 continue;
             }
             let tokens = lexer::tokens(&text, ByteSpan::from_range(0..text.len()));
-            let mut work = Work {
+            let mut work = FileInWork {
                 file,
                 path: source.path.clone(),
                 text: &text,
@@ -139,18 +139,24 @@ impl Places<'_, '_> {
         Ok(spelled(&self.mapping.speller().rooted_in(here, &place)))
     }
 
-    pub(super) fn refuse(&self, work: &Work<'_>, at: ByteSpan, message: String, uses: &mut Uses) {
+    pub(super) fn refuse(
+        &self,
+        work: &FileInWork<'_>,
+        at: ByteSpan,
+        message: String,
+        uses: &mut UsesOfMethod,
+    ) {
         uses.refusals
             .push(refusal(work.path.clone(), message).at(at));
     }
 
     pub(super) fn doubt(
         &self,
-        work: &Work<'_>,
+        work: &FileInWork<'_>,
         at: ByteSpan,
         kind: UnprovenKind,
         why: String,
-        uses: &mut Uses,
+        uses: &mut UsesOfMethod,
     ) {
         uses.unproven.push(Unproven {
             path: work.path.clone(),
@@ -161,7 +167,13 @@ impl Places<'_, '_> {
         });
     }
 
-    pub(super) fn tell(&self, work: &Work<'_>, at: ByteSpan, form: Form, uses: &mut Uses) {
+    pub(super) fn tell(
+        &self,
+        work: &FileInWork<'_>,
+        at: ByteSpan,
+        form: Form,
+        uses: &mut UsesOfMethod,
+    ) {
         let world = self.sources.world;
         let home = &world[self.method.home].canonical;
         uses.rewrites.push(Rewrite {
@@ -178,17 +190,17 @@ impl Places<'_, '_> {
 
     pub(super) fn edit(
         &self,
-        work: &Work<'_>,
+        work: &FileInWork<'_>,
         span: ByteSpan,
         text: impl Into<String>,
-        uses: &mut Uses,
+        uses: &mut UsesOfMethod,
     ) {
         let edits = uses.edits.entry(work.file).or_default();
         edits.push((span, text.into()));
     }
 
     /// Paths that lead to it by its type: `Type::method`.
-    fn paths(&self, work: &mut Work<'_>, uses: &mut Uses) {
+    fn paths(&self, work: &mut FileInWork<'_>, uses: &mut UsesOfMethod) {
         let world = self.sources.world;
         let mut found: BTreeMap<u32, (ByteSpan, ByteSpan, ModuleId, Origin, bool)> =
             BTreeMap::new();
@@ -252,7 +264,7 @@ impl Places<'_, '_> {
     }
 
     /// Where a path begins, `::` before it included.
-    fn before_colons(&self, work: &Work<'_>, start: u32) -> u32 {
+    fn before_colons(&self, work: &FileInWork<'_>, start: u32) -> u32 {
         let at = work
             .tokens
             .partition_point(|token| token.span.start < start);
@@ -269,10 +281,10 @@ impl Places<'_, '_> {
     /// Spells a path anew that begins at a byte and ends with the name.
     fn path(
         &self,
-        work: &mut Work<'_>,
+        work: &mut FileInWork<'_>,
         (start, name): (u32, ByteSpan),
         (module, doc): (ModuleId, bool),
-        uses: &mut Uses,
+        uses: &mut UsesOfMethod,
     ) {
         let path = match self.path_from(module, doc) {
             Ok(path) => path,
@@ -328,8 +340,14 @@ impl Places<'_, '_> {
     }
 
     /// Takes the first argument of a call out, which is what it is called on; whether it could be.
-    fn first_argument(&self, work: &Work<'_>, at: usize, name: ByteSpan, uses: &mut Uses) -> bool {
-        if self.written.taken == Taken::Nothing {
+    fn first_argument(
+        &self,
+        work: &FileInWork<'_>,
+        at: usize,
+        name: ByteSpan,
+        uses: &mut UsesOfMethod,
+    ) -> bool {
+        if self.written.taken == HowTaken::Nothing {
             return true;
         }
         let call = work
@@ -386,10 +404,10 @@ impl Places<'_, '_> {
     /// A link in documentation: its words stay where they are words of their own.
     fn link(
         &self,
-        work: &Work<'_>,
+        work: &FileInWork<'_>,
         (first, name): (ByteSpan, ByteSpan),
         module: ModuleId,
-        uses: &mut Uses,
+        uses: &mut UsesOfMethod,
     ) {
         let Ok(path) = self.path_from(module, false) else {
             return;
@@ -423,7 +441,7 @@ impl Places<'_, '_> {
     }
 
     /// `Self::method` in blocks of the type, and `<Type>::method`.
-    fn own_paths(&self, work: &mut Work<'_>, uses: &mut Uses) {
+    fn own_paths(&self, work: &mut FileInWork<'_>, uses: &mut UsesOfMethod) {
         let world = self.sources.world;
         let blocks: Vec<ByteSpan> = world
             .impls_of(self.method.of)
@@ -466,7 +484,12 @@ impl Places<'_, '_> {
     }
 
     /// Where `<Type>` begins that ends with a token, if it names the type and no trait.
-    fn within_angles(&self, work: &Work<'_>, close: usize, blocks: &[ByteSpan]) -> Option<u32> {
+    fn within_angles(
+        &self,
+        work: &FileInWork<'_>,
+        close: usize,
+        blocks: &[ByteSpan],
+    ) -> Option<u32> {
         let mut depth = 0_usize;
         let mut at = close;
         loop {
@@ -511,7 +534,7 @@ impl Places<'_, '_> {
     }
 
     /// Whether the path that begins at a byte names the type.
-    fn named_at(&self, source: &Source, at: u32, path: &str) -> bool {
+    fn named_at(&self, source: &ParsedFile, at: u32, path: &str) -> bool {
         let mut found = false;
         let depth = path
             .split('<')
@@ -537,7 +560,7 @@ impl Places<'_, '_> {
     }
 
     /// Places of the name that nobody has read.
-    fn rest(&self, work: &Work<'_>, uses: &mut Uses) {
+    fn rest(&self, work: &FileInWork<'_>, uses: &mut UsesOfMethod) {
         let of = &self.sources.world[self.method.of].name;
         for (at, token) in work.tokens.iter().enumerate() {
             let said = token
@@ -576,7 +599,7 @@ impl Places<'_, '_> {
     }
 
     /// What documents say: links by `Self`, and calls by a dot in code, where no types are known.
-    fn documents(&self, work: &Work<'_>, uses: &mut Uses) {
+    fn documents(&self, work: &FileInWork<'_>, uses: &mut UsesOfMethod) {
         self.own_links(work, uses);
         for code in &work.facts.doc_code {
             let text = code.span.of(work.text).unwrap_or_default();
@@ -590,9 +613,9 @@ impl Places<'_, '_> {
     }
 }
 
-impl Places<'_, '_> {
+impl MethodPlaces<'_, '_> {
     /// Links by `Self` in the documentation of the type and its blocks.
-    fn own_links(&self, work: &Work<'_>, uses: &mut Uses) {
+    fn own_links(&self, work: &FileInWork<'_>, uses: &mut UsesOfMethod) {
         let world = self.sources.world;
         let node = &world[self.method.of];
         let own = node
@@ -639,7 +662,7 @@ impl Places<'_, '_> {
     }
 }
 
-impl Work<'_> {
+impl FileInWork<'_> {
     /// Whether a place is in the body of a `macro_rules!`.
     fn in_macro_definition(&self, span: ByteSpan) -> bool {
         let mut scopes = self.facts.scopes.iter();

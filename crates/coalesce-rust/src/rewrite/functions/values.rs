@@ -91,7 +91,7 @@ const OF_POINTERS: [&str; 20] = [
 
 /// How a receiver comes to the type that a method is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum WayToType {
     /// It is a value of that type.
     Itself,
     /// It is so many references to one; whether the outermost is `&mut`.
@@ -104,8 +104,8 @@ pub(super) enum Way {
 
 /// Whether a method is called on a type of the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Receiver {
-    Is(Way),
+pub(super) enum CalledOnType {
+    Is(WayToType),
     IsNot,
     Unknown,
 }
@@ -156,14 +156,14 @@ impl Value {
         of: ItemId,
         method: &str,
         hands_on: &dyn Fn(ItemId) -> bool,
-    ) -> Receiver {
+    ) -> CalledOnType {
         let (mut at, mut references, mut outer, mut pointer) = (self, 0_usize, None, false);
         loop {
             match at {
                 Self::Item(item, _) if *item == of => break,
-                Self::Item(item, _) if hands_on(*item) => return Receiver::Unknown,
-                Self::Item(..) | Self::Other => return Receiver::IsNot,
-                Self::Unknown => return Receiver::Unknown,
+                Self::Item(item, _) if hands_on(*item) => return CalledOnType::Unknown,
+                Self::Item(..) | Self::Other => return CalledOnType::IsNot,
+                Self::Unknown => return CalledOnType::Unknown,
                 Self::Reference(mutable, inner) => {
                     if !pointer {
                         references += 1;
@@ -173,29 +173,29 @@ impl Value {
                 }
                 Self::Standard(name, held) if POINTERS.contains(&name.as_str()) => {
                     if OF_POINTERS.contains(&method) {
-                        return Receiver::Unknown;
+                        return CalledOnType::Unknown;
                     }
                     pointer = true;
                     match held.first() {
                         Some(inner) => at = inner,
-                        None => return Receiver::Unknown,
+                        None => return CalledOnType::Unknown,
                     }
                 }
                 Self::Standard(name, held) => {
                     let closed = CLOSED.contains(&name.as_str())
                         || held.iter().all(|one| *one == Self::Other) && !held.is_empty();
                     return match closed {
-                        true => Receiver::IsNot,
-                        false => Receiver::Unknown,
+                        true => CalledOnType::IsNot,
+                        false => CalledOnType::Unknown,
                     };
                 }
             }
         }
-        Receiver::Is(match (pointer, outer) {
-            (false, None) => Way::Itself,
-            (false, Some(mutable)) => Way::References(references, mutable),
-            (true, None) => Way::Pointer,
-            (true, Some(mutable)) => Way::ReferenceToPointer(mutable),
+        CalledOnType::Is(match (pointer, outer) {
+            (false, None) => WayToType::Itself,
+            (false, Some(mutable)) => WayToType::References(references, mutable),
+            (true, None) => WayToType::Pointer,
+            (true, Some(mutable)) => WayToType::ReferenceToPointer(mutable),
         })
     }
 }

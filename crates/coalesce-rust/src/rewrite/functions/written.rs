@@ -11,8 +11,9 @@ use syn::{
 
 use super::{
     found::Method,
-    lifetimes::{self, Left},
+    lifetimes::{self, LifetimesLeftOut},
     sources::Sources,
+    spelling::{snake, without_name, words},
 };
 use crate::{
     facts::VisibilityKind,
@@ -23,7 +24,7 @@ use crate::{
 
 /// How a method takes what it is called on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Taken {
+pub(super) enum HowTaken {
     /// It is called by its name alone.
     Nothing,
     Value,
@@ -32,12 +33,12 @@ pub(super) enum Taken {
 }
 
 /// What becomes of a method.
-pub(super) struct Written {
+pub(super) struct WrittenFunction {
     /// Edits of its text, in places of its file.
     pub edits: Vec<(ByteSpan, String)>,
     /// What stands above it: conditions and lints of its block.
     pub above: String,
-    pub taken: Taken,
+    pub taken: HowTaken,
     /// Type and constant parameters that it has from its block, in order.
     pub carried: Vec<String>,
     /// The same where they are the arguments of the type, in this order and no others.
@@ -47,7 +48,7 @@ pub(super) struct Written {
 }
 
 /// Writes it.
-struct Writer<'m, 'w> {
+struct FunctionWriter<'m, 'w> {
     sources: &'m Sources<'w>,
     method: &'m Method<'w>,
     edits: Vec<(ByteSpan, String)>,
@@ -63,7 +64,7 @@ pub(super) fn write(
     method: &Method<'_>,
     name: &str,
     dropped: bool,
-) -> Result<Written, Finding> {
+) -> Result<WrittenFunction, Finding> {
     let header = method.text(&*method.block.self_ty).to_owned();
     let generics = [&method.block.generics, &method.function.sig.generics];
     let parameters = generics.into_iter().flat_map(|generics| {
@@ -71,7 +72,7 @@ pub(super) fn write(
         let constants = generics.const_params().map(|one| one.ident.to_string());
         types.chain(constants).collect::<Vec<_>>()
     });
-    let mut writer = Writer {
+    let mut writer = FunctionWriter {
         sources,
         method,
         edits: Vec::new(),
@@ -85,14 +86,14 @@ pub(super) fn write(
     })
 }
 
-impl Writer<'_, '_> {
+impl FunctionWriter<'_, '_> {
     fn span(&self, of: &impl Spanned) -> ByteSpan {
         let span = of.span();
         let source = &self.method.source;
         ByteSpan::new(source.start(span), source.end(span))
     }
 
-    fn write(&mut self, name: &str, dropped: bool) -> Result<Written, String> {
+    fn write(&mut self, name: &str, dropped: bool) -> Result<WrittenFunction, String> {
         let above = self.attributes()?;
         let taken = self.taken()?;
         let signature = &self.method.function.sig;
@@ -109,7 +110,7 @@ impl Writer<'_, '_> {
             carried = self.generics(taken, &parameter, &own, lifetimes);
         }
         let by_arguments = carried == self.arguments();
-        Ok(Written {
+        Ok(WrittenFunction {
             edits: std::mem::take(&mut self.edits),
             above,
             taken,
@@ -178,19 +179,25 @@ impl Writer<'_, '_> {
         Ok(above)
     }
 
-    fn taken(&self) -> Result<Taken, String> {
+    fn taken(&self) -> Result<HowTaken, String> {
         let Some(receiver) = self.method.function.sig.receiver() else {
-            return Ok(Taken::Nothing);
+            return Ok(HowTaken::Nothing);
         };
         let own = ["Self", self.header.as_str()];
         let plain = |ty: &syn::Type| own.contains(&self.method.text(ty));
-        let mutable = |is: bool| if is { Taken::Mutable } else { Taken::Shared };
+        let mutable = |is: bool| {
+            if is {
+                HowTaken::Mutable
+            } else {
+                HowTaken::Shared
+            }
+        };
         match &receiver.kind {
-            syn::ReceiverKind::Value => Ok(Taken::Value),
+            syn::ReceiverKind::Value => Ok(HowTaken::Value),
             syn::ReceiverKind::Reference(_, _, of) => Ok(mutable(of.is_some())),
             syn::ReceiverKind::Typed(_, ty) => match &**ty {
                 syn::Type::Reference(of) if plain(&of.elem) => Ok(mutable(of.mutability.is_some())),
-                ty if plain(ty) => Ok(Taken::Value),
+                ty if plain(ty) => Ok(HowTaken::Value),
                 ty => Err(format!(
                     "takes `self: {}`, and how that is handed over at each call is not followed",
                     self.method.text(ty)
@@ -316,7 +323,7 @@ impl Writer<'_, '_> {
         let receiver = self.method.function.sig.receiver();
         let nested = inside.items.iter().map(place);
         let aside = nested.chain(receiver.map(|one| self.span(one)));
-        let places = Places {
+        let places = PlacesInside {
             aside: aside.collect(),
             types: inside
                 .types
@@ -343,7 +350,7 @@ impl Writer<'_, '_> {
     fn own_name(
         &self,
         (token, next): (&Token, &[Token]),
-        places: &Places,
+        places: &PlacesInside,
         parameter: &str,
         own: &mut OwnNames,
     ) -> Vec<(ByteSpan, String)> {
@@ -430,10 +437,10 @@ impl Writer<'_, '_> {
     }
 
     /// Lifetimes that have to be said, since the function would find others.
-    fn lifetimes(&mut self, taken: Taken) -> Result<Lifetimes, String> {
+    fn lifetimes(&mut self, taken: HowTaken) -> Result<SaidLifetimes, String> {
         let signature = &self.method.function.sig;
         let syn::ReturnType::Type(_, output) = &signature.output else {
-            return Ok(Lifetimes::default());
+            return Ok(SaidLifetimes::default());
         };
         let read = |ty: &syn::Type| {
             lifetimes::read(self.sources, &self.method.source, &self.parameters, ty)
@@ -446,9 +453,9 @@ impl Writer<'_, '_> {
         let own = self.header.contains('\'');
         let alone = others.all(|other| other.is_free()) && !own;
         let left_out = given.left().next().is_some() || !given.hidden.is_empty();
-        let by_reference = matches!(taken, Taken::Shared | Taken::Mutable);
+        let by_reference = matches!(taken, HowTaken::Shared | HowTaken::Mutable);
         if !left_out || alone {
-            return Ok(Lifetimes::default());
+            return Ok(SaidLifetimes::default());
         }
         if by_reference {
             return self.say_lifetimes(&given);
@@ -456,14 +463,14 @@ impl Writer<'_, '_> {
         // It finds its lifetime among the other arguments, now as before.
         let mut inputs = signature.inputs.iter();
         let said = inputs.any(|input| self.method.text(input).contains("Self"));
-        match own && (taken == Taken::Value || said) {
+        match own && (taken == HowTaken::Value || said) {
             true => Err("gives what may be of any of its arguments: write the lifetime".to_owned()),
-            false => Ok(Lifetimes::default()),
+            false => Ok(SaidLifetimes::default()),
         }
     }
 
     /// Says that what is given is of the receiver.
-    fn say_lifetimes(&mut self, given: &Left) -> Result<Lifetimes, String> {
+    fn say_lifetimes(&mut self, given: &LifetimesLeftOut) -> Result<SaidLifetimes, String> {
         if let Some(hidden) = given.hidden.first() {
             return Err(format!(
                 "gives `{hidden}`, and whether that is of `self` is not known: write its lifetime, `'_` where it is"
@@ -483,7 +490,7 @@ impl Writer<'_, '_> {
         for at in &given.anonymous {
             self.edits.push((ByteSpan::new(*at, *at + 2), name.clone()));
         }
-        Ok(Lifetimes { fresh })
+        Ok(SaidLifetimes { fresh })
     }
 
     /// A lifetime that nothing else is called.
@@ -507,10 +514,10 @@ impl Writer<'_, '_> {
     /// Says the parameters of the block and the receiver; gives the type and constant parameters that come from there.
     fn generics(
         &mut self,
-        taken: Taken,
+        taken: HowTaken,
         parameter: &str,
         own: &OwnNames,
-        lifetimes: Lifetimes,
+        lifetimes: SaidLifetimes,
     ) -> Vec<String> {
         let method = self.method;
         let block = &method.block.generics;
@@ -541,7 +548,7 @@ impl Writer<'_, '_> {
     }
 
     /// What the function names, the type of its first parameter included, but for the lifetimes of that.
-    fn used(&self, taken: Taken, own: &OwnNames) -> BTreeSet<String> {
+    fn used(&self, taken: HowTaken, own: &OwnNames) -> BTreeSet<String> {
         let receiver = self.method.function.sig.receiver();
         let receiver = receiver.map(|one| self.span(one));
         let tokens = self.tokens();
@@ -553,14 +560,14 @@ impl Writer<'_, '_> {
         if own.in_signature || own.with_arguments {
             used.extend(head.iter().cloned());
         }
-        if taken != Taken::Nothing {
+        if taken != HowTaken::Nothing {
             let plain = head.into_iter().filter(|word| !word.starts_with('\''));
             used.extend(plain);
         }
         used
     }
 
-    fn say_parameters(&mut self, kept: &[&(String, &str)], lifetimes: &Lifetimes) {
+    fn say_parameters(&mut self, kept: &[&(String, &str)], lifetimes: &SaidLifetimes) {
         let method = self.method;
         let signature = &method.function.sig;
         let own = signature.generics.params.iter();
@@ -619,9 +626,9 @@ impl Writer<'_, '_> {
 
     fn say_receiver(
         &mut self,
-        taken: Taken,
+        taken: HowTaken,
         parameter: &str,
-        lifetimes: &Lifetimes,
+        lifetimes: &SaidLifetimes,
         is_used: &dyn Fn(&str) -> bool,
     ) {
         let signature = &self.method.function.sig;
@@ -641,24 +648,28 @@ impl Writer<'_, '_> {
             }
         }
         let (reference, mutable) = match taken {
-            Taken::Nothing => return,
-            Taken::Value => ("", receiver.mutability.map_or("", |_| "mut ")),
-            Taken::Shared => ("&", ""),
-            Taken::Mutable => ("&", ""),
+            HowTaken::Nothing => return,
+            HowTaken::Value => ("", receiver.mutability.map_or("", |_| "mut ")),
+            HowTaken::Shared => ("&", ""),
+            HowTaken::Mutable => ("&", ""),
         };
         let lifetime = if reference.is_empty() {
             String::new()
         } else {
             lifetime
         };
-        let inner = if taken == Taken::Mutable { "mut " } else { "" };
+        let inner = if taken == HowTaken::Mutable {
+            "mut "
+        } else {
+            ""
+        };
         let said = format!("{mutable}{parameter}: {reference}{lifetime}{inner}{header}");
         self.edits.push((self.span(receiver), said));
     }
 }
 
 /// Places in a function.
-struct Places {
+struct PlacesInside {
     /// What has a `self` of its own, or is spelled by somebody else.
     aside: Vec<ByteSpan>,
     /// Where types begin.
@@ -676,7 +687,7 @@ struct OwnNames {
 }
 
 #[derive(Default)]
-struct Lifetimes {
+struct SaidLifetimes {
     /// One that the function has to declare.
     fresh: Option<String>,
 }
@@ -755,49 +766,4 @@ fn reached(
             return used;
         }
     }
-}
-
-/// The names and lifetimes in a text.
-fn words(text: &str) -> BTreeSet<String> {
-    let whole = ByteSpan::from_range(0..text.len());
-    let tokens = lexer::tokens(text, whole);
-    let tokens = tokens
-        .iter()
-        .filter(|token| matches!(token.kind, TokenKind::Ident | TokenKind::Lifetime));
-    tokens
-        .filter_map(|token| token.span.of(text).map(str::to_owned))
-        .collect()
-}
-
-/// A type without the name of a lifetime.
-fn without_name(text: &str, lifetime: &str) -> String {
-    let whole = ByteSpan::from_range(0..text.len());
-    let mut result = text.to_owned();
-    for token in lexer::tokens(text, whole).iter().rev() {
-        if token.kind == TokenKind::Lifetime && token.span.of(text) == Some(lifetime) {
-            result.replace_range(token.span.range(), "'_");
-        }
-    }
-    result
-}
-
-/// `GpuManager` as `gpu_manager`
-pub(super) fn snake(name: &str) -> String {
-    let letters: Vec<char> = name.chars().collect();
-    let mut result = String::new();
-    for (at, letter) in letters.iter().enumerate() {
-        let before = at.checked_sub(1).and_then(|at| letters.get(at));
-        let after = letters.get(at + 1);
-        let begins = letter.is_uppercase()
-            && before.is_some_and(|before| {
-                before.is_lowercase()
-                    || before.is_ascii_digit()
-                    || before.is_uppercase() && after.is_some_and(|after| after.is_lowercase())
-            });
-        if begins {
-            result.push('_');
-        }
-        result.extend(letter.to_lowercase());
-    }
-    result
 }
