@@ -131,16 +131,10 @@ pub fn name_families(classes: &mut [Duplicate]) {
         });
         heads.push(head.min());
     }
-    let heads: Vec<Option<String>> = heads
-        .into_iter()
-        .map(|head| Some(classes.get(head?)?.id.clone()))
-        .collect();
-    for (class, head) in classes
-        .iter_mut()
-        .zip(heads)
-        .filter(|(_, head)| head.is_some())
-    {
-        class.inside = head;
+    let id = |head: Option<usize>| Some(classes.get(head?)?.id.clone());
+    let heads: Vec<Option<String>> = heads.into_iter().map(id).collect();
+    for (class, head) in classes.iter_mut().zip(heads) {
+        class.inside = head.or(class.inside.take());
     }
 }
 
