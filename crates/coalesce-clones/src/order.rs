@@ -17,8 +17,9 @@ use crate::{
 
 /// What acting on a class is worth, for the order of a page. Of what is plainly one text: the tokens that
 /// would go, as their root, for nobody merges a thousand lines a hundred times as gladly as ten, and less
-/// for each place where the texts part. Of all others how likely somebody wants it gone counts most, as
-/// odds. Half as much again where a GPU is called.
+/// for each place where the texts part. Of what is alike how like it is to merged code and how likely duplicated: readers
+/// wanted the long ones no more than the short ones. Of all others lines and likelihood. Half as much again where a GPU is
+/// called.
 #[must_use]
 pub fn worth(class: &Duplicate) -> f32 {
     let sought = if class.gpu { 1.5 } else { 1.0 };
@@ -31,10 +32,13 @@ pub fn worth(class: &Duplicate) -> f32 {
         let likely = class.likelihood.map_or(1.0, |pair| together(pair, places));
         return measure.gain(places).sqrt() * plain * decides * near * likely * sought;
     }
+    if let (Some(merging), false) = (class.merging(), class.kind == DuplicateKind::Idiom) {
+        return merging * class.likelihood.unwrap_or(WHOLE) * sought;
+    }
     let likely = match class.kind {
         // What an idiom has in common is a question, not a text.
         DuplicateKind::Idiom => EVEN,
-        _ => class.merging().or(class.likelihood).unwrap_or(EVEN),
+        _ => class.likelihood.unwrap_or(EVEN),
     };
     let likely = likely.min(SURE);
     (class.removable_lines as f32).sqrt() * likely / (1.0 - likely) * sought
@@ -50,6 +54,8 @@ const WIRING: f32 = 0.7;
 const SURE: f32 = 0.95;
 /// The likelihood of what nobody has measured.
 const EVEN: f32 = 0.5;
+/// What types and modules count as likely: most of what is told of them is duplicated.
+const WHOLE: f32 = 0.85;
 
 /// Classes that a page begins with at most, and from how many on only those by which much would go.
 const FIRST: usize = 15;
