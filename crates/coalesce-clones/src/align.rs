@@ -70,20 +70,28 @@ pub fn statements_in(
                 .tokens
                 .get(start as usize..at as usize)
                 .unwrap_or_default();
-            let (blind, shape) = hashes(tokens);
-            let first = tokens.first().map_or(0, |token| token.start);
-            if tokens.len() > 1 || tokens.iter().any(|token| token.class != TokenClass::Punct) {
-                found.push(Statement {
-                    blind,
-                    shape,
-                    tokens: (start, at),
-                    line: line.at(first),
-                });
-            }
+            found.extend(statement_of(tokens, (start, at), line));
             start = at;
         }
     }
     found
+}
+
+/// These tokens as a statement; `None` of a bracket alone.
+fn statement_of(
+    tokens: &[Token],
+    place: (u32, u32),
+    line: &mut LineCounter<'_>,
+) -> Option<Statement> {
+    let says = tokens.len() > 1 || tokens.iter().any(|token| token.class != TokenClass::Punct);
+    let (blind, shape) = hashes(tokens);
+    let first = tokens.first().map_or(0, |token| token.start);
+    says.then(|| Statement {
+        blind,
+        shape,
+        tokens: place,
+        line: line.at(first),
+    })
 }
 
 /// Counts lines forward from the beginning of a unit.
@@ -273,18 +281,7 @@ fn parameters<'m>(
     file: &'m SourceFile,
     unit: &'m Unit,
 ) -> impl Iterator<Item = Difference> + 'm {
-    let others = members
-        .iter()
-        .enumerate()
-        .filter(move |(at, _)| *at != member);
-    let others: Vec<Vec<(u32, u64)>> = others
-        .map(|(_, (file, unit))| {
-            let of_other = parameter_list(file, unit).into_iter();
-            of_other
-                .map(|parameter| (parameter.0, parameter.1))
-                .collect()
-        })
-        .collect();
+    let others = parameters_of_others(members, member);
     parameter_list(file, unit)
         .into_iter()
         .filter_map(move |(name, value, tokens)| {
@@ -297,6 +294,17 @@ fn parameters<'m>(
                 text: shown(file, tokens),
             })
         })
+}
+
+/// Names and hashes of defaults of the parameters of all other members.
+fn parameters_of_others(members: &[(&SourceFile, &Unit)], member: usize) -> Vec<Vec<(u32, u64)>> {
+    let others = members.iter().enumerate();
+    let others = others.filter(|(at, _)| *at != member);
+    let of_other = |(_, (file, unit)): (usize, &(&SourceFile, &Unit))| {
+        let parameters = parameter_list(file, unit).into_iter();
+        parameters.map(|(name, value, _)| (name, value)).collect()
+    };
+    others.map(of_other).collect()
 }
 
 /// Name, hash of the default, and tokens of each parameter.

@@ -56,18 +56,14 @@ fn rising(pairs: &[(usize, usize)]) -> Vec<(usize, usize)> {
     let second = |at: &usize| pairs.get(*at).map_or(0, |pair| pair.1);
     for (at, pair) in pairs.iter().enumerate() {
         let length = ends.partition_point(|end| second(end) < pair.1);
-        before.push(
-            length
-                .checked_sub(1)
-                .and_then(|last| ends.get(last))
-                .copied(),
-        );
+        let last = length.checked_sub(1).and_then(|last| ends.get(last));
+        before.push(last.copied());
         match ends.get_mut(length) {
             Some(end) => *end = at,
             None => ends.push(at),
         }
     }
-    let mut found = Vec::with_capacity(ends.len());
+    let mut found = Vec::new();
     let mut next = ends.last().copied();
     while let Some(at) = next {
         found.extend(pairs.get(at));

@@ -105,6 +105,20 @@ const GENERATED_ENDS: [&str; 6] = [
 const TEST_WORDS: [&str; 3] = ["test", "tests", "conformance"];
 const BENCHMARK_WORDS: [&str; 4] = ["bench", "benchmark", "benchmarks", "benches"];
 
+/// Whether a name has one of these words in it.
+fn has_word(name: &str, words: &[&str]) -> bool {
+    name.split(['-', '_']).any(|word| words.contains(&word))
+}
+
+/// Whether a member is of tests, going by its path and its name.
+fn is_of_tests(member: &Member) -> bool {
+    let is_test = |name: &str| name.starts_with("test") || name.starts_with("Test");
+    let mut folders = member.path.as_str().split('/').rev().skip(1);
+    corpus::is_test_path(member.path.as_str())
+        || member.item.split(['.', ':']).any(is_test)
+        || folders.any(|folder| is_test(folder) || has_word(folder, &TEST_WORDS))
+}
+
 /// Whether a build of a Python package put a file there: `build/lib/package/…`.
 fn is_built(path: &str) -> bool {
     let mut folders = path.split('/').rev().skip(1).collect::<Vec<_>>();
@@ -233,12 +247,9 @@ impl Chapter {
         let path = member.path.as_str();
         let folders = || path.split('/').rev().skip(1);
         let among = |words: &[&str]| folders().any(|folder| words.contains(&folder));
-        let is_test = |name: &str| name.starts_with("test") || name.starts_with("Test");
         let stem = member.path.file_name();
         let stem = stem.rsplit_once('.').map_or(stem, |(stem, _)| stem);
         let is_hidden = |folder: &str| folder.starts_with('.');
-        let has_word =
-            |name: &str, words: &[&str]| name.split(['-', '_']).any(|word| words.contains(&word));
         if among(&VENDORED) {
             Self::Vendored
         } else if among(&GENERATED)
@@ -246,10 +257,7 @@ impl Chapter {
             || GENERATED_ENDS.iter().any(|end| stem.ends_with(end))
         {
             Self::Generated
-        } else if corpus::is_test_path(path)
-            || member.item.split(['.', ':']).any(is_test)
-            || folders().any(|folder| is_test(folder) || has_word(folder, &TEST_WORDS))
-        {
+        } else if is_of_tests(member) {
             Self::Tests
         } else if among(&EXAMPLES) || folders().any(is_hidden) || has_word(stem, &BENCHMARK_WORDS) {
             Self::Examples

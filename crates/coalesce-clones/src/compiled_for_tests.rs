@@ -44,38 +44,43 @@ impl TestFiles {
 
     /// Notes where the text of a declared module can be.
     fn add(&mut self, file: &SourceFile, declared: &Declared) {
-        let path = file.path.as_str();
-        let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
-        let stem = name.strip_suffix(".rs").unwrap_or(name);
-        let own = match stem {
-            "mod" | "lib" | "main" => Vec::new(),
-            _ => vec![stem],
-        };
-        let in_folder = |parts: &[&str]| {
-            let parts = std::iter::once(folder).chain(parts.iter().copied());
-            let parts: Vec<&str> = parts.filter(|part| !part.is_empty()).collect();
-            parts.join("/")
-        };
+        let own = own_folder(file);
         match declared {
             Declared::File => {
                 self.files.insert(file.path.clone());
                 // Of a root that is a test itself everything is.
-                self.folders.push(
-                    format!("{}/", in_folder(&own))
-                        .trim_start_matches('/')
-                        .into(),
-                );
+                self.folders.push(below(&own, ""));
             }
-            Declared::At(place) => self.files.extend(TreePath::new(&in_folder(&[place])).ok()),
+            Declared::At(place) => {
+                let (folder, _) = file.path.as_str().rsplit_once('/').unwrap_or(("", ""));
+                self.files.extend(TreePath::new(&below(folder, place)).ok());
+            }
             Declared::Module(names) => {
-                let names = names.iter().map(String::as_str);
-                let parts: Vec<&str> = own.into_iter().chain(names).collect();
-                let place = in_folder(&parts);
+                let place = below(&own, &names.join("/"));
                 self.files
                     .extend(TreePath::new(&format!("{place}.rs")).ok());
                 self.folders.push(format!("{place}/"));
             }
         }
+    }
+}
+
+/// The folder in which a file of Rust has its modules.
+fn own_folder(file: &SourceFile) -> String {
+    let path = file.path.as_str();
+    let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+    match name.strip_suffix(".rs").unwrap_or(name) {
+        "mod" | "lib" | "main" => folder.to_owned(),
+        stem => below(folder, stem),
+    }
+}
+
+/// What is called so in a folder; of the root nothing stands before it.
+fn below(folder: &str, name: &str) -> String {
+    if folder.is_empty() {
+        name.to_owned()
+    } else {
+        format!("{folder}/{name}")
     }
 }
 

@@ -192,7 +192,12 @@ impl Clusters {
         if let Some(cluster) = self.all.get_mut(into) {
             cluster.members.extend(gone.members);
         }
-        for (other, count) in gone.links {
+        self.take_links(gone.links, (from, into));
+    }
+
+    /// Gives a cluster the links of one that is gone.
+    fn take_links(&mut self, links: BTreeMap<usize, usize>, (from, into): (usize, usize)) {
+        for (other, count) in links {
             if let Some(other) = self.all.get_mut(other) {
                 other.links.remove(&from);
             }
@@ -346,17 +351,7 @@ fn data_of(file: &SourceFile) -> impl Iterator<Item = (u32, u32)> {
             UnitKind::Class | UnitKind::Impl | UnitKind::Module
         )
     };
-    let mut own: Vec<u32> = file
-        .units
-        .iter()
-        .map(|unit| unit.end.saturating_sub(unit.body))
-        .collect();
-    for unit in &file.units {
-        let around = unit.parent.and_then(|parent| own.get_mut(parent as usize));
-        if let Some(around) = around {
-            *around = around.saturating_sub(unit.end.saturating_sub(unit.first));
-        }
-    }
+    let mut own = own_tokens(file);
     // Inner ones come later, so what they have reaches all around them.
     for (at, unit) in file.units.iter().enumerate().rev() {
         let tokens = own.get(at).copied().unwrap_or(0);
@@ -367,6 +362,21 @@ fn data_of(file: &SourceFile) -> impl Iterator<Item = (u32, u32)> {
     }
     let units = file.units.iter().zip(0..).zip(own);
     units.filter_map(move |((unit, at), tokens)| is_container(unit).then_some((at, tokens)))
+}
+
+/// For each unit of a file the tokens of its body that stand in no other unit.
+fn own_tokens(file: &SourceFile) -> Vec<u32> {
+    let bodies = file.units.iter();
+    let mut own: Vec<u32> = bodies
+        .map(|unit| unit.end.saturating_sub(unit.body))
+        .collect();
+    for unit in &file.units {
+        let around = unit.parent.and_then(|parent| own.get_mut(parent as usize));
+        if let Some(around) = around {
+            *around = around.saturating_sub(unit.end.saturating_sub(unit.first));
+        }
+    }
+    own
 }
 
 fn size(corpus: &Corpus, at: u32) -> u32 {

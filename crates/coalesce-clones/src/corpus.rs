@@ -2,7 +2,7 @@
 //! and how rare they are in code at large. What is rare in this tree does not enter: what two units
 //! are to each other is the same whatever else there is.
 
-use coalesce_model::{LanguageKind, TokenClass, UnitKind, outline::marks};
+use coalesce_model::{ByteSpan, LanguageKind, TokenClass, UnitKind, outline::marks};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use std::{hash::Hasher as _, sync::LazyLock};
@@ -194,15 +194,7 @@ fn unit_of<'f>(files: &'f [SourceFile], entry: &Entry) -> Option<&'f Unit> {
 }
 
 fn entries_of(at: u32, file: &SourceFile) -> Vec<Entry> {
-    let mut holds_functions = vec![false; file.units.len()];
-    for unit in &file.units {
-        let is_function = matches!(unit.kind, UnitKind::Function | UnitKind::Method);
-        if let Some(parent) = unit.parent.filter(|_| is_function)
-            && let Some(holds) = holds_functions.get_mut(parent as usize)
-        {
-            *holds = true;
-        }
-    }
+    let holds_functions = holding_functions(file);
     let compared = |(at, unit): &(usize, &Unit)| {
         unit.end > unit.body
             && !only_imports(file, unit)
@@ -223,6 +215,20 @@ fn entries_of(at: u32, file: &SourceFile) -> Vec<Entry> {
             entry((at, index), file, unit, in_tests)
         })
         .collect()
+}
+
+/// For each unit of a file whether a function stands in it and in nothing that is in it.
+fn holding_functions(file: &SourceFile) -> Vec<bool> {
+    let mut holds_functions = vec![false; file.units.len()];
+    for unit in &file.units {
+        let is_function = matches!(unit.kind, UnitKind::Function | UnitKind::Method);
+        if let Some(parent) = unit.parent.filter(|_| is_function)
+            && let Some(holds) = holds_functions.get_mut(parent as usize)
+        {
+            *holds = true;
+        }
+    }
+    holds_functions
 }
 
 /// Whether a block imports and does nothing else, without a choice: two that need the same have the
@@ -469,12 +475,7 @@ fn names_constant(file: &SourceFile, statement: &[Token]) -> bool {
 }
 
 fn keeps_value(file: &SourceFile, statement: &[Token]) -> bool {
-    let word = |at: usize| {
-        let token = statement.get(at);
-        token
-            .and_then(|token| token.span().of(&file.text))
-            .unwrap_or("")
-    };
+    let word = |at: usize| ByteSpan::text_under(statement.get(at).map(Token::span), &file.text);
     if word(0) == "super" {
         return true;
     }
@@ -487,17 +488,11 @@ fn keeps_value(file: &SourceFile, statement: &[Token]) -> bool {
     if length == 0 {
         return true;
     }
-    let is_plain = |at: usize| {
-        statement
-            .get(at)
-            .is_some_and(|token| token.class != TokenClass::Punct)
-    };
-    let converts = length == 9 && word(5) == "." && word(6) == "into";
-    word(0) == "self"
-        && word(1) == "."
-        && word(3) == "="
-        && is_plain(4)
-        && (length == 5 || converts)
+    let value = statement.get(4);
+    let is_plain = value.is_some_and(|token| token.class != TokenClass::Punct);
+    let converts = length == 9 && (word(5), word(6)) == (".", "into");
+    let sets = (word(0), word(1), word(3)) == ("self", ".", "=");
+    sets && is_plain && (length == 5 || converts)
 }
 
 /// What a token says about its unit: names that are not local, keys and numbers.

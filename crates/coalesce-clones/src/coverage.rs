@@ -278,18 +278,24 @@ pub enum CoverageError {
     },
 }
 
+/// Refuses two languages.
+fn of_one_language(left: &Side<'_>, right: &Side<'_>) -> Result<(), CoverageError> {
+    if left.file.language == right.file.language {
+        return Ok(());
+    }
+    Err(CoverageError::Languages {
+        left: left.file.path.to_string(),
+        right: right.file.path.to_string(),
+    })
+}
+
 /// Says for each definition of the one whether the other has it. `coverage(a, b)` is `coverage(b, a)`
 /// with its sides turned, and in the order of the other side.
 ///
 /// # Errors
 /// When an item is not in its file, or the files are in two languages.
 pub fn coverage(left: &Side<'_>, right: &Side<'_>) -> Result<Coverage, CoverageError> {
-    if left.file.language != right.file.language {
-        return Err(CoverageError::Languages {
-            left: left.file.path.to_string(),
-            right: right.file.path.to_string(),
-        });
-    }
+    of_one_language(left, right)?;
     // One order for both directions, so that ties are broken the same way.
     let key = |side: &Side<'_>| (side.file.path.clone(), side.item.clone());
     let turns = key(left) > key(right);

@@ -100,14 +100,8 @@ fn split(path: &TreePath) -> (Vec<&str>, &str) {
     (folders, name)
 }
 
-/// The files that are tied together, where these are enough for a family, each with its number.
-fn families_of_ties(ties: &[(&TreePath, &TreePath)]) -> FxHashMap<TreePath, usize> {
-    let mut paths: Vec<&TreePath> = ties
-        .iter()
-        .flat_map(|(one, other)| [*one, *other])
-        .collect();
-    paths.sort_unstable();
-    paths.dedup();
+/// For each of these paths, which are sorted, the places of those that it is tied to.
+fn edges(paths: &[&TreePath], ties: &[(&TreePath, &TreePath)]) -> Vec<Vec<usize>> {
     let mut edges = vec![Vec::new(); paths.len()];
     let both_ways = |(one, other): &(_, _)| [(*one, *other), (*other, *one)];
     for (one, other) in ties.iter().flat_map(both_ways) {
@@ -118,7 +112,18 @@ fn families_of_ties(ties: &[(&TreePath, &TreePath)]) -> FxHashMap<TreePath, usiz
             targets.push(to);
         }
     }
-    let numbers = components(&edges);
+    edges
+}
+
+/// The files that are tied together, where these are enough for a family, each with its number.
+fn families_of_ties(ties: &[(&TreePath, &TreePath)]) -> FxHashMap<TreePath, usize> {
+    let mut paths: Vec<&TreePath> = ties
+        .iter()
+        .flat_map(|(one, other)| [*one, *other])
+        .collect();
+    paths.sort_unstable();
+    paths.dedup();
+    let numbers = components(&edges(&paths, ties));
     let mut sizes: FxHashMap<usize, usize> = FxHashMap::default();
     for number in &numbers {
         *sizes.entry(*number).or_default() += 1;

@@ -124,6 +124,15 @@ pub fn gathered(runs: &[u32], size: u32, body: &[Token]) -> f32 {
     most as f32 / runs.len().max(1) as f32
 }
 
+/// How often each run is there.
+fn counted(runs: &[Box<[u32]>]) -> Counts {
+    let mut counts = Counts::new(runs.iter().map(|runs| runs.len()).sum());
+    for run in runs.iter().flat_map(|runs| runs.iter()) {
+        counts.add(*run);
+    }
+    counts
+}
+
 /// Pairs among the chosen entries that share enough, sorted.
 #[must_use]
 pub fn candidates(all: &Runs) -> Vec<Pair> {
@@ -133,10 +142,7 @@ pub fn candidates(all: &Runs) -> Vec<Pair> {
         sizes,
         ..
     } = all;
-    let mut counts = Counts::new(runs.iter().map(|runs| runs.len()).sum());
-    for run in runs.iter().flat_map(|runs| runs.iter()) {
-        counts.add(*run);
-    }
+    let counts = counted(runs);
     let postings = Postings::new(runs, &counts);
     let entries = |(a, b): Pair| {
         let (a, b) = (*chosen.get(a as usize)?, *chosen.get(b as usize)?);

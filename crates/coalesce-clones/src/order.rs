@@ -17,8 +17,9 @@ use crate::{
 
 /// What acting on a class is worth, for the order of a page. Of what is plainly one text: the tokens that
 /// would go, as their root, for nobody merges a thousand lines a hundred times as gladly as ten, and less
-/// for each place where the texts part. Of all others how likely somebody wants it gone counts most, as
-/// odds. Half as much again where a GPU is called.
+/// for each place where the texts part. Of what is alike how like it is to merged code and how likely duplicated: readers
+/// wanted the long ones no more than the short ones. Of all others lines and likelihood. Half as much again where a GPU is
+/// called.
 #[must_use]
 pub fn worth(class: &Duplicate) -> f32 {
     let sought = if class.gpu { 1.5 } else { 1.0 };
@@ -31,10 +32,13 @@ pub fn worth(class: &Duplicate) -> f32 {
         let likely = class.likelihood.map_or(1.0, |pair| together(pair, places));
         return measure.gain(places).sqrt() * plain * decides * near * likely * sought;
     }
+    if let (Some(merging), false) = (class.merging(), class.kind == DuplicateKind::Idiom) {
+        return merging * class.likelihood.unwrap_or(WHOLE) * sought;
+    }
     let likely = match class.kind {
         // What an idiom has in common is a question, not a text.
         DuplicateKind::Idiom => EVEN,
-        _ => class.merging().or(class.likelihood).unwrap_or(EVEN),
+        _ => class.likelihood.unwrap_or(EVEN),
     };
     let likely = likely.min(SURE);
     (class.removable_lines as f32).sqrt() * likely / (1.0 - likely) * sought
@@ -50,6 +54,8 @@ const WIRING: f32 = 0.7;
 const SURE: f32 = 0.95;
 /// The likelihood of what nobody has measured.
 const EVEN: f32 = 0.5;
+/// What types and modules count as likely: most of what is told of them is duplicated.
+const WHOLE: f32 = 0.85;
 
 /// Classes that a page begins with at most, and from how many on only those by which much would go.
 const FIRST: usize = 15;
@@ -119,28 +125,23 @@ pub fn name_families(classes: &mut [Duplicate]) {
     let names = ByName::new(classes);
     let mut heads: Vec<Option<usize>> = Vec::with_capacity(classes.len());
     for (at, class) in classes.iter().enumerate() {
-        let is_asked = class.inside.is_none() && class.chapter.is_of_program();
+        if !is_head(class) {
+            heads.push(None);
+            continue;
+        }
         let is_plain = matches!(class.chapter, Chapter::Product | Chapter::Next);
         let before = by_path.relatives(at, class).into_iter();
-        let before = before
-            .chain(names.relatives(at, class))
-            .filter(|_| is_asked);
+        let before = before.chain(names.relatives(at, class));
         let head = before.filter_map(|other| match heads.get(other)? {
             Some(head) => (!is_plain).then_some(*head),
             None => Some(other),
         });
         heads.push(head.min());
     }
-    let heads: Vec<Option<String>> = heads
-        .into_iter()
-        .map(|head| Some(classes.get(head?)?.id.clone()))
-        .collect();
-    for (class, head) in classes
-        .iter_mut()
-        .zip(heads)
-        .filter(|(_, head)| head.is_some())
-    {
-        class.inside = head;
+    let id = |head: Option<usize>| Some(classes.get(head?)?.id.clone());
+    let heads: Vec<Option<String>> = heads.into_iter().map(id).collect();
+    for (class, head) in classes.iter_mut().zip(heads) {
+        class.inside = head.or(class.inside.take());
     }
 }
 
@@ -251,20 +252,25 @@ impl<'d> ByPath<'d> {
     /// Classes before one, of its kind, that share a place with it; of passages also those where each place of one
     /// overlaps a place of the other.
     fn relatives(&self, at: usize, class: &Duplicate) -> Vec<usize> {
-        let near = class.members.iter().flat_map(|member| self.of(member));
-        let mut near: Vec<usize> = near
-            .map(|place| place.class)
-            .filter(|other| *other < at)
-            .collect();
-        near.sort_unstable();
-        near.dedup();
-        near.retain(|other| {
-            let other = self.classes.get(*other);
-            other.is_some_and(|other| {
-                is_head(other) && other.kind == class.kind && are_relatives(class, other)
-            })
+        let are_passages = class.kind == DuplicateKind::Block && class.members.len() <= OVERLAPPED;
+        let is_near = |member: &Member, place: &PlaceOfClass| {
+            place.lines == member.lines || (are_passages && overlap(member.lines, place.lines))
+        };
+        let near = class.members.iter().flat_map(|member| {
+            let near = self.of(member).iter();
+            near.filter(move |place| place.class < at && is_near(member, place))
+                .map(move |place| (place.class, place.lines == member.lines))
         });
-        near
+        let mut near: Vec<(usize, bool)> = near.collect();
+        // What shares a place comes before what only overlaps.
+        near.sort_unstable_by_key(|(other, shares)| (*other, !shares));
+        near.dedup_by_key(|(other, _)| *other);
+        near.retain(|(other, shares)| {
+            let other = self.classes.get(*other);
+            let other = other.filter(|other| is_head(other) && other.kind == class.kind);
+            other.is_some_and(|other| *shares || overlap_throughout(class, other))
+        });
+        near.into_iter().map(|(other, _)| other).collect()
     }
 
     /// How many lines may stand out: of passages a line or two where a longer list of places comes first.
@@ -289,28 +295,25 @@ impl<'d> ByPath<'d> {
     }
 }
 
-/// Whether two classes share a place, or are passages of which one overlaps the other in all of its places.
-fn are_relatives(one: &Duplicate, other: &Duplicate) -> bool {
-    let shares = one
-        .members
-        .iter()
-        .any(|member| other.members.contains(member));
-    let overlap = |few: &Duplicate, many: &Duplicate| {
-        few.members
-            .iter()
-            .all(|member| many.members.iter().any(|around| overlaps(member, around)))
+/// Places of passages that are held against each other one by one.
+const OVERLAPPED: usize = 64;
+
+/// Whether each place of one of two classes overlaps a place of the other.
+fn overlap_throughout(one: &Duplicate, other: &Duplicate) -> bool {
+    let is_in = |few: &Duplicate, many: &Duplicate| {
+        few.members.iter().all(|member| {
+            let mut around = many.members.iter();
+            around.any(|around| around.path == member.path && overlap(member.lines, around.lines))
+        })
     };
-    let are_passages = one.kind == DuplicateKind::Block;
-    shares || are_passages && (overlap(one, other) || overlap(other, one))
+    other.members.len() <= OVERLAPPED && (is_in(one, other) || is_in(other, one))
 }
 
-/// Whether half of the shorter one of two places is in the other.
-fn overlaps(one: &Member, other: &Member) -> bool {
+/// Whether half of the shorter of two places, by their lines, is in the other.
+fn overlap(one: (u32, u32), other: (u32, u32)) -> bool {
     let length = |lines: (u32, u32)| lines.1 - lines.0 + 1;
-    let first = one.lines.0.max(other.lines.0);
-    let last = one.lines.1.min(other.lines.1);
-    let shorter = length(one.lines).min(length(other.lines));
-    one.path == other.path && last >= first && 2 * (last - first + 1) >= shorter
+    let (first, last) = (one.0.max(other.0), one.1.min(other.1));
+    last >= first && 2 * length((first, last)) >= length(one).min(length(other))
 }
 
 #[cfg(test)]

@@ -252,6 +252,25 @@ fn is_inside(corpus: &Corpus, a: &Entry, b: &Entry) -> bool {
 
 /// Pairs of units that share a name.
 fn namesakes(corpus: &Corpus, representatives: &[u32]) -> Vec<Pair> {
+    let size = |at: &u32| {
+        corpus
+            .entries
+            .get(*at as usize)
+            .map_or(0, |entry| entry.size)
+    };
+    let mut pairs = Vec::new();
+    for mut same in of_one_name(corpus, representatives) {
+        same.sort_unstable_by_key(|at| (size(at), *at));
+        for (at, a) in same.iter().enumerate() {
+            let near = same.iter().skip(at + 1).take(NAMESAKES);
+            pairs.extend(near.map(|b| (*a.min(b), *a.max(b))));
+        }
+    }
+    pairs
+}
+
+/// Units of one name that is not everybody's.
+fn of_one_name(corpus: &Corpus, representatives: &[u32]) -> Vec<Vec<u32>> {
     let mut by_name: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
     for at in representatives {
         let Some(entry) = corpus.entries.get(*at as usize) else {
@@ -262,22 +281,7 @@ fn namesakes(corpus: &Corpus, representatives: &[u32]) -> Vec<Pair> {
             by_name.entry(name).or_default().push(*at);
         }
     }
-    let size = |at: &u32| {
-        corpus
-            .entries
-            .get(*at as usize)
-            .map_or(0, |entry| entry.size)
-    };
-    let mut pairs = Vec::new();
-    let by_name: Vec<Vec<u32>> = by_name.into_values().collect();
-    for mut same in by_name {
-        same.sort_unstable_by_key(|at| (size(at), *at));
-        for (at, a) in same.iter().enumerate() {
-            let near = same.iter().skip(at + 1).take(NAMESAKES);
-            pairs.extend(near.map(|b| (*a.min(b), *a.max(b))));
-        }
-    }
-    pairs
+    by_name.into_values().collect()
 }
 
 /// Pairs of units that are the same but for words, long enough that these may be a parameter.

@@ -74,13 +74,7 @@ pub fn find(corpus: &Corpus) -> Option<Passages> {
             let Some((file, passage)) = searched.passage(corpus, (unit, at), run.length) else {
                 continue;
             };
-            let own = found.entry(file).or_default();
-            let range = |unit: &Unit| (unit.first, unit.end);
-            let known = own.iter().position(|unit| range(unit) == range(&passage));
-            let place = known.unwrap_or(own.len());
-            if known.is_none() {
-                own.push(passage);
-            }
+            let place = place_of(passage, found.entry(file).or_default());
             places.push((file, place));
         }
         places.sort_unstable();
@@ -90,6 +84,17 @@ pub fn find(corpus: &Corpus) -> Option<Passages> {
         }
     }
     (!members.is_empty()).then(|| together(corpus, &found, &members))
+}
+
+/// The place of a passage among those of its file, where it stands afterwards.
+fn place_of(passage: Unit, own: &mut Vec<Unit>) -> usize {
+    let range = |unit: &Unit| (unit.first, unit.end);
+    let known = own.iter().position(|unit| range(unit) == range(&passage));
+    let place = known.unwrap_or(own.len());
+    if known.is_none() {
+        own.push(passage);
+    }
+    place
 }
 
 fn together(
@@ -360,6 +365,15 @@ fn outside(file: &SourceFile) -> Statements {
     found
 }
 
+/// Those that are there more than once.
+fn repeated(all: &mut [u64]) -> FxHashSet<u64> {
+    all.par_sort_unstable();
+    all.chunk_by(|a, b| a == b)
+        .filter(|same| same.len() > 1)
+        .filter_map(|same| same.first().copied())
+        .collect()
+}
+
 /// Numbers of statements that stand more than once in units of one language.
 fn ids(corpus: &Corpus, units: &[(u32, u32)], statements: &[Statements]) -> Vec<Vec<Option<u64>>> {
     let language = |file: u32| {
@@ -372,12 +386,7 @@ fn ids(corpus: &Corpus, units: &[(u32, u32)], statements: &[Statements]) -> Vec<
         .zip(statements)
         .flat_map(|((file, _), list)| list.iter().flatten().map(|one| of(*file, one)))
         .collect();
-    all.par_sort_unstable();
-    let repeated: FxHashSet<u64> = all
-        .chunk_by(|a, b| a == b)
-        .filter(|same| same.len() > 1)
-        .filter_map(|same| same.first().copied())
-        .collect();
+    let repeated = repeated(&mut all);
     let numbered = units.par_iter().zip(statements).map(|((file, _), list)| {
         let number = |statement: &Option<Statement>| {
             let id = of(*file, statement.as_ref()?);

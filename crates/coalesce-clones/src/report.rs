@@ -537,11 +537,7 @@ impl Writer<'_> {
             let entry = self.corpus.entries.get(at as usize);
             entry.map_or(0, |entry| self.corpus.unit(entry).line_count())
         };
-        let all = |(file, unit): &Container| {
-            let file = self.corpus.files.get(*file as usize);
-            let unit = file.and_then(|file| file.units.get(*unit as usize));
-            unit.map_or(0, Unit::line_count)
-        };
+        let all = |container: &Container| self.lines_of_container(*container);
         let best = |member: &Container| {
             let of_member = overlaps
                 .iter()
@@ -558,6 +554,13 @@ impl Writer<'_> {
         };
         let each: Vec<u32> = members.iter().map(best).collect();
         each.iter().sum::<u32>() - each.iter().max().copied().unwrap_or(0)
+    }
+
+    /// Lines of a type or module.
+    fn lines_of_container(&self, (file, unit): Container) -> u32 {
+        let file = self.corpus.files.get(file as usize);
+        let unit = file.and_then(|file| file.units.get(unit as usize));
+        unit.map_or(0, Unit::line_count)
     }
 
     /// The differences of the matched members of a whole copy.

@@ -92,6 +92,17 @@ const LOCAL: u32 = 0x4c4f_4341;
 const PROSE: u32 = 0x5052_4f53;
 
 impl Token {
+    /// Whether the next one is a further part of this string, which it is a part of then.
+    fn goes_on_with(&mut self, next: &Self) -> bool {
+        let is_string = |token: &Self| matches!(token.class, TokenClass::Key | TokenClass::Prose);
+        let goes_on = is_string(self) && is_string(next) && !next.has(marks::STATEMENT);
+        if goes_on {
+            self.class = TokenClass::Prose;
+            self.bytes = u16::try_from(next.span().end - self.start).unwrap_or(u16::MAX);
+        }
+        goes_on
+    }
+
     fn new(text: &str, token: &OutlineToken) -> Self {
         let bytes = text.as_bytes().get(token.span.range()).unwrap_or_default();
         let told = match token.class {
@@ -173,6 +184,22 @@ pub struct Unit {
 }
 
 impl Unit {
+    /// An outlined unit, of whose file each token went to one of these places.
+    fn new(text: &str, unit: &OutlineUnit, parent: Option<u32>, places: &[u32]) -> Self {
+        let place = |at: u32| places.get(at as usize).copied().unwrap_or(0);
+        Self {
+            kind: unit.kind,
+            name: name_id(text, unit.name),
+            name_span: unit.name,
+            parent,
+            first: place(unit.first),
+            body: place(unit.body),
+            end: place(unit.end),
+            lines: unit.lines,
+            allowed: None,
+        }
+    }
+
     /// Lines that it takes.
     #[must_use]
     pub const fn line_count(&self) -> u32 {
@@ -200,20 +227,8 @@ impl SourceFile {
     #[must_use]
     pub fn new(path: TreePath, language: LanguageKind, text: Arc<str>, outline: &Outline) -> Self {
         let (tokens, places) = normal(&text, &outline.tokens);
-        let place = |at: u32| places.get(at as usize).copied().unwrap_or(0);
-        let units = shallow(&outline.units)
-            .into_iter()
-            .map(|(parent, unit)| Unit {
-                kind: unit.kind,
-                name: name_id(&text, unit.name),
-                name_span: unit.name,
-                parent,
-                first: place(unit.first),
-                body: place(unit.body),
-                end: place(unit.end),
-                lines: unit.lines,
-                allowed: None,
-            });
+        let units = shallow(&outline.units).into_iter();
+        let units = units.map(|(parent, unit)| Unit::new(&text, unit, parent, &places));
         let mut file = Self {
             path,
             language,
@@ -373,8 +388,13 @@ impl SourceFile {
         let mut begins = begins.take_while(|unit| unit.lines.0 == next);
         if let Some(unit) = begins.find(|unit| unit.kind != UnitKind::Module) {
             unit.allowed = Some(reason);
-            return;
+        } else {
+            self.allow_around(line, reason);
         }
+    }
+
+    /// The innermost unit around a line.
+    fn allow_around(&mut self, line: u32, reason: String) {
         let before = self.units.partition_point(|unit| unit.lines.0 <= line);
         let mut around = before.checked_sub(1);
         while let Some(unit) = around.and_then(|at| self.units.get_mut(at)) {
@@ -413,16 +433,11 @@ fn shallow(units: &[OutlineUnit]) -> Vec<(Option<u32>, &OutlineUnit)> {
 fn normal(text: &str, outlined: &[OutlineToken]) -> (Vec<Token>, Vec<u32>) {
     let mut tokens: Vec<Token> = Vec::with_capacity(outlined.len());
     let mut places = Vec::with_capacity(outlined.len() + 1);
-    let is_string = |class| matches!(class, TokenClass::Key | TokenClass::Prose);
     let byte = |token: &Token| text.as_bytes().get(token.start as usize).copied();
     for outline in outlined {
         let token = Token::new(text, outline);
         if let Some(last) = tokens.last_mut() {
-            let goes_on =
-                is_string(last.class) && is_string(token.class) && !token.has(marks::STATEMENT);
-            if goes_on {
-                last.class = TokenClass::Prose;
-                last.bytes = u16::try_from(token.span().end - last.start).unwrap_or(u16::MAX);
+            if last.goes_on_with(&token) {
                 places.push(u32::try_from(tokens.len() - 1).unwrap_or(u32::MAX));
                 continue;
             }

@@ -140,6 +140,16 @@ fn is_inside(evidence: &Evidence) -> bool {
         && evidence.contained() >= if evidence.same_file { 0.95 } else { 0.85 }
 }
 
+/// The share of distinctive names that two of one name have in common at least. The more methods share it, the more it
+/// is that of an interface, and the less it says.
+const fn needed_of_namesakes(evidence: &Evidence) -> f32 {
+    match evidence.name_count {
+        4..=8 if evidence.methods => 0.75,
+        9.. if evidence.methods => 0.85,
+        _ => 0.65,
+    }
+}
+
 /// Whether two units of the same rare name do the same.
 fn is_namesake(evidence: &Evidence) -> bool {
     if evidence.sizes.1 > MUCH_LARGER * evidence.sizes.0 && evidence.run_containment() < 0.5 {
@@ -154,12 +164,7 @@ fn is_namesake(evidence: &Evidence) -> bool {
     }
     let interface = evidence.parameters >= 0.5 || evidence.local_names() >= 0.4;
     let forwards = evidence.forwards && evidence.contained() >= 0.3;
-    // The more methods share a name, the more it is that of an interface, and the less it says.
-    let needed = match evidence.name_count {
-        4..=8 if evidence.methods => 0.75,
-        9.. if evidence.methods => 0.85,
-        _ => 0.65,
-    };
+    let needed = needed_of_namesakes(evidence);
     if evidence.sizes.0 < TINY_TOKENS && evidence.contained() < 0.8 && !forwards {
         return false;
     }

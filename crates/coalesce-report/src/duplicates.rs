@@ -40,8 +40,7 @@ const CHAPTERS: [(&str, &str, &str); 14] = [
     (
         "alike",
         "Alike, and perhaps left so",
-        "The same in part, short, or wiring without a decision: most maintainers leave such copies. What is most like \
-         code that was merged elsewhere comes first (`merging` in JSON, which is no probability).",
+        "The same in part, short, or wiring without a decision: most maintainers leave such copies.",
     ),
     (
         "variants",

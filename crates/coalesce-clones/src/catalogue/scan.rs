@@ -334,11 +334,12 @@ fn guarded(file: &SourceFile, unit: &Unit, packages: &FxHashMap<u32, &str>) -> B
     let is_root = |at: usize| {
         matches!(word(at.wrapping_sub(1)), "import" | "from") || word(at.wrapping_sub(1)) == ","
     };
-    let flags = (0..tokens.len())
-        .any(|at| word(at) == "=" && matches!(word(at + 1), "True" | "False" | "None"));
-    let answers = (0..tokens.len())
-        .any(|at| word(at) == "return" && matches!(word(at + 1), "True" | "False"));
-    if !flags && !answers {
+    let answers = (0..tokens.len()).any(|at| match word(at) {
+        "=" => matches!(word(at + 1), "True" | "False" | "None"),
+        "return" => matches!(word(at + 1), "True" | "False"),
+        _ => false,
+    });
+    if !answers {
         return BTreeSet::new();
     }
     let imported = (0..end)
