@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{
     consolidation::{Consolidation, Kind},
-    names::{Name, Names, Pair, Reading, UNSETTLED},
+    names::{ModulePair, Name, Names, Reading, UNSETTLED},
 };
 
 /// The declaration, with what was there before.
@@ -41,12 +41,12 @@ impl<'a> Declared<'a> {
     }
 
     /// Whether the module is looked at by an old name that is kept.
-    pub fn is_shim(&self, pair: Pair<'_>) -> bool {
+    pub fn is_shim(&self, pair: ModulePair<'_>) -> bool {
         self.done.shim && self.is_of_module() && is_within(pair.new, &self.done.from)
     }
 
     /// Whether a name that was there may be gone.
-    pub fn may_go(&self, pair: Pair<'_>, name: &str, one: &Name, after: &Names) -> bool {
+    pub fn may_go(&self, pair: ModulePair<'_>, name: &str, one: &Name, after: &Names) -> bool {
         let full = format!("{}.{name}", pair.old);
         let said = self.lost.iter().any(|lost| is_within(&full, lost));
         let moved = is_within(&full, &self.done.from) && !self.done.shim && pair.old == pair.new;
@@ -58,7 +58,7 @@ impl<'a> Declared<'a> {
     /// Whether it is an import of the module that an item leaves, which nothing of that needs any more. Of a
     /// package, or in `__all__`, it would be a name for others. A star import of that module loses it, too: what is
     /// no library there is a name that somebody may take from there.
-    fn went_along(&self, pair: Pair<'_>, name: &str, one: &Name) -> bool {
+    fn went_along(&self, pair: ModulePair<'_>, name: &str, one: &Name) -> bool {
         let source = parent(&self.done.from);
         let before = self.before.get(source).and_then(Reading::names);
         let there = before.and_then(|before| before.names.get(name));
@@ -77,7 +77,13 @@ impl<'a> Declared<'a> {
 
     /// Whether it is a user's import of what moved, which is imported by its new name now. Of a package it
     /// would be a name for others.
-    fn is_renamed_import(&self, pair: Pair<'_>, name: &str, one: &Name, after: &Names) -> bool {
+    fn is_renamed_import(
+        &self,
+        pair: ModulePair<'_>,
+        name: &str,
+        one: &Name,
+        after: &Names,
+    ) -> bool {
         let new = last(&self.done.to);
         name == last(&self.done.from)
             && name != new
@@ -90,7 +96,7 @@ impl<'a> Declared<'a> {
     }
 
     /// Whether a name that was not there may come.
-    pub fn may_come(&self, pair: Pair<'_>, name: &str, one: &Name) -> bool {
+    pub fn may_come(&self, pair: ModulePair<'_>, name: &str, one: &Name) -> bool {
         let (from, to) = (&self.done.from, &self.done.to);
         let is_target = match self.done.kind {
             // A module has what it had; who stands around it gets a submodule.
@@ -105,12 +111,12 @@ impl<'a> Declared<'a> {
     }
 
     /// Whether a name may leave what a star import gives, though the module has it.
-    pub fn may_leave_star(&self, pair: Pair<'_>, name: &str) -> bool {
+    pub fn may_leave_star(&self, pair: ModulePair<'_>, name: &str) -> bool {
         format!("{}.{name}", pair.new) == self.done.from || self.is_shim(pair)
     }
 
     /// Whether reading a name may warn.
-    pub fn may_warn(&self, pair: Pair<'_>, name: &str) -> bool {
+    pub fn may_warn(&self, pair: ModulePair<'_>, name: &str) -> bool {
         self.done.shim && is_within(&format!("{}.{name}", pair.new), &self.done.from)
     }
 

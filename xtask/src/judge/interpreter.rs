@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use super::{
     consolidation::{Consolidation, Kind},
     declared::{Declared, renamed},
-    names::{Pair, Reading, differences},
+    names::{ModulePair, Reading, differences},
     oracle::Objection,
     scratch::read_tree,
 };
@@ -37,7 +37,7 @@ struct Import {
 
 /// What is known of a module.
 #[derive(Deserialize)]
-struct Known {
+struct ImportedModule {
     import: Import,
     /// None where it cannot be imported.
     names: Option<Reading>,
@@ -122,8 +122,12 @@ impl Interpreter {
     }
 
     /// The first module whose import is worse than before.
-    fn worse(&self, after: &BTreeMap<String, Known>, done: &Consolidation) -> Option<String> {
-        for (name, Known { import, .. }) in after {
+    fn worse(
+        &self,
+        after: &BTreeMap<String, ImportedModule>,
+        done: &Consolidation,
+    ) -> Option<String> {
+        for (name, ImportedModule { import, .. }) in after {
             let old = if self.before.contains_key(name) {
                 name.clone()
             } else {
@@ -147,7 +151,7 @@ impl Interpreter {
     /// Each module of before with what it is now; one that moved and is kept at its old name is both.
     fn pairs<'p>(
         &'p self,
-        after: &'p BTreeMap<String, Known>,
+        after: &'p BTreeMap<String, ImportedModule>,
         done: &'p Consolidation,
     ) -> impl Iterator<Item = (&'p String, String)> {
         let moves = done.kind == Kind::Module;
@@ -163,10 +167,10 @@ impl Interpreter {
     fn compared(
         &self,
         (old, new): (&String, String),
-        after: &BTreeMap<String, Known>,
+        after: &BTreeMap<String, ImportedModule>,
         declared: &Declared<'_>,
     ) -> Vec<String> {
-        let pair = Pair { old, new: &new };
+        let pair = ModulePair { old, new: &new };
         let warned = |import: &Import| import.warnings.clone();
         let (Some(import), Some(known)) = (self.before.get(old), after.get(&new)) else {
             return Vec::new();
@@ -197,7 +201,7 @@ impl Interpreter {
         &self,
         modules: &Modules,
         done: Option<&Consolidation>,
-    ) -> anyhow::Result<BTreeMap<String, Known>> {
+    ) -> anyhow::Result<BTreeMap<String, ImportedModule>> {
         let question = json!({
             "roots": modules.roots,
             "modules": modules.names,
@@ -207,7 +211,7 @@ impl Interpreter {
             "probes": self.probes(done),
         });
         let answer = self.ask(modules, &question)?;
-        let answers: BTreeMap<String, Known> =
+        let answers: BTreeMap<String, ImportedModule> =
             serde_json::from_slice(&answer).context("the interpreter's answer cannot be read")?;
         let silent = modules
             .names

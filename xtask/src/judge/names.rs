@@ -104,7 +104,7 @@ impl Reading {
 
 /// A module by the name that it had, and by the one under which it is looked at now.
 #[derive(Clone, Copy)]
-pub struct Pair<'a> {
+pub struct ModulePair<'a> {
     /// Its name before.
     pub old: &'a str,
     /// Its name now.
@@ -113,7 +113,7 @@ pub struct Pair<'a> {
 
 /// What differs between two readings of a module and is not declared; the first few.
 pub fn differences(
-    pair: Pair<'_>,
+    pair: ModulePair<'_>,
     before: &Names,
     after: &Names,
     declared: &Declared<'_>,
@@ -139,7 +139,7 @@ pub fn differences(
 
 /// How a name differs that is there before and after.
 fn changed(
-    pair: Pair<'_>,
+    pair: ModulePair<'_>,
     name: &str,
     (one, now): (&Name, &Name),
     declared: &Declared<'_>,
@@ -156,7 +156,12 @@ fn changed(
     (!declared.may_warn(pair, name)).then(|| format!("{}.{name}: warns anew: {new}", pair.new))
 }
 
-fn star(pair: Pair<'_>, before: &Names, after: &Names, declared: &Declared<'_>) -> Vec<String> {
+fn star(
+    pair: ModulePair<'_>,
+    before: &Names,
+    after: &Names,
+    declared: &Declared<'_>,
+) -> Vec<String> {
     let Star::Names {
         names: old,
         warnings,

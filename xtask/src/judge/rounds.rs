@@ -90,7 +90,7 @@ enum Tried {
 }
 
 /// What the program said.
-struct Answer {
+struct ProgramAnswer {
     /// Whether it did its work.
     done: bool,
     /// In its own words; how it ended, where it gave none.
@@ -151,7 +151,7 @@ impl<'a> Judge<'a> {
         manifest: &Path,
         done: &Consolidation,
     ) -> anyhow::Result<Tried> {
-        let Answer {
+        let ProgramAnswer {
             done: applied,
             said,
         } = self.program(words, Some(manifest))?;
@@ -181,7 +181,7 @@ impl<'a> Judge<'a> {
         Ok(Tried::Applied(objection))
     }
 
-    fn program(&self, words: &[&str], manifest: Option<&Path>) -> anyhow::Result<Answer> {
+    fn program(&self, words: &[&str], manifest: Option<&Path>) -> anyhow::Result<ProgramAnswer> {
         let output = Command::new(&self.arguments.program)
             .args(words)
             .args(["--yes", "--format", "json", "--root"])
@@ -191,7 +191,7 @@ impl<'a> Judge<'a> {
             .env("COALESCE_CACHE_DIR", self.scratch.beside("cache"))
             .output()
             .context("failed to start the program")?;
-        Ok(Answer {
+        Ok(ProgramAnswer {
             done: output.status.success(),
             said: said(&output),
         })

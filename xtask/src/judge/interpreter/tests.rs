@@ -1,3 +1,5 @@
+//! Trees before and after, as somebody would leave them, with Python as judge.
+
 use std::fs;
 
 use super::*;

@@ -26,8 +26,24 @@ impl Fitting<'_, '_> {
                     name: None,
                     pair: (*old, *new),
                 };
-                self.judge(&reliance, whole);
+                let mut found = Whole::default();
+                self.judge(&reliance, &mut found);
+                whole.add_new(found);
             }
         }
+    }
+}
+
+impl Whole {
+    /// Adds what is not told of another place already: of a user of the same names.
+    fn add_new(&mut self, found: Self) {
+        let is_told = |message: &str| self.refusals.iter().any(|told| told.message == message);
+        let refusals = found.refusals.into_iter();
+        let refusals: Vec<_> = refusals.filter(|one| !is_told(&one.message)).collect();
+        let is_listed = |why: &str| self.unproven.iter().any(|listed| listed.why == why);
+        let unproven = found.unproven.into_iter();
+        let unproven: Vec<_> = unproven.filter(|one| !is_listed(&one.why)).collect();
+        self.refusals.extend(refusals);
+        self.unproven.extend(unproven);
     }
 }
