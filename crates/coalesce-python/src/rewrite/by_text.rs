@@ -311,12 +311,10 @@ impl<'f> Search<'f> {
             return None;
         };
         let names = chain_of(parsed.syntax().as_expression()?.body.as_ref())?;
-        let links = names.into_iter().skip(1);
+        let mut links = names.into_iter().skip(1);
+        let first = Value::of(Entity::Module(root), true);
         links
-            .fold(
-                Some(Value::of(Entity::Module(root), true)),
-                |value, name| self.member(value?, &name),
-            )
+            .try_fold(first, |value, name| self.member(value, &name))
             .map(by_text)
     }
 

@@ -1,2 +1,3 @@
 """Shapes."""
 from .plots import area
+from . import core  # noqa: F401

@@ -1,0 +1,6 @@
+class Bing:
+    url = "https://bing"
+
+
+class Yandex:
+    url = "https://yandex"

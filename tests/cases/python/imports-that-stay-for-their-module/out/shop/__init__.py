@@ -1,0 +1,2 @@
+from .till import sell
+from . import cards  # noqa: F401
