@@ -2,11 +2,12 @@
 //! else did: the compiler warns of them once it has left.
 
 use std::{
-    cell::OnceCell,
+    cell::{OnceCell, RefCell},
     collections::{BTreeMap, BTreeSet},
 };
 
 use coalesce_model::{Unproven, UnprovenKind};
+use rustc_hash::FxHashMap;
 
 use super::{
     conditions::conditions_of,
@@ -94,6 +95,8 @@ struct Imports<'m> {
     /// What code of each part calls; read when it is asked for.
     called: [OnceCell<Called>; 3],
     usage: OnceCell<Usage>,
+    /// What becomes of modules, each asked for once.
+    parts: RefCell<FxHashMap<ModuleId, Part>>,
 }
 
 impl<'m> Imports<'m> {
@@ -123,6 +126,7 @@ impl<'m> Imports<'m> {
             results,
             called: [OnceCell::new(), OnceCell::new(), OnceCell::new()],
             usage: OnceCell::new(),
+            parts: RefCell::default(),
         }
     }
 
@@ -236,6 +240,15 @@ impl<'m> Imports<'m> {
 
     /// What becomes of a module: it leaves where it goes to where it has nothing from this one any more.
     fn part_of(&self, module: ModuleId) -> Part {
+        let known = self.parts.borrow().get(&module).copied();
+        known.unwrap_or_else(|| {
+            let part = self.read_part(module);
+            self.parts.borrow_mut().insert(module, part);
+            part
+        })
+    }
+
+    fn read_part(&self, module: ModuleId) -> Part {
         let mapping = self.mapping;
         let is_inside = || mapping.after(module).is_within(&mapping.after(self.home));
         let leaves = is_within(mapping.world, module, self.home)
