@@ -19,9 +19,9 @@ use crate::{
     outline, references,
     regressions::{
         Tree, TreeWithGlobs, ambiguous_methods, ambiguous_reexports, captured_names,
-        conditions_said_again, deprecated_uses, expectations_in_doubt, hidden_beside_globs,
-        idle_macro_imports, idle_reexports, left_unused, lookup_regressions, raised_lints,
-        regressions,
+        conditions_said_again, deprecated_uses, expectations_in_doubt, expectations_left,
+        hidden_beside_globs, idle_macro_imports, idle_reexports, left_unused, lookup_regressions,
+        needless_qualifications, raised_lints, regressions, unused_dependencies,
     },
     resolve::{self, ModuleId, Reach, Res, World},
     retire, retire_items, rewrite,
@@ -316,11 +316,14 @@ impl LanguageGraph for RustGraph {
         found.extend(captured_names(before, after));
         found.extend(deprecated_uses(before, after));
         found.extend(expectations_in_doubt(before, after));
+        found.extend(expectations_left(before, after));
         found.extend(hidden_beside_globs(&old, &new));
         found.extend(idle_macro_imports(before, after));
         found.extend(idle_reexports(&old, &new));
         found.extend(conditions_said_again(before, after));
         found.extend(raised_lints(before, after));
+        found.extend(needless_qualifications(before, after));
+        found.extend(unused_dependencies(before, after));
         found
     }
 

@@ -1,14 +1,17 @@
 //! Methods that two traits in scope have: where a type has both, the compiler knows no longer which is called.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    rc::Rc,
+};
 
 use coalesce_model::{ByteSpan, Unproven, UnprovenKind};
 
 use super::{Tree, is_changed, said_anew};
 use crate::{
     lexer,
-    resolve::{Body, ImplSite, ItemId, ModuleId, World, id},
-    rewrite::{called_names, method_homes},
+    resolve::{Body, FileId, ImplSite, ItemId, ModuleId, World, id},
+    rewrite::{CalledOn, called_names, method_calls, method_homes},
 };
 
 /// Traits that a module has in scope, with a method of one name.
@@ -29,29 +32,38 @@ pub(crate) fn ambiguous_methods(before: Tree<'_>, after: Tree<'_>) -> Vec<Unprov
     }
     let then = rivals(before);
     let mut found = Vec::new();
+    let mut types = TypesOfTraits::default();
     for (method, rivals) in said_anew(&now, &then) {
         let bodies = world.bodies_of(rivals.home);
         for body in bodies.filter(|body| is_changed(world, before.world, body.file)) {
-            let Some(at) = call_in(after, body, method) else {
-                continue;
-            };
-            let names = |(one, other): &(ItemId, ItemId)| {
-                (world[*one].name.clone(), world[*other].name.clone())
-            };
-            let told = rivals.pairs.iter().map(names).map(|(one, other)| Unproven {
-                path: world[body.file].path.clone(),
-                span: Some(at),
-                kind: UnprovenKind::UnknownType,
-                name: method.to_owned(),
-                why: format!(
-                    "`{one}` and `{other}` come to be in scope here together, both have this method, and which of them \
-                     is called may be open then"
-                ),
-            });
-            found.extend(told);
+            if let Some(at) = call_in(after, body, method) {
+                let pairs = types.open_pairs(after, body, (method, &rivals.pairs));
+                let told = pairs.into_iter();
+                found.extend(told.map(|pair| told_of(after, (body.file, at), method, pair)));
+            }
         }
     }
     found
+}
+
+fn told_of(
+    tree: Tree<'_>,
+    (file, at): (FileId, ByteSpan),
+    method: &str,
+    (one, other): (ItemId, ItemId),
+) -> Unproven {
+    let world = tree.world;
+    let (one, other) = (&world[one].name, &world[other].name);
+    Unproven {
+        path: world[file].path.clone(),
+        span: Some(at),
+        kind: UnprovenKind::UnknownType,
+        name: method.to_owned(),
+        why: format!(
+            "`{one}` and `{other}` come to be in scope here together, both have this method, and which of them is \
+             called may be open then"
+        ),
+    }
 }
 
 /// Where a body of a module says a method that it calls, or a macro for it; else its start.
@@ -85,10 +97,7 @@ fn rivals(tree: Tree<'_>) -> RivalsByMethod {
             in_scope.entry(item).or_default().insert(module);
         }
     }
-    let mut types = BTreeMap::new();
-    for item in &asked {
-        types.insert(*item, ImplementedTypes::of(tree, *item));
-    }
+    let mut types = TypesOfTraits::default();
     let mut found = RivalsByMethod::new();
     for (method, traits) in several {
         for (at, one) in traits.iter().enumerate() {
@@ -96,8 +105,7 @@ fn rivals(tree: Tree<'_>) -> RivalsByMethod {
                 let (Some(own), Some(others)) = (in_scope.get(one), in_scope.get(other)) else {
                     continue;
                 };
-                let meet = types.get(one).zip(types.get(other));
-                if !meet.is_some_and(|(one, other)| one.meet(other)) {
+                if !types.of(tree, *one).meet(&types.of(tree, *other)) {
                     continue;
                 }
                 for module in own.intersection(others) {
@@ -113,6 +121,55 @@ fn rivals(tree: Tree<'_>) -> RivalsByMethod {
     }
     found
 }
+
+/// The types of traits, each read once.
+#[derive(Default)]
+struct TypesOfTraits(BTreeMap<ItemId, Rc<ImplementedTypes>>);
+
+impl TypesOfTraits {
+    fn of(&mut self, tree: Tree<'_>, item: ItemId) -> Rc<ImplementedTypes> {
+        let read = || Rc::new(ImplementedTypes::of(tree, item));
+        Rc::clone(self.0.entry(item).or_insert_with(read))
+    }
+
+    /// The pairs of which both may be those of what a body calls a method on, as far as that is known.
+    fn open_pairs(
+        &mut self,
+        tree: Tree<'_>,
+        body: &Body,
+        (method, pairs): (&str, &BTreeSet<(ItemId, ItemId)>),
+    ) -> BTreeSet<(ItemId, ItemId)> {
+        let world = tree.world;
+        let Some(text) = tree.texts.text(&world[body.file].path) else {
+            return pairs.clone();
+        };
+        let code = (&*text, world.code_of(body));
+        let called = method_calls(world, body.module, code, tree.texts);
+        let mut pairs = pairs.clone();
+        pairs.retain(|pair| called.on(method).any(|on| self.may_meet(tree, *pair, on)));
+        pairs
+    }
+
+    /// Whether both traits may be those of what a method is called on.
+    fn may_meet(&mut self, tree: Tree<'_>, (one, other): (ItemId, ItemId), on: CalledOn) -> bool {
+        let (own, others) = (self.of(tree, one), self.of(tree, other));
+        let have = |name: &str| own.has(name) && others.has(name);
+        match on {
+            CalledOn::Type(item, _) => have(&tree.world[item].name),
+            CalledOn::Text(_) => have("String") || have("str"),
+            CalledOn::Number(_) => {
+                own.is_open || others.is_open || NUMBERS.iter().any(|name| have(name))
+            }
+            _ => own.meet(&others),
+        }
+    }
+}
+
+/// The names of numbers.
+const NUMBERS: [&str; 14] = [
+    "f32", "f64", "i8", "i16", "i32", "i64", "i128", "isize", "u8", "u16", "u32", "u64", "u128",
+    "usize",
+];
 
 /// The types that a trait is implemented for, as the heads of its `impl`s say them.
 #[derive(Default)]
@@ -142,25 +199,53 @@ impl ImplementedTypes {
         found
     }
 
+    /// Whether a type of a name may have the trait.
+    fn has(&self, name: &str) -> bool {
+        self.is_open || self.names.contains(name)
+    }
+
     fn meet(&self, other: &Self) -> bool {
         self.is_open || other.is_open || !self.names.is_disjoint(&other.names)
     }
 }
 
-/// The last name of the type that an `impl` is of; `None` of a parameter, and of what is no path.
+/// What the type of an `impl` is called, references aside: its last name, `[]` of a slice or an array, `()` of a tuple;
+/// `None` of a parameter, and of what is none of these.
 fn name_of_type(world: &World, one: &ImplSite, tree: Tree<'_>) -> Option<String> {
-    let facts = world.facts(one.file);
-    let path = facts.path(one.fact.self_path?);
-    let segments = facts.segments(path.segments);
-    let name = facts.name(segments.last()?.name);
     let text = tree.texts.text(&world[one.file].path)?;
-    let start = segments.first()?.span.start;
-    let head = lexer::tokens(&text, ByteSpan::new(one.span.start, start));
-    let mut words = head.iter().filter_map(|token| token.span.of(&text));
-    let is_parameter = words.any(|word| word == name);
-    // `&Type`, `[Type]`: the path is a part of it.
-    let is_whole = head
-        .last()
-        .is_some_and(|last| last.span.of(&text) == Some("for"));
-    (is_whole && !is_parameter).then(|| name.to_owned())
+    let tokens = lexer::tokens(&text, one.span);
+    let word = |at: usize| {
+        tokens
+            .get(at)
+            .and_then(|token| token.span.of(&text))
+            .unwrap_or_default()
+    };
+    let (keyword, own) = keywords_of(&word, tokens.len())?;
+    let mut at = own + 1;
+    while word(at) == "&" || word(at) == "mut" || word(at).starts_with('\'') {
+        at += 1;
+    }
+    match word(at) {
+        "[" => return Some("[]".to_owned()),
+        "(" => return Some("()".to_owned()),
+        "dyn" | "*" | "<" | "fn" | "!" => return None,
+        _ => {}
+    }
+    let mut name = word(at);
+    while word(at + 1) == ":" && word(at + 2) == ":" {
+        at += 3;
+        name = word(at);
+    }
+    let is_parameter = (keyword..own).any(|at| word(at) == name);
+    (!is_parameter && !name.is_empty()).then(|| name.to_owned())
+}
+
+/// Where the head of an `impl` of a trait says `impl` and `for`.
+fn keywords_of<'t>(word: &dyn Fn(usize) -> &'t str, count: usize) -> Option<(usize, usize)> {
+    let keyword = (0..count).find(|at| word(*at) == "impl")?;
+    let open = (keyword..count).find(|at| word(*at) == "{")?;
+    // `for<'a>` is of a bound.
+    let is_own = |at: &usize| word(*at) == "for" && word(*at + 1) != "<";
+    let own = (keyword..open).rev().find(is_own)?;
+    Some((keyword, own))
 }

@@ -8,7 +8,7 @@ use coalesce_model::{ByteSpan, Unproven, UnprovenKind};
 use super::{Tree, is_open};
 use crate::{
     lints,
-    resolve::{FileId, ItemId, Target},
+    resolve::{Body, FileId, ItemId, ModuleId, Target, World, is_within},
 };
 
 /// Lints that ask who can name something.
@@ -64,6 +64,75 @@ pub(crate) fn expectations_in_doubt(before: Tree<'_>, after: Tree<'_>) -> Vec<Un
         }
     }
     found
+}
+
+/// Modules of which something is expected as a whole, at their head or their declaration, and that definitions leave: the
+/// lint may have been found in those.
+pub(crate) fn expectations_left(before: Tree<'_>, after: Tree<'_>) -> Vec<Unproven> {
+    let (old, new) = (before.world, after.world);
+    let mut found = Vec::new();
+    for body in &new.bodies {
+        let said = said_of_body(after, body);
+        // Imports that nobody uses stay where they are.
+        let is_of_code = |one: &lints::Said| one.level == "expect" && one.lint != "unused_imports";
+        let Some(expected) = said.into_iter().find(is_of_code) else {
+            continue;
+        };
+        let name = &new[body.module].canonical;
+        let was = old.modules_named(name).into_iter().next();
+        let Some(lost) = was.and_then(|was| lost_from((old, was), (new, body.module))) else {
+            continue;
+        };
+        let start = new.facts(body.file).scope(body.scope).span.start;
+        found.push(Unproven {
+            path: new[body.file].path.clone(),
+            span: Some(ByteSpan::empty(start)),
+            kind: UnprovenKind::Lint,
+            name: lost.clone(),
+            why: format!(
+                "`{}` is expected of all that stands here, and `{lost}`, which leaves, may be what it was found in: the \
+                 compiler warns where it finds nothing",
+                expected.lint
+            ),
+        });
+    }
+    found.sort();
+    found.dedup();
+    found
+}
+
+/// What the head of a body and the line that declares it say of lints.
+fn said_of_body(tree: Tree<'_>, body: &Body) -> Vec<lints::Said> {
+    let world = tree.world;
+    let mut said = lints::of_head(world, body, tree.texts);
+    if let Some((outer, at)) = body.declared {
+        let outer = &world[outer];
+        let attributes = world.facts(outer.file).module(at).attributes;
+        let text = tree.texts.text(&world[outer.file].path);
+        if let Some((attributes, text)) = attributes.zip(text) {
+            said.extend(lints::said(&text, attributes));
+        }
+    }
+    said
+}
+
+/// A definition that a module had, or one in it, and has no more.
+fn lost_from((old, was): (&World, ModuleId), (new, is): (&World, ModuleId)) -> Option<String> {
+    let count = |world: &World, of: ModuleId| {
+        let mut found: BTreeMap<String, usize> = BTreeMap::new();
+        let own = world
+            .items
+            .iter()
+            .filter(|one| is_within(world, one.module, of));
+        for one in own {
+            *found.entry(one.name.clone()).or_default() += one.definitions.len();
+        }
+        found
+    };
+    let now = count(new, is);
+    let then = count(old, was).into_iter();
+    let mut lost = then.filter(|(name, count)| now.get(name).is_none_or(|now| now < count));
+    lost.next().map(|(name, _)| name)
 }
 
 /// The items with such an expectation in their text, or in that of their `impl`s.

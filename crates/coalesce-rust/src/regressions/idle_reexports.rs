@@ -45,7 +45,7 @@ pub(crate) fn idle_reexports(
     after: &TreeWithGlobs<'_>,
 ) -> Vec<Unproven> {
     let mut found = idle_unreached(before, after);
-    found.extend(idle_restricted(before.tree, after.tree));
+    found.extend(idle_restricted(before, after));
     found
 }
 
@@ -59,7 +59,8 @@ fn idle_unreached(before: &TreeWithGlobs<'_>, after: &TreeWithGlobs<'_>) -> Vec<
     told(after.tree, &UNREACHED, &new)
 }
 
-fn idle_restricted(before: Tree<'_>, after: Tree<'_>) -> Vec<Unproven> {
+fn idle_restricted(with: &TreeWithGlobs<'_>, without: &TreeWithGlobs<'_>) -> Vec<Unproven> {
+    let (before, after) = (with.tree, without.tree);
     let mut lost: BTreeSet<&str> = BTreeSet::new();
     for (file, _) in before.world.sources() {
         if is_changed(before.world, after.world, file) {
@@ -67,14 +68,14 @@ fn idle_restricted(before: Tree<'_>, after: Tree<'_>) -> Vec<Unproven> {
             lost.extend(names.iter().map(|name| &**name));
         }
     }
-    let mut now = restricted(after.world);
+    let mut now = restricted(without);
     now.retain(|(_, said), _| lost.contains(said.as_str()));
     if now.is_empty() {
         return Vec::new();
     }
     let idle = idle_of(after, now.values());
     now.retain(|_, one| idle.contains(&(one.file, one.leaf)));
-    let mut then = restricted(before.world);
+    let mut then = restricted(with);
     then.retain(|key, _| now.contains_key(key));
     let was_idle = idle_of(before, then.values());
     now.retain(|key, _| {
@@ -119,15 +120,19 @@ fn unreached(of: &TreeWithGlobs<'_>) -> BTreeMap<Key, Unreached> {
     })
 }
 
-/// The imports for a part of a crate that is more than a module, but for globs.
-fn restricted(world: &World) -> BTreeMap<Key, Unreached> {
-    imports_of(world, &|_, facts, leaf| {
-        let is_wide = matches!(
-            facts.declaration_of(leaf).visibility.kind,
-            VisibilityKind::Public | VisibilityKind::Private | VisibilityKind::SelfModule
-        );
+/// The imports for a part of a crate that is more than a module, also where they are `pub` and nobody else can name the
+/// module; but for globs.
+fn restricted(of: &TreeWithGlobs<'_>) -> BTreeMap<Key, Unreached> {
+    let world = of.tree.world;
+    let shown = of.shown_modules();
+    imports_of(world, &|module, facts, leaf| {
+        let is_left_out = match facts.declaration_of(leaf).visibility.kind {
+            VisibilityKind::Public => shown.contains(&module) || is_open_module(world, module),
+            VisibilityKind::Private | VisibilityKind::SelfModule => true,
+            _ => false,
+        };
         let leaf = facts.leaf(leaf);
-        if is_wide || leaf.kind == LeafKind::Glob {
+        if is_left_out || leaf.kind == LeafKind::Glob {
             return None;
         }
         let bound = leaf

@@ -17,9 +17,11 @@ mod hidden_names;
 mod idle_macro_imports;
 mod idle_reexports;
 mod lints;
+mod qualifications;
 mod repeated_conditions;
 mod standard;
 mod unused;
+mod unused_dependencies;
 
 pub(crate) use ambiguous_methods::ambiguous_methods;
 pub(crate) use ambiguous_reexports::ambiguous_reexports;
@@ -27,13 +29,15 @@ pub(crate) use captured_names::captured_names;
 pub(crate) use deprecated::deprecated_uses;
 pub(crate) use expansions::lookup_regressions;
 pub(crate) use features::Features;
-pub(crate) use fulfilled::expectations_in_doubt;
+pub(crate) use fulfilled::{expectations_in_doubt, expectations_left};
 pub(crate) use hidden_names::{TreeWithGlobs, hidden_beside_globs};
 pub(crate) use idle_macro_imports::idle_macro_imports;
 pub(crate) use idle_reexports::idle_reexports;
 pub(crate) use lints::{has_all_docs, is_file_documented, raised_lints};
+pub(crate) use qualifications::needless_qualifications;
 pub(crate) use repeated_conditions::conditions_said_again;
 pub(crate) use unused::left_unused;
+pub(crate) use unused_dependencies::unused_dependencies;
 
 use std::{
     collections::{BTreeMap, BTreeSet},

@@ -4,8 +4,10 @@
 //! name is in use, and so is what a macro or an attribute names. What stands under a condition (`cfg`)
 //! uses nothing that is there without: tests, features and systems alike.
 
+mod bringing_globs;
 mod hidden;
 mod live;
+mod lost;
 mod members;
 mod private_globs;
 mod read;
@@ -30,11 +32,9 @@ use super::{
     is_public_name,
 };
 use crate::{
+    discover::TargetKind,
     facts::{ItemKind, LeafKind, Origin, SourceFacts, VisibilityKind},
-    resolve::{
-        Binding, CrateId, ExpandedCall, FileId, Found, ItemId, ModuleId, Res, Site, Sym, Target,
-        UseSite, World,
-    },
+    resolve::{CrateId, ExpandedCall, FileId, Found, ItemId, Res, Site, Target, UseSite, World},
     rewrite::method_names,
     words::{STANDARD_TRAITS, words_of},
 };
@@ -86,11 +86,6 @@ const IDLE_IMPORT: Warning = Warning {
     why: "nothing uses this import any more, and the compiler warns of that",
 };
 
-const IDLE_GLOB: Warning = Warning {
-    lints: UNUSED_IMPORT.lints,
-    why: "all that this glob brings is there under a condition, and the compiler warns of it without that",
-};
-
 /// What the tree `before` names and the one `after` does not.
 pub(crate) fn left_unused(before: Tree<'_>, after: Tree<'_>) -> Vec<Unproven> {
     let mut named = Named::new(before);
@@ -118,6 +113,7 @@ pub(crate) fn left_unused(before: Tree<'_>, after: Tree<'_>) -> Vec<Unproven> {
         found.extend(still.unused_items(&name));
     }
     found.extend(still.hidden_items(before.world));
+    found.extend(still.lost_members(&mut named));
     found.extend(still.imports_in_part(&mut named));
     found.extend(still.globs_in_part(&mut named));
     found.extend(still.globs_in_doubt(&mut named));
@@ -164,6 +160,8 @@ struct Named<'a> {
     called: OnceCell<BTreeSet<String>>,
     /// Files with what is known of their names, made when one is asked for.
     read_files: BTreeMap<FileId, Rc<ReadFile>>,
+    /// The private globs of files, made when one is asked for.
+    private_globs: BTreeMap<FileId, Rc<private_globs::PrivateGlobs>>,
     /// The macros that take patterns, or whatever they are given; read when they are asked for.
     pattern_macros: OnceCell<BTreeSet<String>>,
 }
@@ -183,6 +181,7 @@ impl<'a> Named<'a> {
             live: BTreeMap::new(),
             called: OnceCell::new(),
             read_files: BTreeMap::new(),
+            private_globs: BTreeMap::new(),
             pattern_macros: OnceCell::new(),
         }
     }
@@ -266,6 +265,17 @@ impl<'a> Named<'a> {
         Some(self.conditions.at_place(file, body, first.span.start))
     }
 
+    /// The same of an import; what is compiled as a test alone is there for tests.
+    fn conditions_of_import(&mut self, file: FileId, site: &Site<'_>) -> Option<BTreeSet<String>> {
+        let world = self.tree.world;
+        let mut own = self.conditions_of(file, site)?;
+        let krate = world[world.module_of(site.space)].krate;
+        if world[krate].kind == TargetKind::Test {
+            own.insert("test".to_owned());
+        }
+        Some(own)
+    }
+
     /// The files that changed, each with the one that it was before.
     fn changed_files(&self, before: &Named<'_>) -> Vec<(FileId, FileId)> {
         let (old, new) = (before.tree.world, self.tree.world);
@@ -301,111 +311,6 @@ impl<'a> Named<'a> {
         found
     }
 
-    /// Private globs that brought something wherever they are there, and now only under a condition.
-    fn globs_in_part(&mut self, before: &mut Named<'_>) -> Vec<Unproven> {
-        let mut found = Vec::new();
-        for (file, was) in self.changed_files(before) {
-            let served = before.globs(was);
-            for (name, (span, brings)) in self.globs(file) {
-                let brought = served.get(&name).is_some_and(|(_, brings)| *brings);
-                if brought && !brings {
-                    found.extend(self.unused((file, span), &name.1, &IDLE_GLOB));
-                }
-            }
-        }
-        found
-    }
-
-    /// The private globs of a file by their module and what they bring all of, and whether they bring
-    /// something wherever they are there. Those that bring nothing at all are settled elsewhere.
-    fn globs(&mut self, file: FileId) -> BTreeMap<(String, String), (ByteSpan, bool)> {
-        let world = self.tree.world;
-        let mut read = self.read_globs(file);
-        let homes: BTreeSet<ModuleId> = read.globs.values().map(|glob| glob.here).collect();
-        for here in homes {
-            for (name, bindings) in world.space(here).names.iter() {
-                for one in bindings {
-                    let import = one.import.filter(|(of, _)| *of == file);
-                    let Some(glob) = import.and_then(|(_, at)| read.globs.get_mut(&at)) else {
-                        continue;
-                    };
-                    let open = glob.here == here && glob.always != Some(true);
-                    let is_used = read.used.contains(&(glob.leaf, *name));
-                    if open && (is_trait(world, one.res) || is_used) {
-                        let conditions = self.of_brought(glob.target, *name, one);
-                        glob.always = Some(conditions.is_subset(&glob.own));
-                    }
-                }
-            }
-        }
-        let unsettled = read.globs.values_mut();
-        for glob in unsettled.filter(|glob| glob.always.is_none()) {
-            if let Some(unknown) = read.unknown.get(&glob.target) {
-                let mut unknown = unknown.iter();
-                glob.always = Some(unknown.any(|conditions| conditions.is_subset(&glob.own)));
-            }
-        }
-        let name = |module: ModuleId| world.name_of(&Target::Module(module));
-        let brings = read.globs.into_values().filter_map(|glob| {
-            let key = (name(glob.here), name(glob.target));
-            glob.always.map(|always| (key, (glob.span, always)))
-        });
-        brings.collect()
-    }
-
-    fn read_globs(&mut self, file: FileId) -> ReadGlobs {
-        let world = self.tree.world;
-        let mut read = ReadGlobs::default();
-        for (facts, site) in sites_of(world, file) {
-            for (step, segment) in site.trace.steps.iter().zip(site.segments) {
-                let own = step.import.filter(|(of, _)| *of == file && step.glob);
-                let name = world.names.get(facts.name(segment.name));
-                let used = own.zip(name).map(|((_, leaf), name)| (leaf, name));
-                read.used.extend(used);
-            }
-            let here = world.module_of(site.space);
-            let is_leaf = matches!(site.site, UseSite::Leaf(_));
-            if is_leaf && site.trace.steps.last().is_none_or(Found::is_empty) {
-                let conditions = self.conditions_of(file, &site);
-                read.unknown.entry(here).or_default().extend(conditions);
-            }
-            if let Some((leaf, target)) = private_glob(world, facts, &site)
-                && let Some(own) = self.conditions_of(file, &site)
-            {
-                let span = facts.leaf(leaf).span;
-                read.globs.entry(leaf).or_insert(BringingGlob {
-                    leaf,
-                    here,
-                    target,
-                    span,
-                    own,
-                    always: None,
-                });
-            }
-        }
-        read
-    }
-
-    /// The conditions under which a module has a name that a glob brings to another one.
-    fn of_brought(&mut self, target: ModuleId, name: Sym, one: &Binding) -> BTreeSet<String> {
-        let world = self.tree.world;
-        let mut found = self.conditions.of_module(target);
-        let inner = world.space(target).names.get(&name);
-        let inner = inner
-            .into_iter()
-            .flatten()
-            .find(|inner| inner.res == one.res);
-        match inner.and_then(|inner| inner.import) {
-            Some(import) => found.extend(self.conditions.of_import(import)),
-            None => match one.res {
-                Res::Item(item) => found.extend(self.conditions.of_item(item)),
-                Res::Module(module) => found.extend(self.conditions.of_module(module)),
-                _ => {}
-            },
-        }
-        found
-    }
-
     /// The private imports of a file that are no traits, which methods need unseen, by the module that has
     /// them and their names.
     fn imports(&mut self, file: FileId) -> BTreeMap<(String, String), Import> {
@@ -415,7 +320,7 @@ impl<'a> Named<'a> {
         let mut by_leaf: BTreeMap<u32, (String, String)> = BTreeMap::new();
         for (facts, site) in &sites {
             if let Some((name, span)) = private_import(world, facts, site)
-                && let Some(own) = self.conditions_of(file, site)
+                && let Some(own) = self.conditions_of_import(file, site)
                 && let UseSite::Leaf(leaf) = site.site
             {
                 let here = Target::Module(world.module_of(site.space));
@@ -667,50 +572,11 @@ impl Import {
     }
 }
 
-/// A glob of a module, the conditions that it stands under, and whether what it brings is there wherever
-/// it is.
-struct BringingGlob {
-    leaf: u32,
-    here: ModuleId,
-    target: ModuleId,
-    span: ByteSpan,
-    own: BTreeSet<String>,
-    always: Option<bool>,
-}
-
-/// The private globs of a file, and what is known of who goes through them.
-#[derive(Default)]
-struct ReadGlobs {
-    globs: BTreeMap<u32, BringingGlob>,
-    /// The names that paths have by them.
-    used: BTreeSet<(u32, Sym)>,
-    /// What macros define may be traits: the conditions of imports that lead there, by module.
-    unknown: BTreeMap<ModuleId, Vec<BTreeSet<String>>>,
-}
-
 /// The places of a file.
 fn sites_of(world: &World, file: FileId) -> Vec<(&SourceFacts, Site<'_>)> {
     let mut found = Vec::new();
     world.visit_file(&world[file], &mut |facts, site| found.push((facts, site)));
     found
-}
-
-/// The leaf of a private glob, and the module that it brings all of, where that is known.
-fn private_glob(world: &World, facts: &SourceFacts, site: &Site<'_>) -> Option<(u32, ModuleId)> {
-    let UseSite::Leaf(at) = site.site else {
-        return None;
-    };
-    let leaf = facts.leaf(at);
-    let visibility = facts.declaration(leaf.declaration).visibility.kind;
-    if visibility != VisibilityKind::Private || leaf.kind != LeafKind::Glob {
-        return None;
-    }
-    let mut led = site.trace.steps.last()?.all();
-    let target = led.find_map(|(res, _)| match res {
-        Res::Module(module) => Some(module),
-        _ => None,
-    })?;
-    (!world.space(target).opaque).then_some((at, target))
 }
 
 /// The name of a private import that leads to a module or an item, but to no trait that is known as one.

@@ -1,14 +1,27 @@
 //! Where modules are declared: read once for all of them.
 
+use coalesce_model::ByteSpan;
 use rustc_hash::FxHashMap;
 
 use super::{
     names::sym,
-    world::{BodyId, FileId, ModuleId, Sym, World},
+    world::{Body, BodyId, FileId, ModuleId, Sym, World},
 };
 use crate::facts::ScopeId;
 
 impl World {
+    /// The code of a body, without the braces around it.
+    pub(crate) fn code_of(&self, body: &Body) -> ByteSpan {
+        let span = self.facts(body.file).scope(body.scope).span;
+        match body.scope.0 {
+            0 => span,
+            _ => ByteSpan::new(
+                span.start + 1,
+                span.end.saturating_sub(1).max(span.start + 1),
+            ),
+        }
+    }
+
     /// The innermost body of a module around a byte of a file.
     pub(crate) fn body_around(&self, file: FileId, at: u32) -> Option<BodyId> {
         let facts = self.facts(file);

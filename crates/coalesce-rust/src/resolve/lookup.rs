@@ -367,7 +367,10 @@ impl Lookup<'_> {
             let mut at = self.world[here.module].parent;
             while let Some(module) = at {
                 let names = self.world.space(module).names.get(&sym);
-                let found = self.pick(None, names.unwrap_or_default(), Namespaces::MACRO);
+                let mut names = names.unwrap_or_default().to_vec();
+                // What a module imports from elsewhere, a derive in a module inside of it does not see.
+                names.retain(|one| one.import.is_none() || !matches!(one.res, Res::External(_)));
+                let found = self.pick(None, &names, Namespaces::MACRO);
                 if !found.is_empty() {
                     return found;
                 }

@@ -33,6 +33,10 @@ pub(crate) struct MacroMethods {
 #[derive(Debug, Default)]
 pub(crate) struct SaidByMacro {
     pub methods: BTreeSet<String>,
+    /// Those of them that only some arms or definitions call, or that an import of the body may give.
+    pub doubtful: BTreeSet<String>,
+    /// How many definitions and arms have been read.
+    pub read: usize,
     /// The macros that they call by name.
     pub calls: BTreeSet<String>,
     /// Whether they call a macro whose name they are given.
@@ -45,6 +49,13 @@ pub(crate) struct SaidByMacro {
 impl SaidByMacro {
     /// Notes what another definition says.
     pub fn extend(&mut self, other: Self) {
+        if self.read > 0 {
+            let apart = self.methods.symmetric_difference(&other.methods);
+            let apart: Vec<String> = apart.cloned().collect();
+            self.doubtful.extend(apart);
+        }
+        self.read += other.read.max(1);
+        self.doubtful.extend(other.doubtful);
         self.methods.extend(other.methods);
         self.calls.extend(other.calls);
         self.calls_given |= other.calls_given;

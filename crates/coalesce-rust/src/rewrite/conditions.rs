@@ -512,6 +512,16 @@ fn of_body(world: &World, body: &Body, texts: &dyn Texts) -> Vec<String> {
     found
 }
 
+/// Lints that the compiler hears of at the head of a crate alone.
+const OF_CRATES: [&str; 6] = [
+    "confusable_idents",
+    "mixed_script_confusables",
+    "non_ascii_idents",
+    "uncommon_codepoints",
+    "unused_crate_dependencies",
+    "linker_messages",
+];
+
 /// Conditions and allowed lints among attributes, written as outer ones.
 fn kept(attributes: &[syn::Attribute]) -> Vec<String> {
     let mut found = Vec::new();
@@ -521,6 +531,9 @@ fn kept(attributes: &[syn::Attribute]) -> Vec<String> {
             continue;
         };
         let said = said.trim();
+        if OF_CRATES.iter().any(|lint| said.contains(lint)) {
+            continue;
+        }
         if path.is_ident("cfg") || path.is_ident("allow") {
             found.push(format!("#[{said}]"));
         } else if path.is_ident("expect") {

@@ -38,7 +38,10 @@ pub(crate) fn called_names(
         found.extend(method_names(text, own));
         let tokens = lexer::tokens(text, own);
         for call in calls(text, &tokens) {
-            known.add_call(world, texts, &call, &mut found);
+            let mut called = CalledByMacro::default();
+            known.add_call(world, texts, &call, &mut called);
+            found.extend(called.certain);
+            found.extend(called.doubtful);
         }
     }
     found
@@ -70,14 +73,22 @@ fn without_definitions(text: &str, span: ByteSpan) -> Vec<ByteSpan> {
     found
 }
 
+/// The methods that a macro calls.
+#[derive(Default)]
+pub(super) struct CalledByMacro {
+    pub certain: BTreeSet<String>,
+    /// Those that not all arms or definitions call, or that the body may import itself.
+    pub doubtful: BTreeSet<String>,
+}
+
 /// The same of one call, by the macro's name and the text of its arguments, without what those say themselves.
 pub(super) fn called_by(
     world: &World,
     texts: &dyn Texts,
     name: &str,
     arguments: &str,
-) -> BTreeSet<String> {
-    let mut found = BTreeSet::new();
+) -> CalledByMacro {
+    let mut found = CalledByMacro::default();
     let known = known(world, texts);
     if !known.is_empty() {
         let whole = ByteSpan::from_range(0..arguments.len());
@@ -139,7 +150,7 @@ impl MacroMethods {
         world: &World,
         texts: &dyn Texts,
         call: &CallTokens<'_>,
-        found: &mut BTreeSet<String>,
+        found: &mut CalledByMacro,
     ) {
         let mut open = vec![call.name.to_owned()];
         let mut seen = BTreeSet::new();
@@ -152,7 +163,9 @@ impl MacroMethods {
             }
             let unnamed = self.unnamed.iter().filter(|_| is_unknown(self, &name));
             for said in self.by_name.get(&name).into_iter().chain(unnamed) {
-                found.extend(said.methods.iter().cloned());
+                let certain = said.methods.difference(&said.doubtful);
+                found.certain.extend(certain.cloned());
+                found.doubtful.extend(said.doubtful.iter().cloned());
                 open.extend(said.calls.iter().cloned());
                 words.extend(said.words.iter().cloned());
                 made = made.max(said.made);
@@ -170,12 +183,14 @@ impl MacroMethods {
         }
         match made {
             MadeNames::None => {}
-            MadeNames::Given => found.extend(words),
+            MadeNames::Given => found.certain.extend(words),
             MadeNames::Any => {
                 let traits = &homes::homes(world, texts).traits;
-                found.extend(traits.keys().cloned());
+                found.certain.extend(traits.keys().cloned());
             }
         }
+        let CalledByMacro { certain, doubtful } = found;
+        doubtful.retain(|name| !certain.contains(name));
     }
 }
 
@@ -266,7 +281,10 @@ impl Reader<'_> {
             return;
         };
         let tokens = rest.get(..end).unwrap_or_default();
-        let said = self.said_by(BodyTokens { text, tokens });
+        let mut said = SaidByMacro::default();
+        for tokens in arms(tokens) {
+            said.extend(self.said_by(BodyTokens { text, tokens }));
+        }
         let known = match name {
             Some(name) => self.found.by_name.entry(name.to_owned()).or_default(),
             None => self.found.unnamed.get_or_insert_default(),
@@ -294,7 +312,7 @@ impl Reader<'_> {
                 method_at(body, at + if is_dot { 1 } else { 2 }, &mut said);
             }
         }
-        self.forget_imported(body, &mut said.methods);
+        self.forget_imported(body, &mut said);
         // What a body gives to another macro may be a method's name there.
         let given = calls(body.text, body.tokens);
         let words = given.iter().flat_map(CallTokens::words).map(str::to_owned);
@@ -323,17 +341,21 @@ impl Reader<'_> {
     }
 
     /// Leaves out the methods of traits that a body imports itself.
-    fn forget_imported(&self, body: BodyTokens<'_>, methods: &mut BTreeSet<String>) {
+    fn forget_imported(&self, body: BodyTokens<'_>, said: &mut SaidByMacro) {
         let imported = imported_names(body);
         if imported.is_empty() {
             return;
         }
         let traits = &homes::homes(self.world, self.texts).traits;
-        methods.retain(|method| {
+        said.methods.retain(|method| {
             let mut own = traits.get(method).into_iter().flatten();
             !own.any(|one| imported.contains(self.world[*one].name.as_str()))
                 && !imported.iter().any(|name| is_of_standard(name, method))
         });
+        if has_glob(body) {
+            // What a glob brings may have any of them.
+            said.doubtful.extend(said.methods.iter().cloned());
+        }
     }
 }
 
@@ -343,12 +365,46 @@ fn method_at(body: BodyTokens<'_>, at: usize, said: &mut SaidByMacro) {
         return;
     };
     if token.is_ident() {
-        said.methods.insert(body.word(at).to_owned());
+        if is_called(body, at + 1) {
+            said.methods.insert(body.word(at).to_owned());
+        }
     } else if token.is(b'$') && !body.opens(at + 1) {
-        said.made = said.made.max(MadeNames::Given);
+        if is_called(body, at + 2) {
+            said.made = said.made.max(MadeNames::Given);
+        }
     } else if token.kind == TokenKind::Open(b'[') && body.is(at + 1, b'<') {
         said.made = MadeNames::Any;
     }
+}
+
+/// Whether what stands behind a name may call it: a field is followed by neither.
+fn is_called(body: BodyTokens<'_>, behind: usize) -> bool {
+    let is_path = body.is(behind, b':') && body.is(behind + 1, b':');
+    body.opens(behind) || is_path || body.is(behind, b'$') || body.is(behind, b'!')
+}
+
+/// The arms of a macro, each with its pattern; all of it where they are not seen.
+fn arms(tokens: &[Token]) -> Vec<&[Token]> {
+    let (mut found, mut start) = (Vec::new(), 1);
+    while let Some(open) = tokens.get(start) {
+        let pattern =
+            lexer::closing(tokens, start).filter(|_| matches!(open.kind, TokenKind::Open(_)));
+        let body = pattern.map(|at| at + 3);
+        let end = body.and_then(|body| lexer::closing(tokens, body));
+        let Some(end) = end else {
+            return vec![tokens];
+        };
+        found.extend(tokens.get(start..end));
+        let is_ended = tokens.get(end + 1).is_some_and(|one| one.is(b';'));
+        start = end + 1 + usize::from(is_ended);
+    }
+    found
+}
+
+/// Whether a body imports by a glob.
+fn has_glob(body: BodyTokens<'_>) -> bool {
+    (0..body.tokens.len())
+        .any(|at| body.is(at, b':') && body.is(at + 1, b'*') && body.is(at + 2, b';'))
 }
 
 /// The names of the imports in a body: nobody who calls it has to have those.

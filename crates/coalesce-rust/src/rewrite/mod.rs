@@ -22,6 +22,7 @@ pub(crate) mod functions;
 mod given_macros;
 mod globs;
 mod idle_globs;
+mod idle_imports;
 mod implicit;
 mod items;
 mod layout;
@@ -64,7 +65,9 @@ mod walk;
 pub(crate) use items::{is_exported, merged};
 pub(crate) use macro_methods::called_names;
 pub(crate) use macro_scope::{Anchor, is_in_scope};
-pub(crate) use method_calls::{homes::homes as method_homes, receivers};
+pub(crate) use method_calls::{
+    called as method_calls, calls::CalledOn, homes::homes as method_homes, receivers,
+};
 pub(crate) use packages::{condition_of_no_std, package_of, retire as retire_packages};
 pub(crate) use traits::{Demand, demand_of_trait, method_names};
 
@@ -172,7 +175,13 @@ fn respell(
     plan: &mut LanguagePlan,
 ) -> BTreeSet<(TreePath, ByteSpan)> {
     let mut settled = BTreeSet::new();
-    let idle = idle_globs::find(mapping);
+    let mut idle = idle_globs::find(mapping);
+    let imports = idle_imports::find(mapping);
+    for (file, leaf) in imports.spent {
+        let changes = idle.changes.entry(file).or_default();
+        changes.insert(leaf, idle_globs::Idle::Goes);
+    }
+    plan.unproven.extend(imports.unproven);
     plan.refusals.extend(idle.refusals.iter().cloned());
     plan.unproven.extend(idle.unproven.iter().cloned());
     for (path, mut made) in files(mapping, structure, &idle) {

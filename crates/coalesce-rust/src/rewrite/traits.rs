@@ -120,7 +120,7 @@ impl Asked<'_> {
                 let first = parts.next().unwrap_or_default();
                 let last = parts.last().unwrap_or_default();
                 if matches!(first, "std" | "core" | "alloc") {
-                    self.standard(last, called)
+                    self.standard((&full, last), called)
                 } else if let Some(own) = words::words_of(KNOWN_TRAITS, &full) {
                     self.by_methods(own, None, called)
                 } else if (calls_unknown(called.names()) && (self.looks)(name))
@@ -136,13 +136,50 @@ impl Asked<'_> {
         }
     }
 
-    fn standard(&self, name: &str, called: &Called) -> Demand {
+    fn standard(&self, (full, name): (&str, &str), called: &Called) -> Demand {
+        if name == "Write" {
+            return self.write(full.ends_with("::fmt::Write"), called);
+        }
         // Extension traits of systems: `MetadataExt`, `OsStrExt`.
         if name.ends_with("Ext") {
             return Demand::Perhaps;
         }
         words::words_of(STANDARD_TRAITS, name)
             .map_or(Demand::No, |own| self.by_methods(own, None, called))
+    }
+
+    /// The same of the two traits that are called `Write`: text is written to by one, bytes by the other.
+    fn write(&self, is_of_text: bool, called: &Called) -> Demand {
+        let own: &[&str] = match is_of_text {
+            true => &["write_fmt", "write_str", "write_char"],
+            false => &[
+                "write",
+                "write_vectored",
+                "write_all",
+                "write_fmt",
+                "flush",
+                "by_ref",
+            ],
+        };
+        let calls = own
+            .iter()
+            .flat_map(|name| called.on(name).map(move |on| (*name, on)));
+        let demands = calls.map(|(name, on)| match on {
+            CalledOn::Text(_) if !is_of_text => Demand::No,
+            CalledOn::Bytes(_) if is_of_text => Demand::No,
+            CalledOn::Text(_) | CalledOn::Bytes(_) => self.by_call_of_tree(name, on),
+            _ => self.by_call((name, None), on),
+        });
+        demands.max().unwrap_or(Demand::No)
+    }
+
+    /// Of a method that a type of the standard library has by a trait of that alone: a trait of the tree may have it, too.
+    fn by_call_of_tree(&self, name: &str, on: CalledOn) -> Demand {
+        let homes = homes::homes(self.world, self.texts);
+        match homes.may_be_others(self.world, (name, None), on) {
+            true => Demand::Perhaps,
+            false => Demand::Yes,
+        }
     }
 
     /// The same by the names of a trait's methods.

@@ -49,7 +49,7 @@ impl Named<'_> {
     }
 
     /// A trait that nothing names, and of which nobody is known to call a method.
-    fn unused_trait(&mut self, item: ItemId, name: &str) -> Option<Unproven> {
+    pub(super) fn unused_trait(&mut self, item: ItemId, name: &str) -> Option<Unproven> {
         let (world, texts) = (self.tree.world, self.tree.texts);
         let unused = self.unused_item(item, name, true)?;
         let krate = world[world[item].module].krate;
@@ -66,7 +66,7 @@ impl Named<'_> {
 }
 
 /// The items of code by their names, but for those in functions.
-fn items_of_code(world: &World) -> Vec<(ItemId, String)> {
+pub(super) fn items_of_code(world: &World) -> Vec<(ItemId, String)> {
     let all = (0..).map(ItemId).zip(&world.items);
     let code = all.filter(|(_, item)| {
         let mut definitions = item.definitions.iter();

@@ -35,22 +35,23 @@ const IDLE_DERIVES: [&str; 5] = ["Clone", "Copy", "Debug", "Default", "Eq"];
 const OF_VARIANTS: [&str; 4] = ["Hash", "Ord", "PartialEq", "PartialOrd"];
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum HiddenMemberKind {
+pub(super) enum HiddenMemberKind {
     Function,
     Field,
     Variant,
 }
 
-struct HiddenMember {
-    name: String,
-    kind: HiddenMemberKind,
+/// A member of a type or a trait.
+pub(super) struct HiddenMember {
+    pub name: String,
+    pub kind: HiddenMemberKind,
     /// The variant that has it as a field.
-    variant: Option<String>,
+    pub variant: Option<String>,
     /// Whether others could name it as long as they could name the item.
-    is_public: bool,
-    file: FileId,
+    pub is_public: bool,
+    pub file: FileId,
     /// Of its name.
-    at: ByteSpan,
+    pub at: ByteSpan,
     /// All of it.
     span: ByteSpan,
 }
@@ -71,9 +72,19 @@ struct Holder<'n> {
     members: Vec<HiddenMember>,
 }
 
+/// The members of an item, with what uses them.
+pub(super) struct MembersState {
+    pub members: Vec<HiddenMember>,
+    pub said: Vec<MemberUse>,
+    /// By numbers: those that are used for certain.
+    pub used: BTreeSet<usize>,
+    /// Those that are, or may be.
+    pub perhaps: BTreeSet<usize>,
+}
+
 /// A place that says a member's name.
-struct MemberUse {
-    member: usize,
+pub(super) struct MemberUse {
+    pub member: usize,
     /// Whether it is the member for certain.
     is_certain: bool,
     /// The member whose own text says it.
@@ -84,32 +95,22 @@ struct MemberUse {
 impl Named<'_> {
     /// What the compiler may say of the public members of something hidden.
     pub(super) fn members_in_doubt(&mut self, item: ItemId) -> Vec<Unproven> {
-        let world = self.tree.world;
-        let holder = Holder {
-            item,
-            name: &world[item].name,
-            blocks: blocks_of(world, item),
-            members: self.members_of(item),
-        };
-        if holder.members.iter().all(|one| !one.is_public) || self.is_shown(item) {
+        let members = self.members_of(item);
+        if members.iter().all(|one| !one.is_public) || self.is_shown(item) {
             return Vec::new();
         }
-        let said = self.said_of(&holder);
-        let own = self.conditions.of_item(item);
-        let used = serving(&said, holder.members.len(), &own, |said| said.is_certain);
-        let perhaps = serving(&said, holder.members.len(), &own, |_| true);
+        let state = self.state_of(item, members);
         // What others could not name was used by what they could, or the compiler warned of it before.
-        let is_lost = |(at, member): &(usize, HiddenMember)| {
+        let is_lost = |(at, member): &(usize, &HiddenMember)| {
+            let mut said = state.said.iter();
             member.is_public
-                || (!perhaps.contains(at)
-                    && said
-                        .iter()
-                        .any(|one| one.member == *at && one.inside.is_some()))
+                || (!state.perhaps.contains(at)
+                    && said.any(|one| one.member == *at && one.inside.is_some()))
         };
-        let members = holder.members.into_iter().enumerate();
-        let told = members.filter(|one| !used.contains(&one.0) && is_lost(one));
+        let members = state.members.iter().enumerate();
+        let told = members.filter(|one| !state.used.contains(&one.0) && is_lost(one));
         told.filter_map(|(at, member)| {
-            let warning = match perhaps.contains(&at) {
+            let warning = match state.perhaps.contains(&at) {
                 true => &PERHAPS_DEAD,
                 false => &DEAD_CODE,
             };
@@ -118,8 +119,28 @@ impl Named<'_> {
         .collect()
     }
 
+    /// What is known of the uses of an item's members.
+    pub(super) fn state_of(&mut self, item: ItemId, members: Vec<HiddenMember>) -> MembersState {
+        let world = self.tree.world;
+        let holder = Holder {
+            item,
+            name: &world[item].name,
+            blocks: blocks_of(world, item),
+            members,
+        };
+        let said = self.said_of(&holder);
+        let own = self.conditions.of_item(item);
+        let count = holder.members.len();
+        MembersState {
+            used: serving(&said, count, &own, |said| said.is_certain),
+            perhaps: serving(&said, count, &own, |_| true),
+            members: holder.members,
+            said,
+        }
+    }
+
     /// The members of an item that others could name as long as they could name the item.
-    fn members_of(&self, item: ItemId) -> Vec<HiddenMember> {
+    pub(super) fn members_of(&self, item: ItemId) -> Vec<HiddenMember> {
         let world = self.tree.world;
         let mut found = Vec::new();
         if let Some((file, at)) = world[item].definitions.first() {
@@ -432,7 +453,7 @@ fn serving(
 }
 
 /// The definition of an item, and all `impl`s of it.
-fn blocks_of(world: &World, item: ItemId) -> Vec<(FileId, ByteSpan)> {
+pub(super) fn blocks_of(world: &World, item: ItemId) -> Vec<(FileId, ByteSpan)> {
     let definitions = world[item].definitions.iter();
     let definitions = definitions.map(|(file, at)| (*file, world.facts(*file).item(*at).span));
     let of_type = world.impls_of(item).map(|one| (one.file, one.span));

@@ -3,7 +3,10 @@
 //! Names that lead nowhere known may come by each glob that leads to what is not read. One glob alone brings them
 //! for certain; of several the compiler knows which.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    rc::Rc,
+};
 
 use coalesce_model::{ByteSpan, Unproven};
 
@@ -32,8 +35,11 @@ fn is_shared(world: &World, module: ModuleId, name: &str, glob: (FileId, u32)) -
 /// The module that has a glob, and what the glob is of.
 type Key = (String, String);
 
+/// The private globs of a file.
+pub(super) type PrivateGlobs = BTreeMap<Key, PrivateGlob>;
+
 /// A private glob of a file.
-struct PrivateGlob {
+pub(super) struct PrivateGlob {
     leaf: u32,
     here: ModuleId,
     span: ByteSpan,
@@ -75,21 +81,21 @@ impl Named<'_> {
                 continue;
             }
             let was = old.file_at(&source.path);
-            let mut known: Option<BTreeMap<Key, PrivateGlob>> = None;
-            for (key, glob) in self.private_globs(file) {
+            let mut known: Option<Rc<PrivateGlobs>> = None;
+            for (key, glob) in self.private_globs(file).iter() {
                 if glob.serves() {
                     continue;
                 }
                 let known = known.get_or_insert_with(|| {
-                    was.map_or_else(BTreeMap::new, |was| before.private_globs(was))
+                    was.map_or_else(Rc::default, |was| before.private_globs(was))
                 });
-                let is_lost = match known.get(&key) {
+                let is_lost = match known.get(key) {
                     Some(was) => {
                         was.serves()
                             || !was.unknown.is_subset(&glob.unknown)
                             || !was.shared.is_subset(&glob.shared)
                     }
-                    None => !before.has_alike(new, &key.1, &glob),
+                    None => !before.has_alike(new, &key.1, glob),
                 };
                 if is_lost {
                     found.extend(self.unused((file, glob.span), &key.1, &SERVES_PERHAPS));
@@ -102,17 +108,17 @@ impl Named<'_> {
     /// Whether a file that changes has a glob of the same for the same names, as one that moves as a whole.
     fn has_alike(&mut self, after: &World, target: &str, glob: &PrivateGlob) -> bool {
         let world = self.tree.world;
-        let changed: Vec<FileId> = world
+        let mut changed = world
             .sources()
             .map(|(file, _)| file)
-            .filter(|file| is_changed(world, after, *file))
-            .collect();
-        changed.into_iter().any(|file| {
+            .filter(|file| is_changed(world, after, *file));
+        changed.any(|file| {
             let globs = self.private_globs(file);
             globs.iter().any(|((_, of), one)| {
                 let says_the_same = one.unknown == glob.unknown && one.shared == glob.shared;
                 // What it is of may have gone along.
-                let is_alike = of == target || !one.shared.is_empty();
+                let last = |name: &str| name.rsplit("::").next().map(str::to_owned);
+                let is_alike = last(of) == last(target) || !one.shared.is_empty();
                 is_alike && !one.serves() && says_the_same
             })
         })
@@ -164,7 +170,17 @@ impl Named<'_> {
         })
     }
 
-    fn private_globs(&mut self, file: FileId) -> BTreeMap<Key, PrivateGlob> {
+    /// The private globs of a file, read once: those of all files are asked for by each that is in doubt.
+    fn private_globs(&mut self, file: FileId) -> Rc<PrivateGlobs> {
+        if let Some(known) = self.private_globs.get(&file) {
+            return Rc::clone(known);
+        }
+        let read = Rc::new(self.read_private_globs(file));
+        self.private_globs.insert(file, Rc::clone(&read));
+        read
+    }
+
+    fn read_private_globs(&mut self, file: FileId) -> PrivateGlobs {
         let world = self.tree.world;
         let mut sites = Vec::new();
         world.visit_file(&world[file], &mut |facts, site| sites.push((facts, site)));
@@ -181,7 +197,7 @@ impl Named<'_> {
             if facts.declaration_of(leaf).visibility.kind != VisibilityKind::Private {
                 continue;
             }
-            let Some(own) = self.conditions_of(file, site) else {
+            let Some(own) = self.conditions_of_import(file, site) else {
                 continue;
             };
             let key = (world.name_of(&Target::Module(here)), target);

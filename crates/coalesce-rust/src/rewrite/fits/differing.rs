@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::{Finding, Unproven};
+use coalesce_model::{ByteSpan, Finding, Unproven};
 
 use super::{
     Use,
@@ -11,7 +11,7 @@ use super::{
     names::Names,
     whole::{Alike, Pairs},
 };
-use crate::resolve::{FileId, ItemId, Res};
+use crate::resolve::{FileId, ItemId, ModuleId, Res};
 
 /// The definitions that give way, by what is known of their texts.
 pub(super) struct Differing<'d> {
@@ -93,7 +93,9 @@ impl<'d> Differing<'d> {
         let mut found = Vec::new();
         let (mut open, mut seen) = (vec![item], BTreeSet::from([item]));
         while let Some(item) = open.pop() {
-            for named in named_by(self.names, item) {
+            let mut all = named_by(self.names, item);
+            all.extend(traits_called_by(self.names, item));
+            for named in all {
                 if self.pairs.all.contains_key(&named) && seen.insert(named) {
                     open.push(named);
                     found.push(named);
@@ -104,13 +106,36 @@ impl<'d> Differing<'d> {
     }
 }
 
-/// The items that the text of a definition and of its `impl`s names.
-pub(super) fn named_by(names: &Names<'_>, item: ItemId) -> BTreeSet<ItemId> {
+/// The traits of its module whose methods a definition may call, by the names behind its dots.
+fn traits_called_by(names: &Names<'_>, item: ItemId) -> BTreeSet<ItemId> {
+    let mut found = BTreeSet::new();
+    for (file, span, module) in texts_of(names, item) {
+        let Some(text) = names.file(file) else {
+            continue;
+        };
+        let words = words(&text, span).into_iter();
+        let called = words.filter(|word| word.is_behind_dot);
+        let traits = called.flat_map(|word| names.traits_with(module, word.text));
+        found.extend(traits.filter_map(|res| match res {
+            Res::Item(item) => Some(item),
+            _ => None,
+        }));
+    }
+    found
+}
+
+/// The texts of a definition and of its `impl`s, each with the module that it stands in.
+fn texts_of(names: &Names<'_>, item: ItemId) -> Vec<(FileId, ByteSpan, ModuleId)> {
     let module = names.world[item].module;
     let own = names.definition(item);
     let own = own.map(|(file, fact)| (file, fact.span, module));
+    own.into_iter().chain(names.impls(item)).collect()
+}
+
+/// The items that the text of a definition and of its `impl`s names.
+pub(super) fn named_by(names: &Names<'_>, item: ItemId) -> BTreeSet<ItemId> {
     let mut found = BTreeSet::new();
-    for (file, span, module) in own.into_iter().chain(names.impls(item)) {
+    for (file, span, module) in texts_of(names, item) {
         let Some(text) = names.file(file) else {
             continue;
         };

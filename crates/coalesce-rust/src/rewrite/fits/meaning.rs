@@ -14,6 +14,7 @@ use coalesce_model::{ByteSpan, Memo, outline::brackets};
 use super::{
     dependencies::OutsideNames,
     expanded::MacroText,
+    made_impls,
     names::{FileNames, Names},
 };
 use crate::{
@@ -110,7 +111,7 @@ pub(super) struct Word<'t> {
     pub span: ByteSpan,
     pub is_name: bool,
     /// Whether it is a function or field of a receiver.
-    is_behind_dot: bool,
+    pub is_behind_dot: bool,
 }
 
 impl<'c, 'n> Comparison<'c, 'n> {
@@ -236,6 +237,7 @@ impl<'c, 'n> Comparison<'c, 'n> {
         if left.len() != right.len() {
             return Meaning::OtherText;
         }
+        self.ask_macros(old, new);
         let mut told = Meaning::Same;
         // The order of `impl`s has no meaning; the definition comes first.
         let (definition, impls) = (left.remove(0), right.remove(0));
@@ -251,6 +253,17 @@ impl<'c, 'n> Comparison<'c, 'n> {
             }
         }
         told
+    }
+
+    /// Keeps that a macro may implement something for one of both, which is not read.
+    fn ask_macros(&self, old: ItemId, new: ItemId) {
+        let made = |item: ItemId| made_impls::implementing(self.names, item);
+        if made(old) != made(new) {
+            let name = self.names.name_of(Res::Item(old));
+            self.leave_unread(|| {
+                format!("a macro may implement something for `{name}`, or for its stand-in")
+            });
+        }
     }
 
     /// The definition of an item and its `impl`s, by their heads.

@@ -4,12 +4,15 @@
 //! One stage of a migration is looked at here, by numbers and names. Types, and what names lead to,
 //! are compared for all of it at once (`whole`), in the tree as it is.
 
+mod auto_traits;
 mod circular;
 mod dependencies;
 mod differing;
 mod expanded;
+mod implementations;
 mod lifetimes;
 mod lost;
+mod made_impls;
 mod meaning;
 mod names;
 mod shape;

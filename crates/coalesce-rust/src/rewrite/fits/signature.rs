@@ -51,6 +51,8 @@ pub(super) enum Gives {
     Value {
         kind: Type,
         text: String,
+        /// Whether it is a static: no pattern and no length of an array can name one.
+        is_static: bool,
     },
     /// The fields of a variant.
     Fields {
@@ -120,14 +122,27 @@ impl Signatures<'_, '_> {
             }
             syn::Item::Const(item) => made.own = Some(value(&reader(&item.generics), &item.ty)),
             syn::Item::Static(item) => {
-                made.own = Some(value(&reader(&syn::Generics::default()), &item.ty));
+                let reader = reader(&syn::Generics::default());
+                made.own = Some(Gives::Value {
+                    kind: reader.read(&item.ty),
+                    text: format!("static {}", written(&reader, item.ty.span())),
+                    is_static: true,
+                });
             }
             syn::Item::Struct(item) => {
                 let reader = reader(&item.generics);
                 let all = fields(&reader, &item.fields).into_iter();
                 for ((name, kind), field) in all.zip(&item.fields) {
                     let text = written(&reader, field.ty.span());
-                    made.members.insert(name, Gives::Value { kind, text });
+                    let is_static = false;
+                    made.members.insert(
+                        name,
+                        Gives::Value {
+                            kind,
+                            text,
+                            is_static,
+                        },
+                    );
                 }
             }
             syn::Item::Enum(item) => {
@@ -194,6 +209,7 @@ fn value(reader: &Reader<'_, '_>, kind: &syn::Type) -> Gives {
     Gives::Value {
         kind: reader.read(kind),
         text: written(reader, kind.span()),
+        is_static: false,
     }
 }
 
@@ -208,7 +224,7 @@ fn fields(reader: &Reader<'_, '_>, fields: &syn::Fields) -> Vec<(String, Type)> 
     named.collect()
 }
 
-fn parameters(generics: &syn::Generics) -> Vec<String> {
+pub(super) fn parameters(generics: &syn::Generics) -> Vec<String> {
     let names = generics
         .params
         .iter()
@@ -326,8 +342,23 @@ impl Gives {
         match (self, new) {
             (Self::Function(old), Self::Function(new)) => old.fits(new, names),
             // Of a value it is not known whether it is read or written.
-            (Self::Value { kind: old, .. }, Self::Value { kind: new, .. }) => {
-                new.fits(old, names).max(old.fits(new, names))
+            (
+                Self::Value {
+                    kind: old,
+                    is_static: was_static,
+                    ..
+                },
+                Self::Value {
+                    kind: new,
+                    is_static,
+                    ..
+                },
+            ) => {
+                let same = match is_static == was_static {
+                    true => Fits::Yes,
+                    false => Fits::Unknown,
+                };
+                same.max(new.fits(old, names)).max(old.fits(new, names))
             }
             (Self::Fields { kinds: old, .. }, Self::Fields { kinds: new, .. }) => {
                 let same = old.len() == new.len();

@@ -8,6 +8,7 @@ use syn::spanned::Spanned as _;
 use super::names::{FileNames, Names};
 use crate::{
     facts::ItemKind,
+    lexer,
     resolve::{ItemId, ModuleId, Res},
     syntax,
 };
@@ -60,6 +61,15 @@ pub(super) enum Fits {
     No,
 }
 
+/// Whether there are types that two of these both are, for some arguments of their parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Meeting {
+    Never,
+    /// Bounds of a parameter, or an alias that is not followed, may forbid it.
+    Perhaps,
+    Always,
+}
+
 impl Fits {
     pub const fn of(same: bool) -> Self {
         if same { Self::Yes } else { Self::No }
@@ -108,8 +118,30 @@ impl Reader<'_, '_> {
                     to: Box::new(self.read(&pointer.elem)),
                 }
             }
-            other => Type::Other(self.written(other.span())),
+            other => Type::Other(self.meant(other.span())),
         }
+    }
+
+    /// The words of a span, each that leads to one item of the tree by the full name of that: `dyn Trait` of two traits
+    /// is two types.
+    fn meant(&self, span: proc_macro2::Span) -> String {
+        let text = &self.file.text;
+        let tokens = lexer::tokens(text, self.place(span));
+        let word = |token: &lexer::Token| {
+            let led = self.names.leads_to(self.file, self.module, token.span);
+            let mut items = led.into_iter().filter_map(|res| match res {
+                Res::Item(item) => Some(item),
+                _ => None,
+            });
+            match (items.next(), items.next()) {
+                (Some(item), None) if token.is_ident() => {
+                    self.names.name_of(Res::Item(self.after(item)))
+                }
+                _ => token.span.of(text).unwrap_or_default().to_owned(),
+            }
+        };
+        let words: Vec<String> = tokens.iter().map(word).collect();
+        words.join(" ")
     }
 
     /// The text of a span, its words parted by single spaces.
@@ -124,7 +156,7 @@ impl Reader<'_, '_> {
         ByteSpan::from_range(start + range.start..start + range.end)
     }
 
-    fn path(&self, path: &syn::Path) -> Type {
+    pub fn path(&self, path: &syn::Path) -> Type {
         let Some(last) = path.segments.last() else {
             return Type::Other(String::new());
         };
@@ -143,7 +175,7 @@ impl Reader<'_, '_> {
             syn::PathArguments::None => Vec::new(),
             syn::PathArguments::AngleBracketed(list) => self.arguments(list),
             syn::PathArguments::Parenthesized(_) => {
-                return Type::Other(self.written(path.span()));
+                return Type::Other(self.meant(path.span()));
             }
         };
         let found = self
@@ -159,7 +191,7 @@ impl Reader<'_, '_> {
             }
             // A name of the language or its prelude.
             (None, _) if single => Type::Outside(outside(&name), arguments),
-            _ => Type::Other(self.written(path.span())),
+            _ => Type::Other(self.meant(path.span())),
         }
     }
 
@@ -272,6 +304,42 @@ impl Type {
         }
     }
 
+    /// Whether an `impl` for one may be for the other as well.
+    pub fn meets(&self, other: &Self, names: &Names<'_>) -> Meeting {
+        let to = |one: &Self, other: &Self| one.meets(other, names);
+        match (self, other) {
+            _ if self == other => Meeting::Always,
+            (Self::Parameter(_), Self::Parameter(_)) => Meeting::Always,
+            (Self::Parameter(_) | Self::Other(_), _) | (_, Self::Parameter(_) | Self::Other(_)) => {
+                Meeting::Perhaps
+            }
+            (
+                Self::Reference { is_mut: a, to: one },
+                Self::Reference {
+                    is_mut: b,
+                    to: other,
+                },
+            )
+            | (
+                Self::Pointer { is_mut: a, to: one },
+                Self::Pointer {
+                    is_mut: b,
+                    to: other,
+                },
+            ) if a == b => to(one, other),
+            (Self::Slice(one), Self::Slice(other)) => to(one, other),
+            (Self::Array(one, _), Self::Array(other, _)) => to(one, other).min(Meeting::Perhaps),
+            (Self::Tuple(one), Self::Tuple(other)) if one.len() != other.len() => Meeting::Never,
+            (Self::Tuple(one), Self::Tuple(other)) => all_meet(one, other, names),
+            (Self::Item(a, one), Self::Item(b, other)) if a == b => all_meet(one, other, names),
+            (Self::Outside(a, one), Self::Outside(b, other)) if a == b => {
+                all_meet(one, other, names)
+            }
+            _ if self.may_be_alias_of(other, names) => Meeting::Perhaps,
+            _ => Meeting::Never,
+        }
+    }
+
     /// Whether two types of different names may be one.
     fn may_be_alias_of(&self, other: &Self, names: &Names<'_>) -> bool {
         match (self, other) {
@@ -352,4 +420,14 @@ fn all(old: &[Type], new: &[Type], names: &Names<'_>) -> Fits {
     let pairs = old.iter().zip(new);
     let fits = pairs.map(|(old, new)| old.fits(new, names));
     fits.max().unwrap_or(Fits::Yes)
+}
+
+fn all_meet(one: &[Type], other: &[Type], names: &Names<'_>) -> Meeting {
+    if one.len() != other.len() {
+        // Parameters may have defaults.
+        return Meeting::Perhaps;
+    }
+    let pairs = one.iter().zip(other);
+    let all = pairs.map(|(one, other)| one.meets(other, names));
+    all.min().unwrap_or(Meeting::Always)
 }

@@ -15,9 +15,11 @@ use coalesce_model::{
 };
 
 use super::{
-    Use, circular, compare,
+    Use,
+    auto_traits::AutoTraits,
+    circular, compare,
     differing::Differing,
-    lost,
+    implementations, lost,
     meaning::{Comparison, Meaning},
     names::Names,
     shape::{self, Shape},
@@ -70,6 +72,9 @@ pub(in super::super) fn check(world: &World, changes: &[Change], texts: &dyn Tex
     let mut names = Names::new(world, texts);
     whole.refusals.extend(circular::check(&names, &found));
     names.gone = gone(&mapping, &found);
+    let twice = implementations::check(&mapping, &names, &found);
+    whole.refusals.extend(twice.refusals);
+    whole.unproven.extend(twice.unproven);
     let gone = Gone::new(&mapping, &names, &found);
     let goes = |file: FileId, module: ModuleId, at: u32| gone.has(file, module, at);
     if !found.moved.is_empty() {
@@ -112,7 +117,7 @@ pub(super) struct Pairs {
     /// Those whose place is taken by what moves in the same migration.
     moved: BTreeMap<ItemId, ItemId>,
     /// Those of modules that are merged: whether the texts mean the same was decided there.
-    merged: BTreeSet<ItemId>,
+    pub merged: BTreeSet<ItemId>,
     /// Those that the name of what should take their place leads to.
     pub offered: BTreeSet<ItemId>,
     /// Those that an entry of their own names.
@@ -437,6 +442,7 @@ impl Fitting<'_, '_> {
         pairs.retain(|old, _| !self.found.untold.contains(old));
         let comparison = Comparison::new(self.names, &pairs);
         let writers = Writers::new(self.mapping.world, self.names.texts);
+        let auto_traits = AutoTraits::new(self.names);
         let mut same = Vec::new();
         for (old, new) in &self.found.all {
             let Some(pair) = self.alike(*old, *new) else {
@@ -466,6 +472,9 @@ impl Fitting<'_, '_> {
                     ..pair.unproven(why)
                 });
                 continue;
+            }
+            if comparison.of(*old, *new) == Meaning::OtherText {
+                whole.unproven.extend(auto_traits.lost((*old, *new), &pair));
             }
             // Of a merge, what becomes of each that differs is in the manifest.
             if self.found.merged.contains(old) {
@@ -654,6 +663,14 @@ impl Fitting<'_, '_> {
                     "`{}` lacks {}: whether users need that, the names do not tell",
                     full(*new),
                     lost.join(", ")
+                ));
+            }
+            let is_enum = |item: ItemId| world[item].kind == ItemKind::Enum;
+            if is_enum(*old) && !is_enum(*new) && matched.contains(old) {
+                tell(format!(
+                    "`{}` is no enumeration, and a `match` may list the variants of `{}`",
+                    full(*new),
+                    full(*old)
                 ));
             }
             if !more.is_empty() && matched.contains(old) {

@@ -18,6 +18,12 @@ pub(crate) enum CalledOn {
     Unknown(Option<ModuleId>),
     /// Nobody can follow it, and bounds that hold there may give it the method.
     Bounded,
+    /// Text, as the standard library has it, in code of a module.
+    Text(ModuleId),
+    /// What takes bytes, as the standard library has it, in code of a module.
+    Bytes(ModuleId),
+    /// A macro may call it, or not.
+    Doubtful,
 }
 
 /// Names of methods, with all that they are called on.

@@ -8,6 +8,20 @@ use super::{
     outside::{self, outside},
 };
 
+/// Types of the standard library whose functions of these names make one of themselves, and nothing around it.
+const MADE: [&str; 9] = [
+    "BTreeMap",
+    "BTreeSet",
+    "BinaryHeap",
+    "HashMap",
+    "HashSet",
+    "LinkedList",
+    "String",
+    "Vec",
+    "VecDeque",
+];
+const MAKE: [&str; 4] = ["default", "from", "new", "with_capacity"];
+
 impl Reader<'_> {
     /// What the path of a type before a function's name stands for.
     pub(super) fn kind_of_names(&self, path: &syn::ExprPath) -> Option<ReceiverKind> {
@@ -134,6 +148,11 @@ impl Reader<'_> {
         };
         let last = path.path.segments.last()?.ident.to_string();
         if let Some(of) = self.kind_of_names(path) {
+            let is_outside =
+                matches!(&of, ReceiverKind::Outside(name, _) if MADE.contains(&name.as_str()));
+            if is_outside && MAKE.contains(&last.as_str()) {
+                return Some(of);
+            }
             let is_variant = self.given.has_variant(&of, &last);
             return match is_variant {
                 true => Some(of),

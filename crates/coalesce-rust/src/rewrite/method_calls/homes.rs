@@ -132,14 +132,17 @@ impl MethodHomes {
         on: CalledOn,
     ) -> bool {
         match on {
-            CalledOn::Bounded => true,
+            CalledOn::Bounded | CalledOn::Doubtful => true,
             CalledOn::Type(item, _) => {
                 let mut given = self.traits.get(name).into_iter().flatten();
                 given.any(|other| Some(*other) != of && implements(world, item, *other))
                     // By a derive, or a macro, or not at all.
                     || of.is_some_and(|of| !self.open.contains(&of))
             }
-            CalledOn::Other(home) | CalledOn::Number(home) => self.has_another((name, of), home),
+            CalledOn::Other(home)
+            | CalledOn::Number(home)
+            | CalledOn::Text(home)
+            | CalledOn::Bytes(home) => self.has_another((name, of), home),
             CalledOn::Unknown(home) => {
                 self.inherent.contains(name)
                     || of.is_some_and(|of| self.shown.contains(&world[of].name))

@@ -26,6 +26,21 @@ use crate::{
     words::{PRELUDE, PRIMITIVES},
 };
 
+/// Types of the standard library that bytes are written to, and no text.
+const TAKE_BYTES: [&str; 11] = [
+    "BufWriter",
+    "ChildStdin",
+    "File",
+    "LineWriter",
+    "Sink",
+    "Stderr",
+    "StderrLock",
+    "Stdout",
+    "StdoutLock",
+    "TcpStream",
+    "Vec",
+];
+
 /// How many traits above traits are followed.
 const DEEPEST: usize = 8;
 
@@ -378,6 +393,10 @@ impl<'g> Given<'g> {
                 CalledOn::Bounded
             }
             ReceiverKind::Outside(name, _) if is_number(name) => CalledOn::Number(home),
+            ReceiverKind::Outside(name, _) if name == "String" => CalledOn::Text(home),
+            ReceiverKind::Outside(name, _) if TAKE_BYTES.contains(&name.as_str()) => {
+                CalledOn::Bytes(home)
+            }
             _ => CalledOn::Other(home),
         };
         Some(known)

@@ -4,7 +4,7 @@
 //! `G: IntoNeighbors`; nor does what a type has by itself. Receivers are known as far as `kinds` tells;
 //! the methods of all others count.
 
-pub(super) mod calls;
+pub(crate) mod calls;
 mod expressions;
 mod fields;
 pub(crate) mod homes;
@@ -62,7 +62,7 @@ const OF_EXPRESSIONS: [&str; 22] = [
 ];
 
 /// The names of methods that code in a module calls, but for those that its bounds and types give.
-pub(super) fn called(
+pub(crate) fn called(
     world: &World,
     home: ModuleId,
     (text, span): (&str, ByteSpan),
@@ -369,11 +369,17 @@ impl<'ast> Visit<'ast> for Reader<'_> {
         let name = call.path.segments.last().map(|last| last.ident.to_string());
         let name = name.unwrap_or_default();
         let arguments = call.tokens.to_string();
-        for method in macro_methods::called_by(self.world, self.texts, &name, &arguments) {
+        let called = macro_methods::called_by(self.world, self.texts, &name, &arguments);
+        for method in called.certain {
             self.unknown(method);
         }
+        for method in called.doubtful {
+            self.called.add(method, CalledOn::Doubtful);
+        }
         if matches!(name.as_str(), "write" | "writeln") {
-            self.unknown("write_fmt".to_owned());
+            let target = first_argument(call);
+            let kind = target.and_then(|target| self.kind(&target));
+            self.call(kind.as_ref(), "write_fmt".to_owned());
         }
         if !OF_EXPRESSIONS.contains(&name.as_str()) || !self.arguments(call) {
             let whole = ByteSpan::from_range(0..arguments.len());
@@ -382,6 +388,16 @@ impl<'ast> Visit<'ast> for Reader<'_> {
             }
         }
     }
+}
+
+/// The expression that a macro is given before the first comma.
+fn first_argument(call: &syn::Macro) -> Option<syn::Expr> {
+    let first = |input: syn::parse::ParseStream<'_>| {
+        let first = input.parse::<syn::Expr>()?;
+        input.parse::<proc_macro2::TokenStream>()?;
+        Ok(first)
+    };
+    first.parse2(call.tokens.clone()).ok()
 }
 
 /// Whether a name before another one is a module's, as names are written: of types, only those of the language

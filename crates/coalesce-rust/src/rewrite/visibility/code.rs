@@ -218,6 +218,8 @@ pub(super) struct Code {
     aliased: BTreeSet<String>,
     /// Whether a macro puts names behind dots, or into literals and patterns: `.$name`, `Type { $name: 1 }`.
     by_macro: bool,
+    /// Whether a macro puts names behind `::`: `$type::$name`.
+    path_by_macro: bool,
     /// Types and functions that are named.
     items: BTreeSet<ItemId>,
     /// Types that are named as values, which are constructors.
@@ -377,6 +379,7 @@ impl Code {
                     self.through.insert(name.to_owned());
                 }
             }
+            self.path_by_macro |= token.is(b'$') && matches!(said, [_, _, ":", ":"]);
             said.rotate_left(1);
             if let Some(last) = said.last_mut() {
                 *last = word;
@@ -424,6 +427,11 @@ impl Code {
             MemberKind::Method | MemberKind::Associated if path => Mention::Certain,
             MemberKind::Function if named => Mention::Certain,
             MemberKind::Method | MemberKind::Associated if self.through.contains(&member.name) => {
+                Mention::Maybe
+            }
+            MemberKind::Method | MemberKind::Associated
+                if self.path_by_macro && self.names.contains(&member.name) =>
+            {
                 Mention::Maybe
             }
             MemberKind::Associated | MemberKind::Function => Mention::Never,

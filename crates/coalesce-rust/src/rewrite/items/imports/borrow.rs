@@ -33,7 +33,7 @@ impl<'a> Settler<'_, 'a> {
         let mut homes: BTreeMap<ModuleId, (traits::Usage, TraitsByMethod<'_>)> = BTreeMap::new();
         for chunk in &self.set.chunks {
             let moving = self.set.moving(chunk.moving);
-            if self.set.is_dropped(chunk) || moving.rules.is_some() {
+            if moving.rules.is_some() {
                 // What a macro calls is called where it is called.
                 continue;
             }
@@ -52,6 +52,10 @@ impl<'a> Settler<'_, 'a> {
                     continue;
                 };
                 if demand == Demand::No || self.is_defined_there(&source, &moving.to) {
+                    continue;
+                }
+                if self.set.is_dropped(chunk) {
+                    self.scan.freed_imports.extend(binding.import);
                     continue;
                 }
                 if let Some(import) = binding.import {
@@ -226,6 +230,7 @@ impl<'a> Settler<'_, 'a> {
         if only_methods {
             self.guess(name, borrows);
         }
+        self.tell_given(name, borrows);
         let bound = path.last().is_some_and(|last| last == name);
         let hidden = only_methods && name == "_";
         let import = Import {

@@ -3,6 +3,7 @@
 
 mod borrow;
 mod carry;
+mod given;
 mod globs;
 mod left;
 mod paths;

@@ -15,8 +15,7 @@ use crate::{
     rewrite::{
         conditions::conditions_of,
         items::scan::is_concerned,
-        macro_methods::called_names,
-        method_calls::calls::Called,
+        method_calls::{self, calls::Called},
         traits::{self, Demand},
         use_tree::LeafChange,
         walk::is_of_module,
@@ -290,8 +289,12 @@ impl<'a> Settler<'_, 'a> {
             }
             world.visit_file(source, &mut |facts, site| {
                 for (step, segment) in site.trace.steps.iter().zip(site.segments) {
-                    let glob = step.glob && facts.name(segment.name) == name;
-                    used |= step.import == Some(import) || glob;
+                    let glob = step.import.filter(|_| step.glob);
+                    let target = glob.and_then(|glob| self.speller().glob_target(glob));
+                    // A derive has its trait by the prelude.
+                    let is_below = target.is_some_and(|target| is_within(world, target, home));
+                    let by_glob = is_below && facts.name(segment.name) == name;
+                    used |= step.import == Some(import) || by_glob;
                 }
             });
         }
@@ -365,8 +368,8 @@ impl<'a> Settler<'_, 'a> {
                 if span.start > start && start < own.end {
                     let end = span.start.min(own.end);
                     let span = ByteSpan::new(start, end);
-                    let names = called_names(world, self.set.mapping.texts, &text, span);
-                    methods.extend_unknown(names, Some(user));
+                    let texts = self.set.mapping.texts;
+                    methods.extend(method_calls::called(world, user, (&text, span), texts));
                 }
                 start = start.max(span.end);
             }

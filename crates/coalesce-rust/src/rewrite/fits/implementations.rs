@@ -1,0 +1,406 @@
+//! `impl`s that name two types which become one: there would be two of a trait for one type, or one that turns a type
+//! into itself, which the standard library has already.
+//!
+//! Heads are held against each other as their names lead, aliases followed; what macros implement goes by what they
+//! are given.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use coalesce_model::{ByteSpan, Finding, Unproven, UnprovenKind, finding::codes};
+
+use super::{
+    names::{FileNames, Names},
+    signature::parameters,
+    types::{Meeting, Reader, Type},
+    whole::Pairs,
+};
+use crate::{
+    facts::{ItemKind, MacroCall},
+    lexer,
+    resolve::{FileId, ImplSite, ItemId, ModuleId, Res},
+    rewrite::mapping::{Mapping, refusal},
+    syntax,
+};
+
+/// Traits of the standard library that every type has of itself.
+const OF_ITSELF: [&str; 6] = ["Borrow", "BorrowMut", "From", "Into", "TryFrom", "TryInto"];
+
+/// What comes to be implemented twice, and what may.
+#[derive(Default)]
+pub(super) struct ImplementedTwice {
+    pub refusals: Vec<Finding>,
+    pub unproven: Vec<Unproven>,
+}
+
+/// Looks at the `impl`s of a tree in which items give way to others.
+pub(super) fn check(mapping: &Mapping<'_>, names: &Names<'_>, pairs: &Pairs) -> ImplementedTwice {
+    let mut found = ImplementedTwice::default();
+    let types: BTreeMap<ItemId, ItemId> = pairs
+        .all
+        .iter()
+        .filter(|(old, _)| can_be_implemented(names, **old))
+        .map(|(old, new)| (*old, *new))
+        .collect();
+    if types.is_empty() {
+        return found;
+    }
+    let check = Check {
+        mapping,
+        names,
+        types: &types,
+        merged: &pairs.merged,
+        before: BTreeMap::new(),
+    };
+    check.heads(&mut found);
+    check.members(&mut found.refusals);
+    check.macros(&mut found.unproven);
+    found
+}
+
+fn can_be_implemented(names: &Names<'_>, item: ItemId) -> bool {
+    let kinds = [
+        ItemKind::Struct,
+        ItemKind::Enum,
+        ItemKind::Union,
+        ItemKind::Trait,
+        ItemKind::TypeAlias,
+    ];
+    kinds.contains(&names.world[item].kind)
+}
+
+struct Check<'c, 'n> {
+    mapping: &'c Mapping<'c>,
+    names: &'c Names<'n>,
+    /// Types and traits that give way, each with the one in its place.
+    types: &'c BTreeMap<ItemId, ItemId>,
+    /// Those of modules that are merged.
+    merged: &'c BTreeSet<ItemId>,
+    /// Of the tree as it is: nothing gives way.
+    before: BTreeMap<ItemId, ItemId>,
+}
+
+/// The head of an `impl`, in the tree as it is and as it will be.
+struct Head<'w> {
+    site: &'w ImplSite,
+    before: ImplementedType,
+    after: ImplementedType,
+}
+
+/// A call of a macro between items, with those that its arguments name.
+struct CallWithItems {
+    name: String,
+    file: FileId,
+    span: ByteSpan,
+    items: BTreeSet<ItemId>,
+}
+
+/// A trait with its arguments, and the type that it is implemented for.
+#[derive(PartialEq, Eq)]
+struct ImplementedType {
+    by: Type,
+    of: Type,
+}
+
+impl ImplementedType {
+    fn meets(&self, other: &Self, names: &Names<'_>) -> Meeting {
+        let (by, of) = (&self.by, &self.of);
+        by.meets(&other.by, names).min(of.meets(&other.of, names))
+    }
+
+    /// Whether it is one that the standard library has for every type.
+    fn is_of_itself(&self) -> bool {
+        match &self.by {
+            Type::Outside(name, arguments) => {
+                let last = name.rsplit("::").next().unwrap_or_default();
+                OF_ITSELF.contains(&last) && arguments.as_slice() == std::slice::from_ref(&self.of)
+            }
+            _ => false,
+        }
+    }
+}
+
+impl Check<'_, '_> {
+    fn heads(&self, found: &mut ImplementedTwice) {
+        let mut by_trait: BTreeMap<String, Vec<Head<'_>>> = BTreeMap::new();
+        for site in self
+            .names
+            .world
+            .impls()
+            .iter()
+            .filter(|one| self.stays(one))
+        {
+            if let Some(head) = self.head(site) {
+                by_trait
+                    .entry(self.trait_after(&head))
+                    .or_default()
+                    .push(head);
+            }
+        }
+        proc_macro2::extra::invalidate_current_thread_spans();
+        for heads in by_trait.values() {
+            for (at, one) in heads.iter().enumerate() {
+                if one.before == one.after {
+                    continue;
+                }
+                if one.after.is_of_itself() && !one.before.is_of_itself() {
+                    found.refusals.push(self.turns_into_itself(one.site));
+                }
+                let others = heads.iter().enumerate().filter(|(other, _)| *other != at);
+                for (_, other) in others {
+                    self.two((one, other), found);
+                }
+            }
+        }
+    }
+
+    fn two(&self, (one, other): (&Head<'_>, &Head<'_>), found: &mut ImplementedTwice) {
+        let meet = one.after.meets(&other.after, self.names);
+        if meet == Meeting::Never || one.before.meets(&other.before, self.names) >= meet {
+            return;
+        }
+        let path = self.names.world[one.site.file].path.clone();
+        if meet == Meeting::Always {
+            let message = "this `impl` would be there twice: what it is for, or is made from, becomes one with what \
+                           another one has";
+            let refused = refusal(path, message.to_owned()).coded(codes::MISMATCHED_REPLACEMENT);
+            let help = "take one of the two `impl`s out first".to_owned();
+            found
+                .refusals
+                .push(refused.at(one.site.span).with_help(help));
+            return;
+        }
+        found.unproven.push(Unproven {
+            path,
+            span: Some(one.site.span),
+            kind: UnprovenKind::UnknownType,
+            name: self.names.name_of(Res::Module(one.site.module)),
+            why: "this `impl` may come to be one for the same type as another one: its parameters do not tell"
+                .to_owned(),
+        });
+    }
+
+    fn turns_into_itself(&self, site: &ImplSite) -> Finding {
+        let path = self.names.world[site.file].path.clone();
+        let message = "this `impl` would turn a type into itself, which every type can already";
+        let refused = refusal(path, message.to_owned()).coded(codes::MISMATCHED_REPLACEMENT);
+        let help = "take it out first, with what calls it".to_owned();
+        refused.at(site.span).with_help(help)
+    }
+
+    /// Whether an `impl` is there afterwards: those of a type that gives way go with it, where they stand beside it.
+    fn stays(&self, site: &ImplSite) -> bool {
+        let goes_along = |item: Option<ItemId>| {
+            item.is_some_and(|item| {
+                let home = self.names.world[item].module;
+                let is_beside = home == site.module;
+                // Of two that meet, a merge keeps one.
+                let is_settled = is_beside || self.merged.contains(&item);
+                self.types.contains_key(&item) && is_settled
+            })
+        };
+        let by = site.by.filter(|by| self.merged.contains(by));
+        !self.mapping.is_replaced(site.module) && !goes_along(site.of) && !goes_along(by)
+    }
+
+    /// The last name of the trait that a head is of in the end.
+    fn trait_after(&self, head: &Head<'_>) -> String {
+        let name = match &head.after.by {
+            Type::Item(item, _) => self.names.world[*item].name.clone(),
+            Type::Outside(name, _) | Type::Other(name) => name.clone(),
+            _ => String::new(),
+        };
+        name.rsplit("::").next().unwrap_or_default().to_owned()
+    }
+
+    /// The head of an `impl` of a trait.
+    fn head<'w>(&self, site: &'w ImplSite) -> Option<Head<'w>> {
+        let file = self.names.file(site.file)?;
+        let code = head_of(&file.text, site.span)?;
+        let parsed = syntax::parse::<syn::ItemImpl>(&code).ok()?;
+        let (path, of) = (&parsed.trait_.as_ref()?.0, &parsed.self_ty);
+        let read = |pairs: &BTreeMap<ItemId, ItemId>| {
+            let reader = Reader {
+                names: self.names,
+                file: &file,
+                module: site.module,
+                start: site.span.start,
+                own: site.of,
+                parameters: parameters(&parsed.generics),
+                pairs,
+                depth: 0,
+            };
+            ImplementedType {
+                by: reader.path(path),
+                of: reader.read(of),
+            }
+        };
+        Some(Head {
+            site,
+            before: read(&self.before),
+            after: read(self.types),
+        })
+    }
+
+    /// Functions that `impl`s of a type have whose name an `impl` of the one in its place has as well.
+    fn members(&self, refusals: &mut Vec<Finding>) {
+        let world = self.names.world;
+        for (old, new) in self.types {
+            let stays = |one: &&ImplSite| one.is_inherent() && self.stays(one);
+            let own: Vec<&ImplSite> = world.impls_of(*old).filter(stays).collect();
+            if own.is_empty() {
+                continue;
+            }
+            let others = world.impls_of(*new).filter(|one| one.is_inherent());
+            let known: BTreeSet<String> = others.flat_map(|one| self.functions_of(one)).collect();
+            for one in own {
+                let twice = self
+                    .functions_of(one)
+                    .into_iter()
+                    .find(|name| known.contains(name));
+                refusals.extend(twice.map(|name| self.has_twice(one, *new, &name)));
+            }
+        }
+    }
+
+    fn has_twice(&self, site: &ImplSite, of: ItemId, name: &str) -> Finding {
+        let path = self.names.world[site.file].path.clone();
+        let of = self.names.name_of(Res::Item(of));
+        let refused = refusal(path, format!("`{of}` would have `{name}` twice"));
+        let help = "take one of the two out first".to_owned();
+        let refused = refused.coded(codes::MISMATCHED_REPLACEMENT);
+        refused.at(site.span).with_help(help)
+    }
+
+    /// The functions and constants of an `impl`.
+    fn functions_of(&self, site: &ImplSite) -> Vec<String> {
+        let names = self.names.file(site.file);
+        let code = names.as_ref().and_then(|names| site.span.of(&names.text));
+        let parsed = code.and_then(|code| syntax::parse::<syn::ItemImpl>(code).ok());
+        let items = parsed.into_iter().flat_map(|parsed| parsed.items);
+        let found = items.filter_map(|item| match item {
+            syn::ImplItem::Fn(own) => Some(own.sig.ident.to_string()),
+            syn::ImplItem::Const(own) => Some(own.ident.to_string()),
+            _ => None,
+        });
+        let found = found.collect();
+        proc_macro2::extra::invalidate_current_thread_spans();
+        found
+    }
+
+    /// Macros that are given both a type and what takes its place, and may implement something for each.
+    fn macros(&self, unproven: &mut Vec<Unproven>) {
+        let calls = self.calls_with_items();
+        let mut given: BTreeMap<&str, BTreeSet<ItemId>> = BTreeMap::new();
+        for call in &calls {
+            given.entry(&call.name).or_default().extend(&call.items);
+        }
+        for call in &calls {
+            let all = given.get(call.name.as_str());
+            let meets = call.items.iter().find_map(|old| {
+                let new = self.types.get(old)?;
+                all.is_some_and(|all| all.contains(new))
+                    .then_some((*old, *new))
+            });
+            if let Some(pair) = meets.filter(|_| self.may_implement(&call.name)) {
+                unproven.push(self.implements_both(call, pair));
+            }
+        }
+    }
+
+    /// The calls between items that stay, and that name some.
+    fn calls_with_items(&self) -> Vec<CallWithItems> {
+        let world = self.names.world;
+        let mut found = Vec::new();
+        for body in &world.bodies {
+            let facts = world.facts(body.file);
+            let stays = !self.mapping.is_replaced(body.module);
+            let own = facts.macro_calls.iter().filter(|call| {
+                stays && call.item_position && facts.module_scope(call.scope) == body.scope
+            });
+            found.extend(own.filter_map(|call| self.given_to(body.file, body.module, call)));
+        }
+        found
+    }
+
+    fn implements_both(&self, call: &CallWithItems, (old, new): (ItemId, ItemId)) -> Unproven {
+        let full = |item: ItemId| self.names.name_of(Res::Item(item));
+        let name = &call.name;
+        Unproven {
+            path: self.names.world[call.file].path.clone(),
+            span: Some(call.span),
+            kind: UnprovenKind::MacroArgument,
+            name: name.clone(),
+            why: format!(
+                "`{name}!` is given `{}` and `{}`, which become one: what it implements for both would be there twice",
+                full(old),
+                full(new)
+            ),
+        }
+    }
+
+    /// The name of a macro that is called, and the items that its arguments name.
+    fn given_to(&self, file: FileId, module: ModuleId, call: &MacroCall) -> Option<CallWithItems> {
+        let facts = self.names.world.facts(file);
+        let last = facts.segments(facts.path(call.path).segments).last()?;
+        let names = self.names.file(file)?;
+        let items = items_in(self.names, &names, (module, call.body));
+        (!items.is_empty()).then(|| CallWithItems {
+            name: facts.name(last.name).to_owned(),
+            file,
+            span: call.body,
+            items,
+        })
+    }
+
+    /// Whether a macro may write an `impl`: of those of the tree, the text tells.
+    fn may_implement(&self, name: &str) -> bool {
+        let world = self.names.world;
+        let macros = (0..).map(ItemId).zip(&world.items);
+        let mut own = macros
+            .filter(|(_, node)| node.kind == ItemKind::Macro && node.name == name)
+            .peekable();
+        own.peek().is_none()
+            || own.any(|(item, _)| {
+                let known = self.names.definition(item).and_then(|(file, fact)| {
+                    let names = self.names.file(file)?;
+                    let tokens = lexer::tokens(&names.text, fact.span);
+                    let mut words = tokens.iter().filter_map(|one| one.span.of(&names.text));
+                    Some(words.any(|word| matches!(word, "impl" | "!")))
+                });
+                known.unwrap_or(true)
+            })
+    }
+}
+
+/// The items that the words of a piece of code lead to.
+pub(super) fn items_in(
+    names: &Names<'_>,
+    file: &FileNames,
+    (module, span): (ModuleId, ByteSpan),
+) -> BTreeSet<ItemId> {
+    let tokens = lexer::tokens(&file.text, span);
+    let words = tokens.iter().filter(|token| token.is_ident());
+    let led = words.flat_map(|token| names.leads_to(file, module, token.span));
+    led.filter_map(|res| match res {
+        Res::Item(item) => Some(item),
+        _ => None,
+    })
+    .collect()
+}
+
+/// The head of an `impl` with empty braces, as long as the text before its own.
+fn head_of(text: &str, span: ByteSpan) -> Option<String> {
+    let tokens = lexer::tokens(text, span);
+    let is_impl = |at: &usize| {
+        tokens
+            .get(*at)
+            .is_some_and(|one| one.span.of(text) == Some("impl"))
+    };
+    let start = (0..tokens.len()).find(is_impl)?;
+    let open = (start..tokens.len()).find(|at| {
+        let kind = tokens.get(*at).map(|one| one.kind);
+        kind == Some(lexer::TokenKind::Open(b'{'))
+    })?;
+    let head = ByteSpan::new(span.start, tokens.get(open)?.span.start);
+    Some(format!("{}{{}}", head.of(text)?))
+}

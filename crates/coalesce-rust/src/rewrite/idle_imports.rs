@@ -1,0 +1,337 @@
+//! Private imports that a module which leaves went through, by `super::` or a glob of the module around it, and nothing
+//! else did: the compiler warns of them once it has left.
+
+use std::{
+    cell::{OnceCell, RefCell},
+    collections::{BTreeMap, BTreeSet},
+};
+
+use coalesce_model::{Unproven, UnprovenKind};
+use rustc_hash::FxHashMap;
+
+use super::{
+    conditions::conditions_of,
+    mapping::Mapping,
+    method_calls::{self, calls::Called},
+    traits::{self, Asked, Demand, Usage},
+};
+use crate::{
+    facts::{LeafKind, Origin, SourceFacts, VisibilityKind},
+    resolve::{FileId, ModuleId, Res, Site, is_within},
+};
+
+/// An import by its file and leaf.
+type ImportId = (FileId, u32);
+
+/// What becomes of such imports.
+#[derive(Default)]
+pub(super) struct IdleImports {
+    pub spent: BTreeSet<ImportId>,
+    pub unproven: Vec<Unproven>,
+}
+
+/// Who goes through an import.
+#[derive(Default)]
+struct Users {
+    /// Code that leaves the module around it.
+    leave: bool,
+    /// Code that stays, but for that of tests.
+    stay: bool,
+    /// Tests that stay.
+    tests: bool,
+    /// Links in documents that stay.
+    links: bool,
+}
+
+/// Finds the imports that nothing goes through any more.
+pub(super) fn find(mapping: &Mapping<'_>) -> IdleImports {
+    let mut found = IdleImports::default();
+    let roots: Vec<ModuleId> = mapping
+        .roots
+        .iter()
+        .flatten()
+        .map(|(root, _)| *root)
+        .collect();
+    for home in homes(mapping, &roots) {
+        let imports = Imports::of(mapping, home);
+        if !imports.results.is_empty() {
+            imports.settle(&mut found);
+        }
+    }
+    found
+}
+
+/// The modules that stay and that a module inside of them leaves.
+fn homes(mapping: &Mapping<'_>, roots: &[ModuleId]) -> BTreeSet<ModuleId> {
+    let world = mapping.world;
+    let mut found = BTreeSet::new();
+    for root in roots {
+        let mut above = world[*root].parent;
+        while let Some(home) = above {
+            let is_inside = || mapping.after(*root).is_within(&mapping.after(home));
+            if !mapping.is_changed(home) && (mapping.is_replaced(*root) || !is_inside()) {
+                found.insert(home);
+            }
+            above = world[home].parent;
+        }
+    }
+    found
+}
+
+/// What becomes of code.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Leaves,
+    Stays,
+    /// It stays, and is there for tests alone.
+    Tests,
+}
+
+/// The private imports of one module, with what they lead to.
+struct Imports<'m> {
+    mapping: &'m Mapping<'m>,
+    home: ModuleId,
+    results: BTreeMap<ImportId, Vec<(String, Res)>>,
+    /// What code of each part calls; read when it is asked for.
+    called: [OnceCell<Called>; 3],
+    usage: OnceCell<Usage>,
+    /// What becomes of modules, each asked for once.
+    parts: RefCell<FxHashMap<ModuleId, Part>>,
+}
+
+impl<'m> Imports<'m> {
+    fn of(mapping: &'m Mapping<'m>, home: ModuleId) -> Self {
+        let world = mapping.world;
+        let mut results: BTreeMap<ImportId, Vec<(String, Res)>> = BTreeMap::new();
+        for (name, bindings) in world.space(home).names.iter() {
+            for one in bindings.iter().filter(|one| !one.glob) {
+                if let Some(import) = one.import {
+                    let name = world.names.text(*name).to_string();
+                    results.entry(import).or_default().push((name, one.res));
+                }
+            }
+        }
+        results.retain(|(file, leaf), all| {
+            let facts = world.facts(*file);
+            let declared = facts.declaration_of(*leaf);
+            facts.leaf(*leaf).kind != LeafKind::Glob
+                && declared.origin == Origin::Code
+                && declared.visibility.kind == VisibilityKind::Private
+                && facts.module_scope(declared.scope) == declared.scope
+                && all.iter().all(|(_, res)| !concerns(mapping, *res))
+        });
+        Self {
+            mapping,
+            home,
+            results,
+            called: [OnceCell::new(), OnceCell::new(), OnceCell::new()],
+            usage: OnceCell::new(),
+            parts: RefCell::default(),
+        }
+    }
+
+    fn settle(&self, found: &mut IdleImports) {
+        let users = self.users();
+        let none = Users::default();
+        for (import, results) in &self.results {
+            let users = users.get(import).unwrap_or(&none);
+            if users.stay {
+                continue;
+            }
+            let may_be_trait = results
+                .iter()
+                .any(|(_, res)| traits::may_be_trait(self.mapping.world, *res));
+            let demand = |part: Part| match may_be_trait {
+                true => self.demand(results, part),
+                false => Demand::No,
+            };
+            if !users.leave && demand(Part::Leaves) == Demand::No {
+                continue;
+            }
+            let is_for_others = users.links || users.tests || demand(Part::Tests) != Demand::No;
+            match demand(Part::Stays) {
+                Demand::Yes => {}
+                Demand::No if !is_for_others => _ = found.spent.insert(*import),
+                _ => found.unproven.push(self.told(*import)),
+            }
+        }
+    }
+
+    fn told(&self, (file, leaf): ImportId) -> Unproven {
+        let world = self.mapping.world;
+        let facts = world.facts(file);
+        let fact = facts.leaf(leaf);
+        let name = facts.segments(fact.segments).last();
+        Unproven {
+            path: world[file].path.clone(),
+            span: Some(fact.span),
+            kind: UnprovenKind::LeftUnused,
+            name: name.map_or(String::new(), |name| facts.name(name.name).to_owned()),
+            why: "a module that leaves went through this import, and whether anything else does is not known: the \
+                  compiler may warn of that"
+                .to_owned(),
+        }
+    }
+
+    /// Who names something by the imports: paths through them, those of globs of the module, and bodies of macros.
+    fn users(&self) -> BTreeMap<ImportId, Users> {
+        let world = self.mapping.world;
+        let mut found: BTreeMap<ImportId, Users> = BTreeMap::new();
+        for (file, source) in world.sources() {
+            let mut modules = source.bodies.iter().map(|body| world[*body].module);
+            if !modules.any(|module| is_within(world, module, self.home)) {
+                continue;
+            }
+            world.visit_file(source, &mut |facts, site| {
+                self.site(facts, &site, &mut found)
+            });
+            for (calls, sites) in world.said_in(file) {
+                let leave = calls
+                    .iter()
+                    .all(|call| self.part_of(world.module_of(call.space)) == Part::Leaves);
+                for site in sites {
+                    let through = site.trace.steps.iter().filter_map(|step| step.import);
+                    for import in through.filter(|import| self.results.contains_key(import)) {
+                        let users = found.entry(import).or_default();
+                        users.leave |= leave;
+                        users.stay |= !leave;
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    fn site(&self, facts: &SourceFacts, site: &Site<'_>, found: &mut BTreeMap<ImportId, Users>) {
+        let world = self.mapping.world;
+        let part = self.part_of(world.module_of(site.space));
+        let is_link = matches!(site.origin, Origin::DocLink | Origin::DocCode);
+        for (step, segment) in site.trace.steps.iter().zip(site.segments) {
+            let Some(import) = step.import else { continue };
+            let by_glob =
+                step.glob && self.mapping.speller().glob_target(import) == Some(self.home);
+            let imports: Vec<ImportId> = match by_glob {
+                true => self.named(facts.name(segment.name)).collect(),
+                false => self
+                    .results
+                    .contains_key(&import)
+                    .then_some(import)
+                    .into_iter()
+                    .collect(),
+            };
+            for own in imports {
+                let users = found.entry(own).or_default();
+                match part {
+                    Part::Leaves => users.leave = true,
+                    _ if is_link => users.links = true,
+                    Part::Stays => users.stay = true,
+                    Part::Tests => users.tests = true,
+                }
+            }
+        }
+    }
+
+    /// The imports that bring a name.
+    fn named<'s>(&'s self, name: &'s str) -> impl Iterator<Item = ImportId> + 's {
+        let all = self.results.iter();
+        all.filter(move |(_, results)| results.iter().any(|(known, _)| known == name))
+            .map(|(import, _)| *import)
+    }
+
+    /// What becomes of a module: it leaves where it goes to where it has nothing from this one any more.
+    fn part_of(&self, module: ModuleId) -> Part {
+        let known = self.parts.borrow().get(&module).copied();
+        known.unwrap_or_else(|| {
+            let part = self.read_part(module);
+            self.parts.borrow_mut().insert(module, part);
+            part
+        })
+    }
+
+    fn read_part(&self, module: ModuleId) -> Part {
+        let mapping = self.mapping;
+        let is_inside = || mapping.after(module).is_within(&mapping.after(self.home));
+        let leaves = is_within(mapping.world, module, self.home)
+            && mapping.is_changed(module)
+            && (mapping.is_replaced(module) || !is_inside());
+        match leaves {
+            true => Part::Leaves,
+            false if self.is_of_tests(module) => Part::Tests,
+            false => Part::Stays,
+        }
+    }
+
+    /// Whether a module is there for tests alone, where this one is not.
+    fn is_of_tests(&self, module: ModuleId) -> bool {
+        let is_test = |module| conditions_of(self.mapping, module).contains("test");
+        is_test(module) && !is_test(self.home)
+    }
+
+    /// Whether methods that are called in one part need one of these as a trait.
+    fn demand(&self, results: &[(String, Res)], part: Part) -> Demand {
+        let (world, texts) = (self.mapping.world, self.mapping.texts);
+        let usage = self
+            .usage
+            .get_or_init(|| Usage::of(world, self.home, texts));
+        let looks = |name: &str| usage.looks_like_trait(name);
+        let asked = Asked {
+            world,
+            texts,
+            looks: &looks,
+        };
+        let [leaves, stays, tests] = &self.called;
+        let called = match part {
+            Part::Leaves => leaves,
+            Part::Stays => stays,
+            Part::Tests => tests,
+        };
+        let called = called.get_or_init(|| self.called_by(part));
+        let demands = results.iter();
+        let demands = demands.map(|(name, res)| asked.demand((name, *res), called));
+        demands.max().unwrap_or(Demand::No)
+    }
+
+    fn called_by(&self, part: Part) -> Called {
+        let (world, texts) = (self.mapping.world, self.mapping.texts);
+        let mut called = Called::default();
+        for body in &world.bodies {
+            let serves = body.module == self.home || self.has_glob(body.file, body.module);
+            let is_asked = serves && self.part_of(body.module) == part;
+            let text = is_asked.then(|| texts.text(&world[body.file].path));
+            let Some(text) = text.flatten() else {
+                continue;
+            };
+            let span = world.code_of(body);
+            called.extend(method_calls::called(
+                world,
+                body.module,
+                (&text, span),
+                texts,
+            ));
+        }
+        called
+    }
+
+    /// Whether a module inside of this one has all of its names by a glob.
+    fn has_glob(&self, file: FileId, user: ModuleId) -> bool {
+        let world = self.mapping.world;
+        let speller = self.mapping.speller();
+        let mut leaves = (0_u32..).zip(&world.facts(file).leaves);
+        user != self.home
+            && is_within(world, user, self.home)
+            && leaves.any(|(at, leaf)| {
+                leaf.kind == LeafKind::Glob && speller.glob_target((file, at)) == Some(self.home)
+            })
+    }
+}
+
+/// Whether something gets another place or goes: what becomes of its imports is settled by their paths.
+fn concerns(mapping: &Mapping<'_>, res: Res) -> bool {
+    match res {
+        Res::Module(module) => mapping.is_changed(module),
+        Res::Item(item) | Res::Variant(item, _) | Res::Member(item, _) => {
+            mapping.is_changed(mapping.world[item].module)
+        }
+        Res::External(_) => false,
+    }
+}
