@@ -31,6 +31,7 @@ use self::{
 };
 use super::macro_methods::{self, called_names};
 use crate::{
+    facts::ItemKind,
     resolve::{ModuleId, World},
     syntax,
 };
@@ -378,7 +379,12 @@ impl<'ast> Visit<'ast> for Reader<'_> {
         }
         if matches!(name.as_str(), "write" | "writeln") {
             let target = first_argument(call);
-            let kind = target.and_then(|target| self.kind(&target));
+            // A macro of the tree by that name may do anything.
+            let mut items = self.world.items.iter();
+            let is_own = items.any(|one| one.kind == ItemKind::Macro && one.name == name);
+            let kind = target
+                .filter(|_| !is_own)
+                .and_then(|target| self.kind(&target));
             self.call(kind.as_ref(), "write_fmt".to_owned());
         }
         if !OF_EXPRESSIONS.contains(&name.as_str()) || !self.arguments(call) {
