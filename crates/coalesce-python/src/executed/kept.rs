@@ -11,7 +11,7 @@ use coalesce_model::{
     Unproven, UnprovenKind,
 };
 
-use super::{Imports, ModuleSet, Runs, counterparts};
+use super::{Effects, Imports, ModuleSet, Runs, counterparts};
 use crate::{
     facts::{Content, ImportStatement, PythonFacts},
     graph::{Entity, PythonGraph},
@@ -25,7 +25,7 @@ pub fn kept_imports(
     changes: &[Change],
     after_texts: &dyn Texts,
 ) -> Vec<KeptImport> {
-    let left = modules_that_items_leave(before, changes);
+    let left = modules_that_items_leave(before, changes, after_texts);
     if left.is_empty() {
         return Vec::new();
     }
@@ -42,14 +42,21 @@ pub fn kept_imports(
         .collect()
 }
 
-fn modules_that_items_leave(before: &PythonGraph, changes: &[Change]) -> BTreeSet<usize> {
+/// Those of items that register themselves are none: where they arrive, they come before or after others, and that is told.
+fn modules_that_items_leave(
+    before: &PythonGraph,
+    changes: &[Change],
+    texts: &dyn Texts,
+) -> BTreeSet<usize> {
+    let effects = Effects::new(before, texts);
     let items = changes
         .iter()
         .filter(|change| change.subject == Subject::Item);
     let homes = items.filter_map(|change| {
-        let (home, _) = change.from.rsplit_once('.')?;
+        let (home, item) = change.from.rsplit_once('.')?;
         let (parent, _) = change.to.rsplit_once('.')?;
-        before.find(None, home).filter(|_| home != parent)
+        let module = before.find(None, home).filter(|_| home != parent)?;
+        effects.of_item(module, item).is_none().then_some(module)
     });
     homes.collect()
 }
