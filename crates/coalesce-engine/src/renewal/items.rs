@@ -6,8 +6,8 @@
 use std::{collections::BTreeSet, ops::Range};
 
 use coalesce_model::{
-    Change, ChangeKind, ImportTarget, ItemPlace, LanguageKind, LanguagePlan, Module, Subject,
-    Texts as _, TreePath, UnitKind, UnprovenKind,
+    Change, ChangeKind, ImportTarget, ItemPlace, LanguageKind, LanguagePlan, Module, OutlineUnit,
+    Subject, Texts as _, TreePath, UnitKind, UnprovenKind,
     language::RewriteOptions,
     manifest::{Entry, is_guard},
 };
@@ -36,14 +36,7 @@ pub(super) fn proposal(
         return None;
     }
     let stand_in = stand_in(session, part, (old, new), graph.modules().get(item.module)?)?;
-    let change = Change {
-        from: old.to_owned(),
-        to: new.to_owned(),
-        subject: Subject::Item,
-        kind: ChangeKind::Replace { rename: Vec::new() },
-        shim: None,
-        uses: entry.uses,
-    };
+    let change = replacement(entry);
     let mut plan = part.rewrite_in(session, &stand_in.operations, &[change], options);
     if !plan.refusals.is_empty() {
         // What cannot be led on is told by `check`; the entry itself is done.
@@ -54,6 +47,18 @@ pub(super) fn proposal(
     plan.unproven
         .retain(|one| one.kind != UnprovenKind::Equivalence);
     (!plan.edits.is_empty()).then_some(plan)
+}
+
+/// The change of an entry as if its item were still to give way.
+fn replacement(entry: &Entry) -> Change {
+    Change {
+        from: entry.from.text.clone(),
+        to: entry.to.text.clone(),
+        subject: Subject::Item,
+        kind: ChangeKind::Replace { rename: Vec::new() },
+        shim: None,
+        uses: entry.uses,
+    }
 }
 
 /// Files that import the old name in vain.
@@ -120,12 +125,17 @@ fn definition(
     let units = outline.units.iter().filter(|unit| unit.parent == Some(0));
     let mut units = units.filter(|unit| unit.name.of(&text) == Some(name));
     let unit = units.find(|unit| matches!(unit.kind, UnitKind::Class | UnitKind::Function));
-    let Some(unit) = unit else {
-        return Some(Definition {
+    match unit {
+        Some(unit) => written(&text, unit),
+        None => Some(Definition {
             text: format!("{name} = None\n"),
             name: 0..name.len(),
-        });
-    };
+        }),
+    }
+}
+
+/// The lines of a unit.
+fn written(text: &str, unit: &OutlineUnit) -> Option<Definition> {
     let (first, last) = unit.lines;
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let before = lines.get(..first.checked_sub(1)? as usize)?;
