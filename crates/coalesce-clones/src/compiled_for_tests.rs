@@ -109,7 +109,7 @@ pub fn is_unit_for_tests(file: &SourceFile, unit: &Unit) -> bool {
     }
     let parent = |unit: &&Unit| file.units.get(unit.parent? as usize);
     std::iter::successors(Some(unit), parent).any(|unit| {
-        let mut reader = Reader::new(file, unit.first as usize);
+        let mut reader = DeclarationReader::new(file, unit.first as usize);
         let end = unit.body as usize;
         std::iter::from_fn(|| reader.attribute(end)).any(|attribute| attribute.only_tests)
     })
@@ -118,7 +118,7 @@ pub fn is_unit_for_tests(file: &SourceFile, unit: &Unit) -> bool {
 /// What a file declares for tests alone.
 fn declared_for_tests(file: &SourceFile) -> Vec<Declared> {
     let mut found = Vec::new();
-    let mut reader = Reader::new(file, 0);
+    let mut reader = DeclarationReader::new(file, 0);
     while reader.at < file.tokens.len() {
         let begins = reader.at;
         let (mut only_tests, mut place) = (false, None);
@@ -158,12 +158,12 @@ struct Attribute {
 }
 
 /// Reads the words of a file one by one.
-struct Reader<'f> {
+struct DeclarationReader<'f> {
     file: &'f SourceFile,
     at: usize,
 }
 
-impl<'f> Reader<'f> {
+impl<'f> DeclarationReader<'f> {
     const fn new(file: &'f SourceFile, at: usize) -> Self {
         Self { file, at }
     }

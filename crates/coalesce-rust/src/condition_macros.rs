@@ -70,13 +70,12 @@ pub(crate) fn condition(attribute: &str) -> Option<&str> {
 
 /// The attributes of a macro with one rule, which repeats its items with attributes before each.
 fn attributes(definition: &str) -> Option<Vec<String>> {
+    let _trees = syntax::Trees::begin();
     if !definition.contains("cfg") {
         return None;
     }
     let item: syn::ItemMacro = syntax::parse(definition).ok()?;
     let found = rule(definition, &item.mac.tokens);
-    drop(item);
-    proc_macro2::extra::invalidate_current_thread_spans();
     found.filter(|found| found.iter().any(|one| condition(one).is_some()))
 }
 

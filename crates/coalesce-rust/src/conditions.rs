@@ -82,6 +82,7 @@ impl ConditionalLines {
 /// The lines of a text that stand under conditions, one entry for each; none where it does not parse.
 #[must_use]
 pub fn conditional_lines(text: &str) -> Vec<ConditionalLines> {
+    let _trees = syntax::Trees::begin();
     let mut gatherer = Gatherer { found: Vec::new() };
     if let Ok(file) = syntax::parse_file(text) {
         gatherer.visit_file(&file);

@@ -86,6 +86,7 @@ pub(crate) fn deprecated(shim: &Shim<'_>, name: &str) -> String {
 
 /// Writes the items; `None` when the text does not parse.
 pub(crate) fn items(shim: &Shim<'_>) -> Option<ShimItems> {
+    let _trees = syntax::Trees::begin();
     let text = shim.text.strip_prefix('\u{feff}').unwrap_or(shim.text);
     let file: syn::File = syntax::parse(text).ok()?;
     let mut writer = Writer {
@@ -99,8 +100,6 @@ pub(crate) fn items(shim: &Shim<'_>) -> Option<ShimItems> {
     }
     writer.rest();
     let made = writer.made;
-    drop(file);
-    proc_macro2::extra::invalidate_current_thread_spans();
     Some(made)
 }
 

@@ -71,7 +71,7 @@ struct Search<'g> {
 
 /// A package around a module, by its numbers before and after.
 #[derive(Clone, Copy)]
-struct Around {
+struct PackageAround {
     was: usize,
     now: usize,
 }
@@ -117,13 +117,13 @@ impl<'g> Search<'g> {
     }
 
     /// The packages around a module that have a file and stay, from the inside.
-    fn packages_around(&self, module: usize) -> Vec<Around> {
+    fn packages_around(&self, module: usize) -> Vec<PackageAround> {
         let above = |module: &usize| self.imports.0.around.get(*module).copied().flatten();
         let packages = std::iter::successors(above(&module), above);
         let around = |was: usize| {
             let path = &self.before.modules.get(was)?.path;
             let now = self.stays(was)?;
-            (path.file_name() == "__init__.py").then_some(Around { was, now })
+            (path.file_name() == "__init__.py").then_some(PackageAround { was, now })
         };
         packages.filter_map(around).collect()
     }
@@ -131,7 +131,7 @@ impl<'g> Search<'g> {
     /// The import of a module in a package around it, unless the package calls something else so.
     fn kept(
         &self,
-        package: Around,
+        package: PackageAround,
         (module, now): (usize, usize),
         loading: &ImportStatement,
     ) -> Option<KeptImport> {

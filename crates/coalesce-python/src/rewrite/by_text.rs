@@ -81,7 +81,7 @@ fn gives(function: &str) -> Option<Gives> {
 }
 
 /// What an expression leads to.
-struct Value {
+struct NamedValue {
     entity: Entity,
     /// Whether a text is part of the way.
     by_text: bool,
@@ -89,7 +89,7 @@ struct Value {
     renamed: Option<String>,
 }
 
-impl Value {
+impl NamedValue {
     const fn of(entity: Entity, by_text: bool) -> Self {
         Self {
             entity,
@@ -181,10 +181,10 @@ impl<'f> Search<'f> {
     }
 
     /// What an expression leads to, if that is something of the tree.
-    fn value(&self, expression: &Expr) -> Option<Value> {
+    fn value(&self, expression: &Expr) -> Option<NamedValue> {
         match expression {
             Expr::Name(name) => match self.held.get(name.id.as_str()) {
-                Some(module) => Some(Value::of(Entity::Module(*module), true)),
+                Some(module) => Some(NamedValue::of(Entity::Module(*module), true)),
                 None => self.named(expression),
             },
             Expr::Attribute(attribute) => match self.value(&attribute.value) {
@@ -198,7 +198,7 @@ impl<'f> Search<'f> {
     }
 
     /// A name, or one with attributes.
-    fn named(&self, expression: &Expr) -> Option<Value> {
+    fn named(&self, expression: &Expr) -> Option<NamedValue> {
         let range = shift(expression.range(), self.start);
         let used = self.uses.get(&range.start)?;
         let meanings = self.file.names.meanings(used);
@@ -211,13 +211,13 @@ impl<'f> Search<'f> {
             Some(Entity::Module(module))
         };
         match &meanings.get(at)?.entity {
-            Some(Entity::Module(module)) => Some(Value::of(Entity::Module(*module), false)),
-            _ => Some(Value::of(held()?, false)),
+            Some(Entity::Module(module)) => Some(NamedValue::of(Entity::Module(*module), false)),
+            _ => Some(NamedValue::of(held()?, false)),
         }
     }
 
     /// An attribute of what an expression leads to.
-    fn member(&self, value: Value, name: &str) -> Option<Value> {
+    fn member(&self, value: NamedValue, name: &str) -> Option<NamedValue> {
         let Entity::Module(module) = value.entity else {
             return Some(value);
         };
@@ -235,7 +235,7 @@ impl<'f> Search<'f> {
             _ => None,
         };
         let known = matches!(entity, Entity::Module(_) | Entity::Item(..));
-        known.then_some(Value {
+        known.then_some(NamedValue {
             entity,
             by_text: value.by_text,
             renamed: value.renamed.or(renamed),
@@ -243,7 +243,7 @@ impl<'f> Search<'f> {
     }
 
     /// `sys.modules["pkg"]`, `vars(pkg)["device"]`, `pkg.__dict__["device"]`.
-    fn looked_up(&self, table: &Expr, key: &Expr) -> Option<Value> {
+    fn looked_up(&self, table: &Expr, key: &Expr) -> Option<NamedValue> {
         let text = self.text(key)?;
         if last_name(table) == Some("modules") {
             return self.module(&text);
@@ -259,7 +259,7 @@ impl<'f> Search<'f> {
     }
 
     /// What a call gives.
-    fn called(&self, call: &ExprCall) -> Option<Value> {
+    fn called(&self, call: &ExprCall) -> Option<NamedValue> {
         let arguments = &call.arguments.args;
         let first = arguments.first()?;
         // `attrgetter("device.count")(pkg)`.
@@ -294,13 +294,13 @@ impl<'f> Search<'f> {
     }
 
     /// The module of a full name.
-    fn module(&self, name: &str) -> Option<Value> {
+    fn module(&self, name: &str) -> Option<NamedValue> {
         let module = self.file.graph().find(self.file.module, name)?;
-        Some(Value::of(Entity::Module(module), true))
+        Some(NamedValue::of(Entity::Module(module), true))
     }
 
     /// What the text of an expression leads to, which stands at module level as far as names go.
-    fn chain(&self, text: &str) -> Option<Value> {
+    fn chain(&self, text: &str) -> Option<NamedValue> {
         let module = self.file.module?;
         let parsed = parser::parse(text.trim(), Mode::Expression);
         let root = text
@@ -312,14 +312,14 @@ impl<'f> Search<'f> {
         };
         let names = chain_of(parsed.syntax().as_expression()?.body.as_ref())?;
         let mut links = names.into_iter().skip(1);
-        let first = Value::of(Entity::Module(root), true);
+        let first = NamedValue::of(Entity::Module(root), true);
         links
             .try_fold(first, |value, name| self.member(value, &name))
             .map(by_text)
     }
 
     /// What of a change concerns a value that is got by a text.
-    fn concerned(&self, value: &Value) -> Option<String> {
+    fn concerned(&self, value: &NamedValue) -> Option<String> {
         let mapping = self.file.mapping;
         if let Some(renamed) = &value.renamed {
             return Some(renamed.clone());
@@ -372,8 +372,8 @@ impl<'f> Search<'f> {
     }
 }
 
-fn by_text(value: Value) -> Value {
-    Value {
+fn by_text(value: NamedValue) -> NamedValue {
+    NamedValue {
         by_text: true,
         ..value
     }
@@ -398,13 +398,13 @@ impl<'f> Visitor<'f> for Search<'f> {
         visitor::walk_stmt(self, statement);
         if let Stmt::Assign(assign) = statement
             && let [Expr::Name(target)] = &*assign.targets
-            && let Some(Value {
+            && let Some(NamedValue {
                 entity: Entity::Module(module),
                 by_text: true,
                 ..
             }) = self.value(&assign.value)
         {
-            let value = Value::of(Entity::Module(module), true);
+            let value = NamedValue::of(Entity::Module(module), true);
             // What was told where the name got it is not told again.
             if self.concerned(&value).is_none() {
                 self.held.insert(target.id.as_str(), module);

@@ -57,7 +57,6 @@ pub fn old_names(
             reader.read(&mut found);
         }
     }
-    proc_macro2::extra::invalidate_current_thread_spans();
     found.into_iter().collect()
 }
 

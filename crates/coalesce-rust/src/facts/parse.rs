@@ -5,7 +5,7 @@ use coalesce_model::{ByteSpan, texts::start_of_text};
 use super::{
     Problem, SourceFacts, docs, extract, places::Places, source::Builder, source::index, tokens,
 };
-use crate::lexer;
+use crate::{lexer, syntax};
 
 /// Deeper texts are parsed on a thread with a large stack.
 const SHALLOW: lexer::Depth = lexer::Depth {
@@ -40,7 +40,10 @@ pub fn source_facts(text: &str) -> SourceFacts {
 /// Where and why a text does not parse.
 #[must_use]
 pub fn syntax_problem(text: &str) -> Option<(ByteSpan, String)> {
-    let parse = || Source::new(text).parse().map(drop);
+    let parse = || {
+        let _trees = syntax::Trees::begin();
+        Source::new(text).parse().map(drop)
+    };
     let problem = guarded(lexer::depth(text), parse).err()?;
     Some((problem.span, problem.message.into()))
 }
@@ -113,7 +116,8 @@ impl<'t> Source<'t> {
     pub fn parse(&self) -> Result<syn::File, Problem> {
         let code = self.text.get(self.base as usize..).unwrap_or_default();
         let result = syn::parse_str::<syn::File>(code);
-        let result = result.map_err(|error| {
+
+        result.map_err(|error| {
             let at = Places::new(self.text, self.base).start(error.span());
             let end = self
                 .text
@@ -124,11 +128,7 @@ impl<'t> Source<'t> {
                 span: ByteSpan::new(at, at + index(end)),
                 message: error.to_string().into(),
             }
-        });
-        if result.is_err() {
-            proc_macro2::extra::invalidate_current_thread_spans();
-        }
-        result
+        })
     }
 }
 
@@ -139,11 +139,10 @@ fn is_shebang(text: &str) -> bool {
 }
 
 fn parsed_facts(text: &str) -> Result<SourceFacts, Problem> {
+    let _trees = syntax::Trees::begin();
     let source = Source::new(text);
     let file = source.parse()?;
     let facts = extract::file(&source, &file);
-    drop(file);
-    proc_macro2::extra::invalidate_current_thread_spans();
     Ok(facts)
 }
 

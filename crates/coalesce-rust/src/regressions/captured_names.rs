@@ -278,6 +278,7 @@ impl BoundNames<'_> {
         span: ByteSpan,
         (constants, values): (&BTreeSet<String>, &BTreeSet<u32>),
     ) -> Vec<(String, ByteSpan)> {
+        let _trees = syntax::Trees::begin();
         let parsed = span.of(text).and_then(|own| syntax::parse_file(own).ok());
         let mut reader = BoundNames {
             constants,
@@ -290,10 +291,8 @@ impl BoundNames<'_> {
             Some(parsed) => reader.visit_file(parsed),
             None => reader.tokens(span),
         }
-        let found = reader.found;
-        drop(parsed);
-        proc_macro2::extra::invalidate_current_thread_spans();
-        found
+
+        reader.found
     }
 
     fn place(&self, span: proc_macro2::Span) -> ByteSpan {

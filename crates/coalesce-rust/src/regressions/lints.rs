@@ -345,6 +345,7 @@ fn trait_of<'f>(facts: &'f SourceFacts, one: &ImplSite) -> Option<&'f str> {
 
 /// Whether a definition has docs wherever rustc asks for them.
 fn is_documented(tree: Tree<'_>, one: &Definition<'_>, text: &str) -> bool {
+    let _trees = syntax::Trees::begin();
     match one.kind {
         Kind::Module(at, child) => {
             let facts = tree.world.facts(one.file);
@@ -379,11 +380,13 @@ fn has_docs(attributes: &[syn::Attribute]) -> bool {
 
 /// Whether the text of one item has docs wherever rustc asks for them.
 pub(crate) fn has_all_docs(text: &str) -> bool {
+    let _trees = syntax::Trees::begin();
     syntax::parse::<syn::Item>(text).is_ok_and(|item| is_item_documented(&item))
 }
 
 /// Whether the text of a module's file, and all that it shows, has docs wherever rustc asks for them.
 pub(crate) fn is_file_documented(text: &str) -> bool {
+    let _trees = syntax::Trees::begin();
     let own = |items: &[syn::Item]| items.iter().all(is_hidden_or_documented);
     syntax::parse_file(text).is_ok_and(|file| has_docs(&file.attrs) && own(&file.items))
 }

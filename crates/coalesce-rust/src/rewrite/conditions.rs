@@ -411,6 +411,7 @@ fn around_place(mapping: &Mapping<'_>, place: &Place) -> BTreeSet<String> {
 
 /// The lints that the files of a module allow at their head: a shim says the same names.
 pub(super) fn allowed(world: &World, module: ModuleId, texts: &dyn Texts) -> Vec<String> {
+    let _trees = syntax::Trees::begin();
     let mut found = Vec::new();
     for body in world.bodies_of(module).filter(|body| body.scope.0 == 0) {
         let text = texts.text(&world[body.file].path);
@@ -443,6 +444,7 @@ pub(super) fn conditions(attributes: &[syn::Attribute]) -> Vec<String> {
 
 /// The conditions that an import says itself.
 pub(super) fn of_import(mapping: &Mapping<'_>, (file, leaf): (FileId, u32)) -> Vec<String> {
+    let _trees = syntax::Trees::begin();
     let world = mapping.world;
     let span = world.facts(file).declaration_of(leaf).span;
     let text = mapping.texts.text(&world[file].path);
@@ -450,7 +452,6 @@ pub(super) fn of_import(mapping: &Mapping<'_>, (file, leaf): (FileId, u32)) -> V
         let item: syn::ItemUse = syntax::parse(span.of(&text)?).ok()?;
         Some(conditions(&item.attrs))
     });
-    proc_macro2::extra::invalidate_current_thread_spans();
     found.unwrap_or_default()
 }
 
@@ -493,6 +494,7 @@ fn said_of<'m>(mapping: &'m Mapping<'_>, body: BodyId) -> &'m [String] {
 
 /// What the declaration of a body says, and the head of its file.
 fn of_body(world: &World, body: &Body, texts: &dyn Texts) -> Vec<String> {
+    let _trees = syntax::Trees::begin();
     let mut found = Vec::new();
     if let Some((outer, at)) = body.declared {
         let outer = &world[outer];

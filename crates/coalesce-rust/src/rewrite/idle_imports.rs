@@ -80,7 +80,7 @@ fn homes(mapping: &Mapping<'_>, roots: &[ModuleId]) -> BTreeSet<ModuleId> {
 
 /// What becomes of code.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Part {
+enum ModulePart {
     Leaves,
     Stays,
     /// It stays, and is there for tests alone.
@@ -96,7 +96,7 @@ struct Imports<'m> {
     called: [OnceCell<Called>; 3],
     usage: OnceCell<Usage>,
     /// What becomes of modules, each asked for once.
-    parts: RefCell<FxHashMap<ModuleId, Part>>,
+    parts: RefCell<FxHashMap<ModuleId, ModulePart>>,
 }
 
 impl<'m> Imports<'m> {
@@ -141,15 +141,16 @@ impl<'m> Imports<'m> {
             let may_be_trait = results
                 .iter()
                 .any(|(_, res)| traits::may_be_trait(self.mapping.world, *res));
-            let demand = |part: Part| match may_be_trait {
+            let demand = |part: ModulePart| match may_be_trait {
                 true => self.demand(results, part),
                 false => Demand::No,
             };
-            if !users.leave && demand(Part::Leaves) == Demand::No {
+            if !users.leave && demand(ModulePart::Leaves) == Demand::No {
                 continue;
             }
-            let is_for_others = users.links || users.tests || demand(Part::Tests) != Demand::No;
-            match demand(Part::Stays) {
+            let is_for_others =
+                users.links || users.tests || demand(ModulePart::Tests) != Demand::No;
+            match demand(ModulePart::Stays) {
                 Demand::Yes => {}
                 Demand::No if !is_for_others => _ = found.spent.insert(*import),
                 _ => found.unproven.push(self.told(*import)),
@@ -188,7 +189,7 @@ impl<'m> Imports<'m> {
             for (calls, sites) in world.said_in(file) {
                 let leave = calls
                     .iter()
-                    .all(|call| self.part_of(world.module_of(call.space)) == Part::Leaves);
+                    .all(|call| self.part_of(world.module_of(call.space)) == ModulePart::Leaves);
                 for site in sites {
                     let through = site.trace.steps.iter().filter_map(|step| step.import);
                     for import in through.filter(|import| self.results.contains_key(import)) {
@@ -222,10 +223,10 @@ impl<'m> Imports<'m> {
             for own in imports {
                 let users = found.entry(own).or_default();
                 match part {
-                    Part::Leaves => users.leave = true,
+                    ModulePart::Leaves => users.leave = true,
                     _ if is_link => users.links = true,
-                    Part::Stays => users.stay = true,
-                    Part::Tests => users.tests = true,
+                    ModulePart::Stays => users.stay = true,
+                    ModulePart::Tests => users.tests = true,
                 }
             }
         }
@@ -239,7 +240,7 @@ impl<'m> Imports<'m> {
     }
 
     /// What becomes of a module: it leaves where it goes to where it has nothing from this one any more.
-    fn part_of(&self, module: ModuleId) -> Part {
+    fn part_of(&self, module: ModuleId) -> ModulePart {
         let known = self.parts.borrow().get(&module).copied();
         known.unwrap_or_else(|| {
             let part = self.read_part(module);
@@ -248,16 +249,16 @@ impl<'m> Imports<'m> {
         })
     }
 
-    fn read_part(&self, module: ModuleId) -> Part {
+    fn read_part(&self, module: ModuleId) -> ModulePart {
         let mapping = self.mapping;
         let is_inside = || mapping.after(module).is_within(&mapping.after(self.home));
         let leaves = is_within(mapping.world, module, self.home)
             && mapping.is_changed(module)
             && (mapping.is_replaced(module) || !is_inside());
         match leaves {
-            true => Part::Leaves,
-            false if self.is_of_tests(module) => Part::Tests,
-            false => Part::Stays,
+            true => ModulePart::Leaves,
+            false if self.is_of_tests(module) => ModulePart::Tests,
+            false => ModulePart::Stays,
         }
     }
 
@@ -268,7 +269,7 @@ impl<'m> Imports<'m> {
     }
 
     /// Whether methods that are called in one part need one of these as a trait.
-    fn demand(&self, results: &[(String, Res)], part: Part) -> Demand {
+    fn demand(&self, results: &[(String, Res)], part: ModulePart) -> Demand {
         let (world, texts) = (self.mapping.world, self.mapping.texts);
         let usage = self
             .usage
@@ -281,9 +282,9 @@ impl<'m> Imports<'m> {
         };
         let [leaves, stays, tests] = &self.called;
         let called = match part {
-            Part::Leaves => leaves,
-            Part::Stays => stays,
-            Part::Tests => tests,
+            ModulePart::Leaves => leaves,
+            ModulePart::Stays => stays,
+            ModulePart::Tests => tests,
         };
         let called = called.get_or_init(|| self.called_by(part));
         let demands = results.iter();
@@ -291,7 +292,7 @@ impl<'m> Imports<'m> {
         demands.max().unwrap_or(Demand::No)
     }
 
-    fn called_by(&self, part: Part) -> Called {
+    fn called_by(&self, part: ModulePart) -> Called {
         let (world, texts) = (self.mapping.world, self.mapping.texts);
         let mut called = Called::default();
         for body in &world.bodies {

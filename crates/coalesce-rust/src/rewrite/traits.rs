@@ -321,6 +321,7 @@ pub(super) fn read(
     item: ItemId,
     texts: &dyn Texts,
 ) -> Option<(Vec<String>, Vec<String>)> {
+    let _trees = syntax::Trees::begin();
     let (file, at) = *world[item].definitions.first()?;
     let facts = world.facts(file);
     let fact = facts.item(at);
@@ -400,6 +401,7 @@ pub(super) struct Usage {
 impl Usage {
     /// Reads the files of a module.
     pub fn of(world: &World, module: ModuleId, texts: &dyn Texts) -> Self {
+        let _trees = syntax::Trees::begin();
         let mut found = Self {
             bounds: BTreeSet::new(),
             named: BTreeSet::new(),
@@ -417,7 +419,6 @@ impl Usage {
             if let Some(parsed) = parsed {
                 Bounds(&mut found.bounds).visit_file(&parsed);
             }
-            proc_macro2::extra::invalidate_current_thread_spans();
         }
         found
     }

@@ -156,6 +156,7 @@ impl Named<'_> {
     }
 
     fn members_in(&self, file: FileId, span: ByteSpan) -> Vec<HiddenMember> {
+        let _trees = syntax::Trees::begin();
         let text = self.tree.texts.text(&self.tree.world[file].path);
         let parsed = text.as_deref().and_then(|text| span.of(text));
         let parsed = parsed.and_then(|text| syntax::parse::<syn::Item>(text).ok());
@@ -168,10 +169,8 @@ impl Named<'_> {
         if let Some(parsed) = &parsed {
             reader.item(parsed);
         }
-        let found = reader.found;
-        drop(parsed);
-        proc_macro2::extra::invalidate_current_thread_spans();
-        found
+
+        reader.found
     }
 
     /// All places of its crate that say a member's name.

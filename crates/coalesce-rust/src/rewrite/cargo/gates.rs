@@ -74,6 +74,7 @@ impl Package<'_> {
 
 /// The gates that a condition is: each says on its own that one of its features is on.
 fn gates(condition: &str) -> Vec<BTreeSet<String>> {
+    let _trees = syntax::Trees::begin();
     syntax::parse::<Meta>(condition).map_or_else(|_| Vec::new(), |meta| gates_of(&meta))
 }
 

@@ -136,7 +136,6 @@ impl Check<'_, '_> {
                     .push(head);
             }
         }
-        proc_macro2::extra::invalidate_current_thread_spans();
         for heads in by_trait.values() {
             for (at, one) in heads.iter().enumerate() {
                 if one.before == one.after {
@@ -214,6 +213,7 @@ impl Check<'_, '_> {
 
     /// The head of an `impl` of a trait.
     fn head<'w>(&self, site: &'w ImplSite) -> Option<Head<'w>> {
+        let _trees = syntax::Trees::begin();
         let file = self.names.file(site.file)?;
         let code = head_of(&file.text, site.span)?;
         let parsed = syntax::parse::<syn::ItemImpl>(&code).ok()?;
@@ -273,6 +273,7 @@ impl Check<'_, '_> {
 
     /// The functions and constants of an `impl`.
     fn functions_of(&self, site: &ImplSite) -> Vec<String> {
+        let _trees = syntax::Trees::begin();
         let names = self.names.file(site.file);
         let code = names.as_ref().and_then(|names| site.span.of(&names.text));
         let parsed = code.and_then(|code| syntax::parse::<syn::ItemImpl>(code).ok());
@@ -282,9 +283,8 @@ impl Check<'_, '_> {
             syn::ImplItem::Const(own) => Some(own.ident.to_string()),
             _ => None,
         });
-        let found = found.collect();
-        proc_macro2::extra::invalidate_current_thread_spans();
-        found
+
+        found.collect()
     }
 
     /// Macros that are given both a type and what takes its place, and may implement something for each.

@@ -115,6 +115,7 @@ impl<'n> Names<'n> {
 
     /// The functions that a trait says.
     fn functions_of(&self, item: ItemId) -> Rc<BTreeSet<String>> {
+        let _trees = syntax::Trees::begin();
         if let Some(known) = self.traits.borrow().get(&item) {
             return Rc::clone(known);
         }

@@ -80,7 +80,6 @@ pub(super) fn shapes(
         shapes.insert(*item, shape);
     }
     impls(world, texts, &mut shapes);
-    proc_macro2::extra::invalidate_current_thread_spans();
     shapes
 }
 
@@ -129,6 +128,7 @@ fn impls(world: &World, texts: &dyn Texts, shapes: &mut BTreeMap<ItemId, Shape>)
 
 impl Shape {
     fn read(&mut self, text: &str) {
+        let _trees = syntax::Trees::begin();
         let Ok(item) = syntax::parse::<syn::Item>(text) else {
             return;
         };
@@ -191,6 +191,7 @@ impl Shape {
     }
 
     fn add(&mut self, text: &str) {
+        let _trees = syntax::Trees::begin();
         let Ok(item) = syntax::parse::<syn::ItemImpl>(text) else {
             return;
         };

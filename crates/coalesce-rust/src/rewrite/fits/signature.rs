@@ -88,7 +88,6 @@ impl Signatures<'_, '_> {
         for piece in self.names.impls(item) {
             self.read(piece, item, &mut made);
         }
-        proc_macro2::extra::invalidate_current_thread_spans();
         made
     }
 
@@ -98,6 +97,7 @@ impl Signatures<'_, '_> {
         own: ItemId,
         made: &mut Definition,
     ) {
+        let _trees = syntax::Trees::begin();
         let Some(names) = self.names.file(file) else {
             return;
         };

@@ -211,6 +211,7 @@ impl Reader<'_, '_> {
 
     /// A type of the tree; an alias without parameters is what it stands for.
     fn item(&self, item: ItemId, arguments: Vec<Type>) -> Type {
+        let _trees = syntax::Trees::begin();
         let item = self.after(item);
         let node = Some(&self.names.world[item]);
         let alias = node.filter(|node| node.kind == ItemKind::TypeAlias);

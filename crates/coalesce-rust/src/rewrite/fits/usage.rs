@@ -32,6 +32,7 @@ pub(super) struct Usage {
 
 impl Usage {
     pub fn of(text: &str) -> Self {
+        let _trees = syntax::Trees::begin();
         let plain = text.strip_prefix('\u{feff}').unwrap_or(text);
         let mut usage = Self {
             offset: text.len() - plain.len(),
@@ -45,7 +46,6 @@ impl Usage {
         if let Ok(file) = syntax::parse::<syn::File>(code) {
             usage.visit_file(&file);
         }
-        proc_macro2::extra::invalidate_current_thread_spans();
         usage
     }
 

@@ -5,6 +5,7 @@
 //! alias with parameters, `impl Trait`, more general parameters) is listed as not proven. Receivers
 //! are not known: what stands behind a dot counts by its name, in files that name the type.
 
+mod opposites;
 mod shims;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -32,7 +33,6 @@ use crate::{
     facts::ItemKind,
     resolve::{ExpandedCall, FileId, ItemId, ModuleId, Res, World},
     rewrite::{
-        conditions::conditions_of,
         items::is_exported,
         mapping::{Mapping, refusal},
         merge,
@@ -696,38 +696,6 @@ impl Fitting<'_, '_> {
         }
         found
     }
-
-    /// What is never there together with what would take its place.
-    fn opposites(&self, whole: &mut Whole) {
-        let world = self.mapping.world;
-        let mut told = BTreeSet::new();
-        for (old, new) in &self.found.all {
-            let home = |item: &ItemId| Some(world[item].module);
-            let (Some(from), Some(to)) = (home(old), home(new)) else {
-                continue;
-            };
-            if !told.insert((from, to)) {
-                continue;
-            }
-            let plain = Mapping::new(world, &[], self.names.texts);
-            let (here, there) = (conditions_of(&plain, from), conditions_of(&plain, to));
-            let opposite = here.iter().find_map(|one| {
-                let other = there.iter().find(|other| are_opposite(one, other))?;
-                Some((one.clone(), other.clone()))
-            });
-            let Some((one, other)) = opposite else {
-                continue;
-            };
-            let path = self.mapping.file_of(from);
-            let message = format!(
-                "`{}` is there under cfg({one}), `{}` under cfg({other}): one is not there where the other is",
-                self.names.name_of(Res::Module(from)),
-                self.names.name_of(Res::Module(to)),
-            );
-            let refused = refusal(path, message).coded(codes::MISSING_CONDITION);
-            whole.refusals.push(refused);
-        }
-    }
 }
 
 /// A definition that gives way and the one in its place, for people.
@@ -747,58 +715,6 @@ impl Alike {
             kind: UnprovenKind::Equivalence,
             name: self.from.clone(),
             why,
-        }
-    }
-}
-
-/// Whether two conditions never hold at once.
-fn are_opposite(a: &str, b: &str) -> bool {
-    let negated = |a: &str, b: &str| a == format!("not({b})");
-    let families = ["unix", "windows"];
-    let system = |text: &str| {
-        let known = families.contains(&text);
-        let named = text.starts_with("target_os=") || text.starts_with("target_arch=");
-        (known || named).then(|| text.split('=').next().unwrap_or_default().to_owned())
-    };
-    let parts = |text: &str| -> Vec<String> {
-        let inner = text
-            .strip_prefix("all(")
-            .and_then(|rest| rest.strip_suffix(')'));
-        match inner.filter(|inner| !inner.contains('(')) {
-            Some(inner) => inner.split(',').map(str::to_owned).collect(),
-            None => vec![text.to_owned()],
-        }
-    };
-    let single = |a: &str, b: &str| {
-        let systems = system(a).zip(system(b));
-        let other_system = systems.is_some_and(|(x, y)| {
-            let both_families = families.contains(&a) && families.contains(&b);
-            a != b && (x == y && a.contains('=') || both_families)
-        });
-        negated(a, b) || negated(b, a) || other_system
-    };
-    let (left, right) = (parts(a), parts(b));
-    left.iter().any(|a| right.iter().any(|b| single(a, b)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::are_opposite;
-
-    #[test]
-    fn conditions_that_never_hold_at_once() {
-        for (a, b, opposite) in [
-            ("unix", "windows", true),
-            ("unix", "not(unix)", true),
-            ("feature=\"a\"", "not(feature=\"a\")", true),
-            ("all(feature=\"a\",unix)", "windows", true),
-            ("target_os=\"linux\"", "target_os=\"macos\"", true),
-            ("target_os=\"linux\"", "unix", false),
-            ("feature=\"a\"", "feature=\"b\"", false),
-            ("unix", "unix", false),
-        ] {
-            assert_eq!(are_opposite(a, b), opposite, "{a} {b}");
-            assert_eq!(are_opposite(b, a), opposite, "{b} {a}");
         }
     }
 }

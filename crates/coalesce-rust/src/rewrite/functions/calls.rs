@@ -74,7 +74,7 @@ impl MethodPlaces<'_, '_> {
             return BTreeSet::new();
         }
         let (world, texts) = (self.sources.world, self.sources.texts);
-        let known = apart(|| receivers(world, work.file, texts));
+        let known = receivers(world, work.file, texts);
         let others = known
             .into_iter()
             .filter(|(_, of)| *of != Some(self.method.of));
@@ -255,12 +255,6 @@ impl MethodPlaces<'_, '_> {
             self.doubt(work, name, UnprovenKind::LeftUnused, why, uses);
         }
     }
-}
-
-/// Reads in another thread: whoever reads a text forgets the places of all texts that its thread has read.
-fn apart<T: Send>(read: impl FnOnce() -> T + Send) -> T {
-    let read = std::thread::scope(|scope| scope.spawn(read).join());
-    read.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
 /// Whether what begins with `said` may read a place, or what is around it.

@@ -68,7 +68,6 @@ pub(crate) fn calls_of(world: &World, name: &str, texts: &dyn Texts) -> Vec<(Tre
     let Some((of, name)) = found::parts(world, name) else {
         return Vec::new();
     };
-    homes::homes(world, texts);
     let sources = Sources::new(world, texts);
     let hands_on = |item: ItemId| homes::hands_on(world, texts, item);
     let mut found = Vec::new();
@@ -87,8 +86,6 @@ pub(crate) fn calls_of(world: &World, name: &str, texts: &dyn Texts) -> Vec<(Tre
             (source.path.clone(), span)
         }));
     }
-    drop(sources);
-    proc_macro2::extra::invalidate_current_thread_spans();
     found
 }
 
@@ -109,10 +106,7 @@ pub(super) fn rewrite(
         refusals: vec![finding],
         ..LanguagePlan::default()
     };
-    // It reads texts, and whoever reads a text forgets the places of those that were read before.
-    homes::homes(&graph.world, texts);
     let made = first(graph, change, &stand_in, texts);
-    proc_macro2::extra::invalidate_current_thread_spans();
     Some(match made {
         Err(finding) => refused(finding),
         Ok((plan, _)) if !plan.refusals.is_empty() => plan,

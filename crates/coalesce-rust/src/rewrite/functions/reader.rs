@@ -10,7 +10,7 @@ use syn::{
 };
 
 use super::{
-    sources::{ParsedFile, Sources, TypeNames},
+    sources::{ParsedFile, Sources, TypesAround},
     values::{self, CalledOnType, Value},
 };
 use crate::{
@@ -53,7 +53,7 @@ pub(super) fn calls(
         of,
         method,
         hands_on,
-        around: TypeNames::default(),
+        around: TypesAround::default(),
         values: BTreeMap::new(),
         by_macro: None,
         calls: Vec::new(),
@@ -68,7 +68,7 @@ pub(super) struct CallReader<'s, 'w> {
     of: ItemId,
     method: &'s str,
     hands_on: &'s dyn Fn(ItemId) -> bool,
-    pub(super) around: TypeNames,
+    pub(super) around: TypesAround,
     pub(super) values: BTreeMap<String, Value>,
     by_macro: Option<String>,
     calls: Vec<DotCall>,
@@ -246,7 +246,7 @@ impl<'ast> Visit<'ast> for CallReader<'_, '_> {
 
     fn visit_item_fn(&mut self, item: &'ast syn::ItemFn) {
         self.within(|reader| {
-            reader.around = TypeNames::default();
+            reader.around = TypesAround::default();
             reader.function(&item.sig, Some(&item.block));
         });
     }
@@ -261,7 +261,7 @@ impl<'ast> Visit<'ast> for CallReader<'_, '_> {
 
     fn visit_item_impl(&mut self, item: &'ast syn::ItemImpl) {
         self.within(|reader| {
-            reader.around = TypeNames::default();
+            reader.around = TypesAround::default();
             reader.values.clear();
             reader.generics(&item.generics);
             reader.around.own = Some(reader.value_of(&item.self_ty));
@@ -271,7 +271,7 @@ impl<'ast> Visit<'ast> for CallReader<'_, '_> {
 
     fn visit_item_trait(&mut self, item: &'ast syn::ItemTrait) {
         self.within(|reader| {
-            reader.around = TypeNames::default();
+            reader.around = TypesAround::default();
             reader.values.clear();
             let hands_on = item.supertraits.iter().any(|one| reader.says_deref(one));
             reader.around.own = Some(match hands_on {

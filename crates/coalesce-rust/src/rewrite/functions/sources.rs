@@ -87,11 +87,13 @@ pub(super) struct Sources<'w> {
     pub world: &'w World,
     pub texts: &'w dyn Texts,
     read: RefCell<BTreeMap<FileId, Option<Rc<ParsedFile>>>>,
+    /// For as long as the files are kept.
+    _trees: syntax::Trees,
 }
 
 /// Names in a type that are no items: type parameters around it, with what they stand for, and `Self`.
 #[derive(Clone, Default)]
-pub(super) struct TypeNames {
+pub(super) struct TypesAround {
     pub own: Option<Value>,
     pub parameters: BTreeMap<String, Value>,
 }
@@ -102,6 +104,7 @@ impl<'w> Sources<'w> {
             world,
             texts,
             read: RefCell::default(),
+            _trees: syntax::Trees::begin(),
         }
     }
 
@@ -160,7 +163,7 @@ impl<'w> Sources<'w> {
     }
 
     /// The type of what is written as one.
-    pub fn value(&self, source: &ParsedFile, ty: &syn::Type, around: &TypeNames) -> Value {
+    pub fn value(&self, source: &ParsedFile, ty: &syn::Type, around: &TypesAround) -> Value {
         self.value_at(source, ty, around, 0)
     }
 
@@ -168,7 +171,7 @@ impl<'w> Sources<'w> {
         &self,
         source: &ParsedFile,
         ty: &syn::Type,
-        around: &TypeNames,
+        around: &TypesAround,
         depth: usize,
     ) -> Value {
         if depth > DEEPEST {
@@ -196,7 +199,7 @@ impl<'w> Sources<'w> {
         &self,
         source: &ParsedFile,
         path: &syn::Path,
-        around: &TypeNames,
+        around: &TypesAround,
         depth: usize,
     ) -> Value {
         let Some(last) = path.segments.last() else {
@@ -250,7 +253,7 @@ impl<'w> Sources<'w> {
             let argument = arguments.get(at).cloned().unwrap_or(Value::Unknown);
             (name.clone(), argument)
         });
-        let around = TypeNames {
+        let around = TypesAround {
             own: None,
             parameters: given.collect(),
         };
@@ -270,7 +273,7 @@ impl<'w> Sources<'w> {
             return Value::Unknown;
         };
         match source.types.get(&name) {
-            Some((ty, _)) => self.value(&source, ty, &TypeNames::default()),
+            Some((ty, _)) => self.value(&source, ty, &TypesAround::default()),
             None => Value::Unknown,
         }
     }
@@ -304,7 +307,7 @@ impl<'w> Sources<'w> {
         };
         // What they stand for, the caller decides.
         let unknown = declared.generics.iter().cloned();
-        let around = TypeNames {
+        let around = TypesAround {
             own,
             parameters: unknown.map(|name| (name, Value::Unknown)).collect(),
         };
@@ -430,7 +433,7 @@ impl<'w> Sources<'w> {
             let argument = arguments.get(at).cloned().unwrap_or(Value::Unknown);
             (name.clone(), argument)
         });
-        let around = TypeNames {
+        let around = TypesAround {
             own: Some(own.clone()),
             parameters: parameters.collect(),
         };

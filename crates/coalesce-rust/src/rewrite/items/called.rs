@@ -101,6 +101,7 @@ fn names_more(text: &str, body: ByteSpan) -> bool {
 
 /// The macro call, as a statement, that a definition stands in.
 fn statement(text: &str, definition: ByteSpan) -> Option<ByteSpan> {
+    let _trees = syntax::Trees::begin();
     // The parser leaves a byte-order mark and a `#!` line out, and counts from there.
     if text.starts_with('\u{feff}') || text.starts_with("#!") && !text.starts_with("#![") {
         return None;
@@ -122,7 +123,5 @@ fn statement(text: &str, definition: ByteSpan) -> Option<ByteSpan> {
             _ => {}
         }
     }
-    drop(file);
-    proc_macro2::extra::invalidate_current_thread_spans();
     found
 }

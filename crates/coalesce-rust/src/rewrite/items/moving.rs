@@ -672,19 +672,20 @@ pub(in super::super) fn is_bound_public(world: &World, home: ModuleId, item: Ite
 
 /// Whether a text is a test, which nobody calls.
 pub(super) fn is_test(text: &str) -> bool {
+    let _trees = syntax::Trees::begin();
     text.contains("test") && {
         let parsed = syntax::parse::<syn::ItemFn>(text);
-        let test = parsed.is_ok_and(|item| {
+
+        parsed.is_ok_and(|item| {
             let mut attributes = item.attrs.iter();
             attributes.any(|attribute| attribute.path().is_ident("test"))
-        });
-        proc_macro2::extra::invalidate_current_thread_spans();
-        test
+        })
     }
 }
 
 /// The conditions of an item's text, as attributes.
 pub(super) fn conditions(text: &str) -> BTreeSet<String> {
+    let _trees = syntax::Trees::begin();
     let parsed = syntax::parse::<syn::Item>(text).ok();
     let found = parsed.as_ref().map(|item| match item {
         syn::Item::Const(item) => conditions::conditions(&item.attrs),
@@ -700,20 +701,17 @@ pub(super) fn conditions(text: &str) -> BTreeSet<String> {
         syn::Item::Union(item) => conditions::conditions(&item.attrs),
         _ => Vec::new(),
     });
-    drop(parsed);
-    proc_macro2::extra::invalidate_current_thread_spans();
     found.unwrap_or_default().into_iter().collect()
 }
 
 /// Whether an item stands in an `extern` block: by itself, its text is no item.
 fn is_foreign(span: ByteSpan, path: &TreePath, texts: &dyn Texts) -> bool {
+    let _trees = syntax::Trees::begin();
     let text = texts.text(path);
     let own = text.as_deref().and_then(|text| span.of(text));
     own.is_none_or(|own| {
         let item = syntax::parse::<syn::Item>(own);
         let foreign = matches!(item, Err(_) | Ok(syn::Item::Verbatim(_)));
-        drop(item);
-        proc_macro2::extra::invalidate_current_thread_spans();
         foreign
     })
 }

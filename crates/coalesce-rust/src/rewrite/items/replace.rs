@@ -243,10 +243,10 @@ impl Members {
 
     /// Reads the names of fields, variants, functions and constants.
     fn read(&mut self, text: &str) {
+        let _trees = syntax::Trees::begin();
         if let Ok(item) = syntax::parse::<syn::Item>(text) {
             self.visit_item(&item);
         }
-        proc_macro2::extra::invalidate_current_thread_spans();
     }
 
     /// `impl` blocks that would be left without their type.

@@ -90,13 +90,12 @@ pub(in crate::rewrite) fn is_redefined(world: &World, item: ItemId) -> bool {
 
 /// Whether a text defines a macro by example.
 pub(super) fn is_by_example(text: &str) -> bool {
+    let _trees = syntax::Trees::begin();
     let item = syntax::parse::<syn::Item>(text);
     let found = matches!(
         &item,
         Ok(syn::Item::Macro(item)) if item.ident.is_some() && item.mac.path.is_ident("macro_rules")
     );
-    drop(item);
-    proc_macro2::extra::invalidate_current_thread_spans();
     found
 }
 

@@ -36,16 +36,15 @@ pub(super) struct Tests {
 
 /// Whether an item is a test or a benchmark.
 pub(super) fn is_test(text: &str) -> bool {
+    let _trees = syntax::Trees::begin();
     let Ok(item) = syntax::parse::<syn::ItemFn>(text) else {
         return false;
     };
-    let found = item.attrs.iter().any(|attribute| {
+
+    item.attrs.iter().any(|attribute| {
         let last = attribute.path().segments.last();
         last.is_some_and(|last| last.ident == "test" || last.ident == "bench")
-    });
-    drop(item);
-    proc_macro2::extra::invalidate_current_thread_spans();
-    found
+    })
 }
 
 /// Finds them.

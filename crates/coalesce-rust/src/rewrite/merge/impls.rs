@@ -142,6 +142,7 @@ struct Sorting<'s, 'h> {
 
 impl Sorting<'_, '_> {
     fn one(&self, block: &Block, sorted: &mut Sorted) {
+        let _trees = syntax::Trees::begin();
         let home = self.home;
         let chunk = home.set.chunk_at(block.file, block.span.start);
         let chunk = chunk.filter(|_| block.module == home.module);
@@ -182,8 +183,6 @@ impl Sorting<'_, '_> {
             _ if chunk.is_some() => sorted.kept.push((block.file, span)),
             _ => {}
         }
-        drop(parsed);
-        proc_macro2::extra::invalidate_current_thread_spans();
     }
 }
 
@@ -294,10 +293,9 @@ pub(in super::super) fn head_at(
     span: ByteSpan,
     name: &dyn Fn(&str) -> String,
 ) -> Option<String> {
+    let _trees = syntax::Trees::begin();
     let own = span.of(text)?;
     let parsed = syntax::parse::<syn::ItemImpl>(own).ok()?;
-    let found = head(own, &parsed, name);
-    drop(parsed);
-    proc_macro2::extra::invalidate_current_thread_spans();
-    found
+
+    head(own, &parsed, name)
 }

@@ -55,6 +55,7 @@ struct Statement {
 }
 
 fn statements(home: &Home<'_>, module: ModuleId) -> Vec<Statement> {
+    let _trees = syntax::Trees::begin();
     let mut found = Vec::new();
     for body in home
         .world
@@ -88,8 +89,6 @@ fn statements(home: &Home<'_>, module: ModuleId) -> Vec<Statement> {
                 code: bare(span.of(&text).unwrap_or_default(), &str::to_owned),
             });
         }
-        drop(parsed);
-        proc_macro2::extra::invalidate_current_thread_spans();
     }
     found
 }

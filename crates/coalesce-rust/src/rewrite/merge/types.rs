@@ -129,6 +129,7 @@ struct Definition {
 }
 
 fn definition(home: &Home<'_>, item: ItemId) -> Option<Definition> {
+    let _trees = syntax::Trees::begin();
     let (file, at) = *home.world[item].definitions.first()?;
     let fact = home.world.facts(file).item(at);
     let text = home.text(file)?;
@@ -144,8 +145,6 @@ fn definition(home: &Home<'_>, item: ItemId) -> Option<Definition> {
         _ => return None,
     };
     let derives = attributes.iter().flat_map(derived).collect();
-    drop(parsed);
-    proc_macro2::extra::invalidate_current_thread_spans();
     Some(Definition {
         file,
         name: fact.name.span,

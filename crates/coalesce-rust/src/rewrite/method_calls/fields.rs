@@ -30,6 +30,7 @@ impl Given<'_> {
 
     /// The fields of a struct, or of one of the variants of an enum.
     pub fn shape_of(&self, kind: &ReceiverKind, variant: Option<&str>) -> Option<KnownFields> {
+        let _trees = syntax::Trees::begin();
         let ReceiverKind::Type(item, arguments) = kind else {
             return None;
         };
@@ -94,6 +95,7 @@ impl Given<'_> {
         item: ItemId,
         values: &[(syn::Member, Option<ReceiverKind>)],
     ) -> Option<Vec<Option<ReceiverKind>>> {
+        let _trees = syntax::Trees::begin();
         let (_, text) = self.text_of(item)?;
         let parsed: syn::ItemStruct = syntax::parse(&text).ok()?;
         let of = |parameter: &syn::TypeParam| {

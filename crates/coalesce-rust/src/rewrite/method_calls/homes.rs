@@ -38,7 +38,6 @@ fn read(world: &World, texts: &dyn Texts) -> MethodHomes {
             known.extend(names);
         }
     }
-    proc_macro2::extra::invalidate_current_thread_spans();
     for (_, source) in world.sources() {
         if let Some(text) = texts.text(&source.path) {
             shown(&text, &mut found.shown);

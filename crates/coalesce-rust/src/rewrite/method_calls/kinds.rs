@@ -335,6 +335,7 @@ impl<'g> Given<'g> {
         (home, scope): (ModuleId, &Scope),
         arguments: &[&syn::Type],
     ) -> Option<ReceiverKind> {
+        let _trees = syntax::Trees::begin();
         let (own, text) = self.text_of(item)?;
         let alias: syn::ItemType = syntax::parse(&text).ok()?;
         // One that leads to itself is no program, and ends here.
@@ -570,6 +571,7 @@ impl<'g> Given<'g> {
 
     /// The type of what a path names as a value: a constant, or a struct that is its name.
     pub fn constant(&self, home: ModuleId, path: &syn::Path) -> Option<ReceiverKind> {
+        let _trees = syntax::Trees::begin();
         let item = self.item(home, path)?;
         let ty = match self.world[item].kind {
             ItemKind::Struct => return Some(ReceiverKind::Type(item, Vec::new())),
@@ -590,6 +592,7 @@ impl<'g> Given<'g> {
 
     /// What a function of a module gives.
     pub fn called(&self, home: ModuleId, path: &syn::Path) -> Option<ReceiverKind> {
+        let _trees = syntax::Trees::begin();
         let item = self.item(home, path)?;
         if self.world[item].kind != ItemKind::Function {
             return None;

@@ -54,6 +54,7 @@ impl Given<'_> {
     }
 
     fn read(&self, bound: &Bound) -> Option<TraitShape> {
+        let _trees = syntax::Trees::begin();
         let item = self.trait_of(bound)?;
         let home = self.world[item].module;
         let parsed = self.text_of(item);
@@ -94,6 +95,7 @@ impl Given<'_> {
 
     /// The functions of a type's own `impl`s, with what they give.
     pub(super) fn own(&mut self, item: ItemId) -> Rc<Functions> {
+        let _trees = syntax::Trees::begin();
         if let Some(known) = self.own.get(&item) {
             return Rc::clone(known);
         }

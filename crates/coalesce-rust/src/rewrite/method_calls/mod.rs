@@ -69,6 +69,7 @@ pub(crate) fn called(
     (text, span): (&str, ByteSpan),
     texts: &dyn Texts,
 ) -> Called {
+    let _trees = syntax::Trees::begin();
     let parsed = span.of(text).and_then(|text| syntax::parse_file(text).ok());
     let Some(parsed) = parsed else {
         let mut found = Called::default();
@@ -88,8 +89,6 @@ pub(crate) fn called(
     reader.visit_file(&parsed);
     let called = reader.called;
     drop(reader.given);
-    drop(parsed);
-    proc_macro2::extra::invalidate_current_thread_spans();
     called
 }
 

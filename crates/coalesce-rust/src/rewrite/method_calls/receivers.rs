@@ -30,6 +30,7 @@ pub(crate) fn receivers(
     file: FileId,
     texts: &dyn Texts,
 ) -> Vec<(u32, Option<ItemId>)> {
+    let _trees = syntax::Trees::begin();
     let mut bodies = world[file].bodies.iter().map(|body| &world[*body]);
     let home = bodies.find(|body| body.scope.0 == 0);
     let (Some(home), Some(text)) = (home, texts.text(&world[file].path)) else {
@@ -54,11 +55,7 @@ pub(crate) fn receivers(
         }),
     };
     reader.visit_file(&parsed);
-    let found = reader.receivers.take().unwrap_or_default().found;
-    drop(reader);
-    drop(parsed);
-    proc_macro2::extra::invalidate_current_thread_spans();
-    found
+    reader.receivers.take().unwrap_or_default().found
 }
 
 impl Reader<'_> {

@@ -141,6 +141,7 @@ fn read(mapping: &Mapping<'_>, module: crate::resolve::ModuleId) -> Option<Root>
 
 /// The inner attributes of a file, doc comments left out.
 fn inner(text: &str) -> Option<Vec<Inner>> {
+    let _trees = syntax::Trees::begin();
     let plain = text.strip_prefix('\u{feff}').unwrap_or(text);
     let skipped = text.len() - plain.len();
     let shebang = if plain.starts_with("#!")
@@ -167,8 +168,6 @@ fn inner(text: &str) -> Option<Vec<Inner>> {
             text: said.to_owned(),
         });
     }
-    drop(file);
-    proc_macro2::extra::invalidate_current_thread_spans();
     Some(found)
 }
 
@@ -448,6 +447,7 @@ impl Pass<'_, '_> {
     }
 
     fn own_conditions(&self, path: &TreePath, span: ByteSpan) -> String {
+        let _trees = syntax::Trees::begin();
         let text = (*path == self.old.path).then(|| span.of(&self.old.text).unwrap_or_default());
         let parsed = text.and_then(|text| syntax::parse::<syn::ItemMacro>(text).ok());
         let found = parsed.map(|item| conditions::conditions(&item.attrs));

@@ -20,6 +20,7 @@ pub(super) fn reached_unnamed(
     body: &Body,
     goes: &dyn Fn(ItemId) -> bool,
 ) -> Vec<(ByteSpan, String)> {
+    let _trees = syntax::Trees::begin();
     let facts = world.facts(body.file);
     let scope = facts.scope(body.scope);
     let closing = u32::from(body.scope.0 != 0);
@@ -35,8 +36,6 @@ pub(super) fn reached_unnamed(
     };
     reader.visit_file(&parsed);
     let mut found = reader.found;
-    drop(parsed);
-    proc_macro2::extra::invalidate_current_thread_spans();
     let stays = |one: &&crate::facts::Impl| {
         let mut sites = world.impls().iter();
         let site = sites.find(|site| site.file == body.file && site.span == one.span);

@@ -65,6 +65,7 @@ impl FileMembers {
 
 /// The members that the bodies of a file define.
 pub(super) fn members_of(tree: &Resolved<'_>, file: FileId) -> FileMembers {
+    let _trees = syntax::Trees::begin();
     let facts = tree.world.facts(file);
     let Some(text) = tree.text_of(file) else {
         return FileMembers::default();
@@ -99,10 +100,8 @@ pub(super) fn members_of(tree: &Resolved<'_>, file: FileId) -> FileMembers {
         found: FileMembers::default(),
     };
     reader.visit_file(&parsed);
-    let found = reader.found;
-    drop(parsed);
-    proc_macro2::extra::invalidate_current_thread_spans();
-    found
+
+    reader.found
 }
 
 /// From which byte on which module's scope is the innermost, in order.

@@ -154,6 +154,7 @@ impl<'r, 'a> Reachable<'r, 'a> {
 /// Where an `impl` says types: in its signatures and associated types. All of it, where it does not
 /// parse by itself.
 fn interface_of(text: &str, span: ByteSpan) -> Vec<ByteSpan> {
+    let _trees = syntax::Trees::begin();
     let own = span.of(text).unwrap_or_default();
     let Ok(parsed) = syntax::parse::<syn::ItemImpl>(own) else {
         return vec![span];
@@ -176,7 +177,5 @@ fn interface_of(text: &str, span: ByteSpan) -> Vec<ByteSpan> {
     if let Some((path, _)) = &parsed.trait_ {
         found.extend(place(&|| path.span().byte_range()));
     }
-    drop(parsed);
-    proc_macro2::extra::invalidate_current_thread_spans();
     found
 }
