@@ -17,6 +17,9 @@ use crate::{
     },
 };
 
+/// From so many words on, a text that ends with a full stop is a sentence.
+const SENTENCE: usize = 3;
+
 /// Reports what may name the changed modules by part of their names.
 pub fn report(file: &File<'_>, found: &mut FileEdits) {
     let words = LazyCell::new(|| -> FxHashSet<&str> {
@@ -92,7 +95,9 @@ fn completed(file: &File<'_>, name: &str, leaf: &str, found: &mut FileEdits) {
         let rest = file.text.get(span.end as usize..).unwrap_or_default();
         rest.starts_with(['"', '\'']) || goes_on(file, name, rest)
     };
-    let prefixes: Vec<ByteSpan> = occurrences(file.text, prefix).filter(open).collect();
+    let prefixes: Vec<ByteSpan> = occurrences(file.text, prefix)
+        .filter(|span| open(span) && !is_said(file, *span))
+        .collect();
     if prefix.is_empty() || prefixes.is_empty() {
         return;
     }
@@ -126,6 +131,18 @@ fn completed(file: &File<'_>, name: &str, leaf: &str, found: &mut FileEdits) {
             }
         }
     }
+}
+
+/// Whether a name that ends a text ends a sentence, which nobody completes: `"""Utilities of pkg."""`.
+fn is_said(file: &File<'_>, span: ByteSpan) -> bool {
+    let mut strings = file.analysis().strings.iter();
+    let Some(string) = strings.find(|string| string.span.contains(span)) else {
+        return false;
+    };
+    let content = string.span.of(file.text).unwrap_or_default();
+    let is_sentence =
+        content.split_whitespace().count() >= SENTENCE && !content.contains("import ");
+    string.documentation || (is_sentence && string.span.end == span.end)
 }
 
 /// Whether a prefix with a gap behind it, `{…}` or `%s`, can come to be the name or one below it: `{…}(` cannot, and

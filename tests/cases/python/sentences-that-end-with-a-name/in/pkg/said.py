@@ -1,0 +1,8 @@
+"""Utility methods for pkg."""
+
+from pkg.old import LIMIT
+
+
+def check(value):
+    if value > LIMIT:
+        raise ValueError("too much is asked of pkg.")
