@@ -182,7 +182,10 @@ fn goes_through(before: &str, after: &str) -> bool {
     let target = target.and_then(|head| Some(head.rsplit_once("for ")?.1));
     target.is_some_and(|names| {
         let mut letters = names.chars();
-        letters.all(|c| is_word(c) || matches!(c, ',' | ' ' | '(' | ')'))
+        let mut words = names.split_whitespace();
+        // `for n in names if n` begins another loop.
+        let targets = words.all(|word| !matches!(word, "in" | "if"));
+        targets && letters.all(|c| is_word(c) || matches!(c, ',' | ' ' | '(' | ')'))
     }) && !after.starts_with(['.', '['])
 }
 

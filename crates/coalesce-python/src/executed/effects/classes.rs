@@ -67,7 +67,7 @@ impl ImportEffects<'_, '_> {
 
     /// What the classes directly above a class are.
     pub(super) fn bases(&self, home: usize, class: &ast::StmtClassDef) -> Vec<AbstractValue> {
-        let mut execution = Execution::new(self, home, home);
+        let mut execution = Execution::new(self, home, Some(home));
         class
             .bases()
             .iter()
@@ -217,7 +217,7 @@ impl ImportEffects<'_, '_> {
             let object = function.parameters.iter().next()?.name().to_string();
             let given = function.parameters.iter();
             let scope = given.map(|one| (one.name().to_string(), AbstractValue::Unknown));
-            let mut execution = Execution::new(self, home, home);
+            let mut execution = Execution::new(self, home, Some(home));
             execution.called = true;
             execution.scopes.push(scope.collect());
             let mut set = Vec::new();
@@ -274,14 +274,14 @@ impl ImportEffects<'_, '_> {
 
     /// What an expression gives to the module that has it.
     fn own_value_in(&self, home: usize, expression: &Expr) -> AbstractValue {
-        let mut execution = Execution::new(self, home, home);
+        let mut execution = Execution::new(self, home, Some(home));
         execution.effects_free_value(expression)
     }
 
     /// Runs a method of a class, or of one above it.
     pub(super) fn call_method(
         &self,
-        imported: usize,
+        imported: Option<usize>,
         (home, class, name): (usize, &str, &str),
         object: AbstractValue,
         given: &AbstractValue,
@@ -309,7 +309,7 @@ impl ImportEffects<'_, '_> {
     /// Makes an object of a class.
     pub(super) fn make(
         &self,
-        imported: usize,
+        imported: Option<usize>,
         (home, class): (usize, &str),
         given: &AbstractValue,
     ) -> Option<CallOutcome> {
@@ -330,7 +330,7 @@ impl ImportEffects<'_, '_> {
     /// What making an object does: the first effect; nothing where nobody knows.
     fn making(
         &self,
-        imported: usize,
+        imported: Option<usize>,
         (home, class): (usize, &str),
         given: &AbstractValue,
         depth: usize,
@@ -380,7 +380,7 @@ impl ImportEffects<'_, '_> {
     /// Runs what makes the fields of a data class: `field(default_factory=made)`.
     fn run_factories(
         &self,
-        imported: usize,
+        imported: Option<usize>,
         home: usize,
         class: &ast::StmtClassDef,
     ) -> Option<Option<String>> {
@@ -443,7 +443,9 @@ impl Execution<'_, '_, '_> {
                 AbstractValue::Code { own: false }
             }
             // Functions that dispatch by types take more of them.
-            AbstractValue::Function(home, _) if name == "register" && home == self.imported => {
+            AbstractValue::Function(home, _)
+                if name == "register" && Some(home) == self.imported =>
+            {
                 AbstractValue::Outside("functools.singledispatch".to_owned())
             }
             AbstractValue::Code { .. }
@@ -500,7 +502,7 @@ impl Execution<'_, '_, '_> {
                 let whole = AbstractValue::Class(home, class.to_owned());
                 self.run_metaclass(&whole, &["__getattr__", name], at);
                 AbstractValue::Code {
-                    own: home == self.imported,
+                    own: Some(home) == self.imported,
                 }
             }
             ClassMember::Unknown if self.has_plain_metaclass(home, class, 0) => {
@@ -512,7 +514,7 @@ impl Execution<'_, '_, '_> {
 
     /// What a class of a module has, for what is imported.
     fn of_class(&self, home: usize, value: AbstractValue) -> AbstractValue {
-        match home == self.imported {
+        match Some(home) == self.imported {
             true => value,
             false => value.for_others(),
         }

@@ -12,7 +12,7 @@ impl ImportEffects<'_, '_> {
     /// Calls a function of the tree.
     pub(super) fn call_function(
         &self,
-        imported: usize,
+        imported: Option<usize>,
         (home, name): (usize, &str),
         given: &AbstractValue,
     ) -> Option<CallOutcome> {
@@ -57,7 +57,7 @@ impl ImportEffects<'_, '_> {
     /// Runs the body of a function with what it is given, and with the object that it belongs to.
     pub(super) fn run(
         &self,
-        (imported, home): (usize, usize),
+        (imported, home): (Option<usize>, usize),
         function: &ast::StmtFunctionDef,
         object: Option<AbstractValue>,
         given: &AbstractValue,
@@ -80,7 +80,7 @@ impl ImportEffects<'_, '_> {
     /// Whether no inner function of a function or method of the tree does more than wrap what it is given.
     pub(super) fn inner_functions(
         &self,
-        imported: usize,
+        imported: Option<usize>,
         callee: &AbstractValue,
         given: &AbstractValue,
     ) -> Option<bool> {
@@ -117,7 +117,7 @@ impl ImportEffects<'_, '_> {
     /// they are harmless; nothing where there are none.
     fn run_inner(
         &self,
-        (imported, home): (usize, usize),
+        (imported, home): (Option<usize>, usize),
         function: &ast::StmtFunctionDef,
         (object, given): (Option<AbstractValue>, &AbstractValue),
     ) -> Option<bool> {

@@ -31,9 +31,6 @@ use super::{
     recursive::DepthLimit,
 };
 
-/// The number of no module.
-const NOBODY: usize = usize::MAX;
-
 /// One thing that importing a module does.
 #[derive(Clone, Debug)]
 pub struct ImportEffect {
@@ -59,7 +56,7 @@ struct CallOutcome {
 }
 
 /// The module that is executed, the definition (its module and name), and what it is called with.
-type CallKey = (usize, usize, String, AbstractValue);
+type CallKey = (Option<usize>, usize, String, AbstractValue);
 
 /// Reads what texts of a graph do when they are imported.
 pub struct ImportEffects<'r, 'g> {
@@ -104,7 +101,7 @@ impl<'r, 'g> ImportEffects<'r, 'g> {
             return FoundEffects::default();
         };
         // To an item that moves, what the module makes besides belongs to others.
-        let imported = if item.is_some() { NOBODY } else { module };
+        let imported = item.is_none().then_some(module);
         let mut execution = Execution::new(self, module, imported);
         match item {
             None => execution.suite(source.statements()),
@@ -184,8 +181,8 @@ struct Execution<'e, 'r, 'g> {
     effects: &'e ImportEffects<'r, 'g>,
     /// Whose text it is.
     home: usize,
-    /// The module that is imported: what belongs to it is its own.
-    imported: usize,
+    /// The module that is imported, if one is: what belongs to it is its own.
+    imported: Option<usize>,
     /// Names of functions, classes and comprehensions around it, innermost last; none at module level.
     scopes: Vec<FxHashMap<String, AbstractValue>>,
     /// Names of the module that the function sets.
@@ -202,7 +199,7 @@ struct Execution<'e, 'r, 'g> {
 }
 
 impl<'e, 'r, 'g> Execution<'e, 'r, 'g> {
-    fn new(effects: &'e ImportEffects<'r, 'g>, home: usize, imported: usize) -> Self {
+    fn new(effects: &'e ImportEffects<'r, 'g>, home: usize, imported: Option<usize>) -> Self {
         let facts = effects.reader.graph.facts.get(home);
         let future = facts.is_some_and(|facts| {
             facts.imports.iter().any(|import| {

@@ -94,7 +94,7 @@ impl ImportEffects<'_, '_> {
             found: Vec::new(),
         };
         finder.visit_body(source.statements());
-        let mut execution = Execution::new(self, module, module);
+        let mut execution = Execution::new(self, module, Some(module));
         let mut held = AbstractValue::Constant;
         for stored in finder.found {
             let value = match stored.in_function && !is_literal(stored.value) {
@@ -144,7 +144,7 @@ impl ImportEffects<'_, '_> {
         let Some(source) = self.reader.source(module) else {
             return Vec::new();
         };
-        let mut execution = Execution::new(self, module, module);
+        let mut execution = Execution::new(self, module, Some(module));
         let mut found = Vec::new();
         for statement in source.statements_binding(name) {
             execution.values_bound(statement, name, &mut found);
@@ -166,7 +166,7 @@ impl Execution<'_, '_, '_> {
     /// What a name of a module is for what is imported.
     pub(super) fn member(&self, module: usize, name: &str) -> AbstractValue {
         let value = self.effects.global(module, name);
-        match module == self.imported {
+        match Some(module) == self.imported {
             true => value,
             false => value.for_others(),
         }

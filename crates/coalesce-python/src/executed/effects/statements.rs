@@ -304,7 +304,7 @@ impl Execution<'_, '_, '_> {
 
     /// A function that sets a name of its module.
     fn set_name(&mut self, name: &str, at: &impl Ranged) {
-        if self.globals.contains(name) && self.home != self.imported {
+        if self.globals.contains(name) && Some(self.home) != self.imported {
             self.doubt(at, format!("it sets `{name}` of its module"));
         }
     }
@@ -319,8 +319,8 @@ impl Execution<'_, '_, '_> {
         let own = match base {
             AbstractValue::Function(home, _)
             | AbstractValue::Class(home, _)
-            | AbstractValue::Module(home) => *home == self.imported,
-            AbstractValue::Method { home, .. } => *home == self.imported,
+            | AbstractValue::Module(home) => Some(*home) == self.imported,
+            AbstractValue::Method { home, .. } => Some(*home) == self.imported,
             AbstractValue::Instance { .. } => false,
             other => other.is_own(),
         };

@@ -8,7 +8,9 @@ use coalesce_model::{
 };
 
 use super::{
-    Edits, Moved, cut,
+    Edits, Moved,
+    builtins::is_builtin,
+    cut,
     header::Header,
     needs::Problem,
     outline::{Kind, Statement},
@@ -640,10 +642,12 @@ fn loses(
         let used = used || analysis.reads_before_binding(&moved.item);
         let mut listed = analysis.all.iter().flatten();
         let listed = listed.any(|entry| entry.text == moved.item);
-        // A module that defines nothing is there for who is outside of the tree, whatever its imports stand in.
+        // A module that defines nothing, and uses nothing of what it has by stars, is there for who is outside of the
+        // tree, whatever its imports stand in.
         let imports_alone = |facts: &Arc<PythonFacts>| {
             let test = is_test(module.path.file_name());
-            facts.content == Content::Imports || (facts.defines.is_empty() && !test)
+            let nothing = facts.defines.is_empty() && !uses_stars(&analysis);
+            facts.content == Content::Imports || (nothing && !test)
         };
         let passes_on = graph.facts.get(user).is_some_and(imports_alone);
         if !(used || listed || module.package || imported || passes_on) {
@@ -659,6 +663,17 @@ fn loses(
         }
     }
     plan.rewrites.extend(found.told.rewrites);
+}
+
+/// Whether a file uses names that nothing in it binds, so that a star import brings them.
+fn uses_stars(analysis: &Analysis) -> bool {
+    analysis.uses.iter().any(|used| {
+        let root = used.chain.first();
+        root.is_some_and(|root| {
+            let bound = analysis.binding_scope(used.scope, &root.text).is_some();
+            !bound && !is_builtin(&root.text)
+        })
+    })
 }
 
 /// The import of an item behind a star import.

@@ -21,7 +21,7 @@ mod written;
 pub(crate) use found::place_of;
 
 use coalesce_model::{
-    ByteSpan, Change, ChangeKind, Edit, Finding, LanguagePlan, Subject, Texts, TreePath,
+    ByteSpan, Change, ChangeKind, Edit, Finding, Form, LanguagePlan, Subject, Texts, TreePath,
     UnprovenKind,
 };
 
@@ -389,6 +389,9 @@ fn unmark(plan: &mut LanguagePlan, (full, stand_in): (&str, &str), change: &Chan
             *text = text.replace(stand_in, last);
         }
     };
+    // Whoever named the method is told already: the path to the function was put there by the first stage.
+    plan.rewrites
+        .retain(|one| one.from != full || !matches!(one.form, Form::Path | Form::Macro));
     for one in &mut plan.rewrites {
         named(&mut one.from);
         let to = if one.to == full {
