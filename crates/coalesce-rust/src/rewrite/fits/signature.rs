@@ -129,36 +129,34 @@ impl Signatures<'_, '_> {
                     is_static: true,
                 });
             }
-            syn::Item::Struct(item) => {
-                let reader = reader(&item.generics);
-                let all = fields(&reader, &item.fields).into_iter();
-                for ((name, kind), field) in all.zip(&item.fields) {
-                    let text = written(&reader, field.ty.span());
-                    let is_static = false;
-                    made.members.insert(
-                        name,
-                        Gives::Value {
-                            kind,
-                            text,
-                            is_static,
-                        },
-                    );
-                }
-            }
-            syn::Item::Enum(item) => {
-                let reader = reader(&item.generics);
-                for variant in &item.variants {
-                    let gives = Gives::Fields {
-                        kinds: fields(&reader, &variant.fields),
-                        text: written(&reader, variant.fields.span()),
-                    };
-                    made.variants.insert(variant.ident.to_string(), gives);
-                }
-            }
+            syn::Item::Struct(item) => members_of_struct(&reader(&item.generics), item, made),
+            syn::Item::Enum(item) => variants_of_enum(&reader(&item.generics), item, made),
             syn::Item::Trait(item) => members_of_trait(&reader(&item.generics), item, made),
             syn::Item::Impl(item) => members_of_impl(&reader(&item.generics), item, made),
             _ => {}
         }
+    }
+}
+
+fn members_of_struct(reader: &Reader<'_, '_>, item: &syn::ItemStruct, made: &mut Definition) {
+    let all = fields(reader, &item.fields).into_iter();
+    for ((name, kind), field) in all.zip(&item.fields) {
+        let gives = Gives::Value {
+            kind,
+            text: written(reader, field.ty.span()),
+            is_static: false,
+        };
+        made.members.insert(name, gives);
+    }
+}
+
+fn variants_of_enum(reader: &Reader<'_, '_>, item: &syn::ItemEnum, made: &mut Definition) {
+    for variant in &item.variants {
+        let gives = Gives::Fields {
+            kinds: fields(reader, &variant.fields),
+            text: written(reader, variant.fields.span()),
+        };
+        made.variants.insert(variant.ident.to_string(), gives);
     }
 }
 

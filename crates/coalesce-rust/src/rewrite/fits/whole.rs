@@ -47,16 +47,19 @@ pub(in super::super) struct Whole {
     pub notes: Vec<Finding>,
 }
 
+impl Whole {
+    fn tell_once(&mut self) {
+        self.refusals.sort();
+        self.refusals.dedup();
+        self.unproven.sort();
+        self.unproven.dedup();
+    }
+}
+
 /// Looks at every replacement of a migration.
 pub(in super::super) fn check(world: &World, changes: &[Change], texts: &dyn Texts) -> Whole {
     let mut whole = Whole::default();
-    let replaces = |change: &Change| {
-        matches!(
-            change.kind,
-            ChangeKind::Replace { .. } | ChangeKind::Supersede
-        )
-    };
-    if !changes.iter().any(replaces) {
+    if !changes.iter().any(is_replacement) {
         return whole;
     }
     let modules: Vec<Change> = changes
@@ -104,11 +107,15 @@ pub(in super::super) fn check(world: &World, changes: &[Change], texts: &dyn Tex
     fitting.meanings(&gone, &mut differing, &mut whole);
     fitting.opposites(&mut whole);
     fitting.lacks(&matched, &mut whole);
-    whole.refusals.sort();
-    whole.refusals.dedup();
-    whole.unproven.sort();
-    whole.unproven.dedup();
+    whole.tell_once();
     whole
+}
+
+const fn is_replacement(change: &Change) -> bool {
+    matches!(
+        change.kind,
+        ChangeKind::Replace { .. } | ChangeKind::Supersede
+    )
 }
 
 /// What gives way, and what takes its place.
