@@ -66,13 +66,41 @@ fn proposal(
     };
     // The shim that is there stays: what cannot be led on goes on naming it, and stops no other use.
     let change = replacement(entry, shim.map(|_| ShimRequest::of(manifest)));
-    let mut plan = part.rewrite_in(session, &stand_in.operations, &[change], options);
-    if !plan.refusals.is_empty() {
-        // What cannot be led on is told as unresolved by `check`; the entry itself is done.
-        return None;
+    let asked = Asked {
+        session,
+        part,
+        options,
+    };
+    asked.lead_on(change, &users, &stand_in)
+}
+
+/// What later uses are asked of.
+struct Asked<'a> {
+    session: &'a Session,
+    part: &'a dyn LanguagePart,
+    options: RewriteOptions,
+}
+
+impl Asked<'_> {
+    /// The changes of some users in a tree that has the old name still; nothing where one cannot be led on: `check` tells
+    /// that, and the entry itself is done.
+    fn lead_on(
+        &self,
+        change: Change,
+        users: &BTreeSet<TreePath>,
+        stand_in: &StandIn,
+    ) -> Option<LanguagePlan> {
+        let operations = &stand_in.operations;
+        let changes = [change];
+        let mut plan = self
+            .part
+            .rewrite_in(self.session, operations, &changes, self.options);
+        if !plan.refusals.is_empty() {
+            return None;
+        }
+        keep_users(&mut plan, users, stand_in);
+        (!plan.edits.is_empty()).then_some(plan)
     }
-    keep_users(&mut plan, &users, &stand_in);
-    (!plan.edits.is_empty()).then_some(plan)
 }
 
 /// The change of an entry as if its module were still to give way.

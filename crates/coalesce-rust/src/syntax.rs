@@ -3,7 +3,7 @@
 use std::{cell::Cell, marker::PhantomData};
 
 use proc_macro2::Span;
-use syn::parse::Parse;
+use syn::{parse::Parse, visit::Visit};
 
 use crate::facts;
 
@@ -46,6 +46,60 @@ pub(crate) fn parse<T: Parse>(text: &str) -> syn::Result<T> {
 pub(crate) fn parse_file(text: &str) -> syn::Result<syn::File> {
     bounded(text)?;
     syn::parse_file(text)
+}
+
+/// The type arguments of a path.
+pub(crate) fn arguments_of(arguments: &syn::PathArguments) -> Vec<&syn::Type> {
+    let syn::PathArguments::AngleBracketed(list) = arguments else {
+        return Vec::new();
+    };
+    let types = list.args.iter().filter_map(|one| match one {
+        syn::GenericArgument::Type(ty) => Some(ty),
+        _ => None,
+    });
+    types.collect()
+}
+
+/// Visits what a variable is given, and what is done where its pattern does not fit; gives the former.
+pub(crate) fn visit_given<'ast>(
+    visitor: &mut impl Visit<'ast>,
+    local: &'ast syn::Local,
+) -> Option<&'ast syn::Expr> {
+    let init = local.init.as_ref()?;
+    visitor.visit_expr(&init.expr);
+    if let Some((_, diverge)) = &init.diverge {
+        visitor.visit_expr(diverge);
+    }
+    Some(&init.expr)
+}
+
+/// Reads functions with the variables that they see.
+pub(crate) trait FunctionReader<'ast>: Visit<'ast> + Sized {
+    /// Reads something that has names of its own, and forgets them.
+    fn within(&mut self, read: impl FnOnce(&mut Self));
+
+    /// Forgets all variables: a function sees none of the one around it, nor its `self`.
+    fn forget_variables(&mut self);
+
+    /// Takes type parameters in.
+    fn generics(&mut self, generics: &syn::Generics);
+
+    /// Takes a parameter in.
+    fn input(&mut self, input: &syn::FnArg);
+
+    /// Reads a function, or the head of one.
+    fn function(&mut self, signature: &syn::Signature, block: Option<&'ast syn::Block>) {
+        self.within(|reader| {
+            reader.forget_variables();
+            reader.generics(&signature.generics);
+            for input in &signature.inputs {
+                reader.input(input);
+            }
+            if let Some(block) = block {
+                reader.visit_block(block);
+            }
+        });
+    }
 }
 
 fn bounded(text: &str) -> syn::Result<()> {

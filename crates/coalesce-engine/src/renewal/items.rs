@@ -13,7 +13,7 @@ use coalesce_model::{
 };
 use coalesce_plan::Operation;
 
-use super::{StandIn, create, keep_users, python_path};
+use super::{Asked, StandIn, create, python_path};
 use crate::{Session, session::LanguagePart};
 
 /// What leads later uses of an item on.
@@ -37,16 +37,16 @@ pub(super) fn proposal(
     }
     let stand_in = stand_in(session, part, (old, new), graph.modules().get(item.module)?)?;
     let change = replacement(entry);
-    let mut plan = part.rewrite_in(session, &stand_in.operations, &[change], options);
-    if !plan.refusals.is_empty() {
-        // What cannot be led on is told by `check`; the entry itself is done.
-        return None;
-    }
-    keep_users(&mut plan, &users, &stand_in);
+    let asked = Asked {
+        session,
+        part,
+        options,
+    };
+    let mut plan = asked.lead_on(change, &users, &stand_in)?;
     // It is one definition, by two names.
     plan.unproven
         .retain(|one| one.kind != UnprovenKind::Equivalence);
-    (!plan.edits.is_empty()).then_some(plan)
+    Some(plan)
 }
 
 /// The change of an entry as if its item were still to give way.

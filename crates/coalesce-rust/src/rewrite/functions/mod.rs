@@ -362,22 +362,17 @@ fn joined(text: &str, mut edits: Vec<(ByteSpan, String)>) -> Vec<Edit> {
     edits.sort_by_key(|(span, _)| (span.start, span.end));
     let mut result: Vec<Edit> = Vec::new();
     for (span, said) in edits {
-        match result.last_mut() {
-            Some(last) if span.start <= last.span.end && !result_is_apart(last, span) => {
-                let between = ByteSpan::new(last.span.end, span.start.max(last.span.end));
-                last.text.push_str(between.of(text).unwrap_or_default());
-                last.text.push_str(&said);
-                last.span = last.span.cover(span);
-            }
-            _ => result.push(Edit { span, text: said }),
-        }
+        let met = result.last_mut().filter(|last| span.start <= last.span.end);
+        let Some(last) = met else {
+            result.push(Edit { span, text: said });
+            continue;
+        };
+        let between = ByteSpan::new(last.span.end, span.start.max(last.span.end));
+        last.text.push_str(between.of(text).unwrap_or_default());
+        last.text.push_str(&said);
+        last.span = last.span.cover(span);
     }
     result
-}
-
-/// Whether an edit and a place behind it have nothing to do with each other.
-fn result_is_apart(last: &Edit, span: ByteSpan) -> bool {
-    last.span.end < span.start
 }
 
 /// Names the method again where the function that stood in for it is told.

@@ -15,6 +15,7 @@ use super::{
 };
 use crate::{
     resolve::ItemId,
+    syntax::{self, FunctionReader},
     words::{EXPRESSION_MACROS, FORMAT_MACROS, LOG_MACROS},
 };
 
@@ -99,49 +100,6 @@ impl CallReader<'_, '_> {
             syn::ReceiverKind::Typed(_, ty) => self.value_of(ty),
             _ => Value::Unknown,
         }
-    }
-
-    /// Reads something that has names of its own, and forgets them.
-    fn within(&mut self, read: impl FnOnce(&mut Self)) {
-        let outer = (self.around.clone(), self.values.clone());
-        read(self);
-        (self.around, self.values) = outer;
-    }
-
-    /// Type parameters: what is called on a value of one is a trait's.
-    fn generics(&mut self, generics: &syn::Generics) {
-        let bounds = generics.params.iter().any(|one| self.says_deref(one));
-        let mut clauses = generics.where_clause.iter();
-        let known = match bounds || clauses.any(|clause| self.says_deref(clause)) {
-            true => Value::Unknown,
-            false => Value::Other,
-        };
-        for parameter in generics.type_params() {
-            let name = parameter.ident.to_string();
-            self.around.parameters.insert(name, known.clone());
-        }
-    }
-
-    fn function(&mut self, signature: &syn::Signature, block: Option<&syn::Block>) {
-        self.within(|reader| {
-            reader.values.clear();
-            reader.generics(&signature.generics);
-            for input in &signature.inputs {
-                match input {
-                    syn::FnArg::Typed(typed) => {
-                        let value = reader.parameter(&typed.ty);
-                        reader.bind(&typed.pat, &value);
-                    }
-                    syn::FnArg::Receiver(receiver) => {
-                        let own = reader.value_of_receiver(receiver);
-                        reader.values.insert("self".to_owned(), own);
-                    }
-                }
-            }
-            if let Some(block) = block {
-                reader.visit_block(block);
-            }
-        });
     }
 
     fn closure(&mut self, closure: &syn::ExprClosure, given: &[Value]) {
@@ -241,6 +199,46 @@ fn matched(input: ParseStream<'_>) -> syn::Result<syn::Expr> {
     Ok(value)
 }
 
+impl<'ast> FunctionReader<'ast> for CallReader<'_, '_> {
+    /// Reads something that has names of its own, and forgets them.
+    fn within(&mut self, read: impl FnOnce(&mut Self)) {
+        let outer = (self.around.clone(), self.values.clone());
+        read(self);
+        (self.around, self.values) = outer;
+    }
+
+    fn forget_variables(&mut self) {
+        self.values.clear();
+    }
+
+    /// Type parameters: what is called on a value of one is a trait's.
+    fn generics(&mut self, generics: &syn::Generics) {
+        let bounds = generics.params.iter().any(|one| self.says_deref(one));
+        let mut clauses = generics.where_clause.iter();
+        let known = match bounds || clauses.any(|clause| self.says_deref(clause)) {
+            true => Value::Unknown,
+            false => Value::Other,
+        };
+        for parameter in generics.type_params() {
+            let name = parameter.ident.to_string();
+            self.around.parameters.insert(name, known.clone());
+        }
+    }
+
+    fn input(&mut self, input: &syn::FnArg) {
+        match input {
+            syn::FnArg::Typed(typed) => {
+                let value = self.parameter(&typed.ty);
+                self.bind(&typed.pat, &value);
+            }
+            syn::FnArg::Receiver(receiver) => {
+                let own = self.value_of_receiver(receiver);
+                self.values.insert("self".to_owned(), own);
+            }
+        }
+    }
+}
+
 impl<'ast> Visit<'ast> for CallReader<'_, '_> {
     fn visit_attribute(&mut self, _: &'ast syn::Attribute) {}
 
@@ -288,14 +286,8 @@ impl<'ast> Visit<'ast> for CallReader<'_, '_> {
     }
 
     fn visit_local(&mut self, local: &'ast syn::Local) {
-        let mut value = Value::Unknown;
-        if let Some(init) = &local.init {
-            self.visit_expr(&init.expr);
-            if let Some((_, diverge)) = &init.diverge {
-                self.visit_expr(diverge);
-            }
-            value = self.value(&init.expr);
-        }
+        let given = syntax::visit_given(self, local);
+        let value = given.map_or(Value::Unknown, |given| self.value(given));
         self.bind(&local.pat, &value);
     }
 

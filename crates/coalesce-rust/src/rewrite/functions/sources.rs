@@ -214,7 +214,7 @@ impl<'w> Sources<'w> {
                 return known.clone();
             }
         }
-        let arguments: Vec<Value> = arguments_of(&last.arguments)
+        let arguments: Vec<Value> = syntax::arguments_of(&last.arguments)
             .into_iter()
             .map(|ty| self.value_at(source, ty, around, depth + 1))
             .collect();
@@ -459,18 +459,6 @@ fn outside(name: &str, standard: bool, arguments: Vec<Value>) -> Value {
         true if arguments.is_empty() && name.ends_with("Error") => Value::Other,
         true => Value::standard(name, arguments),
     }
-}
-
-/// The type arguments of a path.
-pub(super) fn arguments_of(arguments: &syn::PathArguments) -> Vec<&syn::Type> {
-    let syn::PathArguments::AngleBracketed(list) = arguments else {
-        return Vec::new();
-    };
-    let types = list.args.iter().filter_map(|one| match one {
-        syn::GenericArgument::Type(ty) => Some(ty),
-        _ => None,
-    });
-    types.collect()
 }
 
 /// Notes what a file declares.

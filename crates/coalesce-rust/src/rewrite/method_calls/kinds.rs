@@ -273,7 +273,7 @@ impl<'g> Given<'g> {
         {
             return (!bounds.assigned).then_some(ReceiverKind::Opaque);
         }
-        let arguments = arguments_of(&last.arguments);
+        let arguments = syntax::arguments_of(&last.arguments);
         let bound = self.bound(home, &path.path);
         let bindings = bound.map_or(&[][..], |(module, name)| self.world.bindings(module, &name));
         let item = bindings.iter().find_map(|binding| match binding.res {
@@ -620,18 +620,6 @@ impl<'g> Given<'g> {
         let span = world.facts(*file).item(*at).span;
         Some((node.module, span.of(&text)?.to_owned()))
     }
-}
-
-/// The type arguments of a path.
-pub(super) fn arguments_of(arguments: &syn::PathArguments) -> Vec<&syn::Type> {
-    let syn::PathArguments::AngleBracketed(list) = arguments else {
-        return Vec::new();
-    };
-    let types = list.args.iter().filter_map(|one| match one {
-        syn::GenericArgument::Type(ty) => Some(ty),
-        _ => None,
-    });
-    types.collect()
 }
 
 /// The name before that of an associated type: `Self::Item`.

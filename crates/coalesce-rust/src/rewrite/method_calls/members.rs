@@ -5,7 +5,7 @@ use std::{
     rc::Rc,
 };
 
-use super::kinds::{Bound, Given, ReceiverKind, Scope, arguments_of, name_of};
+use super::kinds::{Bound, Given, ReceiverKind, Scope, name_of};
 use crate::{
     resolve::{ItemId, ModuleId},
     rewrite::traits,
@@ -159,7 +159,7 @@ fn parameters_of(parsed: &syn::ItemImpl) -> Vec<Option<String>> {
         return Vec::new();
     };
     let last = path.path.segments.last();
-    let arguments = last.map_or_else(Vec::new, |last| arguments_of(&last.arguments));
+    let arguments = last.map_or_else(Vec::new, |last| syntax::arguments_of(&last.arguments));
     let generics: BTreeSet<String> = parsed
         .generics
         .type_params()

@@ -33,7 +33,7 @@ use super::macro_methods::{self, called_names};
 use crate::{
     facts::ItemKind,
     resolve::{ModuleId, World},
-    syntax,
+    syntax::{self, FunctionReader},
 };
 
 /// Macros of the standard library whose arguments are expressions.
@@ -144,44 +144,6 @@ impl Reader<'_> {
         self.called.add(method, on);
     }
 
-    /// Reads something that has names of its own, and forgets them.
-    fn within(&mut self, read: impl FnOnce(&mut Self)) {
-        let outer = (self.types.clone(), self.values.clone());
-        read(self);
-        (self.types, self.values) = outer;
-    }
-
-    fn generics(&mut self, generics: &syn::Generics) {
-        self.given.generics(self.home, generics, &mut self.types);
-    }
-
-    fn function(&mut self, signature: &syn::Signature, block: Option<&syn::Block>) {
-        self.within(|reader| {
-            // A function sees no variables of the one around it, nor its `self`.
-            reader.values.clear();
-            reader.generics(&signature.generics);
-            for input in &signature.inputs {
-                match input {
-                    syn::FnArg::Typed(typed) => {
-                        let kind = reader
-                            .given
-                            .parameter(reader.home, &reader.types, &typed.ty);
-                        reader.bind(&typed.pat, kind);
-                    }
-                    syn::FnArg::Receiver(_) => {
-                        let own = reader.types.get("Self").cloned();
-                        reader
-                            .values
-                            .extend(own.map(|own| ("self".to_owned(), own)));
-                    }
-                }
-            }
-            if let Some(block) = block {
-                reader.visit_block(block);
-            }
-        });
-    }
-
     /// A closure that is given what is known of its arguments.
     fn closure(&mut self, closure: &syn::ExprClosure, given: &[Option<ReceiverKind>]) {
         self.within(|reader| {
@@ -205,6 +167,35 @@ impl Reader<'_> {
             }
         }
         true
+    }
+}
+
+impl<'ast> FunctionReader<'ast> for Reader<'_> {
+    fn within(&mut self, read: impl FnOnce(&mut Self)) {
+        let outer = (self.types.clone(), self.values.clone());
+        read(self);
+        (self.types, self.values) = outer;
+    }
+
+    fn forget_variables(&mut self) {
+        self.values.clear();
+    }
+
+    fn generics(&mut self, generics: &syn::Generics) {
+        self.given.generics(self.home, generics, &mut self.types);
+    }
+
+    fn input(&mut self, input: &syn::FnArg) {
+        match input {
+            syn::FnArg::Typed(typed) => {
+                let kind = self.given.parameter(self.home, &self.types, &typed.ty);
+                self.bind(&typed.pat, kind);
+            }
+            syn::FnArg::Receiver(_) => {
+                let own = self.types.get("Self").cloned();
+                self.values.extend(own.map(|own| ("self".to_owned(), own)));
+            }
+        }
     }
 }
 
@@ -306,14 +297,8 @@ impl<'ast> Visit<'ast> for Reader<'_> {
     }
 
     fn visit_local(&mut self, local: &'ast syn::Local) {
-        let mut kind = None;
-        if let Some(init) = &local.init {
-            self.visit_expr(&init.expr);
-            if let Some((_, diverge)) = &init.diverge {
-                self.visit_expr(diverge);
-            }
-            kind = self.kind(&init.expr);
-        }
+        let given = syntax::visit_given(self, local);
+        let kind = given.and_then(|given| self.kind(given));
         self.bind(&local.pat, kind);
     }
 
