@@ -66,7 +66,7 @@ fn proposal(
     };
     // The shim that is there stays: what cannot be led on goes on naming it, and stops no other use.
     let change = replacement(entry, shim.map(|_| ShimRequest::of(manifest)));
-    let asked = Asked {
+    let asked = RenewedPart {
         session,
         part,
         options,
@@ -75,13 +75,13 @@ fn proposal(
 }
 
 /// What later uses are asked of.
-struct Asked<'a> {
+struct RenewedPart<'a> {
     session: &'a Session,
     part: &'a dyn LanguagePart,
     options: RewriteOptions,
 }
 
-impl Asked<'_> {
+impl RenewedPart<'_> {
     /// The changes of some users in a tree that has the old name still; nothing where one cannot be led on: `check` tells
     /// that, and the entry itself is done.
     fn lead_on(

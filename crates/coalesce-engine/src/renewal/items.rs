@@ -13,7 +13,7 @@ use coalesce_model::{
 };
 use coalesce_plan::Operation;
 
-use super::{Asked, StandIn, create, python_path};
+use super::{RenewedPart, StandIn, create, python_path};
 use crate::{Session, session::LanguagePart};
 
 /// What leads later uses of an item on.
@@ -37,7 +37,7 @@ pub(super) fn proposal(
     }
     let stand_in = stand_in(session, part, (old, new), graph.modules().get(item.module)?)?;
     let change = replacement(entry);
-    let asked = Asked {
+    let asked = RenewedPart {
         session,
         part,
         options,
