@@ -17,9 +17,6 @@ use crate::{
     },
 };
 
-/// From so many words on, a text that ends with a full stop is a sentence.
-const SENTENCE: usize = 3;
-
 /// Reports what may name the changed modules by part of their names.
 pub fn report(file: &File<'_>, found: &mut FileEdits) {
     let words = LazyCell::new(|| -> FxHashSet<&str> {
@@ -133,16 +130,10 @@ fn completed(file: &File<'_>, name: &str, leaf: &str, found: &mut FileEdits) {
     }
 }
 
-/// Whether a name that ends a text ends a sentence, which nobody completes: `"""Utilities of pkg."""`.
+/// Whether a name stands in a docstring, which nobody completes: `"""Utilities of pkg."""`.
 fn is_said(file: &File<'_>, span: ByteSpan) -> bool {
     let mut strings = file.analysis().strings.iter();
-    let Some(string) = strings.find(|string| string.span.contains(span)) else {
-        return false;
-    };
-    let content = string.span.of(file.text).unwrap_or_default();
-    let is_sentence =
-        content.split_whitespace().count() >= SENTENCE && !content.contains("import ");
-    string.documentation || (is_sentence && string.span.end == span.end)
+    strings.any(|string| string.documentation && string.span.contains(span))
 }
 
 /// Whether a prefix with a gap behind it, `{…}` or `%s`, can come to be the name or one below it: `{…}(` cannot, and

@@ -5,4 +5,4 @@ from pkg.old import LIMIT
 
 def check(value):
     if value > LIMIT:
-        raise ValueError("too much is asked of pkg.")
+        raise ValueError("too much")
