@@ -122,16 +122,17 @@ impl<'c> Joining<'c> {
         }
     }
 
+    /// The classes of a pair, the first one first, where these are two.
+    fn two_classes(&self, (a, b): Pair) -> Option<(usize, usize)> {
+        let (left, right) = (*self.class_of.get(&a)?, *self.class_of.get(&b)?);
+        (left != right).then(|| (left.min(right), left.max(right)))
+    }
+
     /// Joins the classes of a pair; false when they do not go together.
     fn join(&mut self, compared: &Judged) -> bool {
-        let (a, b) = compared.pair;
-        let (Some(left), Some(right)) = (self.class_of.get(&a), self.class_of.get(&b)) else {
+        let Some((left, right)) = self.two_classes(compared.pair) else {
             return true;
         };
-        let (left, right) = (*left.min(right), *left.max(right));
-        if left == right {
-            return true;
-        }
         let told = |at: usize| self.joined.get(at).is_some_and(|class| class.told);
         // What is nothing to tell does not come in with what is.
         if compared.likelihood < NEARLY && (told(left) || told(right)) {
@@ -144,14 +145,9 @@ impl<'c> Joining<'c> {
 
     /// Joins the classes of a pair where each two members of both are told as copies; false otherwise.
     fn join_told(&mut self, compared: &Judged) -> bool {
-        let (a, b) = compared.pair;
-        let (Some(left), Some(right)) = (self.class_of.get(&a), self.class_of.get(&b)) else {
+        let Some((left, right)) = self.two_classes(compared.pair) else {
             return true;
         };
-        let (left, right) = (*left.min(right), *left.max(right));
-        if left == right {
-            return true;
-        }
         let pairs = self.sampled_pairs(left, right);
         let mut told = |pair: &Pair| self.verdict(*pair).0 == Verdict::Duplicate;
         pairs.iter().all(&mut told) && self.make_one(compared, (left, right))

@@ -200,7 +200,6 @@ fn matched(input: ParseStream<'_>) -> syn::Result<syn::Expr> {
 }
 
 impl<'ast> FunctionReader<'ast> for CallReader<'_, '_> {
-    /// Reads something that has names of its own, and forgets them.
     fn within(&mut self, read: impl FnOnce(&mut Self)) {
         let outer = (self.around.clone(), self.values.clone());
         read(self);

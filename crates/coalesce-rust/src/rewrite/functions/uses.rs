@@ -167,6 +167,12 @@ impl MethodPlaces<'_, '_> {
         });
     }
 
+    /// The name of the function alone.
+    fn new_name(&self) -> &str {
+        let to = &self.method.change.to;
+        to.rsplit("::").next().unwrap_or_default()
+    }
+
     pub(super) fn tell(
         &self,
         work: &FileInWork<'_>,
@@ -425,13 +431,7 @@ impl MethodPlaces<'_, '_> {
             // What was its own label gets one that says what is called now.
             true => {
                 let end = span.end + u32::try_from(behind).unwrap_or_default();
-                let name = self
-                    .method
-                    .change
-                    .to
-                    .rsplit("::")
-                    .next()
-                    .unwrap_or_default();
+                let name = self.new_name();
                 self.edit(work, span, name.to_owned(), uses);
                 self.edit(work, ByteSpan::new(end, end), format!("({path})"), uses);
             }
@@ -644,13 +644,7 @@ impl MethodPlaces<'_, '_> {
             let Ok(path) = self.path_from(module, false) else {
                 continue;
             };
-            let name = self
-                .method
-                .change
-                .to
-                .rsplit("::")
-                .next()
-                .unwrap_or_default();
+            let name = self.new_name();
             let after = work.text.get(span.end as usize..).unwrap_or_default();
             let said = match after.starts_with('(') {
                 true => format!("[`{name}`]"),
