@@ -451,13 +451,11 @@ impl<'a> Checker<'a> {
             tops.retain(|top| *top != leaving);
         }
         let near = did_you_mean(&wanted, tops.iter().map(String::as_str));
-        let help = match near {
-            Some(near) => Some(near),
-            None if alone && module.language == LanguageKind::Rust => Some(format!(
-                "a crate becomes a module of one that is there: `krate::{wanted}`"
-            )),
-            None => None,
-        };
+        let help = near.or_else(|| {
+            (alone && module.language == LanguageKind::Rust).then(|| {
+                format!("a crate becomes a module of one that is there: `krate::{wanted}`")
+            })
+        });
         let what = if module.language == LanguageKind::Rust {
             "crate"
         } else {

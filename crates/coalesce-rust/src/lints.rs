@@ -115,23 +115,31 @@ pub(crate) fn of_head(world: &World, body: &Body, texts: &dyn Texts) -> Vec<Said
     said(&text, ByteSpan::new(start, scope.items_start.max(start)))
 }
 
+/// What the line that declares a body says of lints.
+pub(crate) fn of_declaration(world: &World, body: &Body, texts: &dyn Texts) -> Vec<Said> {
+    let Some((outer, at)) = body.declared else {
+        return Vec::new();
+    };
+    let outer = &world[outer];
+    let attributes = world.facts(outer.file).module(at).attributes;
+    let own = attributes.zip(texts.text(&world[outer.file].path));
+    own.map_or_else(Vec::new, |(span, text)| said(&text, span))
+}
+
 /// What is on in a body of a module: by its package, the modules around it, and itself.
 pub(crate) fn around(world: &World, body: &Body, texts: &dyn Texts) -> Levels {
     let mut levels = match body.declared {
-        Some((outer, at)) => {
-            let outer = &world[outer];
-            let mut levels = around(world, outer, texts);
-            let declared = world.facts(outer.file).module(at);
-            let text = texts.text(&world[outer.file].path);
-            if let (Some(attributes), Some(text)) = (declared.attributes, text) {
-                set(&mut levels, said(&text, attributes));
-            }
-            levels
-        }
+        Some((outer, _)) => around(world, &world[outer], texts),
         None => of_package(world, world[body.module].krate, texts),
     };
+    set(&mut levels, of_declaration(world, body, texts));
     set(&mut levels, of_head(world, body, texts));
     levels
+}
+
+/// Whether a lint that is off by itself is on in a body of a module.
+pub(crate) fn is_on(world: &World, body: &Body, lint: &str, texts: &dyn Texts) -> bool {
+    around(world, body, texts).get(lint) == Some(&true)
 }
 
 /// Whether a lint that is on by itself is off at a place of a file, wherever that is compiled: by what the
@@ -197,19 +205,15 @@ fn is_off_in(world: &World, body: &Body, names: &[&str], texts: &dyn Texts) -> b
     if let Some(is_off) = decided(&of_head(world, body, texts), names) {
         return is_off;
     }
-    let Some((outer, at)) = body.declared else {
+    let Some((outer, _)) = body.declared else {
         let levels = package_levels(world, world[body.module].krate, texts);
         let mut own = levels
             .iter()
             .filter(|(name, _)| names.contains(&name.as_str()));
         return own.next_back().is_some_and(|(_, level)| level == "allow");
     };
-    let outer = &world[outer];
-    let attributes = world.facts(outer.file).module(at).attributes;
-    let text = texts.text(&world[outer.file].path);
-    let own = attributes.zip(text).map(|(span, text)| said(&text, span));
-    own.and_then(|said| decided(&said, names))
-        .unwrap_or_else(|| is_off_in(world, outer, names, texts))
+    decided(&of_declaration(world, body, texts), names)
+        .unwrap_or_else(|| is_off_in(world, &world[outer], names, texts))
 }
 
 /// Whether the attributes of one thing turn a lint off; `None` where they say nothing of it, or may not.

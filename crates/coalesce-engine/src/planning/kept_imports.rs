@@ -1,9 +1,8 @@
 //! Imports that a plan adds once its proof has shown what is no longer loaded on the way to what is elsewhere now.
 
-use coalesce_model::{EditSet, KeptImport, Texts};
-use coalesce_plan::Operation;
+use coalesce_model::KeptImport;
 
-use super::{MigrationPlan, Task, texts::text_in};
+use super::{MigrationPlan, Task, texts};
 
 /// The same plan with the imports that it lacks. Where they do not fit, or break something, the plan as it is, which is
 /// not proven then.
@@ -27,7 +26,9 @@ fn with(task: &Task<'_>, way: usize, imports: &[&KeptImport]) -> Option<Migratio
     }
     let mut plan = task.take_way(way);
     for import in imports {
-        edit(&mut plan.assembled.operations, import, &task.session.tree)?;
+        let operations = &mut plan.assembled.operations;
+        let edits = import.edits.clone();
+        texts::edit(operations, &import.path, edits, &task.session.tree)?;
         plan.assembled.rewrites.push(import.rewrite.clone());
     }
     plan.assembled.rewrites.sort();
@@ -36,13 +37,6 @@ fn with(task: &Task<'_>, way: usize, imports: &[&KeptImport]) -> Option<Migratio
     plan.prove_all(task.session, task.checked, false);
     plan.tell_missing_imports();
     (!plan.refused()).then_some(plan)
-}
-
-fn edit(operations: &mut Vec<Operation>, import: &KeptImport, tree: &dyn Texts) -> Option<()> {
-    let text = text_in(operations, &import.path, tree)?;
-    let edits = EditSet::from_edits(text, import.edits.clone()).ok()?;
-    *text = edits.apply(text).ok()?;
-    Some(())
 }
 
 impl MigrationPlan {

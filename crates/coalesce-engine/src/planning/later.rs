@@ -1,9 +1,9 @@
 //! Plans in which an import waits until something is called: the last resort where every way of a plan reads a name
 //! before it is bound, and that alone.
 
-use coalesce_model::{EditSet, Finding, finding::codes};
+use coalesce_model::{Finding, finding::codes};
 
-use super::{MigrationPlan, Task, texts::text_in};
+use super::{MigrationPlan, Task, texts};
 use crate::session::LanguagePart;
 
 /// How many ways are tried: those beyond differ in what goes along, and are asked for by nobody.
@@ -35,13 +35,13 @@ fn defer(task: &Task<'_>, plan: &mut MigrationPlan) -> Option<Vec<Finding>> {
         let part: &dyn LanguagePart = task.session.part(*kind);
         let operations = &plan.assembled.operations;
         for deferral in part.deferrals(task.session, operations, changes) {
-            let text = text_in(
-                &mut plan.assembled.operations,
+            let operations = &mut plan.assembled.operations;
+            texts::edit(
+                operations,
                 &deferral.path,
+                deferral.edits,
                 &task.session.tree,
             )?;
-            let edits = EditSet::from_edits(text, deferral.edits).ok()?;
-            *text = edits.apply(text).ok()?;
             notes.push(deferral.note);
             plan.assembled.unproven.push(deferral.unproven);
         }

@@ -1,10 +1,23 @@
 //! The texts that a plan gives to files, to be edited once more.
 
-use coalesce_model::{Texts, TreePath};
+use coalesce_model::{Edit, EditSet, Texts, TreePath};
 use coalesce_plan::Operation;
 
+/// Edits the text that a plan gives to a file; `None` where the edits do not fit it.
+pub(super) fn edit(
+    operations: &mut Vec<Operation>,
+    path: &TreePath,
+    edits: Vec<Edit>,
+    tree: &dyn Texts,
+) -> Option<()> {
+    let text = text_in(operations, path, tree)?;
+    let edits = EditSet::from_edits(text, edits).ok()?;
+    *text = edits.apply(text).ok()?;
+    Some(())
+}
+
 /// The text that a plan gives to a file, also to one that it has left alone so far.
-pub(super) fn text_in<'o>(
+fn text_in<'o>(
     operations: &'o mut Vec<Operation>,
     path: &TreePath,
     tree: &dyn Texts,

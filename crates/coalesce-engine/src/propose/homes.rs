@@ -199,11 +199,10 @@ impl<'s> TreeHomes<'s> {
 
     /// Whether another file imports the Python module of a file.
     fn is_imported(&self, path: &TreePath) -> bool {
-        let graph: &dyn LanguageGraph = &self.session.python.graph;
-        let is_here = |at: usize| graph.modules().get(at).is_some_and(|one| one.path == *path);
-        graph.imports().iter().any(|import| match import.target {
-            ImportTarget::Module(target) => is_here(target) && !is_here(import.importer),
-            _ => false,
+        let graph = &self.session.python.graph;
+        graph.module_of(path).is_some_and(|own| {
+            let mut imports = graph.imports().iter();
+            imports.any(|one| one.target == ImportTarget::Module(own) && one.importer != own)
         })
     }
 

@@ -11,6 +11,9 @@ use crate::{
     resolve::{Body, FileId, ItemId, ModuleId, Target, World, is_within},
 };
 
+/// How an attribute begins that expects a lint.
+const EXPECTS: &str = "#[expect(";
+
 /// Lints that ask who can name something.
 const OF_REACH: [&str; 8] = [
     "dead_code",
@@ -105,14 +108,7 @@ pub(crate) fn expectations_left(before: Tree<'_>, after: Tree<'_>) -> Vec<Unprov
 fn said_of_body(tree: Tree<'_>, body: &Body) -> Vec<lints::Said> {
     let world = tree.world;
     let mut said = lints::of_head(world, body, tree.texts);
-    if let Some((outer, at)) = body.declared {
-        let outer = &world[outer];
-        let attributes = world.facts(outer.file).module(at).attributes;
-        let text = tree.texts.text(&world[outer.file].path);
-        if let Some((attributes, text)) = attributes.zip(text) {
-            said.extend(lints::said(&text, attributes));
-        }
-    }
+    said.extend(lints::of_declaration(world, body, tree.texts));
     said
 }
 
@@ -141,7 +137,7 @@ fn expecting(tree: Tree<'_>) -> Vec<(ItemId, FileId, ByteSpan)> {
     let mut found = Vec::new();
     let says = |file: FileId| {
         let text = tree.texts.text(&world[file].path);
-        text.filter(|text| text.contains("expect("))
+        text.filter(|text| text.contains(EXPECTS))
     };
     if !world.sources().any(|(file, _)| says(file).is_some()) {
         return found;
@@ -163,7 +159,7 @@ fn expecting(tree: Tree<'_>) -> Vec<(ItemId, FileId, ByteSpan)> {
 /// The first attribute of a span that expects such a lint.
 fn expectation_in(text: &str, span: ByteSpan) -> Option<ByteSpan> {
     let own = span.of(text)?;
-    own.match_indices("#[expect(").find_map(|(at, _)| {
+    own.match_indices(EXPECTS).find_map(|(at, _)| {
         let start = span.start + u32::try_from(at).ok()?;
         let said = lints::said(text, ByteSpan::new(start, span.end));
         let mut said = said.iter().filter(|one| one.level == "expect");

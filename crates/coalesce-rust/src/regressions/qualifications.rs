@@ -1,16 +1,15 @@
 //! `unused_qualifications`, where it is on: paths that say more than they have to, since a name behind their first one is in
 //! scope where they come to stand.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_model::Unproven;
-use rustc_hash::FxHashMap;
 
 use super::{LintPlace, LintPlaces, Tree, is_changed, linted_anew};
 use crate::{
     facts::{Origin, SourceFacts},
     lints,
-    resolve::{FileId, ModuleId, Res, Site, UseSite, World},
+    resolve::{ModuleId, Res, Site, UseSite, World},
 };
 
 const LINT: &str = "unused_qualifications";
@@ -35,23 +34,25 @@ pub(crate) fn needless_qualifications(before: Tree<'_>, after: Tree<'_>) -> Vec<
 fn needless(tree: Tree<'_>, other: &World) -> LintPlaces {
     let world = tree.world;
     let mut found = LintPlaces::new();
-    let mut is_on: FxHashMap<(FileId, ModuleId), bool> = FxHashMap::default();
     let mut count: BTreeMap<(String, String), usize> = BTreeMap::new();
     for (file, source) in world.sources() {
         if !is_changed(world, other, file) {
             continue;
         }
+        let bodies = source.bodies.iter().map(|body| &world[*body]);
+        let on = bodies.filter(|body| lints::is_on(world, body, LINT, tree.texts));
+        let on: BTreeSet<ModuleId> = on.map(|body| body.module).collect();
+        if on.is_empty() {
+            continue;
+        }
         world.visit_file(source, &mut |facts, site| {
+            let module = world.module_of(site.space);
+            if !on.contains(&module) {
+                return;
+            }
             let Some((shorter, said)) = shortened(world, facts, &site) else {
                 return;
             };
-            let module = world.module_of(site.space);
-            let asked = is_on
-                .entry((file, module))
-                .or_insert_with(|| is_on_in(tree, file, module));
-            if !*asked {
-                return;
-            }
             let home = world[module].canonical.clone();
             // Each place of a name counts.
             let number = count.entry((home.clone(), shorter.clone())).or_default();
@@ -64,12 +65,6 @@ fn needless(tree: Tree<'_>, other: &World) -> LintPlaces {
         });
     }
     found
-}
-
-fn is_on_in(tree: Tree<'_>, file: FileId, module: ModuleId) -> bool {
-    let world = tree.world;
-    let mut bodies = world.bodies_of(module).filter(|body| body.file == file);
-    bodies.any(|body| lints::around(world, body, tree.texts).get(LINT) == Some(&true))
 }
 
 /// The name by which a path could begin, and what it says.

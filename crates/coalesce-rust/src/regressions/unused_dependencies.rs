@@ -32,7 +32,7 @@ pub(crate) fn unused_dependencies(before: Tree<'_>, after: Tree<'_>) -> Vec<Unpr
             name: name.clone(),
             why: format!(
                 "`{LINT}` is on in `{krate}`, and nothing there names `{name}`, which its manifest has: the compiler \
-                 warns of that"
+                 may warn of that"
             ),
         }
     })
@@ -68,7 +68,7 @@ fn is_on(tree: Tree<'_>, krate: &Crate) -> bool {
     let world = tree.world;
     let root = krate.root.into_iter();
     let mut bodies = root.flat_map(|root| world.bodies_of(root));
-    bodies.any(|body| lints::around(world, body, tree.texts).get(LINT) == Some(&true))
+    bodies.any(|body| lints::is_on(world, body, LINT, tree.texts))
 }
 
 /// The names that the files of a crate say.

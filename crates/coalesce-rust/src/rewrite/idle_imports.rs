@@ -61,6 +61,11 @@ pub(super) fn find(mapping: &Mapping<'_>) -> IdleImports {
     found
 }
 
+/// Whether what becomes of a module takes it out of another one.
+fn leaves(mapping: &Mapping<'_>, module: ModuleId, home: ModuleId) -> bool {
+    mapping.is_replaced(module) || !mapping.after(module).is_within(&mapping.after(home))
+}
+
 /// The modules that stay and that a module inside of them leaves.
 fn homes(mapping: &Mapping<'_>, roots: &[ModuleId]) -> BTreeSet<ModuleId> {
     let world = mapping.world;
@@ -68,8 +73,7 @@ fn homes(mapping: &Mapping<'_>, roots: &[ModuleId]) -> BTreeSet<ModuleId> {
     for root in roots {
         let mut above = world[*root].parent;
         while let Some(home) = above {
-            let is_inside = || mapping.after(*root).is_within(&mapping.after(home));
-            if !mapping.is_changed(home) && (mapping.is_replaced(*root) || !is_inside()) {
+            if !mapping.is_changed(home) && leaves(mapping, *root, home) {
                 found.insert(home);
             }
             above = world[home].parent;
@@ -251,10 +255,9 @@ impl<'m> Imports<'m> {
 
     fn read_part(&self, module: ModuleId) -> ModulePart {
         let mapping = self.mapping;
-        let is_inside = || mapping.after(module).is_within(&mapping.after(self.home));
         let leaves = is_within(mapping.world, module, self.home)
             && mapping.is_changed(module)
-            && (mapping.is_replaced(module) || !is_inside());
+            && leaves(mapping, module, self.home);
         match leaves {
             true => ModulePart::Leaves,
             false if self.is_of_tests(module) => ModulePart::Tests,

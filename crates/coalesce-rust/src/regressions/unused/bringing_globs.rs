@@ -153,10 +153,6 @@ fn private_glob(world: &World, facts: &SourceFacts, site: &Site<'_>) -> Option<(
     if visibility != VisibilityKind::Private || leaf.kind != LeafKind::Glob {
         return None;
     }
-    let mut led = site.trace.steps.last()?.all();
-    let target = led.find_map(|(res, _)| match res {
-        Res::Module(module) => Some(module),
-        _ => None,
-    })?;
+    let target = site.trace.steps.last()?.module()?;
     (!world.space(target).opaque).then_some((at, target))
 }

@@ -457,10 +457,8 @@ pub(super) fn blocks_of(world: &World, item: ItemId) -> Vec<(FileId, ByteSpan)> 
     let definitions = definitions.map(|(file, at)| (*file, world.facts(*file).item(*at).span));
     let of_type = world.impls_of(item).map(|one| (one.file, one.span));
     let is_trait = world[item].kind == ItemKind::Trait;
-    let of_trait = world
-        .impls()
-        .iter()
-        .filter(|one| is_trait && one.by == Some(item));
+    let of_trait = if is_trait { world.impls() } else { &[] };
+    let of_trait = of_trait.iter().filter(|one| one.by == Some(item));
     let of_trait = of_trait.map(|one| (one.file, one.span));
     definitions.chain(of_type).chain(of_trait).collect()
 }

@@ -6,7 +6,7 @@ use coalesce_model::finding::codes;
 
 use super::{Fitting, Whole};
 use crate::{
-    resolve::{ItemId, Res},
+    resolve::Res,
     rewrite::{
         conditions::conditions_of,
         mapping::{Mapping, refusal},
@@ -17,16 +17,14 @@ impl Fitting<'_, '_> {
     /// What is never there together with what would take its place.
     pub(super) fn opposites(&self, whole: &mut Whole) {
         let world = self.mapping.world;
-        let mut told = BTreeSet::new();
+        // The tree as it is: nothing moves.
+        let plain = Mapping::new(world, &[], self.names.texts);
+        let mut seen = BTreeSet::new();
         for (old, new) in &self.found.all {
-            let home = |item: &ItemId| Some(world[item].module);
-            let (Some(from), Some(to)) = (home(old), home(new)) else {
-                continue;
-            };
-            if !told.insert((from, to)) {
+            let (from, to) = (world[*old].module, world[*new].module);
+            if !seen.insert((from, to)) {
                 continue;
             }
-            let plain = Mapping::new(world, &[], self.names.texts);
             let (here, there) = (conditions_of(&plain, from), conditions_of(&plain, to));
             let opposite = here.iter().find_map(|one| {
                 let other = there.iter().find(|other| are_opposite(one, other))?;
