@@ -13,10 +13,10 @@ use super::{Tree, conditions::Conditions, is_changed, is_open, is_open_module};
 use rustc_hash::FxHashMap;
 
 use crate::{
-    facts::{Item, ItemKind, SourceFacts, VisibilityKind},
+    facts::{Item, ItemKind, VisibilityKind},
     lexer::{self, TokenKind},
     lints::{self, Levels},
-    resolve::{BodyId, FileId, ImplSite, ItemId, ModuleId, World},
+    resolve::{BodyId, FileId, ItemId, ModuleId, World},
     syntax, words,
 };
 
@@ -328,19 +328,12 @@ impl Definition<'_> {
         let derived = lexer::tokens(text, head)
             .iter()
             .any(|token| token.span.of(text) == Some(name));
-        let implemented = world.impls().iter().any(|one| {
-            let facts = world.facts(one.file);
-            one.of.is_some() && one.of == known && trait_of(facts, one) == Some(name)
-        });
+        let implemented = world
+            .impls()
+            .iter()
+            .any(|one| one.of.is_some() && one.of == known && one.trait_name(world) == Some(name));
         self.is_type() && self.is_open && !derived && !implemented
     }
-}
-
-/// The last name of the trait that an `impl` is of.
-fn trait_of<'f>(facts: &'f SourceFacts, one: &ImplSite) -> Option<&'f str> {
-    let path = facts.path(one.fact.trait_path?);
-    let last = facts.segments(path.segments).last()?;
-    Some(facts.name(last.name))
 }
 
 /// Whether a definition has docs wherever rustc asks for them.

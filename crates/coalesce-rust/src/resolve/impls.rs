@@ -31,6 +31,14 @@ impl ImplSite {
     pub fn is_inherent(&self) -> bool {
         self.fact.trait_path.is_none()
     }
+
+    /// The last name of the trait that it implements.
+    pub fn trait_name<'w>(&self, world: &'w World) -> Option<&'w str> {
+        let facts = world.facts(self.file);
+        let path = facts.path(self.fact.trait_path?);
+        let last = facts.segments(path.segments).last()?;
+        Some(facts.name(last.name))
+    }
 }
 
 /// The places of blocks by their modules and headers.

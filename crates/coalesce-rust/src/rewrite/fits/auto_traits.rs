@@ -89,12 +89,7 @@ impl<'t, 'n> AutoTraits<'t, 'n> {
     /// Whether a type says of itself that it is `Send` and `Sync`.
     fn declares(&self, item: ItemId) -> bool {
         let world = self.names.world;
-        let said = world.impls_of(item).filter_map(|one| {
-            let facts = world.facts(one.file);
-            let path = facts.path(one.fact.trait_path?);
-            let last = facts.segments(path.segments).last()?;
-            Some(facts.name(last.name))
-        });
+        let said = world.impls_of(item).filter_map(|one| one.trait_name(world));
         let said: BTreeSet<&str> = said.collect();
         said.contains("Send") && said.contains("Sync")
     }

@@ -157,19 +157,15 @@ impl Check<'_, '_> {
         if meet == Meeting::Never || one.before.meets(&other.before, self.names) >= meet {
             return;
         }
-        let path = self.names.world[one.site.file].path.clone();
         if meet == Meeting::Always {
             let message = "this `impl` would be there twice: what it is for, or is made from, becomes one with what \
                            another one has";
-            let refused = refusal(path, message.to_owned()).coded(codes::MISMATCHED_REPLACEMENT);
-            let help = "take one of the two `impl`s out first".to_owned();
-            found
-                .refusals
-                .push(refused.at(one.site.span).with_help(help));
+            let help = "take one of the two `impl`s out first";
+            found.refusals.push(self.refused(one.site, message, help));
             return;
         }
         found.unproven.push(Unproven {
-            path,
+            path: self.names.world[one.site.file].path.clone(),
             span: Some(one.site.span),
             kind: UnprovenKind::UnknownType,
             name: self.names.name_of(Res::Module(one.site.module)),
@@ -179,11 +175,14 @@ impl Check<'_, '_> {
     }
 
     fn turns_into_itself(&self, site: &ImplSite) -> Finding {
-        let path = self.names.world[site.file].path.clone();
         let message = "this `impl` would turn a type into itself, which every type can already";
-        let refused = refusal(path, message.to_owned()).coded(codes::MISMATCHED_REPLACEMENT);
-        let help = "take it out first, with what calls it".to_owned();
-        refused.at(site.span).with_help(help)
+        self.refused(site, message, "take it out first, with what calls it")
+    }
+
+    fn refused(&self, site: &ImplSite, message: impl Into<String>, help: &str) -> Finding {
+        let path = self.names.world[site.file].path.clone();
+        let refused = refusal(path, message.into()).coded(codes::MISMATCHED_REPLACEMENT);
+        refused.at(site.span).with_help(help.to_owned())
     }
 
     /// Whether an `impl` is there afterwards: those of a type that gives way go with it, where they stand beside it.
@@ -263,12 +262,9 @@ impl Check<'_, '_> {
     }
 
     fn has_twice(&self, site: &ImplSite, of: ItemId, name: &str) -> Finding {
-        let path = self.names.world[site.file].path.clone();
         let of = self.names.name_of(Res::Item(of));
-        let refused = refusal(path, format!("`{of}` would have `{name}` twice"));
-        let help = "take one of the two out first".to_owned();
-        let refused = refused.coded(codes::MISMATCHED_REPLACEMENT);
-        refused.at(site.span).with_help(help)
+        let message = format!("`{of}` would have `{name}` twice");
+        self.refused(site, message, "take one of the two out first")
     }
 
     /// The functions and constants of an `impl`.

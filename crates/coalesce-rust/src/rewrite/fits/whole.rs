@@ -695,12 +695,8 @@ impl Fitting<'_, '_> {
     fn traits_of(&self, item: ItemId, shape: &Shape) -> BTreeSet<String> {
         let world = self.mapping.world;
         let mut found = shape.derives.clone();
-        for one in world.impls_of(item) {
-            let facts = world.facts(one.file);
-            let path = one.fact.trait_path.map(|path| facts.path(path).segments);
-            let last = path.and_then(|path| facts.segments(path).last());
-            found.extend(last.map(|last| facts.name(last.name).to_owned()));
-        }
+        let named = world.impls_of(item).filter_map(|one| one.trait_name(world));
+        found.extend(named.map(str::to_owned));
         found
     }
 }

@@ -177,12 +177,7 @@ pub(crate) fn implements(world: &World, ty: ItemId, of: ItemId) -> bool {
 
 /// Whether a type hands calls on to what it holds, as far as its `impl`s and derives say.
 pub(crate) fn hands_on(world: &World, texts: &dyn Texts, ty: ItemId) -> bool {
-    let mut named = world.impls_of(ty).filter_map(|one| {
-        let facts = world.facts(one.file);
-        let path = facts.path(one.fact.trait_path?);
-        let last = facts.segments(path.segments).last()?;
-        Some(facts.name(last.name))
-    });
+    let mut named = world.impls_of(ty).filter_map(|one| one.trait_name(world));
     if named.any(|name| HAND_ON.contains(&name)) {
         return true;
     }
