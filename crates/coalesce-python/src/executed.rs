@@ -534,24 +534,27 @@ impl<'g> Effects<'g> {
 
     /// What makes a definition known elsewhere when its module is executed: a decorator, or a base.
     fn of_item(&self, module: usize, item: &str) -> Option<(String, Option<ByteSpan>)> {
-        let facts = self.graph.facts.get(module)?;
-        let decorators = facts.effects.iter();
-        let mut decorators = decorators.filter(|effect| effect.item.as_deref() == Some(item));
-        if let Some(effect) = decorators.find(|effect| self.keeps(module, &effect.chain)) {
-            return Some((effect.chain.join("."), Some(effect.span)));
-        }
-        self.tells_a_base(module, item, 0)
-            .then(|| (item.to_owned(), None))
+        self.known_by(module, item, |_| true)
     }
 
     /// The same where what knows it does not belong to its own module.
     fn of_item_for_others(&self, module: usize, item: &str) -> Option<(String, Option<ByteSpan>)> {
-        let facts = self.graph.facts.get(module)?;
         let own = |chain: &[String]| matches!(self.resolve(module, chain), (Entity::Item(home, _), _) if home == module);
+        self.known_by(module, item, |chain| !own(chain))
+    }
+
+    /// The first decorator of a definition that counts and keeps it, or a base that is told of it.
+    fn known_by(
+        &self,
+        module: usize,
+        item: &str,
+        counts: impl Fn(&[String]) -> bool,
+    ) -> Option<(String, Option<ByteSpan>)> {
+        let facts = self.graph.facts.get(module)?;
         let mut decorators = facts.effects.iter();
         let told = decorators.find(|effect| {
             let of_item = effect.item.as_deref() == Some(item);
-            of_item && !own(&effect.chain) && self.keeps(module, &effect.chain)
+            of_item && counts(&effect.chain) && self.keeps(module, &effect.chain)
         });
         if let Some(effect) = told {
             return Some((effect.chain.join("."), Some(effect.span)));

@@ -83,9 +83,10 @@ impl<'m> Readers<'m> {
     pub fn taken_apart(&self, text: &str) -> Option<(ByteSpan, &'m Change)> {
         let mut places = spellings::places(text).into_iter();
         places.find_map(|place| {
+            let later = spellings::later_uses(text, &place);
             let changes = self.mapping.all.iter();
             let mut told = changes
-                .filter(|change| is_told_apart(text, &place, change))
+                .filter(|change| is_told_apart(text, (&place, later.as_slice()), change))
                 .peekable();
             told.peek()?;
             let asked = match self.is_affordable() {
@@ -215,17 +216,17 @@ impl<'m> Readers<'m> {
 }
 
 /// Whether a change makes a difference to what is done with the module that is asked for at a place.
-fn is_told_apart(text: &str, place: &Place, change: &Change) -> bool {
+fn is_told_apart(text: &str, (place, later): (&Place, &[usize]), change: &Change) -> bool {
     if place.is_module {
         return change.subject == Subject::Item && changes_module(change);
     }
-    let told = |(object, end): (usize, usize)| {
+    let told = |object: usize, end: usize| {
         let before = text.get(..object).unwrap_or_default();
         let after = text.get(end..).unwrap_or_default();
         tells_apart(before, after, change) && !meets_nothing(before, after, change)
     };
-    told((place.object, place.end)) && !first_part_alone(text, place, change)
-        || spellings::later_uses(text, place).into_iter().any(told)
+    told(place.object, place.end) && !first_part_alone(text, place, change)
+        || later.iter().any(|at| told(*at, *at))
 }
 
 /// Whether a definition has another module afterwards.

@@ -159,9 +159,14 @@ impl Execution<'_, '_, '_> {
     /// Evaluates what is compared, hashed or shown.
     pub(super) fn compared(&mut self, expression: &Expr) {
         let value = self.value(expression);
-        self.run_metaclass(&value, &COMPARING, expression);
+        self.compared_value(&value, expression);
+    }
+
+    /// The same of what has been evaluated.
+    fn compared_value(&mut self, value: &AbstractValue, expression: &Expr) {
+        self.run_metaclass(value, &COMPARING, expression);
         if let AbstractValue::Instance { .. } = value {
-            self.run_shown(&value, expression);
+            self.run_shown(value, expression);
         } else if !value.is_plain() {
             self.doubt(
                 expression,
@@ -241,32 +246,32 @@ impl Execution<'_, '_, '_> {
         let sides: Vec<&Expr> = std::iter::once(&*compare.left)
             .chain(&compare.comparators)
             .collect();
+        let mut values = Vec::new();
         for side in &sides {
-            match self.effects_free_value(side) {
-                AbstractValue::Instance { .. } => drop(self.value(side)),
-                _ if plain => drop(self.value(side)),
-                _ => self.compared(side),
+            let value = self.value(side);
+            if !plain && !matches!(value, AbstractValue::Instance { .. }) {
+                self.compared_value(&value, side);
             }
+            values.push(value);
         }
-        for (op, pair) in compare.ops.iter().zip(sides.windows(2)) {
+        for ((op, pair), side) in compare.ops.iter().zip(values.windows(2)).zip(&sides) {
             if let [one, two] = pair {
-                let both = (self.effects_free_value(one), self.effects_free_value(two));
-                self.compare_objects((&both.0, &both.1), *op, *one);
+                self.compare_objects((one, two), *op, *side);
             }
         }
-        for (op, side) in compare.ops.iter().zip(&compare.comparators) {
+        let places = values.iter().zip(&sides).skip(1);
+        for (op, (value, side)) in compare.ops.iter().zip(places) {
             if matches!(op, ast::CmpOp::In | ast::CmpOp::NotIn) {
-                self.looked_through(side);
+                self.looked_through(value, side);
             }
         }
         AbstractValue::Constant
     }
 
     /// `x in place`
-    fn looked_through(&mut self, place: &Expr) {
-        let value = self.effects_free_value(place);
-        self.run_metaclass(&value, &["__contains__", "__iter__", "__getitem__"], place);
-        self.used_up(&value, place);
+    fn looked_through(&mut self, value: &AbstractValue, place: &Expr) {
+        self.run_metaclass(value, &["__contains__", "__iter__", "__getitem__"], place);
+        self.used_up(value, place);
     }
 
     /// Something is read: whether that changes what others have, too.

@@ -43,14 +43,10 @@ impl Execution<'_, '_, '_> {
         if !is_object(one) && !is_object(two) {
             return None;
         }
-        let name = method_of(operator);
         let found = self
-            .run_method(one, &format!("__{name}__"), two, at)
-            .or_else(|| self.run_method(two, &format!("__r{name}__"), one, at));
-        Some(match found {
-            Some(value) => value,
-            None => self.doubt(at, "nobody knows what this operator does there"),
-        })
+            .run_method(one, operator.dunder(), two, at)
+            .or_else(|| self.run_method(two, operator.reflected_dunder(), one, at));
+        Some(found.unwrap_or_else(|| self.doubt(at, "nobody knows what this operator does there")))
     }
 
     /// Compares two values, of which one may be an object of the tree.
@@ -87,10 +83,9 @@ impl Execution<'_, '_, '_> {
 
     /// An object is hashed, or shown, or is a key: what that runs.
     pub(super) fn run_shown(&mut self, value: &AbstractValue, at: &impl Ranged) {
-        for name in ["__hash__", "__repr__", "__str__"] {
+        for name in ["__hash__", "__repr__", "__str__", "__format__"] {
             self.run_method(value, name, &AbstractValue::Constant, at);
         }
-        self.run_method(value, "__format__", &AbstractValue::Constant, at);
         self.run_method(value, "__eq__", value, at);
     }
 
@@ -153,24 +148,5 @@ impl Execution<'_, '_, '_> {
         if self.run_method(object, "__setitem__", &given, at).is_none() {
             self.doubt(at, "nobody knows what setting this does");
         }
-    }
-}
-
-/// What the method of an operator is called, without its underscores.
-const fn method_of(operator: Operator) -> &'static str {
-    match operator {
-        Operator::Add => "add",
-        Operator::Sub => "sub",
-        Operator::Mult => "mul",
-        Operator::MatMult => "matmul",
-        Operator::Div => "truediv",
-        Operator::Mod => "mod",
-        Operator::Pow => "pow",
-        Operator::LShift => "lshift",
-        Operator::RShift => "rshift",
-        Operator::BitOr => "or",
-        Operator::BitXor => "xor",
-        Operator::BitAnd => "and",
-        Operator::FloorDiv => "floordiv",
     }
 }

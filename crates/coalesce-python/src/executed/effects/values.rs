@@ -202,9 +202,8 @@ impl AbstractValue {
     /// What gives such elements and is made here; `of` is what it takes them from.
     #[must_use]
     pub fn stream_of(elements: Self, of: &[Self]) -> Self {
-        let uses_up = |value: &Self| matches!(value, Self::Stream { own: false, .. });
         Self::Stream {
-            own: !of.iter().any(uses_up),
+            own: !of.iter().any(Self::is_used_up),
             element: Box::new(elements),
         }
     }

@@ -90,7 +90,7 @@ impl<'m> Senses<'m> {
             (true, _) => Sense::Same,
             (false, false) => Sense::Another,
             (false, true) => Sense::Unlike(format!(
-                "`{}` in them is `{}` and `{}`, which are not the same",
+                "`{}` in them is `{}` and `{}`, which are not known to be the same",
                 was.1,
                 self.full_name(&was),
                 self.full_name(&is)

@@ -63,11 +63,11 @@ fn given_by_inspect(text: &str) -> impl Iterator<Item = Place> {
 }
 
 /// Where a name that is given the answer stands afterwards, as far as the block goes: `name = cls.__module__`.
-pub(super) fn later_uses(text: &str, place: &Place) -> Vec<(usize, usize)> {
+pub(super) fn later_uses(text: &str, place: &Place) -> Vec<usize> {
     held(text, place).unwrap_or_default()
 }
 
-fn held(text: &str, place: &Place) -> Option<Vec<(usize, usize)>> {
+fn held(text: &str, place: &Place) -> Option<Vec<usize>> {
     let start = text.get(..place.object)?.rfind('\n').map_or(0, |at| at + 1);
     let (target, _) = text.get(start..place.object)?.split_once(" = ")?;
     let name = last_word(target.trim_end());
@@ -87,8 +87,7 @@ fn held(text: &str, place: &Place) -> Option<Vec<(usize, usize)>> {
     let first = rest.find('\n')? + 1;
     let block = rest.get(first..first + length)?;
     let from = place.end + first;
-    let uses =
-        places_of_word(block, name).map(|at| (from + at + name.len(), from + at + name.len()));
+    let uses = places_of_word(block, name).map(|at| from + at + name.len());
     Some(uses.collect())
 }
 
