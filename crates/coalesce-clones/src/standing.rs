@@ -12,13 +12,7 @@ use crate::{
 };
 
 /// What authors write beside a copy of something that they name; in lower case.
-const OF_ANOTHER: [&str; 14] = [
-    "keep in sync with",
-    "kept in sync with",
-    "keep this in sync with",
-    "keep these in sync with",
-    "keep them in sync with",
-    "keep it in sync with",
+const OF_ANOTHER: [&str; 8] = [
     "in step with",
     "copy-pasted",
     "copied from",

@@ -36,7 +36,7 @@ cargo xtask judge TREE [OPTIONS]
 
 Draws consolidations of TREE at random, applies each to a scratch copy, asks the compiler (`cargo
 check`, all targets; default, no and all features where those compile before) or the interpreter
-(every module is imported, and every name of every module compared) whether the result works as before,
+(every module is imported, and the names of each that can be read in time compared) whether the result works as before,
 and undoes it. What cannot be proven by reading is tried with `migrate --verify` as well, where it is Python.
 
 This RUNS the tree's code: build scripts, procedural macros, imports. Use it on trees you trust.
