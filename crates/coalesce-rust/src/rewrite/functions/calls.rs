@@ -12,11 +12,7 @@ use super::{
 };
 use crate::{
     lexer::{self, Token},
-    resolve::ItemId,
-    rewrite::{
-        mapping::refusal,
-        method_calls::{homes::hands_on, receivers},
-    },
+    rewrite::{mapping::refusal, method_calls::receivers},
 };
 
 impl MethodPlaces<'_, '_> {
@@ -25,14 +21,9 @@ impl MethodPlaces<'_, '_> {
         let Some(source) = self.sources.get(work.file) else {
             return;
         };
-        let (world, texts) = (self.sources.world, self.sources.texts);
-        let hands = |item: ItemId| hands_on(world, texts, item);
-        let calls = reader::calls(
-            self.sources,
-            &source,
-            (self.method.of, &self.method.name),
-            &hands,
-        );
+        let world = self.sources.world;
+        let method = (self.method.of, self.method.name.as_str());
+        let calls = reader::calls(self.sources, &source, method);
         let others = self.others(work, &calls);
         for call in calls {
             if !work.settled.insert(call.name) {
@@ -212,10 +203,15 @@ impl MethodPlaces<'_, '_> {
         };
         call.arguments.iter().any(|span| {
             let tokens = lexer::tokens(work.text, *span);
+            let captures = format!("{{{root}");
             tokens.iter().enumerate().any(|(at, token)| {
+                let said = text(token);
+                if said.ends_with(['"', '#']) && said.contains(&captures) {
+                    return true;
+                }
                 let before = at.checked_sub(1).and_then(|at| tokens.get(at));
                 let begins = !before.is_some_and(|before| before.is(b'.') || before.is(b':'));
-                begins && text(token) == root && {
+                begins && said == root && {
                     let rest: Vec<&str> = tokens.iter().skip(at).map(text).collect();
                     reads(&place, &rest)
                 }
@@ -251,7 +247,7 @@ impl MethodPlaces<'_, '_> {
             .iter()
             .filter(|token| token.span.of(work.text) == Some(root));
         if named.count() <= 2 {
-            let why = format!("nothing else in this file uses `{root}`");
+            let why = format!("no other code in this file names `{root}`, texts aside");
             self.doubt(work, name, UnprovenKind::LeftUnused, why, uses);
         }
     }

@@ -134,17 +134,16 @@ pub(super) fn find<'w>(sources: &Sources<'w>, change: &'w Change) -> Result<Meth
     let Some(source) = sources.get(site.file) else {
         return refused(format!("the file of `{}` does not parse", change.from));
     };
-    if world[site.file].bodies.len() > 1 {
-        let mut modules = world[site.file].bodies.iter().map(|body| &world[body]);
-        let twice = modules.clone().any(|body| {
-            modules.any(|other| other.scope == body.scope && other.module != body.module)
-        });
-        if twice {
-            return refused(format!(
-                "the file of `{}` is part of several crates",
-                change.from
-            ));
-        }
+    let modules = world[site.file].bodies.iter().map(|body| &world[body]);
+    let is_shared = modules.clone().any(|body| {
+        let mut others = modules.clone();
+        others.any(|other| other.scope == body.scope && other.module != body.module)
+    });
+    if is_shared {
+        return refused(format!(
+            "the file of `{}` is read as several modules",
+            change.from
+        ));
     }
     let Some((block, function)) = parsed(&source, &source.tree.items, at.start) else {
         return refused(format!(

@@ -69,7 +69,6 @@ pub(crate) fn calls_of(world: &World, name: &str, texts: &dyn Texts) -> Vec<(Tre
         return Vec::new();
     };
     let sources = Sources::new(world, texts);
-    let hands_on = |item: ItemId| homes::hands_on(world, texts, item);
     let mut found = Vec::new();
     for (file, source) in world.sources() {
         let says = texts
@@ -78,7 +77,7 @@ pub(crate) fn calls_of(world: &World, name: &str, texts: &dyn Texts) -> Vec<(Tre
         let Some(parsed) = sources.get(file).filter(|_| says) else {
             continue;
         };
-        let calls = reader::calls(&sources, &parsed, (of, name), &hands_on).into_iter();
+        let calls = reader::calls(&sources, &parsed, (of, name)).into_iter();
         let calls = calls.filter(|call| call.receiver != CalledOnType::IsNot);
         let end = u32::try_from(name.len()).unwrap_or_default();
         found.extend(calls.map(|call| {
@@ -231,11 +230,7 @@ fn rivals(
             let text = text
                 .as_deref()
                 .and_then(|text| world.facts(*file).item(*at).span.of(text));
-            text.is_some_and(|text| {
-                let name = &method.name;
-                text.contains(&format!("fn {name}(self"))
-                    || text.contains(&format!("fn {name}(mut self"))
-            })
+            text.is_some_and(|text| takes_itself(text, &method.name))
         })
     };
     let by_reference = matches!(written.taken, HowTaken::Shared | HowTaken::Mutable);
@@ -253,6 +248,21 @@ fn rivals(
         _ => return None,
     };
     Some(refusal(method.path(world), message).at(method.span))
+}
+
+/// Whether a text declares a method that is given its object by value.
+fn takes_itself(text: &str, name: &str) -> bool {
+    let start = format!("fn {name}");
+    let mut heads = text.match_indices(&start).filter_map(|(at, _)| {
+        let head = text.get(at + start.len()..)?;
+        head.starts_with(['(', '<']).then_some(head)
+    });
+    heads.any(|head| {
+        let first = head.split_once('(').map_or("", |(_, first)| first);
+        let first = first.trim_start();
+        let first = first.strip_prefix("mut").map_or(first, str::trim_start);
+        first.starts_with("self")
+    })
 }
 
 /// What the first stage changes.

@@ -15,6 +15,7 @@ use super::{
 };
 use crate::{
     resolve::ItemId,
+    rewrite::method_calls::homes,
     syntax::{self, FunctionReader},
     words::{EXPRESSION_MACROS, FORMAT_MACROS, LOG_MACROS},
 };
@@ -46,14 +47,12 @@ pub(super) fn calls(
     sources: &Sources<'_>,
     source: &ParsedFile,
     (of, method): (ItemId, &str),
-    hands_on: &dyn Fn(ItemId) -> bool,
 ) -> Vec<DotCall> {
     let mut reader = CallReader {
         sources,
         source,
         of,
         method,
-        hands_on,
         around: TypesAround::default(),
         values: BTreeMap::new(),
         by_macro: None,
@@ -68,7 +67,6 @@ pub(super) struct CallReader<'s, 'w> {
     pub(super) source: &'s ParsedFile,
     of: ItemId,
     method: &'s str,
-    hands_on: &'s dyn Fn(ItemId) -> bool,
     pub(super) around: TypesAround,
     pub(super) values: BTreeMap<String, Value>,
     by_macro: Option<String>,
@@ -125,7 +123,9 @@ impl CallReader<'_, '_> {
     }
 
     fn note(&mut self, call: &syn::ExprMethodCall, on: &Value) {
-        let receiver = on.receiver(self.of, self.method, self.hands_on);
+        let (world, texts) = (self.sources.world, self.sources.texts);
+        let hands_on = |item: ItemId| homes::hands_on(world, texts, item);
+        let receiver = on.receiver(self.of, self.method, &hands_on);
         let mut inner = &*call.receiver;
         while let syn::Expr::Paren(paren) = inner {
             inner = &paren.expr;
@@ -363,8 +363,7 @@ impl<'ast> Visit<'ast> for CallReader<'_, '_> {
         let name = name.unwrap_or_default();
         let known = EXPRESSION_MACROS.contains(&name)
             || FORMAT_MACROS.contains(&name)
-            || LOG_MACROS.contains(&name)
-            || matches!(name.as_str(), "vec" | "dbg" | "matches");
+            || LOG_MACROS.contains(&name);
         let outer = self.by_macro.clone();
         if !known && self.by_macro.is_none() {
             self.by_macro = Some(name.clone());

@@ -10,7 +10,7 @@ use coalesce_model::{
 use super::{
     found::Method,
     sources::{ParsedFile, Sources},
-    written::{HowTaken, WrittenFunction},
+    written::WrittenFunction,
 };
 use crate::{
     facts::{Origin, ScopeKind, SourceFacts},
@@ -353,9 +353,6 @@ impl MethodPlaces<'_, '_> {
         name: ByteSpan,
         uses: &mut UsesOfMethod,
     ) -> bool {
-        if self.written.taken == HowTaken::Nothing {
-            return true;
-        }
         let call = work
             .tokens
             .get(at)

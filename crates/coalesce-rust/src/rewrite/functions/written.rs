@@ -647,23 +647,15 @@ impl FunctionWriter<'_, '_> {
                 header = without_name(&header, &name);
             }
         }
-        let (reference, mutable) = match taken {
+        let said = match taken {
             HowTaken::Nothing => return,
-            HowTaken::Value => ("", receiver.mutability.map_or("", |_| "mut ")),
-            HowTaken::Shared => ("&", ""),
-            HowTaken::Mutable => ("&", ""),
+            HowTaken::Value => {
+                let mutable = receiver.mutability.map_or("", |_| "mut ");
+                format!("{mutable}{parameter}: {header}")
+            }
+            HowTaken::Shared => format!("{parameter}: &{lifetime}{header}"),
+            HowTaken::Mutable => format!("{parameter}: &{lifetime}mut {header}"),
         };
-        let lifetime = if reference.is_empty() {
-            String::new()
-        } else {
-            lifetime
-        };
-        let inner = if taken == HowTaken::Mutable {
-            "mut "
-        } else {
-            ""
-        };
-        let said = format!("{mutable}{parameter}: {reference}{lifetime}{inner}{header}");
         self.edits.push((self.span(receiver), said));
     }
 }
