@@ -1,11 +1,12 @@
 //! What a manifest says of its package and its library as a whole.
 
-use coalesce_model::ByteSpan;
+use coalesce_model::{ByteSpan, Texts, TreePath};
 use toml_edit::Item;
 
 use crate::{
     Error,
     document::{cut, parse},
+    workspace,
 };
 
 /// Whether the library is one of procedural macros.
@@ -54,20 +55,47 @@ pub fn build_script(text: &str) -> Result<Option<String>, Error> {
     Ok(item.and_then(Item::as_str).map(str::to_owned))
 }
 
-/// Whether it may be published: it has a version, and does not say otherwise.
-///
-/// # Errors
-/// When the manifest does not parse.
-pub fn is_published(text: &str) -> Result<bool, Error> {
-    let document = parse(text)?;
-    let Some(package) = document.get("package") else {
-        return Ok(false);
+/// Whether the package in a directory may be published: it has a version, and neither it nor, where it leaves that to
+/// it, its workspace says otherwise. A manifest that does not parse publishes nothing.
+#[must_use]
+pub fn is_published(texts: &dyn Texts, directory: &TreePath) -> bool {
+    let publishes = |path: TreePath, keys: &[&str]| {
+        let text = texts.text(&path)?;
+        let document = parse(&text).ok()?;
+        let mut keys = keys.iter();
+        let package = keys.try_fold(document.as_item(), |item, key| item.get(key))?;
+        Some(publishing(package))
     };
-    Ok(match package.get("publish") {
-        None => package.get("version").is_some(),
-        Some(item) if item.as_bool().is_some() => item.as_bool() == Some(true),
-        Some(item) => item.as_array().is_some_and(|list| !list.is_empty()),
-    })
+    let own = directory.join("Cargo.toml").ok();
+    match own.and_then(|own| publishes(own, &["package"])) {
+        Some(Publishing::Said(said)) => said,
+        Some(Publishing::Inherited) => {
+            let root = workspace::root(texts, directory);
+            let shared = root.and_then(|(root, _)| publishes(root, &["workspace", "package"]));
+            shared != Some(Publishing::Said(false))
+        }
+        None => false,
+    }
+}
+
+/// What a `[package]` says of being published.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Publishing {
+    /// Whether it may be.
+    Said(bool),
+    /// What its workspace says.
+    Inherited,
+}
+
+fn publishing(package: &Item) -> Publishing {
+    let Some(item) = package.get("publish") else {
+        return Publishing::Said(package.get("version").is_some());
+    };
+    if item.get("workspace").and_then(Item::as_bool) == Some(true) {
+        return Publishing::Inherited;
+    }
+    let registries = || item.as_array().is_some_and(|list| !list.is_empty());
+    Publishing::Said(item.as_bool().unwrap_or_else(registries))
 }
 
 /// Why the package has to stay a package, by what its manifest says: each a sentence fragment.
@@ -165,5 +193,51 @@ pub fn without_build_script(text: &str) -> Result<String, Error> {
     match found {
         Some(span) => cut(text, span),
         None => Ok(text.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use coalesce_model::MemoryTexts;
+
+    use super::*;
+
+    #[test]
+    fn what_a_package_leaves_to_its_workspace_is_asked_there() {
+        let cases = [
+            ("version = \"1.0.0\"", "", true),
+            ("", "", false),
+            ("version = \"1.0.0\"\npublish = false", "", false),
+            ("version = \"1.0.0\"\npublish = []", "", false),
+            ("version = \"1.0.0\"\npublish = [\"own\"]", "", true),
+            (
+                "version = \"1.0.0\"\npublish.workspace = true",
+                "publish = false",
+                false,
+            ),
+            (
+                "version = \"1.0.0\"\npublish = { workspace = true }",
+                "publish = false",
+                false,
+            ),
+            (
+                "version = \"1.0.0\"\npublish.workspace = true",
+                "publish = true",
+                true,
+            ),
+            ("version.workspace = true", "publish = false", true),
+        ];
+        for (own, shared, expected) in cases {
+            let texts = MemoryTexts::fixture(&format!(
+                "//- Cargo.toml\n[workspace]\nmembers = [\"a\"]\n[workspace.package]\n{shared}\n\
+                 //- a/Cargo.toml\n[package]\nname = \"a\"\n{own}\n"
+            ));
+            let directory = TreePath::new("a").unwrap();
+            assert_eq!(
+                is_published(&texts, &directory),
+                expected,
+                "{own} | {shared}"
+            );
+        }
     }
 }

@@ -24,7 +24,6 @@ mod operation;
 mod planning;
 mod progress;
 mod propose;
-mod published;
 mod relation;
 mod renewal;
 mod retire;

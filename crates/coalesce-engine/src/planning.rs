@@ -9,7 +9,7 @@ use std::{collections::BTreeSet, sync::Arc};
 use coalesce_model::{
     Change, FileMove, Finding, KeptImport, LanguageGraph, LanguagePlan, Overlay, Refusal, Settings,
     Severity, TreePath, Unproven,
-    envelope::{Locator, LostName, OperationEntry, OperationKind, Plan},
+    envelope::{ChangedSignature, Locator, LostName, OperationEntry, OperationKind, Plan},
     finding::codes,
     language::RewriteOptions,
     manifest::{Manifest, ManifestError},
@@ -30,7 +30,6 @@ use crate::{
     kept::KeptUses,
     links,
     manifests::{misfit, record_of},
-    published::published,
     renewal,
     session::{LanguagePart, Session},
     unread,
@@ -76,6 +75,8 @@ pub struct MigrationPlan {
     pub proven: Proven,
     /// Public names that nobody can write any more.
     pub lost_names: Vec<LostName>,
+    /// Public functions and classes of packages that are called another way.
+    pub changed_signatures: Vec<ChangedSignature>,
     /// Imports that the proof has found lacking, until they are added or told.
     pub(crate) kept_imports: Vec<KeptImport>,
 }
@@ -196,7 +197,7 @@ impl<'t> Task<'t> {
             let tried = self.try_way(way, ways == 1);
             // Of several refusals, the one of the plainest way is told.
             if way == 0 || !tried.refused() {
-                worked.take(self.session, tried);
+                worked.take(tried);
             }
             if !worked.refused() {
                 break;
@@ -206,9 +207,9 @@ impl<'t> Task<'t> {
             return;
         }
         if let Some(later) = later::in_some_way(self, ways) {
-            worked.take(self.session, later);
+            worked.take(later);
         } else if ways > 1 {
-            worked.take(self.session, self.try_way(0, true));
+            worked.take(self.try_way(0, true));
         }
     }
 
@@ -421,8 +422,9 @@ impl MigrationPlan {
     }
 
     /// What another plan of the same changes came to.
-    fn take(&mut self, session: &Session, tried: Self) {
-        self.lost_names = published(session, tried.lost_names);
+    fn take(&mut self, tried: Self) {
+        self.lost_names = tried.lost_names;
+        self.changed_signatures = tried.changed_signatures;
         (self.assembled, self.proven) = (tried.assembled, tried.proven);
     }
 
@@ -467,6 +469,7 @@ impl MigrationPlan {
                 .into_iter()
                 .map(|(name, instead)| LostName { name, instead }),
         );
+        self.changed_signatures.extend(proof.changed_signatures);
         self.kept_imports.extend(proof.kept_imports);
         self.assembled.refusals.extend(proof.refusals);
         self.assembled.unproven.extend(proof.unproven);
@@ -520,6 +523,7 @@ impl MigrationPlan {
                 .collect(),
             unproven: unproven.iter().map(|one| locator.unproven(one)).collect(),
             lost_names: self.lost_names.clone(),
+            changed_signatures: self.changed_signatures.clone(),
             cycles_before: self.proven.cycles_before,
             cycles_after: self.proven.cycles_after,
             answer: answer(self, None),

@@ -293,6 +293,19 @@ pub trait LanguageGraph: Send + Sync {
         names
     }
 
+    /// Whether `name` is that of a member of a type which everybody can write who can write the type's, where members can
+    /// be moved by themselves.
+    fn has_public_member(&self, name: &str, texts: &dyn Texts) -> bool {
+        let _ = (name, texts);
+        false
+    }
+
+    /// Whether who has the packages from elsewhere may have the one with a public name: it is made to be published.
+    fn is_published(&self, name: &str, texts: &dyn Texts) -> bool {
+        let _ = (name, texts);
+        false
+    }
+
     /// Whether a module called `name` would meet something of that name. Languages that keep
     /// functions and modules apart say less than [`LanguageGraph::knows`].
     fn is_taken(&self, name: &str) -> bool {
@@ -319,6 +332,24 @@ pub trait LanguageGraph: Send + Sync {
     fn canonical(&self, name: &str) -> Option<String> {
         let _ = name;
         None
+    }
+
+    /// The full name of the item that a public name leads to; `None` where that is a module, or not of the tree.
+    fn definition_of(&self, name: &str) -> Option<String> {
+        self.canonical(name)
+    }
+
+    /// Of each pair of functions or classes, by the full names of their definitions, what callers of the first and of the
+    /// second write behind its name; `None` where that is the same, where there is more than one definition, or where
+    /// nobody calls what it is. Names that `changes` give are no difference.
+    fn signatures_apart(
+        &self,
+        pairs: &[(String, String)],
+        changes: &[Change],
+        texts: &dyn Texts,
+    ) -> Vec<Option<(String, String)>> {
+        let _ = (changes, texts);
+        vec![None; pairs.len()]
     }
 
     /// The tokens and units of one file: [`Language::outline`].

@@ -112,6 +112,25 @@ impl LanguageGraph for PythonGraph {
         self.full_name(&self.lookup(name))
     }
 
+    fn is_published(&self, name: &str, texts: &dyn Texts) -> bool {
+        let package = name.split('.').next().unwrap_or_default();
+        let Some(module) = self.find(None, package) else {
+            return false;
+        };
+        let path = self.modules.get(module).map(|module| &module.path);
+        let mut around = std::iter::successors(path.and_then(TreePath::parent), TreePath::parent);
+        around.any(|directory| project::is_published(texts, &directory))
+    }
+
+    fn signatures_apart(
+        &self,
+        pairs: &[(String, String)],
+        _: &[Change],
+        texts: &dyn Texts,
+    ) -> Vec<Option<(String, String)>> {
+        rewrite::signatures_apart(self, pairs, texts)
+    }
+
     fn item(&self, name: &str) -> Option<FoundItem> {
         self.item_named(name)
     }

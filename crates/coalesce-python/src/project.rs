@@ -2,7 +2,7 @@
 
 mod setup;
 
-use coalesce_model::TreePath;
+use coalesce_model::{Texts, TreePath};
 use toml_edit::Item;
 
 use crate::facts::PythonFacts;
@@ -39,6 +39,26 @@ fn pyproject(text: &str) -> Option<PythonFacts> {
         extensions: extensions(&document),
         ..PythonFacts::default()
     })
+}
+
+/// Whether a directory has a project file of something that an index of packages takes.
+pub fn is_published(texts: &dyn Texts, directory: &TreePath) -> bool {
+    let text = |name: &str| texts.text(&directory.join(name).ok()?);
+    text("setup.py").is_some()
+        || text("setup.cfg")
+            .is_some_and(|text| text.lines().any(|line| line.trim() == "[metadata]"))
+        || text("pyproject.toml").is_some_and(|text| names_a_package(&text).unwrap_or(false))
+}
+
+fn names_a_package(pyproject: &str) -> Option<bool> {
+    let document = toml_edit::Document::parse(pyproject.trim_start_matches('\u{feff}')).ok()?;
+    let document = Document(document.as_item());
+    let tables: [&[&str]; 3] = [
+        &["project"],
+        &["tool", "poetry"],
+        &["tool", "flit", "metadata"],
+    ];
+    Some(tables.iter().any(|keys| document.at(keys).is_some()))
 }
 
 /// Keys that name import roots, and what a reader knows the table as.

@@ -17,6 +17,7 @@ pub fn write_migrate(page: &mut Page, envelope: &Envelope, migrate: &Migrate) {
     }
     plan::needs_review(page, &migrate.plan);
     plan::not_rewritten(page, &migrate.plan.not_rewritten, plan::NOT_REWRITTEN_SHOWN);
+    plan::published(page, envelope.command, &migrate.plan);
     plan::unproven(page, &migrate.plan.unproven, plan::NOT_REWRITTEN_SHOWN);
     plan::findings(page, envelope);
     let baseline = migrate.baseline.iter().map(|path| ("baseline", path));

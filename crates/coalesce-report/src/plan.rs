@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use coalesce_model::{
     Safety, Severity, TreePath,
     envelope::{
-        Answer, Command, Envelope, FindingEntry, Grade, NotChecked, NotRewrittenEntry,
-        OperationKind, Plan, Range, RewriteEntry, UnprovenEntry,
+        Answer, ChangedSignature, Command, Envelope, FindingEntry, Grade, NotChecked,
+        NotRewrittenEntry, OperationKind, Plan, Range, RewriteEntry, UnprovenEntry,
     },
     finding::codes,
 };
@@ -40,7 +40,7 @@ pub fn write(page: &mut Page, envelope: &Envelope, plan: &Plan) {
     operations(page, plan);
     let limit = if is_long { SECTION_LIMIT } else { usize::MAX };
     not_rewritten(page, &plan.not_rewritten, limit);
-    lost_names(page, envelope.command, plan);
+    published(page, envelope.command, plan);
     unproven(page, &plan.unproven, usize::MAX);
     findings(page, envelope);
     if is_long {
@@ -232,9 +232,17 @@ fn and_more(page: &mut Page, count: usize, limit: usize) {
     }
 }
 
+/// What those notice who use the packages elsewhere.
+pub fn published(page: &mut Page, command: Command, plan: &Plan) {
+    if !page.quiet() {
+        lost_names(page, command, plan);
+        changed_signatures(page, plan);
+    }
+}
+
 /// Public names that are gone: who uses them elsewhere breaks.
-pub fn lost_names(page: &mut Page, command: Command, plan: &Plan) {
-    if plan.lost_names.is_empty() || page.quiet() {
+fn lost_names(page: &mut Page, command: Command, plan: &Plan) {
+    if plan.lost_names.is_empty() {
         return;
     }
     // A name that leads nowhere afterwards can be kept by nothing.
@@ -256,6 +264,32 @@ pub fn lost_names(page: &mut Page, command: Command, plan: &Plan) {
             None => page
                 .put(DIM, "  is gone, or nobody outside can name it")
                 .end(),
+        }
+    });
+}
+
+/// Public functions and classes that are called another way: who calls them elsewhere breaks.
+fn changed_signatures(page: &mut Page, plan: &Plan) {
+    if plan.changed_signatures.is_empty() {
+        return;
+    }
+    page.section(
+        WARN,
+        "Public names that change their signature",
+        plan.changed_signatures.len(),
+        "Those who call them elsewhere may have to change the call; a shim does not help.",
+    );
+    page.some(&plan.changed_signatures, |page, changed| {
+        let ChangedSignature {
+            name,
+            now,
+            before,
+            after,
+        } = changed;
+        page.put(PLAIN, format_args!("  {name}{before}"));
+        match now == name {
+            true => page.put(DIM, format_args!("  becomes {after}")).end(),
+            false => page.put(DIM, format_args!("  is {now}{after}")).end(),
         }
     });
 }

@@ -6,6 +6,7 @@ mod modules;
 
 use std::{collections::BTreeSet, sync::Arc};
 
+use coalesce_cargo::package;
 use coalesce_model::{
     ByteSpan, Change, Edit, Finding, FoundItem, Import, ItemShim, Language, LanguageGraph,
     LanguageKind, LanguagePlan, Mention, Module, Outline, Reference, Rewrite, Root, Settings,
@@ -24,7 +25,7 @@ use crate::{
         needless_qualifications, raised_lints, regressions, unused_dependencies,
     },
     resolve::{self, ModuleId, Reach, Res, World},
-    retire, retire_items, rewrite,
+    retire, retire_items, rewrite, signatures,
 };
 
 /// The language.
@@ -258,6 +259,41 @@ impl LanguageGraph for RustGraph {
             Res::Module(module) => Some(self.world[module].canonical.clone()),
             _ => None,
         }
+    }
+
+    fn has_public_member(&self, name: &str, texts: &dyn Texts) -> bool {
+        rewrite::functions::is_public(&self.world, name, texts)
+    }
+
+    fn is_published(&self, name: &str, texts: &dyn Texts) -> bool {
+        let krate = name.split("::").next().unwrap_or_default();
+        let mut crates = self.world.crates.iter();
+        let package = crates
+            .find(|one| one.canonical == krate)
+            .and_then(|one| self.world.packages.get(one.package));
+        package.is_some_and(|package| package::is_published(texts, &package.directory))
+    }
+
+    fn definition_of(&self, name: &str) -> Option<String> {
+        let led = self.world.leads_to(name).into_iter();
+        let mut items = led.filter_map(|res| match res {
+            Res::Item(item) => Some(&self.world[item]),
+            _ => None,
+        });
+        let item = items.next()?;
+        Some(format!(
+            "{}::{}",
+            self.world[item.module].canonical, item.name
+        ))
+    }
+
+    fn signatures_apart(
+        &self,
+        pairs: &[(String, String)],
+        changes: &[Change],
+        texts: &dyn Texts,
+    ) -> Vec<Option<(String, String)>> {
+        signatures::apart(&self.world, pairs, changes, texts)
     }
 
     fn outline(&self, path: &TreePath, text: &str) -> Option<Outline> {

@@ -19,6 +19,7 @@ mod retire;
 mod retire_items;
 mod rewrite;
 mod shim;
+mod signatures;
 mod syntax;
 mod unused;
 mod words;

@@ -207,6 +207,9 @@ pub struct Plan {
     pub unproven: Vec<UnprovenEntry>,
     /// Public names of packages that nobody can write any more: those who use them elsewhere break.
     pub lost_names: Vec<LostName>,
+    /// Public functions and classes of packages that are called another way afterwards, by the name that they have now or
+    /// had: those who call them elsewhere may have to change the call.
+    pub changed_signatures: Vec<ChangedSignature>,
     /// Import cycles in the tree as it is.
     pub cycles_before: CycleCounts,
     /// Import cycles in the tree as it would be.
@@ -298,6 +301,19 @@ pub struct LostName {
     pub name: String,
     /// The public name of the same thing afterwards; null where there is none.
     pub instead: Option<String>,
+}
+
+/// A public function or class that gave way to one that is called another way.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+pub struct ChangedSignature {
+    /// The public name that its callers write before.
+    pub name: String,
+    /// The public name of what they get from now on: the same with a shim, or where a re-export leads to it.
+    pub now: String,
+    /// What follows its name before: parameters and, where they are said, types.
+    pub before: String,
+    /// The same of what takes its place.
+    pub after: String,
 }
 
 /// A place that the change may concern and that could not be proven.

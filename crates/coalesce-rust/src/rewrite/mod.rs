@@ -48,7 +48,6 @@ mod relocation;
 mod removal;
 mod shim_names;
 mod shims;
-mod signatures;
 mod spell;
 mod stages;
 mod stand_in;

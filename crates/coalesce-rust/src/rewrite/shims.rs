@@ -124,7 +124,6 @@ impl Shims {
                     .collect();
                 let (inner, crates) = self.head(mapping, &builder, module);
                 self.notes.extend(lost_note(&old, change, &made.lost));
-                self.notes.extend(made.notes);
                 let text = format!(
                     "// coalesce: shim {}\n//! Moved to [`{}`]{removal}.\n{}{inner}#![allow(deprecated, unused_imports)]\n{allowed}\n{crates}{}",
                     request.manifest,
@@ -312,8 +311,6 @@ struct Made {
     silent: Vec<String>,
     /// Names that the primary does not have.
     lost: Vec<String>,
-    /// What the plan says besides.
-    notes: Vec<Finding>,
 }
 
 /// Modules in modules are followed no further.
@@ -407,7 +404,6 @@ impl Builder<'_> {
         let stands_in = !whole && self.mapping.crosses(module);
         let stand_in = || StandIn::new(self.mapping, (self.request, &self.dates), module);
         let other = stands_in.then(stand_in).flatten();
-        let notes = other.as_ref().map(|other| other.notes(names));
         let said = ShimNames {
             mapping: self.mapping,
             source,
@@ -437,7 +433,6 @@ impl Builder<'_> {
             text: format!("{}{}", self.imports(imports), made.text),
             silent: made.silent,
             lost: Vec::new(),
-            notes: notes.unwrap_or_default(),
         })
     }
 
@@ -579,7 +574,6 @@ impl Builder<'_> {
         let below = |list: Vec<String>| list.into_iter().map(|item| format!("{name}::{item}"));
         result.silent.extend(below(made.silent));
         result.lost.extend(below(made.lost));
-        result.notes.extend(made.notes);
         Some(())
     }
 

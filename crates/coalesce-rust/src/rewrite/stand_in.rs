@@ -6,16 +6,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::{ByteSpan, Edit, EditSet, Finding, ShimRequest};
+use coalesce_model::{ByteSpan, Edit, EditSet, ShimRequest};
 
 use super::{
     mapping::Mapping,
     place::Place,
-    signatures::{self, Renames},
     spell::{spelled, written},
 };
 use crate::{
-    facts::{self, ItemKind, SourceFacts},
+    facts::{self, SourceFacts},
     resolve::{FileId, ItemId, ModuleId, Res, Site, UseSite},
     shim::{self, Dates, Shim, ShimItems},
     words::EVERYWHERE,
@@ -101,38 +100,6 @@ impl<'a> StandIn<'a> {
             made.text.push_str(&shim::reexport(&inside, &list));
         }
         made
-    }
-
-    /// What the plan says of functions that are not called as those whose names they have.
-    pub fn notes(&self, names: &[(String, String)]) -> Vec<Finding> {
-        let renames = Renames::of(self.mapping.changes);
-        let path = self.mapping.file_of(self.module);
-        let both = names.iter().filter_map(|(old, new)| {
-            let before = self.mapping.world.below(self.module, old);
-            let before = before.into_iter().find_map(|res| match res {
-                Res::Item(item) => Some(item),
-                _ => None,
-            })?;
-            let (before, after) = (self.call(before)?, self.call(self.definition(new)?)?);
-            Some((old, before, after))
-        });
-        both.filter(|(_, before, after)| renames.differ(before, after))
-            .map(|(old, before, after)| signatures::note(&path, old, &before, &after))
-            .collect()
-    }
-
-    /// The signature of a function, from behind its name.
-    fn call(&self, item: ItemId) -> Option<String> {
-        let world = self.mapping.world;
-        let node = &world[item];
-        let [(file, at)] = node.definitions.as_slice() else {
-            return None;
-        };
-        let fact = world.facts(*file).item(*at);
-        let text = self.mapping.texts.text(&world[file].path)?;
-        let span = ByteSpan::new(fact.name.span.end, fact.signature.end);
-        let text = span.of(&text)?.trim_end().to_owned();
-        (node.kind == ItemKind::Function).then_some(text)
     }
 
     fn name<'n>(&self, old: &'n str, new: &'n str) -> Name<'n> {

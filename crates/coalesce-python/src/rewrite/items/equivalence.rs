@@ -12,7 +12,7 @@ use std::{
 
 use coalesce_model::{ByteSpan, ChangeKind, Finding, Texts, TreePath, finding::codes};
 use ruff_python_ast::{self as ast, Expr, Stmt, comparable::ComparableStmt};
-use ruff_text_size::Ranged;
+use ruff_text_size::{Ranged, TextRange};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{
@@ -24,7 +24,7 @@ use super::{
 };
 use crate::{
     analysis::{Analysis, Use, by_name::StatementsByName, predicates::last_name, shift},
-    graph::Entity,
+    graph::{Entity, PythonGraph},
     names::Names,
     parser::parse_module,
     rewrite::mapping::Mapping,
@@ -265,16 +265,20 @@ impl<'t> Modules<'t> {
     }
 
     pub(super) fn read(&self, mapping: &Mapping<'_>, module: usize) -> Option<Rc<ReadModule>> {
+        self.read_of(mapping.graph, module)
+    }
+
+    pub(super) fn read_of(&self, graph: &PythonGraph, module: usize) -> Option<Rc<ReadModule>> {
         if let Some(known) = self.read.borrow().get(&module) {
             return known.clone();
         }
-        let found = self.parse(mapping, module).map(Rc::new);
+        let found = self.parse(graph, module).map(Rc::new);
         self.read.borrow_mut().insert(module, found.clone());
         found
     }
 
-    fn parse(&self, mapping: &Mapping<'_>, module: usize) -> Option<ReadModule> {
-        let text = self.texts.text(&mapping.graph.modules.get(module)?.path)?;
+    fn parse(&self, graph: &PythonGraph, module: usize) -> Option<ReadModule> {
+        let text = self.texts.text(&graph.modules.get(module)?.path)?;
         let (parsed, start) = parse_module(&text);
         let ast::Mod::Module(tree) = parsed.into_syntax() else {
             return None;
@@ -296,6 +300,11 @@ impl ReadModule {
     pub(super) fn certain(&self) -> Option<&BTreeSet<String>> {
         let bound = || super::certain::bound(&self.statements);
         self.certain.get_or_init(bound).as_ref()
+    }
+
+    /// What the parser says stands at a place.
+    pub(super) fn written(&self, range: TextRange) -> Option<&str> {
+        shift(range, self.start).of(&self.text)
     }
 
     /// The statements that define a name.

@@ -43,7 +43,7 @@ struct Shape {
     never: Option<(Role, &'static str)>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Parameters {
     pub(super) positional: Vec<(String, bool)>,
     pub(super) positional_only: usize,
@@ -353,6 +353,11 @@ fn kind_of(definitions: &[&Stmt]) -> Option<Was> {
         Stmt::ClassDef(_) => Some(Was::Class),
         _ => None,
     }
+}
+
+/// What a call of the last of these definitions takes, where that is known.
+pub(super) fn called_shape(definitions: &[&Stmt]) -> Option<Parameters> {
+    shape(definitions)?.parameters
 }
 
 fn shape(definitions: &[&Stmt]) -> Option<Shape> {

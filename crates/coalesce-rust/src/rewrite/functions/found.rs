@@ -2,11 +2,12 @@
 
 use std::rc::Rc;
 
-use coalesce_model::{ByteSpan, Change, Finding, ItemPlace, TreePath};
+use coalesce_model::{ByteSpan, Change, Finding, ItemPlace, Texts, TreePath};
 
 use super::sources::{ParsedFile, Sources};
 use crate::{
     facts::{ImplFunction, ItemKind},
+    lexer,
     resolve::{FileId, ImplSite, ItemId, ModuleId, Res, World},
     rewrite::mapping::refusal,
 };
@@ -72,6 +73,27 @@ pub(crate) fn place_of(world: &World, name: &str) -> Option<ItemPlace> {
         Some((id, _)) => ItemPlace::Shim(id.to_string()),
         None => ItemPlace::Defined,
     })
+}
+
+/// Whether everybody who can name the type can call a method by a full name.
+pub(crate) fn is_public(world: &World, name: &str, texts: &dyn Texts) -> bool {
+    let places = parts(world, name).map(|(item, method)| places(world, item, method));
+    places.into_iter().flatten().any(|place| {
+        let text = texts.text(&world[place.site.file].path);
+        let span = ByteSpan::new(place.function.span.start, place.function.name.span.start);
+        text.is_some_and(|text| says_public(&text, span))
+    })
+}
+
+/// Whether the head of a function, attributes included, says `pub` without a restriction.
+fn says_public(text: &str, head: ByteSpan) -> bool {
+    let tokens = lexer::tokens(text, head);
+    let mut words = tokens.iter().map(|token| token.span.of(text)).rev();
+    let Some(at) = words.position(|word| word == Some("pub")) else {
+        return false;
+    };
+    let behind = tokens.len().checked_sub(at).and_then(|at| tokens.get(at));
+    behind.is_none_or(|next| next.span.of(text) != Some("("))
 }
 
 /// A method that a change is about.

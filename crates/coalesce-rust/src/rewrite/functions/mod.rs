@@ -18,7 +18,7 @@ mod uses;
 mod values;
 mod written;
 
-pub(crate) use found::place_of;
+pub(crate) use found::{is_public, place_of};
 
 use coalesce_model::{
     ByteSpan, Change, ChangeKind, Edit, Finding, Form, LanguagePlan, Subject, Texts, TreePath,

@@ -46,10 +46,7 @@ pub(super) fn library(mapping: &Mapping<'_>, library: &Library, made: &mut Packa
             .map(|text| said(text, moves))
             .unwrap_or_default(),
     );
-    if text
-        .as_deref()
-        .is_some_and(|text| is_published(text) == Ok(true))
-    {
+    if is_published(mapping.texts, &package.directory) {
         made.notes.push(published(mapping, library, package, &path));
     }
     let refusals = reasons

@@ -1,20 +1,63 @@
-//! Whether a function that takes another one's place is called as that was: a shim has the signature
-//! of what it forwards to, and who calls it from outside the tree may not know.
+//! Whether a function that takes another one's place is called as that was: who calls it from outside
+//! the tree may not know.
 //!
 //! Signatures are compared as texts, without the ways that lead to names and without the names of
 //! parameters. Whether a type of another name is as good is for the compiler of its user to say.
 
 use std::collections::BTreeMap;
 
-use coalesce_model::{ByteSpan, Change, ChangeKind, Finding, TreePath};
+use coalesce_model::{ByteSpan, Change, ChangeKind, Texts};
 
-use crate::lexer;
+use crate::{
+    facts::ItemKind,
+    lexer,
+    resolve::{Res, World},
+};
+
+/// Of each pair of functions of a tree, by full names, their signatures where these differ in more than names that the
+/// changes give.
+pub fn apart(
+    world: &World,
+    pairs: &[(String, String)],
+    changes: &[Change],
+    texts: &dyn Texts,
+) -> Vec<Option<(String, String)>> {
+    let renames = Renames::of(changes);
+    let pairs = pairs.iter().map(|(old, new)| {
+        let (old, new) = (signature(world, old, texts)?, signature(world, new, texts)?);
+        renames.differ(&old, &new).then(|| (line(&old), line(&new)))
+    });
+    pairs.collect()
+}
+
+fn line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// What follows the name of a function, up to its body; nothing where that is defined under several conditions.
+fn signature(world: &World, name: &str, texts: &dyn Texts) -> Option<String> {
+    let functions = world
+        .leads_to(name)
+        .into_iter()
+        .filter_map(|res| match res {
+            Res::Item(item) => Some(&world[item]).filter(|node| node.kind == ItemKind::Function),
+            _ => None,
+        });
+    let node = functions.last()?;
+    let [(file, at)] = node.definitions.as_slice() else {
+        return None;
+    };
+    let fact = world.facts(*file).item(*at);
+    let text = texts.text(&world[*file].path)?;
+    let span = ByteSpan::new(fact.name.span.end, fact.signature.end);
+    Some(span.of(&text)?.trim_end().to_owned())
+}
 
 /// Old names of items, each with the last name of its new path.
-pub(super) struct Renames<'a>(BTreeMap<&'a str, &'a str>);
+struct Renames<'a>(BTreeMap<&'a str, &'a str>);
 
 impl<'a> Renames<'a> {
-    pub fn of(changes: &'a [Change]) -> Self {
+    fn of(changes: &'a [Change]) -> Self {
         let lists = changes.iter().filter_map(|change| match &change.kind {
             ChangeKind::Replace { rename } => Some(rename),
             ChangeKind::Move | ChangeKind::Supersede | ChangeKind::Remove => None,
@@ -25,7 +68,7 @@ impl<'a> Renames<'a> {
     }
 
     /// Whether two signatures, from behind the name to the body, read differently.
-    pub fn differ(&self, old: &str, new: &str) -> bool {
+    fn differ(&self, old: &str, new: &str) -> bool {
         let old = plain(old).into_iter();
         let old: Vec<&str> = old
             .map(|word| self.0.get(word).copied().unwrap_or(word))
@@ -67,20 +110,6 @@ fn plain(text: &str) -> Vec<&str> {
 fn is_before_parameter<'w>(here: usize, at: &impl Fn(usize) -> &'w str) -> bool {
     let before = here.checked_sub(1).map_or("", at);
     matches!(before, "(" | "," | "mut")
-}
-
-/// Says that the functions of a shim are not called as they were.
-pub(super) fn note(path: &TreePath, name: &str, old: &str, new: &str) -> Finding {
-    let line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    Finding::warning(
-        path.clone(),
-        format!(
-            "the shim's `{name}` takes and gives what its primary does, `{}`, where it had `{}`",
-            line(new),
-            line(old)
-        ),
-    )
-    .with_help("who calls it from outside the tree may have to change the call".to_owned())
 }
 
 #[cfg(test)]
