@@ -36,13 +36,60 @@ pub fn proposals(
     for manifest in manifests {
         let entries = manifest.entries.iter();
         for entry in entries.filter(|entry| is_done(manifest, entry)) {
-            let parts = session.parts().into_iter();
-            proposals.extend(
-                parts.filter_map(|part| proposal(session, part, (manifest, entry), options)),
-            );
+            proposals.extend(session.parts().into_iter().filter_map(|part| {
+                let entry = followed(manifests, part, entry);
+                proposal(session, part, (manifest, &entry), options)
+            }));
         }
     }
     proposals
+}
+
+/// The entry with where its target is now: entries that were applied since may have led it on.
+fn followed(manifests: &[Manifest], part: &dyn LanguagePart, entry: &Entry) -> Entry {
+    let graph = part.graph();
+    let separator = graph.language().separator();
+    let applied = || {
+        manifests.iter().flat_map(|manifest| {
+            let entries = manifest.entries.iter();
+            entries.filter(|entry| manifest.applied.is_recorded(entry))
+        })
+    };
+    let mut found = entry.clone();
+    // No chain is longer than there are entries; one that comes back ends here.
+    for _ in 0..applied().count() {
+        let name = found.to.text.as_str();
+        if graph.knows(name) || graph.modules().iter().any(|module| module.name == name) {
+            break;
+        }
+        let next = applied().find_map(|next| {
+            let rest = name.strip_prefix(&next.from.text)?;
+            let is_below = rest.is_empty() || rest.starts_with(separator);
+            is_below.then_some((next, rest.to_owned()))
+        });
+        let Some((next, rest)) = next else { break };
+        found.to.text = format!("{}{rest}", next.to.text);
+        if rest.is_empty() {
+            add_renames(&mut found.rename, &next.rename);
+        }
+    }
+    found
+}
+
+/// Renames of the items of a module, followed by those of the module that took its place.
+fn add_renames(renames: &mut Vec<(String, String)>, then: &[(String, String)]) {
+    let new_name = |name: &str| {
+        let renamed = then.iter().find(|(old, _)| old == name);
+        renamed.map(|(_, new)| new.clone())
+    };
+    for (_, name) in renames.iter_mut() {
+        if let Some(new) = new_name(name) {
+            *name = new;
+        }
+    }
+    let own: BTreeSet<String> = renames.iter().map(|(old, _)| old.clone()).collect();
+    let others = then.iter().filter(|(old, _)| !own.contains(old));
+    renames.extend(others.cloned());
 }
 
 fn proposal(

@@ -287,6 +287,10 @@ impl<'a> Checker<'a> {
                     .text(&module.path)
                     .is_some_and(|text| carries_marker(&text, &manifest.id))
         });
+        // What was applied stays done wherever its target has gone since, and when another module comes to the old name.
+        if manifest.applied.is_recorded(entry) && (gone || self.has_come_since(&entry.from)) {
+            return true;
+        }
         // A package that goes on offering the moved module under its old name is done with it.
         let item = from.is_empty()
             && self.index.graphs().iter().any(|graph| {
@@ -296,6 +300,14 @@ impl<'a> Checker<'a> {
         // Without a shim, a name that is gone may as well be one that never was.
         let known = !from.is_empty() || manifest.applied.has(entry);
         known && gone && !item && !self.candidates(&entry.to).is_empty()
+    }
+
+    /// Whether an applied entry has brought something else to a name that another one had left.
+    pub(super) fn has_come_since(&self, name: &Name) -> bool {
+        self.manifests.iter().any(|manifest| {
+            let mut entries = manifest.entries.iter();
+            entries.any(|entry| entry.to.text == name.text && manifest.applied.is_recorded(entry))
+        })
     }
 
     fn single_source(

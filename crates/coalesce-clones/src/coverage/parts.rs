@@ -404,6 +404,12 @@ impl<'f> Reader<'f> {
         if is_import {
             return self.imports(range, range.0, found);
         }
+        if let Some(inside) = self.imports_for_type_checkers(range) {
+            for import in inside {
+                self.imports(import, import.0, found);
+            }
+            return;
+        }
         let empty = matches!(self.text(range).as_str(), "pass" | "..." | ";" | "");
         if empty {
             return;
@@ -422,6 +428,27 @@ impl<'f> Reader<'f> {
         };
         let plain = self.plain(kind, name, range);
         found.push(Part { binds, ..plain });
+    }
+
+    /// The import statements of an `if TYPE_CHECKING:` that has nothing else, and no other branch.
+    fn imports_for_type_checkers(&self, (first, end): Range) -> Option<Vec<Range>> {
+        let starts = |at: &u32| self.token(*at).is_some_and(|t| t.has(marks::STATEMENT));
+        let begin: Vec<u32> = (first + 1..end).filter(starts).collect();
+        let colon = begin.first()?.checked_sub(1)?;
+        let asked = (first + 1..colon)
+            .map(|at| self.word(at))
+            .collect::<String>();
+        let is_for_types = self.word(first) == "if"
+            && matches!(
+                asked.as_str(),
+                "TYPE_CHECKING" | "typing.TYPE_CHECKING" | "t.TYPE_CHECKING"
+            );
+        let is_import = |at: &u32| self.token(*at).is_some_and(|t| t.has(marks::IMPORT));
+        if !is_for_types || !begin.iter().all(is_import) {
+            return None;
+        }
+        let ends = begin.iter().skip(1).copied().chain([end]);
+        Some(begin.iter().copied().zip(ends).collect())
     }
 
     /// The names that a Python statement binds, those of statements inside of it included.

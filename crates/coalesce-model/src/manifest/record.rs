@@ -43,6 +43,12 @@ impl AppliedEntries {
         self.journal || self.lines.contains(&applied_line(entry))
     }
 
+    /// Whether the record itself says so of an entry as it is written: a journal knows manifests as a whole alone.
+    #[must_use]
+    pub fn is_recorded(&self, entry: &Entry) -> bool {
+        self.lines.contains(&applied_line(entry))
+    }
+
     /// Whether a removal was applied.
     #[must_use]
     pub fn has_removal(&self, removal: &Removal) -> bool {

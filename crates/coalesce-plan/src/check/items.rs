@@ -175,6 +175,18 @@ impl<'a> Checker<'a> {
         entry: &Entry,
         from: Option<&(&dyn LanguageGraph, FoundItem)>,
     ) -> bool {
+        let place = from.map(|(_, item)| &item.place);
+        let is_own_shim = |id: &String| *id == manifest.id;
+        let gone = match place {
+            None => true,
+            Some(ItemPlace::Shim(id)) => is_own_shim(id),
+            Some(ItemPlace::Reexport(_)) => false,
+            Some(ItemPlace::Defined) => self.has_come_since(&entry.from),
+        };
+        // As of modules: applied is applied, wherever it has gone since.
+        if gone && manifest.applied.is_recorded(entry) {
+            return true;
+        }
         let Some((graph, _)) = self.item(&entry.to) else {
             return false;
         };
@@ -182,9 +194,9 @@ impl<'a> Checker<'a> {
         if is_block(&entry.from) && manifest.applied.has(entry) {
             return true;
         }
-        match from.map(|(_, item)| &item.place) {
+        match place {
             None => manifest.applied.has(entry),
-            Some(ItemPlace::Shim(id)) => *id == manifest.id,
+            Some(ItemPlace::Shim(id)) => is_own_shim(id),
             Some(ItemPlace::Reexport(of)) => {
                 *of == entry.to.text || graph.canonical(&entry.to.text).as_ref() == Some(of)
             }

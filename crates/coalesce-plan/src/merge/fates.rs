@@ -50,6 +50,14 @@ impl Part<'_> {
         matches!(self.place.kind, PartKind::Function | PartKind::Class)
     }
 
+    /// Whether it makes a type of its own.
+    fn is_type(&self) -> bool {
+        matches!(
+            self.place.kind,
+            PartKind::Class | PartKind::Struct | PartKind::Enum | PartKind::Union | PartKind::Trait
+        )
+    }
+
     /// Whether it is an item that has a name and moves by it.
     pub fn is_definition(&self) -> bool {
         !matches!(
@@ -164,10 +172,17 @@ fn fate(merge: &Merge<'_>, pair: &Pair<'_>, part: &Part<'_>) -> Fate {
     let other = other.filter(|_| entry.is_renamed() && part.names.len() == 1);
     let new_name = |name: &String| (!part.names.contains(name)).then(|| name.clone());
     match (part.relation(), decision) {
-        (Relation::Same | Relation::Reworded, _) => match other {
+        // Under another name nothing else is the same: by what its users get of it, it is theirs to say.
+        (relation, None) if other.is_some() && !is_interchangeable(part, relation) => {
+            unique(merge, pair, part)
+        }
+        (Relation::Same | Relation::Reworded, None | Some(Choice::KeepInto)) => match other {
             Some(other) => Fate::Renamed(other.to_owned()),
             None => Fate::Covered { changed: false },
         },
+        (Relation::Same | Relation::Reworded, _) if other.is_none() => {
+            Fate::Covered { changed: false }
+        }
         (Relation::OnlyLeft, Some(Choice::KeepInto)) => Fate::Goes,
         (Relation::OnlyLeft, Some(Choice::KeepFrom)) if !part.names.is_empty() => Fate::Move(None),
         (_, Some(Choice::Rename(name))) if part.names.len() == 1 => Fate::Move(new_name(name)),
@@ -176,11 +191,17 @@ fn fate(merge: &Merge<'_>, pair: &Pair<'_>, part: &Part<'_>) -> Fate {
             Some(other) => Fate::Renamed(other.to_owned()),
             None => Fate::Covered { changed: true },
         },
-        (_, Some(Choice::KeepFrom)) if other.is_none() && !part.names.is_empty() => Fate::Supersede,
+        (_, Some(Choice::KeepFrom)) if other.is_some() => Fate::Move(None),
+        (_, Some(Choice::KeepFrom)) if !part.names.is_empty() => Fate::Supersede,
         (_, Some(_)) => Fate::Undecided,
         (_, None) if is_own(merge, pair, part) => Fate::Pending { unique: false },
         (_, None) => Fate::Undecided,
     }
+}
+
+/// Whether users of a thing get the same of one that reads like it and has another name. Two types are two, however alike.
+fn is_interchangeable(part: &Part<'_>, relation: Relation) -> bool {
+    matches!(relation, Relation::Same | Relation::Reworded) && !part.is_type()
 }
 
 /// What becomes of a thing that only the module which gives way has.

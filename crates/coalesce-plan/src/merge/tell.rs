@@ -132,11 +132,12 @@ fn message(pair: &Pair<'_>, part: &Part<'_>) -> String {
         _ => "has another signature and does something else",
     };
     let right = at(&pair.into.path, right);
-    format!("{names} {how} in `{into}` ({right}){}", differences(part))
+    let differences = differences(pair, part);
+    format!("{names} {how} in `{into}` ({right}){differences}")
 }
 
 /// What differs, most hurtful first.
-fn differences(part: &Part<'_>) -> String {
+fn differences(pair: &Pair<'_>, part: &Part<'_>) -> String {
     let mut found: Vec<(&str, &Difference)> = Vec::new();
     collect(part.entry, "", &mut found);
     for one in &part.impls {
@@ -150,11 +151,31 @@ fn differences(part: &Part<'_>) -> String {
     if found.len() > TOLD {
         told.push(format!("and {} more", found.len() - TOLD));
     }
+    told.extend(of_one_side(pair, part.entry));
     if told.is_empty() {
         String::new()
     } else {
         format!(": {}", told.join("; "))
     }
+}
+
+/// The members that one of the two alone has, as sentence fragments.
+fn of_one_side(pair: &Pair<'_>, entry: &Entry) -> Vec<String> {
+    let alone = |relation: Relation| {
+        let members = entry.members.iter();
+        let own = members.filter(|member| member.relation == relation);
+        let places = own.filter_map(|member| member.left.as_ref().or(member.right.as_ref()));
+        let names: Vec<String> = places.map(|place| format!("`{}`", place.name)).collect();
+        names.join(", ")
+    };
+    let sides = [
+        (&pair.from.name, alone(Relation::OnlyLeft)),
+        (&pair.into.name, alone(Relation::OnlyRight)),
+    ];
+    let sides = sides.into_iter().filter(|(_, names)| !names.is_empty());
+    sides
+        .map(|(module, names)| format!("`{module}` alone has {names}"))
+        .collect()
 }
 
 /// `name = "keep-into"`.
@@ -212,7 +233,7 @@ fn aspect(aspect: DifferenceAspect) -> &'static str {
 }
 
 /// What the reader should know of a part that goes on by another name or another text.
-fn said(pair: &Pair<'_>, part: &Part<'_>) -> Option<String> {
+fn said(merge: &Merge<'_>, pair: &Pair<'_>, part: &Part<'_>) -> Option<String> {
     let name = part.keys.join(", ");
     let left = at(&pair.from.path, part.place);
     let (from, into) = (&pair.from.name, &pair.into.name);
@@ -226,13 +247,29 @@ fn said(pair: &Pair<'_>, part: &Part<'_>) -> Option<String> {
         Fate::Covered { changed: true } => Some(format!(
             "`{name}` ({left}) gives way to that of `{into}`, which is not the same"
         )),
+        Fate::Move(None) if merge.decision(pair, &part.keys).is_none() => {
+            let right = part
+                .entry
+                .right
+                .as_ref()
+                .filter(|_| part.entry.is_renamed())?;
+            let choice = choice(pair, part);
+            Some(format!(
+                "`{name}` ({left}) comes beside `{}` of `{into}`, which reads much like it; `decide = {{ {choice} }}` \
+                 makes them one",
+                right.name
+            ))
+        }
         _ => None,
     }
 }
 
 /// What the reader should know: what goes, what has another name, what takes whose place.
 pub fn notes(merge: &Merge<'_>, pair: &Pair<'_>, parts: &[Part<'_>]) -> Vec<Finding> {
-    let mut notes: Vec<String> = parts.iter().filter_map(|part| said(pair, part)).collect();
+    let mut notes: Vec<String> = parts
+        .iter()
+        .filter_map(|part| said(merge, pair, part))
+        .collect();
     let goes = parts.iter().filter(|part| part.fate == Fate::Goes);
     let goes = goes.map(|part| {
         let line = part.place.lines.0;

@@ -105,12 +105,14 @@ pub fn captured(
     let place = block.extents.first().copied().unwrap_or(ByteSpan::empty(0));
     let brought = |binding: &crate::analysis::Binding| {
         let names = crate::names::Names::new(mapping.graph, target.module, &target.analysis);
-        let entity = names
-            .import(binding)
-            .zip(target.module)
-            .map(|((import, leaf), module)| mapping.graph.leaf_entity(module, import, leaf));
-        matches!(entity, Some(Entity::Item(module, item))
-            if mapping.items.index(module, &item) == Some(block.index))
+        let Some(((import, leaf), module)) = names.import(binding).zip(target.module) else {
+            return false;
+        };
+        // What the old module imports under a condition leads on to where that is from.
+        let written = import.full_name(leaf, mapping.graph.package_of(module));
+        written.is_some_and(|name| name == moved.change.from)
+            || matches!(mapping.graph.leaf_entity(module, import, leaf), Entity::Item(module, item)
+                if mapping.items.index(module, &item) == Some(block.index))
     };
     let bindings = target.analysis.bindings(0, &moved.name);
     if bindings.iter().any(|binding| !brought(binding)) {

@@ -238,6 +238,12 @@ fn still_used(left: &Left, name: &str) -> bool {
     })
 }
 
+/// Whether the plan has another text for what stands there: the whole name may be one that changes with its module.
+fn is_edited(plan: &LanguagePlan, path: &TreePath, span: ByteSpan) -> bool {
+    let edits = plan.edits.get(path).into_iter().flatten();
+    edits.into_iter().any(|edit| edit.span.contains(span))
+}
+
 fn set_elsewhere(
     texts: &dyn Texts,
     (full, new): (&str, &str),
@@ -273,7 +279,7 @@ fn set_elsewhere(
                     name: full.to_owned(),
                     why: format!("it is set for what stays; the moved definition reads `{new}`"),
                 });
-            } else if !stays {
+            } else if !stays && !is_edited(plan, path, span) {
                 edits
                     .entry(path.clone())
                     .or_default()

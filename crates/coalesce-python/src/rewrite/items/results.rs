@@ -50,7 +50,11 @@ pub(super) fn compare(
         }
         (was, is) if is_value(was) && is_value(is) => {
             let why = format!("`{from}` and `{to}` are not the same value");
-            decide(value(was), value(is), why)
+            match decide(value(was), value(is), why.clone()) {
+                // Whether users mind is nothing that a type tells, as it does of what functions give.
+                Results::Alike => Results::Unknown(why),
+                told => told,
+            }
         }
         _ => Results::Differ(format!("`{from}` and `{to}` are two kinds of thing")),
     }

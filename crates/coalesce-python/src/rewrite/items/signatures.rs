@@ -19,7 +19,7 @@ use super::{
 use crate::{
     analysis::{Analysis, Called, Definition, Use},
     facts::Spanned,
-    graph::Entity,
+    graph::{Entity, PythonGraph},
     names::Names,
     parser::parse_module,
     references::Mentions,
@@ -179,6 +179,8 @@ fn users_of(
                 used.retain(|span| !own.span.contains(*span));
             }
             users.add(&found.path, used, bases);
+            let offered = user.offered((mapping.graph, module), swap).map(|span| (found.path.clone(), span));
+            users.offered = users.offered.take().or(offered);
         }
     }
     users
@@ -238,6 +240,8 @@ struct Users {
     count: usize,
     /// The first class that is made of it.
     base: Option<(TreePath, ByteSpan)>,
+    /// The first package that offers it by an import: who uses it there may be elsewhere.
+    offered: Option<(TreePath, ByteSpan)>,
 }
 
 /// What of a file uses what is swapped.
@@ -261,7 +265,7 @@ impl Users {
     /// That they get something else from now on; nothing where there are none.
     fn unproven(&self, swap: &Swap, kind: UnprovenKind, why: String) -> Option<Unproven> {
         let why = format!("{why}{}", self.more());
-        let (path, span) = self.first.as_ref()?;
+        let (path, span) = self.first.as_ref().or(self.offered.as_ref())?;
         Some(Unproven {
             path: path.clone(),
             span: Some(*span),
@@ -613,6 +617,21 @@ impl<'a> User<'a> {
         let uses =
             uses.filter_map(|(number, at)| Some((self.names.analysis.uses.get(number)?, at)));
         uses.collect()
+    }
+
+    /// Where a package imports what is swapped by a public name, to offer it.
+    fn offered(&self, (graph, module): (&PythonGraph, usize), moved: &Swap) -> Option<ByteSpan> {
+        let is_package = self.path.file_name() == "__init__.py";
+        let imports = self.names.analysis.imports.iter().filter(|_| is_package);
+        let leaves = imports
+            .filter(|(import, _)| import.top_level)
+            .flat_map(|(import, _)| import.leaves.iter().map(move |leaf| (import, leaf)));
+        let mut offered = leaves.filter(|(import, leaf)| {
+            let entity = graph.leaf_entity(module, import, leaf);
+            !leaf.bound().starts_with('_')
+                && matches!(entity, Entity::Item(home, item) if home == moved.source && item == moved.item)
+        });
+        offered.next().map(|(_, leaf)| leaf.span)
     }
 
     fn calls(&self) -> &CallsOfFile<'a> {

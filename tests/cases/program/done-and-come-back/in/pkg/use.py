@@ -1,0 +1,3 @@
+from pkg.a import f
+
+print(f(1))

@@ -1,0 +1,3 @@
+from pkg.c import f
+
+print(f(1))

@@ -1,0 +1,5 @@
+import os
+
+
+def shell():
+    return os.environ.get("SHELL")

@@ -1,0 +1,3 @@
+from .a import LIMIT, run
+
+__all__ = ["LIMIT", "run"]

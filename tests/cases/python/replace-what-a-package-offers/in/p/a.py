@@ -1,0 +1,5 @@
+LIMIT = 4
+
+
+def run(x):
+    return x + 1

@@ -1,0 +1,5 @@
+LIMIT = 5
+
+
+def run(x):
+    return x * 2
