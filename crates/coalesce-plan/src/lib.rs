@@ -12,6 +12,7 @@ mod names;
 mod overlay;
 pub mod propose;
 mod prove;
+mod published;
 mod saved;
 
 pub use assemble::{Assembled, Operation, assemble};

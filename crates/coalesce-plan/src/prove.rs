@@ -7,14 +7,14 @@ use std::{
 
 use coalesce_index::{Cycle, cycles};
 use coalesce_model::{
-    Change, ChangeKind, Finding, Import, ImportTarget, KeptImport, Language, LanguageGraph,
-    Overlay, Refusal, Settings, Severity, Subject, Texts, TreePath, Unproven, UnprovenKind,
-    change::Renames, envelope::ChangedSignature, finding::codes,
+    Change, Finding, Import, ImportTarget, KeptImport, Language, LanguageGraph, Overlay, Refusal,
+    Settings, Severity, Texts, TreePath, Unproven, UnprovenKind, change::Renames,
+    envelope::ChangedSignature, finding::codes,
 };
 
 use rayon::prelude::*;
 
-use crate::{Operation, planned_tree};
+use crate::{Operation, planned_tree, published::Published};
 
 /// What the comparison showed.
 #[derive(Clone, Debug, Default)]
@@ -74,122 +74,13 @@ pub fn prove<L: Language>(
         proof.refusals.extend(found.refusals);
         proof.unproven.extend(found.unproven);
     }
-    proof.lost_names = lost_names(before, &after, changes, base);
-    proof.changed_signatures = changed_signatures(before, &after, changes, base);
+    let published = Published::new((before, &after), changes, base);
+    proof.lost_names = published.lost_names();
+    proof.changed_signatures = published.changed_signatures();
     proof.cycles_before = cycles(before);
     proof.cycles_after = cycles(&after);
     comparison.cycles(&mut proof);
     proof
-}
-
-/// Public names of packages that nobody can write any more, without those below a module that is gone itself.
-fn lost_names<G: LanguageGraph>(
-    before: &G,
-    after: &G,
-    changes: &[Change],
-    texts: &dyn Texts,
-) -> Vec<(String, Option<String>)> {
-    let separator = before.language().separator();
-    let (mut old, new) = (before.public_names(), after.public_names());
-    let members = changes
-        .iter()
-        .filter(|change| change.shim.is_none() && is_public_member(before, &old, change, texts));
-    let members: Vec<String> = members.map(|change| change.from.clone()).collect();
-    old.extend(members);
-    let lost: Vec<&String> = old.iter().filter(|name| !new.contains(*name)).collect();
-    let is_lost = |name: &str| lost.binary_search_by(|one| one.as_str().cmp(name)).is_ok();
-    let is_inside = |name: &str| {
-        let parent = parent_name(name, separator);
-        let mut around = std::iter::successors(parent, |name| parent_name(name, separator));
-        around.any(is_lost)
-    };
-    let renames = Renames::new(changes, separator);
-    let instead = |name: &str| {
-        let renamed = renames.renamed(name);
-        renamed.filter(|renamed| new.contains(renamed))
-    };
-    lost.iter()
-        .filter(|name| !is_inside(name) && before.is_published(name, texts))
-        .map(|name| ((*name).clone(), instead(name)))
-        .collect()
-}
-
-/// Public names of functions and classes that gave way to others which are called another way.
-fn changed_signatures<G: LanguageGraph>(
-    before: &G,
-    after: &G,
-    changes: &[Change],
-    texts: &dyn Texts,
-) -> Vec<ChangedSignature> {
-    let gives_way = |change: &&Change| {
-        matches!(
-            change.kind,
-            ChangeKind::Replace { .. } | ChangeKind::Supersede
-        )
-    };
-    if !changes.iter().any(|change| gives_way(&change)) {
-        return Vec::new();
-    }
-    let separator = before.language().separator();
-    let renames = Renames::new(changes.iter().filter(gives_way), separator);
-    let superseded: BTreeMap<&str, &str> = changes
-        .iter()
-        .filter(|change| change.kind == ChangeKind::Supersede)
-        .map(|change| (change.to.as_str(), change.from.as_str()))
-        .collect();
-    let stands_in = |definition: &str| match superseded.get(definition) {
-        Some(from) => Some((*from).to_owned()),
-        None => {
-            let (change, _) = renames.nearest(definition)?;
-            (change.kind != ChangeKind::Supersede)
-                .then(|| renames.renamed(definition))
-                .flatten()
-        }
-    };
-    let (names, pairs): (Vec<String>, Vec<(String, String)>) = before
-        .public_names()
-        .into_iter()
-        .filter_map(|name| {
-            let definition = before.definition_of(&name)?;
-            let instead = before.definition_of(&stands_in(&definition)?)?;
-            before
-                .is_published(&name, texts)
-                .then_some((name, (definition, instead)))
-        })
-        .unzip();
-    let public = after.public_names();
-    let apart = before.signatures_apart(&pairs, changes, texts);
-    let found = names.into_iter().zip(apart).filter_map(|(name, apart)| {
-        let (before, after) = apart?;
-        let now = match public.contains(&name) {
-            true => name.clone(),
-            false => renames.renamed(&name).filter(|now| public.contains(now))?,
-        };
-        Some(ChangedSignature {
-            name,
-            now,
-            before,
-            after,
-        })
-    });
-    found.collect()
-}
-
-/// Whether a change is of a member of a public type that others can write.
-fn is_public_member<G: LanguageGraph>(
-    before: &G,
-    public: &BTreeSet<String>,
-    change: &Change,
-    texts: &dyn Texts,
-) -> bool {
-    let of = parent_name(&change.from, before.language().separator());
-    change.subject == Subject::Item
-        && of.is_some_and(|of| public.contains(of))
-        && before.has_public_member(&change.from, texts)
-}
-
-fn parent_name<'n>(name: &'n str, separator: &str) -> Option<&'n str> {
-    name.rsplit_once(separator).map(|(parent, _)| parent)
 }
 
 /// The planned tree, resolved.

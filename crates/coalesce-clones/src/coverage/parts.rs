@@ -414,6 +414,11 @@ impl<'f> Reader<'f> {
         if empty {
             return;
         }
+        found.push(self.python_part(range));
+    }
+
+    /// What a Python statement is that neither imports nor defines by a block.
+    fn python_part(&self, range: Range) -> Part {
         let binds = self.python_binds(range);
         let compound = (range.0 + 1..range.1)
             .any(|at| self.token(at).is_some_and(|t| t.has(marks::STATEMENT)));
@@ -427,7 +432,7 @@ impl<'f> Reader<'f> {
             _ => String::new(),
         };
         let plain = self.plain(kind, name, range);
-        found.push(Part { binds, ..plain });
+        Part { binds, ..plain }
     }
 
     /// The import statements of an `if TYPE_CHECKING:` that has nothing else, and no other branch.

@@ -176,15 +176,7 @@ impl<'a> Checker<'a> {
         from: Option<&(&dyn LanguageGraph, FoundItem)>,
     ) -> bool {
         let place = from.map(|(_, item)| &item.place);
-        let is_own_shim = |id: &String| *id == manifest.id;
-        let gone = match place {
-            None => true,
-            Some(ItemPlace::Shim(id)) => is_own_shim(id),
-            Some(ItemPlace::Reexport(_)) => false,
-            Some(ItemPlace::Defined) => self.has_come_since(&entry.from),
-        };
-        // As of modules: applied is applied, wherever it has gone since.
-        if gone && manifest.applied.is_recorded(entry) {
+        if manifest.applied.is_recorded(entry) && self.is_gone(manifest, entry, place) {
             return true;
         }
         let Some((graph, _)) = self.item(&entry.to) else {
@@ -196,11 +188,22 @@ impl<'a> Checker<'a> {
         }
         match place {
             None => manifest.applied.has(entry),
-            Some(ItemPlace::Shim(id)) => is_own_shim(id),
+            Some(ItemPlace::Shim(id)) => *id == manifest.id,
             Some(ItemPlace::Reexport(of)) => {
                 *of == entry.to.text || graph.canonical(&entry.to.text).as_ref() == Some(of)
             }
             Some(ItemPlace::Defined) => false,
+        }
+    }
+
+    /// Whether what an applied entry was about is not at its old name any more: as of modules, applied is applied, wherever
+    /// it has gone since.
+    fn is_gone(&self, manifest: &Manifest, entry: &Entry, place: Option<&ItemPlace>) -> bool {
+        match place {
+            None => true,
+            Some(ItemPlace::Shim(id)) => *id == manifest.id,
+            Some(ItemPlace::Reexport(_)) => false,
+            Some(ItemPlace::Defined) => self.has_come_since(&entry.from),
         }
     }
 

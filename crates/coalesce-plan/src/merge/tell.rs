@@ -110,19 +110,13 @@ fn at(path: &TreePath, place: &Place) -> String {
 }
 
 fn message(pair: &Pair<'_>, part: &Part<'_>) -> String {
-    let (from, into) = (&pair.from.name, &pair.into.name);
-    let names = match part.names.as_slice() {
-        [] => format!("`{}`", part.place.name),
-        names => {
-            let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-            names.join(", ")
-        }
-    };
+    let names: Vec<String> = part.names.iter().map(|name| format!("`{name}`")).collect();
     let Some(right) = &part.entry.right else {
-        return match part.names.as_slice() {
-            [] => format!("{names} stands in `{from}` alone, and binds nothing that could move"),
-            _ => format!("{names} is special to `{from}`, and `{into}` has none"),
-        };
+        return message_of_one_side(pair, part, &names);
+    };
+    let names = match names.as_slice() {
+        [] => format!("`{}`", part.place.name),
+        names => names.join(", "),
     };
     let how = match part.entry.relation {
         Relation::Conflicting => "means another thing",
@@ -131,9 +125,24 @@ fn message(pair: &Pair<'_>, part: &Part<'_>) -> String {
         Relation::ChangedBody | Relation::Same | Relation::Reworded => "does something else",
         _ => "has another signature and does something else",
     };
-    let right = at(&pair.into.path, right);
+    let (into, right) = (&pair.into.name, at(&pair.into.path, right));
     let differences = differences(pair, part);
     format!("{names} {how} in `{into}` ({right}){differences}")
+}
+
+/// Of what the module that gives way has alone.
+fn message_of_one_side(pair: &Pair<'_>, part: &Part<'_>, names: &[String]) -> String {
+    let (from, into) = (&pair.from.name, &pair.into.name);
+    match names {
+        [] => format!(
+            "`{}` stands in `{from}` alone, and binds nothing that could move",
+            part.place.name
+        ),
+        names => format!(
+            "{} is special to `{from}`, and `{into}` has none",
+            names.join(", ")
+        ),
+    }
 }
 
 /// What differs, most hurtful first.

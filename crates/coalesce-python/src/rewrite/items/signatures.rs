@@ -179,7 +179,9 @@ fn users_of(
                 used.retain(|span| !own.span.contains(*span));
             }
             users.add(&found.path, used, bases);
-            let offered = user.offered((mapping.graph, module), swap).map(|span| (found.path.clone(), span));
+            let offered = user
+                .offered((mapping.graph, module), swap)
+                .map(|span| (found.path.clone(), span));
             users.offered = users.offered.take().or(offered);
         }
     }
