@@ -25,18 +25,7 @@ use crate::{
 pub fn worth(class: &Duplicate) -> f32 {
     let sought = if class.gpu { 1.5 } else { 1.0 };
     if let (Chapter::Product | Chapter::Next, Some(measure)) = (class.chapter, class.measure) {
-        let plain = measure.share * measure.share / (1.0 + measure.breaks / FEW_BREAKS);
-        let decides = if measure.decisions < 1.0 { WIRING } else { 1.0 };
-        let near = twins::are_in_one_package(&class.members);
-        let near = if near { 1.0 } else { ACROSS_PACKAGES };
-        let places = class.members.len();
-        let likely = class.likelihood.map_or(1.0, |pair| together(pair, places));
-        let own = if are_operations(class) {
-            OPERATIONS
-        } else {
-            1.0
-        };
-        return measure.gain(places).sqrt() * plain * decides * near * own * likely * sought;
+        return worth_of_one_text(class, measure) * sought;
     }
     if let (Some(merging), false) = (class.merging(), class.kind == DuplicateKind::Idiom) {
         return merging * class.likelihood.unwrap_or(WHOLE) * sought;
@@ -48,6 +37,19 @@ pub fn worth(class: &Duplicate) -> f32 {
     };
     let likely = likely.min(SURE);
     (class.removable_lines as f32).sqrt() * likely / (1.0 - likely) * sought
+}
+
+/// What acting on a class is worth that is plainly one text.
+fn worth_of_one_text(class: &Duplicate, measure: Measure) -> f32 {
+    let weight = |is_so: bool, weight: f32| if is_so { weight } else { 1.0 };
+    let plain = measure.share * measure.share / (1.0 + measure.breaks / FEW_BREAKS);
+    let decides = weight(measure.decisions < 1.0, WIRING);
+    let far = !twins::are_in_one_package(&class.members);
+    let near = weight(far, ACROSS_PACKAGES);
+    let own = weight(are_operations(class), OPERATIONS);
+    let places = class.members.len();
+    let likely = class.likelihood.map_or(1.0, |pair| together(pair, places));
+    measure.gain(places).sqrt() * plain * decides * near * own * likely
 }
 
 /// With so many places where texts part, to merge them is worth half.
@@ -130,15 +132,21 @@ struct ByPath<'d> {
 /// same files, if these are several: whoever merges one of them sees to the others. What is plainly one text itself goes with no class that is a
 /// relative of a relative.
 pub fn name_families(classes: &mut [Duplicate]) {
+    let heads = heads_of_families(classes);
+    let id = |head: Option<usize>| Some(classes.get(head?)?.id.clone());
+    let heads: Vec<Option<String>> = heads.into_iter().map(id).collect();
+    for (class, head) in classes.iter_mut().zip(heads) {
+        class.inside = head.or(class.inside.take());
+    }
+}
+
+/// For each class the one that comes first of its family, where another one does.
+fn heads_of_families(classes: &[Duplicate]) -> Vec<Option<usize>> {
     let by_path = ByPath::new(classes);
     let names = ByName::new(classes);
     let files = ByFiles::new(classes);
     let mut heads: Vec<Option<usize>> = Vec::with_capacity(classes.len());
     for (at, class) in classes.iter().enumerate() {
-        if !is_head(class) {
-            heads.push(None);
-            continue;
-        }
         let is_plain = matches!(class.chapter, Chapter::Product | Chapter::Next);
         let before = by_path.relatives(at, class).into_iter();
         let before = before.chain(names.relatives(at, class));
@@ -147,13 +155,10 @@ pub fn name_families(classes: &mut [Duplicate]) {
             Some(head) => (!is_plain).then_some(*head),
             None => Some(other),
         });
-        heads.push(head.min());
+        let head = head.min().filter(|_| is_head(class));
+        heads.push(head);
     }
-    let id = |head: Option<usize>| Some(classes.get(head?)?.id.clone());
-    let heads: Vec<Option<String>> = heads.into_iter().map(id).collect();
-    for (class, head) in classes.iter_mut().zip(heads) {
-        class.inside = head.or(class.inside.take());
-    }
+    heads
 }
 
 /// A name that more functions have is everybody's.
