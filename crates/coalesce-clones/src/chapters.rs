@@ -26,7 +26,8 @@ pub enum Chapter {
     Alike,
     /// The same with changes in each file of a family: one a model, one a chip, one a version.
     Variants,
-    /// What the language asks for more than once: by a trait, for what waits and what does not.
+    /// What the language asks for more than once: by a trait, for what waits and what does not, for each of several
+    /// conditions.
     Asked,
     /// What runs on a device, with changes.
     Kernels,
@@ -154,7 +155,12 @@ impl Chapter {
     /// Where a class of what the program does, as likely duplicated, belongs by what its texts are to each other.
     fn of_texts(members: &[Member], places: &[Place<'_>], known: (&Measure, f32)) -> Self {
         let (measure, _) = known;
-        if !is_plainly_one(places, known) || !is_work(places) || is_interface(places, measure) {
+        if twins::are_alternatives(places) {
+            Self::Asked
+        } else if !is_plainly_one(places, known)
+            || !is_work(places)
+            || is_interface(places, measure)
+        {
             Self::Alike
         } else if twins::are_asked_of_traits(places) || twins::are_by_mutability(places) {
             Self::Asked

@@ -62,6 +62,12 @@ const PAIRS: [(&str, &str); 45] = [
     ("any", "all"),
     ("floor", "ceil"),
 ];
+/// Words for what is done to one or two values: each is a thing of its own, however alike its texts.
+const OPERATORS: [&str; 28] = [
+    "add", "sub", "mul", "div", "mod", "rem", "pow", "inc", "dec", "neg", "abs", "eq", "ne", "lt",
+    "le", "gt", "ge", "min", "max", "minimum", "maximum", "nanmin", "nanmax", "and", "or", "xor",
+    "floor", "ceil",
+];
 /// What turns a word into its opposite.
 const PREFIXES: [&str; 3] = ["un", "de", "dis"];
 
@@ -75,6 +81,14 @@ pub fn are_opposite(a: &str, b: &str) -> bool {
 #[must_use]
 pub fn are_sides(a: &str, b: &str) -> bool {
     differ_only_in(a, b, |one, other| is_among(&SIDES, one, other))
+}
+
+/// Whether two names differ, and only in what is done to values.
+#[must_use]
+pub fn are_operators(a: &str, b: &str) -> bool {
+    differ_only_in(a, b, |one, other| {
+        OPERATORS.contains(&one) && OPERATORS.contains(&other)
+    })
 }
 
 fn differ_only_in(a: &str, b: &str, differ: fn(&str, &str) -> bool) -> bool {
@@ -171,6 +185,20 @@ mod tests {
         ];
         for (a, b, expected) in cases {
             assert_eq!(are_opposite(a, b), expected, "{a} {b}");
+        }
+    }
+
+    #[test]
+    fn operators_are_told_from_other_words() {
+        let cases = [
+            ("complex_ge_impl", "complex_lt_impl", true),
+            ("atomicAdd", "atomicSub", true),
+            ("add_row", "add_row", false),
+            ("add_row", "sub_rows", false),
+            ("read_max", "write_max", false),
+        ];
+        for (a, b, expected) in cases {
+            assert_eq!(are_operators(a, b), expected, "{a} {b}");
         }
     }
 

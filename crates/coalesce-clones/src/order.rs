@@ -11,6 +11,7 @@ use crate::{
     common,
     likelihood::together,
     merging::Measure,
+    opposites,
     report::{Duplicate, Member},
     source, twins,
 };
@@ -24,13 +25,7 @@ use crate::{
 pub fn worth(class: &Duplicate) -> f32 {
     let sought = if class.gpu { 1.5 } else { 1.0 };
     if let (Chapter::Product | Chapter::Next, Some(measure)) = (class.chapter, class.measure) {
-        let plain = measure.share * measure.share / (1.0 + measure.breaks / FEW_BREAKS);
-        let decides = if measure.decisions < 1.0 { WIRING } else { 1.0 };
-        let near = twins::are_in_one_package(&class.members);
-        let near = if near { 1.0 } else { ACROSS_PACKAGES };
-        let places = class.members.len();
-        let likely = class.likelihood.map_or(1.0, |pair| together(pair, places));
-        return measure.gain(places).sqrt() * plain * decides * near * likely * sought;
+        return worth_of_one_text(class, measure) * sought;
     }
     if let (Some(merging), false) = (class.merging(), class.kind == DuplicateKind::Idiom) {
         return merging * class.likelihood.unwrap_or(WHOLE) * sought;
@@ -44,12 +39,27 @@ pub fn worth(class: &Duplicate) -> f32 {
     (class.removable_lines as f32).sqrt() * likely / (1.0 - likely) * sought
 }
 
+/// What acting on a class is worth that is plainly one text.
+fn worth_of_one_text(class: &Duplicate, measure: Measure) -> f32 {
+    let weight = |is_so: bool, weight: f32| if is_so { weight } else { 1.0 };
+    let plain = measure.share * measure.share / (1.0 + measure.breaks / FEW_BREAKS);
+    let decides = weight(measure.decisions < 1.0, WIRING);
+    let far = !twins::are_in_one_package(&class.members);
+    let near = weight(far, ACROSS_PACKAGES);
+    let own = weight(are_operations(class), OPERATIONS);
+    let places = class.members.len();
+    let likely = class.likelihood.map_or(1.0, |pair| together(pair, places));
+    measure.gain(places).sqrt() * plain * decides * near * own * likely
+}
+
 /// With so many places where texts part, to merge them is worth half.
 const FEW_BREAKS: f32 = 8.0;
 /// What is in several packages needs one that all depend on.
 const ACROSS_PACKAGES: f32 = 0.6;
 /// What only hands things on is merged less gladly than what decides something.
 const WIRING: f32 = 0.7;
+/// Operations that are written alike, one function each, are merged by who is at them anyway.
+const OPERATIONS: f32 = 0.6;
 /// The most that a likelihood counts as.
 const SURE: f32 = 0.95;
 /// The likelihood of what nobody has measured.
@@ -118,31 +128,37 @@ struct ByPath<'d> {
 }
 
 /// Names for what is left of a family the class that comes first of it: one that shares a place with it, overlaps it
-/// in all of its places, or has functions of its own name in other files. What is plainly one text itself goes with no
-/// class that is a relative of a relative.
+/// in all of its places, stands in all of its own, has functions of its own name in other files, or stands in the very
+/// same files, if these are several: whoever merges one of them sees to the others. What is plainly one text itself goes with no class that is a
+/// relative of a relative.
 pub fn name_families(classes: &mut [Duplicate]) {
-    let by_path = ByPath::new(classes);
-    let names = ByName::new(classes);
-    let mut heads: Vec<Option<usize>> = Vec::with_capacity(classes.len());
-    for (at, class) in classes.iter().enumerate() {
-        if !is_head(class) {
-            heads.push(None);
-            continue;
-        }
-        let is_plain = matches!(class.chapter, Chapter::Product | Chapter::Next);
-        let before = by_path.relatives(at, class).into_iter();
-        let before = before.chain(names.relatives(at, class));
-        let head = before.filter_map(|other| match heads.get(other)? {
-            Some(head) => (!is_plain).then_some(*head),
-            None => Some(other),
-        });
-        heads.push(head.min());
-    }
+    let heads = heads_of_families(classes);
     let id = |head: Option<usize>| Some(classes.get(head?)?.id.clone());
     let heads: Vec<Option<String>> = heads.into_iter().map(id).collect();
     for (class, head) in classes.iter_mut().zip(heads) {
         class.inside = head.or(class.inside.take());
     }
+}
+
+/// For each class the one that comes first of its family, where another one does.
+fn heads_of_families(classes: &[Duplicate]) -> Vec<Option<usize>> {
+    let by_path = ByPath::new(classes);
+    let names = ByName::new(classes);
+    let files = ByFiles::new(classes);
+    let mut heads: Vec<Option<usize>> = Vec::with_capacity(classes.len());
+    for (at, class) in classes.iter().enumerate() {
+        let is_plain = matches!(class.chapter, Chapter::Product | Chapter::Next);
+        let before = by_path.relatives(at, class).into_iter();
+        let before = before.chain(names.relatives(at, class));
+        let before = before.chain(files.relatives(at, class));
+        let head = before.filter_map(|other| match heads.get(other)? {
+            Some(head) => (!is_plain).then_some(*head),
+            None => Some(other),
+        });
+        let head = head.min().filter(|_| is_head(class));
+        heads.push(head);
+    }
+    heads
 }
 
 /// A name that more functions have is everybody's.
@@ -172,19 +188,55 @@ impl ByName {
     }
 }
 
+/// Classes of several files, by these files.
+struct ByFiles<'d>(FxHashMap<BTreeSet<&'d TreePath>, Vec<usize>>);
+
+impl<'d> ByFiles<'d> {
+    fn new(classes: &'d [Duplicate]) -> Self {
+        let mut files: FxHashMap<BTreeSet<&TreePath>, Vec<usize>> = FxHashMap::default();
+        for (at, class) in classes.iter().enumerate() {
+            let own = files_of(class);
+            if own.len() > 1 && is_head(class) {
+                files.entry(own).or_default().push(at);
+            }
+        }
+        Self(files)
+    }
+
+    /// Those before a class that stand in its files, and in no others.
+    fn relatives(&self, at: usize, class: &Duplicate) -> Vec<usize> {
+        let same = self.0.get(&files_of(class));
+        let same = same.map_or(&[][..], Vec::as_slice).iter().copied();
+        same.take_while(|other| *other < at).collect()
+    }
+}
+
+fn files_of(class: &Duplicate) -> BTreeSet<&TreePath> {
+    class.members.iter().map(|member| &member.path).collect()
+}
+
+/// The names of the members of a class, without what they stand in.
+fn last_names(class: &Duplicate) -> impl Iterator<Item = &str> {
+    let separator = class.language.separator();
+    let last = move |item: &str| item.rfind(separator).map_or(0, |at| at + separator.len());
+    let names = class.members.iter().map(|member| member.item.as_str());
+    names.map(move |item| item.get(last(item)..).unwrap_or(""))
+}
+
+/// Whether the names of functions differ, and only in which operation they are.
+fn are_operations(class: &Duplicate) -> bool {
+    let names: BTreeSet<&str> = last_names(class).collect();
+    let mut names = names.into_iter();
+    let first = names.next().unwrap_or("");
+    let mut others = names.peekable();
+    class.kind == DuplicateKind::Function
+        && others.peek().is_some()
+        && others.all(|other| opposites::are_operators(first, other))
+}
+
 /// The one name of the functions of a class, where few functions have it.
 fn own_name(class: &Duplicate) -> Option<&str> {
-    let last = |member: &'_ Member| -> usize {
-        let separator = class.language.separator();
-        member
-            .item
-            .rfind(separator)
-            .map_or(0, |at| at + separator.len())
-    };
-    let mut names = class
-        .members
-        .iter()
-        .map(|member| member.item.get(last(member)..).unwrap_or(""));
+    let mut names = last_names(class);
     let first = names.next()?;
     let is_own = || common::namesakes(class.language, source::id_of(first.as_bytes())) <= OWN_NAME;
     let is_function = class.kind == DuplicateKind::Function && !first.is_empty();
@@ -270,7 +322,24 @@ impl<'d> ByPath<'d> {
             let other = other.filter(|other| is_head(other) && other.kind == class.kind);
             other.is_some_and(|other| *shares || overlap_throughout(class, other))
         });
-        near.into_iter().map(|(other, _)| other).collect()
+        let mut near: Vec<usize> = near.into_iter().map(|(other, _)| other).collect();
+        near.extend(self.within(at, class));
+        near
+    }
+
+    /// Classes before one that have a place in each of its places: it is the same work once more, with what is around it.
+    fn within(&self, at: usize, class: &Duplicate) -> Vec<usize> {
+        let inner = |member: &Member| -> BTreeSet<usize> {
+            let places = self.of(member).iter().filter(|place| {
+                let is_inside = member.lines.0 <= place.lines.0 && place.lines.1 <= member.lines.1;
+                place.class < at && is_inside
+            });
+            places.map(|place| place.class).collect()
+        };
+        let each = class.members.iter().map(inner);
+        let both = each.reduce(|all, own| &all & &own).unwrap_or_default();
+        let is_told = |at: &usize| self.classes.get(*at).is_some_and(is_head);
+        both.into_iter().filter(is_told).collect()
     }
 
     /// How many lines may stand out: of passages a line or two where a longer list of places comes first.
@@ -432,6 +501,34 @@ mod tests {
             ]),
             told(&[None, Some("0"), None])
         );
+        // Nor is it told with what has its work in other files: in the very same ones it is.
+        let others = [("a.py", (20, 29)), ("b.py", (20, 29))];
+        assert_eq!(
+            heads(vec![
+                first(),
+                function(1, Chapter::Product, &others),
+                function(2, Chapter::Product, &[others[0], ("e.py", (1, 9))]),
+                function(
+                    3,
+                    Chapter::Product,
+                    &[("a.py", (30, 39)), ("a.py", (40, 49))]
+                ),
+            ]),
+            told(&[None, Some("0"), None, None])
+        );
+        // What stands around a place of it in all of its own goes with it, whatever its kind.
+        assert_eq!(
+            heads(vec![
+                function(0, Chapter::Product, &[a, b, c]),
+                placed(
+                    1,
+                    DuplicateKind::Class,
+                    Chapter::Product,
+                    &[("a.py", (1, 20)), ("c.py", (1, 20))],
+                ),
+            ]),
+            told(&[None, Some("0")])
+        );
         // Another kind says another thing.
         assert_eq!(
             heads(vec![
@@ -443,6 +540,20 @@ mod tests {
     }
 
     #[test]
+    fn functions_that_differ_in_their_operation_are_told_later() {
+        let named = |one: &str, other: &str| {
+            let mut class = class(0, 900.0, None);
+            for (member, name) in class.members.iter_mut().zip([one, other]) {
+                member.item = name.to_owned();
+            }
+            class
+        };
+        let [operations, others] = [named("M.min", "M.max"), named("M.read", "M.fill")];
+        assert!(worth(&operations) < worth(&others));
+        assert!((worth(&named("M.min", "N.min")) - worth(&others)).abs() < f32::EPSILON);
+    }
+
+    #[test]
     fn passages_that_overlap_in_all_places_are_told_once() {
         let block = |id, places: &[At]| placed(id, DuplicateKind::Block, Chapter::Alike, places);
         let cases: [(&[At], Option<&str>); 4] = [
@@ -451,7 +562,10 @@ mod tests {
                 &[("a.py", (8, 20)), ("b.py", (48, 60)), ("c.py", (1, 13))],
                 Some("0"),
             ),
-            (&[("a.py", (19, 40)), ("b.py", (59, 80))], None),
+            (
+                &[("a.py", (19, 40)), ("b.py", (59, 80)), ("d.py", (1, 22))],
+                None,
+            ),
             (&[("a.py", (8, 20)), ("c.py", (48, 60))], None),
         ];
         for (places, expected) in cases {

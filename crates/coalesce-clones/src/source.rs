@@ -207,6 +207,11 @@ impl Unit {
     }
 }
 
+/// A unit, and those around it, from the inside out.
+pub fn outwards<'f>(file: &'f SourceFile, unit: &'f Unit) -> impl Iterator<Item = &'f Unit> {
+    std::iter::successors(Some(unit), |unit| file.units.get(unit.parent? as usize))
+}
+
 /// One file, ready to be compared.
 #[derive(Clone, Debug)]
 pub struct SourceFile {

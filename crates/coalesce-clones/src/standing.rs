@@ -8,7 +8,7 @@ use crate::{
     compiled_for_tests::{self, TestFiles},
     corpus,
     merging::Place,
-    source::{SourceFile, Unit},
+    source::{self, SourceFile, Unit},
 };
 
 /// What authors write beside a copy of something that they name; in lower case.
@@ -113,16 +113,20 @@ fn is_test(file: &SourceFile, unit: &Unit) -> bool {
     if file.language != LanguageKind::Rust {
         return false;
     }
-    if matches!(unit.kind, UnitKind::Function | UnitKind::Method) {
-        return has_test_attribute(file, unit);
+    // What stands in a test is of this test: a passage of it, and a function that it has for itself.
+    let mut around = source::outwards(file, unit).filter(|unit| is_function(unit));
+    if around.any(|around| has_test_attribute(file, around)) {
+        return true;
     }
-    let inside = |other: &&Unit| {
-        let is_function = matches!(other.kind, UnitKind::Function | UnitKind::Method);
-        is_function && unit.first <= other.first && other.end <= unit.end
-    };
+    let inside =
+        |other: &&Unit| is_function(other) && unit.first <= other.first && other.end <= unit.end;
     let functions: Vec<&Unit> = file.units.iter().filter(inside).collect();
     let tests = functions.iter().filter(|own| has_test_attribute(file, own));
     2 * tests.count() > functions.len()
+}
+
+const fn is_function(unit: &Unit) -> bool {
+    matches!(unit.kind, UnitKind::Function | UnitKind::Method)
 }
 
 /// Whether `#[test]`, `#[tokio::test]` or the like stands before a function.

@@ -10,7 +10,7 @@ use crate::{
     merging::Place,
     opposites,
     report::Member,
-    source::{ASSEMBLY, SourceFile, Token, Unit},
+    source::{self, ASSEMBLY, SourceFile, Token, Unit},
     standing,
 };
 
@@ -187,6 +187,19 @@ pub fn are_by_mutability(places: &[Place<'_>]) -> bool {
     places.iter().all(is_rust) && ways.any(|other| Some(other) != first)
 }
 
+/// Whether they are one function for several conditions: of one name in one scope, of which a program has one at a
+/// time. Kernels may have several, for other parameters.
+pub fn are_alternatives(places: &[Place<'_>]) -> bool {
+    let scope = |(file, unit): &Place<'_>| {
+        let is_function = matches!(unit.kind, UnitKind::Function | UnitKind::Method);
+        let is_single = file.language != LanguageKind::Kernel && unit.name != 0;
+        (is_function && is_single).then(|| (file.path.clone(), unit.parent, unit.name))
+    };
+    let mut scopes = places.iter().map(scope);
+    let first = scopes.next().flatten();
+    first.is_some() && scopes.all(|other| other == first)
+}
+
 /// Whether some are what a trait does by default, and others what a type of it does in its place: it differs on purpose.
 pub fn are_default_and_override(places: &[Place<'_>]) -> bool {
     let (defaults, others): (Vec<Option<&str>>, Vec<Option<&str>>) = places
@@ -283,13 +296,8 @@ pub fn is_for_device(file: &SourceFile, unit: &Unit) -> bool {
     let is_inside = |other: &&Unit| unit.first < other.first && other.end <= unit.end;
     let mut inside = file.units.iter().filter(is_inside);
     file.language == LanguageKind::Kernel
-        || outwards(file, unit).any(|unit| says_device(file, unit))
+        || source::outwards(file, unit).any(|unit| says_device(file, unit))
         || inside.any(|unit| says_device(file, unit))
-}
-
-/// A unit, and those around it.
-fn outwards<'f>(file: &'f SourceFile, unit: &'f Unit) -> impl Iterator<Item = &'f Unit> {
-    std::iter::successors(Some(unit), |unit| file.units.get(unit.parent? as usize))
 }
 
 /// Whether attributes or decorators of a unit say so.

@@ -495,6 +495,73 @@ fn what_names_and_heads_give_a_reason_for_is_told_behind_what_has_none() {
     }
 }
 
+#[test]
+fn functions_of_one_name_in_one_scope_are_there_under_conditions() {
+    let cases = [
+        ("if FAST:\n    def walk", "else:\n    def walk", "asked"),
+        ("if FAST:\n    def walk", "else:\n    def flood", "product"),
+    ];
+    let body = |text: &str| {
+        text.replace("\n    ", "\n        ")
+            .replacen("    ", "        ", 1)
+    };
+    for (one, two, expected) in cases {
+        let other = body(WALK).replace("seen.add(step)", "seen.add(step + 1)");
+        let files = format!(
+            "//- src/a.py\n{one}(grid, start):\n{}{two}(grid, start):\n{other}",
+            body(WALK).trim_end_matches(' ')
+        );
+        let found = report(&files);
+        let chapters: Vec<&str> = found
+            .duplicates
+            .iter()
+            .map(|class| class.chapter.as_str())
+            .collect();
+        assert_eq!(chapters, [expected], "{one}, {two}: {files}");
+    }
+}
+
+#[test]
+fn what_stands_in_a_test_is_of_this_test() {
+    let work = "        let mut steps = Vec::new();
+        for edge in graph.edges_of(node) {
+            if edge.weight() > limit {
+                continue;
+            }
+            let cost = edge.weight() * graph.scale(edge.to());
+            total += cost;
+            steps.push((edge.to(), cost));
+            if total > graph.budget() {
+                return Err(Overrun { node, total });
+            }
+        }
+        Ok(steps)
+";
+    for (attribute, expected) in [("#[test]", "tests"), ("#[inline]", "product")] {
+        let file = |name: &str, inner: &str| {
+            format!(
+                "{attribute}\nfn {name}() {{\n    fn {inner}(graph: &Graph, node: Node, limit: f32) -> Steps {{\n        let mut total = 0.0;\n{work}    }}\n    {inner}(&GRAPH, Node(1), 2.0);\n}}\n"
+            )
+        };
+        let files = format!(
+            "//- src/a.rs\n{}{}",
+            file("reaches", "visit"),
+            file("stays", "follow")
+        );
+        let found = report(&files);
+        let chapters: Vec<&str> = found
+            .duplicates
+            .iter()
+            .map(|class| class.chapter.as_str())
+            .collect();
+        assert!(
+            !chapters.is_empty() && chapters.iter().all(|own| *own == expected),
+            "{attribute}: {:?}",
+            told(&found)
+        );
+    }
+}
+
 /// Calls of GPU libraries in line: the package, its role, and a text that has it.
 type InLine = (&'static str, &'static str, &'static str);
 

@@ -50,8 +50,8 @@ const CHAPTERS: [(&str, &str, &str); 14] = [
     (
         "asked",
         "Asked for by the language",
-        "A trait or a macro wants it for each type, one stands in place of a default, or one waits or changes what it is \
-         given and the other does not.",
+        "A trait or a macro wants it for each type, one stands in place of a default, one waits or changes what it is \
+         given and the other does not, or each is there under a condition of its own.",
     ),
     (
         "kernels",

@@ -125,8 +125,8 @@ pub struct DuplicateEntry {
     /// beside it speaks of the other copy, or one is deprecated), `programs` (that each stand alone), `tests`, `examples`, `generated` or `vendored`.
     pub chapter: String,
     /// The id of the class that it is told with: a larger one in whose members all of its members stand, or the first of
-    /// a family of which it is another part (they share a place, overlap, or have functions of one rare name). `null`
-    /// where there is none.
+    /// a family of which it is another part (they share a place, overlap, one stands in all places of the other, or they
+    /// have the very same files or functions of one rare name). `null` where there is none.
     pub inside: Option<String>,
     /// Whether the baseline does not know it, or not all of its members; `None` without a baseline.
     pub new: Option<bool>,
