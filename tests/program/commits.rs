@@ -459,6 +459,44 @@ fn a_linked_checkout_and_a_tree_below_the_top_are_committed_to() {
 }
 
 #[test]
+fn only_what_this_run_does_is_named() {
+    let first =
+        "schema = 1\ndescription = \"first thing\"\n[[move]]\nfrom = \"pkg.a\"\nto = \"pkg.a2\"\n";
+    let second =
+        "schema = 1\ndescription = \"second thing\"\n[[move]]\nfrom = \"pkg.b\"\nto = \"pkg.b2\"\n";
+    let Some(checkout) = Checkout::of(&[
+        ("pkg/__init__.py", ""),
+        ("pkg/a.py", "X = 1\n"),
+        ("pkg/b.py", "Y = 1\n"),
+        ("migrations/0001.toml", first),
+    ]) else {
+        return;
+    };
+    let (said, code) = checkout.coalesce("migrate --yes --commits");
+    assert_eq!(code, 0, "{said}");
+    checkout.write("migrations/0002.toml", second);
+    checkout.git(&["add", "-A"]);
+    checkout.git(&["commit", "-q", "-m", "asked for"]);
+    let (said, code) = checkout.coalesce("migrate --yes --commits");
+    assert_eq!(code, 0, "{said}");
+    assert!(said.contains("coalesce rollback 0002,"), "{said}");
+    assert_eq!(
+        checkout.git(&["log", "-1", "--format=%B"]).trim(),
+        "second thing\n\nmove pkg.b -> pkg.b2"
+    );
+    // Of one that was done before, later uses are led on: that is what the run does.
+    checkout.write("pkg/later.py", "import pkg.a\n\nprint(pkg.a.X)\n");
+    checkout.git(&["add", "-A"]);
+    checkout.git(&["commit", "-q", "-m", "a branch"]);
+    let (said, code) = checkout.coalesce("migrate --yes --commits");
+    assert_eq!(code, 0, "{said}");
+    assert_eq!(
+        checkout.git(&["log", "-1", "--format=%B"]).trim(),
+        "first thing\n\nlater uses of: move pkg.a -> pkg.a2"
+    );
+}
+
+#[test]
 fn what_was_verified_becomes_commits_and_later_uses_one_more() {
     let files = [
         ("p/__init__.py", ""),

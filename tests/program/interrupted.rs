@@ -123,6 +123,24 @@ pub(super) fn cut_off(placed: usize) -> (Scratch, Files, Files) {
     (scratch, before, after)
 }
 
+/// Held against half of a migration, a manifest says that its target is there already, or worse.
+#[test]
+fn status_of_half_a_migration_says_how_to_go_on() {
+    let own = "schema = 1\n[[move]]\nfrom = \"p.kernels\"\nto = \"p.core.gpu\"\nshim = true\n";
+    for placed in [1, USERS / 2, USERS + 1] {
+        for (manifest, text) in [("0001.toml", own), ("0002.toml", "no manifest at all\n")] {
+            let (scratch, _, _) = cut_off(placed);
+            scratch.write(&format!("migrations/{manifest}"), text);
+            let said = scratch.run("status", 0);
+            assert!(said.contains("unfinished: m was cut off"), "{said}");
+            assert!(said.contains("recover --finish") && said.contains("recover --undo"));
+            assert!(!said.contains("exists already"), "{said}");
+            let said = scratch.run("--format json status", 0);
+            assert!(said.contains("\"unfinished\""), "{said}");
+        }
+    }
+}
+
 #[test]
 fn a_migration_that_was_cut_off_is_offered_and_both_ways_work_any_number_of_times() {
     for placed in [0, 1, USERS / 2, USERS + 1] {

@@ -10,9 +10,9 @@ use std::collections::BTreeSet;
 use coalesce_apply::{CommitStep, Commits, Content, FileChange};
 use coalesce_model::{
     LanguageKind, Texts as _, TreePath,
-    manifest::{Manifest, VerifyTable},
+    manifest::{Manifest, Verb, VerifyTable},
 };
-use coalesce_plan::{Assembled, Operation, PlanSource};
+use coalesce_plan::{Assembled, EntryState, Operation, PlanSource};
 use coalesce_report::diff::changed_lines;
 
 use crate::{
@@ -72,7 +72,7 @@ impl PlannedCommits {
             steps: Vec::new(),
             joined: Vec::new(),
             title: title(worked, &manifests),
-            entries: entries(&manifests),
+            entries: entries(worked),
             manifests: uncommitted_files(session, &manifests)?,
         };
         let whole = &worked.assembled.operations;
@@ -436,33 +436,35 @@ fn is_below(name: &str, above: &str, separator: &str) -> bool {
         .is_some_and(|rest| rest.is_empty() || rest.starts_with(separator))
 }
 
-/// What a commit is called: as its manifest describes itself, or by its id.
+/// What a commit is called: as the manifests at work describe themselves, or by their ids.
 fn title(worked: &MigrationPlan, manifests: &[Manifest]) -> String {
     let described = |manifest: &Manifest| match manifest.description.lines().next() {
         Some(line) if !line.trim().is_empty() => line.trim().to_owned(),
         _ => manifest.id.clone(),
     };
-    match manifests {
-        [] => worked.manifests.join(", "),
-        some => some.iter().map(described).collect::<Vec<_>>().join("; "),
+    let at_work = manifests.iter();
+    let at_work = at_work.filter(|manifest| worked.manifests.contains(&manifest.id));
+    let titles: Vec<String> = at_work.map(described).collect();
+    if titles.is_empty() {
+        return worked.manifests.join(", ");
     }
+    titles.join("; ")
 }
 
-/// What the manifests ask for, a line each.
-fn entries(manifests: &[Manifest]) -> Vec<String> {
-    let entries = manifests.iter().flat_map(|manifest| &manifest.entries);
-    let entries = entries.map(|entry| {
-        let (verb, from, to) = (entry.verb.as_str(), &entry.from.text, &entry.to.text);
-        format!("{verb} {from} -> {to}\n")
+/// What is done of the manifests, a line each: entries that are open, and later uses of those that were done before.
+fn entries(worked: &MigrationPlan) -> Vec<String> {
+    let open = worked.checked.entries.iter();
+    let open = open.filter(|entry| entry.state == EntryState::Open);
+    let done = open.map(|entry| {
+        let (verb, from, to) = (entry.verb.as_str(), &entry.from, &entry.to);
+        match entry.verb {
+            Verb::Remove => format!("{verb} {from}\n"),
+            _ => format!("{verb} {from} -> {to}\n"),
+        }
     });
-    let removals = manifests.iter().flat_map(|manifest| &manifest.removals);
-    let removals = removals.map(|removal| format!("remove {}\n", removal.module.text));
-    let accessors = manifests.iter().flat_map(|manifest| &manifest.accessors);
-    let accessors = accessors.map(|accessor| {
-        let (library, get) = (&accessor.library.text, &accessor.get.text);
-        format!("accessor {library} -> {get}\n")
-    });
-    entries.chain(removals).chain(accessors).collect()
+    let led_on = worked.led_on.iter();
+    let led_on = led_on.map(|entry| format!("later uses of: {entry}\n"));
+    done.chain(led_on).collect()
 }
 
 fn uncommitted_files(session: &Session, manifests: &[Manifest]) -> Result<Vec<TreePath>, Failure> {

@@ -50,5 +50,5 @@ pub use retire::{SelectedShim, ShimSelection, removal, retire};
 pub use session::{
     Extent, LanguagePart, OUTLINERS, Outliner, Part, Session, SourcePaths, Sources, files_of,
 };
-pub use shims::{references, shims};
+pub use shims::{ShimTexts, references, shims};
 pub use verify::{checks_of, checks_of_plan, verify};

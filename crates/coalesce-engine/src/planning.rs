@@ -15,7 +15,7 @@ use coalesce_model::{
     manifest::{Manifest, ManifestError},
 };
 use coalesce_plan::{
-    Assembled, Checked, Operation, PlanSource, Proof, Proven, assemble, planned_tree,
+    Assembled, Checked, EntryState, Operation, PlanSource, Proof, Proven, assemble, planned_tree,
 };
 
 use coalesce_model::Texts as _;
@@ -30,7 +30,7 @@ use crate::{
     kept::KeptUses,
     links,
     manifests::{misfit, record_of},
-    renewal,
+    renewal::{self, Renewal},
     session::{LanguagePart, Session},
     unread,
 };
@@ -63,8 +63,10 @@ impl Default for PlanOptions {
 /// What the manifests come to: a plan, proven or refused.
 #[derive(Debug, Default)]
 pub struct MigrationPlan {
-    /// Ids of the manifests.
+    /// Ids of the manifests of which something is done; where there is nothing to do, of all.
     pub manifests: Vec<String>,
+    /// Entries that were applied before, as records say them, and of which later uses are led on.
+    pub led_on: Vec<String>,
     /// What it was worked out from.
     pub source: PlanSource,
     /// How far each entry is, and what is left to do.
@@ -116,7 +118,9 @@ pub fn plan(
     if told.refusals.is_empty() {
         session.progress.stage("working out the change");
         let mut task = Task::new(session, &checked, options, kept);
-        task.later = renewal::proposals(session, manifests, &checked, task.rewriting(0));
+        let renewals = renewal::proposals(session, manifests, &checked, task.rewriting(0));
+        worked.name_those_at_work(manifests, &checked, &renewals);
+        task.later = renewals.into_iter().map(|renewal| renewal.plan).collect();
         task.find_way(&mut worked);
     } else {
         // Half of a merge is no plan: nothing else is worked out before it is decided.
@@ -409,6 +413,26 @@ impl MigrationPlan {
             },
             ..Self::default()
         }
+    }
+
+    /// Leaves the ids of manifests out that were done before, unless later uses of theirs are led on.
+    fn name_those_at_work(
+        &mut self,
+        manifests: &[Manifest],
+        checked: &Checked,
+        renewals: &[Renewal],
+    ) {
+        let open = checked.entries.iter();
+        let open = open.filter(|entry| entry.state == EntryState::Open);
+        let renewed = renewals.iter().map(|renewal| &renewal.manifest);
+        let at_work: BTreeSet<&String> = open.map(|entry| &entry.manifest).chain(renewed).collect();
+        let ids = manifests.iter().map(|manifest| &manifest.id);
+        let ids: Vec<String> = ids.filter(|id| at_work.contains(id)).cloned().collect();
+        if !ids.is_empty() {
+            self.manifests = ids;
+        }
+        self.led_on = renewals.iter().map(|one| one.entry.clone()).collect();
+        self.led_on.dedup();
     }
 
     /// Adds what says beside each manifest of the tree what was applied of it, if anything changes.

@@ -12,11 +12,21 @@ use coalesce_model::{
     Change, ChangeKind, Form, Import, ImportTarget, LanguageKind, LanguagePlan, Module, ModuleKind,
     ShimRequest, Subject, Texts as _, TreePath,
     language::RewriteOptions,
-    manifest::{Entry, Manifest, is_guard},
+    manifest::{Entry, Manifest, applied_line, is_guard},
 };
 use coalesce_plan::{Checked, EntryState, Operation};
 
 use crate::{Session, session::LanguagePart};
+
+/// What leads later uses of an applied entry on.
+pub struct Renewal {
+    /// Id of the manifest that has the entry.
+    pub manifest: String,
+    /// The entry, as a record says it.
+    pub entry: String,
+    /// What changes.
+    pub plan: LanguagePlan,
+}
 
 /// What leads later uses of applied entries on, entry by entry.
 pub fn proposals(
@@ -24,7 +34,7 @@ pub fn proposals(
     manifests: &[Manifest],
     checked: &Checked,
     options: RewriteOptions,
-) -> Vec<LanguagePlan> {
+) -> Vec<Renewal> {
     let is_done = |manifest: &Manifest, entry: &Entry| {
         checked.entries.iter().any(|report| {
             report.state == EntryState::Done
@@ -36,9 +46,14 @@ pub fn proposals(
     for manifest in manifests {
         let entries = manifest.entries.iter();
         for entry in entries.filter(|entry| is_done(manifest, entry)) {
-            proposals.extend(session.parts().into_iter().filter_map(|part| {
+            let plans = session.parts().into_iter().filter_map(|part| {
                 let entry = followed(manifests, part, entry);
                 proposal(session, part, (manifest, &entry), options)
+            });
+            proposals.extend(plans.map(|plan| Renewal {
+                manifest: manifest.id.clone(),
+                entry: applied_line(entry),
+                plan,
             }));
         }
     }

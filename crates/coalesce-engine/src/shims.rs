@@ -1,11 +1,14 @@
 //! The shims of a tree: where they are, when they go, and who still names them.
 
-use std::collections::{BTreeSet, HashMap};
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    sync::Arc,
+};
 
 use coalesce_index::importers;
 use coalesce_model::{
-    Form, ItemShim, LanguageGraph, LanguageKind, Module, ModuleKind, Reference, Texts, TreePath,
-    envelope::ShimEntry, manifest::Manifest,
+    ByteSpan, Form, ItemShim, LanguageGraph, LanguageKind, Module, ModuleKind, Reference, Texts,
+    TreePath, envelope::ShimEntry, manifest::Manifest,
 };
 use coalesce_tree::threads;
 
@@ -90,6 +93,76 @@ fn item_shims(
         }
     };
     shims.into_iter().map(entry).collect()
+}
+
+/// Where the text of shims stands: this program has written it, and it is there once for each on purpose.
+#[derive(Clone, Debug, Default)]
+pub struct ShimTexts {
+    /// How many shims there are, of modules and of single items.
+    pub count: usize,
+    modules: BTreeSet<TreePath>,
+    items: BTreeMap<TreePath, Vec<ByteSpan>>,
+}
+
+impl ShimTexts {
+    /// Those of a tree.
+    #[must_use]
+    pub fn of(session: &Session) -> Self {
+        let mut found = Self::default();
+        for graph in session.graphs() {
+            let modules = graph.modules().iter();
+            let shims = modules.filter(|module| module.kind == ModuleKind::Shim);
+            let paths = shims.map(|module| module.path.clone());
+            found.modules.extend(paths);
+            found.add_items(graph, &session.tree);
+        }
+        found.count += found.modules.len();
+        found
+    }
+
+    /// What a language would take out to retire a shim of an item is the text of that shim: it begins with the marker.
+    fn add_items(&mut self, graph: &dyn LanguageGraph, texts: &dyn Texts) {
+        let shims = graph.item_shims();
+        if shims.is_empty() {
+            return;
+        }
+        let names: Vec<String> = shims.into_iter().map(|shim| shim.name).collect();
+        for (path, edits) in graph.retire_items(&names, texts).edits {
+            let text = texts.text(&path).unwrap_or_default();
+            let spans = edits.iter().map(|edit| edit.span);
+            let shims = spans.filter(|span| span.of(&text).is_some_and(has_item_marker));
+            let shims: Vec<ByteSpan> = shims.collect();
+            self.count += shims.len();
+            self.items.entry(path).or_default().extend(shims);
+        }
+    }
+
+    /// The text of a file as far as it is no shim, every byte of it where it was; `None` where all of it is one.
+    #[must_use]
+    pub fn rest_of(&self, path: &TreePath, text: &Arc<str>) -> Option<Arc<str>> {
+        if self.modules.contains(path) {
+            return None;
+        }
+        let Some(spans) = self.items.get(path) else {
+            return Some(Arc::clone(text));
+        };
+        let is_in_shim = |at: usize| {
+            let at = u32::try_from(at).unwrap_or(u32::MAX);
+            spans.iter().any(|span| span.start <= at && at < span.end)
+        };
+        let blank = |(at, byte): (usize, u8)| match byte {
+            b'\n' | b'\r' => byte,
+            _ if is_in_shim(at) => b' ',
+            _ => byte,
+        };
+        let bytes: Vec<u8> = text.bytes().enumerate().map(blank).collect();
+        // Spans end between characters, so what is left is text.
+        Some(String::from_utf8(bytes).map_or_else(|_| Arc::clone(text), Arc::from))
+    }
+}
+
+fn has_item_marker(text: &str) -> bool {
+    text.contains("coalesce: item shim ")
 }
 
 /// The names of `shims` that are those of single items.

@@ -25,6 +25,22 @@ impl NamePattern {
         }
     }
 
+    /// Why no name can ever fit; `None` where one can.
+    #[must_use]
+    pub fn fits_nothing(&self) -> Option<String> {
+        if self.segments.is_empty() {
+            return Some("a pattern of no segment fits no name".to_owned());
+        }
+        // What a file's name can give a module: of Python also `a-b`.
+        let fits = |letter: &char| letter.is_alphanumeric() || "_*-#".contains(*letter);
+        let mut letters = self.segments.iter().flat_map(|segment| segment.chars());
+        let wrong = letters.find(|letter| !fits(letter))?;
+        Some(format!(
+            "no name has `{wrong}` in it, so `{}` fits none",
+            self.text
+        ))
+    }
+
     /// The pattern as it was written.
     #[must_use]
     pub fn as_str(&self) -> &str {
@@ -114,6 +130,19 @@ fn segment_matches(pattern: &str, segment: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::NamePattern;
+
+    #[test]
+    fn a_pattern_that_fits_nothing_says_why() {
+        for (pattern, why) in [
+            ("a.b[", Some("no name has `[` in it, so `a.b[` fits none")),
+            ("a b", Some("no name has ` ` in it, so `a b` fits none")),
+            ("", Some("a pattern of no segment fits no name")),
+            ("a::r#type", None),
+            ("tests/x//é.b_*.**", None),
+        ] {
+            assert_eq!(NamePattern::new(pattern).fits_nothing().as_deref(), why);
+        }
+    }
 
     #[test]
     fn a_star_stays_in_its_segment_and_two_cross() {

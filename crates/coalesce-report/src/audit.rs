@@ -1,7 +1,7 @@
 //! The page of `audit`: what to act on, worst first.
 
 use coalesce_model::{
-    Code, Guard, LanguageKind, ModuleKind, Root, Severity,
+    Guard, LanguageKind, ModuleKind, Root, Severity,
     envelope::{
         Audit, CycleEntry, Envelope, FindingEntry, GpuLines, GuardedImport, ImportOutcome,
         ModuleEntry,
@@ -26,7 +26,7 @@ const MEMBERS_SHOWN: usize = 8;
 /// Writes the page.
 pub fn write(page: &mut Page, envelope: &Envelope, audit: &Audit) {
     if page.quiet() {
-        findings_alone(page, &envelope.findings, &audit.fail_on);
+        findings_alone(page, &envelope.findings, audit);
         write_proposal(page, audit);
         return;
     }
@@ -58,13 +58,34 @@ fn write_proposal(page: &mut Page, audit: &Audit) {
 }
 
 /// A line for each finding; where some make the command fail, for those alone.
-fn findings_alone(page: &mut Page, findings: &[FindingEntry], fail_on: &[Code]) {
+fn findings_alone(page: &mut Page, findings: &[FindingEntry], audit: &Audit) {
+    let failing = failing_findings(findings, audit);
+    let all = audit.fail_on.is_empty();
     let asked = findings
         .iter()
-        .filter(|finding| fail_on.is_empty() || fail_on.contains(&finding.code));
+        .filter(|finding| all || failing.contains(finding));
     for finding in asked {
         page.finding(finding);
     }
+}
+
+/// The findings that make `audit --fail-on` fail. Of duplicates those that the page lists to be acted on; where a baseline
+/// says what is known, all that it lacks.
+#[must_use]
+pub fn failing_findings<'f>(findings: &'f [FindingEntry], audit: &Audit) -> Vec<&'f FindingEntry> {
+    let classes = duplicates::failing(audit);
+    let is_of = |finding: &FindingEntry| {
+        let mut first = classes.iter().filter_map(|class| class.members.first());
+        first.any(|first| {
+            let line = finding.range.as_ref().map(|range| range.line);
+            first.path.as_str() == finding.path && line == Some(first.lines[0])
+        })
+    };
+    let fails = |finding: &&FindingEntry| {
+        let asked = audit.fail_on.contains(&finding.code);
+        asked && (finding.code != codes::DUPLICATES || is_of(finding))
+    };
+    findings.iter().filter(fails).collect()
 }
 
 /// What to type next: of what there is to act on, what takes the most away.

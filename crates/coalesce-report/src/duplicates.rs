@@ -107,6 +107,8 @@ const NEXT_CHAPTER: &str = "alike";
 
 /// A chapter of copies, as a page tells it.
 pub struct ToldChapter<'a> {
+    /// Its name in the envelope.
+    pub name: &'static str,
     /// What stands above it.
     pub heading: &'static str,
     /// Why its copies are told together.
@@ -133,6 +135,7 @@ pub fn chapters(audit: &Audit) -> (Vec<ToldChapter<'_>>, Vec<&DuplicateEntry>) {
         .partition(|class| class.inside.as_ref().is_some_and(is_told));
     let mut chapters = chapters_of_copies(&outer);
     chapters.push(ToldChapter {
+        name: "idioms",
         heading: "Scattered GPU idioms",
         why: "The same question asked again in each place; one of them should answer it.",
         to_act_on: true,
@@ -143,11 +146,25 @@ pub fn chapters(audit: &Audit) -> (Vec<ToldChapter<'_>>, Vec<&DuplicateEntry>) {
     (chapters, inner)
 }
 
+/// The classes that `--fail-on duplicates` is about: what the page lists to be acted on as duplicates, and where a
+/// baseline says what is known, everything that it lacks.
+pub fn failing(audit: &Audit) -> Vec<&DuplicateEntry> {
+    let all = || audit.duplicates.iter();
+    if all().any(|class| class.new.is_some()) {
+        return all().filter(|class| class.new == Some(true)).collect();
+    }
+    let (chapters, _) = chapters(audit);
+    let first = chapters.into_iter();
+    let first = first.filter(|chapter| chapter.name == FIRST_CHAPTER);
+    first.flat_map(|chapter| chapter.classes).collect()
+}
+
 fn chapters_of_copies<'a>(outer: &[&'a DuplicateEntry]) -> Vec<ToldChapter<'a>> {
     let has_first = outer.iter().any(|class| class.chapter == FIRST_CHAPTER);
-    let told = |(chapter, heading, why): (&str, &'static str, &'static str)| {
+    let told = |(chapter, heading, why): (&'static str, &'static str, &'static str)| {
         let own = outer.iter().filter(|class| class.chapter == chapter);
         ToldChapter {
+            name: chapter,
             heading,
             why,
             to_act_on: chapter == FIRST_CHAPTER,
@@ -174,6 +191,19 @@ pub fn write(page: &mut Page, audit: &Audit) -> usize {
             "{} say they are generated and were not searched for duplicates (--generated)",
             count(audit.generated_files, "file")
         );
+        page.put(DIM, left_out).end();
+    }
+    if audit.left_out_shims > 0 {
+        let left_out = format!(
+            "{} of `migrate` was not searched for duplicates: `coalesce status` tells when it can go",
+            count(audit.left_out_shims, "shim")
+        );
+        let left_out = match audit.left_out_shims {
+            1 => left_out,
+            _ => left_out
+                .replace(" was ", " were ")
+                .replace("when it can", "when they can"),
+        };
         page.put(DIM, left_out).end();
     }
     if let Some(why) = &audit.history_unread {

@@ -34,6 +34,7 @@ mod verify;
 use coalesce_model::envelope::{Body, Envelope, ErrorEntry, UnprovenEntry};
 
 pub use annotations::{annotations, summary};
+pub use audit::failing_findings;
 pub use html::html;
 use page::Page;
 pub use sarif::sarif;

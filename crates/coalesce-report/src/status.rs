@@ -51,8 +51,13 @@ fn write_unfinished(page: &mut Page, unfinished: &MigrationEntry) {
     page.gap();
 }
 
-/// How many manifests have come how far, and how many shims are left.
+/// How many manifests have come how far, and how many shims are left; of half of a migration nobody can tell.
 fn write_counts(page: &mut Page, status: &Status) {
+    if status.unfinished.is_some() {
+        page.line("the tree is between two states: what is done of manifests is told after that");
+        page.line(read_counts(&status.files));
+        return;
+    }
     let of = |state| {
         let manifests = status.manifests.iter();
         manifests.filter(|entry| entry.state == state).count()

@@ -186,25 +186,45 @@ fn finder(names: &[&str]) -> Option<AhoCorasick> {
     })
 }
 
-/// Whether a file is a migration manifest or a saved plan: it names what moves because it says so,
-/// and stays.
+/// Whether a file is a migration manifest, also one of which every entry is a comment yet, what was applied of one, or
+/// a saved plan: it names what moves because it says so, and stays.
 #[must_use]
 pub fn is_manifest(path: &TreePath, text: &str) -> bool {
     if path.extension() == Some("json") {
         let keys = ["\"plan\": ", "\"manifests\": [", "\"operations\": ["];
         return text.starts_with("{\n") && keys.iter().all(|key| text.contains(key));
     }
-    let tables = [
-        "[[move]]",
-        "[[replace]]",
-        "[[merge]]",
-        "[[remove]]",
-        "[[forbid]]",
-    ];
-    path.extension() == Some("toml")
-        && text.contains("schema")
-        && text.lines().any(|line| tables.contains(&line.trim()))
+    let is_own = path
+        .parent()
+        .is_some_and(|folder| folder.as_str() == "migrations");
+    match path.extension() {
+        // Whatever stands there is read as one.
+        Some("toml") => is_own || has_entries(text),
+        Some("applied") => is_own || text.starts_with(RECORD),
+        _ => false,
+    }
 }
+
+/// What the first line of a file begins with that says what was applied.
+const RECORD: &str = "# What `coalesce migrate` has applied of ";
+
+/// Whether a TOML file that says its schema has tables of a manifest, proposed ones included, which are comments.
+fn has_entries(text: &str) -> bool {
+    let is_schema = |line: &str| {
+        let rest = line.strip_prefix("schema").map(str::trim_start);
+        rest.is_some_and(|rest| rest.starts_with('='))
+    };
+    let name = |line: &str| {
+        let line = line.trim_start_matches(['#', ' ', '\t']);
+        let (name, _) = line.strip_prefix("[[")?.split_once("]]")?;
+        Some(name.trim().to_owned())
+    };
+    let is_entry = |line: &str| name(line).is_some_and(|name| TABLES.contains(&name.as_str()));
+    text.lines().any(is_schema) && text.lines().any(is_entry)
+}
+
+/// The tables of a manifest of which there may be several.
+const TABLES: [&str; 6] = ["move", "replace", "merge", "remove", "forbid", "accessor"];
 
 fn text_files(texts: &dyn Texts) -> impl ParallelIterator<Item = (&TreePath, FileKind)> {
     texts

@@ -1,10 +1,10 @@
 //! `coalesce.toml`: what a tree says about how it is to be read.
 
-use std::{io::ErrorKind as IoErrorKind, path::Path};
+use std::{fs, io::ErrorKind as IoErrorKind, path::Path};
 
 use coalesce_model::{
     CheckSettings, DuplicateSettings, Layers, LineIndex, ProjectRule, RoleHome, RuleSubject,
-    Settings, Severity, TreePath, json_schema, pattern::NamePattern,
+    Settings, Severity, TreePath, json_schema, manifest::nearest, pattern::NamePattern,
 };
 use ignore::overrides::{Override, OverrideBuilder};
 use regex::Regex;
@@ -205,7 +205,7 @@ fn parse(root: &Path, text: &str) -> Result<TreeSettings, Error> {
         .python
         .roots
         .as_ref()
-        .map(|roots| python_roots(text, roots));
+        .map(|roots| python_roots(root, text, roots));
     Ok(TreeSettings {
         exclude: excluded(root, text, &document.exclude)?,
         for_languages: Settings {
@@ -226,12 +226,39 @@ fn malformed(text: &str, at: usize, message: &str) -> Error {
     Error::new(ErrorKind::Settings, path, message)
 }
 
-fn python_roots(text: &str, roots: &[Spanned<String>]) -> Result<Vec<TreePath>, Error> {
+/// The folders that modules are named from. One that is not there would leave all modules of the right one unnamed,
+/// and nothing would be found wrong with them.
+fn python_roots(
+    tree: &Path,
+    text: &str,
+    roots: &[Spanned<String>],
+) -> Result<Vec<TreePath>, Error> {
     let root = |root: &Spanned<String>| {
-        TreePath::new(root.get_ref())
-            .map_err(|error| malformed(text, root.span().start, &error.to_string()))
+        let fail = |message: &str| malformed(text, root.span().start, message);
+        let path = TreePath::new(root.get_ref()).map_err(|error| fail(&error.to_string()))?;
+        if path.is_root() || tree.join(path.as_str()).is_dir() {
+            return Ok(path);
+        }
+        let near = folder_meant(tree, &path).map(|near| format!(" (did you mean `{near}`?)"));
+        let near = near.unwrap_or_default();
+        Err(fail(&format!("there is no folder `{path}`{near}")))
     };
     roots.iter().map(root).collect()
+}
+
+/// The folder beside a missing one whose name is nearest to it.
+fn folder_meant(tree: &Path, missing: &TreePath) -> Option<String> {
+    let above = missing.parent()?;
+    let listed = fs::read_dir(tree.join(above.as_str())).ok()?;
+    let folders = listed.filter_map(|entry| {
+        let entry = entry.ok()?;
+        let is_folder = entry.file_type().ok()?.is_dir();
+        is_folder.then(|| entry.file_name().into_string().ok())?
+    });
+    let folders: Vec<String> = folders.collect();
+    let near = nearest(missing.file_name(), folders.iter().map(String::as_str))?;
+    let path = above.join(near).ok()?;
+    Some(path.to_string())
 }
 
 fn duplicates(text: &str, said: &Duplicates) -> Result<DuplicateSettings, Error> {
@@ -319,7 +346,9 @@ mod tests {
     #[test]
     fn every_example_is_read() {
         let text: String = EXAMPLES.iter().map(|(_, example)| *example).collect();
-        let settings = parse(Path::new("/tree"), &text).unwrap().for_languages;
+        let settings = parse(Path::new(env!("CARGO_MANIFEST_DIR")), &text)
+            .unwrap()
+            .for_languages;
         let check = settings.check;
         assert_eq!(
             (check.layers.len(), check.homes.len(), check.rules.len()),
@@ -330,13 +359,18 @@ mod tests {
 
     #[test]
     fn mistakes_name_their_line() {
-        let parse = |text| parse(Path::new("/tree"), text);
+        // The folder that the tests run in has one of this name.
+        let parse = |text| parse(Path::new(env!("CARGO_MANIFEST_DIR")), text);
         let settings = parse("exclude = ['vendor/']\n[python]\nroots = ['src']\n").unwrap();
         let roots = settings.for_languages.python_roots;
         assert_eq!(roots, Some(vec![TreePath::new("src").unwrap()]));
         for (text, start) in [
             ("x = 1", "coalesce.toml:1:1: unknown field"),
             ("[python]\nroots = ['.', '..']", "coalesce.toml:2:15: `..`"),
+            (
+                "[python]\nroots = ['srcc']",
+                "coalesce.toml:2:10: there is no folder `srcc` (did you mean `src`?)",
+            ),
             ("exclude = [\n 'a',\n 'a[']", "coalesce.toml:3:2: "),
             ("exclude = ['!a']", "coalesce.toml:1:12: `!`"),
             ("exclude = 1\n", "coalesce.toml:1:11: "),

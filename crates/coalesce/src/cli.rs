@@ -281,7 +281,7 @@ pub struct DuplicateOptions {
 #[derive(Clone, Debug, Default, Args)]
 #[command(after_help = "Example: coalesce audit --fail-on stale-guarded-import,orphan-file")]
 pub struct Audit {
-    /// End with code 1 when there is a finding of one of these kinds; with --quiet only they are told
+    /// End with code 1 at a finding of one of these kinds (`duplicates`: those to act on); --quiet tells only them
     #[arg(long, value_name = "CODE", value_delimiter = ',', value_parser = code_parser())]
     pub fail_on: Vec<Code>,
     /// Do not look for duplicates

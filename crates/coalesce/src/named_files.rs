@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use coalesce_model::manifest::did_you_mean;
+use coalesce_model::manifest::nearest;
 use coalesce_tree::plain::{self, Links};
 
 use crate::exit::Failure;
@@ -31,19 +31,50 @@ pub fn read(path: &Path) -> Result<String, Failure> {
     })
 }
 
-/// The question whether another file of the same directory is meant.
+/// The question whether another file of the same directory is meant. Names are compared, not paths: of a long path
+/// anything beside it is near, and of `/nope` whatever stands at the top.
 pub fn meant(path: &Path) -> Option<String> {
     let directory = path.parent().filter(|above| *above != Path::new(""));
+    let wanted = path.file_name()?.to_str()?;
     let listed = fs::read_dir(directory.unwrap_or(Path::new("."))).ok()?;
     let names = listed.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-    let beside = |name| directory.map_or_else(|| PathBuf::from(&name), |above| above.join(&name));
-    let paths = names.map(|name| beside(name).display().to_string());
-    let mut paths: Vec<String> = paths.collect();
-    paths.sort();
-    did_you_mean(
-        &path.display().to_string(),
-        paths.iter().map(String::as_str),
-    )
+    let mut names: Vec<String> = names.collect();
+    names.sort();
+    // A short name is as near to most others as to nothing.
+    let likely = names.iter().map(String::as_str);
+    let likely = likely.filter(|name| begin_alike(name, wanted));
+    let near = nearest(wanted, likely)?;
+    let beside = directory.map_or_else(|| PathBuf::from(near), |above| above.join(near));
+    Some(format!("did you mean `{}`?", beside.display()))
+}
+
+/// Whether two names begin with the same letter, or have one extension.
+fn begin_alike(a: &str, b: &str) -> bool {
+    let first = |name: &str| {
+        name.chars()
+            .next()
+            .map(|letter| letter.to_ascii_lowercase())
+    };
+    let end = |name: &str| {
+        name.rsplit_once('.')
+            .map(|(_, extension)| extension.to_owned())
+    };
+    first(a) == first(b) || (end(a).is_some() && end(a) == end(b))
+}
+
+/// Refuses a folder that is not there.
+///
+/// # Errors
+/// When there is nothing of this name, or no folder.
+pub fn refuse_missing_folder(path: &Path) -> Result<(), Failure> {
+    if path.is_dir() {
+        return Ok(());
+    }
+    let (reason, near) = match path.exists() {
+        true => ("it is no folder", None),
+        false => ("there is no such folder", meant(path)),
+    };
+    Err(Failure::user(format!("cannot read {}: {reason}", path.display())).hints(near))
 }
 
 /// The text of a file that the user named; of standard input for `-`.

@@ -67,7 +67,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     if !matches!(invocation.command, Command::Check(_)) {
         threads::start();
     }
-    if let Some(told) = commands::about::text(&invocation.command) {
+    if let Some(told) = commands::about::text(&invocation) {
         return tell(told).into();
     }
     if let Some(served) = servers::run(&invocation) {

@@ -22,6 +22,7 @@ use coalesce_model::{
     envelope::{CheckRun, Grade, TreeState, Verify},
     manifest::{Manifest, VerifyTable},
 };
+use coalesce_plan::{PlanSource, SavedManifest};
 use coalesce_tree::{SourceTree, cache_directory};
 use coalesce_verify::{Check, Checker, Limits, Outcome as Checked, Scratch, Wanted};
 
@@ -64,8 +65,21 @@ pub fn checks_of(manifests: &[Manifest]) -> VerifyTable {
 /// When a manifest in `migrations/` cannot be read.
 pub fn checks_of_plan(session: &Session, worked: &MigrationPlan) -> Result<VerifyTable, Failure> {
     let mut manifests = manifests(session, Vec::new())?;
-    manifests.retain(|manifest| worked.manifests.contains(&manifest.id));
+    let ids: BTreeSet<String> = match &worked.source {
+        // Those that were done before have checks as well.
+        PlanSource::Manifests {
+            manifests: saved, ..
+        } => saved.iter().filter_map(id_of).collect(),
+        PlanSource::Shims { .. } => worked.manifests.iter().cloned().collect(),
+    };
+    manifests.retain(|manifest| ids.contains(&manifest.id));
     Ok(checks_of(&manifests))
+}
+
+/// The id of a manifest that a plan keeps.
+fn id_of(saved: &SavedManifest) -> Option<String> {
+    let stem = Path::new(&saved.path).file_stem()?;
+    Some(stem.to_string_lossy().into_owned())
 }
 
 /// Runs the project's checks on the tree as it is and as the plan leaves it; imports that nobody

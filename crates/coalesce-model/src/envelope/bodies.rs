@@ -38,6 +38,8 @@ pub struct Audit {
     pub allowed_duplicates: usize,
     /// Files that say they are generated, in which no duplicates were looked for.
     pub generated_files: usize,
+    /// Shims of this program, of modules and of items, in which no duplicates were looked for.
+    pub left_out_shims: usize,
     /// Why it is not told when files were last changed, where their repository cannot be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub history_unread: Option<String>,

@@ -318,12 +318,12 @@ impl Reader<'_> {
                 let message = format!("`{}` stands in two entries", library.text);
                 self.fail(library.span, message, None);
             }
-            let except = table.except.iter();
+            let except = self.patterns(&table.except, library.span);
             found.push(Accessor {
                 library,
                 get,
                 has,
-                except: except.map(|pattern| NamePattern::new(pattern)).collect(),
+                except,
             });
         }
         found
@@ -331,18 +331,31 @@ impl Reader<'_> {
 
     fn forbids(&mut self, tables: Vec<Spanned<ForbidTable>>) -> Vec<Forbid> {
         let tables = tables.into_iter().map(Spanned::into_inner);
-        tables
-            .map(|table| Forbid {
-                span: ByteSpan::from_range(table.import.span()),
-                import: NamePattern::new(table.import.get_ref()),
-                except: table
-                    .except
-                    .iter()
-                    .map(|pattern| NamePattern::new(pattern))
-                    .collect(),
+        let forbid = |table: ForbidTable| {
+            let span = ByteSpan::from_range(table.import.span());
+            Forbid {
+                span,
+                import: self.pattern(table.import.get_ref(), span),
+                except: self.patterns(&table.except, span),
                 message: table.message,
-            })
-            .collect()
+            }
+        };
+        tables.map(forbid).collect()
+    }
+
+    /// A pattern that some name may fit; one that none can would forbid, or except, nothing.
+    fn pattern(&mut self, text: &str, span: ByteSpan) -> NamePattern {
+        let pattern = NamePattern::new(text);
+        if let Some(why) = pattern.fits_nothing() {
+            let help = "a pattern is a name, with `*` for a part of it and `**` for several";
+            self.fail(span, why, Some(help));
+        }
+        pattern
+    }
+
+    fn patterns(&mut self, texts: &[String], span: ByteSpan) -> Vec<NamePattern> {
+        let patterns = texts.iter().map(|text| self.pattern(text, span));
+        patterns.collect()
     }
 
     fn kind(&mut self, value: Option<&Spanned<String>>) -> Option<NameKind> {

@@ -5,7 +5,7 @@ use coalesce_report::reference;
 use serde_json::Value;
 
 use crate::{
-    cli::{self, Invocation},
+    cli::{self, Format, Invocation},
     exit::Failure,
 };
 
@@ -14,13 +14,22 @@ use crate::{
 /// # Errors
 /// When there is no such topic or command.
 #[must_use]
-pub fn text(command: &cli::Command) -> Option<Result<String, Failure>> {
-    match command {
-        cli::Command::Help(arguments) => Some(help(arguments)),
-        cli::Command::Completions(arguments) => Some(Ok(completions(arguments.shell))),
-        cli::Command::Man(arguments) => Some(manual(arguments)),
-        _ => None,
-    }
+pub fn text(invocation: &Invocation) -> Option<Result<String, Failure>> {
+    let (told, is_json) = match &invocation.command {
+        cli::Command::Help(arguments) => (help(arguments), arguments.schema),
+        cli::Command::Completions(arguments) => (Ok(completions(arguments.shell)), false),
+        cli::Command::Man(arguments) => (manual(arguments), false),
+        _ => return None,
+    };
+    let format = invocation.global.format;
+    let fits = format == Format::Human || (is_json && format == Format::Json);
+    Some(if fits { told } else { Err(only_text()) })
+}
+
+/// A program that asks for JSON would read the text as a mistake of its own.
+fn only_text() -> Failure {
+    let failure = Failure::user("this command tells text alone: it has no other `--format`");
+    failure.hint("`coalesce help manifest --schema` and `coalesce help settings --schema` are JSON")
 }
 
 /// A TOML file that the program reads: its schema, and an example of each table.
@@ -192,18 +201,27 @@ mod tests {
     fn completions_and_manual_pages_name_the_commands() {
         for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
             let invocation = Invocation::of(["completions", shell]).unwrap();
-            let told = text(&invocation.command).unwrap().unwrap();
+            let told = text(&invocation).unwrap().unwrap();
             assert!(told.contains("rollback"), "{shell}");
         }
         for (line, held) in [("man", "coalesce"), ("man migrate", "emit\\-tests")] {
             let invocation = Invocation::of(line.split(' ')).unwrap();
-            let told = text(&invocation.command).unwrap().unwrap();
+            let told = text(&invocation).unwrap().unwrap();
             assert!(told.contains(held), "{told}");
             let laid_out = told.contains(".SH NOTES\n.nf\n") && told.contains("\n.fi\n.SH VERSION");
             assert!(laid_out, "{told}");
         }
+        for (line, is_told) in [
+            ("--format json help manifest", false),
+            ("--format json help manifest --schema", true),
+            ("--format sarif man", false),
+            ("--format github completions bash", false),
+        ] {
+            let invocation = Invocation::of(line.split(' ')).unwrap();
+            assert_eq!(text(&invocation).unwrap().is_ok(), is_told, "{line}");
+        }
         let wrong = Invocation::of(["help", "manifst"]).unwrap();
-        let failure = text(&wrong.command).unwrap().unwrap_err();
+        let failure = text(&wrong).unwrap().unwrap_err();
         assert_eq!(failure.entry().hints, ["did you mean `manifest`?"]);
     }
 }

@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use coalesce_engine::{ProposalOptions, Session, Sources, files_of};
+use coalesce_engine::{ProposalOptions, Session, ShimTexts, Sources, files_of};
 use coalesce_index::{Cycle, ItemUsers, guarded, importers};
 use coalesce_lint::stale_guarded_import;
 use coalesce_model::{
@@ -22,6 +22,7 @@ use coalesce_model::{
     finding::codes,
 };
 
+use coalesce_report::failing_findings;
 use coalesce_rust::discover::Package;
 use coalesce_tree::SourceTree;
 use signal_hook::{consts::SIGINT, flag};
@@ -57,10 +58,11 @@ pub fn run(global: &cli::Global, arguments: &cli::Audit) -> anyhow::Result<Outco
     }
     let mut structure = Structure::of(&session);
     structure.body.fail_on.clone_from(&arguments.fail_on);
+    let shims = ShimTexts::of(&session);
     let envelope = match &arguments.propose {
         Some(path) => {
             let files = session.source_paths();
-            let copies = copies(&Sources::of(&session, &files), arguments)?;
+            let copies = copies((&Sources::of(&session, &files), &shims), arguments)?;
             let proposal = propose(&session, &copies, arguments.shims, path)?;
             let packages = &session.rust.graph.world.packages;
             structure.envelope((&session.tree, packages), global, copies, Some(proposal))
@@ -77,14 +79,14 @@ pub fn run(global: &cli::Global, arguments: &cli::Audit) -> anyhow::Result<Outco
                 settings: &settings,
                 files: &files,
             };
-            let copies = copies(&sources, arguments)?;
+            let copies = copies((&sources, &shims), arguments)?;
             structure.envelope((&tree, &packages), global, copies, None)
         }
     };
-    let fails = envelope
-        .findings
-        .iter()
-        .any(|finding| arguments.fail_on.contains(&finding.code));
+    let fails = match &envelope.body {
+        Body::Audit(body) => !failing_findings(&envelope.findings, body).is_empty(),
+        _ => false,
+    };
     Ok(Outcome {
         envelope,
         exit: if fails { Exit::Findings } else { Exit::Success },
@@ -145,11 +147,14 @@ fn propose(
     Ok(proposed.proposal)
 }
 
-fn copies(sources: &Sources<'_>, arguments: &cli::Audit) -> anyhow::Result<Copies> {
+fn copies(
+    (sources, shims): (&Sources<'_>, &ShimTexts),
+    arguments: &cli::Audit,
+) -> anyhow::Result<Copies> {
     if arguments.no_duplicates {
         return Ok(Copies::default());
     }
-    Copies::find(sources, &arguments.duplicates)
+    Copies::find(sources, shims, &arguments.duplicates)
 }
 
 /// What the graphs say: modules, importers, cycles, guarded imports, and findings.

@@ -10,7 +10,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use coalesce_engine::{Extent, Session, Sources, references, shims};
+use coalesce_engine::{Extent, Session, ShimTexts, Sources, references, shims};
 use coalesce_lint::{Baseline, PreparedRule, Report, RoleUse, Subject};
 use coalesce_model::{
     Finding, Import, LanguageKind, Texts as _, TreePath,
@@ -250,7 +250,8 @@ impl Prepared {
                 baseline: Some(path),
                 ..cli::DuplicateOptions::default()
             };
-            Ok::<_, anyhow::Error>(duplicates::Copies::find(&from, &options)?.findings())
+            let shims = ShimTexts::of(session);
+            Ok::<_, anyhow::Error>(duplicates::Copies::find(&from, &shims, &options)?.findings())
         });
         Ok(Self {
             shims: entries.into_iter().zip(counts).collect(),

@@ -6,7 +6,7 @@ use coalesce_clones::{
     Baseline, Chapter, Corpus, Duplicate, Options, Report, SourceFile, align::Difference,
     baseline::Spent, catalogue, pairs::Minimum, report::FileRole,
 };
-use coalesce_engine::{History, Outliner, Sources, history};
+use coalesce_engine::{History, Outliner, ShimTexts, Sources, history};
 use coalesce_index::ItemUsers;
 use coalesce_model::{
     ByteSpan, Finding, LanguageKind, ModuleKind, Settings, Severity, Texts as _, TreePath,
@@ -32,6 +32,8 @@ pub struct Copies {
     report: Report,
     /// Files that were left out because they say that they are generated.
     generated: usize,
+    /// How many shims were left out.
+    shims: usize,
     /// For each duplicate whether the baseline lacks it; none without a baseline.
     news: Option<Vec<bool>>,
     /// What the baseline lists and is not there any more.
@@ -43,11 +45,15 @@ pub struct Copies {
 }
 
 impl Copies {
-    /// Finds the duplicates of a tree, and writes a baseline when that is asked for.
+    /// Finds the duplicates of a tree, its shims left out, and writes a baseline when that is asked for.
     ///
     /// # Errors
     /// When a glob is malformed, or a baseline cannot be read or written.
-    pub fn find(from: &Sources<'_>, arguments: &cli::DuplicateOptions) -> anyhow::Result<Self> {
+    pub fn find(
+        from: &Sources<'_>,
+        shims: &ShimTexts,
+        arguments: &cli::DuplicateOptions,
+    ) -> anyhow::Result<Self> {
         let baseline = arguments
             .baseline
             .as_ref()
@@ -60,7 +66,7 @@ impl Copies {
         let baseline = baseline.transpose()?;
         from.progress.stage("looking for duplicates");
         let filter = filter(from.settings, arguments)?;
-        let mut files = all_outlined(from, &filter);
+        let mut files = all_outlined((from, shims), &filter);
         let all = files.len();
         if !(arguments.generated || from.settings.duplicates.generated) {
             files.retain(|file| !file.is_generated());
@@ -94,6 +100,7 @@ impl Copies {
         Ok(Self {
             report,
             generated,
+            shims: shims.count,
             news,
             spent,
             history,
@@ -128,6 +135,7 @@ impl Copies {
         let Self {
             report,
             generated,
+            shims,
             news,
             spent: _,
             history,
@@ -162,6 +170,7 @@ impl Copies {
         };
         body.allowed_duplicates = report.allowed;
         body.generated_files = generated;
+        body.left_out_shims = shims;
     }
 }
 
@@ -169,7 +178,7 @@ impl Copies {
 #[must_use]
 pub fn roles_of(from: &Sources<'_>) -> Vec<coalesce_lint::RoleUse> {
     from.progress.stage("looking for GPU calls");
-    let files = all_outlined(from, &PathFilter::default());
+    let files = all_outlined((from, &ShimTexts::default()), &PathFilter::default());
     let corpus = Corpus::new(files);
     let scan = catalogue::scan(&corpus);
     let used = |used: &catalogue::RoleUse| {
@@ -184,11 +193,11 @@ pub fn roles_of(from: &Sources<'_>) -> Vec<coalesce_lint::RoleUse> {
     scan.uses.iter().filter_map(used).collect()
 }
 
-/// The outlined files of all languages that the filter lets through.
-fn all_outlined(from: &Sources<'_>, filter: &PathFilter) -> Vec<SourceFile> {
+/// The outlined files of all languages that the filter lets through, without these shims.
+fn all_outlined((from, shims): (&Sources<'_>, &ShimTexts), filter: &PathFilter) -> Vec<SourceFile> {
     let languages = from.files.0.iter();
     languages
-        .flat_map(|(language, paths)| outlined(from.tree, filter, *language, paths))
+        .flat_map(|(language, paths)| outlined((from.tree, shims), filter, *language, paths))
         .collect()
 }
 
@@ -232,13 +241,14 @@ fn options(settings: &Settings, arguments: &cli::DuplicateOptions) -> Options {
 
 /// The outlined files of one language that the filter lets through.
 fn outlined(
-    tree: &SourceTree,
+    (tree, shims): (&SourceTree, &ShimTexts),
     filter: &PathFilter,
     language: &dyn Outliner,
     paths: &[TreePath],
 ) -> Vec<SourceFile> {
     let files = paths.par_iter().filter(|path| filter.passes(path));
-    let sources = |path: &TreePath| match tree.text(path) {
+    let text = |path: &TreePath| shims.rest_of(path, &tree.text(path)?);
+    let sources = |path: &TreePath| match text(path) {
         Some(text) => language.source_files(path, &text),
         None => Vec::new(),
     };

@@ -9,6 +9,7 @@ use coalesce_tree::SourceTree;
 use crate::{
     cli::{self, FleetEngine},
     exit::{Failure, Outcome},
+    named_files,
 };
 
 /// Runs `fleet`.
@@ -16,6 +17,10 @@ use crate::{
 /// # Errors
 /// When there are no rows, no engine, or it fails.
 pub fn run(_global: &cli::Global, arguments: &cli::Fleet) -> anyhow::Result<Outcome> {
+    named_files::refuse_missing_folder(&arguments.directory)?;
+    if let Some(trees) = &arguments.trees {
+        named_files::refuse_missing_folder(trees)?;
+    }
     let python = &arguments.python;
     let engine = match arguments.engine {
         Some(FleetEngine::Datafusion) => Some(engine::Engine::DataFusion),

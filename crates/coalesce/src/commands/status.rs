@@ -3,7 +3,7 @@
 use coalesce_apply::Store;
 use coalesce_engine::{Session, misfit, shims};
 use coalesce_model::{
-    envelope::{Body, Command, Envelope, ManifestEntry, ManifestLine, State, Status},
+    envelope::{Body, Command, ManifestEntry, ManifestLine, State, Status},
     manifest::Manifest,
 };
 use coalesce_plan::{Checked, EntryReport, EntryState};
@@ -17,35 +17,33 @@ use crate::{cli, exit::Outcome};
 /// When the tree or the journal cannot be read, or a manifest does not fit the tree.
 pub fn run(global: &cli::Global) -> anyhow::Result<Outcome> {
     let session = open(global)?;
-    let manifests = manifests(&session, &[])?;
     let store = Store::open(&global.root).map_err(rollback::failure)?;
-    Ok(Outcome::success(status(
-        &session, global, &manifests, &store,
-    )?))
+    let (unfinished, migrations) = rollback::journal_entries(&store)?;
+    let mut body = Status {
+        files: session.files(),
+        unfinished,
+        migrations,
+        ..Status::default()
+    };
+    // Half of a migration is no tree that a manifest could be held against: first it is finished or undone.
+    if body.unfinished.is_none() {
+        let manifests = manifests(&session, &[])?;
+        fill(&mut body, &session, &manifests)?;
+    }
+    let page = Page::new(&session, global);
+    let envelope = page.envelope(Command::Status, &[], Body::Status(body));
+    Ok(Outcome::success(envelope))
 }
 
-/// The state of the manifests, of the journal and of the shims.
-fn status(
-    session: &Session,
-    global: &cli::Global,
-    manifests: &[Manifest],
-    store: &Store,
-) -> anyhow::Result<Envelope> {
+/// Adds the state of the manifests and of the shims.
+fn fill(body: &mut Status, session: &Session, manifests: &[Manifest]) -> anyhow::Result<()> {
     let index = session.index();
     let checked = coalesce_plan::check(manifests, &index, &session.tree)
         .map_err(|errors| misfit(&errors, manifests, session))?;
-    let (unfinished, migrations) = rollback::journal_entries(store)?;
-    let body = Status {
-        files: session.files(),
-        manifests: manifests
-            .iter()
-            .map(|manifest| manifest_entry(manifest, &checked))
-            .collect(),
-        unfinished,
-        migrations,
-        shims: shims(session, manifests),
-    };
-    Ok(Page::new(session, global).envelope(Command::Status, &[], Body::Status(body)))
+    let entry = |manifest| manifest_entry(manifest, &checked);
+    body.manifests = manifests.iter().map(entry).collect();
+    body.shims = shims(session, manifests);
+    Ok(())
 }
 
 fn manifest_line(entry: &EntryReport) -> ManifestLine {

@@ -1,0 +1,3 @@
+//! What all others could stand on.
+
+pub fn nothing() {}

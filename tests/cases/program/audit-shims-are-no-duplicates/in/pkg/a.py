@@ -1,0 +1,5 @@
+"""Module a."""
+
+
+def f_a(x):
+    return x + 1

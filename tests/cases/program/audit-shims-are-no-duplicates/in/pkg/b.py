@@ -1,0 +1,5 @@
+"""Module b."""
+
+
+def f_b(x):
+    return x + 1

@@ -1,0 +1,2 @@
+def g_c(x):
+    return x + 2

@@ -1,0 +1,2 @@
+def g_d(x):
+    return x + 2
