@@ -85,12 +85,14 @@ fn mended(
         let relative = dots.then(|| relative(graph.package_of(module), home));
         relative.flatten().unwrap_or_else(|| home.to_owned())
     };
-    let modules = homes.iter().flat_map(|(home, names)| {
-        let names = names.iter();
-        names.map(|name| ((*name).to_owned(), spelled(home)))
-    });
+    let mut modules = BTreeMap::new();
+    for (home, names) in &homes {
+        for name in names {
+            modules.insert((*name).to_owned(), spelled(home));
+        }
+    }
     let text = search.names.texts.text(&own.path)?;
-    let edits = taken_from(&text, statement.span, &modules.collect())?;
+    let edits = taken_from(&text, statement.span, &modules)?;
     Some(Deferral {
         path: own.path.clone(),
         edits,
