@@ -118,6 +118,14 @@ pub trait LanguagePart: Sync {
         operations: &[Operation],
         changes: &[Change],
     ) -> Vec<Deferral>;
+
+    /// What may take names from where they are defined in the tree as the operations leave it, one step of it.
+    fn nearer_imports(
+        &self,
+        session: &Session,
+        operations: &[Operation],
+        changes: &[Change],
+    ) -> Vec<Deferral>;
 }
 
 impl<L: Language + Registered> LanguagePart for Part<L>
@@ -192,6 +200,18 @@ where
         let after = planned(language, &self.files, operations, &session.settings, tree);
         let overlay = planned_tree(tree, operations);
         self.graph.deferrals(&after, changes, &overlay)
+    }
+
+    fn nearer_imports(
+        &self,
+        session: &Session,
+        operations: &[Operation],
+        changes: &[Change],
+    ) -> Vec<Deferral> {
+        let (language, tree) = (&self.language, &session.tree);
+        let after = planned(language, &self.files, operations, &session.settings, tree);
+        let overlay = planned_tree(tree, operations);
+        self.graph.nearer_imports(&after, changes, &overlay)
     }
 }
 

@@ -42,7 +42,8 @@ pub struct Rewrite {
     pub safety: Safety,
 }
 
-/// An import that waits until something is called, in a file of the tree as it would be.
+/// An import that waits until something is called, or takes names from nearer to where they are defined, in a file of the
+/// tree as it would be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deferral {
     /// File, by its path after the migration.
@@ -51,8 +52,8 @@ pub struct Deferral {
     pub edits: Vec<Edit>,
     /// What is told of it.
     pub note: Finding,
-    /// What may be told apart by who looks, so that reading cannot tell whether it matters.
-    pub unproven: Unproven,
+    /// What may be told apart by who looks, so that reading cannot tell whether it matters, if anything.
+    pub unproven: Option<Unproven>,
 }
 
 /// An import that the tree as it would be needs besides, so that what was loaded along with another one is loaded still.

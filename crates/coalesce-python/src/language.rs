@@ -196,7 +196,9 @@ impl LanguageGraph for PythonGraph {
         changes: &[Change],
         before_texts: &dyn Texts,
     ) -> Vec<Unproven> {
-        executed::differences(self, after, changes, before_texts)
+        let mut unproven = executed::differences(self, after, changes, before_texts);
+        unproven.extend(requirements::waiting(self, after, changes));
+        unproven
     }
 
     fn kept_imports(
@@ -225,6 +227,15 @@ impl LanguageGraph for PythonGraph {
         after_texts: &dyn Texts,
     ) -> Vec<Deferral> {
         order::deferrals(self, after, changes, after_texts)
+    }
+
+    fn nearer_imports(
+        &self,
+        after: &Self,
+        changes: &[Change],
+        after_texts: &dyn Texts,
+    ) -> Vec<Deferral> {
+        order::nearer_imports(self, after, changes, after_texts)
     }
 
     fn order_regressions(

@@ -15,6 +15,7 @@ mod bound;
 mod calls;
 mod entered;
 mod later;
+mod nearer;
 mod program;
 mod reach;
 
@@ -31,6 +32,7 @@ use advice::Adviser;
 use program::{Program, Read, State};
 
 pub use later::deferrals;
+pub use nearer::nearer_imports;
 pub(crate) use program::{leading, loads, parents};
 
 /// A read that fails, by names.

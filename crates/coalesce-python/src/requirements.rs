@@ -9,6 +9,7 @@
 mod advice;
 mod guarded;
 pub(crate) mod standard;
+mod waiting;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,6 +18,8 @@ use coalesce_model::{
     shortest_path,
 };
 use rustc_hash::FxHashMap;
+
+pub use self::waiting::waiting;
 
 use crate::{
     facts::{ImportStatement, Leaf},

@@ -287,13 +287,13 @@ impl Search<'_> {
                 message,
                 help: None,
             },
-            unproven: Unproven {
+            unproven: Some(Unproven {
                 path: own.path.clone(),
                 span: None,
                 kind: UnprovenKind::NotLoaded,
                 name: own.name.clone(),
                 why,
-            },
+            }),
         })
     }
 }

@@ -40,6 +40,7 @@ mod signatures;
 mod source;
 mod source_file;
 mod surroundings;
+mod taken;
 mod told_apart;
 mod unlike;
 mod waiting;
@@ -61,9 +62,12 @@ pub use cut::newline;
 pub use exports::{entries_after, is_exported};
 pub use found_by_name::{NamedFunction, is_fixture};
 pub use header::Header;
+pub use name_index::NameIndex;
 pub use on_request::on_request;
 pub use public_signatures::signatures_apart;
+pub use patches::stays_as_bound;
 pub use shims::TEMPLATE as SHIM_OF_ITEMS;
+pub use taken::taken_from;
 pub use waiting::inside_functions;
 pub use way::Way;
 
@@ -231,7 +235,7 @@ pub fn plan(
     sources.sort_unstable();
     sources.dedup();
     let mut arriving = place::Arriving::default();
-    let names = name_index::NameIndex::new(texts);
+    let names = NameIndex::new(texts);
     for source in sources {
         source::take(mapping, options, source, &names, &mut arriving, plan);
     }

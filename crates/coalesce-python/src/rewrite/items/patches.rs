@@ -16,12 +16,14 @@ use super::{
     builtins::is_builtin,
     name_index::NameIndex,
     needs::Origin,
+    outline::Outline,
     place::{Arriving, Block, Left},
     set_by_parts::{self, sets},
     source::Source,
+    waiting::looks_up_names,
 };
 use crate::{
-    analysis::Binding,
+    analysis::{Analysis, Binding},
     graph::Entity,
     names::{Names, occurrences},
     rewrite::{imports::relative, mapping::Mapping},
@@ -34,6 +36,18 @@ pub fn is_set(names: &NameIndex<'_>, full: &str) -> bool {
     names.may_name(full)
         && (sources(names.texts).any(|(_, text)| by_string(&text))
             || set_by_parts::find(names, full).is_some())
+}
+
+/// Whether a name of a module, whose text this is, is what one statement of it binds, whenever somebody reads it.
+pub fn stays_as_bound(names: &NameIndex<'_>, full: &str, text: &str) -> bool {
+    let name = full.rsplit('.').next().unwrap_or_default();
+    let outline = Outline::new(text);
+    let mut globals = outline.globals.iter();
+    let analysis = Analysis::new(text);
+    analysis.bindings(0, name).len() == 1
+        && !looks_up_names(text, &analysis)
+        && !globals.any(|(_, global)| global == name)
+        && !is_set(names, full)
 }
 
 /// The texts of the files that set names of modules.

@@ -20,6 +20,7 @@ use super::{
 };
 use crate::{
     analysis::Analysis,
+    graph::Entity,
     rewrite::{
         imports::relative,
         mapping::Mapping,
@@ -330,6 +331,28 @@ impl Placing<'_, '_> {
         full.is_some_and(|full| patches::is_set(self.names, &full))
     }
 
+    /// Whether what an import binds may be something else at each call: the name is set from outside, or its own module
+    /// binds it several times.
+    fn may_be_set(&self, line: &Line) -> bool {
+        let Some(parent) = &line.parent else {
+            return false;
+        };
+        let full = format!("{parent}.{}", line.name);
+        patches::is_set(self.names, &full)
+            || match self.mapping.graph.lookup(&full) {
+                Entity::Module(_) | Entity::External => false,
+                Entity::Item(home, item) => {
+                    let module = self.mapping.graph.modules.get(home);
+                    let text = module.and_then(|module| self.texts.text(&module.path));
+                    module.zip(text).is_none_or(|(module, text)| {
+                        let full = format!("{}.{item}", module.name);
+                        !patches::stays_as_bound(self.names, &full, &text)
+                    })
+                }
+                Entity::Missing | Entity::Opaque => true,
+            }
+    }
+
     /// What the blocks of a target need to import there. Renames and refusals are made on the way.
     fn lines(&mut self, at: usize) -> Vec<(usize, usize, Line)> {
         let mut result: Vec<(usize, usize, Line)> = Vec::new();
@@ -479,7 +502,9 @@ impl Placing<'_, '_> {
                 let executed = spans.iter().find(|span| !program(span)).copied();
                 return Some(Back {
                     edits,
-                    later: executed.and_then(|span| comes_later((&source.path, &line), Some(span))),
+                    later: executed
+                        .filter(|_| set)
+                        .and_then(|span| reads_anew((&source.path, &line), Some(span))),
                     ..Back::default()
                 });
             }
@@ -562,6 +587,7 @@ impl Placing<'_, '_> {
             return;
         }
         let statement = target.spelled(&line);
+        let set = self.may_be_set(&line);
         let Some(found) = self.arriving.blocks.get_mut(block) else {
             return;
         };
@@ -586,8 +612,8 @@ impl Placing<'_, '_> {
             Some(edits) => {
                 let types = need.uses.iter().any(|used| used.annotation);
                 // Of the module that it leaves a definition read its names at each call before, too.
-                if need.origin != Origin::Back {
-                    self.plan.unproven.extend(comes_later(
+                if need.origin != Origin::Back && set {
+                    self.plan.unproven.extend(reads_anew(
                         (&left.source.path, &statement),
                         executed.first().copied(),
                     ));
@@ -717,15 +743,14 @@ fn in_place(left: &Left, moved: &Moved, line: &str) -> Option<Edit> {
     Some(Edit::insert(gone.end, line.replace('\n', newline)))
 }
 
-/// That an import goes into the functions that use what it brings.
-fn comes_later((path, statement): (&TreePath, &str), span: Option<ByteSpan>) -> Option<Unproven> {
+/// That an import goes into the functions that use what it brings, which is not the same at each call.
+fn reads_anew((path, statement): (&TreePath, &str), span: Option<ByteSpan>) -> Option<Unproven> {
     Some(Unproven {
         path: path.clone(),
         span: Some(span?),
         kind: UnprovenKind::NotLoaded,
         name: statement.to_owned(),
-        why: "this import goes into the functions that use it: what it runs, or reads, comes when they are called, and \
-              the name is read anew at each call"
+        why: "this import goes into the functions that use it, which read the name anew at each call, and something sets it"
             .to_owned(),
     })
 }

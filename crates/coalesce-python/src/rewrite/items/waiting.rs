@@ -215,12 +215,15 @@ fn spelled(
         .iter()
         .map(|leaf| leaf.span.of(text).unwrap_or_default())
         .collect();
-    let listed = names.join(", ");
-    let Some(from) = &import.from else {
-        return format!("import {listed}");
-    };
-    let module = from.span.of(text).unwrap_or_default();
-    let line = format!("from {module} import {listed}");
+    match &import.from {
+        None => format!("import {}", names.join(", ")),
+        Some(from) => from_line(from.span.of(text).unwrap_or_default(), indentation, &names),
+    }
+}
+
+/// A `from` statement, laid out one name below the other where its line would be too long.
+pub(super) fn from_line(module: &str, indentation: &str, names: &[&str]) -> String {
+    let line = format!("from {module} import {}", names.join(", "));
     if indentation.len() + line.len() <= LINE || names.len() == 1 {
         return line;
     }

@@ -1,3 +1,5 @@
+from app.memt.wrap import W
+
+
 def stack():
-    from app.memt import W
     return W()

@@ -1,0 +1,144 @@
+//! Imports that stand in functions and stood nowhere so before: what they run has run by then, or it comes later than
+//! anybody has seen it.
+//!
+//! A function that imports a module which importing its own module runs for certain finds it as it was made then, and
+//! a name that is bound once is the same each time. That is proven on the planned tree, where something else may have gone
+//! that used to run it. Of a module that a definition leaves the definition read its names at each call before, too.
+
+use std::collections::BTreeSet;
+
+use coalesce_model::{Change, Guard, Subject, Unproven, UnprovenKind, change::Renames};
+use rustc_hash::FxHashSet;
+
+use super::{Needs, pairs};
+use crate::{
+    facts::{ImportStatement, Leaf},
+    graph::{Entity, PythonGraph},
+};
+
+/// The imports in functions that are new, and that nothing has run by then.
+pub fn waiting(before: &PythonGraph, after: &PythonGraph, changes: &[Change]) -> Vec<Unproven> {
+    let (old, new) = (Needs::new(before), Needs::new(after));
+    let renames = Renames::new(changes, ".");
+    let known: BTreeSet<String> = (0..before.modules.len())
+        .flat_map(|module| in_functions(&old, module))
+        .map(|found| renames.name_after(&found.name))
+        .collect();
+    let mut unproven = Vec::new();
+    let mut told = BTreeSet::new();
+    for (was, now) in pairs(before, after, changes) {
+        let same = (before.facts.get(was).zip(after.facts.get(now)))
+            .is_some_and(|(was, now)| std::sync::Arc::ptr_eq(was, now));
+        if same {
+            continue;
+        }
+        let found = in_functions(&new, now)
+            .into_iter()
+            .filter(|found| !known.contains(&found.name))
+            .filter(|found| !leaves(changes, &found.target, new.name(now)));
+        let found: Vec<InFunction> = found.collect();
+        if found.is_empty() {
+            continue;
+        }
+        let runs = new.runs(now);
+        let late = found.into_iter().filter(|found| !found.has_run(&runs));
+        for late in late.filter(|late| told.insert((now, late.target.clone()))) {
+            unproven.extend(late.unproven(before, was, new.name(now)));
+        }
+    }
+    unproven
+}
+
+/// One import in a function.
+struct InFunction {
+    /// The full name of what it imports, and the module of the tree that this is or is from.
+    name: String,
+    target: String,
+    /// All modules that it runs.
+    modules: Vec<usize>,
+}
+
+impl InFunction {
+    fn has_run(&self, runs: &FxHashSet<usize>) -> bool {
+        self.modules.iter().all(|module| runs.contains(module))
+    }
+
+    fn unproven(&self, before: &PythonGraph, was: usize, now: &str) -> Option<Unproven> {
+        let module = before.modules.get(was)?;
+        let (name, target) = (&self.name, &self.target);
+        Some(Unproven {
+            path: module.path.clone(),
+            // A place of the planned text would be none of this one.
+            span: None,
+            kind: UnprovenKind::NotLoaded,
+            name: now.to_owned(),
+            why: format!(
+                "it imports `{name}` when a function is called and not before, and nothing that importing it runs has \
+                 run `{target}` by then: what that runs, or reads, comes later"
+            ),
+        })
+    }
+}
+
+/// What the functions of a module import of the tree.
+fn in_functions(needs: &Needs<'_>, module: usize) -> Vec<InFunction> {
+    let facts = needs.graph.facts.get(module);
+    let imports = facts.into_iter().flat_map(|facts| &facts.imports);
+    let waiting = imports.filter(|import| is_waiting(import));
+    let leaves = waiting.flat_map(|import| import.leaves.iter().map(move |leaf| (import, leaf)));
+    leaves
+        .filter_map(|(import, leaf)| in_function(needs, module, (import, leaf)))
+        .collect()
+}
+
+fn is_waiting(import: &ImportStatement) -> bool {
+    !import.eager && !import.lazy && import.guard == Guard::None
+}
+
+fn in_function(
+    needs: &Needs<'_>,
+    module: usize,
+    (import, leaf): (&ImportStatement, &Leaf),
+) -> Option<InFunction> {
+    let graph = needs.graph;
+    let (modules, _) = needs.reaches(module, import, leaf);
+    let name = |module: &usize| graph.modules.get(*module).map(|module| module.name.clone());
+    let target = modules.last().and_then(name)?;
+    let whole = matches!(graph.leaf_entity(module, import, leaf), Entity::Module(_));
+    Some(InFunction {
+        name: match whole {
+            true => target.clone(),
+            false => format!("{}.{}", modules.first().and_then(name)?, leaf.name.text),
+        },
+        target,
+        modules,
+    })
+}
+
+/// Whether an item leaves one of these modules for the other.
+fn leaves(changes: &[Change], old: &str, new: &str) -> bool {
+    let mut items = changes
+        .iter()
+        .filter(|change| change.subject == Subject::Item);
+    items.any(|change| {
+        let parent = |name: &str, module: &str| {
+            name.rsplit_once('.')
+                .is_some_and(|(parent, _)| parent == module)
+        };
+        parent(&change.from, old) && parent(&change.to, new)
+    })
+}
+
+impl Needs<'_> {
+    /// The modules that importing one runs for certain, itself included.
+    fn runs(&self, module: usize) -> FxHashSet<usize> {
+        let mut runs = FxHashSet::default();
+        let mut open = vec![module];
+        while let Some(module) = open.pop() {
+            if runs.insert(module) {
+                open.extend(self.loads.get(module).into_iter().flatten());
+            }
+        }
+        runs
+    }
+}

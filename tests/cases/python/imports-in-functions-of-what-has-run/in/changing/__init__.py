@@ -1,0 +1,2 @@
+from changing.points import shift
+from changing.config import shifted

@@ -1,0 +1,5 @@
+from changing.config import LEVEL
+
+
+def clip(value):
+    return max(value, LEVEL)

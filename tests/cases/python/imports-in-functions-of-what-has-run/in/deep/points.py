@@ -1,0 +1,5 @@
+from deep.crop import crop
+
+
+def shift(value):
+    return crop(value)

@@ -1,0 +1,5 @@
+from follows.crop import clip
+
+
+def double(value):
+    return clip(value) * 2

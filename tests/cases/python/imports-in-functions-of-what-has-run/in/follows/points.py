@@ -1,0 +1,5 @@
+from follows.crop import crop
+
+
+def shift(value):
+    return crop(value)

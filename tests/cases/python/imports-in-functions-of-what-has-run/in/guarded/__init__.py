@@ -1,0 +1,4 @@
+try:
+    from guarded.points import shift
+except ImportError:
+    shift = None

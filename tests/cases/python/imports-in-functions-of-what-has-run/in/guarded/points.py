@@ -1,0 +1,5 @@
+from guarded.crop import crop
+
+
+def shift(value):
+    return crop(value)

@@ -1,0 +1,3 @@
+import lost.points
+
+ZERO = 0

@@ -1,0 +1,3 @@
+def shift(value):
+    from lost.crop import crop
+    return crop(value)

@@ -1,0 +1,5 @@
+from run.crop import crop
+
+
+def shift(value):
+    return crop(value)

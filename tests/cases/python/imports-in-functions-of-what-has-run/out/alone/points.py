@@ -1,0 +1,5 @@
+from alone.crop import crop
+
+
+def shift(value):
+    return crop(value)

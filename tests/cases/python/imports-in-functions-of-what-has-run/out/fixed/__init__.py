@@ -1,0 +1,2 @@
+from fixed.points import shift
+from fixed.config import shifted

@@ -1,0 +1,1 @@
+from follows.helper import double

@@ -1,0 +1,2 @@
+from run.crop import crop
+from run.points import shift

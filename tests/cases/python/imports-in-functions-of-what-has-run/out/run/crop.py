@@ -1,0 +1,3 @@
+def crop(value):
+    from run.points import clip
+    return clip(value) + 1

@@ -1,0 +1,2 @@
+from dots.group import Group
+from dots.signal import Signal, Wide

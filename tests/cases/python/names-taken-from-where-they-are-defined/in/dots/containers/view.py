@@ -1,0 +1,5 @@
+from .. import Signal
+
+
+class View(Signal):
+    pass

@@ -1,0 +1,2 @@
+from plain.group import Group
+from plain.signal import Signal, Wide

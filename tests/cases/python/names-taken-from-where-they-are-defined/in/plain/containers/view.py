@@ -1,0 +1,5 @@
+from plain import Signal, Wide as Base
+
+
+class View(Base):
+    signal = Signal()

@@ -1,0 +1,8 @@
+from worded import (
+    Signal,  # what it sends by
+    Wide,
+)
+
+
+class View(Signal):
+    pass

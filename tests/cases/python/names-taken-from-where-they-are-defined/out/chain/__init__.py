@@ -1,0 +1,2 @@
+from chain.containers.group import Group
+from chain.api import Signal

@@ -1,0 +1,6 @@
+class Signal:
+    pass
+
+
+class Wide(Signal):
+    pass

@@ -1,0 +1,2 @@
+from dots.containers.group import Group
+from dots.signal import Signal, Wide

@@ -1,0 +1,5 @@
+from ..signal import Signal
+
+
+class View(Signal):
+    pass

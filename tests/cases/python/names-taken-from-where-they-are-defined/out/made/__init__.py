@@ -1,0 +1,4 @@
+from made.group import Group
+from made.signal import Signal
+
+Signal = type("Signal", (Signal,), {})

@@ -1,0 +1,5 @@
+from made import Signal
+
+
+class View(Signal):
+    pass

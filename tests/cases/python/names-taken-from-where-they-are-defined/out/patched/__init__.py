@@ -1,0 +1,2 @@
+from patched.group import Group
+from patched.signal import Signal, Wide

@@ -1,0 +1,5 @@
+from patched import Signal
+
+
+class View(Signal):
+    pass

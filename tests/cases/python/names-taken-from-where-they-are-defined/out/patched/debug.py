@@ -1,0 +1,4 @@
+import patched
+from patched.signal import Wide
+
+patched.Signal = Wide

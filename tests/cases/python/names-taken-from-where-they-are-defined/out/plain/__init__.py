@@ -1,0 +1,2 @@
+from plain.containers.group import Group
+from plain.signal import Signal, Wide

@@ -1,0 +1,5 @@
+from plain.signal import Signal, Wide as Base
+
+
+class View(Base):
+    signal = Signal()

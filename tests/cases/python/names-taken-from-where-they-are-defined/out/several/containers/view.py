@@ -1,0 +1,5 @@
+from several import Signal
+
+
+class View(Signal):
+    pass

@@ -1,0 +1,2 @@
+from worded.group import Group
+from worded.signal import Signal, Wide
