@@ -4,6 +4,7 @@
 //! It goes by those that come there alone: the classes that have the method, or what a decorator stands on. Where that
 //! cannot be told, it may be anything.
 
+mod library;
 mod spellings;
 
 use std::sync::{Arc, OnceLock};
@@ -93,6 +94,9 @@ impl<'m> Readers<'m> {
                 true => asked(text, place.object),
                 false => Whose::Any,
             };
+            if matches!(asked, Whose::Any) && self.is_of_library(text, place.object) {
+                return None;
+            }
             let change = told.find(|change| self.comes_there(&asked, change))?;
             Some((ByteSpan::from_range(place.object + 1..place.end), change))
         })
@@ -149,6 +153,22 @@ impl<'m> Readers<'m> {
                     || all.any(|text| is_more_than_decorator(text, function))
             }
         }
+    }
+
+    /// Whether the module is asked for of what a library of others has: of a local name that is given nothing but
+    /// attributes of what is imported from there, and its own, which nobody in the tree sets.
+    fn is_of_library(&self, text: &str, at: usize) -> bool {
+        let Some((code, word)) = local_name(text, at) else {
+            return false;
+        };
+        let analysis = Analysis::new(text);
+        let libraries = library::of_values(code, word, &analysis);
+        libraries.is_some_and(|values| {
+            values.iter().all(|value| {
+                let outside = self.mapping.graph.find(None, value.top()).is_none();
+                outside && !self.all().iter().any(|text| value.may_be_set(text))
+            })
+        })
     }
 
     /// What a change takes along; none where that is not found.
@@ -271,6 +291,23 @@ fn asked(text: &str, at: usize) -> Whose {
         },
         _ => Whose::Any,
     }
+}
+
+/// The code of the innermost function around a place, and the name that ends there; none for what is an attribute, and
+/// at module level.
+fn local_name(text: &str, at: usize) -> Option<(&str, &str)> {
+    let before = text.get(..at)?;
+    let word = last_word(before);
+    let head = before.strip_suffix(word)?;
+    let analysis = Analysis::new(text);
+    let place = ByteSpan::from_range(at..at + 1);
+    let functions = analysis
+        .definitions
+        .iter()
+        .filter(|each| each.kind == DefinitionKind::Function && each.span.contains(place));
+    let function = functions.min_by_key(|each| each.span.end - each.span.start)?;
+    let code = function.span.of(text)?;
+    (!word.is_empty() && !head.ends_with('.')).then_some((code, word))
 }
 
 /// Whether a piece of code may give a name another value.
