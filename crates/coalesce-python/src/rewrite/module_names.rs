@@ -5,6 +5,7 @@
 //! cannot be told, it may be anything.
 
 mod library;
+mod parts;
 mod spellings;
 
 use std::sync::{Arc, OnceLock};
@@ -44,13 +45,13 @@ enum Whose {
 }
 
 /// A piece of code that a change takes to another module, and all of the file that it is in.
-struct Carried {
-    file: Arc<str>,
+pub(super) struct Carried {
+    pub(super) file: Arc<str>,
     span: ByteSpan,
 }
 
 impl Carried {
-    fn text(&self) -> &str {
+    pub(super) fn text(&self) -> &str {
         self.span.of(&self.file).unwrap_or_default()
     }
 }
@@ -172,7 +173,7 @@ impl<'m> Readers<'m> {
     }
 
     /// What a change takes along; none where that is not found.
-    fn pieces(&self, change: &Change) -> Option<Vec<Carried>> {
+    pub(super) fn pieces(&self, change: &Change) -> Option<Vec<Carried>> {
         let graph = self.mapping.graph;
         if change.subject == Subject::Item {
             let (module, item) = change.from.rsplit_once('.')?;
@@ -479,7 +480,7 @@ fn is_told(head: &Head<'_>, analysis: &Analysis) -> bool {
 
 /// Whether what follows `__module__` may come out otherwise for a change. Where it is held against texts, one of them has
 /// to be of a name.
-fn tells_apart(before: &str, after: &str, change: &Change) -> bool {
+pub(super) fn tells_apart(before: &str, after: &str, change: &Change) -> bool {
     let module = |name: &str| match change.subject {
         Subject::Item => name
             .rsplit_once('.')
@@ -502,9 +503,6 @@ fn tells_apart(before: &str, after: &str, change: &Change) -> bool {
         literals(rest.lines().next().unwrap_or_default()),
     );
     let top = |name: &str| name.split('.').next().map(str::to_owned);
-    let part = |text: &&str| {
-        from.split('.').any(|part| part == *text) != to.split('.').any(|part| part == *text)
-    };
     match method {
         "startswith" if !given.is_empty() => given
             .iter()
@@ -516,7 +514,7 @@ fn tells_apart(before: &str, after: &str, change: &Change) -> bool {
         "split" | "rsplit" | "partition" | "rpartition"
             if rest.contains("==") && !compared.is_empty() =>
         {
-            compared.iter().any(part)
+            parts::tells_apart((&from, &to), (method, argument, rest), &compared)
         }
         "split" | "rsplit" | "partition" | "rpartition" | "startswith" | "endswith" | "find"
         | "rfind" | "index" | "rindex" | "replace" | "removeprefix" | "removesuffix" => from != to,

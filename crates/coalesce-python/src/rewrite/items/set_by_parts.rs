@@ -49,12 +49,14 @@ fn is_patch(text: &str, at: usize) -> bool {
     let whole = head.len() == before.len() && after.len() - end.len() == "patch".len();
     let after = end;
     let line = head.rsplit('\n').next().unwrap_or_default();
+    let defined = line.trim_end().ends_with("def");
     let used = after.starts_with('(')
         || whole && after.starts_with([')', ',', ']', '"', '\''])
         || after
             .strip_prefix('.')
             .is_some_and(|rest| rest.starts_with(is_word));
-    !before.ends_with("dis") && (used || head.ends_with(['@', '.']) || line.contains("import "))
+    let named = head.ends_with('@') || whole && head.ends_with('.') || line.contains("import ");
+    !before.ends_with("dis") && !defined && (used || named)
 }
 
 /// Whether `setattr` at a place may set a name of a module: an object or a class that sets its own attributes does not.
@@ -185,7 +187,9 @@ mod tests {
             ("for each in (patch, other): ...", true),
             ("patch_x = 1", false),
             ("Each patch has a size.\nnumber_of_patches: int = 2", false),
-            ("self.patch_x += 1", true),
+            ("self.patch_x += 1", false),
+            ("def gravel_patch(self): ...", false),
+            ("self.gravel_patch(client, 'load')", true),
             ("dispatch(request)", false),
             ("setattr(client, name, f)", true),
             ("setattr(cls, name, f)", false),
