@@ -12,6 +12,7 @@ mod conditions;
 mod effects;
 mod harmless;
 mod kept;
+mod own_classes;
 mod recursive;
 mod replaced;
 mod unseen;
@@ -397,7 +398,7 @@ fn registered_items(
         let (module, item) = change.from.rsplit_once('.')?;
         let (parent, _) = change.to.rsplit_once('.')?;
         let home = before.find(None, module)?;
-        let (span, does) = match effects.of_item(home, item) {
+        let (span, does) = match effects.of_registered_item(home, item) {
             Some((_, span)) => (span, None),
             None => {
                 let effect = imported.of(home, Some(item)).reaches?;
@@ -451,6 +452,7 @@ impl<'g> Effects<'g> {
         let plain = plain.filter(|effect| !self.only_makes(module, &effect.chain));
         let plain = plain.map(|effect| (effect.chain.join("."), Some(effect.span)));
         let items = found.defines.iter();
+        // What hooks of the classes above do is read where their bodies are (`effects`).
         let items = items.filter_map(|item| self.of_item_for_others(module, item));
         let (what, span) = plain.chain(items).next()?;
         let what = if what.is_empty() {
@@ -518,7 +520,8 @@ impl<'g> Effects<'g> {
         let mut plain = facts.effects.iter().filter(|effect| effect.item.is_none());
         let effect = plain.find(|effect| {
             let (entity, _) = self.resolve(module, &effect.chain);
-            matches!(entity, Entity::External) || effect.chain.is_empty()
+            let outside = matches!(entity, Entity::External) || effect.chain.is_empty();
+            outside && !self.takes_own_class(module, effect)
         });
         let effect = effect.map(|effect| effect.span);
         let span = effect.or(facts.warning)?;
@@ -535,15 +538,33 @@ impl<'g> Effects<'g> {
     /// What makes a definition known elsewhere when its module is executed: a decorator, or a base.
     fn of_item(&self, module: usize, item: &str) -> Option<(String, Option<ByteSpan>)> {
         self.known_by(module, item, |_| true)
+            .or_else(|| self.told_above((module, item), true))
+    }
+
+    /// The same of decorators, and of bases whose subclasses somebody asks for.
+    fn of_registered_item(&self, module: usize, item: &str) -> Option<(String, Option<ByteSpan>)> {
+        self.known_by(module, item, |_| true)
+            .or_else(|| self.told_above((module, item), false))
     }
 
     /// The same where what knows it does not belong to its own module.
     fn of_item_for_others(&self, module: usize, item: &str) -> Option<(String, Option<ByteSpan>)> {
         let own = |chain: &[String]| matches!(self.resolve(module, chain), (Entity::Item(home, _), _) if home == module);
         self.known_by(module, item, |chain| !own(chain))
+            .or_else(|| self.told_above((module, item), false))
     }
 
-    /// The first decorator of a definition that counts and keeps it, or a base that is told of it.
+    /// A class whose bases are told of it.
+    fn told_above(
+        &self,
+        (module, item): (usize, &str),
+        hooks: bool,
+    ) -> Option<(String, Option<ByteSpan>)> {
+        self.tells_a_base((module, item), hooks, 0)
+            .then(|| (item.to_owned(), None))
+    }
+
+    /// The first decorator of a definition that counts and keeps it.
     fn known_by(
         &self,
         module: usize,
@@ -556,11 +577,8 @@ impl<'g> Effects<'g> {
             let of_item = effect.item.as_deref() == Some(item);
             of_item && counts(&effect.chain) && self.keeps(module, &effect.chain)
         });
-        if let Some(effect) = told {
-            return Some((effect.chain.join("."), Some(effect.span)));
-        }
-        self.tells_a_base(module, item, 0)
-            .then(|| (item.to_owned(), None))
+        let effect = told?;
+        Some((effect.chain.join("."), Some(effect.span)))
     }
 
     /// The text of an effect of a module.
@@ -643,9 +661,8 @@ impl<'g> Effects<'g> {
         flow.bodies.get(*of_module.get(class)?)
     }
 
-    /// Whether one of the classes above a class does something when it gets a subclass, or is asked for
-    /// them.
-    fn tells_a_base(&self, module: usize, class: &str, depth: usize) -> bool {
+    /// Whether one of the classes above a class is asked for its subclasses, or has a hook for them where these count.
+    fn tells_a_base(&self, (module, class): (usize, &str), hooks: bool, depth: usize) -> bool {
         let Some(facts) = self
             .graph
             .facts
@@ -674,8 +691,8 @@ impl<'g> Effects<'g> {
             match self.resolve(module, &chain) {
                 (Entity::Item(home, base), 0) => {
                     self.walked().contains(&base)
-                        || self.hooks(home, &base)
-                        || self.tells_a_base(home, &base, depth + 1)
+                        || hooks && self.hooks(home, &base)
+                        || self.tells_a_base((home, &base), hooks, depth + 1)
                 }
                 _ => false,
             }

@@ -1,7 +1,7 @@
 //! What single expressions are, told by their spelling alone.
 
 use coalesce_model::Guard;
-use ruff_python_ast::{CmpOp, ExceptHandler, Expr, Stmt};
+use ruff_python_ast::{BoolOp, CmpOp, ExceptHandler, Expr, Stmt};
 
 /// The guard inside of another one: what hides a failure prevails.
 pub(super) fn stronger(outer: Guard, inner: Guard) -> Guard {
@@ -14,10 +14,15 @@ pub(super) fn stronger(outer: Guard, inner: Guard) -> Guard {
     }
 }
 
-/// `__name__ == "__main__"`, either way round.
+/// `__name__ == "__main__"`, either way round, also beside conditions that run nothing.
 pub(crate) fn is_run_as_program(test: &Expr) -> bool {
-    let Expr::Compare(compare) = test else {
-        return false;
+    let compare = match test {
+        Expr::Compare(compare) => compare,
+        Expr::BoolOp(all) if all.op == BoolOp::And => {
+            let mut others = all.values.iter().filter(|one| !is_run_as_program(one));
+            return all.values.iter().any(is_run_as_program) && others.all(runs_nothing);
+        }
+        _ => return false,
     };
     let ([CmpOp::Eq], [right]) = (&*compare.ops, &*compare.comparators) else {
         return false;
@@ -25,6 +30,17 @@ pub(crate) fn is_run_as_program(test: &Expr) -> bool {
     let main = |side: &Expr| matches!(side, Expr::StringLiteral(text) if text.value.to_str() == "__main__");
     let left = &*compare.left;
     (is_name(left, "__name__") && main(right)) || (main(left) && is_name(right, "__name__"))
+}
+
+/// Whether an expression is made of names, attributes and literals alone: `sys.platform != "win32"`.
+fn runs_nothing(test: &Expr) -> bool {
+    match test {
+        Expr::Compare(compare) => {
+            runs_nothing(&compare.left) && compare.comparators.iter().all(runs_nothing)
+        }
+        Expr::UnaryOp(operation) => runs_nothing(&operation.operand),
+        other => other.is_literal_expr() || chain(other).is_some(),
+    }
 }
 
 pub(super) fn is_name(expression: &Expr, name: &str) -> bool {

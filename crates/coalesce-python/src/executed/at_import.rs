@@ -501,7 +501,10 @@ impl Walker<'_, '_> {
         };
         let absent = import.leaves.iter().find(|leaf| {
             let name = &leaf.name.text;
-            name != "*" && from != self.module && self.reader.may_be_absent(from, name, 0)
+            // A module below is imported where the package has no such name.
+            let below = self.reader.graph.submodule(from, name).is_some();
+            let others = name != "*" && from != self.module && !below;
+            others && self.reader.may_be_absent(from, name, 0)
         });
         if let Some(leaf) = absent {
             self.may_fail(

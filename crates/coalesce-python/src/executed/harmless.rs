@@ -11,6 +11,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{
     at_import::AtImport,
+    effects::{is_constant, takes_classes},
     recursive::{MAXIMUM_DEPTH, RecursiveVerdicts},
 };
 use crate::{analysis::predicates::chain, graph::Entity};
@@ -256,7 +257,29 @@ impl<'r, 'g> Verdicts<'r, 'g> {
 
     /// Whether a call is known to do nothing else.
     pub fn is_harmless(&self, module: usize, call: &ast::ExprCall, locals: &Locals) -> bool {
-        self.called(module, &call.func, locals)
+        self.takes_own_class(module, call) || self.called(module, &call.func, locals)
+    }
+
+    /// `PathLike.register(Path)` of a class of the module, of which nobody has an object yet.
+    fn takes_own_class(&self, module: usize, call: &ast::ExprCall) -> bool {
+        let [Expr::Name(class)] = &*call.arguments.args else {
+            return false;
+        };
+        let found = chain(&call.func).map(|chain| self.root(module, &chain));
+        matches!(found, Some(ChainRoot::Outside(name)) if takes_classes(&name))
+            && self.defines_class(module, &class.id)
+    }
+
+    /// Whether a name of a module is that of a class that it defines, and of nothing else.
+    fn defines_class(&self, module: usize, name: &str) -> bool {
+        let own = self.reader.graph.member(module, name);
+        let is_own = matches!(own, Entity::Item(home, item) if home == module && item == name);
+        let Some(source) = self.reader.source(module).filter(|_| is_own) else {
+            return false;
+        };
+        let mut found = Vec::new();
+        collect(source.statements(), name, &mut found);
+        !found.is_empty() && found.iter().all(|one| matches!(one, Stmt::ClassDef(_)))
     }
 
     /// Whether a decorator is: made by a call, or not.
@@ -595,6 +618,11 @@ pub(super) fn is_quiet_method(name: &str) -> bool {
 pub(super) fn is_quiet(name: &str) -> bool {
     let (library, rest) = name.split_once('.').unwrap_or((name, ""));
     let last = name.rsplit('.').next().unwrap_or(name);
+    if let Some((object, method)) = name.rsplit_once('.')
+        && is_constant(object)
+    {
+        return is_quiet_method(method);
+    }
     match library {
         "numpy" => !NUMPY.iter().any(|start| rest.starts_with(start)),
         "os" if rest.starts_with("path.") => true,

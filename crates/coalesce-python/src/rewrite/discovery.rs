@@ -3,6 +3,8 @@
 //!
 //! Such code names nothing of what moves, so every file is asked, not only those that do.
 
+mod listings;
+
 use std::collections::BTreeSet;
 
 use coalesce_model::{
@@ -79,6 +81,13 @@ fn mover<'a>(mapping: &Mapping<'a>, change: &'a Change, texts: &dyn Texts) -> Op
 }
 
 impl Mover<'_> {
+    /// What lists of folders lose and get: what moves, and folders that come or go with it.
+    fn entries(&self) -> impl Iterator<Item = &str> {
+        let names = [&self.change.from, &self.change.to];
+        let parts = names.into_iter().flat_map(|name| name.split('.'));
+        parts.filter(|part| !part.is_empty())
+    }
+
     /// Whether a text has the name of a logger that is above that of the module, in quotes.
     fn is_named_above(&self, text: &str) -> bool {
         let above = |name: &str| {
@@ -151,9 +160,11 @@ impl<'a> Looking<'a> {
             return Vec::new();
         };
         let walks = words.has(Word::Path);
-        let lists =
-            words.has(Word::List) && lists_sources(text, &["iterdir(", "listdir(", "scandir("]);
-        let descends = words.has(Word::Descend) && lists_sources(text, &["os.walk("]);
+        let entries: Vec<&str> = movers.iter().flat_map(Mover::entries).collect();
+        let whole = ["iterdir(", "listdir(", "scandir("];
+        let lists = words.has(Word::List) && listings::may_list(text, &whole, &entries);
+        let descends =
+            words.has(Word::Descend) && listings::may_list(text, &["os.walk("], &entries);
         let by_test = words.has(Word::TestPlace);
         let levels =
             words.has(Word::Logger) && movers.iter().any(|mover| mover.is_named_above(text));
@@ -260,11 +271,16 @@ impl<'a> Looking<'a> {
             format!("it lists the files of `{folder}`, which come to be others")
         };
         let kind = UnprovenKind::RuntimeTable;
+        if self.lists_others(mover) {
+            return None;
+        }
         let strings = self.analysis.strings.iter();
         let named = strings
             .filter(|string| !string.documentation)
             .find_map(|string| {
+                // What begins in somebody's home is no folder of the tree.
                 let text = string.span.of(self.text)?;
+                let text = Some(text).filter(|text| !text.starts_with('~'))?;
                 let text = text.trim_end_matches(['*', '/']);
                 let text = text
                     .strip_suffix("*.py")
@@ -288,6 +304,30 @@ impl<'a> Looking<'a> {
             Some(self.unproven(span, kind, mover, why(folder)))
         };
         named.or_else(beside)
+    }
+
+    /// Whether all that the file lists are folders that its own place says, whose lists stay what they are.
+    fn lists_others(&self, mover: &Mover<'_>) -> bool {
+        let Some(own) = self.path.parent() else {
+            return false;
+        };
+        let entries: Vec<&str> = mover.entries().collect();
+        let listed = listings::folders(self.text, own.as_str(), &entries);
+        let changes = |folder: &String| {
+            let mut folders = mover.folders.iter();
+            folders.any(|changed| changed.as_str() == folder || self.comes_or_goes(mover, changed))
+        };
+        listed.is_some_and(|listed| !listed.iter().any(changes))
+    }
+
+    /// Whether a folder holds no module but the one that moves, so that it comes or goes with it.
+    fn comes_or_goes(&self, mover: &Mover<'_>, folder: &TreePath) -> bool {
+        let mut modules = self.mapping.graph.modules.iter();
+        !modules.any(|module| {
+            let path = &module.path;
+            let stays = path != mover.path && !self.mapping.files.contains_key(path);
+            stays && path.parent().as_ref() == Some(folder)
+        })
     }
 
     /// A fixture that goes by the place of the test that asks for it.
@@ -316,30 +356,6 @@ impl<'a> Looking<'a> {
                 .then(|| self.unproven(string.span, UnprovenKind::OwnPlace, mover, why))
         })
     }
-}
-
-/// Whether a text lists files that may be sources: by a call that lists all (`whole`), or by a pattern that is
-/// not written out or does not end with the extension of something else (`"*.json"`).
-fn lists_sources(text: &str, whole: &[&str]) -> bool {
-    let mut patterns = text.match_indices("glob(").map(|(at, call)| {
-        let rest = text.get(at + call.len()..).unwrap_or_default().trim_start();
-        let quote = rest
-            .chars()
-            .next()
-            .filter(|first| matches!(first, '"' | '\''))?;
-        let (pattern, after) = rest.get(1..)?.split_once(quote)?;
-        let (_, extension) = pattern.rsplit('/').next()?.rsplit_once('.')?;
-        // More may follow the literal: `"*.json" + …`.
-        let ends = after.trim_start().starts_with([')', ',']);
-        let plain = !extension.is_empty() && extension.chars().all(|c| c.is_ascii_alphanumeric());
-        (ends && plain).then_some(extension)
-    });
-    let of_sources = |extension: Option<&str>| {
-        extension.is_none_or(|extension| {
-            extension.starts_with("py") || matches!(extension, "so" | "pxd" | "ipynb")
-        })
-    };
-    whole.iter().any(|call| text.contains(call)) || patterns.any(of_sources)
 }
 
 /// The outermost folder of a path.

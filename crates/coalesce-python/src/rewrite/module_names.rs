@@ -4,6 +4,8 @@
 //! It goes by those that come there alone: the classes that have the method, or what a decorator stands on. Where that
 //! cannot be told, it may be anything.
 
+mod library;
+mod parts;
 mod spellings;
 
 use std::sync::{Arc, OnceLock};
@@ -43,13 +45,13 @@ enum Whose {
 }
 
 /// A piece of code that a change takes to another module, and all of the file that it is in.
-struct Carried {
-    file: Arc<str>,
+pub(super) struct Carried {
+    pub(super) file: Arc<str>,
     span: ByteSpan,
 }
 
 impl Carried {
-    fn text(&self) -> &str {
+    pub(super) fn text(&self) -> &str {
         self.span.of(&self.file).unwrap_or_default()
     }
 }
@@ -93,6 +95,9 @@ impl<'m> Readers<'m> {
                 true => asked(text, place.object),
                 false => Whose::Any,
             };
+            if matches!(asked, Whose::Any) && self.is_of_library(text, place.object) {
+                return None;
+            }
             let change = told.find(|change| self.comes_there(&asked, change))?;
             Some((ByteSpan::from_range(place.object + 1..place.end), change))
         })
@@ -151,8 +156,24 @@ impl<'m> Readers<'m> {
         }
     }
 
+    /// Whether the module is asked for of what a library of others has: of a local name that is given nothing but
+    /// attributes of what is imported from there, and its own, which nobody in the tree sets.
+    fn is_of_library(&self, text: &str, at: usize) -> bool {
+        let Some((code, word)) = local_name(text, at) else {
+            return false;
+        };
+        let analysis = Analysis::new(text);
+        let libraries = library::of_values(code, word, &analysis);
+        libraries.is_some_and(|values| {
+            values.iter().all(|value| {
+                let outside = self.mapping.graph.find(None, value.top()).is_none();
+                outside && !self.all().iter().any(|text| value.may_be_set(text))
+            })
+        })
+    }
+
     /// What a change takes along; none where that is not found.
-    fn pieces(&self, change: &Change) -> Option<Vec<Carried>> {
+    pub(super) fn pieces(&self, change: &Change) -> Option<Vec<Carried>> {
         let graph = self.mapping.graph;
         if change.subject == Subject::Item {
             let (module, item) = change.from.rsplit_once('.')?;
@@ -271,6 +292,23 @@ fn asked(text: &str, at: usize) -> Whose {
         },
         _ => Whose::Any,
     }
+}
+
+/// The code of the innermost function around a place, and the name that ends there; none for what is an attribute, and
+/// at module level.
+fn local_name(text: &str, at: usize) -> Option<(&str, &str)> {
+    let before = text.get(..at)?;
+    let word = last_word(before);
+    let head = before.strip_suffix(word)?;
+    let analysis = Analysis::new(text);
+    let place = ByteSpan::from_range(at..at + 1);
+    let functions = analysis
+        .definitions
+        .iter()
+        .filter(|each| each.kind == DefinitionKind::Function && each.span.contains(place));
+    let function = functions.min_by_key(|each| each.span.end - each.span.start)?;
+    let code = function.span.of(text)?;
+    (!word.is_empty() && !head.ends_with('.')).then_some((code, word))
 }
 
 /// Whether a piece of code may give a name another value.
@@ -442,7 +480,7 @@ fn is_told(head: &Head<'_>, analysis: &Analysis) -> bool {
 
 /// Whether what follows `__module__` may come out otherwise for a change. Where it is held against texts, one of them has
 /// to be of a name.
-fn tells_apart(before: &str, after: &str, change: &Change) -> bool {
+pub(super) fn tells_apart(before: &str, after: &str, change: &Change) -> bool {
     let module = |name: &str| match change.subject {
         Subject::Item => name
             .rsplit_once('.')
@@ -465,9 +503,6 @@ fn tells_apart(before: &str, after: &str, change: &Change) -> bool {
         literals(rest.lines().next().unwrap_or_default()),
     );
     let top = |name: &str| name.split('.').next().map(str::to_owned);
-    let part = |text: &&str| {
-        from.split('.').any(|part| part == *text) != to.split('.').any(|part| part == *text)
-    };
     match method {
         "startswith" if !given.is_empty() => given
             .iter()
@@ -479,7 +514,7 @@ fn tells_apart(before: &str, after: &str, change: &Change) -> bool {
         "split" | "rsplit" | "partition" | "rpartition"
             if rest.contains("==") && !compared.is_empty() =>
         {
-            compared.iter().any(part)
+            parts::tells_apart((&from, &to), (method, argument, rest), &compared)
         }
         "split" | "rsplit" | "partition" | "rpartition" | "startswith" | "endswith" | "find"
         | "rfind" | "index" | "rindex" | "replace" | "removeprefix" | "removesuffix" => from != to,

@@ -10,7 +10,13 @@ use ruff_python_ast::{
 };
 use ruff_text_size::Ranged;
 
-use crate::{analysis::run_time::ImportingCode, graph::PythonGraph, parser};
+use crate::{
+    analysis::{predicates::blocks, run_time::ImportingCode},
+    facts::ImportStatement,
+    graph::{Entity, PythonGraph},
+    parser,
+    requirements::standard::is_standard,
+};
 
 /// Whether the function at a place of a module may load what has this full name. Whatever is not followed counts as
 /// reaching everything.
@@ -39,6 +45,11 @@ fn sources(
     let text = texts.text(&graph.modules.get(module)?.path)?;
     let (parsed, start) = parser::parse_module(&text);
     let suite = parser::statements(&parsed);
+    if maker(suite, span.start.checked_sub(start)?)
+        .is_some_and(|name| makes_no_imports(graph, (module, &text), name, texts))
+    {
+        return Some(BTreeSet::new());
+    }
     let function = suite.iter().find_map(|statement| match statement {
         Stmt::FunctionDef(function) if function.range().start().to_u32() + start == span.start => {
             Some(function)
@@ -75,6 +86,81 @@ fn sources(
                 .and_then(|table| of_other(graph, module, table))
         })
         .collect()
+}
+
+/// The name of the function whose call at a place makes the module's `__getattr__`.
+fn maker(suite: &[Stmt], at: u32) -> Option<&str> {
+    suite.iter().find_map(|statement| {
+        let Stmt::Assign(assign) = statement else {
+            return blocks(statement)
+                .into_iter()
+                .find_map(|suite| maker(suite, at));
+        };
+        let call = assign.value.as_call_expr()?;
+        let [Expr::Name(target)] = assign.targets.as_slice() else {
+            return None;
+        };
+        let is_it = call.range().start().to_u32() == at && target.id.as_str() == "__getattr__";
+        let name = call.func.as_name_expr().filter(|_| is_it)?;
+        Some(name.id.as_str())
+    })
+}
+
+/// What a text has that imports by names that it is given, or runs texts.
+const IMPORTING: [&str; 9] = [
+    "__import__",
+    "__loader__",
+    "__spec__",
+    "eval(",
+    "exec(",
+    "import_module",
+    "importlib",
+    "pkgutil",
+    "sys.modules",
+];
+
+/// Whether a function that a module imports from another one of the tree imports nothing, and gives nothing that does: its
+/// file and that of the module have no words for it, and its file imports from the standard library alone.
+fn makes_no_imports(
+    graph: &PythonGraph,
+    (module, own): (usize, &str),
+    name: &str,
+    texts: &dyn Texts,
+) -> bool {
+    let quiet = |text: &str| !IMPORTING.iter().any(|word| text.contains(word));
+    let facts = graph.facts.get(module);
+    let mut bringing = facts
+        .into_iter()
+        .flat_map(|facts| &facts.imports)
+        .filter(|import| {
+            let mut leaves = import.leaves.iter();
+            leaves.any(|leaf| leaf.bound() == name)
+        });
+    let (Some(import), None) = (bringing.next(), bringing.next()) else {
+        return false;
+    };
+    let Some(home) = graph.base_module(module, import) else {
+        return false;
+    };
+    let text = graph
+        .modules
+        .get(home)
+        .and_then(|home| texts.text(&home.path));
+    let imports = graph.facts.get(home).map(|facts| facts.imports.as_slice());
+    let defined = import.leaves.iter().any(|leaf| {
+        let entity = graph.member(home, &leaf.name.text);
+        leaf.bound() == name && matches!(entity, Entity::Item(found, _) if found == home)
+    });
+    let standard = imports.is_some_and(|imports| imports.iter().all(is_of_standard_library));
+    defined && standard && quiet(own) && text.is_some_and(|text| quiet(&text))
+}
+
+fn is_of_standard_library(import: &ImportStatement) -> bool {
+    let top = |name: &str| is_standard(name.split('.').next().unwrap_or(name));
+    match &import.from {
+        Some(from) => from.level == 0 && top(&from.module),
+        None => import.leaves.iter().all(|leaf| top(&leaf.name.text)),
+    }
 }
 
 /// The module of the tree that a name is imported from, where it is a literal table that nothing changes.

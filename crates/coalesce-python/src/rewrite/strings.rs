@@ -9,7 +9,7 @@ use rustc_hash::FxHashSet;
 use crate::{
     analysis::StringLiteral,
     extract::{is_dotted, is_identifier},
-    names::occurrences,
+    names::{is_word, occurrences},
     parser::parse_module,
     rewrite::{
         documents,
@@ -161,6 +161,9 @@ fn import_tail(file: &File<'_>, span: ByteSpan, old: &str, new: &str, found: &mu
         found.push(Edit::replace(place, new_rest));
         return;
     }
+    if reads_another(tail, split(old), split(new)) {
+        return;
+    }
     let line = |text: &str| text.chars().all(char::is_whitespace);
     let head = file.text.get(..begin).unwrap_or_default();
     let alone = line(head.rsplit(['\n', '\r']).next().unwrap_or_default())
@@ -176,6 +179,19 @@ fn import_tail(file: &File<'_>, span: ByteSpan, old: &str, new: &str, found: &mu
             .told
             .doubt(span, UnprovenKind::DynamicImport, old, why);
     }
+}
+
+/// Whether what follows `__import__("a.b.c")` reads a name of `a` that leads neither to the old module nor to the new one:
+/// `a` stays what it is.
+fn reads_another(tail: &str, old: Option<(String, String)>, new: Option<(String, String)>) -> bool {
+    let (Some((old_top, old_rest)), Some((new_top, new_rest))) = (old, new) else {
+        return false;
+    };
+    let read = tail.strip_prefix('.').unwrap_or_default();
+    let read = read.split(|c| !is_word(c)).next().unwrap_or_default();
+    let leads = |rest: &str| rest.split('.').next() == Some(read);
+    let special = read.starts_with("__");
+    old_top == new_top && !read.is_empty() && !special && !leads(&old_rest) && !leads(&new_rest)
 }
 
 /// Where a call of `__import__` begins and ends that has a text which begins with these bytes as its only argument.

@@ -282,8 +282,10 @@ impl Execution<'_, '_, '_> {
             AbstractValue::Outside(name) if is_plain_base(name) => {}
             AbstractValue::Builtin(_) => {}
             AbstractValue::Class(home, class) => {
+                // Nobody else has the class that is made. What the hooks are given are its name, bases and names.
+                let given = AbstractValue::container_of(AbstractValue::Unknown);
                 for hook in ["__new__", "__init__", "__prepare__"] {
-                    self.run_hook((*home, class, false), hook, at);
+                    self.run_hook_with((*home, class, true), (hook, &given), at);
                 }
             }
             _ => drop(self.doubt(at, "nobody knows what this metaclass does")),

@@ -8,7 +8,7 @@ use super::{
     Execution,
     libraries::{
         BuiltinKind, builtin_kind, calls_arguments, changes_first, changes_itself, is_plain_call,
-        is_plain_method, is_stream, only_holds, puts_elements,
+        is_plain_method, is_stream, only_holds, puts_elements, takes_classes,
     },
     values::AbstractValue,
 };
@@ -457,6 +457,8 @@ impl Execution<'_, '_, '_> {
                 AbstractValue::Outside("logging.root".to_owned())
             }
             "logging.getLogger" if !self.is_own_logger(call) => AbstractValue::Shared,
+            // Nobody has an object of the class yet.
+            name if takes_classes(name) && self.is_own_class(&given.first()) => given.first(),
             // Warnings are told by themselves.
             "warnings.warn" | "warnings.warn_explicit" | "warnings.catch_warnings" => {
                 AbstractValue::Own
@@ -479,6 +481,11 @@ impl Execution<'_, '_, '_> {
             }
             _ => return None,
         })
+    }
+
+    /// Whether a value is a class of what is imported.
+    fn is_own_class(&self, value: &AbstractValue) -> bool {
+        matches!(value, AbstractValue::Class(home, _) if Some(*home) == self.imported)
     }
 
     /// `replace(config, size=2)` makes another object of the class; the others give what the fields have.
@@ -571,6 +578,7 @@ impl Execution<'_, '_, '_> {
         };
         if let Some(name) = name {
             let known = match &value {
+                AbstractValue::Outside(name) if takes_classes(name) => self.is_own_class(&made),
                 AbstractValue::Builtin(name) => matches!(builtin_kind(name), BuiltinKind::Plain),
                 _ => is_plain_call(&name),
             };

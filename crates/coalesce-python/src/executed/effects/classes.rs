@@ -295,6 +295,7 @@ impl ImportEffects<'_, '_> {
             let of_class = decorated_by(function, "classmethod")
                 || name == "__new__"
                 || name == "__init_subclass__";
+            let whole = Some((home, class.to_owned()));
             let object = match (is_static, of_class) {
                 (true, _) => None,
                 // The class that is made.
@@ -302,7 +303,7 @@ impl ImportEffects<'_, '_> {
                 (_, true) => Some(AbstractValue::Class(home, class.to_owned())),
                 _ => Some(object),
             };
-            Some(self.run((imported, home), function, object, given))
+            Some(self.run((imported, home), function, (object, whole), given))
         })
     }
 
@@ -465,7 +466,7 @@ impl Execution<'_, '_, '_> {
                 self.asked_of_module(module, name, at);
                 self.member(module, name)
             }
-            AbstractValue::Outside(of) => AbstractValue::Outside(format!("{of}.{name}")),
+            AbstractValue::Outside(of) => AbstractValue::outside(format!("{of}.{name}")),
             AbstractValue::Builtin(of) => AbstractValue::Builtin(format!("{of}.{name}")),
             AbstractValue::Class(home, class) => self.attribute_of_class(home, &class, name, at),
             AbstractValue::Instance { home, class, own } => {

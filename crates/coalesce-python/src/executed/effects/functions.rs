@@ -26,7 +26,7 @@ impl ImportEffects<'_, '_> {
                 let Stmt::FunctionDef(function) = statement else {
                     return None;
                 };
-                let outcome = self.run((imported, home), function, None, given);
+                let outcome = self.run((imported, home), function, (None, None), given);
                 all = Some(match all {
                     Some(known) => CallOutcome {
                         effect: known.effect.or(outcome.effect),
@@ -54,16 +54,17 @@ impl ImportEffects<'_, '_> {
         found
     }
 
-    /// Runs the body of a function with what it is given, and with the object that it belongs to.
+    /// Runs the body of a function with what it is given, and with the object that it belongs to, or the class.
     pub(super) fn run(
         &self,
         (imported, home): (Option<usize>, usize),
         function: &ast::StmtFunctionDef,
-        object: Option<AbstractValue>,
+        (object, class): (Option<AbstractValue>, Option<(usize, String)>),
         given: &AbstractValue,
     ) -> CallOutcome {
         let mut execution = Execution::new(self, home, imported);
         execution.called = true;
+        execution.class = class;
         execution.enter(function, object.as_ref(), given);
         execution.suite(&function.body);
         let value = match function.is_async {

@@ -381,6 +381,38 @@ pub fn is_plain_method(method: &str) -> bool {
     is_quiet_method(method) || PLAIN_METHODS.contains(&method)
 }
 
+/// A text or a number that says on what the process runs, and that nothing changes.
+pub fn is_constant(name: &str) -> bool {
+    matches!(
+        name,
+        "os.altsep"
+            | "os.curdir"
+            | "os.devnull"
+            | "os.extsep"
+            | "os.linesep"
+            | "os.name"
+            | "os.pardir"
+            | "os.pathsep"
+            | "os.sep"
+            | "sys.byteorder"
+            | "sys.hexversion"
+            | "sys.implementation"
+            | "sys.maxsize"
+            | "sys.maxunicode"
+            | "sys.platform"
+            | "sys.version"
+            | "sys.version_info"
+    )
+}
+
+/// Whether it takes a class that counts as one of its own from then on: `collections.abc.Sequence.register`.
+pub fn takes_classes(name: &str) -> bool {
+    let class = name.strip_suffix(".register");
+    class.is_some_and(|class| {
+        class == "os.PathLike" || begins(class, &["collections.abc.", "numbers."])
+    })
+}
+
 /// What differs from process to process, and need not be there.
 pub fn is_state(name: &str) -> bool {
     matches!(

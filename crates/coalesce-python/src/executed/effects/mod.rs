@@ -23,6 +23,7 @@ use coalesce_model::{ByteSpan, Unproven, UnprovenKind};
 use ruff_text_size::{Ranged, TextRange};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+pub(super) use self::libraries::{is_constant, takes_classes};
 use self::values::AbstractValue;
 use super::{
     Effects,

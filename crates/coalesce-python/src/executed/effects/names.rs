@@ -60,7 +60,7 @@ impl ImportEffects<'_, '_> {
                 Some(full) => self
                     .values_of(module, name)
                     .into_iter()
-                    .fold(AbstractValue::Outside(full), AbstractValue::or),
+                    .fold(AbstractValue::outside(full), AbstractValue::or),
                 None => AbstractValue::Unknown,
             },
             Entity::Missing | Entity::Opaque => AbstractValue::Unknown,
@@ -131,7 +131,7 @@ impl ImportEffects<'_, '_> {
                     }
                     Entity::External => {
                         let full = self.verdicts.outside(module, name, 0);
-                        full.map_or(AbstractValue::Unknown, AbstractValue::Outside)
+                        full.map_or(AbstractValue::Unknown, AbstractValue::outside)
                     }
                     _ => AbstractValue::Unknown,
                 });

@@ -145,7 +145,7 @@ impl Execution<'_, '_, '_> {
             };
             let value = match imports_tree {
                 true => AbstractValue::Unknown,
-                false => AbstractValue::Outside(name),
+                false => AbstractValue::outside(name),
             };
             self.bind(leaf.bound(), value);
         }

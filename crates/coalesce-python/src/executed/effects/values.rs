@@ -1,5 +1,7 @@
 //! What an expression gives, as far as that says what using it runs, and who else has it.
 
+use super::libraries::is_constant;
+
 /// What an expression gives. A value that is not one of these first ones is told by what it is.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum AbstractValue {
@@ -57,6 +59,14 @@ pub enum AbstractValue {
 }
 
 impl AbstractValue {
+    /// What another library has by this full name.
+    pub fn outside(name: String) -> Self {
+        match is_constant(&name) {
+            true => Self::Constant,
+            false => Self::Outside(name),
+        }
+    }
+
     /// How much is not known of it; the worse of two holds where both are possible.
     fn rank(&self) -> u8 {
         match self {

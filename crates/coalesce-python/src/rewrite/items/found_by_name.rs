@@ -17,6 +17,7 @@ use super::{
 };
 use crate::{
     analysis::{Analysis, Definition, DefinitionKind, Use, shift},
+    facts::ImportStatement,
     graph::Entity,
     names::{Names, is_word},
     parser::{parse_module, statements},
@@ -383,6 +384,16 @@ impl Traveller<'_> {
         root.is_some_and(|root| self.own.span.contains(root.span))
     }
 
+    /// Whether an import of the module that it leaves may bring something of the tree.
+    fn is_of_tree(&self, import: &ImportStatement) -> bool {
+        let (graph, module) = (self.mapping.graph, self.moved.source);
+        let Some(from) = &import.from else {
+            let mut names = import.leaves.iter().map(|leaf| &leaf.name.text);
+            return names.any(|name| graph.find(Some(module), name).is_some());
+        };
+        from.level > 0 || graph.base_module(module, import).is_some()
+    }
+
     /// Whether a name of a type is there when its module is executed, and may not be where it is not
     /// executed itself.
     fn may_be_lost(&self, used: &Use, future: bool) -> bool {
@@ -395,7 +406,8 @@ impl Traveller<'_> {
             let import = binding
                 .import
                 .and_then(|(at, _)| self.source.analysis.imports.get(at));
-            import.is_none_or(|(import, _)| import.eager)
+            // What another library has is imported where the definition goes, whatever it is used for.
+            import.is_none_or(|(import, _)| import.eager && self.is_of_tree(import))
         });
         let goes = self.mapping.items.get(self.moved.source, name);
         let along = goes.is_some_and(|other| other.parent == self.moved.parent);

@@ -34,11 +34,39 @@ pub(super) fn is_set_in(text: &str, full: &str, called: &BTreeSet<String>) -> bo
             || is_assigned(text, (module, name), called))
 }
 
-/// Whether a file sets names of modules. Who dispatches patches nothing.
+/// Whether a file may set names of modules.
 pub fn sets(text: &str) -> bool {
-    let mut patches = memchr::memmem::find_iter(text.as_bytes(), b"patch");
-    let is_patch = |at| !text.get(..at).is_some_and(|before| before.ends_with("dis"));
-    patches.any(is_patch) || text.contains("setattr")
+    let words = |word: &'static str| memchr::memmem::find_iter(text.as_bytes(), word.as_bytes());
+    words("patch").any(|at| is_patch(text, at)) || words("setattr").any(|at| sets_any(text, at))
+}
+
+/// Whether what is called, read, imported or stands as a decorator patches: who dispatches does not, and prose and names
+/// of values (`patch_x`, `number_of_patches`) do nothing.
+fn is_patch(text: &str, at: usize) -> bool {
+    let (before, after) = text.split_at(at);
+    let head = before.trim_end_matches(is_word);
+    let end = after.trim_start_matches(is_word);
+    let whole = head.len() == before.len() && after.len() - end.len() == "patch".len();
+    let after = end;
+    let line = head.rsplit('\n').next().unwrap_or_default();
+    let defined = line.trim_end().ends_with("def");
+    let used = after.starts_with('(')
+        || whole && after.starts_with([')', ',', ']', '"', '\''])
+        || after
+            .strip_prefix('.')
+            .is_some_and(|rest| rest.starts_with(is_word));
+    let named = head.ends_with('@') || whole && head.ends_with('.') || line.contains("import ");
+    !before.ends_with("dis") && !defined && (used || named)
+}
+
+/// Whether `setattr` at a place may set a name of a module: an object or a class that sets its own attributes does not.
+fn sets_any(text: &str, at: usize) -> bool {
+    let after = text.get(at + "setattr".len()..).unwrap_or_default();
+    let given = after.trim_start_matches('_').trim_start().strip_prefix('(');
+    let given = given.map(str::trim_start).unwrap_or_default();
+    let first = given.split(|c| !is_word(c)).next().unwrap_or_default();
+    let rest = given.get(first.len()..).unwrap_or_default().trim_start();
+    !(matches!(first, "self" | "cls") && rest.starts_with([',', ')', ':']))
 }
 
 /// Whether a name stands where one that is to be set does: behind the object that has it, at the end of a name
@@ -144,6 +172,35 @@ fn is_assignment(rest: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_patches_is_told_from_prose() {
+        for (text, expected) in [
+            ("from unittest.mock import patch as p", true),
+            ("@patch_client\ndef f(): ...", true),
+            ("with mock.patch(x): ...", true),
+            ("with patch.object(client, 'load'): ...", true),
+            ("patch_it(client, 'load')", true),
+            ("p = mock.patch\n", true),
+            ("def test(monkeypatch, x): monkeypatch.setitem", true),
+            ("def __init__(self, patch_x, y): ...", false),
+            ("for each in (patch, other): ...", true),
+            ("patch_x = 1", false),
+            ("Each patch has a size.\nnumber_of_patches: int = 2", false),
+            ("self.patch_x += 1", false),
+            ("def gravel_patch(self): ...", false),
+            ("self.gravel_patch(client, 'load')", true),
+            ("dispatch(request)", false),
+            ("setattr(client, name, f)", true),
+            ("setattr(cls, name, f)", false),
+            ("object.__setattr__(self, 'a', 1)", false),
+            ("def __setattr__(self, name, value): ...", false),
+            ("setattr(self.client, name, f)", true),
+            ("set_it = setattr", true),
+        ] {
+            assert_eq!(sets(text), expected, "{text}");
+        }
+    }
 
     #[test]
     fn names_that_are_set_by_parts_are_seen() {

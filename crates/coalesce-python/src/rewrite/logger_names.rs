@@ -1,0 +1,113 @@
+//! Records of loggers that are told from others by the name of the logger: `record.name.endswith("old")`,
+//! `logging.Filter("pkg.old")`. What moves and writes to the logger of its module writes to another one afterwards.
+
+use coalesce_model::{
+    ByteSpan, Change, ChangeKind, LanguagePlan, Subject, Texts, Unproven, UnprovenKind,
+};
+
+use super::{
+    mapping::Mapping,
+    module_names::{Readers, tells_apart},
+};
+use crate::names::{is_word, last_word, occurrences_of_word};
+
+const OWN: &str = "getLogger(__name__)";
+const WHY: &str = "it tells records by the names of loggers, and what moves writes to another one";
+
+/// Tells each file that goes by the names of loggers of which one comes to be another.
+pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) {
+    let readers = Readers::new(mapping, texts);
+    let changes = mapping.all.iter();
+    let writers: Vec<&Change> = changes
+        .filter(|change| change.kind == ChangeKind::Move && writes(&readers, change))
+        .collect();
+    if writers.is_empty() {
+        return;
+    }
+    for module in &mapping.graph.modules {
+        let Some(text) = texts.text(&module.path) else {
+            continue;
+        };
+        let told = writers
+            .iter()
+            .find_map(|change| Some((*change, told_at(&text, change)?)));
+        plan.unproven.extend(told.map(|(change, span)| Unproven {
+            path: module.path.clone(),
+            span: Some(span),
+            kind: UnprovenKind::OwnPlace,
+            name: change.from.clone(),
+            why: WHY.to_owned(),
+        }));
+    }
+}
+
+/// Whether what a change takes along writes to a logger that is named after its module.
+fn writes(readers: &Readers<'_>, change: &Change) -> bool {
+    let pieces = readers.pieces(change).unwrap_or_default();
+    pieces.iter().any(|piece| {
+        let mut made = piece.file.match_indices(OWN);
+        made.any(|(at, _)| {
+            let before = piece.file.get(..at).unwrap_or_default();
+            let line = before.rsplit('\n').next().unwrap_or_default();
+            let name = line
+                .split_once('=')
+                .map_or("", |(name, _)| last_word(name.trim_end()));
+            let text = piece.text();
+            text.contains(OWN) || !name.is_empty() && occurrences_of_word(text, name)
+        })
+    })
+}
+
+/// Where a text tells the logger of the old module from that of the new one.
+fn told_at(text: &str, change: &Change) -> Option<ByteSpan> {
+    let names = text.match_indices("record.name").find_map(|(at, word)| {
+        let (before, after) = (text.get(..at)?, text.get(at + word.len()..)?);
+        let told = tells_apart(before, after, change) || is_compared(after, change);
+        (!after.starts_with(is_word) && told).then(|| ByteSpan::from_range(at..at + word.len()))
+    });
+    names.or_else(|| {
+        text.match_indices("Filter(").find_map(|(at, call)| {
+            let start = at + call.len();
+            let given = text.get(start..)?;
+            let quote = given.chars().next().filter(|c| matches!(c, '"' | '\''))?;
+            let (name, _) = given.get(1..)?.split_once(quote)?;
+            let (from, to) = modules(change);
+            (passes(from, name) != passes(to, name))
+                .then(|| ByteSpan::from_range(start + 1..start + 1 + name.len()))
+        })
+    })
+}
+
+/// Whether a filter lets the records of a logger pass: it is named so, or below.
+fn passes(logger: &str, filter: &str) -> bool {
+    let rest = logger.strip_prefix(filter);
+    filter.is_empty() || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
+/// Whether a name is held against others: against texts of which one is that of a logger, or against what is not written
+/// there.
+fn is_compared(after: &str, change: &Change) -> bool {
+    let after = after.trim_start();
+    let asked = ["==", "!=", "in ", "not in "];
+    let Some(rest) = asked.iter().find_map(|form| after.strip_prefix(form)) else {
+        return false;
+    };
+    let line = rest.lines().next().unwrap_or_default();
+    let (from, to) = modules(change);
+    let mut parts = line.split(['"', '\'']);
+    let written = parts.clone().count() > 2;
+    !written || parts.any(|part| part == from || part == to)
+}
+
+/// The modules after which the loggers are named.
+fn modules(change: &Change) -> (&str, &str) {
+    let module = |name: &'_ str| match change.subject {
+        Subject::Item => name.rfind('.').unwrap_or(0),
+        _ => name.len(),
+    };
+    let (from, to) = (&change.from, &change.to);
+    (
+        from.get(..module(from)).unwrap_or_default(),
+        to.get(..module(to)).unwrap_or_default(),
+    )
+}

@@ -1,0 +1,3 @@
+def shown(text):
+    return text
+LIMIT = 1

@@ -1,0 +1,1 @@
+from constants_process.text import shown

@@ -1,0 +1,6 @@
+import logging
+log = logging.getLogger(__name__)
+def work():
+    log.warning("worked")
+def other():
+    log.warning("other")

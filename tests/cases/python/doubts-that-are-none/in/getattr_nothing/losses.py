@@ -1,0 +1,3 @@
+def hinge(x):
+    return x + 1
+LIMIT = 1

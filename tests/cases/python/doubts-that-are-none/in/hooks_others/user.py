@@ -1,0 +1,1 @@
+from hooks_others.old import shown

@@ -1,0 +1,1 @@
+from metaclasses_others.old import shown

@@ -1,0 +1,3 @@
+class Thing:
+    pass
+KEY = 1

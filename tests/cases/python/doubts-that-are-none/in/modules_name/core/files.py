@@ -1,0 +1,3 @@
+from .. import thread
+class Opened:
+    limit = thread.LIMIT

@@ -1,0 +1,3 @@
+def worker():
+    return 1
+OTHER = 2

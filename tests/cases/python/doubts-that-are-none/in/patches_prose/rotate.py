@@ -1,0 +1,3 @@
+def turned(values):
+    return max(values)
+LIMIT = 1

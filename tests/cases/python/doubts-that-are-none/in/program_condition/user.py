@@ -1,0 +1,1 @@
+from program_condition.ansi import decoded
