@@ -3,7 +3,10 @@
 use std::{cell::Cell, marker::PhantomData};
 
 use proc_macro2::Span;
-use syn::{parse::Parse, visit::Visit};
+use syn::{
+    parse::{Parse, Parser as _},
+    visit::Visit,
+};
 
 use crate::facts;
 
@@ -46,6 +49,12 @@ pub(crate) fn parse<T: Parse>(text: &str) -> syn::Result<T> {
 pub(crate) fn parse_file(text: &str) -> syn::Result<syn::File> {
     bounded(text)?;
     syn::parse_file(text)
+}
+
+/// Parses what stands in a block.
+pub(crate) fn parse_statements(text: &str) -> syn::Result<Vec<syn::Stmt>> {
+    bounded(text)?;
+    syn::Block::parse_within.parse_str(text)
 }
 
 /// The type arguments of a path.

@@ -16,7 +16,7 @@ use crate::{
     facts::{Item, ItemKind, VisibilityKind},
     lexer::{self, TokenKind},
     lints::{self, Levels},
-    resolve::{BodyId, FileId, ItemId, ModuleId, World},
+    resolve::{BodyId, FileId, ItemId, ModuleId, Target, World},
     syntax, words,
 };
 
@@ -54,6 +54,7 @@ pub(crate) fn raised_lints(before: Tree<'_>, after: Tree<'_>) -> Vec<Unproven> {
     let (kept, still) = (keys(before, &old), keys(after, &new));
     let gone = |one: &&Definition<'_>| !still.contains(&one.key(before.world));
     let gone: Vec<&Definition<'_>> = old.iter().filter(gone).collect();
+    let methods = gone_methods(before, after);
     new.retain(|one| !kept.contains(&one.key(after.world)) && !now.is_test(one));
     let mut told = Told::new();
     for one in &new {
@@ -62,6 +63,11 @@ pub(crate) fn raised_lints(before: Tree<'_>, after: Tree<'_>) -> Vec<Unproven> {
         if sources.is_empty() {
             // A shim of its name is where it was.
             sources = old.iter().filter(|old| old.name == one.name).collect();
+        }
+        if let (true, Kind::Item(item, _)) = (sources.is_empty(), one.kind)
+            && item.kind == ItemKind::Function
+        {
+            sources = made_of(one, &methods);
         }
         for lint in now.on(one) {
             let mut was_on = |old: &&Definition<'_>| {
@@ -74,6 +80,65 @@ pub(crate) fn raised_lints(before: Tree<'_>, after: Tree<'_>) -> Vec<Unproven> {
         }
     }
     told.into_values().collect()
+}
+
+/// The methods that a function may have been: that of its name, or the only one that has gone.
+fn made_of<'d, 'w>(
+    function: &Definition<'w>,
+    methods: &'d [Definition<'w>],
+) -> Vec<&'d Definition<'w>>
+where
+    'w: 'd,
+{
+    let named = methods.iter().filter(|one| one.name == function.name);
+    let named: Vec<&Definition<'_>> = named.collect();
+    match (named.is_empty(), methods) {
+        (true, [only]) => vec![only],
+        _ => named,
+    }
+}
+
+/// The functions of types that the tree `after` has no more.
+fn gone_methods<'w>(before: Tree<'w>, after: Tree<'_>) -> Vec<Definition<'w>> {
+    let still: BTreeSet<(String, String)> = methods(after, before.world)
+        .into_iter()
+        .map(|(of, one)| (of, one.name))
+        .collect();
+    let old = methods(before, after.world).into_iter();
+    old.filter(|(of, one)| !still.contains(&(of.clone(), one.name.clone())))
+        .map(|(_, one)| one)
+        .collect()
+}
+
+/// The functions that types have by themselves in files that the other tree has not, or not like this; each with the
+/// full name of its type.
+fn methods<'w>(tree: Tree<'w>, other: &World) -> Vec<(String, Definition<'w>)> {
+    let world = tree.world;
+    let mut found = Vec::new();
+    for site in world.impls().iter().filter(|site| site.is_inherent()) {
+        let bodies = world[site.file].bodies.iter().copied();
+        let mut bodies = bodies.filter(|body| world[*body].scope == site.fact.scope);
+        let is_looked_at = is_changed(world, other, site.file);
+        let (Some(of), Some(body), true) = (site.of, bodies.next(), is_looked_at) else {
+            continue;
+        };
+        let facts = world.facts(site.file);
+        let own = facts.impl_functions.iter();
+        let own = own.filter(|one| site.span.contains(one.span));
+        found.extend(own.map(|one| {
+            let definition = Definition {
+                file: site.file,
+                body,
+                kind: Kind::Impl,
+                name: facts.name(one.name.name).to_owned(),
+                at: one.name.span,
+                span: one.span,
+                is_open: is_open(world, of),
+            };
+            (world.name_of(&Target::Item(of)), definition)
+        }));
+    }
+    found
 }
 
 /// Lints that ask how far something is seen.

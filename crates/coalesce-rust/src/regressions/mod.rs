@@ -665,7 +665,7 @@ fn is_open(world: &World, item: ItemId) -> bool {
 
 /// Whether others can name a module: it and all around it are declared `pub`, or a module that they can name shows it
 /// by a `pub use`.
-fn is_open_module(world: &World, module: ModuleId) -> bool {
+pub(crate) fn is_open_module(world: &World, module: ModuleId) -> bool {
     fn is_reached(world: &World, module: ModuleId, seen: &mut BTreeSet<ModuleId>) -> bool {
         let Some(parent) = world[module].parent else {
             return true;

@@ -112,7 +112,7 @@ pub(crate) fn left_unused(before: Tree<'_>, after: Tree<'_>) -> Vec<Unproven> {
     for name in lost {
         found.extend(still.unused_items(&name));
     }
-    found.extend(still.hidden_items(before.world));
+    found.extend(still.hidden_items(before));
     found.extend(still.lost_members(&mut named));
     found.extend(still.imports_in_part(&mut named));
     found.extend(still.globs_in_part(&mut named));

@@ -1,10 +1,13 @@
 //! What others could name where it was, and nobody can where it is: the compiler asks who uses it from then on.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    cell::OnceCell,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use coalesce_model::{ByteSpan, Unproven};
 
-use super::{Named, is_open};
+use super::{Named, Tree, is_open};
 use crate::{
     facts::{ItemKind, Origin},
     lexer,
@@ -14,24 +17,31 @@ use crate::{
 
 impl Named<'_> {
     /// Items that others could name where they were, and now nobody does, where they are; and their members.
-    pub(super) fn hidden_items(&mut self, old: &World) -> Vec<Unproven> {
-        let new = self.tree.world;
+    pub(super) fn hidden_items(&mut self, before: Tree<'_>) -> Vec<Unproven> {
+        let (old, new) = (before.world, self.tree.world);
+        let trees = (before, self.tree);
         let all = items_of_code(old).into_iter();
-        let before: BTreeMap<String, ItemId> = all.map(|(item, name)| (name, item)).collect();
+        let known: BTreeMap<String, ItemId> = all.map(|(item, name)| (name, item)).collect();
         let after = items_of_code(new);
         let is_there: BTreeSet<&str> = after.iter().map(|(_, name)| name.as_str()).collect();
-        let gone = before.iter();
+        let gone = known.iter();
         let gone = gone.filter(|(name, _)| !is_there.contains(name.as_str()));
         let gone = GoneItems::of(old, gone);
+        let methods = OnceCell::new();
         let mut found = Vec::new();
         for (item, name) in &after {
             let (item, kind) = (*item, new[*item].kind);
             if is_open(new, item) {
                 continue;
             }
-            let was_seen = match before.get(name) {
+            let was_seen = match known.get(name) {
                 Some(own) => is_open(old, *own),
-                None => gone.had_open(last(name), kind),
+                None => {
+                    // A function may have been a method.
+                    let methods = || methods.get_or_init(|| gone_methods(trees));
+                    gone.had_open(last(name), kind)
+                        || kind == ItemKind::Function && methods().had_open(last(name), kind)
+                }
             };
             if !was_seen || self.is_told_by_attributes(item) {
                 continue;
@@ -110,6 +120,41 @@ impl GoneItems {
         let is_renamed = || self.open.iter().any(|(_, of)| *of == kind);
         self.open.contains(&key) || (!self.hidden.contains(&key) && is_renamed())
     }
+}
+
+/// The functions of types that the second tree has not: open are those that others may have called.
+fn gone_methods((before, after): (Tree<'_>, Tree<'_>)) -> GoneItems {
+    let still = methods_of(after);
+    let mut found = GoneItems::default();
+    for ((of, name), is_public) in methods_of(before) {
+        if still.contains_key(&(of, name.clone())) {
+            continue;
+        }
+        let key = (name, ItemKind::Function);
+        match is_public {
+            true => found.open.insert(key),
+            false => found.hidden.insert(key),
+        };
+    }
+    found
+}
+
+/// The functions that types have by themselves, by the full names of these: whether they are plainly `pub`. What nobody
+/// can name may be handed out all the same, and its methods are called then.
+fn methods_of(tree: Tree<'_>) -> BTreeMap<(String, String), bool> {
+    let world = tree.world;
+    let mut found = BTreeMap::new();
+    for site in world.impls().iter().filter(|site| site.is_inherent()) {
+        let text = tree.texts.text(&world[site.file].path);
+        let (Some(of), Some(text)) = (site.of, text) else {
+            continue;
+        };
+        let full = world.name_of(&Target::Item(of));
+        for function in functions_in(&text, site.span) {
+            found.insert((full.clone(), function.name), function.is_public);
+        }
+    }
+    found
 }
 
 /// A function by its name.

@@ -22,6 +22,10 @@ impl MethodPlaces<'_, '_> {
             return;
         };
         let world = self.sources.world;
+        // What takes no `self` is nobody's call by a dot.
+        if self.written.taken == HowTaken::Nothing {
+            return;
+        }
         let method = (self.method.of, self.method.name.as_str());
         let calls = reader::calls(self.sources, &source, method);
         let others = self.others(work, &calls);
@@ -51,8 +55,9 @@ impl MethodPlaces<'_, '_> {
                 .body_around(work.file, call.name)
                 .map(|body| world[body].module);
             let Some(module) = module else { continue };
+            let form = Form::Path;
             match self.path_from(module, false) {
-                Ok(path) => self.call(work, (&call, way, name), &path, uses),
+                Ok(path) => self.call(work, (&call, way, name), (&path, form), uses),
                 Err(message) => self.refuse(work, name, message, uses),
             }
         }
@@ -87,11 +92,11 @@ impl MethodPlaces<'_, '_> {
     }
 
     /// Spells a call by a dot as one of the function.
-    fn call(
+    pub(super) fn call(
         &self,
         work: &FileInWork<'_>,
         (call, way, name): (&DotCall, WayToType, ByteSpan),
-        path: &str,
+        (path, form): (&str, Form),
         uses: &mut UsesOfMethod,
     ) {
         let borrow = if self.written.dropped {
@@ -119,7 +124,9 @@ impl MethodPlaces<'_, '_> {
         let gap = ByteSpan::new(call.whole.end, name.start)
             .of(work.text)
             .unwrap_or_default();
-        let comment = gap.contains("//") || gap.contains("/*");
+        // Each line of documentation begins like a comment.
+        let is_document = form == Form::DocCode;
+        let comment = !is_document && (gap.contains("//") || gap.contains("/*"));
         let mut comma = match (&borrow, call.arguments.is_empty()) {
             (None, _) | (Some(_), true) => String::new(),
             (Some(_), false) => ", ".to_owned(),
@@ -140,7 +147,7 @@ impl MethodPlaces<'_, '_> {
                 self.edit(work, head, format!("{path}{generics}({comma}"), uses);
             }
         }
-        self.tell(work, name, Form::Path, uses);
+        self.tell(work, name, form, uses);
     }
 
     fn refuse_order(

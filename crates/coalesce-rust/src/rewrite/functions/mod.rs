@@ -6,6 +6,7 @@
 
 mod blocks;
 mod calls;
+mod documents;
 mod expressions;
 mod found;
 mod lifetimes;

@@ -1,6 +1,6 @@
 //! The calls of a method in a file, each with what is known of what it is called on.
 
-use std::collections::BTreeMap;
+use std::{cell::Cell, collections::BTreeMap};
 
 use coalesce_model::ByteSpan;
 use syn::{
@@ -10,15 +10,18 @@ use syn::{
 };
 
 use super::{
+    documents::DocumentCode,
     sources::{ParsedFile, Sources, TypesAround},
     values::{self, CalledOnType, Value},
 };
 use crate::{
     resolve::ItemId,
-    rewrite::method_calls::homes,
     syntax::{self, FunctionReader},
     words::{EXPRESSION_MACROS, FORMAT_MACROS, LOG_MACROS},
 };
+
+/// How many types that hand calls on are followed.
+const MOST_STEPS: usize = 8;
 
 /// A call by a dot.
 pub(super) struct DotCall {
@@ -48,17 +51,21 @@ pub(super) fn calls(
     source: &ParsedFile,
     (of, method): (ItemId, &str),
 ) -> Vec<DotCall> {
-    let mut reader = CallReader {
-        sources,
-        source,
-        of,
-        method,
-        around: TypesAround::default(),
-        values: BTreeMap::new(),
-        by_macro: None,
-        calls: Vec::new(),
-    };
+    let mut reader = CallReader::new(sources, source, (of, method));
     reader.visit_file(&source.tree);
+    reader.calls
+}
+
+/// The same of code in documentation.
+pub(super) fn calls_in_document(
+    sources: &Sources<'_>,
+    code: &DocumentCode,
+    (of, method): (ItemId, &str),
+) -> Vec<DotCall> {
+    let mut reader = CallReader::new(sources, &code.source, (of, method));
+    for statement in &code.statements {
+        reader.visit_stmt(statement);
+    }
     reader.calls
 }
 
@@ -71,6 +78,22 @@ pub(super) struct CallReader<'s, 'w> {
     pub(super) values: BTreeMap<String, Value>,
     by_macro: Option<String>,
     calls: Vec<DotCall>,
+}
+
+impl<'s, 'w> CallReader<'s, 'w> {
+    fn new(sources: &'s Sources<'w>, source: &'s ParsedFile, of: (ItemId, &'s str)) -> Self {
+        let (of, method) = of;
+        Self {
+            sources,
+            source,
+            of,
+            method,
+            around: TypesAround::default(),
+            values: BTreeMap::new(),
+            by_macro: None,
+            calls: Vec::new(),
+        }
+    }
 }
 
 impl CallReader<'_, '_> {
@@ -123,9 +146,17 @@ impl CallReader<'_, '_> {
     }
 
     fn note(&mut self, call: &syn::ExprMethodCall, on: &Value) {
-        let (world, texts) = (self.sources.world, self.sources.texts);
-        let hands_on = |item: ItemId| homes::hands_on(world, texts, item);
-        let receiver = on.receiver(self.of, self.method, &hands_on);
+        let steps = Cell::new(0);
+        let handed_on = |item: ItemId| {
+            steps.set(steps.get() + 1);
+            match self.sources.has_method(item, self.method) {
+                true => None,
+                // Some hand on to themselves.
+                false if steps.get() > MOST_STEPS => Some(Value::Unknown),
+                false => self.sources.handed_on(item),
+            }
+        };
+        let receiver = on.receiver(self.of, self.method, &handed_on);
         let mut inner = &*call.receiver;
         while let syn::Expr::Paren(paren) = inner {
             inner = &paren.expr;

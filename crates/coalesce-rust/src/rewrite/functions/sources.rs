@@ -10,10 +10,11 @@ use std::{
 use coalesce_model::{Texts, texts::start_of_text};
 use syn::visit::{self, Visit};
 
-use super::values::Value;
+use super::{documents::DocumentCode, values::Value};
 use crate::{
     facts::{ItemKind, Namespaces},
     resolve::{FileId, ItemId, Res, UseSite, World},
+    rewrite::method_calls::homes,
     syntax,
 };
 
@@ -27,6 +28,8 @@ const STANDARD: [&str; 3] = ["alloc", "core", "std"];
 #[derive(Clone)]
 pub(super) struct DeclaredFunction {
     pub signature: Rc<syn::Signature>,
+    /// Whether more than its own module sees it, where it is one of a type.
+    pub is_shown: bool,
     /// The names of type parameters around it.
     pub generics: Rc<BTreeSet<String>>,
 }
@@ -118,10 +121,25 @@ impl<'w> Sources<'w> {
         source
     }
 
-    fn parse(&self, file: FileId) -> Option<ParsedFile> {
+    /// Code in documentation, parsed: `code` begins at a byte of the file and is as long there.
+    pub fn document(&self, file: FileId, (start, code): (u32, &str)) -> Option<DocumentCode> {
         let text = self.texts.text(&self.world[file].path)?;
-        let base = start_of_text(&text);
-        let tree = syntax::parse_file(text.get(base as usize..)?).ok()?;
+        let source = ParsedFile {
+            file,
+            text,
+            base: start,
+            named: self.named_in(file),
+            functions: BTreeMap::new(),
+            fields: BTreeMap::new(),
+            types: BTreeMap::new(),
+            tree: syntax::parse_file("").ok()?,
+        };
+        let statements = syntax::parse_statements(code).ok()?;
+        Some(DocumentCode { source, statements })
+    }
+
+    /// What each prefix of a path of a file leads to.
+    fn named_in(&self, file: FileId) -> BTreeMap<u32, Vec<Vec<(Res, Namespaces)>>> {
         let mut named: BTreeMap<u32, Vec<Vec<(Res, Namespaces)>>> = BTreeMap::new();
         self.world.visit_file(&self.world[file], &mut |_, site| {
             let (UseSite::Path(_), Some(first)) = (site.site, site.segments.first()) else {
@@ -135,6 +153,13 @@ impl<'w> Sources<'w> {
                 }
             }
         });
+        named
+    }
+
+    fn parse(&self, file: FileId) -> Option<ParsedFile> {
+        let text = self.texts.text(&self.world[file].path)?;
+        let base = start_of_text(&text);
+        let tree = syntax::parse_file(text.get(base as usize..)?).ok()?;
         let mut index = Index {
             base,
             ..Index::default()
@@ -144,7 +169,7 @@ impl<'w> Sources<'w> {
             file,
             text,
             base,
-            named,
+            named: self.named_in(file),
             functions: index.functions,
             fields: index.fields,
             types: index.types,
@@ -328,7 +353,50 @@ impl<'w> Sources<'w> {
                 _ => found = Some(given),
             }
         }
-        found.unwrap_or(Value::Unknown)
+        match method {
+            // A derive may have written it, of which nothing is read.
+            "default" | "from" => found.unwrap_or_else(|| own.clone()),
+            _ => found.unwrap_or(Value::Unknown),
+        }
+    }
+
+    /// Whether a type has a method of that name by itself, for everybody who can name the type.
+    pub fn has_method(&self, item: ItemId, method: &str) -> bool {
+        let sites = self.world.impls_of(item);
+        let mut sites = sites.filter(|site| site.is_inherent());
+        sites.any(|site| {
+            let source = self.get(site.file);
+            let declared = source.iter().flat_map(|source| {
+                let own = source.functions.range(site.span.start..site.span.end);
+                own.map(|(_, declared)| declared)
+            });
+            let mut declared = declared.filter(|one| one.signature.ident == method);
+            declared.any(|one| one.is_shown && one.signature.receiver().is_some())
+        })
+    }
+
+    /// The type that a type of the tree hands calls on to; `None` where it does not.
+    pub fn handed_on(&self, item: ItemId) -> Option<Value> {
+        if !homes::hands_on(self.world, self.texts, item) {
+            return None;
+        }
+        let sites = self.world.impls_of(item);
+        let mut sites = sites.filter(|site| site.trait_name(self.world) == Some("Deref"));
+        let (Some(site), None) = (sites.next(), sites.next()) else {
+            return Some(Value::Unknown);
+        };
+        let target = self.get(site.file).and_then(|source| {
+            let mut types = source.types.range(site.span.start..site.span.end);
+            let named = |at: u32| source.text.get(at as usize..)?.strip_prefix("Target");
+            let (_, (ty, parameters)) = types.find(|(at, _)| named(**at).is_some())?;
+            let unknown = parameters.iter().cloned();
+            let around = TypesAround {
+                own: None,
+                parameters: unknown.map(|name| (name, Value::Unknown)).collect(),
+            };
+            Some(self.value(&source, ty, &around))
+        });
+        Some(target.unwrap_or(Value::Unknown))
     }
 
     /// The functions of that name in `impl`s of a type, its own before those of traits.
@@ -486,11 +554,12 @@ impl Index {
         self.generics.truncate(before);
     }
 
-    fn function(&mut self, signature: &syn::Signature) {
+    fn function(&mut self, signature: &syn::Signature, visibility: &syn::Visibility) {
         let own = signature.generics.type_params();
         let own = own.map(|one| one.ident.to_string());
         let declared = DeclaredFunction {
             signature: Rc::new(signature.clone()),
+            is_shown: !matches!(visibility, syn::Visibility::Inherited),
             generics: Rc::new(self.generics.iter().cloned().chain(own).collect()),
         };
         let at = self.start(&signature.ident);
@@ -515,13 +584,18 @@ impl Index {
 
 impl<'ast> Visit<'ast> for Index {
     fn visit_item_fn(&mut self, item: &'ast syn::ItemFn) {
-        self.function(&item.sig);
+        self.function(&item.sig, &item.vis);
         visit::visit_item_fn(self, item);
     }
 
     fn visit_impl_item_fn(&mut self, item: &'ast syn::ImplItemFn) {
-        self.function(&item.sig);
+        self.function(&item.sig, &item.vis);
         visit::visit_impl_item_fn(self, item);
+    }
+
+    fn visit_impl_item_type(&mut self, item: &'ast syn::ImplItemType) {
+        let around = self.generics.clone();
+        self.ty(&item.ident, &item.ty, around);
     }
 
     fn visit_item_impl(&mut self, item: &'ast syn::ItemImpl) {

@@ -10,7 +10,7 @@ use coalesce_model::{
 use super::{
     found::Method,
     sources::{ParsedFile, Sources},
-    written::WrittenFunction,
+    written::{HowTaken, WrittenFunction},
 };
 use crate::{
     facts::{Origin, ScopeKind, SourceFacts},
@@ -50,7 +50,7 @@ pub(super) struct FileInWork<'u> {
     pub(super) file: FileId,
     pub(super) path: TreePath,
     pub(super) text: &'u str,
-    facts: &'u SourceFacts,
+    pub(super) facts: &'u SourceFacts,
     pub(super) tokens: &'u [Token],
     /// Places of the name that are settled: spelled anew, or somebody else's.
     pub(super) settled: BTreeSet<u32>,
@@ -88,7 +88,7 @@ impl MethodPlaces<'_, '_> {
             self.own_paths(&mut work, &mut uses);
             self.dots(&mut work, &mut uses);
             self.rest(&work, &mut uses);
-            self.documents(&work, &mut uses);
+            self.documents(&mut work, &mut uses);
         }
         uses
     }
@@ -292,6 +292,9 @@ impl MethodPlaces<'_, '_> {
         (module, doc): (ModuleId, bool),
         uses: &mut UsesOfMethod,
     ) {
+        if doc && !self.written.dropped && !self.is_shown_to_documents() {
+            return self.hidden_from_documents(work, name, uses);
+        }
         let path = match self.path_from(module, doc) {
             Ok(path) => path,
             Err(message) => return self.refuse(work, name, message, uses),
@@ -581,7 +584,7 @@ impl MethodPlaces<'_, '_> {
                 .and_then(|last| last.span.of(work.text))
                 .unwrap_or_default();
             let open = before(4).is_some_and(|one| one.is(b'$'));
-            if dotted && called {
+            if dotted && called && self.written.taken != HowTaken::Nothing {
                 self.unknown(work, token.span, uses);
             } else if colons
                 && (last == of || open || last == "Self" && work.in_macro_definition(token.span))
@@ -595,24 +598,8 @@ impl MethodPlaces<'_, '_> {
         }
     }
 
-    /// What documents say: links by `Self`, and calls by a dot in code, where no types are known.
-    fn documents(&self, work: &FileInWork<'_>, uses: &mut UsesOfMethod) {
-        self.own_links(work, uses);
-        for code in &work.facts.doc_code {
-            let text = code.span.of(work.text).unwrap_or_default();
-            let sought = format!(".{}(", self.method.name);
-            for (at, _) in text.match_indices(&sought) {
-                let start = code.span.start + u32::try_from(at + 1).unwrap_or_default();
-                let span = ByteSpan::new(start, start + length(&self.method.name));
-                self.unknown(work, span, uses);
-            }
-        }
-    }
-}
-
-impl MethodPlaces<'_, '_> {
     /// Links by `Self` in the documentation of the type and its blocks.
-    fn own_links(&self, work: &FileInWork<'_>, uses: &mut UsesOfMethod) {
+    pub(super) fn own_links(&self, work: &FileInWork<'_>, uses: &mut UsesOfMethod) {
         let world = self.sources.world;
         let node = &world[self.method.of];
         let own = node

@@ -149,20 +149,28 @@ impl Value {
         }
     }
 
-    /// Whether a method of this name, called on the value, is that of the type; `hands_on` says of another type
-    /// of the tree whether it hands calls on.
+    /// Whether a method of this name, called on the value, is that of the type; `handed_on` says of another type
+    /// of the tree to what it hands such calls on, if it does.
     pub fn receiver(
         &self,
         of: ItemId,
         method: &str,
-        hands_on: &dyn Fn(ItemId) -> bool,
+        handed_on: &dyn Fn(ItemId) -> Option<Self>,
     ) -> CalledOnType {
         let (mut at, mut references, mut outer, mut pointer) = (self, 0_usize, None, false);
         loop {
             match at {
                 Self::Item(item, _) if *item == of => break,
-                Self::Item(item, _) if hands_on(*item) => return CalledOnType::Unknown,
-                Self::Item(..) | Self::Other => return CalledOnType::IsNot,
+                Self::Item(item, _) => {
+                    let behind = handed_on(*item);
+                    let is = behind.map(|behind| behind.receiver(of, method, handed_on));
+                    // What a `Deref` of the tree gives is not taken out of it here.
+                    return match is {
+                        None | Some(CalledOnType::IsNot) => CalledOnType::IsNot,
+                        Some(_) => CalledOnType::Unknown,
+                    };
+                }
+                Self::Other => return CalledOnType::IsNot,
                 Self::Unknown => return CalledOnType::Unknown,
                 Self::Reference(mutable, inner) => {
                     if !pointer {

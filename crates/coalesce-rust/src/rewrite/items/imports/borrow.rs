@@ -133,7 +133,10 @@ impl<'a> Settler<'_, 'a> {
             .filter(|binding| !self.is_leaving(binding.res, binding.import.is_none()))
             .peekable();
         if met.peek().is_none() {
-            return Known::Nothing;
+            return match self.is_said_unbound(place, (name, &results)) {
+                true => Known::Another,
+                false => Known::Nothing,
+            };
         }
         // What is imported under a condition is not there for what arrives without.
         let is_there = |import: Option<(FileId, u32)>| {

@@ -6,12 +6,17 @@ use coalesce_model::{Unproven, UnprovenKind, finding::codes};
 
 use super::{Import, Settler, leaf_of};
 use crate::{
-    facts::{LeafKind, MacroCall, Origin, UseLeaf},
+    facts::{LeafKind, MacroCall, Namespaces, Origin, UseLeaf},
     lexer,
-    resolve::{FileId, ModuleId, Res, World},
+    resolve::{FileId, ModuleId, Res, UseSite, World},
     rewrite::{
-        conditions, draft::untouchable, items::called::is_wrapper, macro_methods::called_names,
-        mapping::refusal, place::Place, traits::Demand,
+        conditions,
+        draft::untouchable,
+        items::{called::is_wrapper, taken::GlobUsers},
+        macro_methods::called_names,
+        mapping::refusal,
+        place::Place,
+        traits::Demand,
     },
     words,
 };
@@ -182,6 +187,60 @@ impl<'a> Settler<'_, 'a> {
             let list = self.imports.arriving.entry(place.clone()).or_default();
             list.insert(Import { path, alias, cfg });
         }
+    }
+
+    /// Whether the module at a place, or one that has all of it by a glob, says a name that nothing known brings: one of
+    /// a prelude, or of a glob from outside. An import of that name would be meant from then on.
+    pub(super) fn is_said_unbound(
+        &self,
+        place: &Place,
+        (name, results): (&str, &[(Res, Namespaces)]),
+    ) -> bool {
+        let is_small = name.starts_with(|letter: char| letter.is_lowercase());
+        // `use core::f64` leaves `f64` what it is where a type is meant.
+        let is_taken =
+            (!is_small || words::PRELUDE.contains(name)) && !words::PRIMITIVES.contains(name);
+        let Some(module) = self.set.mapping.at(place).filter(|_| is_taken) else {
+            return false;
+        };
+        let users = GlobUsers::of(self.set).with_all_of(module);
+        // A trait leaves the derive of its name what it is, and one of the standard library brings that very derive.
+        let is_derive = results.iter().any(|(res, _)| match res {
+            Res::External(full) => {
+                let full = self.world().names.text(*full);
+                let first = full.split("::").next().unwrap_or_default();
+                !["std", "core", "alloc"].contains(&first)
+            }
+            _ => false,
+        });
+        let mut users = users.into_iter();
+        users.any(|user| self.says_unbound(user, (name, is_derive)))
+    }
+
+    fn says_unbound(&self, user: ModuleId, (name, is_derive): (&str, bool)) -> bool {
+        let world = self.world();
+        let files: BTreeSet<FileId> = world.bodies_of(user).map(|body| body.file).collect();
+        let mut found = false;
+        for file in files {
+            world.visit_file(&world[file], &mut |facts, site| {
+                let first = site.segments.first();
+                let (Some(first), UseSite::Path(_)) = (first, site.site) else {
+                    return;
+                };
+                let is_text = matches!(
+                    site.origin,
+                    Origin::DocLink | Origin::DocCode | Origin::FormatString
+                );
+                let mut steps = site.trace.steps.first().into_iter();
+                found |= !is_text
+                    && (is_derive || site.origin != Origin::Attribute)
+                    && facts.name(first.name) == name
+                    && world.module_of(site.space) == user
+                    && steps.all(|step| step.is_empty())
+                    && self.set.chunk_at(file, first.span.start).is_none();
+            });
+        }
+        found
     }
 
     /// What a name of a prelude would mean in a place instead.
