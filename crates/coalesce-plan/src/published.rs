@@ -146,6 +146,8 @@ impl<'c> StandIns<'c> {
     fn of_definition(&self, definition: &str) -> Option<String> {
         match self.superseded.get(definition) {
             Some(from) => Some((*from).to_owned()),
+            // What takes another one's place is what its users have from then on, too.
+            None if self.superseded.values().any(|from| *from == definition) => None,
             None => self.renames.renamed(definition),
         }
     }

@@ -13,7 +13,7 @@ use coalesce_model::{
 
 use super::{Effects, Imports, ModuleSet, Runs, counterparts};
 use crate::{
-    facts::{Content, ImportStatement, PythonFacts},
+    facts::{ImportStatement, PythonFacts},
     graph::{Entity, PythonGraph},
     rewrite::{Header, relative},
 };
@@ -79,7 +79,7 @@ struct PackageAround {
 impl<'g> Search<'g> {
     /// What the packages around a module have to import, the nearest first.
     fn of_module(&self, module: usize) -> Vec<KeptImport> {
-        let Some(now) = self.stays(module).filter(|now| self.has_something(*now)) else {
+        let Some(now) = self.stays(module) else {
             return Vec::new();
         };
         let (mut ran, mut runs) = (Runs::new(self.imports.0), Runs::new(self.imports.1));
@@ -108,12 +108,6 @@ impl<'g> Search<'g> {
             self.after.modules.get(now)?,
         );
         (old.name == new.name).then_some(now)
-    }
-
-    /// Whether anything is left in a module that somebody could ask it for.
-    fn has_something(&self, now: usize) -> bool {
-        let facts = self.after.facts.get(now);
-        facts.is_some_and(|facts| facts.content == Content::Code || !facts.item_shims.is_empty())
     }
 
     /// The packages around a module that have a file and stay, from the inside.

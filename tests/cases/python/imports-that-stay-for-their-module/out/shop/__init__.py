@@ -1,2 +1,3 @@
 from .till import sell
+from . import empty  # noqa: F401
 from . import cards  # noqa: F401

@@ -13,3 +13,4 @@ class Axis:
 
 
 from .use import parse
+from . import parsing  # noqa: F401
