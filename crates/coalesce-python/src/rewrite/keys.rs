@@ -1,11 +1,20 @@
 //! Texts that read like the name of a module and may be something else: keys, and what is compared with data. And
 //! names as regular expressions have them.
 
-use coalesce_model::{ByteSpan, Edit, Form, UnprovenKind};
+use std::collections::BTreeMap;
+
+use coalesce_model::{
+    ByteSpan, Edit, Form, LanguagePlan, Rewrite, Texts, TreePath, Unproven, UnprovenKind,
+};
 
 use crate::{
-    names::{is_word, last_word, occurrences},
-    rewrite::file::{File, FileEdits, Reference},
+    analysis::Analysis,
+    graph::Entity,
+    names::{Names, is_word, last_word, occurrences},
+    rewrite::{
+        file::{File, FileEdits, Reference},
+        mapping::Mapping,
+    },
 };
 
 /// Words before `[` that are no names.
@@ -28,11 +37,150 @@ const KEYED: [&str; 6] = [
 pub fn doubt(file: &File<'_>, span: ByteSpan, name: &str, found: &mut FileEdits) {
     let before = file.text.get(..span.start as usize).unwrap_or_default();
     let after = file.text.get(span.end as usize..).unwrap_or_default();
-    if is_other(before, after) {
-        let why = "it reads like the name of what changes, and follows; here it may be a key, or part of the data";
-        found
-            .told
-            .doubt(span, UnprovenKind::RuntimeTable, name, why);
+    let why = if is_of_old_data(file.text, before, after) {
+        "it reads like the name of what changes, and follows; what was pickled before has the old one"
+    } else if is_other(before, after) || is_setting(before, after) {
+        "it reads like the name of what changes, and follows; here it may be a key, or part of the data"
+    } else {
+        return;
+    };
+    found
+        .told
+        .doubt(span, UnprovenKind::RuntimeTable, name, why);
+}
+
+/// Whether a text is held against, or is the key for, the names in what was pickled: in a file that has an
+/// `Unpickler.find_class`.
+fn is_of_old_data(text: &str, before: &str, after: &str) -> bool {
+    if !text.contains("find_class") && !text.contains("Unpickler") {
+        return false;
+    }
+    let quotes = ['"', '\''];
+    let before = before.trim_end_matches(quotes).trim_end();
+    let after = after.trim_start_matches(quotes).trim_start();
+    let key = before.ends_with(['{', ',', '[', '(']) && {
+        // A key of a table, or the first of several.
+        let close = after.find([')', '}', ']', ':']).unwrap_or(after.len());
+        let rest = after.get(close..).unwrap_or_default();
+        let rest = rest.trim_start_matches([')', ']']).trim_start();
+        rest.starts_with(':')
+    };
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    let asked = [" in (", " in [", " in {"]
+        .iter()
+        .any(|word| line.contains(word))
+        || [" in", "==", "!="]
+            .iter()
+            .any(|word| before.ends_with(word));
+    let mut methods = KEYED.iter();
+    let method = methods.any(|name| before.ends_with(&format!(".{name}(")));
+    key || method || asked || after.starts_with("==") || after.starts_with("!=")
+}
+
+/// Whether a text is the key of a table for a number or a truth value, as settings are: nobody keeps those by module.
+fn is_setting(before: &str, after: &str) -> bool {
+    let quotes = ['"', '\''];
+    let before = before.trim_end_matches(quotes).trim_end();
+    let after = after.trim_start_matches(quotes).trim_start();
+    let value = after.strip_prefix(':').map(str::trim_start);
+    before.ends_with(['{', ','])
+        && value.is_some_and(|value| {
+            let value = value.trim_start_matches('-');
+            value.starts_with(|c: char| c.is_ascii_digit())
+                || value.starts_with("True")
+                || value.starts_with("False")
+        })
+}
+
+/// What a function may do with the name of a module or of what is in one.
+const LOADING: [&str; 17] = [
+    "__module__",
+    "__qualname__",
+    "_getframe",
+    "deprecat",
+    "find_spec",
+    "getLogger",
+    "import",
+    "load",
+    "locate",
+    "logg",
+    "modules",
+    "package",
+    "patch",
+    "pickle",
+    "resource",
+    "subprocess",
+    "warn",
+];
+
+/// Tells texts that follow and are what a function of the tree is given whose module does nothing with names of
+/// modules: the name of an option, of a counter.
+pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) {
+    let mut followed: BTreeMap<&TreePath, Vec<&Rewrite>> = BTreeMap::new();
+    for rewrite in plan.rewrites.iter().filter(|one| one.form == Form::String) {
+        followed.entry(&rewrite.path).or_default().push(rewrite);
+    }
+    let mut doubts = Vec::new();
+    for (index, module) in mapping.graph.modules.iter().enumerate() {
+        let Some((rewrites, text)) = followed.get(&module.path).zip(texts.text(&module.path))
+        else {
+            continue;
+        };
+        let analysis = Analysis::new(&text);
+        let names = Names::new(mapping.graph, Some(index), &analysis);
+        let calls = Calls {
+            names: &names,
+            analysis: &analysis,
+            text: &text,
+        };
+        let told = rewrites.iter().filter(|rewrite| {
+            let home = calls.given_to(rewrite.span);
+            home.is_some_and(|home| !works_with_names(mapping, texts, home))
+        });
+        doubts.extend(told.map(|rewrite| Unproven {
+            path: module.path.clone(),
+            span: Some(rewrite.span),
+            kind: UnprovenKind::RuntimeTable,
+            name: rewrite.from.clone(),
+            why: "it reads like the name of what changes, and follows; a function is given it that does nothing with modules"
+                .to_owned(),
+        }));
+    }
+    plan.unproven.extend(doubts);
+}
+
+/// Whether the text of a module has something that needs the names of modules. The statements that import are not that.
+fn works_with_names(mapping: &Mapping<'_>, texts: &dyn Texts, module: usize) -> bool {
+    let path = mapping.graph.modules.get(module).map(|module| &module.path);
+    let text = path.and_then(|path| texts.text(path)).unwrap_or_default();
+    let lines = text.lines().map(str::trim_start);
+    let mut lines = lines.filter(|line| !line.starts_with("import ") && !line.starts_with("from "));
+    text.is_empty() || lines.any(|line| LOADING.iter().any(|word| line.contains(word)))
+}
+
+/// The calls of a file.
+struct Calls<'a> {
+    names: &'a Names<'a>,
+    analysis: &'a Analysis,
+    text: &'a str,
+}
+
+impl Calls<'_> {
+    /// The module of the function of the tree that has a text as its first argument, unless it is called as what works
+    /// with modules.
+    fn given_to(&self, span: ByteSpan) -> Option<usize> {
+        let before = self.text.get(..span.start as usize)?;
+        let called = before.trim_end_matches(['"', '\'']).trim_end();
+        let end = u32::try_from(called.strip_suffix('(')?.len()).ok()?;
+        let mut uses = self.analysis.uses.iter();
+        let call = uses.find(|used| used.chain.last().is_some_and(|last| last.span.end == end))?;
+        let meaning = self.names.meanings(call).last()?.entity.clone()?;
+        let Entity::Item(home, function) = meaning else {
+            return None;
+        };
+        let lower = function.to_lowercase();
+        let works = is_of_modules(&lower) || LOADING.iter().any(|word| lower.contains(word));
+        (!works).then_some(home)
     }
 }
 

@@ -167,6 +167,7 @@ fn in_one_way(
         plan.edits.entry(path).or_default().extend(made);
     }
     tables::unknown(&mapping, texts, &mut plan);
+    keys::check(&mapping, texts, &mut plan);
     let binds = options.way == 0 || moves_items(changes);
     parents::plan(&mapping, binds, texts, &mut plan);
     places::check(&mapping, texts, &mut plan);

@@ -15,6 +15,8 @@ pub enum Word {
     Descend,
     /// A call or setting in which the name of a logger stands.
     Logger,
+    /// Anything that has to do with loggers.
+    Log,
     /// What pytest says of where a test stands.
     TestPlace,
     /// A function that looks at frames.
@@ -29,7 +31,7 @@ pub enum Word {
     Read,
 }
 
-const PATTERNS: [(&str, Word); 34] = [
+const PATTERNS: [(&str, Word); 41] = [
     ("__path__", Word::Path),
     ("iterdir(", Word::List),
     ("listdir(", Word::List),
@@ -41,6 +43,10 @@ const PATTERNS: [(&str, Word); 34] = [
     ("loggers", Word::Logger),
     ("assertLogs(", Word::Logger),
     ("logger=", Word::Logger),
+    ("logging", Word::Log),
+    ("LOGGING", Word::Log),
+    ("caplog", Word::Log),
+    ("logger", Word::Log),
     ("request.path", Word::TestPlace),
     ("request.fspath", Word::TestPlace),
     ("request.node.path", Word::TestPlace),
@@ -55,6 +61,9 @@ const PATTERNS: [(&str, Word); 34] = [
     (".__name__", Word::Name),
     ("__qualname__", Word::Name),
     ("__annotations__", Word::Annotations),
+    (".annotation", Word::Annotations),
+    ("__dataclass_fields__", Word::Annotations),
+    ("fields(", Word::Annotations),
     ("open(", Word::Read),
     ("read_text(", Word::Read),
     ("runpy", Word::Read),

@@ -11,7 +11,7 @@ use crate::{
     rewrite::{mapping::Mapping, words::Word},
 };
 
-/// The attribute that has the types.
+/// The attribute that has the types of a definition.
 const ATTRIBUTE: &str = "__annotations__";
 
 /// What is read of types in a tree.
@@ -55,6 +55,7 @@ impl AnnotationReaders {
                 known += 1;
             }
         }
+        self.unknown |= reads_of_parts(&analysis, text);
         // `getattr(function, "__annotations__")` reads those of anything, too.
         let places = memchr::memmem::find_iter(text.as_bytes(), ATTRIBUTE.as_bytes());
         self.unknown |= places.count() > known;
@@ -66,6 +67,24 @@ impl AnnotationReaders {
             || (is_class && !self.of.is_empty())
             || self.of.contains(&(module, name.to_owned()))
     }
+}
+
+/// Whether a file reads the types of fields or of parameters: `field.type`, `parameter.annotation`.
+fn reads_of_parts(analysis: &Analysis, text: &str) -> bool {
+    let pairs = [
+        (["fields(", "__dataclass_fields__"], "type"),
+        (["signature(", "getfullargspec("], "annotation"),
+    ];
+    pairs.iter().any(|(sources, attribute)| {
+        let mut uses = analysis.uses.iter();
+        let mut reads = uses.any(|used| {
+            let mut attributes = used.chain.iter().skip(1);
+            attributes.any(|each| each.text == *attribute)
+        });
+        reads |=
+            text.contains(&format!(").{attribute}")) || text.contains(&format!("].{attribute}"));
+        reads && sources.iter().any(|source| text.contains(source))
+    })
 }
 
 /// Whether a name of a module is that of a class, and not of a value that may be something else.

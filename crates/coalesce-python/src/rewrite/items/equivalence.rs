@@ -16,7 +16,9 @@ use ruff_text_size::{Ranged, TextRange};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{
-    apart, identity, refusal,
+    apart,
+    equal_objects::{self, UsedItems},
+    identity, refusal,
     results::{self, Results},
     senses::{Sense, Senses},
     signatures::{Swap, is_called},
@@ -182,9 +184,15 @@ fn own_things(
         return None;
     }
     let there = (new.module, new.item.as_str(), new.span);
-    let place = told_apart::place(mapping, modules.texts, swap, (old.span, there))?;
+    if let Some(place) = told_apart::place(mapping, modules.texts, swap, (old.span, there)) {
+        return Some(format!(
+            "{pair}, and `{place}` tells them apart, or asks for the one where the other may come"
+        ));
+    }
+    let class = (&old.statement, (new.module, new.item.as_str()));
+    let place = equal_objects::place(mapping, modules, swap, class)?;
     Some(format!(
-        "{pair}, and `{place}` tells them apart, or asks for the one where the other may come"
+        "{pair}, objects of the one are not equal to objects of the other before, and `{place}` may compare them"
     ))
 }
 
@@ -240,6 +248,8 @@ fn means_another(
 pub(super) struct Modules<'t> {
     texts: &'t dyn Texts,
     read: RefCell<FxHashMap<usize, Option<Rc<ReadModule>>>>,
+    /// What each module uses of the tree, once somebody asks.
+    used: OnceCell<UsedItems>,
 }
 
 pub(super) struct ReadModule {
@@ -261,7 +271,18 @@ impl<'t> Modules<'t> {
         Self {
             texts,
             read: RefCell::default(),
+            used: OnceCell::new(),
         }
+    }
+
+    /// The items of the tree that each module uses.
+    pub(super) fn used_items(&self, graph: &PythonGraph) -> &UsedItems {
+        self.used
+            .get_or_init(|| equal_objects::used_items(graph, self.texts))
+    }
+
+    pub(super) fn text(&self, graph: &PythonGraph, module: usize) -> Option<Arc<str>> {
+        self.texts.text(&graph.modules.get(module)?.path)
     }
 
     pub(super) fn read(&self, mapping: &Mapping<'_>, module: usize) -> Option<Rc<ReadModule>> {
@@ -278,7 +299,7 @@ impl<'t> Modules<'t> {
     }
 
     fn parse(&self, graph: &PythonGraph, module: usize) -> Option<ReadModule> {
-        let text = self.texts.text(&graph.modules.get(module)?.path)?;
+        let text = self.text(graph, module)?;
         let (parsed, start) = parse_module(&text);
         let ast::Mod::Module(tree) = parsed.into_syntax() else {
             return None;

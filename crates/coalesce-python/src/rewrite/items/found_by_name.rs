@@ -12,7 +12,7 @@ use ruff_text_size::Ranged;
 use rustc_hash::FxHashMap;
 
 use super::{
-    Moved, annotation_readers::AnnotationReaders, refusal, results::is_decorated,
+    Moved, annotation_readers::AnnotationReaders, put_together, refusal, results::is_decorated,
     source::has_future, source_file::SourceFile,
 };
 use crate::{
@@ -56,6 +56,7 @@ pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) 
     let readers = TypeReaders::default();
     let frame_readers = frame_readers(mapping, texts);
     read_off_modules(mapping, texts, plan);
+    put_together::check(mapping, texts, plan);
     for moved in mapping.items.list.iter().filter(|moved| moved.travels()) {
         let Some(module) = mapping.graph.modules.get(moved.source) else {
             continue;
@@ -101,6 +102,9 @@ pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) 
         traveller.frames(&frame_readers, plan);
         traveller.counted(plan);
         traveller.pickled_by_text(plan);
+        traveller.reloaded(plan);
+        traveller.read_early(plan);
+        traveller.exported_by_decorator(plan);
     }
 }
 

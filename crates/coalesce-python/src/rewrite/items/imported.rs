@@ -75,6 +75,8 @@ pub struct Resolved {
     pub rename: Option<String>,
     /// A statement below the imports.
     pub made: Option<String>,
+    /// It is the logger of the target, and no more that of the module.
+    pub other_logger: bool,
 }
 
 /// How a need is met in `target`.
@@ -170,7 +172,12 @@ fn logger(
     taken: &[Line],
 ) -> Option<Resolved> {
     let (made, import) = match loggers::own(source, need, target)? {
-        Own::Standing => return Some(Resolved::default()),
+        Own::Standing => {
+            return Some(Resolved {
+                other_logger: true,
+                ..Resolved::default()
+            });
+        }
         Own::Made(made, import) => (made, import),
     };
     // What arrives may have the name, too.
@@ -189,6 +196,7 @@ fn logger(
     (!arrives && !known).then_some(Resolved {
         line,
         made: Some(made),
+        other_logger: true,
         ..Resolved::default()
     })
 }

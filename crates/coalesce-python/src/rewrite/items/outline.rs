@@ -65,9 +65,29 @@ pub struct Statement {
 #[derive(Debug)]
 pub struct Function {
     pub span: ByteSpan,
-    /// Where a statement can be put in: the start of the line of the first one after the
-    /// documentation; `None` where the body has no line of its own.
-    pub entry: Option<(u32, String)>,
+    /// Where a statement can be put in, before the first one after the documentation.
+    pub entry: Option<BodyStart>,
+}
+
+/// Where a statement can be put into a body.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct BodyStart {
+    /// The start of a line, or of the statement that stands behind the head of a function.
+    pub at: u32,
+    pub indentation: String,
+    /// The whole function stands in one line.
+    pub behind_head: bool,
+}
+
+impl BodyStart {
+    /// A statement as it is put in.
+    pub fn text(&self, statement: &str) -> String {
+        if self.behind_head {
+            format!("{statement}; ")
+        } else {
+            format!("{}{statement}\n", self.indentation)
+        }
+    }
 }
 
 /// A module's statements and functions, and names that `global` declares by the place.
@@ -203,23 +223,37 @@ impl Walker<'_> {
             Some(Stmt::Expr(first)) if matches!(&*first.value, Expr::StringLiteral(_))
         );
         let first = function.body.get(usize::from(documented));
-        let entry = match first {
-            Some(first) => self.line_of(self.span(first).start),
-            None => None,
-        };
+        let entry = first.and_then(|first| {
+            let at = self.span(first).start;
+            self.line_of(at).or_else(|| self.behind_head(at))
+        });
         let span = self.span(function);
         self.found.functions.push(Function { span, entry });
     }
 
+    /// The place of a statement that stands behind the head of its function: `def f(): return 1`.
+    fn behind_head(&self, at: u32) -> Option<BodyStart> {
+        let before = self.text.get(..at as usize)?;
+        let line = before.rsplit(['\n', '\r']).next().unwrap_or_default();
+        let head = line.trim();
+        let whole = head.starts_with("def ") || head.starts_with("async def ");
+        (whole && head.ends_with(':')).then(|| BodyStart {
+            at,
+            indentation: String::new(),
+            behind_head: true,
+        })
+    }
+
     /// The start of the line that a statement begins, and its indentation.
-    fn line_of(&self, at: u32) -> Option<(u32, String)> {
+    fn line_of(&self, at: u32) -> Option<BodyStart> {
         let before = self.text.get(..at as usize)?;
         let start = before.rfind(['\n', '\r']).map_or(0, |at| at + 1);
         let indentation = before.get(start..)?;
-        indentation
-            .trim()
-            .is_empty()
-            .then(|| (u32::try_from(start).unwrap_or(at), indentation.to_owned()))
+        indentation.trim().is_empty().then(|| BodyStart {
+            at: u32::try_from(start).unwrap_or(at),
+            indentation: indentation.to_owned(),
+            behind_head: false,
+        })
     }
 }
 

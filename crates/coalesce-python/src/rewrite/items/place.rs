@@ -10,6 +10,7 @@ use super::{
     Edits, Moved, cut, exports,
     header::Header,
     imported::{Line, Resolved, resolve},
+    logger_names,
     name_index::NameIndex,
     needs::{Need, Origin},
     order::Loads,
@@ -353,6 +354,19 @@ impl Placing<'_, '_> {
             }
     }
 
+    /// Who goes by the logger that a definition writes to, and does not where it arrives.
+    fn other_logger(
+        &self,
+        source: &Source,
+        block: &Block,
+        need: &Need,
+        target: &Target,
+    ) -> Option<Unproven> {
+        let item = &self.moved(block.index)?.change.from;
+        let logger = (source, need.name.as_str());
+        logger_names::named(self.mapping, self.texts, logger, (item, &target.parent))
+    }
+
     /// What the blocks of a target need to import there. Renames and refusals are made on the way.
     fn lines(&mut self, at: usize) -> Vec<(usize, usize, Line)> {
         let mut result: Vec<(usize, usize, Line)> = Vec::new();
@@ -361,6 +375,7 @@ impl Placing<'_, '_> {
         };
         let mut problems = Vec::new();
         let mut made: Vec<String> = Vec::new();
+        let (mut loggers, mut doubts) = (BTreeSet::new(), Vec::new());
         let mut taken: Vec<Line> = Vec::new();
         let mut renames: Vec<(usize, Vec<Edit>)> = Vec::new();
         for (block_at, block, source) in self.blocks_of(target) {
@@ -374,7 +389,11 @@ impl Placing<'_, '_> {
                         line,
                         rename,
                         made: own,
+                        other_logger,
                     }) => {
+                        if other_logger && loggers.insert((source.module, need.name.as_str())) {
+                            doubts.extend(self.other_logger(source, block, need, target));
+                        }
                         made.extend(own.filter(|own| !made.contains(own)));
                         if let Some(name) = rename {
                             let edits = need.uses.iter();
@@ -388,6 +407,7 @@ impl Placing<'_, '_> {
                 }
             }
         }
+        self.plan.unproven.extend(doubts);
         if let Some(target) = self.targets.get_mut(at) {
             target.made.extend(made);
         }
@@ -761,12 +781,12 @@ fn local(outline: &Outline, uses: &[ByteSpan], statement: &str) -> Option<Vec<Ed
     for span in uses {
         let mut bodies = outline.functions.iter().chain(&outline.programs);
         let function = bodies.find(|function| function.span.contains(*span))?;
-        let (at, indentation) = function.entry.as_ref()?;
+        let entry = function.entry.as_ref()?;
         // Decorators and defaults stand before the body.
-        if span.start < *at {
+        if span.start < entry.at {
             return None;
         }
-        let edit = Edit::insert(*at, format!("{indentation}{statement}\n"));
+        let edit = Edit::insert(entry.at, entry.text(statement));
         if !edits.contains(&edit) {
             edits.push(edit);
         }

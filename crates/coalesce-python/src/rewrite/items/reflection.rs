@@ -156,6 +156,50 @@ impl Traveller<'_> {
         }
     }
 
+    /// A decorator that writes the name into the `__all__` of its module.
+    pub(super) fn exported_by_decorator(&self, plan: &mut LanguagePlan) {
+        if self.own.kind == DefinitionKind::Value {
+            return;
+        }
+        let mut uses = self.source.analysis.uses_in(&[self.own.span]);
+        let found = uses.find_map(|used| {
+            let (first, last) = used.chain.first().zip(used.chain.last())?;
+            let before = self.source.text.get(..first.span.start as usize)?;
+            let decorates = used.eager && before.trim_end().ends_with('@');
+            (decorates && self.exports(&last.text)).then_some((first.span, &last.text))
+        });
+        if let Some((span, name)) = found {
+            let why = format!(
+                "the decorator `{name}` writes its name into the `__all__` of one module, which need not have it then"
+            );
+            self.doubt(span, UnprovenKind::RuntimeTable, why, plan);
+        }
+    }
+
+    /// Whether a function of the tree writes into the `__all__` of its own module.
+    fn exports(&self, function: &str) -> bool {
+        let Some(text) = self
+            .text_defining(function)
+            .filter(|text| text.contains("__all__"))
+        else {
+            return false;
+        };
+        let analysis = Analysis::new(&text);
+        let own = analysis.definitions.iter();
+        let mut own = own.filter(|each| each.class.is_none() && each.name == function);
+        own.any(|each| {
+            let body = each.span.of(&text).unwrap_or_default();
+            let written = [
+                "__all__.append(",
+                "__all__ +=",
+                "__all__.extend(",
+                "__all__.insert(",
+            ];
+            // `sys.modules[f.__module__].__all__.append(…)` finds the one that it is in.
+            written.iter().any(|write| body.contains(write)) && !body.contains("__module__")
+        })
+    }
+
     /// A decorator that may go by the name.
     fn named_by_decorator(&self) -> Option<(ByteSpan, String)> {
         let facts = self.mapping.graph.facts.get(self.moved.source)?;

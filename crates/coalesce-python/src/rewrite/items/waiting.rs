@@ -10,7 +10,7 @@ use coalesce_model::{ByteSpan, Edit};
 
 use super::{
     cut,
-    outline::{Function, Kind, Outline},
+    outline::{BodyStart, Function, Kind, Outline},
 };
 use crate::{
     analysis::Analysis,
@@ -110,25 +110,25 @@ pub fn inside_functions(text: &str, span: ByteSpan) -> Option<Vec<Edit>> {
         return None;
     }
     let outline = Outline::new(text);
-    let mut inserted: BTreeMap<(u32, String), Vec<&Leaf>> = BTreeMap::new();
+    let mut inserted: BTreeMap<BodyStart, Vec<&Leaf>> = BTreeMap::new();
     for leaf in &import.leaves {
-        for (at, indentation) in entries(text, (&analysis, &outline), leaf)? {
-            let leaves = inserted.entry((at, indentation)).or_default();
-            leaves.push(leaf);
+        for entry in entries(text, (&analysis, &outline), leaf)? {
+            inserted.entry(entry).or_default().push(leaf);
         }
     }
     let newline = cut::newline(text);
     let mut edits = vec![Edit::delete(own_lines(text, &outline, import)?)];
-    edits.extend(inserted.into_iter().map(|((at, indentation), leaves)| {
-        let statement = spelled(text, import, (&indentation, &leaves));
-        let rest = text.get(at as usize..).unwrap_or_default().trim_start();
+    edits.extend(inserted.into_iter().map(|(entry, leaves)| {
+        let statement = spelled(text, import, (&entry.indentation, &leaves));
+        let rest = text.get(entry.at as usize..).unwrap_or_default();
+        let rest = rest.trim_start();
         let apart = ["def ", "async def ", "class ", "@"];
         let blank = match apart.iter().any(|head| rest.starts_with(head)) {
             true => "\n",
             false => "",
         };
-        let lines = format!("{indentation}{statement}\n{blank}");
-        Edit::insert(at, lines.replace('\n', newline))
+        let lines = format!("{}{blank}", entry.text(&statement));
+        Edit::insert(entry.at, lines.replace('\n', newline))
     }));
     Some(edits)
 }
@@ -138,7 +138,7 @@ fn entries(
     text: &str,
     (analysis, outline): (&Analysis, &Outline),
     leaf: &Leaf,
-) -> Option<Vec<(u32, String)>> {
+) -> Option<Vec<BodyStart>> {
     let name = leaf.bound();
     let declared = outline.globals.iter().any(|(_, global)| global == name);
     let bound = analysis.bindings(0, name).len();
@@ -151,7 +151,7 @@ fn entries(
     if declared || bound != 1 || quoted {
         return None;
     }
-    let mut entries: Vec<(u32, String)> = Vec::new();
+    let mut entries: Vec<BodyStart> = Vec::new();
     for used in &analysis.uses {
         let Some(root) = used.chain.first().filter(|root| root.text == name) else {
             continue;
@@ -161,13 +161,14 @@ fn entries(
         }
         let mut functions = outline.functions.iter();
         let function = functions.find(|function| function.span.contains(root.span))?;
-        let (at, indentation) = function.entry.clone()?;
+        let entry = function.entry.clone()?;
         // Decorators and defaults stand before the body.
-        if used.annotation || used.store || root.span.start < at || !is_plain(text, function) {
+        if used.annotation || used.store || root.span.start < entry.at || !is_plain(text, function)
+        {
             return None;
         }
-        if !entries.contains(&(at, indentation.clone())) {
-            entries.push((at, indentation));
+        if !entries.contains(&entry) {
+            entries.push(entry);
         }
     }
     (!entries.is_empty()).then_some(entries)

@@ -1,0 +1,2 @@
+from .listed import *
+from .other import *

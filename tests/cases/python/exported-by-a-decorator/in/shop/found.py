@@ -1,0 +1,6 @@
+from .exporting import exported
+
+
+@exported
+def two():
+    return 2

@@ -1,0 +1,5 @@
+__all__ = ["three"]
+
+
+def three():
+    return 3

@@ -1,0 +1,2 @@
+def scale():
+    return 2

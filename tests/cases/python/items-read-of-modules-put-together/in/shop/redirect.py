@@ -1,0 +1,5 @@
+import importlib
+
+
+def redirect(package, module, name):
+    return getattr(importlib.import_module(".".join(["shop.joined", module])), name)

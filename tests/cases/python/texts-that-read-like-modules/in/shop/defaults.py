@@ -1,0 +1,1 @@
+DEFAULTS = {"shop.gpu": True, "shop.io.threads": 2}

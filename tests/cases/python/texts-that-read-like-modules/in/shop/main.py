@@ -1,0 +1,3 @@
+from .plugins import start
+
+start("shop.plugin.run")

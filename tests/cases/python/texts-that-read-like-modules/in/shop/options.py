@@ -1,0 +1,5 @@
+_OPTIONS = {}
+
+
+def get_option(key):
+    return _OPTIONS[key]
