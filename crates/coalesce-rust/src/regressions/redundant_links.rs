@@ -5,8 +5,8 @@ use coalesce_model::{ByteSpan, Unproven};
 
 use super::{LintPlace, LintPlaces, Tree, is_open_module, linted_anew};
 use crate::{
-    facts::{Origin, SourceFacts},
-    resolve::Site,
+    facts::{ItemKind, Origin, SourceFacts},
+    resolve::{Res, Site},
 };
 
 /// Such links that the tree before has not.
@@ -44,7 +44,11 @@ fn links(tree: Tree<'_>) -> LintPlaces {
             let target = site.trace.steps.last().into_iter();
             let mut target = target.flat_map(|step| step.all()).map(|(res, _)| res);
             let by_itself = world.bindings(here, shown);
-            let leads_there = target.any(|res| by_itself.iter().any(|one| one.res == res));
+            // A macro is in no module by its name.
+            let is_macro =
+                |res: Res| matches!(res, Res::Item(item) if world[item].kind == ItemKind::Macro);
+            let leads_there =
+                target.any(|res| !is_macro(res) && by_itself.iter().any(|one| one.res == res));
             if leads_there && is_open_module(world, here) {
                 let key = (world[here].canonical.clone(), shown.to_owned());
                 let said = String::new();

@@ -35,11 +35,19 @@ impl Sources<'_> {
     }
 
     /// The arguments that an alias gives its type, where every module says them alike.
-    fn arguments_by_alias(&self, alias: ItemId) -> Option<Vec<String>> {
+    fn arguments_by_alias(&self, alias: ItemId, depth: usize) -> Option<Vec<String>> {
         let (source, ty, parameters) = self.aliased(alias)?;
         let syn::Type::Path(path) = &*ty else {
             return None;
         };
+        let at = path.path.segments.len().checked_sub(1)?;
+        if let Some(Res::Item(item)) = source.leads_to(&path.path, at, Namespaces::TYPE)
+            && self.world[item].kind == ItemKind::TypeAlias
+        {
+            let is_plain = path.path.segments.iter().all(|one| one.arguments.is_none());
+            let inner = (is_plain && depth < DEEPEST).then_some(item);
+            return self.arguments_by_alias(inner?, depth + 1);
+        }
         let last = path
             .path
             .segments
