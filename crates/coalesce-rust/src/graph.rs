@@ -22,7 +22,7 @@ use crate::{
         Tree, TreeWithGlobs, ambiguous_methods, ambiguous_reexports, captured_names,
         conditions_said_again, deprecated_uses, expectations_in_doubt, expectations_left,
         hidden_beside_globs, idle_macro_imports, idle_reexports, left_unused, lookup_regressions,
-        needless_qualifications, raised_lints, regressions, unused_dependencies,
+        needless_qualifications, raised_lints, redundant_links, regressions, unused_dependencies,
     },
     resolve::{self, ModuleId, Reach, Res, World},
     retire, retire_items, rewrite, signatures,
@@ -351,6 +351,7 @@ impl LanguageGraph for RustGraph {
         found.extend(ambiguous_reexports(&old, &new));
         found.extend(captured_names(before, after));
         found.extend(deprecated_uses(before, after));
+        found.extend(redundant_links(before, after));
         found.extend(expectations_in_doubt(before, after));
         found.extend(expectations_left(before, after));
         found.extend(hidden_beside_globs(&old, &new));

@@ -8,7 +8,7 @@ use coalesce_clones::{
 };
 use coalesce_model::{LanguageKind, Module, TokenClass, manifest::Choice};
 
-use super::{Compared, Merge, Pair, impls};
+use super::{Compared, Merge, Pair, impls, rust_tests};
 
 /// What becomes of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -95,14 +95,22 @@ pub fn of<'e>(merge: &Merge<'_>, pair: &Pair<'_>, compared: &'e Compared) -> Vec
         let text = place.span.of(&compared.from.text);
         text.is_some_and(|text| text.starts_with("if __name__"))
     };
+    let rust = merge.open.language == LanguageKind::Rust;
+    let is_test = |place: &Place| {
+        let text = place.span.of(&compared.from.text).filter(|_| rust);
+        text.is_some_and(rust_tests::is_test)
+    };
     let mut parts: Vec<Part<'e>> = entries
         .filter_map(|entry| part(merge, pair, (entry, all), &is_program))
         .collect();
+    for part in parts.iter_mut().filter(|part| is_test(part.place)) {
+        part.fate = rust_tests::fate(merge, part, all);
+    }
     settle(&compared.from, &mut parts);
     parts
 }
 
-fn last(name: &str) -> &str {
+pub(super) fn last(name: &str) -> &str {
     name.rsplit(['.', ':']).next().unwrap_or(name)
 }
 

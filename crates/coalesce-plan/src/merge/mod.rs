@@ -7,6 +7,7 @@
 
 mod fates;
 pub mod impls;
+mod rust_tests;
 mod tell;
 
 use std::{cell::OnceCell, collections::BTreeSet};

@@ -1,5 +1,7 @@
 //! The crates of a tree, one for each target, and which crates each may name.
 
+use std::collections::BTreeSet;
+
 use coalesce_model::TreePath;
 use rustc_hash::FxHashMap;
 
@@ -61,13 +63,19 @@ pub(super) fn externs(world: &mut World) {
     for krate in &world.crates {
         let package = world.package(krate.package);
         let mut externs: Vec<(String, Option<CrateId>)> = Vec::new();
+        // The names that a library of the tree takes from those which come with the language.
+        let mut taken: BTreeSet<String> = BTreeSet::new();
         for dependency in &package.dependencies {
             let seen = match dependency.kind {
                 DependencyKind::Build => krate.kind == TargetKind::BuildScript,
                 _ => krate.kind != TargetKind::BuildScript,
             };
             if seen {
-                externs.push(extern_name(world, dependency, library));
+                let named = extern_name(world, dependency, library);
+                let is_always =
+                    dependency.is_unconditional && dependency.kind != DependencyKind::Dev;
+                taken.extend((is_always && named.1.is_some()).then(|| named.0.clone()));
+                externs.push(named);
             }
         }
         if !matches!(krate.kind, TargetKind::Lib | TargetKind::BuildScript)
@@ -75,9 +83,12 @@ pub(super) fn externs(world: &mut World) {
             && let Some(library) = Some(&world[own])
         {
             externs.push((library.name.clone(), Some(own)));
+            taken.insert(library.name.clone());
         }
         for name in ["std", "core", "alloc", "proc_macro", "test"] {
-            externs.push((name.to_owned(), None));
+            if !taken.contains(name) {
+                externs.push((name.to_owned(), None));
+            }
         }
         externs.sort();
         externs.dedup_by(|second, first| {

@@ -7,6 +7,7 @@ use coalesce_model::{ByteSpan, Edit, EditSet, Evidence, Form, NewFile, Rewrite, 
 use super::{
     conditions,
     conditions::conditions_at,
+    heads::ModuleHead,
     lines,
     mapping::{Mapping, refusal},
     needs::Needs,
@@ -32,6 +33,8 @@ pub(super) struct Placing<'a> {
     pub refusals: Vec<coalesce_model::Finding>,
     /// Bytes behind which declarations go, by module and file, so that they see macros.
     pub behind: BTreeMap<(ModuleId, FileId), u32>,
+    /// The declarations that have arrived, as edits.
+    arrived: BTreeMap<TreePath, Vec<Edit>>,
     /// Declarations in made modules, by name.
     lines: BTreeMap<Place, BTreeMap<String, Vec<String>>>,
     /// Made modules that their parent declares already.
@@ -57,6 +60,7 @@ impl<'a> Placing<'a> {
             rewrites: Vec::new(),
             refusals: Vec::new(),
             behind: BTreeMap::new(),
+            arrived: BTreeMap::new(),
             lines: BTreeMap::new(),
             declared: BTreeSet::new(),
             first: false,
@@ -114,7 +118,13 @@ impl<'a> Placing<'a> {
         if shim.is_none() && Structure::is_in_place(self.mapping, leaving.module) {
             return;
         }
-        let inside = |edit: &Edit| declaration.span.contains(edit.span);
+        // What has arrived in front of it stays.
+        let arrived = self.arrived.get(&source.path);
+        let front = ByteSpan::empty(declaration.span.start);
+        let is_front = |edit: &Edit| {
+            edit.span == front && arrived.is_some_and(|arrived| arrived.contains(edit))
+        };
+        let inside = |edit: &Edit| declaration.span.contains(edit.span) && !is_front(edit);
         let (within, rest): (Vec<Edit>, Vec<Edit>) =
             std::mem::take(list).into_iter().partition(inside);
         *list = rest;
@@ -263,11 +273,15 @@ impl<'a> Placing<'a> {
         for (place, made) in &self.structure.made {
             let lines = self.lines.remove(place).unwrap_or_default();
             let from = self.mapping.changes.get(made.change);
-            let names: Vec<String> = lines.keys().map(|name| format!("[`{name}`]")).collect();
+            let mut head = ModuleHead::default();
+            for (name, said) in &lines {
+                let is_plain = |line: &String| line.contains("pub mod ") && !line.contains("cfg");
+                head.add(name, said.iter().all(is_plain));
+            }
             let text: Vec<String> = lines.into_values().flatten().collect();
             files.push(NewFile {
                 path: made.file.clone(),
-                text: format!("//! {}.\n\n{}\n", names.join(", "), text.join("\n")),
+                text: format!("{}\n\n{}\n", head.text(), text.join("\n")),
                 reason: format!(
                     "makes the module that `{}` moves to",
                     from.map_or("", |change| &change.from)
@@ -318,10 +332,11 @@ impl<'a> Placing<'a> {
         // rustc reads both kinds of line ends as one, in literals too.
         let block = block.replace("\r\n", "\n").replace('\n', line);
         let inserted = format!("{}{block}{line}{}", spot.before, spot.after);
-        self.edits
-            .entry(source.path.clone())
-            .or_default()
-            .push(Edit::insert(spot.at, inserted));
+        let edit = Edit::insert(spot.at, inserted);
+        for edits in [&mut self.arrived, &mut self.edits] {
+            let list = edits.entry(source.path.clone()).or_default();
+            list.push(edit.clone());
+        }
     }
 
     /// Where a declaration of that name goes in a scope: among the others by name, else before the
@@ -355,14 +370,15 @@ impl<'a> Placing<'a> {
             .iter()
             .find(|other| sorted && name_of(other).as_str() > name && other.span.start >= macros);
         let indent = |at: u32| lines::prefix(text, at).unwrap_or_default().to_owned();
+        let around = facts.scope(scope).span;
         if let Some(next) = next {
             return Spot::plain(
-                lines::line_start(text, next.span.start),
+                lines::start_within(text, next.span.start, around),
                 indent(next.span.start),
             );
         }
         if let Some(last) = others.last().filter(|last| last.span.end >= macros) {
-            let at = lines::line_end(text, last.span.end);
+            let at = lines::end_within(text, last.span.end, around);
             let open = !text.get(..at as usize).unwrap_or_default().ends_with('\n');
             let before = if open {
                 lines::line_break(text).to_owned()

@@ -54,6 +54,23 @@ pub(super) fn with_comments_above(text: &str, span: ByteSpan) -> ByteSpan {
     ByteSpan::new(start, span.end)
 }
 
+/// Where the line of a byte begins; the byte itself where what is around it begins on that line.
+pub(super) fn start_within(text: &str, at: u32, around: ByteSpan) -> u32 {
+    let start = line_start(text, at);
+    if start < around.start { at } else { start }
+}
+
+/// Where the line of a byte ends; the byte itself where what is around it ends on that line.
+pub(super) fn end_within(text: &str, at: u32, around: ByteSpan) -> u32 {
+    let end = line_end(text, at);
+    let is_whole = around.start == 0 && around.end as usize == text.len();
+    if end < around.end || is_whole {
+        end
+    } else {
+        at
+    }
+}
+
 /// Code at another depth: lines that start with `old` start with `new`, but for those that are part
 /// of a literal.
 pub(super) fn reindented(code: &str, old: &str, new: &str) -> String {

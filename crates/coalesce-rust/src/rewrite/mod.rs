@@ -21,6 +21,7 @@ mod fragment;
 pub(crate) mod functions;
 mod given_macros;
 mod globs;
+mod heads;
 mod idle_globs;
 mod idle_imports;
 mod implicit;

@@ -79,6 +79,17 @@ pub(super) fn written(name: &str) -> String {
     }
 }
 
+/// `crate` in the body of a macro is the crate of who calls it: what was said through `$crate` goes on being so.
+fn through_crate((facts, site): (&SourceFacts, &Site<'_>), new: &mut Respelling) {
+    let first = site.segments.first().filter(|_| new.start == 0);
+    let by_macro = first.is_some_and(|first| facts.name(first.name) == "$crate");
+    if let Some(first) = new.path.first_mut().filter(|first| *first == "crate")
+        && by_macro
+    {
+        "$crate".clone_into(first);
+    }
+}
+
 /// A path as source code says it.
 pub(super) fn spelled(path: &[String]) -> String {
     let names: Vec<String> = path.iter().map(|name| written(name)).collect();
@@ -171,6 +182,7 @@ impl<'a> Speller<'a> {
             let said = standard::respell(self.mapping, (facts, site), &here);
             new = said.unwrap_or(new);
         }
+        through_crate((facts, site), &mut new);
         let same = site.segments.get(new.start..new.end).is_some_and(|old| {
             let old = old.iter().map(|old| facts.name(old.name));
             old.eq(new.path.iter().map(String::as_str))
@@ -673,14 +685,25 @@ impl<'a> Speller<'a> {
     pub fn sees(&self, here: &Place, reach: Reach, module: ModuleId) -> bool {
         match reach {
             Reach::Public => true,
-            Reach::Within(scope) => {
+            Reach::Within(root) => {
                 let own = self.mapping.after(module);
-                let scope = self.mapping.after(scope);
+                let scope = self.mapping.after(root);
+                if own.krate != scope.krate && self.world()[root].parent.is_none() {
+                    return here.is_within(&self.crate_after(&own, (module, root)));
+                }
                 scope
                     .common(&own)
                     .is_some_and(|reach| here.is_within(&reach))
             }
         }
+    }
+
+    /// What `pub(crate)` reaches in a module that goes to another crate. What stands directly below the old root may
+    /// be `pub(super)` as well.
+    fn crate_after(&self, own: &Place, (module, root): (ModuleId, ModuleId)) -> Place {
+        let is_below_root = self.world()[module].parent == Some(root);
+        let outer = own.parent().filter(|_| is_below_root);
+        outer.unwrap_or_else(|| Place::root(own.krate))
     }
 
     /// Whether a glob still brings `name` after; `None` when it brings it by a private import that

@@ -5,7 +5,10 @@
 //! what that had for it.
 
 use super::{
-    items::moving::{Chunk, Moving, Set},
+    items::{
+        is_exported,
+        moving::{Chunk, Moving, Set},
+    },
     macro_scope::{Anchor, is_seen_at_end},
     mapping::Mapping,
     needs::{Because, Need, Purpose, Subject},
@@ -607,6 +610,13 @@ impl Stepping<'_, '_, '_> {
             let node = &self.world()[item];
             // Macros are seen by where they stand, which is looked at by itself.
             let textual = node.kind == ItemKind::Macro;
+            let krate = self.mapping().krate(node.module);
+            let after = self.mapping().after(node.module).krate;
+            if textual && krate != after && is_exported(self.world(), item) {
+                // The root of its crate has it, wherever its module is.
+                let path = vec!["crate".to_owned(), self.name.to_owned()];
+                self.breaks(Goal::Path(after, path), walk);
+            }
             if !textual && !self.is_seen(outer, res) {
                 self.need(Subject::Item(item), walk);
             }

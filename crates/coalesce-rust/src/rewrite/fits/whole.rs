@@ -31,7 +31,7 @@ use super::{
 };
 use crate::{
     facts::ItemKind,
-    resolve::{ExpandedCall, FileId, ItemId, ModuleId, Res, World},
+    resolve::{ExpandedCall, FileId, ImplSite, ItemId, ModuleId, Res, World},
     rewrite::{
         items::is_exported,
         mapping::{Mapping, refusal},
@@ -648,8 +648,10 @@ impl Fitting<'_, '_> {
                 continue;
             };
             let has = self.traits_of(*new, there);
-            // An `impl` that goes is told of where it stands.
-            let lost: Vec<&str> = here.derives.difference(&has).map(String::as_str).collect();
+            let lost = here.derives.difference(&has).cloned();
+            let lost: Vec<String> = lost
+                .chain(self.implemented_alone(*old, *new, &has))
+                .collect();
             let more = there
                 .variants
                 .keys()
@@ -689,6 +691,38 @@ impl Fitting<'_, '_> {
                 ));
             }
         }
+    }
+
+    /// The traits that `impl`s are of which go with a type, where the one in its place has none like that: nobody
+    /// has to name one who needs it (`?`, `.into()`, `{}`).
+    fn implemented_alone(
+        &self,
+        old: ItemId,
+        new: ItemId,
+        has: &BTreeSet<String>,
+    ) -> BTreeSet<String> {
+        let world = self.mapping.world;
+        let (from, to) = (&world[old].name, &world[new].name);
+        let trait_of = |site: &ImplSite| {
+            let text = self.names.texts.text(&world[site.file].path)?;
+            let head = merge::impl_head(&text, site.span, &|name| name.to_owned())?;
+            let (of, _) = head.split_once(" for ")?;
+            // What it is of itself (`PartialEq<Old> for Old`), it is of the other one then.
+            Some(match of.split_once('<') {
+                Some((name, arguments)) => format!("{name}<{}", arguments.replace(from, to)),
+                None => of.to_owned(),
+            })
+        };
+        let goes = |site: &&ImplSite| {
+            site.module == world[old].module || self.mapping.is_replaced(site.module)
+        };
+        let (own, stay): (Vec<&ImplSite>, Vec<&ImplSite>) = world.impls_of(old).partition(goes);
+        let stay = stay.into_iter().chain(world.impls_of(new));
+        let there: BTreeSet<String> = stay.filter_map(trait_of).collect();
+        let own = own.into_iter().filter(|site| !site.is_inherent());
+        own.filter_map(trait_of)
+            .filter(|of| !there.contains(of) && !has.contains(of))
+            .collect()
     }
 
     /// The traits that a type derives, or that its `impl`s are of, by their last names.

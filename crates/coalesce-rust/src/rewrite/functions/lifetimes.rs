@@ -14,16 +14,23 @@ use crate::{
 /// How many aliases of aliases are followed.
 const DEEPEST: usize = 8;
 
-/// Types without a lifetime in them.
-const FREE: [&str; 28] = [
+/// Types and traits without a lifetime in them.
+const FREE: [&str; 37] = [
     "Arc",
     "BTreeMap",
     "BTreeSet",
     "Box",
+    "Debug",
+    "Display",
+    "DoubleEndedIterator",
     "Duration",
+    "ExactSizeIterator",
+    "Future",
     "HashMap",
     "HashSet",
     "Instant",
+    "IntoIterator",
+    "Iterator",
     "Mutex",
     "Option",
     "Ordering",
@@ -33,7 +40,9 @@ const FREE: [&str; 28] = [
     "Result",
     "RwLock",
     "Self",
+    "Send",
     "String",
+    "Sync",
     "SystemTime",
     "Vec",
     "VecDeque",

@@ -4,6 +4,7 @@
 //! spelled as one of that. From there it moves, or gives way, as functions do. Receivers are certain, or the place is
 //! listed: nothing is guessed.
 
+mod aliases;
 mod blocks;
 mod calls;
 mod documents;

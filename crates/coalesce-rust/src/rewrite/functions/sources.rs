@@ -267,7 +267,7 @@ impl<'w> Sources<'w> {
         }
     }
 
-    fn alias(&self, item: ItemId, arguments: &[Value], depth: usize) -> Value {
+    pub(super) fn alias(&self, item: ItemId, arguments: &[Value], depth: usize) -> Value {
         let Some((source, name)) = self.definition(item) else {
             return Value::Unknown;
         };

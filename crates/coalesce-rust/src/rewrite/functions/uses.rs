@@ -54,6 +54,8 @@ pub(super) struct FileInWork<'u> {
     pub(super) tokens: &'u [Token],
     /// Places of the name that are settled: spelled anew, or somebody else's.
     pub(super) settled: BTreeSet<u32>,
+    /// The aliases by which paths lead to it, by where the name begins.
+    aliases: BTreeMap<u32, ItemId>,
 }
 
 impl MethodPlaces<'_, '_> {
@@ -83,6 +85,7 @@ impl MethodPlaces<'_, '_> {
                 facts: world.facts(file),
                 tokens: &tokens,
                 settled: BTreeSet::new(),
+                aliases: BTreeMap::new(),
             };
             self.paths(&mut work, &mut uses);
             self.own_paths(&mut work, &mut uses);
@@ -211,21 +214,23 @@ impl MethodPlaces<'_, '_> {
         let mut found: BTreeMap<u32, (ByteSpan, ByteSpan, ModuleId, Origin, bool)> =
             BTreeMap::new();
         let mut others = BTreeSet::new();
+        let (mut aliases, mut unknown) = (BTreeMap::new(), BTreeSet::new());
         world.visit_file(&world[work.file], &mut |facts, site| {
             let UseSite::Path(at) = site.site else { return };
             for (segment, step) in site.segments.iter().zip(&site.trace.steps) {
                 if facts.name(segment.name) != self.method.name {
                     continue;
                 }
-                let ours = step.all().any(|(res, _)| match res {
-                    Res::Member(item, _) => self.is_type(item),
-                    _ => false,
-                });
-                if !ours {
+                let owner = self.owner(step);
+                let Ok(owner) = owner else {
+                    unknown.extend((owner == Err(true)).then_some(segment.span));
                     if !step.is_empty() {
                         others.insert(segment.span.start);
                     }
                     continue;
+                };
+                if owner != self.method.of {
+                    aliases.insert(segment.span.start, owner);
                 }
                 let first = site
                     .segments
@@ -241,6 +246,10 @@ impl MethodPlaces<'_, '_> {
             }
         });
         work.settled.extend(others);
+        work.aliases.extend(aliases);
+        for name in unknown {
+            self.unknown(work, name, uses);
+        }
         for (_, (first, name, module, origin, doc)) in found {
             work.settled.insert(name.start);
             match origin {
@@ -263,10 +272,6 @@ impl MethodPlaces<'_, '_> {
                 }
             }
         }
-    }
-
-    fn is_type(&self, item: ItemId) -> bool {
-        item == self.method.of
     }
 
     /// Where a path begins, `::` before it included.
@@ -303,7 +308,10 @@ impl MethodPlaces<'_, '_> {
         let between = ByteSpan::new(start, name.start)
             .of(work.text)
             .unwrap_or_default();
-        let given = type_arguments(between);
+        let given = match work.aliases.get(&name.start) {
+            Some(alias) => self.given_by_alias(work, (*alias, name), uses),
+            None => type_arguments(between),
+        };
         let carried = &self.written.carried;
         let at = work
             .tokens
@@ -443,11 +451,9 @@ impl MethodPlaces<'_, '_> {
     /// `Self::method` in blocks of the type, and `<Type>::method`.
     fn own_paths(&self, work: &mut FileInWork<'_>, uses: &mut UsesOfMethod) {
         let world = self.sources.world;
-        let blocks: Vec<ByteSpan> = world
-            .impls_of(self.method.of)
-            .filter(|site| site.file == work.file)
-            .map(|site| site.span)
-            .collect();
+        let blocks = world.impls().iter().filter(|site| site.file == work.file);
+        let blocks = blocks.filter(|site| site.of.is_some_and(|of| self.is_type(of)));
+        let blocks: Vec<ByteSpan> = blocks.map(|site| site.span).collect();
         let tokens = work.tokens;
         for (at, token) in tokens.iter().enumerate() {
             let named =
@@ -468,7 +474,11 @@ impl MethodPlaces<'_, '_> {
             let start = if own && blocks.iter().any(|block| block.contains(token.span)) {
                 Some(last.span.start)
             } else if last.is(b'>') {
-                self.within_angles(work, at - 3, &blocks)
+                let found = self.within_angles(work, at - 3, &blocks);
+                let alias = found.and_then(|(_, owner)| owner);
+                work.aliases
+                    .extend(alias.map(|alias| (token.span.start, alias)));
+                found.map(|(start, _)| start)
             } else {
                 None
             };
@@ -483,13 +493,13 @@ impl MethodPlaces<'_, '_> {
         }
     }
 
-    /// Where `<Type>` begins that ends with a token, if it names the type and no trait.
+    /// Where `<Type>` begins that ends with a token, if it names the type and no trait, and the alias by which it does.
     fn within_angles(
         &self,
         work: &FileInWork<'_>,
         close: usize,
         blocks: &[ByteSpan],
-    ) -> Option<u32> {
+    ) -> Option<(u32, Option<ItemId>)> {
         let mut depth = 0_usize;
         let mut at = close;
         loop {
@@ -521,7 +531,7 @@ impl MethodPlaces<'_, '_> {
             return blocks
                 .iter()
                 .any(|block| block.contains(first.span))
-                .then_some(open.span.start);
+                .then_some((open.span.start, None));
         }
         let source = self.sources.get(work.file)?;
         let last = work.tokens.get(at + 1..close)?;
@@ -529,13 +539,14 @@ impl MethodPlaces<'_, '_> {
             .iter()
             .filter_map(|token| token.span.of(work.text))
             .collect();
-        let named = self.named_at(&source, first.span.start, &path);
-        named.then_some(open.span.start)
+        let named = self.named_at(&source, first.span.start, &path)?;
+        let alias = Some(named).filter(|named| *named != self.method.of);
+        Some((open.span.start, alias))
     }
 
-    /// Whether the path that begins at a byte names the type.
-    fn named_at(&self, source: &ParsedFile, at: u32, path: &str) -> bool {
-        let mut found = false;
+    /// The item by which the path that begins at a byte names the type, if it does.
+    fn named_at(&self, source: &ParsedFile, at: u32, path: &str) -> Option<ItemId> {
+        let mut found = None;
         let depth = path
             .split('<')
             .next()
@@ -553,8 +564,12 @@ impl MethodPlaces<'_, '_> {
                 .steps
                 .get(depth.saturating_sub(1))
                 .filter(|_| begins);
-            found |= step
-                .is_some_and(|step| step.all().any(|(res, _)| res == Res::Item(self.method.of)));
+            let items = step.into_iter().flat_map(|step| step.all());
+            let mut items = items.filter_map(|(res, _)| match res {
+                Res::Item(item) => Some(item),
+                _ => None,
+            });
+            found = found.or_else(|| items.find(|item| self.is_type(*item)));
         });
         found
     }
@@ -584,7 +599,9 @@ impl MethodPlaces<'_, '_> {
                 .and_then(|last| last.span.of(work.text))
                 .unwrap_or_default();
             let open = before(4).is_some_and(|one| one.is(b'$'));
-            if dotted && called && self.written.taken != HowTaken::Nothing {
+            if self.is_by_associated_type(work.tokens, at, work.text) {
+                self.unknown(work, token.span, uses);
+            } else if dotted && called && self.written.taken != HowTaken::Nothing {
                 self.unknown(work, token.span, uses);
             } else if colons
                 && (last == of || open || last == "Self" && work.in_macro_definition(token.span))

@@ -107,7 +107,7 @@ impl FunctionWriter<'_, '_> {
             let parameter = self.parameter();
             let own = self.own_names(&parameter)?;
             let lifetimes = self.lifetimes(taken)?;
-            carried = self.generics(taken, &parameter, &own, lifetimes);
+            carried = self.generics(taken, &own, lifetimes);
         }
         let by_arguments = carried == self.arguments();
         Ok(WrittenFunction {
@@ -310,6 +310,39 @@ impl FunctionWriter<'_, '_> {
         free.unwrap_or_else(|| format!("this_{}", snake(name)))
     }
 
+    /// The name of the parameter, where nothing reads it, or not under each condition, another one: the compiler
+    /// never warns of `self`, but of any name that does not begin so.
+    fn named_by_reading(&self, parameter: &str, edits: &mut [(ByteSpan, String)]) -> String {
+        let certain = self.first_condition();
+        let reads: Vec<_> = edits
+            .iter_mut()
+            .filter(|(_, said)| said == parameter)
+            .collect();
+        if reads.iter().any(|(span, _)| span.start < certain) {
+            return parameter.to_owned();
+        }
+        let tokens = self.tokens();
+        let mut name = format!("_{parameter}");
+        while tokens.iter().any(|token| self.said(token) == name) {
+            name.insert(0, '_');
+        }
+        for (_, said) in reads {
+            said.clone_from(&name);
+        }
+        name
+    }
+
+    /// Where a body begins to depend on conditions: what is read behind that may be left out of what is compiled.
+    fn first_condition(&self) -> u32 {
+        let body = self.span(&self.method.function.block);
+        let text = body.of(&self.method.source.text).unwrap_or_default();
+        let found = ["#[cfg", "cfg_if"].into_iter();
+        let found = found.filter_map(|word| text.find(word)).min();
+        found.map_or(body.end, |at| {
+            body.start + u32::try_from(at).unwrap_or_default()
+        })
+    }
+
     /// Spells `self` and `Self` anew in the signature and the body.
     fn own_names(&mut self, parameter: &str) -> Result<OwnNames, String> {
         let mut inside = Inside::default();
@@ -341,6 +374,7 @@ impl FunctionWriter<'_, '_> {
                 edits.extend(self.own_name((token, next), &places, parameter, &mut own));
             }
         }
+        own.parameter = self.named_by_reading(parameter, &mut edits);
         self.edits.extend(edits);
         self.documents();
         Ok(own)
@@ -515,7 +549,6 @@ impl FunctionWriter<'_, '_> {
     fn generics(
         &mut self,
         taken: HowTaken,
-        parameter: &str,
         own: &OwnNames,
         lifetimes: SaidLifetimes,
     ) -> Vec<String> {
@@ -542,7 +575,9 @@ impl FunctionWriter<'_, '_> {
         let kept_clauses: Vec<&str> = clauses.into_iter().filter(|one| about(one)).collect();
         self.say_parameters(&kept, &lifetimes);
         self.say_clauses(&kept_clauses);
-        self.say_receiver(taken, parameter, &lifetimes, &|name| used.contains(name));
+        self.say_receiver(taken, &own.parameter, &lifetimes, &|name| {
+            used.contains(name)
+        });
         let carried = kept.iter().filter(|(name, _)| !name.starts_with('\''));
         carried.map(|(name, _)| name.clone()).collect()
     }
@@ -676,6 +711,8 @@ struct OwnNames {
     in_signature: bool,
     /// With the arguments of the type.
     with_arguments: bool,
+    /// What stands for `self`.
+    parameter: String,
 }
 
 #[derive(Default)]

@@ -8,6 +8,7 @@ use coalesce_model::{ByteSpan, Edit, Evidence, Finding, Form, NewFile, Rewrite, 
 use super::{
     super::{
         declarations::{Placing, cut},
+        heads::ModuleHead,
         lines,
         mapping::refusal,
         needs::Needs,
@@ -397,8 +398,9 @@ impl Arriving<'_, '_> {
         let mut placing = Placing::new(set.mapping, structure, &needs, &shims, edits);
         for (place, made) in &structure.made {
             let Some(home) = place.parent() else { continue };
+            let line = made_line(set, scan, place, &home);
+            let is_shown = line.starts_with("pub mod ");
             if !structure.made.contains_key(&home) {
-                let line = made_line(set, scan, place, &home);
                 placing.insert(&home, place.name(), &line);
             }
             let inner = structure.made.keys();
@@ -406,17 +408,19 @@ impl Arriving<'_, '_> {
                 .filter(|inner| inner.parent().as_ref() == Some(place))
                 .collect();
             let mut parts: Vec<String> = Vec::new();
-            let names = inner.iter().map(|inner| inner.name().to_owned());
-            let arriving = set.moving.iter().filter(|moving| moving.to == *place);
-            let names: BTreeSet<String> = names
-                .chain(arriving.map(|moving| moving.name.clone()))
-                .collect();
-            let names: Vec<String> = names.iter().map(|name| format!("[`{name}`]")).collect();
-            parts.push(format!("//! {}.", names.join(", ")));
             let lines: Vec<String> = inner
                 .iter()
                 .map(|inner| made_line(set, scan, inner, place))
                 .collect();
+            let mut head = ModuleHead::default();
+            for (inner, line) in inner.iter().zip(&lines) {
+                head.add(inner.name(), !is_shown || line.starts_with("pub mod "));
+            }
+            let arriving = set.moving.iter().enumerate();
+            for (at, _) in arriving.filter(|(_, moving)| moving.to == *place) {
+                head.add_item(set, at, is_shown);
+            }
+            parts.push(head.text());
             if !lines.is_empty() {
                 parts.push(lines.join("\n"));
             }
@@ -581,13 +585,14 @@ fn import_spot(
         .map(|(_, span)| span.start)
         .min();
     let indent = |at: u32| lines::prefix(text, at).unwrap_or_default().to_owned();
+    let around = facts.scope(body.scope).span;
     let uses = facts.uses.iter().filter(|declaration| {
         declaration.scope == body.scope
             && declaration.origin == Origin::Code
             && first.is_none_or(|first| declaration.span.start < first)
     });
     if let Some(last) = uses.max_by_key(|declaration| declaration.span.start) {
-        let at = lines::line_end(text, last.span.end);
+        let at = lines::end_within(text, last.span.end, around);
         return (at, indent(last.span.start), false);
     }
     let modules = facts.modules.iter().filter(|one| one.scope == body.scope);
@@ -598,7 +603,11 @@ fn import_spot(
         .min()
         .map(|first| lines::with_comments_above(text, ByteSpan::empty(first)).start);
     if let Some(first) = first {
-        return (lines::line_start(text, first), indent(first), true);
+        return (
+            lines::start_within(text, first, around),
+            indent(first),
+            true,
+        );
     }
     let (at, indent) = end_of(body.scope, facts, text);
     (at, indent, true)
@@ -642,7 +651,8 @@ fn end_spot(body: &Body, facts: &SourceFacts, text: &str) -> (u32, String, bool)
     if let Some(tests) = tests_at_end(body.scope, facts) {
         let start = lines::with_comments_above(text, tests.span).start;
         let indent = lines::prefix(text, start).unwrap_or_default().to_owned();
-        return (lines::line_start(text, start), indent, false);
+        let around = facts.scope(body.scope).span;
+        return (lines::start_within(text, start, around), indent, false);
     }
     let (at, indent) = end_of(body.scope, facts, text);
     (at, indent, true)

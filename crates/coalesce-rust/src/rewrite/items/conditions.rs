@@ -40,6 +40,10 @@ pub(super) fn undocumented(
     shown: &BTreeSet<(FileId, ByteSpan)>,
 ) -> BTreeSet<(FileId, ByteSpan)> {
     let mut asks = Asks::new(set.mapping);
+    let is_shown = |chunk: &Chunk| shown.contains(&(chunk.file, chunk.span));
+    // With a type, what its blocks have is shown.
+    let types = set.chunks.iter().filter(|chunk| is_shown(chunk));
+    let types: BTreeSet<usize> = types.map(|chunk| chunk.moving).collect();
     let chunks = set.chunks.iter();
     // On the call of a macro it would say nothing.
     let chunks = chunks.filter(|chunk| !chunk.is_call && !set.is_dropped(chunk));
@@ -52,7 +56,8 @@ pub(super) fn undocumented(
                 .as_ref()
                 .is_some_and(|rules| rules.gains_export);
             let comes = exported
-                || shown.contains(&(chunk.file, chunk.span))
+                || is_shown(chunk)
+                || chunk.definition.is_none() && types.contains(&chunk.moving)
                 || !asks.at(&home) && is_seen(set, chunk);
             comes && asks.at(&moving.to)
         })

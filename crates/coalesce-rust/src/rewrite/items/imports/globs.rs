@@ -501,10 +501,12 @@ impl<'a> Settler<'_, 'a> {
         imported && is_within(world, here, target)
     }
 
-    /// Whether a module imports an item by its name besides.
+    /// Whether a module imports an item by its name besides: by another one is not enough for who uses that.
     fn is_named_too(&self, here: ModuleId, item: ItemId) -> bool {
-        let names = Some(&self.world().space(here).names);
-        let mut all = names.into_iter().flat_map(|names| names.values().flatten());
+        let world = self.world();
+        let name = world.names.get(&world[item].name);
+        let bindings = name.and_then(|name| world.space(here).names.get(&name));
+        let mut all = bindings.into_iter().flatten();
         all.any(|one| one.res == Res::Item(item) && one.import.is_some() && !one.glob)
     }
 

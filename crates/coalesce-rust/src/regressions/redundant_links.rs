@@ -1,0 +1,77 @@
+//! Links of documentation that come to say a target which their text leads to by itself: an import arrives, or what
+//! they lead to does, and rustdoc warns of each.
+
+use coalesce_model::{ByteSpan, Unproven};
+
+use super::{LintPlace, LintPlaces, Tree, is_open_module, linted_anew};
+use crate::{
+    facts::{ItemKind, Origin, SourceFacts},
+    resolve::{Res, Site},
+};
+
+/// Such links that the tree before has not.
+pub(crate) fn redundant_links(before: Tree<'_>, after: Tree<'_>) -> Vec<Unproven> {
+    let now = links(after);
+    let then = || links(before);
+    linted_anew(
+        after,
+        (&now, &then),
+        ("rustdoc::redundant_explicit_links", &|name, _| {
+            format!("`{name}` leads there by itself now, and rustdoc warns of the target behind it")
+        }),
+    )
+}
+
+/// The links with a target that their text leads to, by the modules that have them and their texts.
+fn links(tree: Tree<'_>) -> LintPlaces {
+    let world = tree.world;
+    let mut found = LintPlaces::new();
+    for (file, source) in world.sources() {
+        let Some(text) = tree.texts.text(&source.path) else {
+            continue;
+        };
+        if !text.contains("](") {
+            continue;
+        }
+        world.visit_file(source, &mut |facts, site| {
+            if site.origin != Origin::DocLink {
+                return;
+            }
+            let Some((shown, span)) = shown(facts, &site, &text) else {
+                return;
+            };
+            let here = world.module_of(site.space);
+            let target = site.trace.steps.last().into_iter();
+            let mut target = target.flat_map(|step| step.all()).map(|(res, _)| res);
+            let by_itself = world.bindings(here, shown);
+            // A macro is in no module by its name.
+            let is_macro =
+                |res: Res| matches!(res, Res::Item(item) if world[item].kind == ItemKind::Macro);
+            let leads_there =
+                target.any(|res| !is_macro(res) && by_itself.iter().any(|one| one.res == res));
+            if leads_there && is_open_module(world, here) {
+                let key = (world[here].canonical.clone(), shown.to_owned());
+                let said = String::new();
+                found.entry(key).or_insert(LintPlace { file, span, said });
+            }
+        });
+    }
+    found
+}
+
+/// The text of a link, where that is one name and its target stands behind it.
+fn shown<'t>(facts: &SourceFacts, site: &Site<'_>, text: &'t str) -> Option<(&'t str, ByteSpan)> {
+    let first = site.segments.first()?;
+    let before = text.get(..first.span.start as usize)?;
+    let before = before.strip_suffix('`').unwrap_or(before);
+    let before = before.strip_suffix("](")?;
+    let open = before.rfind('[')? + 1;
+    let label = before.get(open..)?;
+    let name = label.trim_matches('`');
+    let name = name.strip_suffix("()").unwrap_or(name);
+    let is_name = !name.is_empty() && name.chars().all(|one| one.is_alphanumeric() || one == '_');
+    // One that is spelled so already is told by its old place.
+    let is_short = site.segments.len() == 1 && facts.name(first.name) == name;
+    let span = ByteSpan::from_range(open..open + label.len());
+    (is_name && !is_short).then_some((name, span))
+}
