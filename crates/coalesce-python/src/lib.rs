@@ -27,3 +27,4 @@ mod shim;
 
 pub use graph::PythonGraph;
 pub use language::Python;
+pub use requirements::standard::is_standard;

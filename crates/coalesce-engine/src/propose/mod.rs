@@ -4,6 +4,7 @@
 //! manifest as a comment with the reason. The trying is in `trial`.
 
 mod homes;
+mod rehome;
 mod trial;
 
 pub use homes::{PackageReach, unfit};
@@ -46,6 +47,8 @@ pub struct ProposalOptions<'o> {
 const FOR_TRYING: f32 = 0.6;
 /// The time that is left when entries are no longer tried alone, so that they are proven together.
 const FOR_PROVING: f32 = 0.35;
+/// The time that has to be left for another home to be tried.
+const FOR_REHOMING: f32 = 0.15;
 
 /// Drafts and tries a manifest that makes the copies give way to one of them.
 #[must_use]
@@ -116,8 +119,9 @@ fn told(draft: &Draft, forecast: Option<&Forecast>) -> Vec<String> {
     let open = draft.entries.iter().filter(|entry| entry.is_open()).count();
     let left = draft.entries.len() - open;
     let mut sentences = vec![format!(
-        "Proposed by `coalesce audit --propose`. Entries that can be followed: {open}; left to you, as \
-         comments: {left}."
+        "Proposed by `coalesce audit --propose`. Entries that can be followed: {open}{}; left to you, as \
+         comments: {left}.",
+        beside(draft, open)
     )];
     let cycles = |counts: CycleCounts| counts.eager + counts.lazy;
     sentences.extend(forecast.map(|forecast| {
@@ -135,6 +139,18 @@ fn told(draft: &Draft, forecast: Option<&Forecast>) -> Vec<String> {
             .to_owned(),
     );
     sentences
+}
+
+/// What stands in the manifest along with the entries that can be followed.
+fn beside(draft: &Draft, open: usize) -> String {
+    let moves = draft.moves();
+    match (open, moves) {
+        (0, _) => String::new(),
+        (_, 0) => ", each with a `[[forbid]]` of the old name".to_owned(),
+        (_, moves) => format!(
+            ", each with a `[[forbid]]` of the old name, and {moves} `[[move]]` before them"
+        ),
+    }
 }
 
 fn counted(number: usize, noun: &str) -> String {

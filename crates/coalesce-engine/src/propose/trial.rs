@@ -13,7 +13,7 @@ use coalesce_plan::{
 };
 use rayon::prelude::*;
 
-use super::{FOR_PROVING, ProposalOptions};
+use super::{FOR_PROVING, FOR_REHOMING, ProposalOptions, rehome};
 use crate::{
     MigrationPlan, Session,
     planning::{Depth, PlanOptions, plan},
@@ -45,6 +45,7 @@ pub fn settle(
     };
     let open = untried(&draft, true);
     together.take(&mut draft, &mut seconds, &open);
+    together.rehome(&mut draft);
     let worked = together.laid_out(&mut draft, &mut seconds);
     (draft, worked)
 }
@@ -81,7 +82,7 @@ struct Trial<'s> {
 }
 
 /// Why an entry is a comment that nobody had the time to try.
-const NOT_TRIED: &str = "there was no time to try it; `coalesce plan` tells";
+pub(super) const NOT_TRIED: &str = "there was no time to try it; `coalesce plan` tells";
 
 impl Trial<'_> {
     /// Each entry alone, as far as the languages refuse it.
@@ -138,7 +139,7 @@ impl Trial<'_> {
         let swapped = second.map(|entry| Draft {
             description: draft.description.clone(),
             entries: vec![entry.clone()],
-            forecast: Vec::new(),
+            ..Draft::default()
         });
         match swapped.map(|swapped| self.work(&swapped, &[0], how)) {
             Some(Ok(_)) => Alone::SecondFits,
@@ -302,6 +303,37 @@ impl Together<'_, '_> {
         self.last = Some(self.trial.work(draft, &all, self.how)?);
         self.accepted = all;
         Ok(())
+    }
+
+    /// Tries another home for copies of one text of which not all can go to the first.
+    fn rehome(&mut self, draft: &mut Draft) {
+        for group in rehome::groups(draft) {
+            for home in rehome::homes(self.trial.session, draft, &group) {
+                if (self.trial.time_left)() < FOR_REHOMING || self.try_home(draft, &group, &home) {
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Takes this home for a group where more copies can go to it than to the one that they have.
+    fn try_home(&mut self, draft: &mut Draft, group: &[usize], home: &str) -> bool {
+        let mut tried = rehome::with_home(draft, group, home);
+        let others = self.accepted.iter().copied();
+        let mut together = Together {
+            trial: self.trial,
+            how: self.how,
+            accepted: others.filter(|at| !group.contains(at)).collect(),
+            last: None,
+        };
+        let mut seconds = vec![None; tried.entries.len()];
+        together.take(&mut tried, &mut seconds, group);
+        let better = rehome::open(&tried, group) > rehome::open(draft, group);
+        if better {
+            (self.accepted, self.last) = (together.accepted, together.last);
+            *draft = tried;
+        }
+        better
     }
 
     /// The plan of what was taken, in its layout: what `plan` will make of the manifest.

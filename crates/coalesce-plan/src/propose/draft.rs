@@ -180,6 +180,8 @@ pub struct Draft {
     pub entries: Vec<DraftEntry>,
     /// Sentences on the whole: what following it would change.
     pub forecast: Vec<String>,
+    /// Sentences on copies of which no entry can speak.
+    pub remarks: Vec<String>,
 }
 
 impl Draft {
@@ -202,7 +204,19 @@ impl Draft {
         for entry in self.entries.iter().filter(|entry| entry.is_open()) {
             forbid(&mut text, entry);
         }
+        for remark in &self.remarks {
+            text.push('\n');
+            comment(&mut text, remark);
+        }
         text
+    }
+
+    /// How many places copies go to first, so that those who use the others can use them.
+    #[must_use]
+    pub fn moves(&self) -> usize {
+        let open = self.entries.iter().filter(|entry| entry.is_open());
+        let moves = open.filter_map(|entry| entry.first_move.as_ref());
+        moves.collect::<BTreeSet<_>>().len()
     }
 
     /// The entries of these indices alone, as a manifest: what the planner is asked about.

@@ -9,6 +9,7 @@ use super::{
     copies::{Class, Copy, Modules},
     draft::{Decision, Draft, DraftEntry, DraftVerb},
     primary::{Ranked, Standing, rank},
+    unspeakable,
 };
 
 /// The share of a module that the one to stay must have: below it, single items give way.
@@ -76,6 +77,7 @@ impl Drafting<'_> {
     #[must_use]
     pub fn draft(&self) -> (Draft, Vec<Option<DraftEntry>>) {
         let mut made = Made::default();
+        let mut remarks = Vec::new();
         for graph in self.graphs {
             let modules = Modules::new(*graph, self.report);
             let duplicates = self
@@ -85,6 +87,7 @@ impl Drafting<'_> {
                 .filter(|one| is_asked(one.chapter));
             let classes = duplicates.filter_map(|duplicate| modules.class(duplicate));
             let mut classes: Vec<Class<'_>> = classes.collect();
+            remarks.extend(unspeakable::take_out(&modules, &mut classes));
             // Large families of modules that are little alike come to questions only, and take longest.
             classes.sort_by_key(|class| class.duplicate.similarity < LIKELY);
             let is_module = |class: &Class<'_>| class.duplicate.kind == DuplicateKind::Module;
@@ -100,6 +103,7 @@ impl Drafting<'_> {
             description: "one home for what stands in several places".to_owned(),
             entries: made.entries,
             forecast: Vec::new(),
+            remarks,
         };
         (draft, made.seconds)
     }
@@ -288,6 +292,9 @@ impl Drafting<'_> {
         if is_program(goes) || is_program(stays) {
             return false;
         }
+        if self.is_run(goes) && self.is_run(stays) {
+            return false;
+        }
         // Two types of one shape and two names are two types.
         if goes.is_type && goes.item != stays.item {
             return false;
@@ -297,6 +304,14 @@ impl Drafting<'_> {
         let same = relation.decisions.is_empty() && goes.item == stays.item;
         let near = || is_beside(goes, stays) || self.homes.common(stays, goes).is_some();
         !is_private(stays) || (same && near())
+    }
+
+    /// Whether an item is what its file does when it is run itself: each program has its own.
+    fn is_run(&self, copy: &Copy) -> bool {
+        let item = copy.item.as_deref();
+        let text = item.and_then(|_| self.texts.text(&copy.path));
+        item.zip(text)
+            .is_some_and(|(item, text)| is_run_by(&text, item))
     }
 
     fn entry(&self, goes: &Copy, stays: &Copy, why: &Ranked) -> Option<DraftEntry> {
@@ -470,7 +485,27 @@ fn is_beside(a: &Copy, b: &Copy) -> bool {
 /// What a program begins with, and what the language calls of a module by its name: nobody takes that of another one.
 fn is_program(copy: &Copy) -> bool {
     let item = copy.item.as_deref();
-    matches!(item, Some("main" | "__getattr__" | "__dir__"))
+    matches!(
+        item,
+        Some("main" | "cli_main" | "_main" | "__getattr__" | "__dir__")
+    )
+}
+
+/// Whether a Python file calls an item where it asks whether it is run itself.
+fn is_run_by(text: &str, item: &str) -> bool {
+    let is_guard = |line: &&str| line.starts_with("if __name__ ==") && line.contains("__main__");
+    let mut lines = text.lines().skip_while(|line| !is_guard(line));
+    let guard = lines.next();
+    let inside = lines.take_while(|line| line.is_empty() || line.starts_with([' ', '\t']));
+    let call = format!("{item}(");
+    let mut all = guard.into_iter().chain(inside);
+    all.any(|line| {
+        let mut found = line.match_indices(&call);
+        found.any(|(at, _)| {
+            let before = line.get(..at).and_then(|before| before.chars().next_back());
+            before.is_none_or(|letter| !(letter.is_alphanumeric() || "_.".contains(letter)))
+        })
+    })
 }
 
 /// The items of a class that are called the same, where others are called otherwise: a class holds
@@ -536,4 +571,29 @@ fn covered(goes: &Copy, stays: &Copy, relation: &Relation) -> String {
         stays.name,
         parts.join(", ")
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_run_by;
+
+    #[test]
+    fn a_program_calls_its_own_function() {
+        for (text, is_run) in [
+            (
+                "def run():\n    pass\n\nif __name__ == \"__main__\":\n    run()\n",
+                true,
+            ),
+            ("if __name__ == '__main__':\n    sys.exit(run(1))\n", true),
+            ("if __name__ == '__main__': run()\n", true),
+            (
+                "if __name__ == '__main__':\n    dry_run()\n    a.run()\n",
+                false,
+            ),
+            ("if __name__ == '__main__':\n    pass\nrun()\n", false),
+            ("def f():\n    run()\n", false),
+        ] {
+            assert_eq!(is_run_by(text, "run"), is_run, "{text}");
+        }
+    }
 }

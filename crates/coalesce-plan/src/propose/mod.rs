@@ -8,6 +8,7 @@ mod copies;
 mod draft;
 mod drafting;
 mod primary;
+mod unspeakable;
 
 pub use copies::{Copy, is_documented};
 pub use draft::{Decision, Draft, DraftEntry, DraftVerb};

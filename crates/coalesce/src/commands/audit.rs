@@ -83,14 +83,18 @@ pub fn run(global: &cli::Global, arguments: &cli::Audit) -> anyhow::Result<Outco
             structure.envelope((&tree, &packages), global, copies, None)
         }
     };
-    let fails = match &envelope.body {
-        Body::Audit(body) => !failing_findings(&envelope.findings, body).is_empty(),
-        _ => false,
-    };
-    Ok(Outcome {
-        envelope,
-        exit: if fails { Exit::Findings } else { Exit::Success },
-    })
+    let exit = exit_of(&envelope);
+    Ok(Outcome { envelope, exit })
+}
+
+/// How the command ends, by what `--fail-on` asks for.
+fn exit_of(envelope: &Envelope) -> Exit {
+    match &envelope.body {
+        Body::Audit(body) if !failing_findings(&envelope.findings, body).is_empty() => {
+            Exit::Findings
+        }
+        _ => Exit::Success,
+    }
 }
 
 /// The time that a proposal has, which an interruption cuts short.

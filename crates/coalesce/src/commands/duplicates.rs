@@ -1,6 +1,9 @@
 //! The duplicates of `audit`: texts to outlines, outlines to classes, classes to the envelope.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+};
 
 use coalesce_clones::{
     Baseline, Chapter, Corpus, Duplicate, Options, Report, SourceFile, align::Difference,
@@ -54,15 +57,7 @@ impl Copies {
         shims: &ShimTexts,
         arguments: &cli::DuplicateOptions,
     ) -> anyhow::Result<Self> {
-        let baseline = arguments
-            .baseline
-            .as_ref()
-            .map(|path| -> anyhow::Result<Baseline> {
-                let text = named_files::read(path)?;
-                let parsed = Baseline::parse(&text);
-                Ok(parsed
-                    .map_err(|error| Failure::config(format!("{}: {error}", path.display())))?)
-            });
+        let baseline = arguments.baseline.as_deref().map(read_baseline);
         let baseline = baseline.transpose()?;
         from.progress.stage("looking for duplicates");
         let filter = filter(from.settings, arguments)?;
@@ -172,6 +167,11 @@ impl Copies {
         body.generated_files = generated;
         body.left_out_shims = shims;
     }
+}
+
+fn read_baseline(path: &Path) -> Result<Baseline, Failure> {
+    let text = named_files::read(path)?;
+    Baseline::parse(&text).map_err(|error| Failure::config(format!("{}: {error}", path.display())))
 }
 
 /// Which file calls GPU libraries for what; nothing is compared.

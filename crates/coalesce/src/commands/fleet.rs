@@ -22,26 +22,31 @@ pub fn run(_global: &cli::Global, arguments: &cli::Fleet) -> anyhow::Result<Outc
         named_files::refuse_missing_folder(trees)?;
     }
     let python = &arguments.python;
-    let engine = match arguments.engine {
-        Some(FleetEngine::Datafusion) => Some(engine::Engine::DataFusion),
-        Some(FleetEngine::Duckdb) => Some(engine::Engine::DuckDb),
-        Some(FleetEngine::Spark) => Some(engine::Engine::Spark),
-        None => engine::Engine::found(python),
-    };
-    let missing = || {
-        let python = python.display();
-        let failure = Failure::config(format!("{python} has no engine that answers the query"));
-        failure.hint(format!(
-            "`{python} -m pip install duckdb`, or `datafusion`; `--python` names another one"
-        ))
-    };
-    let engine = engine.ok_or_else(missing)?;
+    let engine = engine_of(arguments).ok_or_else(|| no_engine(python))?;
     let asked = engine::ask(&arguments.directory, engine, python).map_err(failure)?;
     let texts = Texts::read(&asked, arguments.trees.as_deref());
     let fleet = answer(&asked, &texts, engine);
     let label = arguments.directory.display().to_string();
     let envelope = Envelope::new(label, Command::Fleet, Body::Fleet(fleet));
     Ok(Outcome::success(envelope))
+}
+
+/// The engine that is asked for, or the first one that there is.
+fn engine_of(arguments: &cli::Fleet) -> Option<engine::Engine> {
+    match arguments.engine {
+        Some(FleetEngine::Datafusion) => Some(engine::Engine::DataFusion),
+        Some(FleetEngine::Duckdb) => Some(engine::Engine::DuckDb),
+        Some(FleetEngine::Spark) => Some(engine::Engine::Spark),
+        None => engine::Engine::found(&arguments.python),
+    }
+}
+
+fn no_engine(python: &Path) -> Failure {
+    let python = python.display();
+    let failure = Failure::config(format!("{python} has no engine that answers the query"));
+    failure.hint(format!(
+        "`{python} -m pip install duckdb`, or `datafusion`; `--python` names another one"
+    ))
 }
 
 fn failure(error: coalesce_fleet::Error) -> Failure {

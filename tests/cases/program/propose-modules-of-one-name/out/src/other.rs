@@ -1,0 +1,3 @@
+pub fn other() -> u32 {
+    3
+}
