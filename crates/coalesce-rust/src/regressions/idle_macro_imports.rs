@@ -49,12 +49,12 @@ fn idle(world: &World) -> BTreeMap<Key, (FileId, ByteSpan)> {
         {
             continue;
         }
-        // `self::name!` needs the import, and so does a call above the definition.
+        // `self::name!` needs the import.
         let mut by_path: FxHashSet<u32> = FxHashSet::default();
         let mut imports = Vec::new();
         world.visit_file(source, &mut |facts, site| {
             let UseSite::Leaf(leaf) = site.site else {
-                if site.segments.len() > 1 || !is_macro_in_scope(world, file, &site) {
+                if site.segments.len() > 1 {
                     let steps = site.trace.steps.iter().filter_map(|step| step.import);
                     by_path.extend(steps.filter(|(of, _)| *of == file).map(|(_, leaf)| leaf));
                 }
