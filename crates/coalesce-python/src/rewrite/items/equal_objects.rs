@@ -182,7 +182,7 @@ impl Comparing {
             CmpOp::Eq | CmpOp::NotEq | CmpOp::In | CmpOp::NotIn => self.told == Told::Equal,
             _ => false,
         });
-        told && !sides.any(|side| is_literal(side))
+        told && !sides.any(is_literal)
     }
 }
 

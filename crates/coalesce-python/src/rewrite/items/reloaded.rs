@@ -23,7 +23,7 @@ impl Traveller<'_> {
     pub(super) fn reloaded(&self, plan: &mut LanguagePlan) {
         let mut uses = self.source.analysis.uses_in(&[self.own.span]);
         let is_made = |used: &Use| used.eager && !used.store && !used.annotation;
-        if !uses.any(|used| is_made(used)) {
+        if !uses.any(is_made) {
             return;
         }
         let Some(home) = self.mapping.graph.modules.get(self.moved.source) else {

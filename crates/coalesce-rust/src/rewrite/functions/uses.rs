@@ -599,9 +599,9 @@ impl MethodPlaces<'_, '_> {
                 .and_then(|last| last.span.of(work.text))
                 .unwrap_or_default();
             let open = before(4).is_some_and(|one| one.is(b'$'));
-            if self.is_by_associated_type(work.tokens, at, work.text) {
-                self.unknown(work, token.span, uses);
-            } else if dotted && called && self.written.taken != HowTaken::Nothing {
+            let by_trait = self.is_by_associated_type(work.tokens, at, work.text);
+            let by_dot = dotted && called && self.written.taken != HowTaken::Nothing;
+            if by_trait || by_dot {
                 self.unknown(work, token.span, uses);
             } else if colons
                 && (last == of || open || last == "Self" && work.in_macro_definition(token.span))
