@@ -13,7 +13,7 @@ use coalesce_index::Index;
 use coalesce_kernels::Kernels;
 use coalesce_model::{
     Change, Deferral, Language, LanguageGraph, LanguageKind, LanguagePlan, Settings, Severity,
-    Texts as _, TreePath,
+    Texts, TreePath,
     envelope::{Files, SkippedFile},
     finding::codes,
     language::{RewriteOptions, Structure, Taken},
@@ -36,6 +36,18 @@ pub struct Part<L: Language> {
 }
 
 impl<L: Language> Part<L> {
+    /// Asks the graph of the tree as some operations leave it, and its texts.
+    fn ask_planned<R>(
+        &self,
+        session: &Session,
+        operations: &[Operation],
+        ask: impl FnOnce(&L::Graph, &dyn Texts) -> R,
+    ) -> R {
+        let (language, tree) = (&self.language, &session.tree);
+        let after = planned(language, &self.files, operations, &session.settings, tree);
+        ask(&after, &planned_tree(tree, operations))
+    }
+
     fn read(
         language: L,
         tree: &SourceTree,
@@ -51,7 +63,7 @@ impl<L: Language> Part<L> {
             // It is resolved in parallel.
             threads::start();
         }
-        let graph = language.resolve(&files, coalesce_model::Texts::paths(tree), settings);
+        let graph = language.resolve(&files, tree.paths(), settings);
         Self {
             language,
             files,
@@ -196,10 +208,8 @@ where
         operations: &[Operation],
         changes: &[Change],
     ) -> Vec<Deferral> {
-        let (language, tree) = (&self.language, &session.tree);
-        let after = planned(language, &self.files, operations, &session.settings, tree);
-        let overlay = planned_tree(tree, operations);
-        self.graph.deferrals(&after, changes, &overlay)
+        let ask = |after: &L::Graph, texts: &dyn Texts| self.graph.deferrals(after, changes, texts);
+        self.ask_planned(session, operations, ask)
     }
 
     fn nearer_imports(
@@ -208,10 +218,9 @@ where
         operations: &[Operation],
         changes: &[Change],
     ) -> Vec<Deferral> {
-        let (language, tree) = (&self.language, &session.tree);
-        let after = planned(language, &self.files, operations, &session.settings, tree);
-        let overlay = planned_tree(tree, operations);
-        self.graph.nearer_imports(&after, changes, &overlay)
+        let ask =
+            |after: &L::Graph, texts: &dyn Texts| self.graph.nearer_imports(after, changes, texts);
+        self.ask_planned(session, operations, ask)
     }
 }
 

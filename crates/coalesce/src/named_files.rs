@@ -2,6 +2,7 @@
 //! write. Not the tree: that is read by `coalesce-tree` and written by `coalesce-apply`.
 
 use std::{
+    fmt::Display,
     fs,
     io::{ErrorKind, Read as _},
     path::{Path, PathBuf},
@@ -14,6 +15,17 @@ use crate::exit::Failure;
 
 /// Saved plans of large migrations are the longest of them.
 const MOST_BYTES: u64 = 512 << 20;
+
+/// What a file that the user named comes to.
+///
+/// # Errors
+/// When it cannot be read, or is not what it should be.
+pub fn read_as<T, E: Display>(
+    parse: impl FnOnce(&str) -> Result<T, E>,
+    path: &Path,
+) -> Result<T, Failure> {
+    parse(&read(path)?).map_err(|error| Failure::config(format!("{}: {error}", path.display())))
+}
 
 /// The text of a file that the user named.
 ///

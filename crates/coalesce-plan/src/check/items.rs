@@ -189,9 +189,7 @@ impl<'a> Checker<'a> {
         match place {
             None => manifest.applied.has(entry),
             Some(ItemPlace::Shim(id)) => *id == manifest.id,
-            Some(ItemPlace::Reexport(of)) => {
-                *of == entry.to.text || graph.canonical(&entry.to.text).as_ref() == Some(of)
-            }
+            Some(ItemPlace::Reexport(of)) => leads_to(graph, &entry.to.text, of),
             Some(ItemPlace::Defined) => false,
         }
     }
@@ -378,6 +376,11 @@ impl<'a> Checker<'a> {
         self.errors.push(manifest.error(name.span, message, help));
         false
     }
+}
+
+/// Whether a name is that of an item, or leads to it.
+fn leads_to(graph: &dyn LanguageGraph, name: &str, item: &String) -> bool {
+    name == item || graph.canonical(name).as_ref() == Some(item)
 }
 
 /// Whether a name is that of a single `impl` block.

@@ -538,8 +538,8 @@ fn removal(from: &str) -> DraftEntry {
 }
 
 /// The first of some names, and how many there are besides.
-fn first_of(names: &[String]) -> String {
-    let shown = names.get(..NAMED.min(names.len())).unwrap_or_default();
+pub(super) fn first_of<S: AsRef<str>>(names: &[S], most: usize) -> String {
+    let shown: Vec<&str> = names.iter().take(most).map(AsRef::as_ref).collect();
     let rest = match names.len() - shown.len() {
         0 => String::new(),
         more => format!(" and {more} more"),
@@ -563,7 +563,7 @@ fn covered(goes: &Copy, stays: &Copy, relation: &Relation) -> String {
         parts.push(format!("{} otherwise", relation.decisions.len()));
     }
     if !relation.unique.is_empty() {
-        parts.push(format!("lacks {}", first_of(&relation.unique)));
+        parts.push(format!("lacks {}", first_of(&relation.unique, NAMED)));
     }
     format!(
         "What `{}` defines, `{}` has: {}.",

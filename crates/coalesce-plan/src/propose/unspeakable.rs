@@ -1,5 +1,6 @@
 //! Copies of which no entry of a manifest can speak: what is no module, and modules that share one name.
 
+use super::drafting::first_of;
 use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_model::{LanguageKind, TreePath};
@@ -34,7 +35,7 @@ pub fn take_out(modules: &Modules<'_>, classes: &mut Vec<Class<'_>>) -> Vec<Stri
             "Left out: {} in `{name}`, which is the name of several modules ({}): no entry can say which of them it \
              means.",
             counted(copies, "copy", "copies"),
-            first_of(&paths)
+            first_of(&paths, TOLD)
         )
     };
     said.into_iter().map(remark).collect()
@@ -52,7 +53,7 @@ fn of_kernels(classes: &[Class<'_>]) -> Option<String> {
             "Left out: {} of copies in kernels, as in {}: no entry can name them, since they are no modules. \
              `coalesce audit` tells them, and `coalesce diff` what differs.",
             counted(classes.len(), "class", "classes"),
-            first_of(&paths)
+            first_of(&paths, TOLD)
         )
     })
 }
@@ -70,15 +71,6 @@ fn shared_names<'g>(modules: &Modules<'g>) -> BTreeMap<&'g str, BTreeSet<&'g Tre
     }
     files.retain(|_, paths| paths.len() > 1);
     files
-}
-
-fn first_of(paths: &[&str]) -> String {
-    let shown = paths.get(..TOLD.min(paths.len())).unwrap_or_default();
-    let rest = match paths.len() - shown.len() {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    format!("{}{rest}", shown.join(", "))
 }
 
 fn counted(count: usize, one: &str, several: &str) -> String {

@@ -146,3 +146,17 @@ pub(crate) fn blocks(statement: &Stmt) -> Vec<&[Stmt]> {
         _ => Vec::new(),
     }
 }
+
+/// Whether an expression is made of literals alone.
+pub fn is_literal(expression: &Expr) -> bool {
+    match expression {
+        Expr::Dict(dict) => dict
+            .items
+            .iter()
+            .all(|item| item.key.as_ref().is_some_and(is_literal) && is_literal(&item.value)),
+        Expr::List(list) => list.elts.iter().all(is_literal),
+        Expr::Tuple(tuple) => tuple.elts.iter().all(is_literal),
+        Expr::Set(set) => set.elts.iter().all(is_literal),
+        other => other.is_literal_expr(),
+    }
+}

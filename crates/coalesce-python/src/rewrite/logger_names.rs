@@ -2,7 +2,7 @@
 //! `logging.Filter("pkg.old")`. What moves and writes to the logger of its module writes to another one afterwards.
 
 use coalesce_model::{
-    ByteSpan, Change, ChangeKind, LanguagePlan, Subject, Texts, Unproven, UnprovenKind,
+    ByteSpan, Change, ChangeKind, LanguagePlan, Subject, Texts, TreePath, Unproven, UnprovenKind,
 };
 
 use super::{
@@ -21,24 +21,25 @@ pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) 
     let writers: Vec<&Change> = changes
         .filter(|change| change.kind == ChangeKind::Move && writes(&readers, change))
         .collect();
-    if writers.is_empty() {
-        return;
-    }
-    for module in &mapping.graph.modules {
-        let Some(text) = texts.text(&module.path) else {
-            continue;
-        };
-        let told = writers
-            .iter()
-            .find_map(|change| Some((*change, told_at(&text, change)?)));
-        plan.unproven.extend(told.map(|(change, span)| Unproven {
-            path: module.path.clone(),
-            span: Some(span),
-            kind: UnprovenKind::OwnPlace,
-            name: change.from.clone(),
-            why: WHY.to_owned(),
-        }));
-    }
+    let modules = mapping.graph.modules.iter();
+    let paths = modules
+        .map(|module| &module.path)
+        .filter(|_| !writers.is_empty());
+    plan.unproven
+        .extend(paths.filter_map(|path| first_told(path, &texts.text(path)?, &writers)));
+}
+
+/// The first of some changes whose logger a file goes by.
+fn first_told(path: &TreePath, text: &str, writers: &[&Change]) -> Option<Unproven> {
+    let mut told = writers.iter();
+    let (change, span) = told.find_map(|change| Some((change, told_at(text, change)?)))?;
+    Some(Unproven {
+        path: path.clone(),
+        span: Some(span),
+        kind: UnprovenKind::OwnPlace,
+        name: change.from.clone(),
+        why: WHY.to_owned(),
+    })
 }
 
 /// Whether what a change takes along writes to a logger that is named after its module.

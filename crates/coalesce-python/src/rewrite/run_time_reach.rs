@@ -11,7 +11,10 @@ use ruff_python_ast::{
 use ruff_text_size::Ranged;
 
 use crate::{
-    analysis::{predicates::blocks, run_time::ImportingCode},
+    analysis::{
+        predicates::{blocks, is_literal},
+        run_time::ImportingCode,
+    },
     facts::ImportStatement,
     graph::{Entity, PythonGraph},
     parser,
@@ -204,20 +207,6 @@ fn spells(graph: &PythonGraph, source: usize, name: &str, texts: &dyn Texts) -> 
         literals.visit_stmt(statement);
     }
     literals.found
-}
-
-/// Whether an expression is made of literals alone.
-fn is_literal(expression: &Expr) -> bool {
-    match expression {
-        Expr::Dict(dict) => dict
-            .items
-            .iter()
-            .all(|item| item.key.as_ref().is_some_and(is_literal) && is_literal(&item.value)),
-        Expr::List(list) => list.elts.iter().all(is_literal),
-        Expr::Tuple(tuple) => tuple.elts.iter().all(is_literal),
-        Expr::Set(set) => set.elts.iter().all(is_literal),
-        other => other.is_literal_expr(),
-    }
 }
 
 struct Literals<'n> {

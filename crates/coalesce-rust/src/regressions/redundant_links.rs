@@ -6,7 +6,7 @@ use coalesce_model::{ByteSpan, Unproven};
 use super::{LintPlace, LintPlaces, Tree, is_open_module, linted_anew};
 use crate::{
     facts::{ItemKind, Origin, SourceFacts},
-    resolve::{Res, Site},
+    resolve::{FileId, ModuleId, Res, Site, SourceFile, World},
 };
 
 /// Such links that the tree before has not.
@@ -24,39 +24,49 @@ pub(crate) fn redundant_links(before: Tree<'_>, after: Tree<'_>) -> Vec<Unproven
 
 /// The links with a target that their text leads to, by the modules that have them and their texts.
 fn links(tree: Tree<'_>) -> LintPlaces {
-    let world = tree.world;
+    let sources = tree.world.sources();
+    let texts = sources.filter_map(|(file, source)| {
+        let text = tree.texts.text(&source.path)?;
+        text.contains("](")
+            .then(|| links_of(tree.world, (file, source), &text))
+    });
     let mut found = LintPlaces::new();
-    for (file, source) in world.sources() {
-        let Some(text) = tree.texts.text(&source.path) else {
-            continue;
-        };
-        if !text.contains("](") {
-            continue;
-        }
-        world.visit_file(source, &mut |facts, site| {
-            if site.origin != Origin::DocLink {
-                return;
-            }
-            let Some((shown, span)) = shown(facts, &site, &text) else {
-                return;
-            };
-            let here = world.module_of(site.space);
-            let target = site.trace.steps.last().into_iter();
-            let mut target = target.flat_map(|step| step.all()).map(|(res, _)| res);
-            let by_itself = world.bindings(here, shown);
-            // A macro is in no module by its name.
-            let is_macro =
-                |res: Res| matches!(res, Res::Item(item) if world[item].kind == ItemKind::Macro);
-            let leads_there =
-                target.any(|res| !is_macro(res) && by_itself.iter().any(|one| one.res == res));
-            if leads_there && is_open_module(world, here) {
-                let key = (world[here].canonical.clone(), shown.to_owned());
-                let said = String::new();
-                found.entry(key).or_insert(LintPlace { file, span, said });
-            }
-        });
+    for (key, place) in texts.flatten() {
+        found.entry(key).or_insert(place);
     }
     found
+}
+
+/// Those of one file, in order.
+fn links_of(
+    world: &World,
+    (file, source): (FileId, &SourceFile),
+    text: &str,
+) -> Vec<((String, String), LintPlace)> {
+    let mut found = Vec::new();
+    world.visit_file(source, &mut |facts, site| {
+        let link = (site.origin == Origin::DocLink).then(|| shown(facts, &site, text));
+        let Some((shown, span)) = link.flatten() else {
+            return;
+        };
+        let here = world.module_of(site.space);
+        if is_open_module(world, here) && leads_by_itself(world, here, shown, &site) {
+            let key = (world[here].canonical.clone(), shown.to_owned());
+            let said = String::new();
+            found.push((key, LintPlace { file, span, said }));
+        }
+    });
+    found
+}
+
+/// Whether the name that a link shows leads where its target does.
+fn leads_by_itself(world: &World, here: ModuleId, shown: &str, site: &Site<'_>) -> bool {
+    let by_itself = world.bindings(here, shown);
+    // A macro is in no module by its name.
+    let is_macro = |res: Res| matches!(res, Res::Item(item) if world[item].kind == ItemKind::Macro);
+    let target = site.trace.steps.last().into_iter();
+    let mut target = target.flat_map(|step| step.all()).map(|(res, _)| res);
+    target.any(|res| !is_macro(res) && by_itself.iter().any(|one| one.res == res))
 }
 
 /// The text of a link, where that is one name and its target stands behind it.

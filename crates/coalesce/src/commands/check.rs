@@ -48,7 +48,7 @@ pub fn run(global: &cli::Global, arguments: &cli::Check) -> anyhow::Result<Outco
     let mut baseline = arguments
         .baseline
         .as_ref()
-        .map(|path| read_baseline(path))
+        .map(|path| named_files::read_as(Baseline::parse, path))
         .transpose()?;
     let mut fixed = None;
     if arguments.fix {
@@ -326,11 +326,6 @@ fn is_baseline(session: &Session, path: &TreePath) -> bool {
     ["\"baseline\":", "\"duplicates_baseline\":"]
         .iter()
         .any(|key| head.starts_with(key))
-}
-
-fn read_baseline(path: &Path) -> Result<Baseline, Failure> {
-    let text = named_files::read(path)?;
-    Baseline::parse(&text).map_err(|error| Failure::config(format!("{}: {error}", path.display())))
 }
 
 /// Takes out of a baseline what is gone.

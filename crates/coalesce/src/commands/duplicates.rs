@@ -1,9 +1,6 @@
 //! The duplicates of `audit`: texts to outlines, outlines to classes, classes to the envelope.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    path::Path,
-};
+use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_clones::{
     Baseline, Chapter, Corpus, Duplicate, Options, Report, SourceFile, align::Difference,
@@ -57,7 +54,10 @@ impl Copies {
         shims: &ShimTexts,
         arguments: &cli::DuplicateOptions,
     ) -> anyhow::Result<Self> {
-        let baseline = arguments.baseline.as_deref().map(read_baseline);
+        let baseline = arguments
+            .baseline
+            .as_deref()
+            .map(|path| named_files::read_as(Baseline::parse, path));
         let baseline = baseline.transpose()?;
         from.progress.stage("looking for duplicates");
         let filter = filter(from.settings, arguments)?;
@@ -167,11 +167,6 @@ impl Copies {
         body.generated_files = generated;
         body.left_out_shims = shims;
     }
-}
-
-fn read_baseline(path: &Path) -> Result<Baseline, Failure> {
-    let text = named_files::read(path)?;
-    Baseline::parse(&text).map_err(|error| Failure::config(format!("{}: {error}", path.display())))
 }
 
 /// Which file calls GPU libraries for what; nothing is compared.

@@ -11,7 +11,7 @@ use super::{
     libraries::{changes_itself, puts_elements},
     values::AbstractValue,
 };
-use crate::{graph::Entity, rewrite::is_builtin};
+use crate::{analysis::predicates::is_literal, graph::Entity, rewrite::is_builtin};
 
 /// Names that every module has.
 const OF_MODULES: [&str; 8] = [
@@ -321,15 +321,6 @@ impl<'s> Visitor<'s> for StoreFinder<'_, 's> {
             values.into_iter().for_each(|value| self.put(value, spread));
         }
         visitor::walk_expr(self, expression);
-    }
-}
-
-/// Whether an expression has no names in it.
-fn is_literal(expression: &Expr) -> bool {
-    match expression {
-        Expr::List(all) => all.elts.iter().all(is_literal),
-        Expr::Tuple(all) => all.elts.iter().all(is_literal),
-        other => other.is_literal_expr(),
     }
 }
 

@@ -11,7 +11,10 @@ use rustc_hash::FxHashSet;
 
 use super::{equivalence::Modules, signatures::Swap};
 use crate::{
-    analysis::{Analysis, Definition, predicates::last_name},
+    analysis::{
+        Analysis, Definition,
+        predicates::{is_literal, last_name},
+    },
     graph::{Entity, PythonGraph},
     names::Names,
     parser::{parse_module, statements},
@@ -182,21 +185,16 @@ impl Comparing {
             CmpOp::Eq | CmpOp::NotEq | CmpOp::In | CmpOp::NotIn => self.told == Told::Equal,
             _ => false,
         });
-        told && !sides.any(is_literal)
+        told && !sides.any(is_plain)
     }
 }
 
 /// Whether an expression gives something that is no object of a class of the tree.
-fn is_literal(expression: &Expr) -> bool {
+fn is_plain(expression: &Expr) -> bool {
     match expression {
-        Expr::Tuple(tuple) => tuple.elts.iter().all(is_literal),
-        Expr::List(list) => list.elts.iter().all(is_literal),
-        Expr::Set(set) => set.elts.iter().all(is_literal),
         Expr::Call(call) => matches!(last_name(&call.func), Some("len" | "type")),
         Expr::FString(_) => true,
-        other => {
-            other.is_literal_expr() || matches!(last_name(other), Some("__name__" | "__class__"))
-        }
+        other => is_literal(other) || matches!(last_name(other), Some("__name__" | "__class__")),
     }
 }
 

@@ -7,7 +7,7 @@ use coalesce_model::{ByteSpan, Edit};
 use super::{
     cut,
     outline::Outline,
-    waiting::{from_line, whole_lines},
+    waiting::{from_line, import_at, whole_lines},
 };
 use crate::{analysis::Analysis, facts::Leaf};
 
@@ -19,26 +19,21 @@ pub fn taken_from(
     modules: &BTreeMap<String, String>,
 ) -> Option<Vec<Edit>> {
     let analysis = Analysis::new(text);
-    let mut imports = analysis.imports.iter().map(|(import, _)| import);
-    let import = imports.find(|import| import.span == span)?;
+    let import = import_at(&analysis, span)?;
     let lines = whole_lines(text, &Outline::new(text), import)?;
     let written = lines.of(text)?;
     let own = import.from.as_ref()?.span.of(text)?;
     if written.contains('#') {
         return None;
     }
-    let mut by_module: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    let mut kept: Vec<&str> = Vec::new();
-    for leaf in &import.leaves {
-        let Leaf { name, span, .. } = leaf;
-        match modules.get(&name.text) {
-            Some(module) => by_module.entry(module).or_default().push(span.of(text)?),
-            None => kept.push(span.of(text)?),
-        }
+    // What stays comes first.
+    let mut groups: BTreeMap<Option<&str>, Vec<&str>> = BTreeMap::new();
+    for Leaf { name, span, .. } in &import.leaves {
+        let module = modules.get(&name.text).map(String::as_str);
+        groups.entry(module).or_default().push(span.of(text)?);
     }
-    let kept = (!kept.is_empty()).then_some((own, kept));
-    let statements = kept.into_iter().chain(by_module);
-    let statements = statements.map(|(module, names)| from_line(module, "", &names));
+    let statements = groups.into_iter();
+    let statements = statements.map(|(module, names)| from_line(module.unwrap_or(own), "", &names));
     let ends = if written.ends_with('\n') { "\n" } else { "" };
     let all = format!("{}{ends}", statements.collect::<Vec<_>>().join("\n"));
     Some(vec![Edit::replace(

@@ -100,11 +100,16 @@ fn is_inspected(text: &str, analysis: &Analysis) -> bool {
         }))
 }
 
+/// The import statement at a place.
+pub(super) fn import_at(analysis: &Analysis, span: ByteSpan) -> Option<&ImportStatement> {
+    let mut imports = analysis.imports.iter().map(|(import, _)| import);
+    imports.find(|import| import.span == span)
+}
+
 /// The edits of a text, when it can be done.
 pub fn inside_functions(text: &str, span: ByteSpan) -> Option<Vec<Edit>> {
     let analysis = Analysis::new(text);
-    let mut imports = analysis.imports.iter().map(|(import, _)| import);
-    let import = imports.find(|import| import.span == span)?;
+    let import = import_at(&analysis, span)?;
     let looked_at = LOOKED_AT.iter().any(|word| occurrences_of_word(text, word));
     if looked_at || looks_up_names(text, &analysis) || is_inspected(text, &analysis) {
         return None;
