@@ -97,9 +97,10 @@ impl<'a, G: LanguageGraph> Published<'a, G> {
         let instead = self
             .before
             .definition_of(&stand_ins.of_definition(&definition)?)?;
-        self.before
-            .is_published(name, self.texts)
-            .then_some((definition, instead))
+        // Who asks for a shim has such users, wherever they have the package from.
+        let known =
+            stand_ins.leaves_shim(&definition) || self.before.is_published(name, self.texts);
+        known.then_some((definition, instead))
     }
 
     /// The public name by which its users get it from now on.
@@ -140,6 +141,12 @@ impl<'c> StandIns<'c> {
 
     fn is_empty(&self) -> bool {
         !self.replaces && self.superseded.is_empty()
+    }
+
+    /// Whether a shim stays at the name of a definition.
+    fn leaves_shim(&self, definition: &str) -> bool {
+        let nearest = self.renames.nearest(definition);
+        nearest.is_some_and(|(change, _)| change.shim.is_some())
     }
 
     /// What users of a definition get instead, where that is another one.

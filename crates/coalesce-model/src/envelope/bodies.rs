@@ -209,8 +209,8 @@ pub struct Plan {
     pub unproven: Vec<UnprovenEntry>,
     /// Public names of packages that nobody can write any more: those who use them elsewhere break.
     pub lost_names: Vec<LostName>,
-    /// Public functions and classes of packages that are called another way afterwards, by the name that they have now or
-    /// had: those who call them elsewhere may have to change the call.
+    /// Public functions and classes that are called another way afterwards, of packages that are published, and where a shim
+    /// stays: those who call them elsewhere may have to change the call.
     pub changed_signatures: Vec<ChangedSignature>,
     /// Import cycles in the tree as it is.
     pub cycles_before: CycleCounts,
