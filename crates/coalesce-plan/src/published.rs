@@ -1,7 +1,10 @@
 //! What those notice who use the packages from elsewhere: public names that go, and functions and classes that are called
 //! another way.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    cell::RefCell,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use coalesce_model::{
     Change, ChangeKind, LanguageGraph, Subject, Texts, change::Renames, envelope::ChangedSignature,
@@ -16,6 +19,8 @@ pub struct Published<'a, G> {
     changes: &'a [Change],
     texts: &'a dyn Texts,
     separator: &'static str,
+    /// Whether each package that was asked of is published.
+    packages: RefCell<BTreeMap<String, bool>>,
 }
 
 impl<'a, G: LanguageGraph> Published<'a, G> {
@@ -27,6 +32,7 @@ impl<'a, G: LanguageGraph> Published<'a, G> {
             changes,
             texts,
             separator: before.language().separator(),
+            packages: RefCell::default(),
         }
     }
 
@@ -34,21 +40,21 @@ impl<'a, G: LanguageGraph> Published<'a, G> {
     /// has instead, if that is public.
     pub fn lost_names(&self) -> Vec<(String, Option<String>)> {
         let members = self.public_members();
-        let names = self.old.iter().chain(&members);
-        let lost: BTreeSet<&String> = names.filter(|name| !self.new.contains(*name)).collect();
+        let names = self.old.iter().chain(&members).map(String::as_str);
+        let lost: BTreeSet<&str> = names.filter(|name| !self.new.contains(*name)).collect();
         let renames = Renames::new(self.changes, self.separator);
         let is_inside = |name: &str| {
             let parent = self.parent(name);
             let mut around = std::iter::successors(parent, |name| self.parent(name));
-            around.any(|name| lost.contains(&name.to_owned()))
+            around.any(|name| lost.contains(name))
         };
         let told = lost
             .iter()
-            .filter(|name| !is_inside(name) && self.before.is_published(name, self.texts));
+            .filter(|name| !is_inside(name) && self.is_published(name));
         told.map(|name| {
             let renamed = renames.renamed(name);
             let instead = renamed.filter(|renamed| self.new.contains(renamed));
-            ((*name).clone(), instead)
+            ((*name).to_owned(), instead)
         })
         .collect()
     }
@@ -98,8 +104,7 @@ impl<'a, G: LanguageGraph> Published<'a, G> {
             .before
             .definition_of(&stand_ins.of_definition(&definition)?)?;
         // Who asks for a shim has such users, wherever they have the package from.
-        let known =
-            stand_ins.leaves_shim(&definition) || self.before.is_published(name, self.texts);
+        let known = stand_ins.leaves_shim(&definition) || self.is_published(name);
         known.then_some((definition, instead))
     }
 
@@ -110,6 +115,17 @@ impl<'a, G: LanguageGraph> Published<'a, G> {
         }
         let renamed = stand_ins.renames.renamed(name);
         renamed.filter(|renamed| self.new.contains(renamed))
+    }
+
+    /// Whether the package of a name is made to be published; its project file is read once.
+    fn is_published(&self, name: &str) -> bool {
+        let package = name.split(self.separator).next().unwrap_or(name);
+        if let Some(known) = self.packages.borrow().get(package) {
+            return *known;
+        }
+        let found = self.before.is_published(package, self.texts);
+        self.packages.borrow_mut().insert(package.to_owned(), found);
+        found
     }
 
     fn parent<'n>(&self, name: &'n str) -> Option<&'n str> {

@@ -19,7 +19,7 @@ mod items;
 mod keys;
 mod lazy;
 pub(crate) mod list;
-mod logger_names;
+mod logger_filters;
 mod lost;
 mod mapping;
 mod module_names;
@@ -174,7 +174,7 @@ fn in_one_way(
     entry_points::check(&mapping, texts, &mut plan);
     discovery::check(&mapping, texts, &mut plan);
     introspection::check(&mapping, texts, &mut plan);
-    logger_names::check(&mapping, texts, &mut plan);
+    logger_filters::check(&mapping, texts, &mut plan);
     module_values::packages(&mapping, texts, &mut plan);
     package_data::check(&mapping, texts, &mut plan);
     pytest::check(&mapping, texts, &mut plan);
