@@ -3,7 +3,8 @@
 //! A module needs what it imports when it is executed, outside of every guard and condition, and what
 //! the modules that it imports so need, packages around them included. That may not grow: where the
 //! library is missing, a module that could be imported could be no more. A name that the tree should have and has not
-//! is such a library, too: what imports it fails wherever it is. The same is compared for
+//! is such a library, too: what imports it fails wherever it is. So is what the standard library has on some systems
+//! alone. The same is compared for
 //! what stands under a guard, which would take another way without a word.
 
 mod advice;
@@ -175,10 +176,12 @@ impl<'g> Needs<'g> {
                     None => &leaf.name.text,
                 };
                 let top = name.split('.').next().unwrap_or_default();
-                return (
-                    targets,
-                    (!standard::is_standard(top)).then(|| self.library(name, top).to_owned()),
-                );
+                let from = import.from.as_ref().map(|from| from.module.as_str());
+                let library = match standard::is_standard(top) {
+                    true => standard::of_some_systems(from, &leaf.name.text),
+                    false => Some(self.library(name, top).to_owned()),
+                };
+                return (targets, library);
             }
             Entity::External | Entity::Missing | Entity::Opaque => {}
         }

@@ -256,21 +256,27 @@ fn said(merge: &Merge<'_>, pair: &Pair<'_>, part: &Part<'_>) -> Option<String> {
         Fate::Covered { changed: true } => Some(format!(
             "`{name}` ({left}) gives way to that of `{into}`, which is not the same"
         )),
-        Fate::Move(None) if merge.decision(pair, &part.keys).is_none() => {
-            let right = part
-                .entry
-                .right
-                .as_ref()
-                .filter(|_| part.entry.is_renamed())?;
-            let choice = choice(pair, part);
-            Some(format!(
-                "`{name}` ({left}) comes beside `{}` of `{into}`, which reads much like it; `decide = {{ {choice} }}` \
-                 makes them one",
-                right.name
-            ))
-        }
+        Fate::Move(None) if merge.decision(pair, &part.keys).is_none() => said_of_twins(pair, part),
         _ => None,
     }
+}
+
+/// Of a part that stays beside one of another name that the comparison puts beside it: how alike the two are decides
+/// whether anybody would make them one.
+fn said_of_twins(pair: &Pair<'_>, part: &Part<'_>) -> Option<String> {
+    let right = part.entry.right.as_ref();
+    let right = right.filter(|_| part.entry.is_renamed())?;
+    let (name, twin, into) = (part.keys.join(", "), &right.name, &pair.into.name);
+    let left = at(&pair.from.path, part.place);
+    let how = match part.entry.relation {
+        Relation::Same | Relation::Reworded => "which has the same text",
+        Relation::ChangedSignature => "which has another signature and the same body",
+        _ => "which is alike in part",
+    };
+    let (differences, choice) = (differences(pair, part), choice(pair, part));
+    Some(format!(
+        "`{name}` ({left}) comes beside `{twin}` of `{into}`, {how}{differences}; `decide = {{ {choice} }}` makes them one"
+    ))
 }
 
 /// What the reader should know: what goes, what has another name, what takes whose place.

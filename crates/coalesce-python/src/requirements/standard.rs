@@ -45,6 +45,55 @@ pub fn is_standard(top: &str) -> bool {
         )
 }
 
+/// Modules of the standard library that some systems have and others lack (its documentation says of each where it is).
+const OF_SOME_SYSTEMS: [&str; 21] = [
+    "_winapi",
+    "crypt",
+    "curses",
+    "fcntl",
+    "grp",
+    "msilib",
+    "msvcrt",
+    "nis",
+    "nt",
+    "ossaudiodev",
+    "posix",
+    "pty",
+    "pwd",
+    "readline",
+    "resource",
+    "spwd",
+    "syslog",
+    "termios",
+    "tty",
+    "winreg",
+    "winsound",
+];
+/// What `ctypes` has on Windows alone.
+const OF_WINDOWS: [&str; 9] = [
+    "DllCanUnloadNow",
+    "DllGetClassObject",
+    "FormatError",
+    "GetLastError",
+    "OleDLL",
+    "WinDLL",
+    "WinError",
+    "oledll",
+    "windll",
+];
+
+/// What an import takes from the standard library that is not there on every system, by its full name. `from` is the
+/// module behind `from`; `import a.b` has none.
+pub fn of_some_systems(from: Option<&str>, name: &str) -> Option<String> {
+    let module = from.unwrap_or(name);
+    let top = module.split('.').next().unwrap_or_default();
+    if OF_SOME_SYSTEMS.contains(&top) {
+        return Some(top.to_owned());
+    }
+    let of_windows = module == "ctypes" && OF_WINDOWS.contains(&name);
+    of_windows.then(|| format!("ctypes.{name}"))
+}
+
 /// What a library is distributed as, where its name is another one; else the name itself.
 pub fn distribution(library: &str) -> &str {
     match library {

@@ -191,7 +191,11 @@ fn exports_walked<'m>(
     });
     let (change, at) = places.find_map(|at| {
         let analysis = analysis.get_or_init(|| Analysis::new(text));
-        let walked = module_before(mapping, (module, analysis), at);
+        let walked = match owner_before(mapping, (module, analysis), at) {
+            Some(Entity::External) => return None,
+            Some(Entity::Module(module)) => Some(module),
+            _ => None,
+        };
         let mut changes = mapping.all.iter();
         let change = changes.find(|change| relists(mapping, change, walked))?;
         Some((change, at))
@@ -204,21 +208,18 @@ fn exports_walked<'m>(
     ))
 }
 
-/// The module whose attribute stands at a place, where that is named there.
-fn module_before(
+/// What an attribute that stands at a place is read of, where that is named there.
+fn owner_before(
     mapping: &Mapping<'_>,
     (module, analysis): (usize, &Analysis),
     at: usize,
-) -> Option<usize> {
+) -> Option<Entity> {
     let names = Names::new(mapping.graph, Some(module), analysis);
     analysis.uses.iter().find_map(|used| {
         let mut chain = used.chain.iter();
         let position = chain.position(|each| each.span.start as usize == at)?;
         let meanings = names.meanings(used);
-        match meanings.get(position.checked_sub(1)?)?.entity {
-            Some(Entity::Module(module)) => Some(module),
-            _ => None,
-        }
+        meanings.get(position.checked_sub(1)?)?.entity.clone()
     })
 }
 

@@ -502,6 +502,11 @@ pub(super) fn tells_apart(before: &str, after: &str, change: &Change) -> bool {
         literals(argument),
         literals(rest.lines().next().unwrap_or_default()),
     );
+    if method == "split"
+        && let Some(found) = parts::is_member_of_one(before, (&from, &to), (argument, rest))
+    {
+        return found;
+    }
     let top = |name: &str| name.split('.').next().map(str::to_owned);
     match method {
         "startswith" if !given.is_empty() => given

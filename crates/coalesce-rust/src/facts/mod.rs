@@ -10,12 +10,14 @@ mod docs;
 mod extract;
 mod imports;
 mod items;
+mod local_names;
 mod macros;
 mod parse;
 mod patterns;
 mod places;
 mod source;
 mod token_items;
+mod token_members;
 mod tokens;
 
 use coalesce_model::ByteSpan;
@@ -28,7 +30,7 @@ pub(crate) use parse::is_parsed;
 pub use parse::{source_facts, syntax_problem};
 
 /// Raised whenever the facts or what fills them change.
-pub const VERSION: u32 = 7;
+pub const VERSION: u32 = 8;
 
 /// The facts of one claimed file.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -177,6 +177,9 @@ impl Scanner<'_, '_, '_> {
         if !self.is_ident(name_at) || self.is_keyword(name_at) {
             return None;
         }
+        if self.mode.scopes && self.is_member(at) {
+            return Some(name_at + 1);
+        }
         let token = *self.tokens.get(name_at)?;
         let name = self.builder.segment(token.span);
         let visibility = self.visibility(at);

@@ -5,7 +5,12 @@
 
 use coalesce_model::ByteSpan;
 
-use super::{Namespaces, Origin, ScopeId, ScopeKind, Segment, source::Builder, source::index};
+use super::{
+    Namespaces, Origin, ScopeId, ScopeKind, Segment,
+    local_names::{LocalName, local_names},
+    source::Builder,
+    source::index,
+};
 use crate::{
     lexer::{self, Token, TokenKind},
     words,
@@ -36,6 +41,7 @@ pub(super) fn broken_file(builder: &mut Builder<'_>, base: u32, end: u32) {
             single: true,
         },
         inside_until: 0,
+        locals: &[],
     }
     .run();
 }
@@ -51,6 +57,7 @@ pub(super) fn loose_code(builder: &mut Builder<'_>, tokens: &[Token]) {
             single: true,
         },
         inside_until: 0,
+        locals: &[],
     }
     .run();
 }
@@ -66,6 +73,7 @@ pub(super) fn macro_arguments(builder: &mut Builder<'_>, tokens: &[Token], item_
             single: true,
         },
         inside_until: 0,
+        locals: &[],
     }
     .run();
 }
@@ -83,6 +91,7 @@ pub(super) fn quoted(builder: &mut Builder<'_>, body: ByteSpan) {
             single: false,
         },
         inside_until: 0,
+        locals: &[],
     };
     let mut at = 0;
     while at < tokens.len() {
@@ -99,6 +108,7 @@ pub(super) fn quoted(builder: &mut Builder<'_>, body: ByteSpan) {
 
 /// Scans the body of a `macro_rules!`, patterns and all.
 pub(super) fn macro_body(builder: &mut Builder<'_>, tokens: &[Token]) {
+    let locals = local_names(builder.text, tokens);
     Scanner {
         builder,
         tokens,
@@ -108,6 +118,7 @@ pub(super) fn macro_body(builder: &mut Builder<'_>, tokens: &[Token]) {
             single: true,
         },
         inside_until: 0,
+        locals: &locals,
     }
     .run();
 }
@@ -143,6 +154,7 @@ pub(super) fn attribute_arguments(builder: &mut Builder<'_>, tokens: &[Token], p
                     tokens,
                     mode: single,
                     inside_until: 0,
+                    locals: &[],
                 }
                 .path(at);
             }
@@ -159,6 +171,7 @@ pub(super) fn attribute_arguments(builder: &mut Builder<'_>, tokens: &[Token], p
                         tokens,
                         mode: paths,
                         inside_until: 0,
+                        locals: &[],
                     }
                     .path(at);
                 }
@@ -210,6 +223,8 @@ pub(super) struct Scanner<'s, 'b, 't> {
     pub(super) mode: Mode,
     /// Where the braces of an item end, whose inside is that item's: `struct Flags: u32 { const A = 1; }`.
     pub(super) inside_until: u32,
+    /// Names that the text binds for itself.
+    pub(super) locals: &'s [LocalName<'t>],
 }
 
 impl<'t> Scanner<'_, '_, 't> {
@@ -404,7 +419,14 @@ impl<'t> Scanner<'_, '_, 't> {
             return true;
         }
         let declared = self.is(behind, b':') && !self.is_colons(behind);
-        self.mode.single && !declared
+        let called_macro = self.namespaces(behind) == Namespaces::MACRO;
+        let is_local = |segment: &Segment| {
+            let name = self.builder.slice(segment.span);
+            let mut locals = self.locals.iter();
+            locals.any(|local| local.hides(name, segment.span.start))
+        };
+        let local = !called_macro && segments.iter().any(is_local);
+        self.mode.single && !declared && !local
     }
 
     fn namespaces(&self, behind: usize) -> Namespaces {

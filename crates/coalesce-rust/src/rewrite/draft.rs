@@ -208,6 +208,19 @@ impl Draft<'_> {
         }
     }
 
+    /// A path in the arguments of a macro that stays as it is, and of which it is not known where it is read.
+    pub fn doubt(&mut self, site: &Site<'_>, why: &str) {
+        let names = site.segments.iter();
+        let names: Vec<&str> = names.map(|segment| self.facts.name(segment.name)).collect();
+        self.told.unproven.push(Unproven {
+            path: self.path.clone(),
+            span: Some(span_of(site, 0, site.segments.len())),
+            kind: UnprovenKind::MacroArgument,
+            name: names.join("::"),
+            why: why.to_owned(),
+        });
+    }
+
     /// A place that should be spelled anew and is not.
     fn leave(&mut self, site: &Site<'_>, (span, name): (ByteSpan, &str), why: &str) {
         let kind = match site.origin {

@@ -9,6 +9,7 @@ use super::{
     follow::Following,
     globs,
     idle_globs::Idle,
+    made_places::{self, Reading},
     mapping::Mapping,
     spell::{Outcome, Respelling, Speller},
     use_tree::LeafChange,
@@ -100,6 +101,7 @@ impl<'p> Pass<'p> {
             Outcome::Change(respelling) => Some(respelling),
             Outcome::Refuse(why) => return self.draft.refuse(site, why),
         };
+        let respelling = self.as_read(site, respelling);
         self.note_imports(site, respelling.as_ref());
         let path = respelling.as_ref().map(|found| found.path.as_slice());
         if self.draft.is_known(site, path) {
@@ -122,6 +124,21 @@ impl<'p> Pass<'p> {
             }
             _ => self.draft.change(site, &respelling, false),
         }
+    }
+
+    /// What becomes of a path in the arguments of a macro, by the place that the macro puts it in.
+    fn as_read(&mut self, site: &Site<'_>, respelling: Option<Respelling>) -> Option<Respelling> {
+        let mapping = self.mapping();
+        let here = mapping.world.module_of(site.space);
+        if respelling.is_none() && !mapping.is_changed(here) {
+            return None;
+        }
+        match made_places::reading(mapping, self.draft.facts, site) {
+            Reading::AsWritten => return respelling,
+            Reading::Within => {}
+            Reading::Unknown(why) => self.draft.doubt(site, why),
+        }
+        None
     }
 
     /// Notes the imports of this file that a site goes through, and whether it still does.

@@ -36,6 +36,7 @@ mod macro_paths;
 mod macro_scope;
 mod macros;
 mod made_members;
+mod made_places;
 mod mapping;
 mod mentions;
 mod merge;

@@ -30,6 +30,20 @@ const READS_TARGETS: [&str; 6] = [
     "with_target",
 ];
 
+/// Macros that say why a program gives up.
+const MESSAGES: [&str; 10] = [
+    "assert",
+    "assert_eq",
+    "assert_ne",
+    "debug_assert",
+    "debug_assert_eq",
+    "debug_assert_ne",
+    "panic",
+    "todo",
+    "unimplemented",
+    "unreachable",
+];
+
 /// What is told of such places.
 pub(super) struct OwnPlaces {
     pub unproven: Vec<Unproven>,
@@ -403,15 +417,15 @@ impl Reader<'_> {
             let tokens = lexer::tokens(&text, whole);
             let shown = (0..tokens.len()).filter(|at| shows_type(&tokens, *at, &text));
             let spans = shown.filter_map(|at| tokens.get(at)).map(|one| one.span);
-            let (debug, others): (Vec<_>, Vec<_>) =
-                spans.partition(|span| self.is_in_debug(file, *span));
+            let (for_people, others): (Vec<_>, Vec<_>) = spans
+                .partition(|span| self.is_in_debug(file, *span) || self.is_in_message(file, *span));
             let why = format!("this shows the full names of types, and that of `{name}` changes");
             if let Some(span) = others.first() {
                 let said = span.of(&text).unwrap_or_default();
                 self.tell(&source.path, *span, said, why);
-            } else if let Some(span) = debug.first() {
-                // What `Debug` writes is for people, and no program may rely on it.
-                let message = format!("{why}, in what `Debug` writes");
+            } else if let Some(span) = for_people.first() {
+                // What `Debug` writes and what a panic says is for people, and no program may rely on it.
+                let message = format!("{why}, in what is written for people");
                 let note = Finding::note(source.path.clone(), message);
                 self.notes.push(note.at(*span));
             }
@@ -426,6 +440,20 @@ impl Reader<'_> {
             let path = one.trait_path.map(|path| facts.path(path));
             let last = path.and_then(|path| facts.segments(path.segments).last());
             last.is_some_and(|last| facts.name(last.name) == "Debug")
+        })
+    }
+
+    /// Whether a place stands in what a panic or a line of a log says.
+    fn is_in_message(&self, file: FileId, span: ByteSpan) -> bool {
+        let facts = self.world.facts(file);
+        let mut calls = facts
+            .macro_calls
+            .iter()
+            .filter(|call| call.body.contains(span));
+        calls.any(|call| {
+            let path = facts.segments(facts.path(call.path).segments);
+            let name = path.last().map_or("", |last| facts.name(last.name));
+            MESSAGES.contains(&name) || LOG_MACROS.contains(name)
         })
     }
 

@@ -1,6 +1,7 @@
 //! What a maintainer could ask for: which places a consolidation may come from and go to. The rule is written down
 //! in `docs/evidence/README.md`; it knows nothing of what the program says.
 
+mod imports;
 mod packages;
 mod source;
 
@@ -12,6 +13,7 @@ use std::{
 use coalesce_model::{LanguageKind, Texts, TreePath};
 
 use self::{
+    imports::{Imports, is_within},
     packages::{Home, Packages},
     source::{Conditions, Source},
 };
@@ -68,6 +70,8 @@ struct Known {
 pub struct Asked {
     packages: Packages,
     known: BTreeMap<String, Known>,
+    /// What Python modules import.
+    imports: Imports,
     /// The macros that files define, by the target.
     macros: BTreeMap<PathBuf, BTreeSet<String>>,
 }
@@ -85,6 +89,7 @@ impl Asked {
         let mut asked = Self {
             packages: Packages::read(root)?,
             known: BTreeMap::new(),
+            imports: Imports::default(),
             macros: BTreeMap::new(),
         };
         let mut conditions = Conditions::default();
@@ -100,6 +105,10 @@ impl Asked {
             };
             if let Some(source) = &source {
                 conditions.add(&place.name, source);
+            }
+            if place.language == LanguageKind::Python {
+                let package = place.path.file_name() == "__init__.py";
+                asked.imports.add(&place.name, package, &code);
             }
             if !is_generated(&code) && !is_apart(place) {
                 asked.add(
@@ -144,6 +153,9 @@ impl Asked {
         let Some(crossing) = self.crossing(from, to) else {
             return false;
         };
+        if self.needs_already(from, to) {
+            return false;
+        }
         let below = format!("{from}::");
         let parts = self
             .known
@@ -169,7 +181,7 @@ impl Asked {
             .get(from)
             .filter(|known| known.language == LanguageKind::Rust)
         else {
-            return true;
+            return !self.imports.needs(to, from);
         };
         let root = !from.contains("::");
         let Some(source) = known.source.as_ref().filter(|_| !(root && item == "main")) else {
@@ -181,6 +193,15 @@ impl Asked {
         crossing.is_none_or(|package| {
             !source.item_leans(item, &words, self.macros(known)) && self.may_name(package, &words)
         })
+    }
+
+    /// Whether a Python package around the new place, and not around the old one, needs what would go below it: whoever
+    /// imports that would begin with those who need it.
+    fn needs_already(&self, from: &str, to: &str) -> bool {
+        let outer =
+            std::iter::successors(Some(to), |at| at.rsplit_once('.').map(|(above, _)| above));
+        let mut new = outer.take_while(|package| !is_within(from, package));
+        new.any(|package| self.imports.needs(package, from))
     }
 
     /// Whether what `from` has could give way to what `to` has.

@@ -1,5 +1,7 @@
 //! Parts of a module's name that are held against texts: `cls.__module__.split(".")[1] == "gpu"`.
 
+use crate::names::{is_word, last_word};
+
 /// Whether the part of the one name that is compared is a text that the same part of the other name is not. `method` takes
 /// the names apart, `argument` is what it is given, `rest` follows the call.
 pub(super) fn tells_apart(
@@ -25,6 +27,35 @@ pub(super) fn tells_apart(
             from != to && compared.iter().any(has)
         }
     }
+}
+
+/// Whether looking for a text among the parts of a name finds it in one of two names alone; none where that is not what is
+/// done: `"gpu" in cls.__module__.split(".")`. `before` ends with whose module it is. What is looked for and is no text
+/// there may come from outside, where nobody says the private parts of other people's names.
+pub(super) fn is_member_of_one(
+    before: &str,
+    (from, to): (&str, &str),
+    (argument, rest): (&str, &str),
+) -> Option<bool> {
+    let splits = matches!(argument.trim(), "'.'" | "\".\"");
+    let object = before.trim_end_matches(|c: char| is_word(c) || c == '.');
+    let asked = object.trim_end().strip_suffix(" in")?.trim_end();
+    let asked = asked.strip_suffix(" not").unwrap_or(asked).trim_end();
+    let word = last_word(asked);
+    let is_loop = asked.strip_suffix(word)?.ends_with("for ");
+    if !splits || rest.starts_with(['[', '.']) || is_loop {
+        return None;
+    }
+    let has = |name: &str, text: &str| name.split('.').any(|part| part == text);
+    if let Some(quote @ ('"' | '\'')) = asked.chars().last() {
+        let (_, text) = asked.get(..asked.len() - 1)?.rsplit_once(quote)?;
+        return Some(has(from, text) != has(to, text));
+    }
+    let of_one = |one: &str, other: &str| {
+        let mut parts = one.split('.').filter(|part| !has(other, part));
+        parts.any(|part| !part.starts_with('_'))
+    };
+    Some(of_one(from, to) || of_one(to, from))
 }
 
 /// A part of a name, an empty one where it has fewer; none where the call is not known.
@@ -56,6 +87,24 @@ fn part<'n>(name: &'n str, (method, argument): (&str, &str), index: i64) -> Opti
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_part_that_is_looked_for_decides() {
+        for (before, to, expected) in [
+            ("if 'old' in cls", "pkg.sub.old", Some(false)),
+            ("if 'old' not in cls", "pkg.new", Some(true)),
+            ("if 'sub' in a.b", "pkg.sub.old", Some(true)),
+            ("any(name in o", "pkg._sub.old", Some(false)),
+            ("any(name in o", "pkg.sub.old", Some(true)),
+            ("for name in o", "pkg._sub.old", None),
+            ("name = o", "pkg._sub.old", None),
+        ] {
+            let found = is_member_of_one(before, ("pkg.old", to), ("'.'", " for o in mro)"));
+            assert_eq!(found, expected, "{before} {to}");
+        }
+        let taken = is_member_of_one("'a' in o", ("pkg.old", "pkg.new"), ("'.'", "[0]"));
+        assert_eq!(taken, None);
+    }
 
     #[test]
     fn the_part_that_is_compared_decides() {

@@ -1,0 +1,5 @@
+import fcntl
+
+
+def lock(handle):
+    fcntl.flock(handle, fcntl.LOCK_EX)

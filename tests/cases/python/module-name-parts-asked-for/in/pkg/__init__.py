@@ -1,0 +1,1 @@
+from .which import might_be

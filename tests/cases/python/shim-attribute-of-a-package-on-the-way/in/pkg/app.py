@@ -1,0 +1,1 @@
+from pkg.kb.bindings.page import x

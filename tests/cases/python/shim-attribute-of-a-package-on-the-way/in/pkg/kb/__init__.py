@@ -1,0 +1,1 @@
+from .other import y
