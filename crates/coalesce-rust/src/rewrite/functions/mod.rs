@@ -129,7 +129,7 @@ fn in_two_stages(
     let after = between.graph(&graph.world);
     let second = stages::rewrite(&after, &left, between.tree());
     let mut plan = between.joined(plan, second);
-    let stands_in = StandIn {
+    let stands_in = MethodStandIn {
         full: &full,
         name: &stand_in,
         change,
@@ -421,13 +421,13 @@ fn joined(text: &str, mut edits: Vec<(ByteSpan, String)>) -> Vec<Edit> {
 }
 
 /// The function that stands in for a method.
-struct StandIn<'s> {
+struct MethodStandIn<'s> {
     full: &'s str,
     name: &'s str,
     change: &'s Change,
 }
 
-impl StandIn<'_> {
+impl MethodStandIn<'_> {
     /// Names the method again in a text.
     fn unmark(&self, text: &mut String) {
         if text.contains(self.name) {

@@ -51,6 +51,9 @@ use super::{
 };
 use crate::{RustGraph, resolve::FileId};
 
+/// What is edited in each file.
+type EditsByFile = BTreeMap<TreePath, Vec<Edit>>;
+
 /// Works the changes out. Of the modules named in `homes`, nothing stays: every `impl` in them goes
 /// along, also with what another definition takes the place of.
 pub(super) fn rewrite(
@@ -99,7 +102,7 @@ fn edits_in_place(
     structure: &Structure,
     scan: &mut Scan,
     plan: &mut LanguagePlan,
-) -> (BTreeMap<TreePath, Vec<Edit>>, BTreeSet<(FileId, ByteSpan)>) {
+) -> (EditsByFile, BTreeSet<(FileId, ByteSpan)>) {
     let mapping = set.mapping;
     plan.unproven.extend(unproven_items(set, scan));
     let more = replace::needs(set, scan);

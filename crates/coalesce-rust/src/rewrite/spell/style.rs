@@ -21,7 +21,7 @@ struct Style {
 
 impl Style {
     /// The path from one place of a crate to another, without its root; `None` where the author goes less far up.
-    fn from_here(&self, here: &Place, place: &Place) -> Option<Vec<String>> {
+    fn relative_path(&self, here: &Place, place: &Place) -> Option<Vec<String>> {
         let shared = here.shared(place);
         let up = here.path.len() - shared;
         let start: Vec<String> = match (up, self.own) {
@@ -55,12 +55,12 @@ impl Speller<'_> {
                 .or_else(|| self.through_dependency(here, place));
         }
         if let Some(first) = style.first {
-            return self.from_first(site, first, place);
+            return self.path_by_root(site, first, place);
         }
         if style.from_root {
             return (!place.path.is_empty()).then(|| place.path.clone());
         }
-        let path = style.from_here(here, place);
+        let path = style.relative_path(here, place);
         let path = path.filter(|path| {
             let first = path.first();
             !first.is_some_and(|first| self.is_taken(site, first, place))
@@ -69,7 +69,7 @@ impl Speller<'_> {
     }
 
     /// The path from a root: by the name that the site has for it, where that is the one after.
-    fn from_first(&self, site: &Site<'_>, first: String, place: &Place) -> Option<Vec<String>> {
+    fn path_by_root(&self, site: &Site<'_>, first: String, place: &Place) -> Option<Vec<String>> {
         let root = site.trace.steps.first().and_then(Found::module)?;
         let crosses = self.mapping.crosses(self.here(site));
         let known = matches!(first.as_str(), "crate" | "$crate")

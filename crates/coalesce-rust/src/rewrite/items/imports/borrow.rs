@@ -48,7 +48,7 @@ fn asks_for_import(borrows: &[Borrow]) -> bool {
     let differ = borrows.iter().any(|one| one.results != first.results);
     // A doc link alone asks for no import.
     let documents_alone = borrows.iter().all(|one| one.origin == Origin::DocLink);
-    !(several && differ) && !documents_alone
+    !(documents_alone || several && differ)
 }
 
 impl<'a> Settler<'_, 'a> {
