@@ -7,7 +7,7 @@ use std::{
 };
 
 use coalesce_model::{
-    ByteSpan, Edit, EditSet, FileMove, Finding, LanguagePlan, Overlay, Texts, TreePath,
+    ByteSpan, Edit, EditSet, FileMove, Finding, LanguagePlan, Overlay, Texts, TreePath, Unproven,
 };
 
 use super::{mapping::refusal, packages::difference};
@@ -27,15 +27,6 @@ impl<'a> Between<'a> {
     pub fn new(base: &'a dyn Texts, plan: &LanguagePlan) -> Result<Self, Finding> {
         let after: BTreeMap<&TreePath, &TreePath> =
             plan.moves.iter().map(|one| (&one.from, &one.to)).collect();
-        let gone: BTreeSet<&TreePath> = plan.deletes.iter().chain(after.keys().copied()).collect();
-        let mut paths: BTreeSet<TreePath> = base
-            .paths()
-            .iter()
-            .filter(|path| !gone.contains(path))
-            .cloned()
-            .collect();
-        paths.extend(after.values().map(|path| (*path).clone()));
-        paths.extend(plan.creates.iter().map(|file| file.path.clone()));
         let (mut changed, mut shifts) = (BTreeMap::new(), BTreeMap::new());
         for (path, edits) in &plan.edits {
             let now = after.get(path).copied().unwrap_or(path).clone();
@@ -49,6 +40,7 @@ impl<'a> Between<'a> {
         for file in &plan.creates {
             changed.insert(file.path.clone(), Arc::from(file.text.as_str()));
         }
+        let paths = paths_after(base, plan, &after);
         let before = after.iter();
         let before = before.map(|(from, to)| ((*to).clone(), (*from).clone()));
         Ok(Self {
@@ -66,24 +58,10 @@ impl<'a> Between<'a> {
     /// This tree, resolved; what did not change is not read again.
     pub fn graph(&self, world: &World) -> RustGraph {
         let language = Rust;
-        let mut files: Vec<(TreePath, Arc<Facts>)> = Vec::new();
-        for path in self
-            .tree
-            .paths()
-            .iter()
-            .filter(|path| language.claims(path))
-        {
-            let old = self.tree.path_before(path);
-            let known = world
-                .file_at(old)
-                .filter(|_| !self.tree.has_new_text(path))
-                .map(|file| &world[file]);
-            if let Some(known) = known {
-                files.push((path.clone(), Arc::clone(&known.facts)));
-            } else if let Some(text) = self.tree.text(path) {
-                files.push((path.clone(), Arc::new(language.facts(path, &text))));
-            }
-        }
+        let paths = self.tree.paths().iter();
+        let own = paths.filter(|path| language.claims(path));
+        let files = own.filter_map(|path| Some((path.clone(), self.facts(world, path)?)));
+        let files: Vec<(TreePath, Arc<Facts>)> = files.collect();
         language.resolve(
             &files,
             self.tree.paths(),
@@ -91,33 +69,20 @@ impl<'a> Between<'a> {
         )
     }
 
+    /// The facts of a file, read where its text is new.
+    fn facts(&self, world: &World, path: &TreePath) -> Option<Arc<Facts>> {
+        let known = world.file_at(self.tree.path_before(path));
+        if let Some(known) = known.filter(|_| !self.tree.has_new_text(path)) {
+            return Some(Arc::clone(&world[known].facts));
+        }
+        let text = self.tree.text(path)?;
+        Some(Arc::new(Rust.facts(path, &text)))
+    }
+
     /// Both plans as one against the tree as it is.
     pub fn joined(&self, mut first: LanguagePlan, second: LanguagePlan) -> LanguagePlan {
         for (path, edits) in second.edits {
-            let Some(text) = self.tree.text(&path) else {
-                continue;
-            };
-            let new = EditSet::from_edits(&text, edits).and_then(|set| set.apply(&text));
-            let new = match new {
-                Ok(new) => new,
-                Err(error) => {
-                    first.refusals.push(refusal(path, error.to_string()));
-                    continue;
-                }
-            };
-            if self.made.contains(&path) {
-                let made = first.creates.iter_mut().find(|file| file.path == path);
-                if let Some(made) = made {
-                    made.text = new;
-                }
-                continue;
-            }
-            let old = self.tree.path_before(&path);
-            let text = self.tree.base().text(old).unwrap_or_else(|| Arc::from(""));
-            match difference(&text, &new) {
-                Some(edit) => first.edits.insert(old.clone(), vec![edit]),
-                None => first.edits.remove(old),
-            };
+            self.edited(&mut first, path, edits);
         }
         for one in second.moves {
             self.moved(&mut first, &one);
@@ -136,18 +101,52 @@ impl<'a> Between<'a> {
             coalesce_model::NotRewritten { path, span, ..one }
         });
         first.not_rewritten.extend(left);
-        let unproven = second.unproven.into_iter().map(|one| {
+        self.add_findings(&mut first, (second.unproven, second.notes, second.refusals));
+        first
+    }
+
+    /// Adds edits of a file of this tree to a plan against the tree as it is.
+    fn edited(&self, first: &mut LanguagePlan, path: TreePath, edits: Vec<Edit>) {
+        let Some(text) = self.tree.text(&path) else {
+            return;
+        };
+        let new = EditSet::from_edits(&text, edits).and_then(|set| set.apply(&text));
+        let new = match new {
+            Ok(new) => new,
+            Err(error) => return first.refusals.push(refusal(path, error.to_string())),
+        };
+        if self.made.contains(&path) {
+            let made = first.creates.iter_mut().find(|file| file.path == path);
+            if let Some(made) = made {
+                made.text = new;
+            }
+            return;
+        }
+        let old = self.tree.path_before(&path);
+        let text = self.tree.base().text(old).unwrap_or_else(|| Arc::from(""));
+        match difference(&text, &new) {
+            Some(edit) => first.edits.insert(old.clone(), vec![edit]),
+            None => first.edits.remove(old),
+        };
+    }
+
+    /// Adds what is told of places of this tree.
+    fn add_findings(
+        &self,
+        first: &mut LanguagePlan,
+        (unproven, notes, refusals): (Vec<Unproven>, Vec<Finding>, Vec<Finding>),
+    ) {
+        let unproven = unproven.into_iter().map(|one| {
             let (path, span) = self.told_of(&one.path, one.span);
-            coalesce_model::Unproven { path, span, ..one }
+            Unproven { path, span, ..one }
         });
         first.unproven.extend(unproven);
         let told = |one: Finding| {
             let (path, span) = self.told_of(&one.path, one.span);
             Finding { path, span, ..one }
         };
-        first.notes.extend(second.notes.into_iter().map(told));
-        first.refusals.extend(second.refusals.into_iter().map(told));
-        first
+        first.notes.extend(notes.into_iter().map(told));
+        first.refusals.extend(refusals.into_iter().map(told));
     }
 
     /// A place of the tree between, or a file of it, in the tree as it is.
@@ -193,6 +192,20 @@ impl<'a> Between<'a> {
         let (start, end) = (shifts.before(span.start), shifts.before(span.end));
         (old, ByteSpan::new(start, end.max(start)))
     }
+}
+
+/// The files that a plan leaves; `after` says where those go that move.
+fn paths_after(
+    base: &dyn Texts,
+    plan: &LanguagePlan,
+    after: &BTreeMap<&TreePath, &TreePath>,
+) -> BTreeSet<TreePath> {
+    let gone: BTreeSet<&TreePath> = plan.deletes.iter().chain(after.keys().copied()).collect();
+    let old = base.paths().iter().filter(|path| !gone.contains(path));
+    let mut paths: BTreeSet<TreePath> = old.cloned().collect();
+    paths.extend(after.values().map(|path| (*path).clone()));
+    paths.extend(plan.creates.iter().map(|file| file.path.clone()));
+    paths
 }
 
 /// Where the bytes of a file were before its edits.

@@ -72,18 +72,20 @@ pub(super) fn mark(graph: &RustGraph, blocks: &[Change], texts: &dyn Texts) -> L
     let mut plan = LanguagePlan::default();
     let mut taken = BTreeMap::new();
     for (at, block) in blocks.iter().enumerate() {
-        match place(graph, block, texts) {
-            Ok((path, start)) => {
-                if let Some(other) = taken.insert((path.clone(), start), &block.from) {
-                    let message = format!("`{other}` and `{}` are one block", block.from);
-                    plan.refusals.push(refusal(path.clone(), message));
-                }
-                let text = format!("struct {};\n\n", stand_in(at));
-                let edits = plan.edits.entry(path).or_default();
-                edits.push(Edit::insert(start, text));
+        let (path, start) = match place(graph, block, texts) {
+            Ok(place) => place,
+            Err(finding) => {
+                plan.refusals.push(finding);
+                continue;
             }
-            Err(finding) => plan.refusals.push(finding),
+        };
+        if let Some(other) = taken.insert((path.clone(), start), &block.from) {
+            let message = format!("`{other}` and `{}` are one block", block.from);
+            plan.refusals.push(refusal(path.clone(), message));
         }
+        let text = format!("struct {};\n\n", stand_in(at));
+        let edits = plan.edits.entry(path).or_default();
+        edits.push(Edit::insert(start, text));
     }
     for edits in plan.edits.values_mut() {
         edits.sort_by_key(|edit| edit.span);
@@ -91,51 +93,60 @@ pub(super) fn mark(graph: &RustGraph, blocks: &[Change], texts: &dyn Texts) -> L
     plan
 }
 
+/// The block of a module that a name means.
+fn only_block(
+    world: &World,
+    module: ModuleId,
+    (home, name): (&str, &str),
+) -> Result<(FileId, ByteSpan), Finding> {
+    let found = named(world, module, name);
+    let (file, span) = match found.as_slice() {
+        [] => {
+            let message = format!("`{home}` has no block `{name}`");
+            return Err(refusal(TreePath::root(), message));
+        }
+        [one] => return Ok(*one),
+        [(file, span), ..] => (*file, *span),
+    };
+    let message = format!("`{home}` has {} blocks `{name}`", found.len());
+    let help = format!("say which by its number in the module: `{home}::{name}#1`");
+    let refused = refusal(world[file].path.clone(), message);
+    Err(refused.at(span).with_help(help))
+}
+
 /// Where a block begins, comments above it included; why it cannot move.
 fn place(graph: &RustGraph, block: &Change, texts: &dyn Texts) -> Result<(TreePath, u32), Finding> {
     let world = &graph.world;
-    let refused = |message: String| refusal(TreePath::root(), message);
+    let unknown = |message: String| refusal(TreePath::root(), message);
     let parts = block.from.rsplit_once("::").zip(block.to.rsplit_once("::"));
     let Some(((home, name), (target, new))) = parts else {
-        return Err(refused(format!("`{}` names no block", block.from)));
+        return Err(unknown(format!("`{}` names no block", block.from)));
     };
     let module = world.modules_named(home).first().copied();
-    let module = module.ok_or_else(|| refused(format!("there is no module `{home}`")))?;
-    let found = named(world, module, name);
-    let (file, span) = match found.as_slice() {
-        [] => return Err(refused(format!("`{home}` has no block `{name}`"))),
-        [one] => *one,
-        [(file, span), ..] => {
-            let message = format!("`{home}` has {} blocks `{name}`", found.len());
-            let help = format!("say which by its number in the module: `{home}::{name}#1`");
-            let path = world[*file].path.clone();
-            return Err(refusal(path, message).at(*span).with_help(help));
-        }
-    };
+    let module = module.ok_or_else(|| unknown(format!("there is no module `{home}`")))?;
+    let (file, span) = only_block(world, module, (home, name))?;
     let path = world[file].path.clone();
-    let refused = |message: String, help: Option<String>| {
-        Err(refusal(path.clone(), message).at(span).with_help(help))
-    };
+    let refused = |message: String| refusal(path.clone(), message).at(span);
     let header = name.split('#').next().unwrap_or(name);
     if new.split('#').next() != Some(header) {
         let help = format!("write `{target}::{header}`");
-        return refused(format!("`{name}` cannot become `{new}`"), Some(help));
+        return Err(refused(format!("`{name}` cannot become `{new}`")).with_help(help));
     }
     if block.shim.is_some() {
         let help = "leave `shim` out: nobody names a block".to_owned();
-        return refused(format!("no shim can stand for `{name}`"), Some(help));
+        return Err(refused(format!("no shim can stand for `{name}`")).with_help(help));
     }
     let krate = |name: &str| name.split("::").next().map(str::to_owned);
     if krate(home) != krate(target) {
-        let message = format!("`{name}` cannot leave its crate by itself");
-        let help = Some("move its type, or its trait".to_owned());
-        return refused(message, help).map_err(|error| error.coded(codes::FORBIDDEN_IN_TARGET));
+        let refused = refused(format!("`{name}` cannot leave its crate by itself"));
+        let help = "move its type, or its trait".to_owned();
+        return Err(refused.with_help(help).coded(codes::FORBIDDEN_IN_TARGET));
     }
     let text = texts.text(&path);
-    let Some(text) = text.filter(|_| world.facts(file).problem.is_none()) else {
-        return refused(format!("the file of `{name}` does not parse"), None);
-    };
-    Ok((path, lines::with_comments_above(&text, span).start))
+    let text = text.filter(|_| world.facts(file).problem.is_none());
+    let text = text.ok_or_else(|| refused(format!("the file of `{name}` does not parse")))?;
+    let start = lines::with_comments_above(&text, span).start;
+    Ok((path, start))
 }
 
 /// Whether a type of this name stands above a block while that moves.
@@ -151,19 +162,21 @@ pub(super) fn unmark(blocks: &[Change], plan: &mut LanguagePlan) {
     for file in &mut plan.creates {
         file.text = without(&file.text);
     }
-    let names: Vec<(String, String, &Change)> = changes(blocks)
-        .into_iter()
-        .zip(blocks)
-        .map(|(change, block)| (change.from, change.to, block))
-        .collect();
+    plan.rewrites.retain(|one| !one.to.contains(STAND_IN));
+    name_blocks(blocks, plan);
+}
+
+/// Names blocks again where the types that stand in for them are told.
+fn name_blocks(blocks: &[Change], plan: &mut LanguagePlan) {
+    let changes = changes(blocks);
     let named = |text: &mut String| {
         for at in stand_ins_in(text) {
-            if let Some((from, to, block)) = names.get(at) {
-                *text = text.replace(from, &block.from).replace(to, &block.to);
+            if let Some((change, block)) = changes.get(at).zip(blocks.get(at)) {
+                let said = text.replace(&change.from, &block.from);
+                *text = said.replace(&change.to, &block.to);
             }
         }
     };
-    plan.rewrites.retain(|one| !one.to.contains(STAND_IN));
     let findings = plan.refusals.iter_mut().chain(&mut plan.notes);
     for finding in findings {
         named(&mut finding.message);
@@ -193,16 +206,14 @@ fn without(text: &str) -> String {
     if !text.contains(STAND_IN) {
         return text.to_owned();
     }
+    let is_attribute = |line: &&str| line.trim_start().starts_with("#[");
     let mut kept: Vec<&str> = Vec::new();
     let mut empty = false;
     for line in text.split_inclusive('\n') {
         if line.contains(STAND_IN) {
-            while kept
-                .last()
-                .is_some_and(|last| last.trim_start().starts_with("#["))
-            {
-                kept.pop();
-            }
+            let attributes = kept.iter().rev().take_while(|line| is_attribute(line));
+            let left = kept.len() - attributes.count();
+            kept.truncate(left);
             empty = true;
         } else if empty && line.trim().is_empty() {
             empty = false;

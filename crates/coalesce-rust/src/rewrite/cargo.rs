@@ -69,6 +69,48 @@ struct Wish {
     conditions: BTreeSet<BTreeSet<String>>,
 }
 
+impl Wish {
+    fn by(user: &str) -> Self {
+        Self {
+            by: user.to_owned(),
+            because: BTreeSet::new(),
+            conditions: BTreeSet::new(),
+        }
+    }
+}
+
+impl Dependencies {
+    /// Writes what packages get into manifests, and what they have from others as those have it.
+    fn write(
+        &mut self,
+        writing: &mut manifests::Writing<'_, '_>,
+        wishes: &BTreeMap<Gets, Wish>,
+        taken: &BTreeMap<agree::TakenAlong, String>,
+    ) {
+        for (taken, by) in taken {
+            match writing.agree(taken, by) {
+                Ok(agreement) => {
+                    self.refusals.extend(agreement.refusals);
+                    self.unproven.extend(agreement.unproven);
+                }
+                Err((path, message)) => self.refusals.push(refusal(path, message)),
+            }
+        }
+        for (gets, wish) in wishes {
+            if let Err((path, message)) = writing.add(gets, wish) {
+                self.refusals.push(refusal(path, message));
+            }
+        }
+        // Lines that are new by now ask for what the code had of packages of the tree, too.
+        let is_whole = self.refusals.is_empty();
+        for (taken, by) in taken.iter().filter(|_| is_whole) {
+            if let Err((path, message)) = writing.agree(taken, by) {
+                self.refusals.push(refusal(path, message));
+            }
+        }
+    }
+}
+
 /// Works out what is missing, on top of the edits that manifests have already.
 pub(super) fn depend(
     mapping: &Mapping<'_>,
@@ -84,28 +126,7 @@ pub(super) fn depend(
         rewrites: Vec::new(),
         notes: Vec::new(),
     };
-    let taken = agree::taken(mapping, needs);
-    for (taken, by) in &taken {
-        match writing.agree(taken, by) {
-            Ok(agreement) => {
-                made.refusals.extend(agreement.refusals);
-                made.unproven.extend(agreement.unproven);
-            }
-            Err((path, message)) => made.refusals.push(refusal(path, message)),
-        }
-    }
-    for (gets, wish) in &wishes {
-        if let Err((path, message)) = writing.add(gets, wish) {
-            made.refusals.push(refusal(path, message));
-        }
-    }
-    // Lines that are new by now ask for what the code had of packages of the tree, too.
-    let is_whole = made.refusals.is_empty();
-    for (taken, by) in taken.iter().filter(|_| is_whole) {
-        if let Err((path, message)) = writing.agree(taken, by) {
-            made.refusals.push(refusal(path, message));
-        }
-    }
+    made.write(&mut writing, &wishes, &agree::taken(mapping, needs));
     made.unproven.extend(written::unproven(mapping, &wishes));
     made.edits = writing.book.close();
     made.notes = writing.notes;
@@ -130,49 +151,51 @@ fn placed(rewrites: Vec<Rewrite>, edits: &BTreeMap<TreePath, Vec<Edit>>) -> Vec<
     rewrites.into_iter().map(place).collect()
 }
 
+/// What the package of a place needs of a subject and does not have.
+fn what_is_missing(mapping: &Mapping<'_>, subject: Subject, user: &Place) -> Option<Gets> {
+    let world = mapping.world;
+    let krate = &world[user.krate];
+    let kind = kind_for(mapping, subject, user, krate.kind);
+    let package = mapping.package_after(krate.package);
+    let wanted = match subject {
+        Subject::Crate(of, _) => tree_package(mapping, (package, kind), of),
+        Subject::External(name, source, _) => {
+            let name = world.names.text(name).to_string();
+            outside_package(mapping, (package, kind), &name, source)
+        }
+        Subject::Module(_) | Subject::Item(_) => None,
+    };
+    Some(Gets {
+        package,
+        wanted: wanted?,
+        kind,
+    })
+}
+
 /// What packages need and do not have.
 fn wishes(
     mapping: &Mapping<'_>,
     needs: &Needs,
     refusals: &mut Vec<Finding>,
 ) -> BTreeMap<Gets, Wish> {
-    let world = mapping.world;
     let mut wishes: BTreeMap<Gets, Wish> = BTreeMap::new();
-    for (subject, users) in needs.dependencies() {
-        for user in users {
-            let krate = &world[user.krate];
-            let kind = kind_for(mapping, subject, user, krate.kind);
-            let package = mapping.package_after(krate.package);
-            let wanted = match subject {
-                Subject::Crate(of, _) => {
-                    refusals.extend(of_itself(mapping, user, of, needs));
-                    refusals.extend(of_program(mapping, user, of, needs));
-                    tree_package(mapping, (package, kind), of)
-                }
-                Subject::External(name, source, _) => {
-                    let name = world.names.text(name).to_string();
-                    outside_package(mapping, (package, kind), &name, source)
-                }
-                Subject::Module(_) | Subject::Item(_) => None,
-            };
-            let Some(wanted) = wanted else { continue };
-            let by = mapping.name_of(user);
-            let gets = Gets {
-                package,
-                wanted,
-                kind,
-            };
-            let wish = wishes.entry(gets).or_insert_with(|| Wish {
-                by: by.clone(),
-                because: BTreeSet::new(),
-                conditions: BTreeSet::new(),
-            });
-            wish.conditions.insert(conditions_at(mapping, user));
-            if let Subject::Crate(of, _) = subject {
-                let because = needs.because(of, user);
-                wish.because
-                    .extend(because.map(|one| (by.clone(), one.clone())));
-            }
+    let all = needs.dependencies();
+    let all = all.flat_map(|(subject, users)| users.iter().map(move |user| (subject, user)));
+    for (subject, user) in all {
+        if let Subject::Crate(of, _) = subject {
+            refusals.extend(of_itself(mapping, user, of, needs));
+            refusals.extend(of_program(mapping, user, of, needs));
+        }
+        let Some(gets) = what_is_missing(mapping, subject, user) else {
+            continue;
+        };
+        let by = mapping.name_of(user);
+        let wish = wishes.entry(gets).or_insert_with(|| Wish::by(&by));
+        wish.conditions.insert(conditions_at(mapping, user));
+        if let Subject::Crate(of, _) = subject {
+            let because = needs.because(of, user);
+            wish.because
+                .extend(because.map(|one| (by.clone(), one.clone())));
         }
     }
     // Tests see what the library has.
@@ -410,16 +433,13 @@ pub(super) fn is_macro_package(world: &World, texts: &dyn Texts, package: usize)
 }
 
 fn known_edges(world: &World) -> BTreeSet<(usize, usize)> {
-    let mut edges = BTreeSet::new();
-    for (at, package) in world.packages.iter().enumerate() {
-        for dependency in &package.dependencies {
-            let of = package_at(world, dependency.directory.as_ref());
-            if let (Some(of), DependencyKind::Normal | DependencyKind::Build) =
-                (of, dependency.kind)
-            {
-                edges.insert((at, of));
-            }
-        }
-    }
-    edges
+    let packages = world.packages.iter().enumerate();
+    let edges = packages.flat_map(|(at, package)| {
+        let own = package
+            .dependencies
+            .iter()
+            .filter(|one| matches!(one.kind, DependencyKind::Normal | DependencyKind::Build));
+        own.filter_map(move |one| Some((at, package_at(world, one.directory.as_ref())?)))
+    });
+    edges.collect()
 }

@@ -56,6 +56,23 @@ pub(super) fn refused(mapping: &Mapping<'_>, arrival: &Arrival<'_>) -> Option<St
             arrival.before
         ));
     }
+    let (condition, who) = needed_without(mapping, arrival, &there)?;
+    let condition = match is_macro(&condition) {
+        true => format!("what `{condition}` adds"),
+        false => format!("cfg({condition})"),
+    };
+    Some(format!(
+        "`{}` would only be there under {condition}, and {who}",
+        arrival.after
+    ))
+}
+
+/// A condition of the new place that somebody does not have who needs what arrives, and who that is.
+fn needed_without(
+    mapping: &Mapping<'_>,
+    arrival: &Arrival<'_>,
+    there: &BTreeSet<String>,
+) -> Option<(String, String)> {
     let world = mapping.world;
     let package = |krate: CrateId| Some(world[krate].package);
     let target = package(arrival.to.krate);
@@ -69,30 +86,20 @@ pub(super) fn refused(mapping: &Mapping<'_>, arrival: &Arrival<'_>) -> Option<St
         .filter(|condition| !features.implies(known, target, condition))
         .collect();
     let first = *new.first()?;
-    let (condition, who) = if arrival.has_shim {
-        (first, "its shim is there without".to_owned())
-    } else if arrival.has_impls {
-        (first, "its `impl`s count without".to_owned())
-    } else {
-        arrival.users.iter().find_map(|user| {
-            let own = conditions_at(mapping, user);
-            let known = (package(user.krate), &own);
-            let mut missing = new.iter();
-            let condition =
-                missing.find(|condition| !features.implies(known, target, condition))?;
-            let who = format!("`{}` uses it without", mapping.name_of(user));
-            Some((*condition, who))
-        })?
-    };
-    let condition = if is_macro(condition) {
-        format!("what `{condition}` adds")
-    } else {
-        format!("cfg({condition})")
-    };
-    Some(format!(
-        "`{}` would only be there under {condition}, and {who}",
-        arrival.after
-    ))
+    if arrival.has_shim {
+        return Some((first.clone(), "its shim is there without".to_owned()));
+    }
+    if arrival.has_impls {
+        return Some((first.clone(), "its `impl`s count without".to_owned()));
+    }
+    arrival.users.iter().find_map(|user| {
+        let own = conditions_at(mapping, user);
+        let known = (package(user.krate), &own);
+        let mut missing = new.iter();
+        let condition = missing.find(|condition| !features.implies(known, target, condition))?;
+        let who = format!("`{}` uses it without", mapping.name_of(user));
+        Some(((*condition).clone(), who))
+    })
 }
 
 /// Whether a condition is the name of a macro that may add one.
@@ -239,31 +246,32 @@ pub(super) fn undocumented(
     let mut found: BTreeMap<TreePath, Vec<Edit>> = BTreeMap::new();
     let mut asks = Asks::new(mapping);
     for module in shown {
-        let Some(parent) = mapping.after(*module).parent() else {
-            continue;
-        };
-        if !asks.at(&parent) {
+        let parent = mapping.after(*module).parent();
+        if !parent.is_some_and(|parent| asks.at(&parent)) {
             continue;
         }
         for (file, at) in mapping.world.declarations(*module) {
-            let (source, facts) = (&mapping.world[file], mapping.world.facts(file));
-            let one = facts.module(at);
-            let Some(text) = mapping.texts.text(&source.path) else {
-                continue;
-            };
-            let start = one.visibility.span.start;
-            let public = one.visibility.kind == VisibilityKind::Public;
-            let Some(indent) = lines::prefix(&text, start).filter(|_| !public) else {
-                continue;
-            };
-            let line = lines::line_break(&text);
-            let attribute = format!("{indent}#[allow(missing_docs)]{line}");
-            let at = lines::line_start(&text, start);
-            let edits = found.entry(source.path.clone()).or_default();
-            edits.push(Edit::insert(at, attribute));
+            if let Some(edit) = allow_no_docs(mapping, file, at) {
+                let path = mapping.world[file].path.clone();
+                found.entry(path).or_default().push(edit);
+            }
         }
     }
     found
+}
+
+/// Puts the attribute above a declaration that becomes public.
+fn allow_no_docs(mapping: &Mapping<'_>, file: FileId, at: u32) -> Option<Edit> {
+    let visibility = mapping.world.facts(file).module(at).visibility;
+    if visibility.kind == VisibilityKind::Public {
+        return None;
+    }
+    let text = mapping.texts.text(&mapping.world[file].path)?;
+    let start = visibility.span.start;
+    let indent = lines::prefix(&text, start)?;
+    let line = lines::line_break(&text);
+    let attribute = format!("{indent}#[allow(missing_docs)]{line}");
+    Some(Edit::insert(lines::line_start(&text, start), attribute))
 }
 
 /// Where docs are asked for, each module looked at once.

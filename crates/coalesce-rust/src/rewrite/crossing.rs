@@ -104,6 +104,24 @@ pub(super) fn of_items(set: &Set<'_>) -> Crossing {
     check(set.mapping, Some(set), pieces.collect())
 }
 
+/// The features of which a condition asks for each, and for nothing else.
+fn features_alone(condition: &str) -> Option<Vec<String>> {
+    let whole = ByteSpan::from_range(0..condition.len());
+    let plain = !condition.contains("not(") && !condition.contains("any(");
+    let features = plain.then(|| named_features(condition, whole))?;
+    Some(features.into_iter().map(|(name, _)| name).collect())
+}
+
+/// What a site leads to that goes to another crate.
+fn crossing_item<'s>(set: &'s Set<'_>, site: &Site<'_>) -> Option<&'s Moving<'s>> {
+    let mut steps = site.trace.steps.iter().flat_map(Found::all);
+    let moving = steps.find_map(|(res, _)| match res {
+        Res::Item(item) => Some(set.moving(set.of(item)?)),
+        _ => None,
+    });
+    moving.filter(|moving| crosses(set, moving))
+}
+
 fn check(mapping: &Mapping<'_>, set: Option<&Set<'_>>, pieces: Vec<Piece>) -> Crossing {
     let mut crossing = Check {
         mapping,
@@ -113,27 +131,22 @@ fn check(mapping: &Mapping<'_>, set: Option<&Set<'_>>, pieces: Vec<Piece>) -> Cr
     };
     let mut targets = BTreeSet::new();
     for piece in &pieces {
-        let to = mapping.world[piece.to].package;
-        let path = mapping.world[piece.file].path.clone();
-        if is_macro_package(mapping.world, mapping.texts, to) {
+        let pair = (mapping.krate(piece.from), piece.to);
+        let path = &mapping.world[piece.file].path;
+        if is_macro_package(
+            mapping.world,
+            mapping.texts,
+            mapping.world[piece.to].package,
+        ) {
             let message = "a library of procedural macros exports nothing else";
-            let refused = refusal(path, message).coded(codes::FORBIDDEN_IN_TARGET);
+            let refused = refusal(path.clone(), message).coded(codes::FORBIDDEN_IN_TARGET);
             crossing.found.refusals.push(refused);
             continue;
         }
-        let gate = Gate::new(mapping, (mapping.krate(piece.from), piece.to));
-        if !piece.whole {
-            if targets.insert((mapping.krate(piece.from), piece.to)) {
-                crossing.edition((mapping.krate(piece.from), piece.to), &path, &pieces);
-            }
-            crossing.features(&gate, piece);
-            crossing.conditions(piece);
-            crossing.words_of_editions(piece);
+        if !piece.whole && targets.insert(pair) {
+            crossing.edition(pair, path, &pieces);
         }
-        crossing.variables(&gate, piece);
-        crossing.floats(piece);
-        crossing.non_exhaustive(piece);
-        crossing.two_of_one(piece);
+        crossing.piece(piece);
     }
     crossing.orphans(&pieces);
     crossing.orphan_arguments(&pieces);
@@ -246,15 +259,7 @@ impl Check<'_> {
     /// before and after.
     fn is_named_in(&self, piece: &Piece, asked: &dyn Fn(CrateId, CrateId) -> bool) -> bool {
         let world = self.mapping.world;
-        let facts = world.facts(piece.file);
-        let mut own = BTreeSet::new();
-        for item in facts
-            .items
-            .iter()
-            .filter(|one| piece.span.contains(one.span))
-        {
-            own.extend(world.items_of(piece.from, facts.name(item.name.name)));
-        }
+        let own = self.items_of(piece);
         let mut found = false;
         for (file, source) in world.sources() {
             world.visit_file(source, &mut |_, site| {
@@ -275,6 +280,31 @@ impl Check<'_> {
         found
     }
 
+    /// The items that a piece defines.
+    fn items_of(&self, piece: &Piece) -> BTreeSet<ItemId> {
+        let world = self.mapping.world;
+        let facts = world.facts(piece.file);
+        let items = facts.items.iter();
+        let inside = items.filter(|one| piece.span.contains(one.span));
+        inside
+            .flat_map(|item| world.items_of(piece.from, facts.name(item.name.name)))
+            .collect()
+    }
+
+    /// Holds one piece against the crate that it goes to.
+    fn piece(&mut self, piece: &Piece) {
+        let gate = Gate::new(self.mapping, (self.mapping.krate(piece.from), piece.to));
+        if !piece.whole {
+            self.features(&gate, piece);
+            self.conditions(piece);
+            self.words_of_editions(piece);
+        }
+        self.variables(&gate, piece);
+        self.floats(piece);
+        self.non_exhaustive(piece);
+        self.two_of_one(piece);
+    }
+
     /// Features that it stands under or names, which the other package has, or has to get.
     fn features(&mut self, gate: &Gate, piece: &Piece) {
         let path = &self.mapping.world[piece.file].path;
@@ -287,23 +317,8 @@ impl Check<'_> {
         let inside = text.map(|text| named_features(&text, piece.span));
         let inside = inside.into_iter().flatten();
         for (feature, span) in around.chain(inside.map(|(name, span)| (name, Some(span)))) {
-            if gate.known.contains(&feature) {
-                if gate.own.contains(&feature) {
-                    let switch = Switch {
-                        from: gate.from,
-                        to: gate.to,
-                        feature,
-                    };
-                    *self.found.wishes.shared.entry(switch).or_default() |= span.is_some();
-                }
-                continue;
-            }
-            if gate.own.contains(&feature) {
-                self.found.wishes.features.insert(Switch {
-                    from: gate.from,
-                    to: gate.to,
-                    feature,
-                });
+            if gate.known.contains(&feature) || gate.own.contains(&feature) {
+                self.share_feature(gate, feature, span.is_some());
                 continue;
             }
             let message = format!("`{}` has no feature `{feature}`", gate.name);
@@ -311,6 +326,25 @@ impl Check<'_> {
             let refused = refusal(path.clone(), message).coded(codes::MISSING_CONDITION);
             let refused = refused.at(span).with_help(help);
             self.found.refusals.push(refused);
+        }
+    }
+
+    /// Asks for a feature of the old package in the other one; where that has it, both are one. `inside` says whether
+    /// the code itself names it.
+    fn share_feature(&mut self, gate: &Gate, feature: String, inside: bool) {
+        if !gate.own.contains(&feature) {
+            return;
+        }
+        let is_known = gate.known.contains(&feature);
+        let switch = Switch {
+            from: gate.from,
+            to: gate.to,
+            feature,
+        };
+        let wishes = &mut self.found.wishes;
+        match is_known {
+            true => *wishes.shared.entry(switch).or_default() |= inside,
+            false => _ = wishes.features.insert(switch),
         }
     }
 
@@ -329,22 +363,25 @@ impl Check<'_> {
     /// nothing of.
     fn conditions(&mut self, piece: &Piece) {
         let mapping = self.mapping;
-        for used in self.used(piece) {
-            for condition in conditions_of(mapping, used) {
-                if !self.told.insert((used, condition.clone()))
-                    || is_default(mapping, used, &condition)
-                    || self.wish(piece, used, &condition)
-                {
-                    continue;
-                }
-                let name = mapping.name_of(&mapping.after(used));
-                let message = format!(
-                    "`{name}`, which it uses, is only there under cfg({condition}) of its own crate"
-                );
-                let path = mapping.world[piece.file].path.clone();
-                let refused = refusal(path, message).coded(codes::MISSING_CONDITION);
-                self.found.refusals.push(refused);
+        let used = self.used(piece).into_iter();
+        let all = used.flat_map(|used| {
+            let conditions = conditions_of(mapping, used).into_iter();
+            conditions.map(move |condition| (used, condition))
+        });
+        for (used, condition) in all {
+            if !self.told.insert((used, condition.clone()))
+                || is_default(mapping, used, &condition)
+                || self.wish(piece, used, &condition)
+            {
+                continue;
             }
+            let name = mapping.name_of(&mapping.after(used));
+            let message = format!(
+                "`{name}`, which it uses, is only there under cfg({condition}) of its own crate"
+            );
+            let path = mapping.world[piece.file].path.clone();
+            let refused = refusal(path, message).coded(codes::MISSING_CONDITION);
+            self.found.refusals.push(refused);
         }
     }
 
@@ -380,33 +417,28 @@ impl Check<'_> {
     /// Whether that can be.
     fn wish(&mut self, piece: &Piece, used: ModuleId, condition: &str) -> bool {
         let mapping = self.mapping;
-        let all = |condition: &str| {
-            let whole = ByteSpan::from_range(0..condition.len());
-            let plain = !condition.contains("not(") && !condition.contains("any(");
-            plain.then(|| named_features(condition, whole))
-        };
-        let Some(wanted) = all(condition).filter(|wanted| !wanted.is_empty()) else {
+        let wanted = features_alone(condition);
+        let Some(wanted) = wanted.filter(|wanted| !wanted.is_empty()) else {
             return false;
         };
         let mut own = conditions_of(mapping, piece.from);
         own.extend(piece.conditions.iter().cloned());
-        let mut under = own.iter().filter_map(|own| all(own)).flatten();
-        let under = under.next().map(|(name, _)| name);
+        let mut under = own.iter().filter_map(|own| features_alone(own)).flatten();
+        let under = under.next();
         let (from, to) = packages_of(mapping, mapping.krate(piece.from), piece.to);
         let used = mapping.world[mapping.after(used).krate].package;
         // What the code leaves behind in its own package is not there without the feature.
         if used == from && under.is_none() {
             return false;
         }
-        for (feature, _) in wanted {
-            self.found.wishes.asks.insert(Ask {
-                from,
-                to,
-                used,
-                feature,
-                under: under.clone(),
-            });
-        }
+        let asks = wanted.into_iter().map(|feature| Ask {
+            from,
+            to,
+            used,
+            feature,
+            under: under.clone(),
+        });
+        self.found.wishes.asks.extend(asks);
         true
     }
 
@@ -433,26 +465,18 @@ impl Check<'_> {
             let calls = calls.filter(|call| call.item_position);
             let bodies: Vec<ByteSpan> = calls.map(|call| call.body).collect();
             world.visit_inside(source, &bodies, &mut |_, first, site| {
-                if set.chunk_at(file, first.start).is_some() {
-                    return;
+                let moving = crossing_item(set, &site);
+                if let Some(moving) = moving.filter(|_| set.chunk_at(file, first.start).is_none()) {
+                    let message = format!(
+                        "a macro may implement something for `{}` here, which only its own crate may",
+                        moving.change.from
+                    );
+                    let help = "write out what the macro makes, or move that along".to_owned();
+                    let refused = refusal(source.path.clone(), message)
+                        .coded(codes::FORBIDDEN_IN_TARGET)
+                        .at(first);
+                    self.found.refusals.push(refused.with_help(help));
                 }
-                let mut steps = site.trace.steps.iter().flat_map(Found::all);
-                let moving = steps.find_map(|(res, _)| match res {
-                    Res::Item(item) => Some(set.moving(set.of(item)?)),
-                    _ => None,
-                });
-                let Some(moving) = moving.filter(|moving| crosses(set, moving)) else {
-                    return;
-                };
-                let message = format!(
-                    "a macro may implement something for `{}` here, which only its own crate may",
-                    moving.change.from
-                );
-                let help = "write out what the macro makes, or move that along".to_owned();
-                let refused = refusal(source.path.clone(), message)
-                    .coded(codes::FORBIDDEN_IN_TARGET)
-                    .at(first);
-                self.found.refusals.push(refused.with_help(help));
             });
         }
     }

@@ -109,26 +109,28 @@ impl Teller<'_, '_> {
             self.new.iter().find(same)
         }));
         let causes = all.iter().flat_map(|edge| &edge.because);
-        let mut ways: BTreeSet<String> = causes
-            .map(|(by, because)| match because {
-                Because::Shim(name) => format!("leave no shim of `{name}`"),
-                Because::Names(name) if self.moves(name) => {
-                    format!("move what names `{name}` in `{by}` as well")
-                }
-                Because::Names(name) => {
-                    format!("move `{name}` as well, there or to a package that both can need")
-                }
-            })
+        let ways: BTreeSet<String> = causes
+            .map(|(by, because)| self.way_out(by, because))
             .collect();
         let more = ways.len().saturating_sub(SHOWN);
-        while ways.len() > SHOWN {
-            ways.pop_last();
-        }
-        let ways: Vec<String> = ways.into_iter().collect();
+        let ways: Vec<String> = ways.into_iter().take(SHOWN).collect();
         match (ways.is_empty(), more) {
             (true, _) => "move what both name to a package that both can need".to_owned(),
             (false, 0) => ways.join("; or "),
             (false, more) => format!("{}; or do the like for {more} more", ways.join("; or ")),
+        }
+    }
+
+    /// What would take one cause of an edge away.
+    fn way_out(&self, by: &str, because: &Because) -> String {
+        match because {
+            Because::Shim(name) => format!("leave no shim of `{name}`"),
+            Because::Names(name) if self.moves(name) => {
+                format!("move what names `{name}` in `{by}` as well")
+            }
+            Because::Names(name) => {
+                format!("move `{name}` as well, there or to a package that both can need")
+            }
         }
     }
 

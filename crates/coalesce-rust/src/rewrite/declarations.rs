@@ -93,41 +93,25 @@ impl<'a> Placing<'a> {
 
     fn one(&mut self, leaving: &Leaving) {
         let world = self.mapping.world;
-        let (source, facts) = (&world[leaving.file], world.facts(leaving.file));
+        let (path, facts) = (&world[leaving.file].path, world.facts(leaving.file));
         let declaration = facts.module(leaving.declaration);
-        let Some(text) = self.mapping.texts.text(&source.path) else {
-            self.refusals.push(refusal(
-                source.path.clone(),
-                "it would have to be edited and cannot be read".to_owned(),
-            ));
+        let Some(text) = self.mapping.texts.text(path) else {
+            let message = "it would have to be edited and cannot be read".to_owned();
+            self.refusals.push(refusal(path.clone(), message));
             return;
         };
-        let mut own = own_edits(
-            self.mapping,
-            self.structure,
-            leaving,
-            declaration,
-            self.needs,
-        );
+        let (mapping, structure, needs) = (self.mapping, self.structure, self.needs);
+        let mut own = own_edits(mapping, structure, leaving, declaration, needs);
         own.extend(self.inherited(leaving, declaration, &text));
-        self.note(leaving, declaration, &source.path);
-        let list = self.edits.entry(source.path.clone()).or_default();
-        list.extend(own);
+        self.note(leaving, declaration, path);
+        self.edits.entry(path.clone()).or_default().extend(own);
         let shim = self.shims.declarations.get(&leaving.module);
         // One that stays declares itself under its new name; its shim needs a declaration, too.
         if shim.is_none() && Structure::is_in_place(self.mapping, leaving.module) {
             return;
         }
-        // What has arrived in front of it stays.
-        let arrived = self.arrived.get(&source.path);
-        let front = ByteSpan::empty(declaration.span.start);
-        let is_front = |edit: &Edit| {
-            edit.span == front && arrived.is_some_and(|arrived| arrived.contains(edit))
-        };
-        let inside = |edit: &Edit| declaration.span.contains(edit.span) && !is_front(edit);
-        let (within, rest): (Vec<Edit>, Vec<Edit>) =
-            std::mem::take(list).into_iter().partition(inside);
-        *list = rest;
+        let within = self.take_edits(path, declaration.span);
+        let list = self.edits.entry(path.clone()).or_default();
         match shim {
             Some(attribute) => list.extend(shim_edits(facts, declaration, &text, attribute)),
             None => list.push(Edit::delete(lines::removal(&text, declaration.span))),
@@ -137,8 +121,22 @@ impl<'a> Placing<'a> {
         }
         match cut(&text, declaration.span, within) {
             Ok(moved) => self.arrive(leaving, declaration, &moved),
-            Err(message) => self.refusals.push(refusal(source.path.clone(), message)),
+            Err(message) => self.refusals.push(refusal(path.clone(), message)),
         }
+    }
+
+    /// Takes the edits inside of a declaration from those of its file: what has arrived in front of it stays.
+    fn take_edits(&mut self, path: &TreePath, span: ByteSpan) -> Vec<Edit> {
+        let arrived = self.arrived.get(path);
+        let front = ByteSpan::empty(span.start);
+        let is_front = |edit: &Edit| {
+            edit.span == front && arrived.is_some_and(|arrived| arrived.contains(edit))
+        };
+        let inside = |edit: &Edit| span.contains(edit.span) && !is_front(edit);
+        let list = self.edits.entry(path.clone()).or_default();
+        let (within, rest) = std::mem::take(list).into_iter().partition(inside);
+        *list = rest;
+        within
     }
 
     /// What the declaration has to say itself from now on.
@@ -199,13 +197,13 @@ impl<'a> Placing<'a> {
 
     /// Declares the root of a library that has become a module.
     fn settle(&mut self, arrival: &Arrival) {
-        let mut place = self.mapping.after(arrival.module);
+        let first = self.mapping.after(arrival.module);
+        let mut place = first.clone();
         let mut text = format!("{}pub mod {};", arrival.head, written(place.name()));
         while let Some(home) = place.parent() {
             if !self.structure.made.contains_key(&home) {
-                if place == self.mapping.after(arrival.module)
-                    || self.declared.insert(place.clone())
-                {
+                let is_new = place == first || self.declared.insert(place.clone());
+                if is_new {
                     self.insert_before_macros(&home, place.name(), &text);
                 }
                 return;
@@ -242,28 +240,15 @@ impl<'a> Placing<'a> {
         made: &Place,
         home: &Place,
     ) -> String {
-        let one = self
-            .structure
-            .leaving
-            .iter()
-            .filter(|other| self.mapping.after(other.module).is_within(made))
-            .count()
-            == 1;
-        let conditions: String = declaration
-            .cfg
-            .iter()
-            .filter(|_| one)
-            .map(|cfg| format!("#[cfg({cfg})]\n"))
-            .collect();
-        let mut inside = self
-            .structure
-            .leaving
-            .iter()
-            .filter(|other| self.mapping.after(other.module).is_within(made));
-        let visibility = if inside.any(|other| is_public(self.mapping, other.module)) {
-            "pub ".to_owned()
-        } else {
-            self.needs.seen_from(leaving.module, home)
+        let all = self.structure.leaving.iter();
+        let inside = all.filter(|other| self.mapping.after(other.module).is_within(made));
+        let inside: Vec<&Leaving> = inside.collect();
+        let conditions = declaration.cfg.iter().filter(|_| inside.len() == 1);
+        let conditions: String = conditions.map(|cfg| format!("#[cfg({cfg})]\n")).collect();
+        let mut inside = inside.into_iter();
+        let visibility = match inside.any(|other| is_public(self.mapping, other.module)) {
+            true => "pub ".to_owned(),
+            false => self.needs.seen_from(leaving.module, home),
         };
         format!("{conditions}{visibility}mod {};", written(made.name()))
     }
@@ -342,26 +327,7 @@ impl<'a> Placing<'a> {
     /// Where a declaration of that name goes in a scope: among the others by name, else before the
     /// first item.
     fn spot(&self, body: &Body, facts: &SourceFacts, name: &str, text: &str) -> Spot {
-        let (file, scope) = (body.file, body.scope);
-        let leaves = |at: usize| {
-            self.structure.leaving.iter().any(|leaving| {
-                leaving.file == file
-                    && leaving.declaration as usize == at
-                    && !Structure::is_in_place(self.mapping, leaving.module)
-            })
-        };
-        let others: Vec<&ModuleDeclaration> = facts
-            .modules
-            .iter()
-            .enumerate()
-            .filter(|(at, other)| {
-                other.scope == scope
-                    && other.origin == Origin::Code
-                    && !leaves(*at)
-                    && other.body.is_none()
-            })
-            .map(|(_, other)| other)
-            .collect();
+        let others = self.others_in(body, facts);
         let name_of = |other: &&ModuleDeclaration| facts.name(other.name.name).to_owned();
         let sorted = others.is_sorted_by_key(name_of);
         let macros = self.behind.get(&(body.module, body.file)).copied();
@@ -370,84 +336,71 @@ impl<'a> Placing<'a> {
             .iter()
             .find(|other| sorted && name_of(other).as_str() > name && other.span.start >= macros);
         let indent = |at: u32| lines::prefix(text, at).unwrap_or_default().to_owned();
-        let around = facts.scope(scope).span;
+        let around = facts.scope(body.scope).span;
         if let Some(next) = next {
-            return Spot::plain(
-                lines::start_within(text, next.span.start, around),
-                indent(next.span.start),
-            );
+            let start = next.span.start;
+            return Spot::plain(lines::start_within(text, start, around), indent(start));
         }
-        if let Some(last) = others.last().filter(|last| last.span.end >= macros) {
-            let at = lines::end_within(text, last.span.end, around);
-            let open = !text.get(..at as usize).unwrap_or_default().ends_with('\n');
-            let before = if open {
-                lines::line_break(text).to_owned()
-            } else {
-                String::new()
-            };
-            return Spot {
-                before,
-                ..Spot::plain(at, indent(last.span.start))
-            };
+        let Some(last) = others.last().filter(|last| last.span.end >= macros) else {
+            return Self::first_spot(facts, body.scope, text, macros);
+        };
+        let at = lines::end_within(text, last.span.end, around);
+        let open = !text.get(..at as usize).unwrap_or_default().ends_with('\n');
+        let before = if open { lines::line_break(text) } else { "" };
+        Spot {
+            before: before.to_owned(),
+            ..Spot::plain(at, indent(last.span.start))
         }
-        Self::first_spot(facts, scope, text, macros)
+    }
+
+    /// The declarations of files in a body that stay there.
+    fn others_in<'f>(&self, body: &Body, facts: &'f SourceFacts) -> Vec<&'f ModuleDeclaration> {
+        let leaves = |at: usize| {
+            self.structure.leaving.iter().any(|leaving| {
+                leaving.file == body.file
+                    && leaving.declaration as usize == at
+                    && !Structure::is_in_place(self.mapping, leaving.module)
+            })
+        };
+        let others = facts.modules.iter().enumerate().filter(|(at, other)| {
+            other.scope == body.scope
+                && other.origin == Origin::Code
+                && !leaves(*at)
+                && other.body.is_none()
+        });
+        others.map(|(_, other)| other).collect()
     }
 
     fn first_spot(facts: &SourceFacts, scope: ScopeId, text: &str, behind: u32) -> Spot {
         let line = lines::line_break(text);
-        let items = facts.items.iter().map(|found| (found.scope, found.span));
-        let starts = items
-            .chain(facts.uses.iter().map(|found| (found.scope, found.span)))
-            .chain(facts.impls.iter().map(|found| (found.scope, found.span)))
-            .chain(facts.modules.iter().map(|found| (found.scope, found.span)))
-            .chain(
-                facts
-                    .extern_crates
-                    .iter()
-                    .map(|found| (found.scope, found.span)),
-            )
-            .filter(|(within, span)| *within == scope && span.start >= behind)
-            .filter(|(_, span)| !facts.is_given_to_a_macro(*span))
-            .map(|(_, span)| span.start);
-        if let Some(first) = starts.min() {
-            let prefix = lines::prefix(text, first);
-            let at = if prefix.is_some() {
-                lines::line_start(text, first)
-            } else {
-                first
-            };
-            return Spot {
-                after: line.to_owned(),
-                ..Spot::plain(at, prefix.unwrap_or_default().to_owned())
-            };
+        let Some(first) = first_start(facts, scope, behind) else {
+            return Self::spot_at_end(facts, scope, text);
+        };
+        let prefix = lines::prefix(text, first);
+        let at = match prefix {
+            Some(_) => lines::line_start(text, first),
+            None => first,
+        };
+        Spot {
+            after: line.to_owned(),
+            ..Spot::plain(at, prefix.unwrap_or_default().to_owned())
         }
-        let end = facts.scope(scope).span.end;
+    }
+
+    /// The end of a scope.
+    fn spot_at_end(facts: &SourceFacts, scope: ScopeId, text: &str) -> Spot {
+        let line = lines::line_break(text);
         let inline = scope.0 != 0;
-        let at = if inline {
-            end.saturating_sub(1)
-        } else {
-            u32::try_from(text.len()).unwrap_or(0)
+        let (at, indent) = match inline {
+            true => (facts.scope(scope).span.end.saturating_sub(1), "    "),
+            false => (u32::try_from(text.len()).unwrap_or(0), ""),
         };
         let head = text.get(..at as usize).unwrap_or_default();
         let open = !head.is_empty() && !head.ends_with('\n');
         let blank = !inline && !head.trim().is_empty();
-        let mut before = String::new();
-        if open {
-            before.push_str(line);
-        }
-        if blank {
-            before.push_str(line);
-        }
         Spot {
-            before,
-            ..Spot::plain(
-                at,
-                if inline {
-                    "    ".to_owned()
-                } else {
-                    String::new()
-                },
-            )
+            before: line.repeat(usize::from(open) + usize::from(blank)),
+            ..Spot::plain(at, indent.to_owned())
         }
     }
 }
@@ -539,4 +492,19 @@ pub(super) fn joined(mut edits: Vec<Edit>) -> Vec<Edit> {
         }
     }
     result
+}
+
+/// Where the first thing of a scope begins that stands behind a byte.
+fn first_start(facts: &SourceFacts, scope: ScopeId, behind: u32) -> Option<u32> {
+    let items = facts.items.iter().map(|found| (found.scope, found.span));
+    let uses = facts.uses.iter().map(|found| (found.scope, found.span));
+    let impls = facts.impls.iter().map(|found| (found.scope, found.span));
+    let modules = facts.modules.iter().map(|found| (found.scope, found.span));
+    let crates = facts.extern_crates.iter();
+    let crates = crates.map(|found| (found.scope, found.span));
+    let all = items.chain(uses).chain(impls).chain(modules).chain(crates);
+    all.filter(|(within, span)| *within == scope && span.start >= behind)
+        .filter(|(_, span)| !facts.is_given_to_a_macro(*span))
+        .map(|(_, span)| span.start)
+        .min()
 }

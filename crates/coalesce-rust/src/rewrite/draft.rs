@@ -15,7 +15,7 @@ use super::{
     needs::Need,
     packages,
     place::Place,
-    spell::{Outcome, Respelling, written},
+    spell::{Outcome, Respelling, spelled},
     use_tree::{self, LeafChange},
 };
 use crate::{
@@ -69,8 +69,7 @@ impl FileWork {
             let more = self.besides.get(&at).into_iter().flatten();
             let more: Vec<String> = more.cloned().collect();
             if (first..last).any(|leaf| leaves.contains_key(&leaf)) || !more.is_empty() {
-                let edit = use_tree::edit(facts, text, declaration, &leaves, &more);
-                edits.extend(edit);
+                edits.extend(use_tree::edit(facts, text, declaration, &leaves, &more));
             }
         }
         links::follow((facts, path, text), &mut edits, told);
@@ -173,9 +172,9 @@ impl Draft<'_> {
     /// A path is imported besides what the declaration of a leaf imports.
     pub fn beside(&mut self, leaf: u32, path: &[String]) {
         let fact = self.facts.leaf(leaf);
-        let tree: Vec<String> = path.iter().map(|name| written(name)).collect();
+        let tree = spelled(path);
         let trees = self.work.besides.entry(fact.declaration).or_default();
-        trees.insert(tree.join("::"));
+        trees.insert(tree);
     }
 
     /// Spells segments of a site anew; an import that is `spent` goes instead.
@@ -188,17 +187,16 @@ impl Draft<'_> {
         self.tell(site, span, respelling);
         match site.site {
             UseSite::Leaf(leaf) => {
-                let change = if spent {
-                    Some(LeafChange::Drop)
-                } else {
-                    leaf_change(self.facts, leaf, respelling)
+                let change = match spent {
+                    true => Some(LeafChange::Drop),
+                    false => leaf_change(self.facts, leaf, respelling),
                 };
                 self.work.leaves.extend(change.map(|change| (leaf, change)));
             }
             UseSite::Path(_) => {
-                let names: Vec<String> = respelling.path.iter().map(|name| written(name)).collect();
                 let span = self.with_colons(site, respelling, span);
-                self.work.edits.push(Edit::replace(span, names.join("::")));
+                let edit = Edit::replace(span, spelled(&respelling.path));
+                self.work.edits.push(edit);
             }
             UseSite::ExternCrate(at) => {
                 let module = site.trace.steps.first().and_then(Found::module);
@@ -306,13 +304,7 @@ impl Draft<'_> {
     /// `pub(in path)` and `pub(super)` in code that is at `here` afterwards: what could be seen
     /// before, all of `reach`, is seen after.
     pub fn restrict(&mut self, site: &Site<'_>, reach: ModuleId, common: &Place, here: &Place) {
-        let wanted = common.visibility(here);
-        let inner = wanted
-            .trim_end()
-            .strip_prefix("pub(")
-            .and_then(|rest| rest.strip_suffix(')'))
-            .unwrap_or("self")
-            .to_owned();
+        let inner = inside_of_pub(&common.visibility(here)).to_owned();
         let mut span = span_of(site, 0, site.segments.len());
         let head = self.text.get(..span.start as usize).unwrap_or_default();
         if let Some(before) = head.trim_end().strip_suffix("in") {
@@ -335,6 +327,13 @@ impl Draft<'_> {
             safety: Safety::Safe,
         });
     }
+}
+
+/// What stands between the parentheses of a visibility; `self` for one that has none.
+fn inside_of_pub(visibility: &str) -> &str {
+    let inner = visibility.trim_end().strip_prefix("pub(");
+    let inner = inner.and_then(|rest| rest.strip_suffix(')'));
+    inner.unwrap_or("self")
 }
 
 /// Where a part of a file ends that starts with it.

@@ -66,12 +66,7 @@ pub(super) fn settle(
         if set.is_some_and(|set| set.of(item).is_some()) {
             continue;
         }
-        let mut spaces: BTreeMap<_, ExpandedCall> = BTreeMap::new();
-        for call in calls {
-            let chunk = work.chunk(call).map(|chunk| chunk.span);
-            spaces.entry((call.space, chunk)).or_insert(*call);
-        }
-        let calls: Vec<ExpandedCall> = spaces.into_values().collect();
+        let calls = work.calls_by_place(calls);
         for said in expansions.said_by(item) {
             work.said(item, said, &calls);
         }
@@ -102,6 +97,16 @@ struct Reading<'w> {
 }
 
 impl<'w> Bodies<'w, '_> {
+    /// Of calls those that read a body in one place alike, once.
+    fn calls_by_place(&self, calls: &BTreeSet<ExpandedCall>) -> Vec<ExpandedCall> {
+        let mut spaces: BTreeMap<_, ExpandedCall> = BTreeMap::new();
+        for call in calls {
+            let chunk = self.chunk(call).map(|chunk| chunk.span);
+            spaces.entry((call.space, chunk)).or_insert(*call);
+        }
+        spaces.into_values().collect()
+    }
+
     fn chunk(&self, call: &ExpandedCall) -> Option<&'w Chunk> {
         self.set?.chunk_at(call.file, call.at)
     }
@@ -115,27 +120,13 @@ impl<'w> Bodies<'w, '_> {
         }
         let chunk = self.chunk(call);
         let leaving = self.set.map(|set| Leaving { set, chunk });
-        let speller = Speller {
-            mapping: self.mapping,
-        };
+        let speller = self.mapping.speller();
         let walk = speller.walk(facts, &site, leaving, 0);
         let here = speller.place_of(&site, leaving);
-        let moves = |res: Res| match res {
-            Res::Module(module) => self.mapping.is_changed(module),
-            Res::Item(item) | Res::Variant(item, _) | Res::Member(item, _) => {
-                self.mapping.is_changed(world[item].module)
-                    || self.set.is_some_and(|set| set.of(item).is_some())
-            }
-            Res::External(_) => false,
-        };
+        let goes = |step: &Found| step.all().any(|(res, _)| self.goes(res));
         let concerns = chunk.is_some()
             || self.mapping.is_changed(world.module_of(call.space))
-            || site
-                .trace
-                .steps
-                .iter()
-                .flat_map(Found::all)
-                .any(|(res, _)| moves(res));
+            || site.trace.steps.iter().any(goes);
         Some(Reading {
             facts,
             site,
@@ -147,12 +138,21 @@ impl<'w> Bodies<'w, '_> {
         })
     }
 
+    /// Whether something goes elsewhere.
+    fn goes(&self, res: Res) -> bool {
+        match res {
+            Res::Module(module) => self.mapping.is_changed(module),
+            Res::Item(item) | Res::Variant(item, _) | Res::Member(item, _) => {
+                self.mapping.is_changed(self.mapping.world[item].module)
+                    || self.set.is_some_and(|set| set.of(item).is_some())
+            }
+            Res::External(_) => false,
+        }
+    }
+
     fn said(&mut self, item: ItemId, said: &Said, calls: &[ExpandedCall]) {
-        let world = self.mapping.world;
-        let mut readings: Vec<Reading<'w>> = calls
-            .iter()
-            .filter_map(|call| self.read(said, call))
-            .collect();
+        let readings = calls.iter().filter_map(|call| self.read(said, call));
+        let mut readings: Vec<Reading<'w>> = readings.collect();
         self.note_imports(&readings);
         if !readings.iter().any(|reading| reading.concerns) {
             return;
@@ -167,21 +167,24 @@ impl<'w> Bodies<'w, '_> {
         let breaks = readings
             .iter()
             .any(|one| one.concerns && one.walk.broken.is_some());
-        if respelled || (breaks && !absolute) {
-            let target = common_target(&readings);
-            let Some((end, target)) = target else { return };
-            if !respelled {
-                self.spell(item, said, &readings, (end, target));
-            }
-            for reading in &readings {
-                self.see(target, &reading.here);
-            }
-            return;
+        if !respelled && (!breaks || absolute) {
+            return self.keep(item, said, &mut readings);
         }
-        for reading in &mut readings {
-            if !reading.concerns {
-                continue;
-            }
+        let Some((end, target)) = common_target(&readings) else {
+            return;
+        };
+        if !respelled {
+            self.spell(item, said, &readings, (end, target));
+        }
+        for reading in &readings {
+            self.see(target, &reading.here);
+        }
+    }
+
+    /// Notes what a path of a body that stays as it is asks for where calls read it.
+    fn keep(&mut self, item: ItemId, said: &Said, readings: &mut [Reading<'w>]) {
+        let world = self.mapping.world;
+        for reading in readings.iter_mut().filter(|reading| reading.concerns) {
             self.made.needs.append(&mut reading.walk.needs);
             for named in &reading.walk.named {
                 self.made.users.insert((*named, reading.here.clone()));
@@ -216,17 +219,8 @@ impl<'w> Bodies<'w, '_> {
     /// Calls that go to another module and write `pub(super)`, or `pub(in …)`: who sees what they make is not followed.
     fn restricted(&mut self, item: ItemId, calls: &[ExpandedCall]) {
         let world = self.mapping.world;
-        let moves = |call: &&ExpandedCall| {
-            let module = world.module_of(call.space);
-            let before = world[module]
-                .parent
-                .map(|parent| self.mapping.after(parent));
-            let chunk = self.chunk(call);
-            let set = self.set.zip(chunk);
-            let here = set.map(|(set, chunk)| set.moving(chunk.moving).to.clone());
-            before != here.unwrap_or_else(|| self.mapping.after(module)).parent()
-        };
-        let moving: Vec<&ExpandedCall> = calls.iter().filter(moves).collect();
+        let moving = calls.iter().filter(|call| self.leaves_parent(call));
+        let moving: Vec<&ExpandedCall> = moving.collect();
         if moving.is_empty() || !self.restricts(item) {
             return;
         }
@@ -241,6 +235,17 @@ impl<'w> Bodies<'w, '_> {
             ),
         });
         self.made.unproven.extend(told);
+    }
+
+    /// Whether a call has another module around its own after.
+    fn leaves_parent(&self, call: &ExpandedCall) -> bool {
+        let world = self.mapping.world;
+        let module = world.module_of(call.space);
+        let before = world[module].parent;
+        let before = before.map(|parent| self.mapping.after(parent));
+        let set = self.set.zip(self.chunk(call));
+        let here = set.map(|(set, chunk)| set.moving(chunk.moving).to.clone());
+        before != here.unwrap_or_else(|| self.mapping.after(module)).parent()
     }
 
     /// Whether the body of a macro says `pub(super)` or `pub(in …)`.
@@ -312,8 +317,13 @@ impl<'w> Bodies<'w, '_> {
         let mut path = vec!["$crate".to_owned()];
         path.extend(home.path.iter().cloned());
         path.extend(name);
-        let file = world[said.file].path.clone();
-        let span = span_of(&first.site, 0, end + 1);
+        self.say((said.file, span_of(&first.site, 0, end + 1)), target, &path);
+    }
+
+    /// Spells a path of a body as one through `$crate`, and tells it.
+    fn say(&mut self, (file, span): (FileId, ByteSpan), target: Res, path: &[String]) {
+        let world = self.mapping.world;
+        let file = world[file].path.clone();
         self.made.rewrites.push(Rewrite {
             path: file.clone(),
             span,
@@ -325,7 +335,7 @@ impl<'w> Bodies<'w, '_> {
             safety: Safety::NeedsReview,
         });
         let edits = self.made.edits.entry(file).or_default();
-        let edit = Edit::replace(span, spelled(&path));
+        let edit = Edit::replace(span, spelled(path));
         if !edits.contains(&edit) {
             edits.push(edit);
         }

@@ -50,16 +50,7 @@ pub(super) fn rewrite(
         freed: BTreeSet::new(),
         used: BTreeSet::new(),
     };
-    world.visit_file(source, &mut |_, site| pass.site(&site));
-    pass.globs(file);
-    pass.spend();
-    for (leaf, idle) in idle.into_iter().flatten() {
-        let work = &mut pass.draft.work;
-        match idle {
-            Idle::Goes => _ = work.leaves.entry(*leaf).or_insert(LeafChange::Drop),
-            Idle::Narrows(edit) => work.edits.push(edit.clone()),
-        }
-    }
+    pass.read(idle);
     let following = Following {
         mapping,
         file,
@@ -85,6 +76,22 @@ impl<'p> Pass<'p> {
         self.draft.mapping
     }
 
+    /// Goes through the whole file; globs that are `idle` change.
+    fn read(&mut self, idle: Option<&BTreeMap<u32, Idle>>) {
+        let world = self.mapping().world;
+        let file = self.file;
+        world.visit_file(&world[file], &mut |_, site| self.site(&site));
+        self.globs(file);
+        self.spend();
+        let work = &mut self.draft.work;
+        for (leaf, idle) in idle.into_iter().flatten() {
+            match idle {
+                Idle::Goes => _ = work.leaves.entry(*leaf).or_insert(LeafChange::Drop),
+                Idle::Narrows(edit) => work.edits.push(edit.clone()),
+            }
+        }
+    }
+
     fn site(&mut self, site: &Site<'_>) {
         if site.origin == Origin::Visibility {
             self.visibility(site);
@@ -104,25 +111,27 @@ impl<'p> Pass<'p> {
         let respelling = self.as_read(site, respelling);
         self.note_imports(site, respelling.as_ref());
         let path = respelling.as_ref().map(|found| found.path.as_slice());
-        if self.draft.is_known(site, path) {
+        let known = self.draft.is_known(site, path);
+        if let Some(respelling) = respelling.filter(|_| !known) {
+            self.spell(site, &respelling);
+        }
+    }
+
+    /// Spells a site anew.
+    fn spell(&mut self, site: &Site<'_>, respelling: &Respelling) {
+        let UseSite::Leaf(leaf) = site.site else {
+            return self.draft.change(site, respelling, false);
+        };
+        if self.means_more(site, respelling) {
+            if self.is_used_as_module(leaf) {
+                self.draft.beside(leaf, &respelling.path);
+            }
             return;
         }
-        let Some(respelling) = respelling else { return };
-        match site.site {
-            UseSite::Leaf(leaf) if self.means_more(site, &respelling) => {
-                if self.is_used_as_module(leaf) {
-                    self.draft.beside(leaf, &respelling.path);
-                }
-            }
-            UseSite::Leaf(leaf) => {
-                let fact = self.draft.facts.leaf(leaf);
-                let at_home = self.is_at_home(fact, &respelling);
-                self.draft.change(site, &respelling, false);
-                if at_home {
-                    self.draft.work.at_home.insert(leaf);
-                }
-            }
-            _ => self.draft.change(site, &respelling, false),
+        let at_home = self.is_at_home(self.draft.facts.leaf(leaf), respelling);
+        self.draft.change(site, respelling, false);
+        if at_home {
+            self.draft.work.at_home.insert(leaf);
         }
     }
 
@@ -195,19 +204,17 @@ impl<'p> Pass<'p> {
         if leaves.is_empty() {
             return leaves;
         }
-        let (mut modules, mut others) = (BTreeSet::new(), BTreeSet::new());
-        for body in &world[self.file].bodies {
-            let space = world.space(world[*body].module);
-            for one in space.names.values().flatten() {
-                let Some((_, leaf)) = one.import.filter(|(of, _)| *of == self.file) else {
-                    continue;
-                };
-                match one.res {
-                    Res::Module(_) => modules.insert(leaf),
-                    _ => others.insert(leaf),
-                };
-            }
-        }
+        let bodies = world[self.file].bodies.iter();
+        let spaces = bodies.map(|body| world.space(world[*body].module));
+        let bindings = spaces.flat_map(|space| space.names.values().flatten());
+        let own = bindings.filter_map(|one| match one.import? {
+            (file, leaf) if file == self.file => Some((leaf, one.res)),
+            _ => None,
+        });
+        let (modules, others): (Vec<_>, Vec<_>) =
+            own.partition(|(_, res)| matches!(res, Res::Module(_)));
+        let modules: BTreeSet<u32> = modules.into_iter().map(|(leaf, _)| leaf).collect();
+        let others: BTreeSet<u32> = others.into_iter().map(|(leaf, _)| leaf).collect();
         leaves.retain(|leaf| modules.contains(leaf) && !others.contains(leaf));
         leaves
     }

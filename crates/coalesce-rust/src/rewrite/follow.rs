@@ -53,51 +53,45 @@ impl Following<'_> {
                 *alias = None;
             }
             let new = written(&new);
-            edits.extend(
-                spans
-                    .into_iter()
-                    .map(|span| Edit::replace(span, new.as_str())),
-            );
+            let spans = spans.into_iter();
+            edits.extend(spans.map(|span| Edit::replace(span, new.as_str())));
         }
     }
 
     /// The imports that keep their name by an alias which was not there, with the name that they would have.
     fn candidates(&self, leaves: &BTreeMap<u32, LeafChange>) -> Vec<(u32, String)> {
+        let mut named: BTreeMap<(ScopeId, &String), usize> = BTreeMap::new();
+        for (leaf, change) in leaves {
+            if let LeafChange::Path { path, .. } = change
+                && let Some(name) = path.last()
+            {
+                *named.entry((self.scope(*leaf), name)).or_default() += 1;
+            }
+        }
+        let found = leaves.iter().filter_map(|(leaf, change)| {
+            let LeafChange::Path { path, alias } = change else {
+                return None;
+            };
+            let (alias, new) = (alias.as_ref()?, path.last()?);
+            let once = named.get(&(self.scope(*leaf), new)) == Some(&1);
+            (once && self.may_lose(*leaf, alias, new)).then(|| (*leaf, new.clone()))
+        });
+        found.collect()
+    }
+
+    fn scope(&self, leaf: u32) -> ScopeId {
         let facts = self.facts();
-        let last = |change: &LeafChange| match change {
-            LeafChange::Path { path, .. } => path.last().cloned(),
-            LeafChange::Drop => None,
-        };
-        let scope = |leaf: u32| facts.declaration(facts.leaf(leaf).declaration).scope;
-        let mut named: BTreeMap<(ScopeId, String), usize> = BTreeMap::new();
-        for (leaf, change) in leaves {
-            if let Some(name) = last(change) {
-                *named.entry((scope(*leaf), name)).or_default() += 1;
-            }
-        }
-        let mut found = Vec::new();
-        for (leaf, change) in leaves {
-            let fact = facts.leaf(*leaf);
-            let LeafChange::Path {
-                alias: Some(alias), ..
-            } = change
-            else {
-                continue;
-            };
-            let Some(new) = last(change).filter(|new| new != alias) else {
-                continue;
-            };
-            let word = matches!(new.as_str(), "crate" | "self" | "super" | "Self");
-            let once = named.get(&(scope(*leaf), new.clone())) == Some(&1);
-            let private =
-                facts.declaration(fact.declaration).visibility.kind == VisibilityKind::Private;
-            let plain = fact.alias.is_none() && fact.kind != LeafKind::Glob;
-            let asked = !self.keeps_alias(alias, &new);
-            if private && plain && !word && asked && once {
-                found.push((*leaf, new));
-            }
-        }
-        found
+        facts.declaration_of(leaf).scope
+    }
+
+    /// Whether an import got an alias that nobody asked for, and that no other file can know.
+    fn may_lose(&self, leaf: u32, alias: &str, new: &str) -> bool {
+        let facts = self.facts();
+        let fact = facts.leaf(leaf);
+        let word = matches!(new, "crate" | "self" | "super" | "Self");
+        let plain = fact.alias.is_none() && fact.kind != LeafKind::Glob;
+        let private = facts.declaration_of(leaf).visibility.kind == VisibilityKind::Private;
+        new != alias && private && plain && !word && !self.keeps_alias(alias, new)
     }
 
     /// Where a file says what a glob brings by its old name, and can say the new one; `None` where it cannot.
@@ -223,11 +217,9 @@ impl Following<'_> {
         let own = world[self.file].bodies.iter();
         let own: Vec<_> = own.map(|body| world[body].module).collect();
         let below = world.sources().filter(|(file, source)| {
+            let mut modules = source.bodies.iter().map(|body| world[body].module);
             *file != self.file
-                && source.bodies.iter().any(|body| {
-                    let module = world[body].module;
-                    own.iter().any(|own| is_within(world, module, *own))
-                })
+                && modules.any(|module| own.iter().any(|own| is_within(world, module, *own)))
         });
         let (mut said, mut globs, mut through) = (false, false, false);
         for (file, source) in below {
@@ -237,12 +229,9 @@ impl Following<'_> {
             world.visit_file(source, &mut |facts, site| {
                 let mut steps = site.trace.steps.iter();
                 through |= steps.any(|step| step.import == Some((self.file, leaf)));
-                if let UseSite::Leaf(other) = site.site
-                    && facts.leaf(other).kind == LeafKind::Glob
-                {
-                    let target = site.trace.steps.last().and_then(Found::module);
-                    globs |= target.is_some_and(|target| own.contains(&target));
-                }
+                let is_glob = matches!(site.site, UseSite::Leaf(other) if facts.leaf(other).kind == LeafKind::Glob);
+                let target = site.trace.steps.last().and_then(Found::module);
+                globs |= is_glob && target.is_some_and(|target| own.contains(&target));
             });
         }
         through || (said && globs)

@@ -10,7 +10,7 @@ use super::{
     spell::written,
     use_tree::{self, LeafChange},
 };
-use crate::facts::{self, LeafKind, Segment, SourceFacts};
+use crate::facts::{self, LeafKind, Segment, SourceFacts, UseDeclaration};
 
 /// The references of a piece of code to what moves, and the edit of each.
 pub(super) fn rewrite(mapping: &Mapping<'_>, code: &str) -> Vec<(Rewrite, Edit)> {
@@ -27,29 +27,37 @@ pub(super) fn rewrite(mapping: &Mapping<'_>, code: &str) -> Vec<(Rewrite, Edit)>
         }
     }
     for declaration in &facts.uses {
-        let mut changes = BTreeMap::new();
-        let mut first = None;
-        for at in declaration.leaves.0..declaration.leaves.1 {
-            let leaf = facts.leaf(at);
-            let segments = facts.segments(leaf.segments);
-            let Some((from, to)) = renamed(mapping, &facts, segments) else {
-                continue;
-            };
-            let path: Vec<String> = to.split("::").map(str::to_owned).collect();
-            let alias = leaf.alias.map(|alias| facts.name(alias.name).to_owned());
-            let bound =
-                alias.or_else(|| segments.last().map(|last| facts.name(last.name).to_owned()));
-            let alias =
-                bound.filter(|bound| leaf.kind != LeafKind::Glob && Some(bound) != path.last());
-            changes.insert(at, LeafChange::Path { path, alias });
-            first.get_or_insert_with(|| rewrite_of(leaf.span, from, &to));
-        }
-        let Some(rewrite) = first else { continue };
-        for edit in use_tree::edit(&facts, code, declaration, &changes, &[]) {
-            found.push((rewrite.clone(), edit));
-        }
+        found.extend(rewrite_imports(mapping, (&facts, code), declaration));
     }
     found
+}
+
+/// The same of what one `use` declaration imports.
+fn rewrite_imports(
+    mapping: &Mapping<'_>,
+    (facts, code): (&SourceFacts, &str),
+    declaration: &UseDeclaration,
+) -> Vec<(Rewrite, Edit)> {
+    let mut changes = BTreeMap::new();
+    let mut first = None;
+    for at in declaration.leaves.0..declaration.leaves.1 {
+        let leaf = facts.leaf(at);
+        let segments = facts.segments(leaf.segments);
+        let Some((from, to)) = renamed(mapping, facts, segments) else {
+            continue;
+        };
+        let path: Vec<String> = to.split("::").map(str::to_owned).collect();
+        let bound = leaf.alias.or_else(|| segments.last().copied());
+        let bound = bound.map(|bound| facts.name(bound.name).to_owned());
+        let alias = bound.filter(|bound| leaf.kind != LeafKind::Glob && Some(bound) != path.last());
+        changes.insert(at, LeafChange::Path { path, alias });
+        first.get_or_insert_with(|| rewrite_of(leaf.span, from, &to));
+    }
+    let Some(rewrite) = first else {
+        return Vec::new();
+    };
+    let edits = use_tree::edit(facts, code, declaration, &changes, &[]).into_iter();
+    edits.map(|edit| (rewrite.clone(), edit)).collect()
 }
 
 fn renamed(

@@ -16,7 +16,7 @@ use super::{
     method_calls::{self, calls::Called},
     needs::{Need, Subject},
     place::Place,
-    spell::{Speller, written},
+    spell::{Speller, spelled},
     traits::{self, Demand},
 };
 use crate::{
@@ -42,6 +42,37 @@ struct Brought {
     names: BTreeMap<String, Binding>,
     /// Whether it goes on bringing something.
     kept: bool,
+    /// Of the names those of traits that method calls may need.
+    guessed: BTreeSet<String>,
+}
+
+impl Globs {
+    /// Imports what a glob brings no more to a place: whether there is such, and whether some of it is had otherwise.
+    fn import(
+        &mut self,
+        speller: &Speller<'_>,
+        (file, at): (FileId, u32),
+        (by, brought): (&Place, Brought),
+        needs: &mut Vec<Need>,
+    ) -> (bool, bool) {
+        let of = speller.mapping.world.facts(file).leaf(at).declaration;
+        let (mut gone, mut kept) = (false, false);
+        for (name, binding) in brought.names {
+            let Some(path) = import_of(speller, by, (&name, &binding), needs) else {
+                kept = true;
+                continue;
+            };
+            gone = true;
+            let list = self.besides.entry(of).or_default();
+            if !list.contains(&path) {
+                list.push(path);
+            }
+            if brought.guessed.contains(&name) {
+                self.guessed.push((at, name));
+            }
+        }
+        (gone, kept)
+    }
 }
 
 /// What a glob brings to a module, by name.
@@ -104,8 +135,7 @@ pub(super) fn may_bring_nothing((path, span): (TreePath, ByteSpan), name: String
 /// Works out what the globs of a file no longer bring.
 pub(super) fn globs(speller: &Speller<'_>, file: FileId, needs: &mut Vec<Need>) -> Globs {
     let mut found = Globs::default();
-    let world = speller.mapping.world;
-    let facts = world.facts(file);
+    let facts = speller.mapping.world.facts(file);
     let leaves = (0..).zip(&facts.leaves);
     let globs = leaves.filter(|(_, leaf)| leaf.kind == LeafKind::Glob);
     let targets: BTreeMap<u32, ModuleId> = globs
@@ -117,31 +147,14 @@ pub(super) fn globs(speller: &Speller<'_>, file: FileId, needs: &mut Vec<Need>) 
         let place = (file, at);
         let (mut gone, mut kept) = (false, false);
         for (load, brought) in &mut loads {
-            let Brought {
-                mut names,
-                kept: kept_here,
-            } = brought.remove(&at).unwrap_or_default();
-            let mut guessed = BTreeSet::new();
-            let brings = (&mut names, &mut guessed);
-            kept |= kept_here;
-            kept |= methods(speller, (*load, place, &called), target, brings);
+            let mut here = brought.remove(&at).unwrap_or_default();
+            kept |= here.kept;
+            kept |= methods(speller, (*load, place, &called), target, &mut here);
             let by = place_of(speller, *load, place);
-            let Some(by) = by else { continue };
-            for (name, binding) in names {
-                let Some(path) = import_of(speller, &by, (&name, &binding), needs) else {
-                    kept = true;
-                    continue;
-                };
-                gone = true;
-                if guessed.contains(&name) {
-                    found.guessed.push((at, name.clone()));
-                }
-                let of = facts.leaf(at).declaration;
-                let list = found.besides.entry(of).or_default();
-                if !list.contains(&path) {
-                    list.push(path);
-                }
-            }
+            let imported = by.map(|by| found.import(speller, place, (&by, here), needs));
+            let (goes, stays) = imported.unwrap_or_default();
+            gone |= goes;
+            kept |= stays;
         }
         if gone && !kept && is_alone(speller, place, target) {
             found.spent.push(at);
@@ -229,56 +242,60 @@ fn methods(
     speller: &Speller<'_>,
     (load, place, called): (usize, (FileId, u32), &CalledIn),
     target: ModuleId,
-    (names, guessed): (&mut BTreeMap<String, Binding>, &mut BTreeSet<String>),
+    brought: &mut Brought,
 ) -> bool {
     let world = speller.mapping.world;
     let Some((before, methods)) = called_by_name(speller, load, place, called) else {
         return true;
     };
     let here = speller.mapping.after(before);
-    let space = world.space(target);
     let usage = OnceCell::new();
     let looks_like_trait = |name: &str| {
         let usage = usage.get_or_init(|| traits::Usage::of(world, target, speller.mapping.texts));
         usage.looks_like_trait(name)
     };
+    let asked = traits::Asked {
+        world,
+        texts: speller.mapping.texts,
+        looks: &looks_like_trait,
+    };
     let followed = OnceCell::new();
     let mut kept = false;
+    for (name, binding) in bound_traits(world, target) {
+        let trait_of = (&*name, binding.res);
+        let is_new =
+            binding.reach.is_seen_from(world, before) && !brought.names.contains_key(&name);
+        if !is_new || !asked.is_needed(trait_of, &methods) {
+            continue;
+        }
+        if speller.sees(&here, binding.reach, target) {
+            kept = true;
+            continue;
+        }
+        let called = || called_in(speller, load, place).unwrap_or_else(|| (*methods).clone());
+        match asked.demand(trait_of, followed.get_or_init(called)) {
+            Demand::No => continue,
+            Demand::Perhaps => _ = brought.guessed.insert(name.clone()),
+            Demand::Yes => {}
+        }
+        brought.names.insert(name, *binding);
+    }
+    kept
+}
+
+/// What a module binds names to of which one may be a trait, by name: a module may have thousands of names, and
+/// thousands of globs of them below it.
+fn bound_traits(world: &World, module: ModuleId) -> Vec<(String, &Binding)> {
     let may_be_trait = |binding: &Binding| traits::may_be_trait(world, binding.res);
-    // A module may have thousands of names, and thousands of globs of them below it.
-    let bound = space.names.iter();
+    let bound = world.space(module).names.iter();
     let bound = bound.filter(|(_, bindings)| bindings.iter().any(may_be_trait));
     let mut bound: Vec<_> = bound.collect();
     bound.sort_by_key(|(sym, _)| **sym);
-    for (sym, bindings) in bound {
+    let each = bound.into_iter().flat_map(|(sym, bindings)| {
         let name = world.names.text(*sym).to_string();
-        for binding in bindings {
-            if !binding.reach.is_seen_from(world, before) || names.contains_key(&name) {
-                continue;
-            }
-            let trait_of = (&*name, binding.res);
-            let asked = traits::Asked {
-                world,
-                texts: speller.mapping.texts,
-                looks: &looks_like_trait,
-            };
-            if !asked.is_needed(trait_of, &methods) {
-                continue;
-            }
-            if speller.sees(&here, binding.reach, target) {
-                kept = true;
-                continue;
-            }
-            let called = || called_in(speller, load, place).unwrap_or_else(|| (*methods).clone());
-            match asked.demand(trait_of, followed.get_or_init(called)) {
-                Demand::No => continue,
-                Demand::Perhaps => _ = guessed.insert(name.clone()),
-                Demand::Yes => {}
-            }
-            names.insert(name.clone(), *binding);
-        }
-    }
-    kept
+        bindings.iter().map(move |one| (name.clone(), one))
+    });
+    each.collect()
 }
 
 /// The module that a glob stands in, and what its code calls as methods, by names alone.
@@ -329,27 +346,23 @@ pub(super) fn import_of(
     (name, binding): (&str, &Binding),
     needs: &mut Vec<Need>,
 ) -> Option<String> {
-    let subject = match (binding.import, binding.res) {
-        (Some(import), _) => {
-            let mut path = speller.absolute(import)?;
-            if binding.glob {
-                path.push(name.to_owned());
-            }
-            let krate = speller.krate_of(import)?;
-            let path = speller.said_in(path, krate, by, needs);
-            let tree: Vec<String> = path.iter().map(|part| written(part)).collect();
-            let tree = tree.join("::");
-            return Some(if path.last().map(String::as_str) == Some(name) {
-                tree
-            } else {
-                format!("{tree} as {name}")
-            });
-        }
+    if let Some(import) = binding.import {
+        let mut path = speller.absolute(import)?;
+        path.extend(binding.glob.then(|| name.to_owned()));
+        let krate = speller.krate_of(import)?;
+        let path = speller.said_in(path, krate, by, needs);
+        let tree = spelled(&path);
+        return Some(match path.last().map(String::as_str) == Some(name) {
+            true => tree,
+            false => format!("{tree} as {name}"),
+        });
+    }
+    let subject = match binding.res {
         // Macros are seen by where they stand.
-        (None, Res::Item(item)) if is_macro(speller.mapping.world, item) => return None,
-        (None, Res::Item(item)) => Subject::Item(item),
-        (None, Res::Module(module)) => Subject::Module(module),
-        (None, _) => return None,
+        Res::Item(item) if is_macro(speller.mapping.world, item) => return None,
+        Res::Item(item) => Subject::Item(item),
+        Res::Module(module) => Subject::Module(module),
+        _ => return None,
     };
     needs.push(Need::new(subject, by.clone()));
     None

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     facts::VisibilityKind,
-    resolve::{Binding, FileId, ModuleId, Res, SpaceKind, Sym},
+    resolve::{Binding, FileId, Found, ModuleId, Res, SpaceKind, Sym},
 };
 
 /// What becomes of globs that stay in their files.
@@ -77,20 +77,20 @@ fn globs_of_leaving(mapping: &Mapping<'_>) -> BTreeSet<Glob> {
     let world = mapping.world;
     let roots = mapping.roots.iter().flatten().map(|(root, _)| *root);
     let leaving: BTreeSet<ModuleId> = roots.filter(|root| leaves(mapping, *root)).collect();
-    let mut globs = BTreeSet::new();
-    for space in world
-        .spaces
-        .iter()
-        .filter(|space| space.kind == SpaceKind::Module)
-    {
-        let bindings = space.names.values().flatten();
-        let bindings = bindings.filter(
-            |one| matches!(one.res, Res::Module(module) if one.glob && leaving.contains(&module)),
-        );
-        let imports = bindings.filter_map(|one| one.import);
+    let is_leaving = |one: &&Binding| matches!(one.res, Res::Module(module) if one.glob && leaving.contains(&module));
+    let spaces = world.spaces.iter();
+    let modules = spaces.filter(|space| space.kind == SpaceKind::Module);
+    let globs = modules.flat_map(|space| {
+        let brought = space.names.values().flatten().filter(is_leaving);
         let here = space.module;
-        globs.extend(imports.map(|import| Glob { import, here }));
-    }
+        brought.filter_map(move |one| {
+            Some(Glob {
+                import: one.import?,
+                here,
+            })
+        })
+    });
+    let mut globs: BTreeSet<Glob> = globs.collect();
     globs.retain(|glob| {
         let module = world[glob.import.0].bodies.iter();
         let mut module = module.map(|body| world[body].module);
@@ -141,11 +141,7 @@ impl Rest {
         if is_public && all.any(|(name, one)| globs::is_public_binding(&speller, *name, one)) {
             return Self::Something;
         }
-        let is_needed = !rest.is_empty()
-            && (rest
-                .iter()
-                .any(|(_, one)| traits::may_be_trait(world, one.res))
-                || is_used(mapping, glob));
+        let is_needed = is_rest_needed(mapping, glob, &rest);
         let target = speller.glob_target(glob.import);
         let is_opaque = target.is_none_or(|target| world.space(target).opaque);
         match (is_needed, is_public) {
@@ -160,27 +156,36 @@ impl Rest {
 /// Whether a path goes through a glob to something that stays, in its module or by a glob of that.
 fn is_used(mapping: &Mapping<'_>, glob: Glob) -> bool {
     let world = mapping.world;
-    let speller = mapping.speller();
     let mut used = false;
     for load in 0..world.loads.len() {
         world.visit(load, &mut |facts, site| {
             for (step, segment) in site.trace.steps.iter().zip(site.segments) {
-                let stays = !step
-                    .all()
-                    .any(|(res, _)| matches!(res, Res::Module(module) if leaves(mapping, module)));
-                let Some(import) = step.import.filter(|_| stays && !used) else {
-                    continue;
-                };
-                let of_glob = |one: &Binding| one.import == Some(glob.import);
-                used = import == glob.import
-                    || (step.glob
-                        && speller.glob_target(import) == Some(glob.here)
-                        && world
-                            .bindings(glob.here, facts.name(segment.name))
-                            .iter()
-                            .any(of_glob));
+                used = used || serves_step(mapping, glob, step, facts.name(segment.name));
             }
         });
     }
     used
+}
+
+/// Whether a step of a path, by a name, goes through a glob to something that stays.
+fn serves_step(mapping: &Mapping<'_>, glob: Glob, step: &Found, name: &str) -> bool {
+    let world = mapping.world;
+    let mut led = step.all();
+    let goes = led.any(|(res, _)| matches!(res, Res::Module(module) if leaves(mapping, module)));
+    let Some(import) = step.import.filter(|_| !goes) else {
+        return false;
+    };
+    let mut bound = world.bindings(glob.here, name).iter();
+    import == glob.import
+        || (step.glob
+            && mapping.speller().glob_target(import) == Some(glob.here)
+            && bound.any(|one| one.import == Some(glob.import)))
+}
+
+/// Whether somebody needs what a glob brings and that stays.
+fn is_rest_needed(mapping: &Mapping<'_>, glob: Glob, rest: &[(Sym, &Binding)]) -> bool {
+    let mut all = rest.iter();
+    !rest.is_empty()
+        && (all.any(|(_, one)| traits::may_be_trait(mapping.world, one.res))
+            || is_used(mapping, glob))
 }

@@ -43,6 +43,24 @@ struct Users {
     links: bool,
 }
 
+impl Users {
+    /// Adds a path of code, or of a document.
+    fn add(&mut self, part: ModulePart, is_link: bool) {
+        match part {
+            ModulePart::Leaves => self.leave = true,
+            _ if is_link => self.links = true,
+            ModulePart::Stays => self.stay = true,
+            ModulePart::Tests => self.tests = true,
+        }
+    }
+
+    /// Adds the body of a macro; `leave` says whether all who call it leave.
+    fn add_body(&mut self, leave: bool) {
+        self.leave |= leave;
+        self.stay |= !leave;
+    }
+}
+
 /// Finds the imports that nothing goes through any more.
 pub(super) fn find(mapping: &Mapping<'_>) -> IdleImports {
     let mut found = IdleImports::default();
@@ -66,20 +84,23 @@ fn leaves(mapping: &Mapping<'_>, module: ModuleId, home: ModuleId) -> bool {
     mapping.is_replaced(module) || !mapping.after(module).is_within(&mapping.after(home))
 }
 
+/// Whether an import brings a name to its module alone.
+fn is_private_name(facts: &SourceFacts, leaf: u32) -> bool {
+    let declared = facts.declaration_of(leaf);
+    facts.leaf(leaf).kind != LeafKind::Glob
+        && declared.origin == Origin::Code
+        && declared.visibility.kind == VisibilityKind::Private
+        && facts.module_scope(declared.scope) == declared.scope
+}
+
 /// The modules that stay and that a module inside of them leaves.
 fn homes(mapping: &Mapping<'_>, roots: &[ModuleId]) -> BTreeSet<ModuleId> {
     let world = mapping.world;
-    let mut found = BTreeSet::new();
-    for root in roots {
-        let mut above = world[*root].parent;
-        while let Some(home) = above {
-            if !mapping.is_changed(home) && leaves(mapping, *root, home) {
-                found.insert(home);
-            }
-            above = world[home].parent;
-        }
-    }
-    found
+    let homes = roots.iter().flat_map(|root| {
+        let above = std::iter::successors(world[*root].parent, |home| world[*home].parent);
+        above.filter(|home| !mapping.is_changed(*home) && leaves(mapping, *root, *home))
+    });
+    homes.collect()
 }
 
 /// What becomes of code.
@@ -106,22 +127,17 @@ struct Imports<'m> {
 impl<'m> Imports<'m> {
     fn of(mapping: &'m Mapping<'m>, home: ModuleId) -> Self {
         let world = mapping.world;
+        let names = world.space(home).names.iter();
+        let all = names.flat_map(|(name, bindings)| bindings.iter().map(move |one| (*name, one)));
         let mut results: BTreeMap<ImportId, Vec<(String, Res)>> = BTreeMap::new();
-        for (name, bindings) in world.space(home).names.iter() {
-            for one in bindings.iter().filter(|one| !one.glob) {
-                if let Some(import) = one.import {
-                    let name = world.names.text(*name).to_string();
-                    results.entry(import).or_default().push((name, one.res));
-                }
+        for (name, one) in all.filter(|(_, one)| !one.glob) {
+            if let Some(import) = one.import {
+                let name = world.names.text(name).to_string();
+                results.entry(import).or_default().push((name, one.res));
             }
         }
         results.retain(|(file, leaf), all| {
-            let facts = world.facts(*file);
-            let declared = facts.declaration_of(*leaf);
-            facts.leaf(*leaf).kind != LeafKind::Glob
-                && declared.origin == Origin::Code
-                && declared.visibility.kind == VisibilityKind::Private
-                && facts.module_scope(declared.scope) == declared.scope
+            is_private_name(world.facts(*file), *leaf)
                 && all.iter().all(|(_, res)| !concerns(mapping, *res))
         });
         Self {
@@ -142,9 +158,8 @@ impl<'m> Imports<'m> {
             if users.stay {
                 continue;
             }
-            let may_be_trait = results
-                .iter()
-                .any(|(_, res)| traits::may_be_trait(self.mapping.world, *res));
+            let mut all = results.iter();
+            let may_be_trait = all.any(|(_, res)| traits::may_be_trait(self.mapping.world, *res));
             let demand = |part: ModulePart| match may_be_trait {
                 true => self.demand(results, part),
                 false => Demand::No,
@@ -191,16 +206,14 @@ impl<'m> Imports<'m> {
                 self.site(facts, &site, &mut found)
             });
             for (calls, sites) in world.said_in(file) {
-                let leave = calls
-                    .iter()
-                    .all(|call| self.part_of(world.module_of(call.space)) == ModulePart::Leaves);
-                for site in sites {
-                    let through = site.trace.steps.iter().filter_map(|step| step.import);
-                    for import in through.filter(|import| self.results.contains_key(import)) {
-                        let users = found.entry(import).or_default();
-                        users.leave |= leave;
-                        users.stay |= !leave;
-                    }
+                let mut calls = calls.iter().map(|call| world.module_of(call.space));
+                let leave = calls.all(|module| self.part_of(module) == ModulePart::Leaves);
+                let through = sites.flat_map(|site| {
+                    let imports = site.trace.steps.iter().filter_map(|step| step.import);
+                    imports.collect::<Vec<_>>()
+                });
+                for import in through.filter(|import| self.results.contains_key(import)) {
+                    found.entry(import).or_default().add_body(leave);
                 }
             }
         }
@@ -217,21 +230,13 @@ impl<'m> Imports<'m> {
                 step.glob && self.mapping.speller().glob_target(import) == Some(self.home);
             let imports: Vec<ImportId> = match by_glob {
                 true => self.named(facts.name(segment.name)).collect(),
-                false => self
-                    .results
-                    .contains_key(&import)
-                    .then_some(import)
-                    .into_iter()
-                    .collect(),
+                false => {
+                    let own = self.results.contains_key(&import);
+                    own.then_some(import).into_iter().collect()
+                }
             };
             for own in imports {
-                let users = found.entry(own).or_default();
-                match part {
-                    ModulePart::Leaves => users.leave = true,
-                    _ if is_link => users.links = true,
-                    ModulePart::Stays => users.stay = true,
-                    ModulePart::Tests => users.tests = true,
-                }
+                found.entry(own).or_default().add(part, is_link);
             }
         }
     }

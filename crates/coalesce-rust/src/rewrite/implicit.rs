@@ -41,14 +41,11 @@ pub(super) fn macros(relocation: &Relocation<'_>) -> Implicit {
     });
     let mut given: BTreeMap<CrateId, BTreeSet<String>> = BTreeMap::new();
     for piece in crossing {
-        let from = mapping.krate(piece.from);
-        let mut own = given
-            .entry(from)
-            .or_insert_with(|| giving(mapping.world, from))
-            .clone();
-        let there = given
-            .entry(piece.to.krate)
-            .or_insert_with(|| giving(mapping.world, piece.to.krate));
+        let mut of = |krate: CrateId| {
+            let own = given.entry(krate);
+            own.or_insert_with(|| giving(mapping.world, krate)).clone()
+        };
+        let (mut own, there) = (of(mapping.krate(piece.from)), of(piece.to.krate));
         own.retain(|name| !there.contains(name));
         if !own.is_empty() {
             found.piece(relocation, piece, &own);
@@ -57,10 +54,25 @@ pub(super) fn macros(relocation: &Relocation<'_>) -> Implicit {
     let left: BTreeSet<CrateId> = std::mem::take(&mut found.left);
     for krate in left {
         if !is_used(relocation, krate) {
-            found.spent(mapping.world, krate, relocation.mapping.texts);
+            found.spent(mapping.world, krate, mapping.texts);
         }
     }
     found
+}
+
+/// A name that several libraries may have brought.
+fn may_be_of_several(path: &TreePath, name: &str, libraries: &BTreeSet<String>) -> Finding {
+    let all: Vec<String> = libraries.iter().map(|name| format!("`{name}`")).collect();
+    let message = format!(
+        "`{name}` comes from the `#[macro_use] extern crate` of its old root, and {} may \
+         have it",
+        all.join(" or ")
+    );
+    let help = format!(
+        "import it first: `use {}::{name};`",
+        all.join("/").replace('`', "")
+    );
+    refusal(path.clone(), message).with_help(help)
 }
 
 /// Whether code that stays in a crate may still use a macro that its root gives it.
@@ -68,29 +80,20 @@ fn is_used(relocation: &Relocation<'_>, krate: CrateId) -> bool {
     let mapping = relocation.mapping;
     let world = mapping.world;
     let mut used = false;
-    for source in &world.files {
-        let Some(text) = relocation.mapping.texts.text(&source.path) else {
+    for (file, source) in world.sources() {
+        let Some(text) = mapping.texts.text(&source.path) else {
             continue;
         };
         world.visit_file(source, &mut |facts, site| {
-            let here = world.module_of(site.space);
-            let Some(first) = site
-                .segments
-                .first()
-                .filter(|_| mapping.krate(here) == krate)
-            else {
-                return;
-            };
-            let leaves = relocation.pieces.iter().any(|piece| {
-                world[piece.file].path == source.path
-                    && piece.span.start <= first.span.start
-                    && first.span.start < piece.span.end
+            let [only] = site.segments else { return };
+            let start = only.span.start;
+            let mut pieces = relocation.pieces.iter();
+            let leaves = pieces.any(|piece| {
+                piece.file == file && piece.span.start <= start && start < piece.span.end
             });
-            let alone = site.segments.len() == 1;
-            let name = facts.name(first.name);
-            used |= alone
-                && !leaves
-                && !PRELUDE.contains(name)
+            used |= !leaves
+                && mapping.krate(world.module_of(site.space)) == krate
+                && !PRELUDE.contains(facts.name(only.name))
                 && is_macro(facts, &site, &text)
                 && is_from_nowhere(&site);
         });
@@ -147,20 +150,8 @@ impl Implicit {
         }
         let mut libraries = given.iter();
         let (Some(library), None) = (libraries.next(), libraries.next()) else {
-            let all: Vec<String> = given.iter().map(|name| format!("`{name}`")).collect();
-            let message = format!(
-                "`{name}` comes from the `#[macro_use] extern crate` of its old root, and {} may \
-                 have it",
-                all.join(" or ")
-            );
-            self.refusals.push(
-                refusal(path.clone(), message)
-                    .at(segment.span)
-                    .with_help(format!(
-                        "import it first: `use {}::{name};`",
-                        all.join("/").replace('`', "")
-                    )),
-            );
+            let refused = may_be_of_several(path, name, given);
+            self.refusals.push(refused.at(segment.span));
             return;
         };
         if has_foreign_glob(relocation, piece, facts) {
@@ -176,7 +167,11 @@ impl Implicit {
         }
         self.left.insert(relocation.mapping.krate(piece.from));
         let said = self.say(relocation, piece, library);
-        let edit = Edit::insert(segment.span.start, format!("{said}::"));
+        self.add(path, Edit::insert(segment.span.start, format!("{said}::")));
+    }
+
+    /// Adds an edit, once.
+    fn add(&mut self, path: &TreePath, edit: Edit) {
         let edits = self.edits.entry(path.clone()).or_default();
         if !edits.contains(&edit) {
             edits.push(edit);

@@ -98,15 +98,14 @@ pub(super) fn prefers_mod_rs(world: &World, parent: ModuleId) -> bool {
 /// How many of these modules are `name/mod.rs`, and how many are `name.rs` with modules below.
 fn styles(world: &World, modules: impl Iterator<Item = ModuleId>) -> (usize, usize) {
     let (mut with, mut without) = (0, 0);
-    for node in modules.map(|module| &world[module]) {
-        for body in node.bodies.iter().map(|body| &world[body]) {
-            let path = Some(&world[body.file].path);
-            let declared = body.declared.is_some() && !is_inline(world, body);
-            match path.map(TreePath::file_name) {
-                Some("mod.rs") if declared => with += 1,
-                Some(_) if declared && !node.children.is_empty() => without += 1,
-                _ => {}
-            }
+    let nodes = modules.map(|module| &world[module]);
+    let bodies = nodes.flat_map(|node| node.bodies.iter().map(move |body| (node, &world[body])));
+    for (node, body) in bodies {
+        let declared = body.declared.is_some() && !is_inline(world, body);
+        match world[body.file].path.file_name() {
+            "mod.rs" if declared => with += 1,
+            _ if declared && !node.children.is_empty() => without += 1,
+            _ => {}
         }
     }
     (with, without)

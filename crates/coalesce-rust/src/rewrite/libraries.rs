@@ -46,12 +46,7 @@ impl Speller<'_> {
         }
         let mut ways = site.trace.steps.iter().filter_map(Found::module);
         let leaves = ways.any(|module| self.mapping.after(module).krate != here.krate);
-        let mut steps = site.trace.steps.iter().enumerate().rev();
-        let (at, res) = steps.find_map(|(at, step)| {
-            let mut all = step.all().map(|(res, _)| res);
-            let res = all.find(|res| matches!(res, Res::Item(_) | Res::Module(_)))?;
-            Some((at, res))
-        })?;
+        let (at, res) = last_known(site)?;
         let goal = match res {
             Res::Module(module) if self.mapping.after(module).krate == here.krate => {
                 Goal::Module(module)
@@ -133,48 +128,43 @@ impl Speller<'_> {
         here: &Place,
         needs: &mut Vec<Need>,
     ) -> Vec<String> {
-        let Some(first) = path.first_mut() else {
+        let Some(first) = path.first().cloned() else {
             return path;
         };
-        let crates = &self.world().crates;
-        let target = if first == "crate" {
-            Some(krate)
-        } else {
-            let externs = crates.get(krate.index()).map(|krate| &krate.externs);
-            let mut externs = externs.into_iter().flatten();
-            match externs.find(|(name, _)| name == first) {
-                Some((_, known)) => *known,
-                // A dependency that comes with the changes.
-                None => crates
-                    .iter()
-                    .position(|krate| krate.kind == TargetKind::Lib && krate.name == *first)
-                    .and_then(|at| u32::try_from(at).ok())
-                    .map(CrateId),
-            }
+        let Some(target) = self.crate_named(&first, krate) else {
+            needs.extend(self.outside(krate, &first, here));
+            let names: Vec<&str> = path.iter().map(String::as_str).collect();
+            let said = standard::said_in(self.mapping, (krate, here.krate), &names, false);
+            rename_first(&mut path, said);
+            return path;
         };
-        match target {
-            Some(target) if target == here.krate => "crate".clone_into(first),
-            Some(target) => {
-                *first = self.name_of_crate(here.krate, target);
-                let said = path.join("::");
-                needs.push(
-                    Need::new(Subject::Crate(target, Purpose::Code), here.clone())
-                        .because(Because::Names(said)),
-                );
-            }
-            None => {
-                needs.extend(self.outside(krate, first, here));
-                let names: Vec<&str> = path.iter().map(String::as_str).collect();
-                let said = standard::said_in(self.mapping, (krate, here.krate), &names, false);
-                if let (Some(said), Some(first)) = (said, path.first_mut()) {
-                    said.clone_into(first);
-                }
-            }
+        if target == here.krate {
+            rename_first(&mut path, Some("crate"));
+        } else {
+            rename_first(&mut path, Some(&self.name_of_crate(here.krate, target)));
+            let because = Because::Names(path.join("::"));
+            let need = Need::new(Subject::Crate(target, Purpose::Code), here.clone());
+            needs.push(need.because(because));
         }
-        if let Some(target) = target {
-            self.see_path(target, &path, here, needs);
-        }
+        self.see_path(target, &path, here, needs);
         path
+    }
+
+    /// The crate of the tree that a path of another one begins with.
+    fn crate_named(&self, first: &str, krate: CrateId) -> Option<CrateId> {
+        if first == "crate" {
+            return Some(krate);
+        }
+        let crates = &self.world().crates;
+        let externs = crates.get(krate.index()).map(|krate| &krate.externs);
+        let mut externs = externs.into_iter().flatten();
+        if let Some((_, known)) = externs.find(|(name, _)| name == first) {
+            return *known;
+        }
+        // A dependency that comes with the changes.
+        let mut all = crates.iter();
+        let at = all.position(|krate| krate.kind == TargetKind::Lib && krate.name == *first)?;
+        u32::try_from(at).ok().map(CrateId)
     }
 
     /// By the name that a crate has for the crate of a place.
@@ -182,5 +172,22 @@ impl Speller<'_> {
         let own = &self.world()[here.krate];
         // There, an `extern crate` would have to come first.
         (own.edition != Edition::E2015).then(|| self.rooted_in(here.krate, place))
+    }
+}
+
+/// The last step of a site that leads to an item or a module, and to which.
+pub(super) fn last_known(site: &Site<'_>) -> Option<(usize, Res)> {
+    let mut steps = site.trace.steps.iter().enumerate().rev();
+    steps.find_map(|(at, step)| {
+        let mut all = step.all().map(|(res, _)| res);
+        let res = all.find(|res| matches!(res, Res::Item(_) | Res::Module(_)))?;
+        Some((at, res))
+    })
+}
+
+/// Gives a path another first name, if there is one.
+fn rename_first(path: &mut [String], name: Option<&str>) {
+    if let Some((first, name)) = path.first_mut().zip(name) {
+        name.clone_into(first);
     }
 }

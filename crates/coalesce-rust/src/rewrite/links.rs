@@ -18,16 +18,7 @@ pub(super) fn follow(
     edits: &mut Vec<Edit>,
     told: &mut Told,
 ) {
-    let links: BTreeMap<u32, ByteSpan> = facts
-        .paths
-        .iter()
-        .filter(|path| path.origin == Origin::DocLink)
-        .filter_map(|path| {
-            let segments = facts.segments(path.segments);
-            let (first, last) = (segments.first()?, segments.last()?);
-            Some((first.span.start, first.span.cover(last.span)))
-        })
-        .collect();
+    let links = links_of(facts);
     let mut more = Vec::new();
     for edit in edits.iter_mut() {
         let link = links.range(..=edit.span.start).next_back();
@@ -45,6 +36,18 @@ pub(super) fn follow(
         }
     }
     edits.extend(more);
+}
+
+/// The links in documents, by where they begin.
+fn links_of(facts: &SourceFacts) -> BTreeMap<u32, ByteSpan> {
+    let paths = facts.paths.iter();
+    let links = paths.filter(|path| path.origin == Origin::DocLink);
+    let links = links.filter_map(|path| {
+        let segments = facts.segments(path.segments);
+        let (first, last) = (segments.first()?, segments.last()?);
+        Some((first.span.start, first.span.cover(last.span)))
+    });
+    links.collect()
 }
 
 /// What is read of a link that has a target of its own.
@@ -92,15 +95,8 @@ impl Shown {
         edit: &Edit,
         told: &mut Told,
     ) -> Option<Edit> {
-        let (old, shown) = (target.of(text)?, self.span.of(text)?);
-        let head = text.get(target.start as usize..edit.span.start as usize)?;
-        let tail = text.get(edit.span.end as usize..target.end as usize)?;
-        let new = format!("{head}{}{tail}", edit.text);
-        let new = moved_part(old, shown, &new)?;
-        // One word without backticks may be a word of the sentence.
-        if new == shown || !(self.ticks || shown.contains("::")) {
-            return None;
-        }
+        let shown = self.span.of(text)?;
+        let new = self.new_text(text, target, edit)?;
         if self.label {
             told.not_rewritten.push(NotRewritten {
                 path: path.clone(),
@@ -123,6 +119,18 @@ impl Shown {
         });
         Some(Edit::replace(self.span, new))
     }
+
+    /// What the text says where its target is edited.
+    fn new_text(&self, text: &str, target: ByteSpan, edit: &Edit) -> Option<String> {
+        let (old, shown) = (target.of(text)?, self.span.of(text)?);
+        let head = text.get(target.start as usize..edit.span.start as usize)?;
+        let tail = text.get(edit.span.end as usize..target.end as usize)?;
+        let new = format!("{head}{}{tail}", edit.text);
+        let new = moved_part(old, shown, &new)?;
+        // One word without backticks may be a word of the sentence.
+        let says_it = self.ticks || shown.contains("::");
+        (new != shown && says_it).then_some(new)
+    }
 }
 
 /// What a part of an old path is in the new one: counted from the end, for that is what stays.
@@ -139,16 +147,11 @@ fn moved_part(old: &str, part: &str, new: &str) -> Option<String> {
 fn with_target(text: &str, edit: &Edit) -> Option<Edit> {
     let before = text.get(..edit.span.start as usize)?;
     let after = text.get(edit.span.end as usize..)?;
-    let (ticks, open) = match before.strip_suffix('`') {
-        Some(before) => (true, before),
-        None => (false, before),
-    };
     let close = after.find(']')?;
     let inner = after.get(..close)?;
-    let rest = if ticks {
-        inner.strip_suffix('`')?
-    } else {
-        inner
+    let (open, rest) = match before.strip_suffix('`') {
+        Some(open) => (open, inner.strip_suffix('`')?),
+        None => (before, inner),
     };
     let behind = after.get(close + 1..)?;
     let alone = open.ends_with('[')

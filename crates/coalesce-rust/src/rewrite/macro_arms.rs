@@ -40,12 +40,7 @@ pub(super) fn arms(text: &str, span: ByteSpan) -> Option<Vec<Arm<'_>>> {
     let mut found = Vec::new();
     let mut at = 0;
     while tokens.get(at).is_some_and(|token| is_open(*token)) {
-        let taken = lexer::closing(&tokens, at)?;
-        let arrow = tokens.get(taken + 1..=taken + 2)?;
-        let leads = matches!(arrow, [a, b] if a.is(b'=') && b.is(b'>'));
-        let opens = taken + 3;
-        let leads = leads && tokens.get(opens).is_some_and(|token| is_open(*token));
-        let made = lexer::closing(&tokens, opens).filter(|_| leads)?;
+        let (taken, opens, made) = brackets_of_arm(&tokens, at)?;
         let mut names = BTreeMap::new();
         found.push(Arm {
             takes: words(text, tokens.get(at + 1..taken)?, &mut names, true),
@@ -59,6 +54,17 @@ pub(super) fn arms(text: &str, span: ByteSpan) -> Option<Vec<Arm<'_>>> {
     // What is left is the bracket that closes the definition.
     let closes = |token: &Token| matches!(token.kind, TokenKind::Close(_));
     tokens.get(at).is_none_or(closes).then_some(found)
+}
+
+/// Where the pattern of an arm ends that begins at a token, and where what it makes begins and ends.
+fn brackets_of_arm(tokens: &[Token], at: usize) -> Option<(usize, usize, usize)> {
+    let taken = lexer::closing(tokens, at)?;
+    let arrow = tokens.get(taken + 1..=taken + 2)?;
+    let leads = matches!(arrow, [a, b] if a.is(b'=') && b.is(b'>'));
+    let opens = taken + 3;
+    let leads = leads && tokens.get(opens).is_some_and(|token| is_open(*token));
+    let made = lexer::closing(tokens, opens).filter(|_| leads)?;
+    Some((taken, opens, made))
 }
 
 fn is_open(token: Token) -> bool {

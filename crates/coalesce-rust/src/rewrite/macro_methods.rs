@@ -211,14 +211,8 @@ fn read(world: &World, texts: &dyn Texts) -> MacroMethods {
     };
     for (_, source) in world.sources() {
         let text = texts.text(&source.path);
-        let Some(text) = text.filter(|text| text.contains("macro_rules")) else {
-            continue;
-        };
-        let tokens = lexer::tokens(&text, ByteSpan::from_range(0..text.len()));
-        for (at, token) in tokens.iter().enumerate() {
-            if token.is_ident() && token.span.of(&text) == Some("macro_rules") {
-                reader.definition(&text, tokens.get(at..).unwrap_or_default());
-            }
+        if let Some(text) = text.filter(|text| text.contains("macro_rules")) {
+            reader.file(&text);
         }
     }
     let mut found = reader.found;
@@ -268,6 +262,16 @@ impl<'b> BodyTokens<'b> {
 }
 
 impl Reader<'_> {
+    /// Reads the macros of a file.
+    fn file(&mut self, text: &str) {
+        let tokens = lexer::tokens(text, ByteSpan::from_range(0..text.len()));
+        for (at, token) in tokens.iter().enumerate() {
+            if token.is_ident() && token.span.of(text) == Some("macro_rules") {
+                self.definition(text, tokens.get(at..).unwrap_or_default());
+            }
+        }
+    }
+
     /// Reads `macro_rules! name { … }` from its first token on.
     fn definition(&mut self, text: &str, tokens: &[Token]) {
         let [_, bang, name, rest @ ..] = tokens else {

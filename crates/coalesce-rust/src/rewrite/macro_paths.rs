@@ -18,7 +18,7 @@ use super::{
     spell::written,
 };
 use crate::{
-    facts::{Item, ItemKind, Origin, VisibilityKind},
+    facts::{Item, ItemKind, Origin, ScopeId, SourceFacts, VisibilityKind},
     resolve::{FileId, ItemId, ModuleId, Res, SpaceKind, World},
 };
 
@@ -86,19 +86,14 @@ impl<'a> Paths<'a> {
             self.given.remove(&item);
             return None;
         }
-        let at = if exported {
-            Place::root(home.krate)
-        } else {
-            home
-        };
+        let root = exported.then(|| Place::root(home.krate));
+        let at = root.unwrap_or(home);
         let speller = self.mapping.speller();
         speller.chain(&at, here, &mut self.needs);
         if crosses {
             let named = format!("{}::{}", self.mapping.name_of(&at), node.name);
-            self.needs.push(
-                Need::new(Subject::Crate(at.krate, Purpose::Code), here.clone())
-                    .because(Because::Names(named)),
-            );
+            let need = Need::new(Subject::Crate(at.krate, Purpose::Code), here.clone());
+            self.needs.push(need.because(Because::Names(named)));
         }
         let mut path = speller.rooted_in(here.krate, &at);
         path.push(node.name.clone());
@@ -161,37 +156,13 @@ impl<'a> Paths<'a> {
         let world = self.mapping.world;
         for id in &world[user].bodies {
             let body = &world[id];
-            let facts = world.facts(body.file);
             let file = world[body.file].path.clone();
             let text = self.mapping.texts.text(&file)?;
-            let line = lines::line_break(&text);
-            let uses = facts.uses.iter().filter(|one| {
-                one.scope == body.scope
-                    && one.origin == Origin::Code
-                    && one.visibility.kind == VisibilityKind::Private
-                    && one.attributes.is_none()
-            });
-            let first = uses.map(|one| one.span.start).min();
+            let facts = world.facts(body.file);
+            let first = first_use(facts, body.scope);
             let at = first.unwrap_or(facts.scope(body.scope).items_start);
-            let indent = lines::prefix(&text, at);
             let edits = self.edits.entry(file).or_default();
-            let mut known = edits
-                .iter_mut()
-                .filter(|edit| edit.span == ByteSpan::empty(at));
-            if let Some(known) = known.find(|edit| edit.text.trim_start().starts_with("use ")) {
-                // Another macro is imported there already.
-                known.text = match indent {
-                    Some(indent) => format!("use {path};{line}{indent}{}", known.text),
-                    None => format!("{line}use {path};{}", known.text),
-                };
-                continue;
-            }
-            let import = match (indent, first) {
-                (Some(indent), Some(_)) => format!("use {path};{line}{indent}"),
-                (Some(indent), None) => format!("use {path};{line}{line}{indent}"),
-                (None, _) => format!("{line}use {path};{line}"),
-            };
-            edits.push(Edit::insert(at, import));
+            put_import(edits, &text, (at, first.is_some()), path);
         }
         Some(())
     }
@@ -226,4 +197,38 @@ fn calls_in_blocks(world: &World, file: FileId) -> Vec<(u32, ItemId)> {
     });
     calls.sort_unstable();
     calls
+}
+
+/// Where the first private import of a scope begins that others may stand beside.
+fn first_use(facts: &SourceFacts, scope: ScopeId) -> Option<u32> {
+    let uses = facts.uses.iter().filter(|one| {
+        one.scope == scope
+            && one.origin == Origin::Code
+            && one.visibility.kind == VisibilityKind::Private
+            && one.attributes.is_none()
+    });
+    uses.map(|one| one.span.start).min()
+}
+
+/// Puts an import at a place, before an import that is there or before items.
+fn put_import(edits: &mut Vec<Edit>, text: &str, (at, before_import): (u32, bool), path: &str) {
+    let line = lines::line_break(text);
+    let indent = lines::prefix(text, at);
+    let mut known = edits
+        .iter_mut()
+        .filter(|edit| edit.span == ByteSpan::empty(at));
+    if let Some(known) = known.find(|edit| edit.text.trim_start().starts_with("use ")) {
+        // Another macro is imported there already.
+        known.text = match indent {
+            Some(indent) => format!("use {path};{line}{indent}{}", known.text),
+            None => format!("{line}use {path};{}", known.text),
+        };
+        return;
+    }
+    let import = match (indent, before_import) {
+        (Some(indent), true) => format!("use {path};{line}{indent}"),
+        (Some(indent), false) => format!("use {path};{line}{line}{indent}"),
+        (None, _) => format!("{line}use {path};{line}"),
+    };
+    edits.push(Edit::insert(at, import));
 }

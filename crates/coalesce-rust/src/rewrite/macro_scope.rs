@@ -125,6 +125,16 @@ fn given(world: &World, module: ModuleId) -> Option<Anchor> {
     })
 }
 
+impl Arriving<'_> {
+    /// Notes that what arrives has to stand behind an anchor, and so does.
+    fn stand_behind(&mut self, anchor: Anchor) -> bool {
+        let key = (anchor.module, anchor.file);
+        let at = self.behind.entry(key).or_default();
+        *at = anchor.at.max(*at);
+        true
+    }
+}
+
 /// Whether the end of the module at a place lies behind an anchor.
 fn covers(
     mapping: &Mapping<'_>,
@@ -147,17 +157,13 @@ fn covers(
         .filter(|_| !arriving.as_ref().is_some_and(made))
         .filter(|module| arriving.is_none() || Structure::is_in_place(mapping, *module));
     let Some(declared) = declared else {
-        if let Some(arriving) = arriving {
-            let key = (anchor.module, anchor.file);
-            let at = arriving.behind.entry(key).or_default();
-            *at = anchor.at.max(*at);
-        }
-        return arriving.is_some();
+        return arriving
+            .as_mut()
+            .is_some_and(|arriving| arriving.stand_behind(anchor));
     };
     let world = mapping.world;
     world.declarations(declared).iter().any(|(file, index)| {
-        let facts = world.facts(*file);
-        let found = facts.module(*index);
-        *file == anchor.file && (found.span.start >= anchor.at)
+        let start = world.facts(*file).module(*index).span.start;
+        *file == anchor.file && start >= anchor.at
     })
 }

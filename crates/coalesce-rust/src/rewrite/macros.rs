@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     facts::{ItemKind, Namespaces, Origin},
-    resolve::{FileId, ItemId, ModuleId, Res, is_within, parts},
+    resolve::{FileId, ItemId, ModuleId, Res, Site, SourceFile, is_within, parts},
 };
 
 /// What macros ask of the places that modules move to.
@@ -41,42 +41,12 @@ pub(super) fn check(mapping: &Mapping<'_>, structure: &Structure) -> Macros {
         behind: BTreeMap::new(),
     });
     for file in &world.files {
-        let moves = file.bodies.iter().any(|body| {
-            let body = &world[body];
-            mapping.is_changed(body.module)
-        });
-        if !moves || structure.deletes.contains(&file.path) {
-            continue;
+        let mut modules = file.bodies.iter().map(|body| world[body].module);
+        let moves = modules.any(|module| mapping.is_changed(module));
+        if moves && !structure.deletes.contains(&file.path) {
+            let by = (&mut paths, &mut arriving);
+            found.refusals.extend(calls_out_of_scope(mapping, file, by));
         }
-        let mut told: BTreeSet<String> = BTreeSet::new();
-        world.visit_file(file, &mut |facts, site| {
-            let [segment] = site.segments else { return };
-            let (Some(step), user) = (site.trace.steps.first(), world.module_of(site.space)) else {
-                return;
-            };
-            if step.import.is_some() || !mapping.is_changed(user) {
-                return;
-            }
-            for (res, namespaces) in step.all() {
-                let Res::Item(item) = res else { continue };
-                let name = facts.name(segment.name);
-                let leaves = mapping.owner(world[item].module) != mapping.owner(user);
-                if leaves && namespaces.meets(Namespaces::MACRO) && is_redefined(world, item) {
-                    if told.insert(name.to_owned()) {
-                        found.refusals.push(redefined(&file.path, name));
-                    }
-                    continue;
-                }
-                if namespaces.meets(Namespaces::MACRO)
-                    && !is_in_scope(mapping, item, user, &mut arriving)
-                    && paths.give(item, user).is_none()
-                    && told.insert(name.to_owned())
-                {
-                    let refused = out_of_scope(mapping, &file.path, name, user);
-                    found.refusals.push(refused);
-                }
-            }
-        });
     }
     hand_out(mapping, structure, &mut paths, &mut found.refusals);
     found.refusals.extend(modules_put_together(mapping));
@@ -84,6 +54,47 @@ pub(super) fn check(mapping: &Mapping<'_>, structure: &Structure) -> Macros {
     found.edits = paths.edits;
     found.needs = paths.needs;
     found
+}
+
+/// Calls of a file in what moves whose macros are out of scope there and have no path: the first of each name.
+fn calls_out_of_scope(
+    mapping: &Mapping<'_>,
+    file: &SourceFile,
+    (paths, arriving): (&mut Paths<'_>, &mut Option<Arriving<'_>>),
+) -> Vec<Finding> {
+    let world = mapping.world;
+    let mut refusals = Vec::new();
+    let mut told: BTreeSet<String> = BTreeSet::new();
+    world.visit_file(file, &mut |facts, site| {
+        let [segment] = site.segments else { return };
+        let name = facts.name(segment.name);
+        let user = world.module_of(site.space);
+        for item in macros_by_place(&site).filter(|_| mapping.is_changed(user)) {
+            let leaves = mapping.owner(world[item].module) != mapping.owner(user);
+            let refused = if leaves && is_redefined(world, item) {
+                redefined(&file.path, name)
+            } else if is_in_scope(mapping, item, user, arriving) || paths.give(item, user).is_some()
+            {
+                continue;
+            } else {
+                out_of_scope(mapping, &file.path, name, user)
+            };
+            let is_new = told.insert(name.to_owned());
+            refusals.extend(is_new.then_some(refused));
+        }
+    });
+    refusals
+}
+
+/// The macros that a plain name means by where it stands.
+fn macros_by_place(site: &Site<'_>) -> impl Iterator<Item = ItemId> {
+    let step = site.trace.steps.first();
+    let step = step.filter(|step| step.import.is_none() && site.segments.len() == 1);
+    let led = step.into_iter().flat_map(|step| step.all());
+    led.filter_map(|(res, namespaces)| match res {
+        Res::Item(item) if namespaces.meets(Namespaces::MACRO) => Some(item),
+        _ => None,
+    })
 }
 
 /// Gives the macros of modules that leave, and that others saw by where they stood, to these by a path.
@@ -95,29 +106,14 @@ fn hand_out(
 ) {
     let world = mapping.world;
     for giving in &structure.giving {
-        let inside = |module: ModuleId| is_within(world, module, *giving);
         let mut all = true;
         for file in &world.files {
             world.visit_file(file, &mut |_, site| {
-                let ([_], user) = (site.segments, world.module_of(site.space)) else {
-                    return;
-                };
-                let step = site.trace.steps.first();
-                let Some(step) = step.filter(|step| step.import.is_none() && !inside(user)) else {
-                    return;
-                };
-                for (res, namespaces) in step.all() {
-                    let Res::Item(item) = res else { continue };
-                    let node = &world[item];
-                    let given = node.kind == ItemKind::Macro
-                        && !node.local
-                        && namespaces.meets(Namespaces::MACRO)
-                        && inside(node.module);
-                    if given && !matches!(site.origin, Origin::DocLink | Origin::DocCode) {
-                        // Who calls the macro around it is not known here.
-                        let is_body = site.origin == Origin::MacroBody;
-                        all &= !is_body && paths.give(item, user).is_some();
-                    }
+                let user = world.module_of(site.space);
+                for item in given_to(mapping, *giving, &site) {
+                    // Who calls the macro around it is not known here.
+                    let is_body = site.origin == Origin::MacroBody;
+                    all &= !is_body && paths.give(item, user).is_some();
                 }
             });
         }
@@ -126,6 +122,21 @@ fn hand_out(
             refusals.push(refusal(mapping.file_of(*giving), gives_macros(name)));
         }
     }
+}
+
+/// The macros of a module that code outside of it calls by where they stand.
+fn given_to(mapping: &Mapping<'_>, giving: ModuleId, site: &Site<'_>) -> Vec<ItemId> {
+    let world = mapping.world;
+    let inside = |module: ModuleId| is_within(world, module, giving);
+    let is_document = matches!(site.origin, Origin::DocLink | Origin::DocCode);
+    if is_document || inside(world.module_of(site.space)) {
+        return Vec::new();
+    }
+    let given = macros_by_place(site).filter(|item| {
+        let node = &world[*item];
+        node.kind == ItemKind::Macro && !node.local && inside(node.module)
+    });
+    given.collect()
 }
 
 /// Calls of macros that put together a path to a module that leaves from parts that nobody sees in one place.

@@ -3,12 +3,13 @@
 //!
 //! What a macro makes is no item of the world: it goes by the words of its body and of its calls.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, ops::Range};
 
 use coalesce_model::{ByteSpan, Unproven, UnprovenKind};
 
 use super::relocation::{Piece, Relocation};
 use crate::{
+    facts::SourceFacts,
     lexer::{self, Token, TokenKind},
     resolve::{FileId, ItemId, ModuleId, is_within},
 };
@@ -52,14 +53,8 @@ pub(super) fn out_of_sight(relocation: &Relocation<'_>) -> Vec<Unproven> {
             continue;
         };
         let tokens = lexer::tokens(&text, piece.span);
-        for one in &made {
-            let leaves = |home: &&ModuleId| {
-                is_within(world, piece.from, **home) && !piece.to.is_within(&mapping.after(**home))
-            };
-            if one.homes.iter().any(|home| leaves(&home)) {
-                found.extend(one.read_in(relocation, piece, (&text, &tokens)));
-            }
-        }
+        let left = made.iter().filter(|one| one.is_left_by(relocation, piece));
+        found.extend(left.filter_map(|one| one.read_in(relocation, piece, (&text, &tokens))));
     }
     found.into_iter().collect()
 }
@@ -75,30 +70,14 @@ impl Made {
         let (file, at) = *world[item].definitions.first()?;
         let text = relocation.mapping.texts.text(&world[file].path)?;
         let tokens = lexer::tokens(&text, world.facts(file).item(at).span);
-        let word = |at: usize| tokens.get(at).and_then(|token| token.span.of(&text));
-        let mut types = BTreeSet::new();
-        let mut private = Private::default();
-        let mut is_named_by_calls = false;
-        // What a trait and its `impl`s have is seen as the trait is.
-        let mut of_trait = 0;
-        for (at, token) in tokens.iter().enumerate() {
-            match token.span.of(&text) {
-                Some("trait" | "impl") => {
-                    of_trait = of_trait.max(end_of_trait(&text, &tokens, at).unwrap_or_default());
-                }
-                Some("struct" | "union" | "enum") => {
-                    types.extend(word(at + 1).map(str::to_owned));
-                    is_named_by_calls |= private.fields(&text, &tokens, at);
-                }
-                Some("fn") if at >= of_trait && !is_shown(&text, &tokens, at) => match word(at + 1)
-                {
-                    Some("$") => is_named_by_calls = true,
-                    name => private.names.extend(name.map(str::to_owned)),
-                },
-                _ => {}
-            }
-        }
-        if types.is_empty() {
+        let mut made = Self {
+            name: world[item].name.clone(),
+            homes,
+            types: BTreeSet::new(),
+            private: Private::default(),
+        };
+        let is_named_by_calls = made.read_definition(&text, &tokens);
+        if made.types.is_empty() {
             return None;
         }
         let words = files.iter().flat_map(|file| {
@@ -107,14 +86,45 @@ impl Made {
         });
         let words: BTreeSet<String> = words.map(str::to_owned).collect();
         if is_named_by_calls {
-            private.names.extend(words.iter().cloned());
+            made.private.names.extend(words.iter().cloned());
         }
-        types.extend(words);
-        Some(Self {
-            name: world[item].name.clone(),
-            homes,
-            types,
-            private,
+        made.types.extend(words);
+        Some(made)
+    }
+
+    /// Notes the types and the private members that a definition makes; whether calls name some of these.
+    fn read_definition(&mut self, text: &str, tokens: &[Token]) -> bool {
+        let word = |at: usize| tokens.get(at).and_then(|token| token.span.of(text));
+        let mut is_named_by_calls = false;
+        // What a trait and its `impl`s have is seen as the trait is.
+        let mut of_trait = 0;
+        for at in 0..tokens.len() {
+            match word(at) {
+                Some("trait" | "impl") => {
+                    of_trait = of_trait.max(end_of_trait(text, tokens, at).unwrap_or_default());
+                }
+                Some("struct" | "union" | "enum") => {
+                    self.types.extend(word(at + 1).map(str::to_owned));
+                    is_named_by_calls |= self.private.fields(text, tokens, at);
+                }
+                Some("fn") if at >= of_trait && !is_shown(text, tokens, at) => {
+                    let name = word(at + 1);
+                    is_named_by_calls |= name == Some("$");
+                    let name = name.filter(|name| *name != "$");
+                    self.private.names.extend(name.map(str::to_owned));
+                }
+                _ => {}
+            }
+        }
+        is_named_by_calls
+    }
+
+    /// Whether a piece comes to where it does not see what a call has made.
+    fn is_left_by(&self, relocation: &Relocation<'_>, piece: &Piece) -> bool {
+        let mapping = relocation.mapping;
+        self.homes.iter().any(|home| {
+            is_within(mapping.world, piece.from, *home)
+                && !piece.to.is_within(&mapping.after(*home))
         })
     }
 
@@ -126,30 +136,21 @@ impl Made {
         (text, tokens): (&str, &[Token]),
     ) -> Option<Unproven> {
         let world = relocation.mapping.world;
-        let path = &world[piece.file].path;
         let mut words = tokens.iter().filter(|token| token.is_ident());
         let is_type = |name: &str| self.types.contains(name);
         if !words.any(|token| token.span.of(text).is_some_and(is_type)) {
             return None;
         }
         let facts = world.facts(piece.file);
-        let is_known_self = |at: u32| {
-            let inside = |span: ByteSpan| span.start <= at && at < span.end;
-            let around = facts.impls.iter().filter(|one| inside(one.span));
-            let around = around.min_by_key(|one| one.span.len());
-            let of =
-                around.and_then(|one| facts.segments(facts.path(one.self_path?).segments).last());
-            of.is_some_and(|last| !is_type(facts.name(last.name)))
-        };
         let member = (0..tokens.len()).find_map(|at| {
             let (token, name) = self.private_at(text, tokens, at)?;
             let receiver = at.checked_sub(2).and_then(|at| tokens.get(at));
             let is_self = receiver.is_some_and(|one| one.span.of(text) == Some("self"));
-            let is_known = is_self && is_known_self(token.span.start);
+            let is_known = is_self && self.is_another_self(facts, token.span.start);
             (!is_known).then(|| (token.span, name.to_owned()))
         });
         member.map(|(span, name)| Unproven {
-            path: path.clone(),
+            path: world[piece.file].path.clone(),
             span: Some(span),
             kind: UnprovenKind::UnknownType,
             why: format!(
@@ -159,6 +160,15 @@ impl Made {
             ),
             name,
         })
+    }
+
+    /// Whether `self` is of a type that the macro does not make.
+    fn is_another_self(&self, facts: &SourceFacts, at: u32) -> bool {
+        let inside = |span: ByteSpan| span.start <= at && at < span.end;
+        let around = facts.impls.iter().filter(|one| inside(one.span));
+        let around = around.min_by_key(|one| one.span.len());
+        let of = around.and_then(|one| facts.segments(facts.path(one.self_path?).segments).last());
+        of.is_some_and(|last| !self.types.contains(facts.name(last.name)))
     }
 
     /// The private member that a token reads, or whose value it gives a new one of a type: behind a dot, behind a
@@ -206,26 +216,27 @@ impl Private {
         let Some(close) = lexer::closing(tokens, open) else {
             return false;
         };
-        let mut is_named_by_calls = false;
-        if token.kind == TokenKind::Open(b'(') {
-            self.positions |= (open..close).any(|at| {
-                let begins = at == open || tokens.get(at).is_some_and(|token| token.is(b','));
-                let first = tokens.get(at + 1).and_then(|token| token.span.of(text));
-                begins && at + 1 < close && first != Some("pub")
-            });
-            return false;
+        if token.kind != TokenKind::Open(b'(') {
+            return self.named_fields(text, tokens, open..close);
         }
-        for at in open + 1..close {
-            let word = |at: usize| tokens.get(at).and_then(|token| token.span.of(text));
+        self.positions |= (open..close).any(|at| {
+            let begins = at == open || tokens.get(at).is_some_and(|token| token.is(b','));
+            let first = tokens.get(at + 1).and_then(|token| token.span.of(text));
+            begins && at + 1 < close && first != Some("pub")
+        });
+        false
+    }
+
+    /// Adds those with names between the braces of a type; whether calls name some.
+    fn named_fields(&mut self, text: &str, tokens: &[Token], braces: Range<usize>) -> bool {
+        let word = |at: usize| tokens.get(at).and_then(|token| token.span.of(text));
+        let mut is_named_by_calls = false;
+        for at in braces.skip(1) {
             let is_field = tokens.get(at).is_some_and(|token| token.is_ident())
                 && word(at + 1) == Some(":")
                 && word(at + 2) != Some(":");
             let by_call = word(at.wrapping_sub(1)) == Some("$");
-            let before = if by_call {
-                at.wrapping_sub(2)
-            } else {
-                at.wrapping_sub(1)
-            };
+            let before = at.wrapping_sub(1 + usize::from(by_call));
             let begins = matches!(word(before), Some("{" | "," | "]" | "("));
             match (is_field && begins, by_call) {
                 (true, true) => is_named_by_calls = true,

@@ -102,34 +102,38 @@ impl<'a> Mapping<'a> {
 
     fn root(&mut self, change: &Change) -> Option<(ModuleId, Place)> {
         let module = self.world.modules_named(&change.from).first().copied()?;
+        match self.place_of(change, module) {
+            Ok(place) => Some((module, place)),
+            Err(refused) => {
+                self.refusals.push(refused);
+                None
+            }
+        }
+    }
+
+    /// Where a change takes a module; why it cannot.
+    fn place_of(&self, change: &Change, module: ModuleId) -> Result<Place, Finding> {
         let node = &self.world[module];
-        let file = self.file_of(module);
+        let refused = |message: String| refusal(self.file_of(module), message);
         let own = node.parent.is_some().then_some(node.krate);
         let Some((to, below)) = self.target(own, &change.to) else {
             let message = format!(
                 "`{}` is in no library of the tree: `{}` cannot go there",
                 change.to, change.from
             );
-            let refused = refusal(file, message).coded(codes::OUT_OF_REACH);
-            self.refusals.push(refused);
-            return None;
+            return Err(refused(message).coded(codes::OUT_OF_REACH));
         };
         if own.is_none() && to == node.krate {
-            let message = format!("`{}` cannot go into itself", change.from);
-            self.refusals.push(refusal(file, message));
-            return None;
+            return Err(refused(format!("`{}` cannot go into itself", change.from)));
         }
         let names = below.split("::").filter(|name| !name.is_empty());
-        let place = Place {
-            krate: to,
-            path: names.map(str::to_owned).collect(),
-        };
-        if let Some(name) = place.path.iter().find(|name| !is_identifier(name)) {
-            let message = format!("`{name}` of `{}` is not the name of a module", change.to);
-            self.refusals.push(refusal(file, message));
-            return None;
+        let path: Vec<String> = names.map(str::to_owned).collect();
+        if let Some(name) = path.iter().find(|name| !is_identifier(name)) {
+            let to = &change.to;
+            let message = format!("`{name}` of `{to}` is not the name of a module");
+            return Err(refused(message));
         }
-        Some((module, place))
+        Ok(Place { krate: to, path })
     }
 
     /// The change as that of a library, where it names the root of one.
@@ -192,28 +196,7 @@ impl<'a> Mapping<'a> {
     /// Each module after its parent.
     fn places(&mut self) {
         for at in 0..self.world.modules.len() {
-            let module = ModuleId(id(at));
-            let node = &self.world[module];
-            let named = self
-                .roots
-                .iter()
-                .position(|root| root.as_ref().is_some_and(|(changed, _)| *changed == module));
-            let (place, owner) = match (named, node.parent) {
-                (Some(change), _) => (
-                    self.roots
-                        .get(change)
-                        .and_then(|root| Some(root.as_ref()?.1.clone())),
-                    Some(change),
-                ),
-                (None, Some(parent)) => (
-                    self.after
-                        .get(parent.index())
-                        .map(|above| above.child(&node.name)),
-                    self.owner.get(parent.index()).copied().flatten(),
-                ),
-                (None, None) => (None, None),
-            };
-            let place = place.unwrap_or_else(|| Place::root(node.krate));
+            let (place, owner) = self.place_and_owner(ModuleId(id(at)));
             if let Some(slot) = self.owner.get_mut(at) {
                 *slot = owner;
             }
@@ -224,6 +207,24 @@ impl<'a> Mapping<'a> {
                 self.by_place.insert(place.clone(), module);
             }
         }
+    }
+
+    /// Where a module is after, and by which change, once those around it are known.
+    fn place_and_owner(&self, module: ModuleId) -> (Place, Option<usize>) {
+        let node = &self.world[module];
+        let mut roots = self.roots.iter().enumerate();
+        let changed = roots.find_map(|(change, root)| match root {
+            Some((changed, place)) if *changed == module => Some((change, place)),
+            _ => None,
+        });
+        if let Some((change, place)) = changed {
+            return (place.clone(), Some(change));
+        }
+        let above = node.parent.map(ModuleId::index);
+        let place = above.and_then(|above| self.after.get(above));
+        let place = place.map(|above| above.child(&node.name));
+        let owner = above.and_then(|above| self.owner.get(above).copied().flatten());
+        (place.unwrap_or_else(|| Place::root(node.krate)), owner)
     }
 
     /// The first file of a module, or of what is around it.

@@ -175,18 +175,13 @@ impl Pass<'_> {
         if self.same(&old, &new, &target) || text == value {
             return;
         }
-        let text = if include.from_manifest {
-            format!("/{text}")
-        } else {
-            text
+        let text = match include.from_manifest {
+            true => format!("/{text}"),
+            false => text,
         };
         let (from, to) = (target.to_string(), self.moved(&target).to_string());
-        self.replace(
-            include.span,
-            (Form::FilePath, Evidence::ExactPath),
-            (&from, &to),
-            text,
-        );
+        let evidence = (Form::FilePath, Evidence::ExactPath);
+        self.replace(include.span, evidence, (&from, &to), text);
     }
 
     /// Neither the file nor what it names moves: the path stays as its author wrote it.
@@ -196,7 +191,7 @@ impl Pass<'_> {
 
     /// `#[path]` of modules that stay declared in this file.
     fn path_attributes(&mut self) {
-        let Some((old, new)) = self.directories() else {
+        let Some(bases) = self.directories() else {
             return;
         };
         for (at, declaration) in self.facts.modules.iter().enumerate() {
@@ -210,41 +205,49 @@ impl Pass<'_> {
                 continue;
             }
             for attribute in &declaration.path_attributes {
-                let Ok(target) = old.join(&attribute.value) else {
-                    continue;
-                };
-                let text = self.moved(&target).relative_to(&new);
-                if self.same(&old, &new, &target) || text == *attribute.value {
-                    continue;
-                }
-                let (from, to) = (target.to_string(), self.moved(&target).to_string());
-                let evidence = (Form::FilePath, Evidence::ExactPath);
-                self.replace(attribute.span, evidence, (&from, &to), text);
+                self.path_attribute(&bases, (attribute.span, &*attribute.value));
             }
         }
     }
 
+    /// One of them, from the directories before and after.
+    fn path_attribute(
+        &mut self,
+        (old, new): &(TreePath, TreePath),
+        (span, value): (ByteSpan, &str),
+    ) {
+        let Ok(target) = old.join(value) else { return };
+        let text = self.moved(&target).relative_to(new);
+        if self.same(old, new, &target) || text == value {
+            return;
+        }
+        let (from, to) = (target.to_string(), self.moved(&target).to_string());
+        let evidence = (Form::FilePath, Evidence::ExactPath);
+        self.replace(span, evidence, (&from, &to), text);
+    }
+
     /// Strings that are exactly the path of a file that moves, from the root or the package.
     fn path_strings(&mut self) {
+        let structure = self.structure;
         for string in &self.facts.path_strings {
-            for base in [TreePath::root(), self.package()] {
-                // `concat!(env!("CARGO_MANIFEST_DIR"), "/src/a.txt")`
-                let plain = string.value.trim_start_matches('/');
-                let Ok(target) = base.join(plain) else {
-                    continue;
-                };
-                let Some(new) = self.structure.files.get(&target) else {
-                    continue;
-                };
-                let mut text = new.relative_to(&base);
-                if plain.len() < string.value.len() {
-                    text.insert(0, '/');
-                }
-                let (from, to) = (target.to_string(), new.to_string());
-                let evidence = (Form::FilePath, Evidence::ExactPath);
-                self.replace(string.span, evidence, (&from, &to), text);
-                break;
+            // `concat!(env!("CARGO_MANIFEST_DIR"), "/src/a.txt")`
+            let plain = string.value.trim_start_matches('/');
+            let bases = [TreePath::root(), self.package()].into_iter();
+            let mut moved = bases.filter_map(|base| {
+                let target = base.join(plain).ok()?;
+                let new = structure.files.get(&target)?;
+                Some((base, target, new))
+            });
+            let Some((base, target, new)) = moved.next() else {
+                continue;
+            };
+            let mut text = new.relative_to(&base);
+            if plain.len() < string.value.len() {
+                text.insert(0, '/');
             }
+            let (from, to) = (target.to_string(), new.to_string());
+            let evidence = (Form::FilePath, Evidence::ExactPath);
+            self.replace(string.span, evidence, (&from, &to), text);
         }
     }
 }

@@ -83,7 +83,7 @@ use rayon::prelude::*;
 use crate::{
     RustGraph,
     facts::SourceFacts,
-    resolve::FileId,
+    resolve::{FileId, ModuleId, SourceFile},
     rewrite::{
         declarations::Placing,
         draft::Told,
@@ -105,6 +105,37 @@ pub(crate) fn rewrite(
     texts: &dyn Texts,
 ) -> LanguagePlan {
     stages::rewrite(graph, changes, texts)
+}
+
+/// The edits of everything but declarations; what has to be seen, and behind what declarations go that arrive.
+fn work_out(
+    (mapping, shims): (&Mapping<'_>, &Shims),
+    structure: &Structure,
+    changes: &[Change],
+    edits: &mut BTreeMap<TreePath, Vec<Edit>>,
+    plan: &mut LanguagePlan,
+) -> (Needs, BTreeMap<(ModuleId, FileId), u32>) {
+    let mut needs = Needs::default();
+    let macros = macros::check(mapping, structure);
+    plan.refusals.extend(macros.refusals);
+    needs.extend(macros.needs);
+    add(edits, macros.edits);
+    let settled = respell(mapping, structure, &mut needs, edits, plan);
+    expand(mapping, &mut needs, edits, plan);
+    widen(mapping, &mut needs, edits, plan);
+    forbid(mapping, structure, &needs, plan);
+    let crossing = crossing::of_modules(mapping);
+    crossing.tell(plan);
+    depend(mapping, &needs, edits, plan);
+    if plan.refusals.is_empty() {
+        let packages = packages::manifests(mapping, structure, (shims, &crossing.wishes), edits);
+        plan.refusals.extend(packages.refusals);
+        plan.notes.extend(packages.notes);
+        plan.unproven.extend(packages.unproven);
+    }
+    let unproven = unproven::places(mapping.world, (changes, &settled), mapping.texts);
+    plan.unproven.extend(unproven);
+    (needs, macros.behind)
 }
 
 /// Works changes of modules out.
@@ -131,37 +162,18 @@ fn modules(
     if !plan.refusals.is_empty() && !mapping.libraries.is_empty() {
         return plan;
     }
-    let mut needs = Needs::default();
-    let mut edits: BTreeMap<TreePath, Vec<Edit>> = packages.edits;
-    let macros = macros::check(&mapping, &structure);
-    plan.refusals.extend(macros.refusals);
-    needs.extend(macros.needs);
-    add(&mut edits, macros.edits);
-    let settled = respell(&mapping, &structure, &mut needs, &mut edits, &mut plan);
-    expand(&mapping, &mut needs, &mut edits, &mut plan);
-    widen(&mapping, &mut needs, &mut edits, &mut plan);
-    forbid(&mapping, &structure, &needs, &mut plan);
-    let crossing = crossing::of_modules(&mapping);
-    crossing.tell(&mut plan);
-    depend(&mapping, &needs, &mut edits, &mut plan);
     let shims = Shims::new(&mapping, forwards);
-    if plan.refusals.is_empty() {
-        let packages =
-            packages::manifests(&mapping, &structure, (&shims, &crossing.wishes), &mut edits);
-        plan.refusals.extend(packages.refusals);
-        plan.notes.extend(packages.notes);
-        plan.unproven.extend(packages.unproven);
-    }
+    let mut edits: BTreeMap<TreePath, Vec<Edit>> = packages.edits;
+    let shared = (&mapping, &shims);
+    let (needs, behind) = work_out(shared, &structure, changes, &mut edits, &mut plan);
     structure.put_heads(&packages.heads);
     let mut placing = Placing::new(&mapping, &structure, &needs, &shims, edits);
-    placing.behind = macros.behind;
+    placing.behind = behind;
     plan.creates = placing.place();
     plan.rewrites.append(&mut placing.rewrites);
     plan.refusals.append(&mut placing.refusals);
     plan.edits = placing.edits;
     plan.moves = moves(&structure);
-    plan.unproven
-        .extend(unproven::places(mapping.world, (changes, &settled), texts));
     plan.deletes = structure.deletes.iter().cloned().collect();
     shims.leave(texts, &mut plan);
     plan
@@ -331,65 +343,51 @@ fn files(
     let world = mapping.world;
     let names = packages::names(mapping);
     let sources: Vec<_> = world.sources().collect();
-    sources
-        .into_par_iter()
-        .filter_map(|(file, source)| {
-            let idle = idle.changes.get(&file);
-            if idle.is_none() && !is_concerned(mapping, structure, file, world.facts(file), &names)
-            {
-                return None;
-            }
-            let text = mapping.texts.text(&source.path)?;
-            let mut made = file::rewrite(mapping, file, &text, idle);
-            let target = mentions::Target {
-                mapping,
-                structure,
-                set: None,
-            };
-            mentions::rewrite(target, file, &mut made.edits, &mut made.told);
-            Some((source.path.clone(), made))
-        })
-        .collect()
+    let work = |(file, source): (FileId, &SourceFile)| {
+        let idle = idle.changes.get(&file);
+        if idle.is_none() && !is_concerned(mapping, structure, file, &names) {
+            return None;
+        }
+        let text = mapping.texts.text(&source.path)?;
+        let mut made = file::rewrite(mapping, file, &text, idle);
+        let target = mentions::Target {
+            mapping,
+            structure,
+            set: None,
+        };
+        mentions::rewrite(target, file, &mut made.edits, &mut made.told);
+        Some((source.path.clone(), made))
+    };
+    sources.into_par_iter().filter_map(work).collect()
 }
 
 fn is_concerned(
     mapping: &Mapping<'_>,
     structure: &Structure,
     file: FileId,
-    facts: &SourceFacts,
     names: &BTreeSet<String>,
 ) -> bool {
     let world = mapping.world;
     let source = &world[file];
+    let facts = world.facts(file);
     if structure.deletes.contains(&source.path) {
         return false;
     }
-    let changed = source.bodies.iter().any(|body| {
-        let body = &world[body];
-        mapping.is_changed(body.module)
-    });
-    let named = || {
-        names.iter().any(|name| {
-            let in_strings = facts
-                .strings
-                .iter()
-                .chain(&facts.path_strings)
-                .any(|string| string.value.contains(name));
-            in_strings
-                || facts.names.iter().any(|known| **known == *name)
-                || facts
-                    .includes
-                    .iter()
-                    .any(|include| include.value.contains(name))
-        })
-    };
-    let by_path = || {
-        facts
-            .modules
-            .iter()
-            .any(|declared| !declared.path_attributes.is_empty())
-    };
-    changed || structure.files.contains_key(&source.path) || named() || by_path()
+    let mut modules = source.bodies.iter().map(|body| world[body].module);
+    let mut declared = facts.modules.iter();
+    modules.any(|module| mapping.is_changed(module))
+        || structure.files.contains_key(&source.path)
+        || names.iter().any(|name| says(facts, name))
+        || declared.any(|declared| !declared.path_attributes.is_empty())
+}
+
+/// Whether a file says a name, in code, in a string or as what it includes.
+fn says(facts: &SourceFacts, name: &str) -> bool {
+    let mut strings = facts.strings.iter().chain(&facts.path_strings);
+    let mut includes = facts.includes.iter();
+    strings.any(|string| string.value.contains(name))
+        || facts.names.iter().any(|known| **known == *name)
+        || includes.any(|include| include.value.contains(name))
 }
 
 /// The references of a piece of code, and the edits that follow.

@@ -10,9 +10,10 @@ use std::collections::BTreeSet;
 use coalesce_model::{ByteSpan, Edit, EditSet};
 
 use super::{
+    libraries::last_known,
     mapping::Mapping,
     place::Place,
-    spell::{Speller, written},
+    spell::{Speller, spelled},
 };
 use crate::{
     facts::{Origin, SourceFacts, VisibilityKind},
@@ -156,24 +157,28 @@ impl<'a> ShimNames<'a> {
                 continue;
             }
             let Some(module) = at else { return false };
-            let bindings = self.bindings(module, name).iter();
-            let seen: Vec<Res> = bindings
-                .filter(|one| one.import.is_some() || !matches!(one.res, Res::Module(_)))
-                .filter(|one| self.speller().sees(&self.here, one.reach, module))
-                .map(|one| one.res)
-                .collect();
+            let seen = self.seen_in(module, name);
             let inner = seen.iter().find_map(|res| match res {
                 Res::Module(module) => Some(*module),
                 _ => None,
             });
-            match inner {
-                _ if index + 1 == rest.len() => return !seen.is_empty(),
-                Some(module) => (place, at) = (self.mapping.after(module), Some(module)),
-                // A variant, or something outside of the tree.
-                None => return !seen.is_empty(),
-            }
+            let Some(module) = inner.filter(|_| index + 1 < rest.len()) else {
+                // All of it, a variant, or something outside of the tree.
+                return !seen.is_empty();
+            };
+            (place, at) = (self.mapping.after(module), Some(module));
         }
         true
+    }
+
+    /// What a module has by a name that the shim may see.
+    fn seen_in(&self, module: ModuleId, name: &str) -> Vec<Res> {
+        let bindings = self.bindings(module, name).iter();
+        bindings
+            .filter(|one| one.import.is_some() || !matches!(one.res, Res::Module(_)))
+            .filter(|one| self.speller().sees(&self.here, one.reach, module))
+            .map(|one| one.res)
+            .collect()
     }
 
     /// The crate of the tree that a path of the shim starts with; `None` for one from elsewhere.
@@ -232,26 +237,22 @@ impl<'a> ShimNames<'a> {
         let mut unsayable = BTreeSet::new();
         let world = self.mapping.world;
         let words = ["crate::", "self::", "super::"];
-        let load = &world[file];
-        let load = load.loads.first();
+        let load = world[file].loads.first();
         let load = load.filter(|_| words.iter().any(|word| text.contains(word)));
         if let Some(load) = load {
-            world.visit(*load as usize, &mut |facts, site| {
-                let named = self.signature_of(facts, &site);
-                let Some((name, path, span)) = named else {
-                    return;
-                };
-                match path {
-                    Some(path) => edits.push((span, path)),
-                    None => drop(unsayable.insert(name)),
-                }
-            });
+            world.visit(
+                *load as usize,
+                &mut |facts, site| match self.signature_of(facts, &site) {
+                    None => {}
+                    Some((_, Some(path), span)) => edits.push((span, path)),
+                    Some((name, None, _)) => drop(unsayable.insert(name)),
+                },
+            );
         }
         let edits = edits.into_iter().filter_map(|(span, path)| {
             let start = span.start.checked_sub(base)?;
-            let names: Vec<String> = path.iter().map(|name| written(name)).collect();
             let span = ByteSpan::new(start, span.end.checked_sub(base)?);
-            Some(Edit::replace(span, names.join("::")))
+            Some(Edit::replace(span, spelled(&path)))
         });
         let set = EditSet::from_edits(text, edits.collect());
         let new = set.and_then(|set| set.apply(text));
@@ -279,17 +280,10 @@ impl<'a> ShimNames<'a> {
         let owner = items.find(|item| item.signature.contains(first.span))?;
         let name = facts.name(owner.name.name).to_owned();
         let moved = |module: ModuleId| self.mapping.is_changed(module);
-        let steps = &site.trace.steps;
-        let through = steps.iter().filter_map(Found::module).any(moved);
-        let (at, res) = steps.iter().enumerate().rev().find_map(|(at, step)| {
-            let res = step.all().map(|(res, _)| res);
-            let mut res = res.filter(|res| matches!(res, Res::Item(_) | Res::Module(_)));
-            Some((at, res.next()?))
-        })?;
-        let inside = match res {
-            Res::Item(item) => moved(world[item].module),
-            _ => false,
-        };
+        let mut steps = site.trace.steps.iter().filter_map(Found::module);
+        let through = steps.any(moved);
+        let (at, res) = last_known(site)?;
+        let inside = matches!(res, Res::Item(item) if moved(world[item].module));
         if self.source == self.module && !through && !inside {
             return None;
         }

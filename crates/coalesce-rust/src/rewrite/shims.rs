@@ -58,29 +58,36 @@ struct ShimFile {
 /// What shims have to see: the way to what they forward to.
 pub(super) fn needs(mapping: &Mapping<'_>) -> Vec<Need> {
     let mut needs = Vec::new();
-    let speller = mapping.speller();
     for (change, root) in mapping.changes.iter().zip(&mapping.roots) {
-        let (Some(_), Some((module, place))) = (&change.shim, root) else {
-            continue;
-        };
-        let node = &mapping.world[*module];
-        let outer = node.parent.map(|parent| (parent, &node.name));
-        if node.parent.is_none() {
-            let here = Place::root(mapping.krate(*module));
-            speller.chain(place, &here, &mut needs);
-        }
-        if let Some((parent, name)) = outer.filter(|_| is_named_in_place(mapping, *module)) {
-            let here = mapping.after(parent).child(name);
-            speller.chain(place, &here, &mut needs);
-            if place.krate != here.krate {
-                needs.push(
-                    Need::new(Subject::Crate(place.krate, Purpose::Code), here)
-                        .because(Because::Shim(change.from.clone())),
-                );
-            }
+        if let (Some(_), Some((module, place))) = (&change.shim, root) {
+            needs_of(mapping, change, (*module, place), &mut needs);
         }
     }
     needs
+}
+
+/// The same of one module.
+fn needs_of(
+    mapping: &Mapping<'_>,
+    change: &Change,
+    (module, place): (ModuleId, &Place),
+    needs: &mut Vec<Need>,
+) {
+    let node = &mapping.world[module];
+    let speller = mapping.speller();
+    let Some(parent) = node.parent else {
+        let here = Place::root(mapping.krate(module));
+        return speller.chain(place, &here, needs);
+    };
+    if !is_named_in_place(mapping, module) {
+        return;
+    }
+    let here = mapping.after(parent).child(&node.name);
+    speller.chain(place, &here, needs);
+    if place.krate != here.krate {
+        let need = Need::new(Subject::Crate(place.krate, Purpose::Code), here);
+        needs.push(need.because(Because::Shim(change.from.clone())));
+    }
 }
 
 impl Shims {
@@ -115,37 +122,20 @@ impl Shims {
             dates: Dates::of(request),
             forwards,
         };
-        match builder.module(module, 0) {
-            Some(made) => {
-                let removal = &builder.dates.removal;
-                let allowed: String = conditions::allowed(mapping.world, module, mapping.texts)
-                    .iter()
-                    .map(|attribute| format!("{}\n", attribute.replacen("#[", "#![", 1)))
-                    .collect();
-                let (inner, crates) = self.head(mapping, &builder, module);
-                self.notes.extend(lost_note(&old, change, &made.lost));
-                let text = format!(
-                    "// coalesce: shim {}\n//! Moved to [`{}`]{removal}.\n{}{inner}#![allow(deprecated, unused_imports)]\n{allowed}\n{crates}{}",
-                    request.manifest,
-                    builder.inside(module),
-                    silent_lines(&made.silent, &mapping.world[module]),
-                    made.text
-                );
-                self.files.push(ShimFile {
-                    module,
-                    path,
-                    text,
-                    from: change.from.clone(),
-                });
-            }
-            None => self.refusals.push(refusal(
-                old,
-                format!(
-                    "no shim can be made for `{}`: its file does not parse",
-                    change.from
-                ),
-            )),
-        }
+        let Some(made) = builder.module(module, 0) else {
+            let from = &change.from;
+            let message = format!("no shim can be made for `{from}`: its file does not parse");
+            self.refusals.push(refusal(old, message));
+            return;
+        };
+        let head = self.head(mapping, &builder, module);
+        self.notes.extend(lost_note(&old, change, &made.lost));
+        self.files.push(ShimFile {
+            module,
+            path,
+            text: builder.file(module, head, &made),
+            from: change.from.clone(),
+        });
     }
 
     /// What the head of a shim says: that of a root what its library did; the declaration of another
@@ -165,16 +155,8 @@ impl Shims {
             true => String::new(),
             false => builder.attribute(module),
         };
-        if shares {
-            let message = format!(
-                "the shim of the module `{}` does not warn by itself: something else is imported by its name, too",
-                node.name
-            );
-            let path = mapping.file_of(module);
-            self.notes.push(Finding::note(path, message).with_help(
-                "functions, constants and types that it forwards warn one by one; what it re-exports does not".to_owned(),
-            ));
-        }
+        let silent = shares.then(|| silent_note(mapping.file_of(module), node));
+        self.notes.extend(silent);
         self.declarations.insert(module, attribute);
         (String::new(), String::new())
     }
@@ -220,6 +202,16 @@ fn shares_name(world: &World, module: ModuleId) -> bool {
     let named = world.space(parent).names.get(&name);
     let mut named = named.into_iter().flatten();
     named.any(|binding| binding.res != Res::Module(module))
+}
+
+/// Says that a shim warns by its items alone.
+fn silent_note(path: TreePath, module: &ModuleNode) -> Finding {
+    let message = format!(
+        "the shim of the module `{}` does not warn by itself: something else is imported by its name, too",
+        module.name
+    );
+    let help = "functions, constants and types that it forwards warn one by one; what it re-exports does not";
+    Finding::note(path, message).with_help(help.to_owned())
 }
 
 /// Says which names a shim goes without.
@@ -299,6 +291,15 @@ pub(super) fn is_known_in(world: &World, module: ModuleId, name: &str) -> bool {
     bound || !space.opaque || EVERYWHERE.contains(name)
 }
 
+/// The lines of a text one level deeper.
+fn indented(text: &str) -> String {
+    let lines = text.lines().map(|line| match line {
+        "" => "\n".to_owned(),
+        line => format!("    {line}\n"),
+    });
+    lines.collect()
+}
+
 struct Builder<'a> {
     mapping: &'a Mapping<'a>,
     request: &'a ShimRequest,
@@ -363,33 +364,47 @@ impl Builder<'_> {
 
     /// The items of a shim module, and of the modules in it.
     fn module(&self, module: ModuleId, depth: usize) -> Option<Made> {
-        let world = self.mapping.world;
-        let source = self
-            .mapping
-            .at(&self.mapping.after(module))
-            .unwrap_or(module);
+        let (mapping, world) = (self.mapping, self.mapping.world);
+        let place = mapping.after(module);
+        let source = mapping.at(&place).unwrap_or(module);
         let (mut names, mut lost) = self.offered(module);
-        let forwarded = self.forwarded(module, &self.mapping.after(module));
-        if !self.mapping.is_replaced(module) {
+        let forwarded = self.forwarded(module, &place);
+        if !mapping.is_replaced(module) {
             // The name that an item gets on the way is none that its old module ever had.
             names.retain(|(old, _)| !forwarded.iter().any(|(_, new)| new == old));
         }
         names.extend(forwarded);
         let mut result = self.definitions(module, source, &names)?;
         self.elsewhere(module, &mut result)?;
-        for child in &world[module].children {
-            if depth >= DEEPEST || !self.is_public_child(*child) {
-                continue;
-            }
-            let gone = self.mapping.is_replaced(*child);
-            if gone && self.mapping.at(&self.mapping.after(*child)).is_none() {
-                lost.push(world[*child].name.clone());
+        let children = world[module].children.iter().copied();
+        for child in children.filter(|child| depth < DEEPEST && self.is_public_child(*child)) {
+            let gone = mapping.is_replaced(child);
+            if gone && mapping.at(&mapping.after(child)).is_none() {
+                lost.push(world[child].name.clone());
             } else {
-                self.child(*child, depth, &mut result)?;
+                self.child(child, depth, &mut result)?;
             }
         }
         result.lost.append(&mut lost);
         Some(result)
+    }
+
+    /// The text of the file of a shim, below what its head says.
+    fn file(&self, module: ModuleId, (inner, crates): (String, String), made: &Made) -> String {
+        let world = self.mapping.world;
+        let removal = &self.dates.removal;
+        let allowed = conditions::allowed(world, module, self.mapping.texts);
+        let allowed = allowed
+            .iter()
+            .map(|attribute| format!("{}\n", attribute.replacen("#[", "#![", 1)));
+        let allowed: String = allowed.collect();
+        format!(
+            "// coalesce: shim {}\n//! Moved to [`{}`]{removal}.\n{}{inner}#![allow(deprecated, unused_imports)]\n{allowed}\n{crates}{}",
+            self.request.manifest,
+            self.inside(module),
+            silent_lines(&made.silent, &world[module]),
+            made.text
+        )
     }
 
     /// What a shim module defines for these names, old and new, and the imports that this takes.
@@ -400,40 +415,48 @@ impl Builder<'_> {
         names: &[(String, String)],
     ) -> Option<Made> {
         let whole = !self.mapping.is_replaced(module);
-        let text = self.text_of(source)?;
-        let stands_in = !whole && self.mapping.crosses(module);
-        let stand_in = || StandIn::new(self.mapping, (self.request, &self.dates), module);
-        let other = stands_in.then(stand_in).flatten();
         let said = ShimNames {
             mapping: self.mapping,
             source,
             module,
             here: self.place_before(module),
         };
-        let brought = |name: &str, reach: Reach| match whole {
-            true => reach == Reach::Public,
-            false => names.iter().any(|(old, _)| old == name),
+        let imports = |name: &str| {
+            said.imports(name, &|reach| match whole {
+                true => reach == Reach::Public,
+                false => names.iter().any(|(old, _)| old == name),
+            })
         };
-        let made = match other {
-            Some(other) => other.items(names),
-            None => {
-                let known = |name: &str| {
-                    let can = said.imports(name, &|reach| brought(name, reach)).is_some();
-                    can && is_known_in(self.mapping.world, source, name)
-                };
-                self.items_of(&said, text, names, &known)?
-            }
-        };
-        let imports = made.needed.iter().flat_map(|name| {
-            let found = said.imports(name, &|reach| brought(name, reach));
-            let found = found.unwrap_or_default().into_iter();
+        let known =
+            |name: &str| imports(name).is_some() && is_known_in(self.mapping.world, source, name);
+        let made = self.items(&said, names, &known)?;
+        let needed = made.needed.iter().flat_map(|name| {
+            let found = imports(name).unwrap_or_default().into_iter();
             found.map(move |import| (name.as_str(), import))
         });
         Some(Made {
-            text: format!("{}{}", self.imports(imports), made.text),
+            text: format!("{}{}", self.imports(needed), made.text),
             silent: made.silent,
             lost: Vec::new(),
         })
+    }
+
+    /// The items of a shim: those that stand in where the new ones are of another crate, or else what the module
+    /// that has them now says.
+    fn items(
+        &self,
+        said: &ShimNames<'_>,
+        names: &[(String, String)],
+        known: &dyn Fn(&str) -> bool,
+    ) -> Option<shim::ShimItems> {
+        let (mapping, module) = (self.mapping, said.module);
+        let text = self.text_of(said.source)?;
+        let stands_in = mapping.is_replaced(module) && mapping.crosses(module);
+        let stand_in = || StandIn::new(mapping, (self.request, &self.dates), module);
+        match stands_in.then(stand_in).flatten() {
+            Some(other) => Some(other.items(names)),
+            None => self.items_of(said, text, names, known),
+        }
     }
 
     /// The items of a shim in the words of the module that has them now.
@@ -504,26 +527,37 @@ impl Builder<'_> {
                 result.lost.extend(names.into_iter().map(|(old, _)| old));
                 continue;
             };
-            let (text, ..) = self.text_of(source)?;
-            let made = shim::items(&Shim {
-                text: &text,
-                defined_as: "",
-                inside: &self.inside_of(module, place),
-                short: "",
-                outside: &self.outside_of(place),
-                names: &names,
-                unsayable: &BTreeSet::new(),
-                whole: false,
-                dates: &self.dates,
-                trait_bounds: self.request.trait_bounds,
-                known: &|name| EVERYWHERE.contains(name),
-            })?;
+            let made = self.items_at(module, place, source, &names)?;
             let end = result.text.trim_end().len();
             result.text.truncate(end);
             result.text.push_str(&format!("\n\n{}", made.text));
             result.silent.extend(made.silent);
         }
         Some(())
+    }
+
+    /// The items of a shim that are at a place now.
+    fn items_at(
+        &self,
+        module: ModuleId,
+        place: &Place,
+        source: ModuleId,
+        names: &[(String, String)],
+    ) -> Option<shim::ShimItems> {
+        let (text, ..) = self.text_of(source)?;
+        shim::items(&Shim {
+            text: &text,
+            defined_as: "",
+            inside: &self.inside_of(module, place),
+            short: "",
+            outside: &self.outside_of(place),
+            names,
+            unsayable: &BTreeSet::new(),
+            whole: false,
+            dates: &self.dates,
+            trait_bounds: self.request.trait_bounds,
+            known: &|name| EVERYWHERE.contains(name),
+        })
     }
 
     fn is_public_child(&self, child: ModuleId) -> bool {
@@ -545,21 +579,8 @@ impl Builder<'_> {
         let world = self.mapping.world;
         let name = &world[child].name;
         let made = self.module(child, depth + 1)?;
-        let declared: String = conditions::declared(world, child, self.mapping.texts)
-            .iter()
-            .map(|attribute| format!("{attribute}\n"))
-            .collect();
-        let body: String = made
-            .text
-            .lines()
-            .map(|line| {
-                if line.is_empty() {
-                    "\n".to_owned()
-                } else {
-                    format!("    {line}\n")
-                }
-            })
-            .collect();
+        let declared = conditions::declared(world, child, self.mapping.texts);
+        let declared: String = declared.iter().map(|line| format!("{line}\n")).collect();
         let attribute = self.attribute(child);
         let end = result.text.trim_end().len();
         result.text.truncate(end);
@@ -567,9 +588,10 @@ impl Builder<'_> {
             result.text.push('\n');
         }
         result.text.push_str(&format!(
-            "\n/// Moved to [`{}`].\n{declared}{attribute}\npub mod {} {{\n{body}}}\n",
+            "\n/// Moved to [`{}`].\n{declared}{attribute}\npub mod {} {{\n{}}}\n",
             self.inside(child),
-            written(name)
+            written(name),
+            indented(&made.text)
         ));
         let below = |list: Vec<String>| list.into_iter().map(|item| format!("{name}::{item}"));
         result.silent.extend(below(made.silent));

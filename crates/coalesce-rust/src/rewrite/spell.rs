@@ -4,6 +4,8 @@
 //! went elsewhere, a `super` that now leads elsewhere, a private import that is out of sight. The
 //! last step that does not hold decides how much is spelled anew; what follows is the author's.
 
+mod style;
+
 use super::{
     items::moving::Set,
     mapping::Mapping,
@@ -13,7 +15,6 @@ use super::{
     walk::{Goal, Leaving, Walk},
 };
 use crate::{
-    discover::Edition,
     facts::{Origin, SourceFacts, VisibilityKind},
     resolve::{CrateId, FileId, Found, Lookup, ModuleId, Reach, Res, Site, Sym, UseSite, World},
 };
@@ -41,24 +42,23 @@ pub(super) struct Respelling {
     pub to: String,
 }
 
-/// The way that the author starts paths here.
-struct Style {
-    /// `crate`, `$crate`, or the name of another crate.
-    first: Option<String>,
-    /// How many `super` it starts with.
-    supers: usize,
-    /// Whether it starts with `self`.
-    own: bool,
-    /// `use` paths of the 2015 edition start at the root without saying so.
-    from_root: bool,
-}
-
 /// A site, and where it is after.
 struct Way<'w> {
     facts: &'w SourceFacts,
     site: &'w Site<'w>,
     leaving: Option<Leaving<'w, 'w>>,
     here: &'w Place,
+}
+
+impl Way<'_> {
+    /// Whether the site says already what some of its segments become.
+    fn says(&self, new: &Respelling) -> bool {
+        let old = self.site.segments.get(new.start..new.end);
+        old.is_some_and(|old| {
+            let old = old.iter().map(|old| self.facts.name(old.name));
+            old.eq(new.path.iter().map(String::as_str))
+        })
+    }
 }
 
 /// How many re-exports of re-exports are followed.
@@ -150,48 +150,51 @@ impl<'a> Speller<'a> {
         if let Some(why) = walk.refused.take() {
             return Outcome::Refuse(why);
         }
-        let mut own = std::mem::take(&mut walk.needs);
         let here = self.place_of(site, leaving);
-        if walk.borrowed.is_none()
-            && let Some(home) = self.at_home(site, leaving, &here)
-        {
-            own.clear();
-            walk.broken = Some(home);
-        }
         let way = Way {
             facts,
             site,
             leaving,
             here: &here,
         };
+        match self.respelled(&way, walk, needs) {
+            Err(why) => Outcome::Refuse(why),
+            Ok(new) if new.end == 0 || way.says(&new) => Outcome::Keep,
+            Ok(new) => Outcome::Change(new),
+        }
+    }
+
+    /// The segments that a walk found broken or renamed, as they are spelled after.
+    fn respelled(
+        &self,
+        way: &Way<'_>,
+        walk: &mut Walk,
+        needs: &mut Vec<Need>,
+    ) -> Result<Respelling, String> {
+        let mut own = std::mem::take(&mut walk.needs);
+        if walk.borrowed.is_none()
+            && let Some(home) = self.at_home(way.site, way.leaving, way.here)
+        {
+            own.clear();
+            walk.broken = Some(home);
+        }
         let mut new = match walk.broken.take() {
-            Some((at, goal)) => match self.to_goal(&way, at, goal, &mut own) {
-                Ok(new) => new,
-                Err(why) => return Outcome::Refuse(why),
-            },
+            Some((at, goal)) => self.to_goal(way, at, goal, &mut own)?,
             None => Respelling::default(),
         };
-        if site.origin == Origin::DocCode {
-            self.in_documents(&here, &mut new, &mut own);
+        if way.site.origin == Origin::DocCode {
+            self.in_documents(way.here, &mut new, &mut own);
         }
         needs.append(&mut own);
         if let Some((at, name)) = walk.renamed.take() {
-            self.rename(&way, &mut new, at, &name, &walk.named);
+            self.rename(way, &mut new, at, &name, &walk.named);
         }
         if new.end == 0 {
-            let said = standard::respell(self.mapping, (facts, site), &here);
+            let said = standard::respell(self.mapping, (way.facts, way.site), way.here);
             new = said.unwrap_or(new);
         }
-        through_crate((facts, site), &mut new);
-        let same = site.segments.get(new.start..new.end).is_some_and(|old| {
-            let old = old.iter().map(|old| facts.name(old.name));
-            old.eq(new.path.iter().map(String::as_str))
-        });
-        if new.end == 0 || same {
-            Outcome::Keep
-        } else {
-            Outcome::Change(new)
-        }
+        through_crate((way.facts, way.site), &mut new);
+        Ok(new)
     }
 
     /// The segment at `at` gets another name, behind what is spelled anew already.
@@ -224,33 +227,29 @@ impl<'a> Speller<'a> {
         goal: Goal,
         needs: &mut Vec<Need>,
     ) -> Result<Respelling, String> {
-        let (place, name) = match goal {
+        match goal {
             Goal::Path(krate, path) => {
                 let from = self.world().site_name(way.facts, way.site, at);
-                let to = self.in_canonical(krate, &path);
-                let path = self.said_in(path, krate, way.here, needs);
-                return Ok(Respelling {
+                Ok(Respelling {
                     start: 0,
                     end: at + 1,
-                    path,
                     from: from.unwrap_or_default(),
-                    to,
-                });
+                    to: self.in_canonical(krate, &path),
+                    path: self.said_in(path, krate, way.here, needs),
+                })
             }
             Goal::Module(module) => {
                 let mut new = self.to_place(way, at, (self.mapping.after(module), None), needs)?;
-                let node = &self.world()[module];
-                new.from.clone_from(&node.canonical);
-
-                return Ok(new);
+                new.from.clone_from(&self.world()[module].canonical);
+                Ok(new)
             }
             Goal::Moved(moved) => {
                 let moving = way.leaving.map(|leaving| leaving.set.moving(moved));
                 let moving = moving.ok_or("nothing moves")?;
-                (moving.named_at.clone(), Some(moving.name.clone()))
+                let place = (moving.named_at.clone(), Some(moving.name.clone()));
+                self.to_place(way, at, place, needs)
             }
-        };
-        self.to_place(way, at, (place, name), needs)
+        }
     }
 
     /// The path's segments up to `at`, said so that they reach a module, or an item that it has.
@@ -261,36 +260,20 @@ impl<'a> Speller<'a> {
         (place, name): (Place, Option<String>),
         needs: &mut Vec<Need>,
     ) -> Result<Respelling, String> {
-        let (facts, site, here) = (way.facts, way.site, way.here);
+        let (facts, site) = (way.facts, way.site);
         let home = self.mapping.name_of(&place);
-        let path = self.path_to(facts, site, at, &place, here);
+        let path = self.path_on(way, at, &place);
         let mut path = path.ok_or_else(|| format!("`{home}` cannot be named from here"))?;
-        let word = |first: &String| matches!(first.as_str(), "self" | "super" | "crate" | "$crate");
-        let leaves = way.leaving.is_some_and(|leaving| leaving.chunk.is_some());
-        if leaves && place.krate == here.krate && !path.first().is_some_and(word) {
-            // The names around text that leaves are not those of its new module.
-            path = self.rooted(&place);
-        }
         let to = match &name {
             Some(name) => format!("{home}::{name}"),
             None => home,
         };
-        self.chain(&place, here, needs);
-        // Through a facade, it is the facade that the package has to depend on, and does.
-        let by_name = place.krate != here.krate
-            && path.first() == Some(&self.name_of_crate(here.krate, place.krate));
-        if by_name {
-            needs.push(
-                Need::new(Subject::Crate(place.krate, Purpose::Code), here.clone())
-                    .because(Because::Names(in_full(facts, site, at, &to))),
-            );
-        }
-        let type_alone = path == ["self"]
-            && matches!(site.site, UseSite::Path(_))
-            && name
-                .as_ref()
-                .is_some_and(|name| name.starts_with(char::is_uppercase));
-        if type_alone {
+        self.chain(&place, way.here, needs);
+        self.depend_by_name(way, (&place, &path), in_full(facts, site, at, &to), needs);
+        let is_type = |name: &String| {
+            matches!(site.site, UseSite::Path(_)) && name.starts_with(char::is_uppercase)
+        };
+        if path == ["self"] && name.as_ref().is_some_and(is_type) {
             path.clear();
         }
         path.extend(name);
@@ -301,6 +284,33 @@ impl<'a> Speller<'a> {
             from: self.world().site_name(facts, site, at).unwrap_or_default(),
             to,
         })
+    }
+
+    /// The path to a place: the names around text that leaves are not those of its new module.
+    fn path_on(&self, way: &Way<'_>, at: usize, place: &Place) -> Option<Vec<String>> {
+        let path = self.path_to(way.facts, way.site, at, place, way.here)?;
+        let word = |first: &String| matches!(first.as_str(), "self" | "super" | "crate" | "$crate");
+        let leaves = way.leaving.is_some_and(|leaving| leaving.chunk.is_some());
+        let is_apart = leaves && place.krate == way.here.krate && !path.first().is_some_and(word);
+        Some(if is_apart { self.rooted(place) } else { path })
+    }
+
+    /// Notes that a package has to depend on the crate that a path names: through a facade, it is the facade, and
+    /// it does.
+    fn depend_by_name(
+        &self,
+        way: &Way<'_>,
+        (place, path): (&Place, &[String]),
+        said: String,
+        needs: &mut Vec<Need>,
+    ) {
+        let here = way.here;
+        if place.krate != here.krate
+            && path.first() == Some(&self.name_of_crate(here.krate, place.krate))
+        {
+            let need = Need::new(Subject::Crate(place.krate, Purpose::Code), here.clone());
+            needs.push(need.because(Because::Names(said)));
+        }
     }
 
     /// The full name that a path has which reads so from anywhere in one crate.
@@ -331,27 +341,28 @@ impl<'a> Speller<'a> {
         if depth > DEEPEST {
             return None;
         }
-        let (file, at) = leaf;
-        let facts = self.world().facts(file);
-        let load = *self.world()[file].loads.first()?;
-        let lookup = Lookup {
-            world: self.world(),
-            load: load as usize,
-        };
+        let site = self.site_of(leaf)?;
+        self.absolute_site(self.world().facts(leaf.0), &site, depth)
+    }
+
+    /// An import as a site, by the first crate that reads its file.
+    fn site_of(&self, (file, at): (FileId, u32)) -> Option<Site<'a>> {
+        let world = self.world();
+        let facts = world.facts(file);
+        let load = *world[file].loads.first()? as usize;
         let fact = facts.leaf(at);
         let declaration = facts.declaration(fact.declaration);
-        let loaded = self.world().loads.get(load as usize)?;
-        let space = loaded.spaces.get(declaration.scope.0 as usize).copied()?;
-        let site = Site {
-            load: load as usize,
+        let spaces = &world.loads.get(load)?.spaces;
+        let space = spaces.get(declaration.scope.0 as usize).copied()?;
+        Some(Site {
+            load,
             site: UseSite::Leaf(at),
             scope: declaration.scope,
             space,
             segments: facts.segments(fact.segments),
             origin: declaration.origin,
-            trace: lookup.leaf_trace(facts, fact, space),
-        };
-        self.absolute_site(facts, &site, depth)
+            trace: Lookup { world, load }.leaf_trace(facts, fact, space),
+        })
     }
 
     fn absolute_site(
@@ -361,22 +372,16 @@ impl<'a> Speller<'a> {
         depth: usize,
     ) -> Option<Vec<String>> {
         let walk = self.walk(facts, site, None, depth + 1);
-        let names = |from: usize| {
-            let rest = site.segments.iter().skip(from);
-            rest.map(|segment| facts.name(segment.name).to_owned())
-        };
         let broken = walk.broken.as_ref().map_or(0, |(at, _)| *at);
         let (mut path, from) = match (self.kept_import(facts, site, broken, depth), walk.broken) {
             (Some(kept), _) => kept,
             (None, Some((at, Goal::Path(_, path)))) => (path, at + 1),
-            (None, Some((at, Goal::Module(module)))) => {
-                let user = self.mapping.after(self.here(site)).krate;
-                (self.rooted_in(user, &self.mapping.after(module)), at + 1)
-            }
+            (None, Some((at, Goal::Module(module)))) => (self.rooted_for(site, module), at + 1),
             // Nothing leaves in a walk that is not told of a set.
             (None, Some((_, Goal::Moved(_))) | None) => self.absolute_start(facts, site, depth)?,
         };
-        path.extend(names(from));
+        let rest = site.segments.iter().skip(from);
+        path.extend(rest.map(|segment| facts.name(segment.name).to_owned()));
         if let Some((at, name)) = walk.renamed
             && at + 1 == site.segments.len()
         {
@@ -384,6 +389,12 @@ impl<'a> Speller<'a> {
             path.extend(name.split("::").map(str::to_owned));
         }
         Some(path)
+    }
+
+    /// A module as the crate of a site says it after.
+    fn rooted_for(&self, site: &Site<'_>, module: ModuleId) -> Vec<String> {
+        let user = self.mapping.after(self.here(site)).krate;
+        self.rooted_in(user, &self.mapping.after(module))
     }
 
     /// The path that the last import behind step `from` leads to which its module keeps to itself,
@@ -432,31 +443,33 @@ impl<'a> Speller<'a> {
         if matches!(name, "crate" | "$crate") {
             return Some((vec!["crate".to_owned()], 1));
         }
-        if let Some(import) = first.import {
+        let path = if let Some(import) = first.import {
             let mut path = self.absolute_below(import, depth + 1)?;
-            if first.glob {
-                path.push(name.to_owned());
-            }
-            return Some((path, 1));
-        }
-        if let Some(module) = first.module() {
+            path.extend(first.glob.then(|| name.to_owned()));
+            path
+        } else if let Some(module) = first.module() {
             let node = &self.world()[module];
             let own = self.world()[self.here(site)].krate;
-            if node.parent.is_none() && node.krate != own {
-                return Some((vec![name.to_owned()], 1));
+            match node.parent.is_none() && node.krate != own {
+                true => vec![name.to_owned()],
+                false => self.rooted_for(site, module),
             }
-            let user = self.mapping.after(self.here(site)).krate;
-            return Some((self.rooted_in(user, &self.mapping.after(module)), 1));
-        }
-        first.all().find_map(|(res, _)| match res {
+        } else {
+            self.path_of_item(site, first, name)?
+        };
+        Some((path, 1))
+    }
+
+    /// The path of an item that a name leads to without an import.
+    fn path_of_item(&self, site: &Site<'_>, step: &Found, name: &str) -> Option<Vec<String>> {
+        step.all().find_map(|(res, _)| match res {
             Res::Item(item) => {
                 let item = &self.world()[item];
-                let user = self.mapping.after(self.here(site)).krate;
-                let mut path = self.rooted_in(user, &self.mapping.after(item.module));
+                let mut path = self.rooted_for(site, item.module);
                 path.push(item.name.clone());
-                Some((path, 1))
+                Some(path)
             }
-            Res::External(_) => Some((vec![name.to_owned()], 1)),
+            Res::External(_) => Some(vec![name.to_owned()]),
             _ => None,
         })
     }
@@ -465,140 +478,6 @@ impl<'a> Speller<'a> {
         let mut path = vec!["crate".to_owned()];
         path.extend(place.path.iter().cloned());
         path
-    }
-
-    /// The path to a place, in the way that the site's author starts paths.
-    pub(super) fn path_to(
-        &self,
-        facts: &SourceFacts,
-        site: &Site<'_>,
-        at: usize,
-        place: &Place,
-        here: &Place,
-    ) -> Option<Vec<String>> {
-        let style = self.style(facts, site);
-        let crosses = self.mapping.crosses(self.here(site));
-        if place.krate != here.krate {
-            let own_way = (!crosses).then(|| self.through_facade(facts, site, at, place));
-            return own_way
-                .flatten()
-                .or_else(|| self.through_dependency(here, place));
-        }
-        if let Some(first) = style.first {
-            let root = site.trace.steps.first().and_then(Found::module)?;
-            let known = matches!(first.as_str(), "crate" | "$crate")
-                || (!crosses && self.mapping.after(root) == Place::root(place.krate));
-            let first = if known { first } else { "crate".to_owned() };
-            let mut path = vec![first];
-            path.extend(place.path.iter().cloned());
-            return Some(path);
-        }
-        if style.from_root {
-            return (!place.path.is_empty()).then(|| place.path.clone());
-        }
-        let shared = here.shared(place);
-        let up = here.path.len() - shared;
-        let rest = place.path.iter().skip(shared).cloned();
-        let start: Vec<String> = match (up, style.own) {
-            (0, _) if shared == place.path.len() => vec!["self".to_owned()],
-            (0, true) => vec!["self".to_owned()],
-            (0, false) => Vec::new(),
-            (up, _) if up <= style.supers => vec!["super".to_owned(); up],
-            _ => return Some(self.rooted(place)),
-        };
-        let path: Vec<String> = start.into_iter().chain(rest).collect();
-        let hidden = path
-            .first()
-            .is_some_and(|first| self.is_taken(site, first, place));
-        Some(if hidden { self.rooted(place) } else { path })
-    }
-
-    /// Whether a plain first name would mean something else here.
-    fn is_taken(&self, site: &Site<'_>, first: &str, place: &Place) -> bool {
-        let block = self.world().space_kind(site.space) != Some(crate::resolve::SpaceKind::Module);
-        let word = matches!(first, "self" | "super" | "crate");
-        let here = self.mapping.after(self.here(site));
-        let there = here.child(first);
-        let made = self.mapping.at(&there).is_none() && there != *place;
-        !word && (block || (made && !place.is_within(&there)))
-    }
-
-    /// Through the re-exports of another crate: what is before the place stays as it is written.
-    fn through_facade(
-        &self,
-        facts: &SourceFacts,
-        site: &Site<'_>,
-        at: usize,
-        place: &Place,
-    ) -> Option<Vec<String>> {
-        let root = self.world()[place.krate].root?;
-        let steps = site.trace.steps.iter().take(at);
-        let mut named = steps
-            .enumerate()
-            .filter(|(_, step)| step.module() == Some(root));
-        if let Some((named, _)) = named.next_back() {
-            let prefix = site.segments.iter().take(named + 1);
-            let prefix = prefix.map(|segment| facts.name(segment.name).to_owned());
-            return Some(prefix.chain(place.path.iter().cloned()).collect());
-        }
-        self.through_globs(facts, site, at, place, root)
-    }
-
-    fn through_globs(
-        &self,
-        facts: &SourceFacts,
-        site: &Site<'_>,
-        at: usize,
-        place: &Place,
-        root: ModuleId,
-    ) -> Option<Vec<String>> {
-        // The last step before the crate behind the facade.
-        let steps = site.trace.steps.iter().take(at).enumerate();
-        let (outer, facade) = steps
-            .filter_map(|(at, step)| Some((at, step.module()?)))
-            .rfind(|(_, module)| self.mapping.krate(*module) != place.krate)?;
-        let names = self.world().space(facade);
-        let open = names.names.values().flatten().any(|binding| {
-            binding.glob
-                && match binding.res {
-                    Res::Module(module) => self.world()[module].parent == Some(root),
-                    Res::Item(item) => self.world()[item].module == root,
-                    _ => false,
-                }
-        });
-        let prefix = site.segments.iter().take(outer + 1);
-        let mut path: Vec<String> = prefix
-            .map(|segment| facts.name(segment.name).to_owned())
-            .collect();
-        path.extend(place.path.iter().cloned());
-        open.then_some(path)
-    }
-
-    fn style(&self, facts: &SourceFacts, site: &Site<'_>) -> Style {
-        let names = || site.segments.iter().map(|segment| facts.name(segment.name));
-        let first = names().next().unwrap_or_default();
-        let own = Some(self.world()[self.here(site)].krate);
-        let krate = own.map(|own| &self.world()[own]);
-        let root = site
-            .trace
-            .steps
-            .first()
-            .and_then(Found::module)
-            .filter(|module| self.world()[*module].parent.is_none());
-        let word = matches!(first, "crate" | "$crate");
-        let named = root.is_some() && !matches!(first, "self" | "super");
-        let (colons, import) = match site.site {
-            UseSite::Leaf(leaf) => (false, Some(facts.leaf(leaf)).is_some()),
-            UseSite::Path(path) => (facts.path(path).leading_colons, false),
-            UseSite::ExternCrate(_) => (false, false),
-        };
-        let old = krate.is_some_and(|krate| krate.edition == Edition::E2015);
-        Style {
-            first: (word || named).then(|| first.to_owned()),
-            supers: names().take_while(|name| *name == "super").count(),
-            own: first == "self",
-            from_root: old && (colons || import) && !matches!(first, "self" | "super"),
-        }
     }
 
     /// What a path from the crate's root leads through must be seen from `here`.
@@ -734,23 +613,22 @@ impl<'a> Speller<'a> {
         let Some(bindings) = bindings else {
             return true;
         };
-        bindings
-            .iter()
-            .filter(|binding| binding.res == res)
-            .any(|binding| match binding.import {
-                _ if !self.sees(here, binding.reach, module) => false,
-                Some(import) if binding.glob => {
-                    depth < DEEPEST && self.glob_gives(import, sym, res, here, depth + 1)
-                }
-                Some(_) => true,
-                None => match res {
-                    Res::Module(child) => {
-                        let name = self.world().names.text(sym);
-                        self.mapping.after(child) == self.mapping.after(module).child(&name)
-                    }
-                    _ => true,
-                },
-            })
+        let mut same = bindings.iter().filter(|binding| binding.res == res);
+        same.any(|binding| match binding.import {
+            _ if !self.sees(here, binding.reach, module) => false,
+            Some(import) if binding.glob => {
+                depth < DEEPEST && self.glob_gives(import, sym, res, here, depth + 1)
+            }
+            Some(_) => true,
+            None => self.stays_in(module, sym, res),
+        })
+    }
+
+    /// Whether what a module defines by a name is there after, as far as modules are asked.
+    fn stays_in(&self, module: ModuleId, sym: Sym, res: Res) -> bool {
+        let Res::Module(child) = res else { return true };
+        let name = self.world().names.text(sym);
+        self.mapping.after(child) == self.mapping.after(module).child(&name)
     }
 
     /// The module that a glob import leads to.

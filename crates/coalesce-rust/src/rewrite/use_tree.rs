@@ -40,39 +40,46 @@ pub(crate) fn edit(
         taken: Vec::new(),
     };
     let emptied = editor.visit(&declaration.tree, 0, &[]);
-    let mut trees = trees_of(&editor.taken, 0);
-    trees.extend(more.iter().cloned());
+    let taken = trees_of(&editor.taken, 0).into_iter();
+    let mut trees = taken.chain(more.iter().cloned());
     let mut edits = editor.edits;
-    let mut trees = trees.into_iter();
     if emptied {
         let Some(first) = trees.next() else {
             return vec![Edit::delete(lines::removal(text, declaration.span))];
         };
-        let start = declaration
-            .leading_colons
-            .map_or(start_of(facts, &declaration.tree), |colons| colons.start);
-        let span = ByteSpan::new(start, end_of(facts, &declaration.tree));
-        edits = vec![Edit::replace(span, first)];
+        edits = vec![Edit::replace(span_of_tree(facts, declaration), first)];
     }
-    if let Some(colons) = declaration.leading_colons {
-        let start = start_of(facts, &declaration.tree);
-        for edit in edits.iter_mut().filter(|edit| edit.span.start == start) {
-            let first = edit.text.split("::").next().unwrap_or_default();
-            // Behind `::` stands a crate and nothing else.
-            if matches!(first.trim(), "crate" | "self" | "super") {
-                edit.span.start = colons.start;
-            }
-        }
-    }
-    let added: String = trees
-        .map(|tree| new_declaration(text, declaration, &tree))
-        .collect();
+    take_colons(facts, declaration, &mut edits);
+    let added = trees.map(|tree| new_declaration(text, declaration, &tree));
+    let added: String = added.collect();
     if !added.is_empty() {
         let comment = lines::trailing_comment(text, declaration.span).map_or(0, str::len);
         let at = declaration.span.end + u32::try_from(comment).unwrap_or(0);
         edits.push(Edit::insert(at, added));
     }
     edits
+}
+
+/// All that a declaration imports, `::` before it included.
+fn span_of_tree(facts: &SourceFacts, declaration: &UseDeclaration) -> ByteSpan {
+    let start = declaration
+        .leading_colons
+        .map_or(start_of(facts, &declaration.tree), |colons| colons.start);
+    ByteSpan::new(start, end_of(facts, &declaration.tree))
+}
+
+/// Takes `::` out where a path begins in its own crate from then on: behind it stands a crate and nothing else.
+fn take_colons(facts: &SourceFacts, declaration: &UseDeclaration, edits: &mut [Edit]) {
+    let Some(colons) = declaration.leading_colons else {
+        return;
+    };
+    let start = start_of(facts, &declaration.tree);
+    for edit in edits.iter_mut().filter(|edit| edit.span.start == start) {
+        let first = edit.text.split("::").next().unwrap_or_default();
+        if matches!(first.trim(), "crate" | "self" | "super") {
+            edit.span.start = colons.start;
+        }
+    }
 }
 
 /// Another declaration like this one, behind it.
@@ -198,7 +205,7 @@ impl Editor<'_> {
         let (path, alias) = match self.changes.get(&at) {
             None => return false,
             Some(LeafChange::Drop) => return true,
-            Some(LeafChange::Path { path, alias }) => (path, alias),
+            Some(LeafChange::Path { path, alias }) => (path, alias.as_deref()),
         };
         let fits = path.starts_with(prefix)
             && match fact.kind {
@@ -207,37 +214,43 @@ impl Editor<'_> {
                 LeafKind::Glob => true,
             };
         if !fits {
-            let taken = taken_leaf(fact.kind, path, alias.as_deref());
+            let taken = taken_leaf(fact.kind, path, alias);
             self.taken.extend(taken);
             return true;
         }
+        let first = segments.first().map(|segment| segment.span.start);
         let rest = path.get(prefix.len()..).unwrap_or_default();
-        let start = segments
-            .first()
-            .map_or(fact.span.start, |segment| segment.span.start);
-        let name_end = fact.alias.map_or(fact.span.end, |_| {
-            let last = self.facts.segments(fact.segments).last();
-            last.map_or(fact.span.end, |segment| segment.span.end)
-        });
-        let (end, mut text) = match fact.kind {
-            LeafKind::Name => (name_end, spelled(rest)),
+        let (end, text) = self.said(&fact, rest, alias);
+        let span = ByteSpan::new(first.unwrap_or(fact.span.start), end);
+        self.replace(span, &text);
+        false
+    }
+
+    /// What a leaf says from then on behind what stands before it, and up to where it says that.
+    fn said(&self, fact: &UseLeaf, rest: &[String], alias: Option<&str>) -> (u32, String) {
+        let (end, text) = match fact.kind {
+            LeafKind::Name => (self.end_of_name(fact), spelled(rest)),
             LeafKind::SelfModule => (fact.span.start, String::new()),
             LeafKind::Glob if rest.is_empty() => (fact.span.start, String::new()),
             LeafKind::Glob => (fact.span.start, format!("{}::", spelled(rest))),
         };
-        let mut end = end;
         let old = fact.alias.map(|alias| self.facts.name(alias.name));
-        if fact.kind != LeafKind::Glob && alias.as_deref() != old {
-            if fact.kind == LeafKind::SelfModule {
-                text = "self".to_owned();
-            }
-            end = fact.span.end;
-            if let Some(alias) = alias {
-                text = format!("{text} as {alias}");
-            }
+        if fact.kind == LeafKind::Glob || alias == old {
+            return (end, text);
         }
-        self.replace(ByteSpan::new(start, end), &text);
-        false
+        let name = match fact.kind {
+            LeafKind::SelfModule => "self".to_owned(),
+            _ => text,
+        };
+        let alias = alias.map_or_else(String::new, |alias| format!(" as {alias}"));
+        (fact.span.end, format!("{name}{alias}"))
+    }
+
+    /// Where the name of a leaf ends, its alias left out.
+    fn end_of_name(&self, fact: &UseLeaf) -> u32 {
+        let last = self.facts.segments(fact.segments).last();
+        let last = last.filter(|_| fact.alias.is_some());
+        last.map_or(fact.span.end, |segment| segment.span.end)
     }
 
     /// Replaces a span, whole names that stay at either end left out.
@@ -246,35 +259,15 @@ impl Editor<'_> {
         if old == new {
             return;
         }
-        let mut head = 0;
-        while let (Some(a), Some(b)) = (old.get(head..), new.get(head..))
-            && let (Some(one), Some(other)) = (a.find("::"), b.find("::"))
-            && one == other
-            && a.get(..one) == b.get(..other)
-        {
-            head += one + 2;
-        }
-        let (old, new) = (
-            old.get(head..).unwrap_or_default(),
-            new.get(head..).unwrap_or_default(),
-        );
-        let mut tail = 0;
-        while let (Some(a), Some(b)) = (
-            old.get(..old.len() - tail)
-                .and_then(|rest| rest.rfind("::")),
-            new.get(..new.len() - tail)
-                .and_then(|rest| rest.rfind("::")),
-        ) && old.get(a..) == new.get(b..)
-        {
-            tail = old.len() - a;
-        }
+        let head = same_head(old, new);
+        let old = old.get(head..).unwrap_or_default();
+        let new = new.get(head..).unwrap_or_default();
+        let tail = same_tail(old, new);
         let head = u32::try_from(head).unwrap_or(0);
         let cut = u32::try_from(tail).unwrap_or(0);
         let text = new.get(..new.len() - tail).unwrap_or_default();
-        self.edits.push(Edit::replace(
-            ByteSpan::new(span.start + head, span.end - cut),
-            text,
-        ));
+        let span = ByteSpan::new(span.start + head, span.end - cut);
+        self.edits.push(Edit::replace(span, text));
     }
 
     fn group(
@@ -293,32 +286,36 @@ impl Editor<'_> {
             return false;
         }
         let own = consumed + segments.len();
-        let old: Vec<String> = below
-            .first()
-            .map(|leaf| self.old_path(*leaf).into_iter().take(own).collect())
-            .unwrap_or_default();
-        let together = self.together(&below, own);
-        let group_prefix = match together {
-            Some(new) if new == old => old,
-            Some(new) => {
-                let fits =
-                    new.starts_with(prefix) && new.len() > prefix.len() && !segments.is_empty();
-                if !fits {
-                    self.take(span, &below, new);
-                    return true;
-                }
-                let first = segments
-                    .first()
-                    .map_or(span.start, |segment| segment.span.start);
-                let last = segments
-                    .last()
-                    .map_or(span.start, |segment| segment.span.end);
-                let rest = spelled(new.get(prefix.len()..).unwrap_or_default());
-                self.replace(ByteSpan::new(first, last), &rest);
-                new
+        let first = below.first().map(|leaf| self.old_path(*leaf));
+        let old: Vec<String> = first.into_iter().flatten().take(own).collect();
+        let new = self.together(&below, own).unwrap_or_else(|| old.clone());
+        if new != old {
+            let fits = new.starts_with(prefix) && new.len() > prefix.len();
+            if !fits || segments.is_empty() {
+                self.take(span, &below, new);
+                return true;
             }
-            None => old,
-        };
+            self.replace_segments(segments, new.get(prefix.len()..).unwrap_or_default());
+        }
+        self.elements(span, elements, own, &new)
+    }
+
+    /// Spells the names before a list anew.
+    fn replace_segments(&mut self, segments: &[Segment], path: &[String]) {
+        if let (Some(first), Some(last)) = (segments.first(), segments.last()) {
+            let span = ByteSpan::new(first.span.start, last.span.end);
+            self.replace(span, &spelled(path));
+        }
+    }
+
+    /// Edits the elements of a list, which has `own` names before it and the path `prefix` after; whether none is left.
+    fn elements(
+        &mut self,
+        span: ByteSpan,
+        elements: &[UseTree],
+        own: usize,
+        prefix: &[String],
+    ) -> bool {
         let mut list = List {
             span,
             elements,
@@ -327,8 +324,8 @@ impl Editor<'_> {
         };
         for element in elements {
             let before = self.taken.len();
-            let left = !self.visit(element, own, &group_prefix);
-            let left = self.adopt(&mut list, element, left, before, &group_prefix);
+            let left = !self.visit(element, own, prefix);
+            let left = self.adopt(&mut list, element, left, before, prefix);
             list.left.push(left);
         }
         if list.left.iter().all(|left| !left) {
@@ -340,15 +337,7 @@ impl Editor<'_> {
 
     /// Takes a whole list along, as it is written where its names stay.
     fn take(&mut self, span: ByteSpan, below: &[u32], parent: Vec<String>) {
-        let same = below.iter().all(|leaf| {
-            let old = leaf_of(self.facts, *leaf).and_then(|leaf| leaf.alias);
-            let old = old.map(|alias| self.facts.name(alias.name));
-            match self.changes.get(leaf) {
-                Some(LeafChange::Path { alias, .. }) => alias.as_deref() == old,
-                Some(LeafChange::Drop) => false,
-                None => true,
-            }
-        });
+        let same = below.iter().all(|leaf| self.keeps_name(*leaf));
         if let (true, Some(text)) = (same, span.of(self.text)) {
             self.taken.push(Taken {
                 parent,
@@ -364,6 +353,17 @@ impl Editor<'_> {
                 self.taken
                     .extend(taken_leaf(fact.kind, &path, alias.as_deref()));
             }
+        }
+    }
+
+    /// Whether a leaf stays, and has the alias that it had.
+    fn keeps_name(&self, leaf: u32) -> bool {
+        let old = leaf_of(self.facts, leaf).and_then(|leaf| leaf.alias);
+        let old = old.map(|alias| self.facts.name(alias.name));
+        match self.changes.get(&leaf) {
+            Some(LeafChange::Path { alias, .. }) => alias.as_deref() == old,
+            Some(LeafChange::Drop) => false,
+            None => true,
         }
     }
 
@@ -385,21 +385,24 @@ impl Editor<'_> {
         if here.is_empty() {
             return left;
         }
+        let trees = trees_of(&here, prefix.len());
+        list.grown |= left;
+        self.put_in(element, left, &trees);
+        true
+    }
+
+    /// Puts trees into a list behind an element, or in the place of one that goes.
+    fn put_in(&mut self, element: &UseTree, stays: bool, trees: &[String]) {
         let (start, end) = (start_of(self.facts, element), end_of(self.facts, element));
         let separator = match lines::prefix(self.text, start) {
             Some(indent) => format!(",{}{indent}", lines::line_break(self.text)),
             None => ", ".to_owned(),
         };
-        let text = trees_of(&here, prefix.len()).join(&separator);
-        if left {
-            list.grown = true;
-            self.edits
-                .push(Edit::insert(end, format!("{separator}{text}")));
-        } else {
-            self.edits
-                .push(Edit::replace(ByteSpan::new(start, end), text));
-        }
-        true
+        let text = trees.join(&separator);
+        self.edits.push(match stays {
+            true => Edit::insert(end, format!("{separator}{text}")),
+            false => Edit::replace(ByteSpan::new(start, end), text),
+        });
     }
 
     /// The prefix that all leaves of a group have after, where it is one.
@@ -433,21 +436,16 @@ impl Editor<'_> {
         {
             return;
         }
-        let places: Vec<ByteSpan> = elements
+        let places = elements
             .iter()
-            .map(|element| {
-                ByteSpan::new(start_of(self.facts, element), end_of(self.facts, element))
-            })
-            .collect();
+            .map(|one| ByteSpan::new(start_of(self.facts, one), end_of(self.facts, one)));
+        let places: Vec<ByteSpan> = places.collect();
         let mut at = 0;
-        while at < left.len() {
-            if left.get(at).copied().unwrap_or(true) {
-                at += 1;
-                continue;
+        for run in left.chunk_by(|one, next| one == next) {
+            if run.first() == Some(&false) {
+                self.remove_run(list.span, &places, at, run.len());
             }
-            let run = left.iter().skip(at).take_while(|left| !**left).count();
-            self.remove_run(list.span, &places, at, run);
-            at += run;
+            at += run.len();
         }
     }
 
@@ -458,10 +456,8 @@ impl Editor<'_> {
             return;
         };
         let next = places.get(at + run).map(|next| next.start);
-        let whole = match (
-            next,
-            at.checked_sub(1).and_then(|before| places.get(before)),
-        ) {
+        let before = at.checked_sub(1).and_then(|before| places.get(before));
+        let whole = match (next, before) {
             (Some(next), _) => ByteSpan::new(first.start, next),
             (None, Some(before)) => ByteSpan::new(before.end, last.end),
             (None, None) => ByteSpan::new(first.start, last.end),
@@ -474,23 +470,25 @@ impl Editor<'_> {
             return;
         }
         for element in going {
-            let rest = self
-                .text
-                .get(element.end as usize..list.end as usize)
-                .unwrap_or_default();
-            let comma = rest
-                .find(',')
-                .filter(|comma| rest.get(..*comma).is_some_and(|gap| gap.trim().is_empty()));
-            let end = comma.map_or(element.end, |comma| {
-                element.end + u32::try_from(comma + 1).unwrap_or(0)
-            });
-            let span = ByteSpan::new(element.start, end);
-            let span = if lines::trailing_comment(self.text, span).is_some() {
-                lines::with_spaces(self.text, span)
-            } else {
-                lines::removal(self.text, span)
-            };
-            self.edits.push(Edit::delete(span));
+            let removal = self.removal_of(*element, list);
+            self.edits.push(Edit::delete(removal));
+        }
+    }
+
+    /// An element of a list with its comma, and its line where no comment is on that.
+    fn removal_of(&self, element: ByteSpan, list: ByteSpan) -> ByteSpan {
+        let rest = self.text.get(element.end as usize..list.end as usize);
+        let rest = rest.unwrap_or_default();
+        let comma = rest
+            .find(',')
+            .filter(|comma| rest.get(..*comma).is_some_and(|gap| gap.trim().is_empty()));
+        let end = comma.map_or(element.end, |comma| {
+            element.end + u32::try_from(comma + 1).unwrap_or(0)
+        });
+        let span = ByteSpan::new(element.start, end);
+        match lines::trailing_comment(self.text, span) {
+            Some(_) => lines::with_spaces(self.text, span),
+            None => lines::removal(self.text, span),
         }
     }
 
@@ -566,17 +564,49 @@ fn trees_of(taken: &[Taken], skip: usize) -> Vec<String> {
             None => by_parent.push((parent, vec![&one.text])),
         }
     }
-    let tree = |(parent, texts): (&[String], Vec<&str>)| {
-        let prefix = if parent.is_empty() {
-            String::new()
-        } else {
-            format!("{}::", spelled(parent))
-        };
-        match texts.as_slice() {
-            [one] => vec![format!("{prefix}{one}")],
-            several if prefix.is_empty() => several.iter().map(|&one| one.to_owned()).collect(),
-            several => vec![format!("{prefix}{{{}}}", several.join(", "))],
-        }
+    let trees = by_parent.into_iter();
+    trees
+        .flat_map(|(parent, texts)| trees_below(parent, &texts))
+        .collect()
+}
+
+/// Names and lists of one parent as use trees.
+fn trees_below(parent: &[String], texts: &[&str]) -> Vec<String> {
+    let prefix = match parent {
+        [] => String::new(),
+        _ => format!("{}::", spelled(parent)),
     };
-    by_parent.into_iter().flat_map(tree).collect()
+    match texts {
+        [one] => vec![format!("{prefix}{one}")],
+        several if prefix.is_empty() => several.iter().map(|&one| one.to_owned()).collect(),
+        several => vec![format!("{prefix}{{{}}}", several.join(", "))],
+    }
+}
+
+/// How many bytes two paths have alike at their heads, in whole names.
+fn same_head(old: &str, new: &str) -> usize {
+    let mut head = 0;
+    while let (Some(a), Some(b)) = (old.get(head..), new.get(head..))
+        && let (Some(one), Some(other)) = (a.find("::"), b.find("::"))
+        && one == other
+        && a.get(..one) == b.get(..other)
+    {
+        head += one + 2;
+    }
+    head
+}
+
+/// The same of their tails.
+fn same_tail(old: &str, new: &str) -> usize {
+    let mut tail = 0;
+    let last = |path: &str, tail: usize| {
+        let rest = path.get(..path.len() - tail)?;
+        rest.rfind("::")
+    };
+    while let (Some(a), Some(b)) = (last(old, tail), last(new, tail))
+        && old.get(a..) == new.get(b..)
+    {
+        tail = old.len() - a;
+    }
+    tail
 }

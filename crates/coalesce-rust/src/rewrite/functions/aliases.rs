@@ -4,7 +4,7 @@
 use coalesce_model::{ByteSpan, UnprovenKind};
 
 use super::{
-    sources::Sources,
+    sources::{ParsedFile, Sources},
     uses::{FileInWork, MethodPlaces, UsesOfMethod},
     values::Value,
     written::HowTaken,
@@ -48,18 +48,8 @@ impl Sources<'_> {
             let inner = (is_plain && depth < DEEPEST).then_some(item);
             return self.arguments_by_alias(inner?, depth + 1);
         }
-        let last = path
-            .path
-            .segments
-            .last()
-            .filter(|_| parameters.is_empty())?;
-        let said = syntax::arguments_of(&last.arguments).into_iter().map(|ty| {
-            let span = syn::spanned::Spanned::span(ty);
-            let span = ByteSpan::new(source.start(span), source.end(span));
-            let said = span.of(&source.text)?;
-            OF_THE_LANGUAGE.contains(&said).then(|| said.to_owned())
-        });
-        said.collect()
+        let last = path.path.segments.last();
+        said_everywhere(&source, last.filter(|_| parameters.is_empty())?)
     }
 }
 
@@ -138,6 +128,17 @@ impl MethodPlaces<'_, '_> {
             && colons
             && outer.is_some_and(|one| one.is(b'>') || one.span.of(text) == Some("Self"))
     }
+}
+
+/// The type arguments of a name in a path, where each is one that every module says alike.
+fn said_everywhere(source: &ParsedFile, of: &syn::PathSegment) -> Option<Vec<String>> {
+    let said = syntax::arguments_of(&of.arguments).into_iter().map(|ty| {
+        let span = syn::spanned::Spanned::span(ty);
+        let span = ByteSpan::new(source.start(span), source.end(span));
+        let said = span.of(&source.text)?;
+        OF_THE_LANGUAGE.contains(&said).then(|| said.to_owned())
+    });
+    said.collect()
 }
 
 /// Whether the first argument of a call is a variable, a field, or a reference to one.

@@ -12,50 +12,50 @@ pub(super) fn split(
 ) -> Result<(LanguagePlan, Change), Finding> {
     let world = sources.world;
     let path = method.path(world);
-    let refused = |message: String| Err(refusal(path.clone(), message).at(method.span));
+    let refused = |message: String| refusal(path.clone(), message).at(method.span);
     let change = method.change;
-    let of = &world[method.of].name;
-    let header = format!("impl {of}");
-    let (target, wanted) = change.to.rsplit_once("::").unwrap_or_default();
-    if wanted != header {
-        let message = format!(
-            "`{}` stays a method of `{of}`: write `{target}::{header}`",
-            change.from
-        );
-        return refused(message);
-    }
-    if change.kind != ChangeKind::Move || change.shim.is_some() {
-        return refused(format!(
-            "`{}` keeps its name: it moves, and needs no shim",
-            change.from
-        ));
-    }
-    let text = &method.source.text;
+    check(change, &world[method.of].name).map_err(refused)?;
+    let header = format!("impl {}", world[method.of].name);
     let named = world.impls_headed(method.home, &header);
-    let place = named
-        .iter()
-        .position(|(file, span)| *file == method.file && *span == method.block_span);
-    let Some(place) = place else {
-        return refused(format!(
+    let own = (method.file, method.block_span);
+    let place = named.iter().position(|place| *place == own);
+    let place = place.ok_or_else(|| {
+        refused(format!(
             "the block of `{}` is not found by its name",
             change.from
-        ));
-    };
-    let home = &world[method.home].canonical;
-    let next = |number: usize| Change {
-        from: match named.len() {
-            1 if number == 1 && method.block.items.len() == 1 => format!("{home}::{header}"),
-            _ => format!("{home}::{header}#{number}"),
-        },
-        ..change.clone()
-    };
+        ))
+    })?;
     let mut plan = LanguagePlan::default();
-    if method.block.items.len() == 1 {
-        return Ok((plan, next(place + 1)));
+    let home = &world[method.home].canonical;
+    let is_alone = method.block.items.len() == 1;
+    if !is_alone {
+        plan.edits
+            .insert(path, joined(&method.source.text, parted(method)));
     }
-    let edits = parted(method);
-    plan.edits.insert(path, joined(text, edits));
-    Ok((plan, next(place + 2)))
+    let from = match is_alone {
+        true if named.len() == 1 => format!("{home}::{header}"),
+        true => format!("{home}::{header}#{}", place + 1),
+        false => format!("{home}::{header}#{}", place + 2),
+    };
+    let change = change.clone();
+    Ok((plan, Change { from, ..change }))
+}
+
+/// Why a method cannot be taken into a block of its own as a change says.
+fn check(change: &Change, of: &str) -> Result<(), String> {
+    let from = &change.from;
+    let (target, header) = change.to.rsplit_once("::").unwrap_or_default();
+    if header.strip_prefix("impl ") != Some(of) {
+        return Err(format!(
+            "`{from}` stays a method of `{of}`: write `{target}::impl {of}`"
+        ));
+    }
+    if change.kind != ChangeKind::Move || change.shim.is_some() {
+        return Err(format!(
+            "`{from}` keeps its name: it moves, and needs no shim"
+        ));
+    }
+    Ok(())
 }
 
 /// The method in a block of its own, behind the one that it was in.

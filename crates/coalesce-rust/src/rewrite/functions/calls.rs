@@ -6,7 +6,7 @@ use coalesce_model::{ByteSpan, Form, UnprovenKind};
 
 use super::{
     reader::{self, DotCall},
-    uses::{FileInWork, MethodPlaces, UsesOfMethod, length},
+    uses::{FileInWork, MethodPlaces, RECEIVER_MAY_ACT, UsesOfMethod, length},
     values::{CalledOnType, WayToType},
     written::HowTaken,
 };
@@ -21,7 +21,6 @@ impl MethodPlaces<'_, '_> {
         let Some(source) = self.sources.get(work.file) else {
             return;
         };
-        let world = self.sources.world;
         // What takes no `self` is nobody's call by a dot.
         if self.written.taken == HowTaken::Nothing {
             return;
@@ -30,36 +29,32 @@ impl MethodPlaces<'_, '_> {
         let calls = reader::calls(self.sources, &source, method);
         let others = self.others(work, &calls);
         for call in calls {
-            if !work.settled.insert(call.name) {
-                continue;
+            if work.settled.insert(call.name) {
+                self.dot(work, &call, others.contains(&call.name), uses);
             }
-            let name = ByteSpan::new(call.name, call.name + length(&self.method.name));
-            let way = match call.receiver {
-                CalledOnType::IsNot => continue,
-                CalledOnType::Unknown if others.contains(&call.name) => continue,
-                CalledOnType::Unknown => {
-                    self.unknown(work, name, uses);
-                    continue;
-                }
-                CalledOnType::Is(way) => way,
-            };
-            if let Some(by) = &call.by_macro {
-                let why = format!(
-                    "`{by}!` may do anything with this call of `{}`",
-                    self.full()
-                );
-                self.doubt(work, name, UnprovenKind::MacroArgument, why, uses);
-                continue;
-            }
-            let module = world
-                .body_around(work.file, call.name)
-                .map(|body| world[body].module);
-            let Some(module) = module else { continue };
-            let form = Form::Path;
-            match self.path_from(module, false) {
-                Ok(path) => self.call(work, (&call, way, name), (&path, form), uses),
-                Err(message) => self.refuse(work, name, message, uses),
-            }
+        }
+    }
+
+    /// Spells one call anew, or lists it, unless it is somebody else's.
+    fn dot(&self, work: &FileInWork<'_>, call: &DotCall, is_others: bool, uses: &mut UsesOfMethod) {
+        let name = ByteSpan::new(call.name, call.name + length(&self.method.name));
+        let way = match call.receiver {
+            CalledOnType::IsNot => return,
+            CalledOnType::Unknown if is_others => return,
+            CalledOnType::Unknown => return self.unknown(work, name, uses),
+            CalledOnType::Is(way) => way,
+        };
+        if let Some(by) = &call.by_macro {
+            let full = self.full();
+            let why = format!("`{by}!` may do anything with this call of `{full}`");
+            return self.doubt(work, name, UnprovenKind::MacroArgument, why, uses);
+        }
+        let module = self.module_at(work.file, call.name);
+        let path = module.map(|module| self.path_from(module, false));
+        match path {
+            None => {}
+            Some(Ok(path)) => self.call(work, (call, way, name), (&path, Form::Path), uses),
+            Some(Err(message)) => self.refuse(work, name, message, uses),
         }
     }
 
@@ -99,55 +94,42 @@ impl MethodPlaces<'_, '_> {
         (path, form): (&str, Form),
         uses: &mut UsesOfMethod,
     ) {
-        let borrow = if self.written.dropped {
-            if !call.is_place {
-                let message =
-                    "what it is called on goes, and working it out may do something".to_owned();
-                return self.refuse(work, name, message, uses);
-            }
-            self.left_alone(work, call, name, uses);
-            None
-        } else {
-            match self.borrow(way) {
-                Ok(borrow) => Some(borrow),
-                Err(why) => return self.doubt(work, name, UnprovenKind::UnknownType, why, uses),
-            }
+        let dropped = self.written.dropped;
+        if dropped && !call.is_place {
+            return self.refuse(work, name, RECEIVER_MAY_ACT.to_owned(), uses);
+        }
+        let borrow = match (!dropped).then(|| self.borrow(way)).transpose() {
+            Ok(borrow) => borrow,
+            Err(why) => return self.doubt(work, name, UnprovenKind::UnknownType, why, uses),
         };
-        if self.written.taken == HowTaken::Mutable
-            && !self.written.dropped
-            && self.is_read_again(work, call)
-        {
+        if dropped {
+            self.left_alone(work, call, name, uses);
+        } else if self.written.taken == HowTaken::Mutable && self.is_read_again(work, call) {
             return self.refuse_order(work, call, name, uses);
         }
-        let generics = self.generics_of(work, call);
-        let after = ByteSpan::new(call.whole.end, call.open + 1);
-        let gap = ByteSpan::new(call.whole.end, name.start)
-            .of(work.text)
-            .unwrap_or_default();
-        // Each line of documentation begins like a comment.
-        let is_document = form == Form::DocCode;
-        let comment = !is_document && (gap.contains("//") || gap.contains("/*"));
-        let mut comma = match (&borrow, call.arguments.is_empty()) {
-            (None, _) | (Some(_), true) => String::new(),
-            (Some(_), false) => ", ".to_owned(),
-        };
-        if comment {
-            let kept = gap.trim_end().trim_end_matches('.').trim_end();
-            comma = format!(" {kept}\n{comma}");
-        }
-        match borrow {
-            Some(borrow) => {
-                let head = ByteSpan::new(call.whole.start, call.on.start);
-                self.edit(work, head, format!("{path}{generics}({borrow}"), uses);
-                let tail = ByteSpan::new(call.on.end, after.end);
-                self.edit(work, tail, comma, uses);
-            }
-            None => {
-                let head = ByteSpan::new(call.whole.start, after.end);
-                self.edit(work, head, format!("{path}{generics}({comma}"), uses);
-            }
-        }
+        let function = format!("{path}{}", self.generics_of(work, call));
+        let between = before_arguments(work, call, form, borrow.is_some());
+        self.edit_call(work, call, (function, borrow, between), uses);
         self.tell(work, name, form, uses);
+    }
+
+    /// Puts the name of the function before what is called on, and what parts that from the arguments behind.
+    fn edit_call(
+        &self,
+        work: &FileInWork<'_>,
+        call: &DotCall,
+        (function, borrow, between): (String, Option<String>, String),
+        uses: &mut UsesOfMethod,
+    ) {
+        let behind = call.open + 1;
+        let Some(borrow) = borrow else {
+            let head = ByteSpan::new(call.whole.start, behind);
+            return self.edit(work, head, format!("{function}({between}"), uses);
+        };
+        let head = ByteSpan::new(call.whole.start, call.on.start);
+        self.edit(work, head, format!("{function}({borrow}"), uses);
+        let tail = ByteSpan::new(call.on.end, behind);
+        self.edit(work, tail, between, uses);
     }
 
     fn refuse_order(
@@ -205,24 +187,10 @@ impl MethodPlaces<'_, '_> {
             (true, Some(first)) => on.iter().skip(first).map(text).collect(),
             _ => call.root.as_deref().into_iter().collect(),
         };
-        let Some(root) = place.first().copied() else {
-            return false;
-        };
         call.arguments.iter().any(|span| {
             let tokens = lexer::tokens(work.text, *span);
-            let captures = format!("{{{root}");
-            tokens.iter().enumerate().any(|(at, token)| {
-                let said = text(token);
-                if said.ends_with(['"', '#']) && said.contains(&captures) {
-                    return true;
-                }
-                let before = at.checked_sub(1).and_then(|at| tokens.get(at));
-                let begins = !before.is_some_and(|before| before.is(b'.') || before.is(b':'));
-                begins && said == root && {
-                    let rest: Vec<&str> = tokens.iter().skip(at).map(text).collect();
-                    reads(&place, &rest)
-                }
-            })
+            let said: Vec<&str> = tokens.iter().map(text).collect();
+            reads_somewhere(&place, &said)
         })
     }
 
@@ -258,6 +226,45 @@ impl MethodPlaces<'_, '_> {
             self.doubt(work, name, UnprovenKind::LeftUnused, why, uses);
         }
     }
+}
+
+/// What stands before the first argument of a call that is spelled anew: a comma behind what it was called on, and
+/// comments that stood there.
+fn before_arguments(
+    work: &FileInWork<'_>,
+    call: &DotCall,
+    form: Form,
+    is_handed_over: bool,
+) -> String {
+    let comma = match is_handed_over && !call.arguments.is_empty() {
+        true => ", ",
+        false => "",
+    };
+    let gap = ByteSpan::new(call.whole.end, call.name).of(work.text);
+    let gap = gap.unwrap_or_default();
+    // Each line of documentation begins like a comment.
+    let is_document = form == Form::DocCode;
+    if is_document || !(gap.contains("//") || gap.contains("/*")) {
+        return comma.to_owned();
+    }
+    let kept = gap.trim_end().trim_end_matches('.').trim_end();
+    format!(" {kept}\n{comma}")
+}
+
+/// Whether code may read a place, or what is around it, in a text with a format as well.
+fn reads_somewhere(place: &[&str], said: &[&str]) -> bool {
+    let Some(root) = place.first() else {
+        return false;
+    };
+    let captures = format!("{{{root}");
+    said.iter().enumerate().any(|(at, word)| {
+        if word.ends_with(['"', '#']) && word.contains(&captures) {
+            return true;
+        }
+        let before = at.checked_sub(1).and_then(|at| said.get(at));
+        let begins = !matches!(before, Some(&"." | &":"));
+        begins && word == root && reads(place, said.get(at..).unwrap_or_default())
+    })
 }
 
 /// Whether what begins with `said` may read a place, or what is around it.

@@ -25,15 +25,14 @@ impl MethodPlaces<'_, '_> {
             return;
         }
         for code in &work.facts.doc_code {
-            let said = self.calls_said(work, code.span);
+            let mut said = self.calls_said(work, code.span);
             if said.is_empty() {
                 continue;
             }
             self.calls_in_code(work, code.span, uses);
+            said.retain(|name| work.settled.insert(name.start));
             for name in said {
-                if work.settled.insert(name.start) {
-                    self.unknown(work, name, uses);
-                }
+                self.unknown(work, name, uses);
             }
         }
     }
@@ -53,33 +52,40 @@ impl MethodPlaces<'_, '_> {
 
     /// Spells the calls of code anew whose receivers are known.
     fn calls_in_code(&self, work: &mut FileInWork<'_>, span: ByteSpan, uses: &mut UsesOfMethod) {
-        let world = self.sources.world;
         let read = blanked(work.text, span)
             .and_then(|code| self.sources.document(work.file, (span.start, &code)));
-        let module = world
-            .body_around(work.file, span.start)
-            .map(|body| world[body].module);
+        let module = self.module_at(work.file, span.start);
         let Some((code, module)) = read.zip(module) else {
             return;
         };
         let Ok(path) = self.path_from(module, true) else {
             return;
         };
-        let is_shown = self.is_shown_to_documents();
+        let path = self.is_shown_to_documents().then_some(path.as_str());
         let method = (self.method.of, self.method.name.as_str());
         for call in reader::calls_in_document(self.sources, &code, method) {
-            let name = ByteSpan::new(call.name, call.name + length(&self.method.name));
-            let Some(way) = self.way_in_document(work, &call) else {
-                continue;
-            };
-            if !work.settled.insert(name.start) {
-                continue;
-            }
-            let Some(way) = way else { continue };
-            if !is_shown {
-                self.hidden_from_documents(work, name, uses);
-            } else {
-                self.call(work, (&call, way, name), (&path, Form::DocCode), uses);
+            self.call_in_code(work, &call, path, uses);
+        }
+    }
+
+    /// Spells one of them by the path of the function, if code in documentation can name that.
+    fn call_in_code(
+        &self,
+        work: &mut FileInWork<'_>,
+        call: &DotCall,
+        path: Option<&str>,
+        uses: &mut UsesOfMethod,
+    ) {
+        let name = ByteSpan::new(call.name, call.name + length(&self.method.name));
+        let way = self.way_in_document(work, call);
+        let Some(way) = way.filter(|_| work.settled.insert(name.start)) else {
+            return;
+        };
+        match (way, path) {
+            (None, _) => {}
+            (Some(_), None) => self.hidden_from_documents(work, name, uses),
+            (Some(way), Some(path)) => {
+                self.call(work, (call, way, name), (path, Form::DocCode), uses);
             }
         }
     }

@@ -157,27 +157,19 @@ impl CallReader<'_, '_> {
     fn value_of_method(&mut self, call: &syn::ExprMethodCall) -> Value {
         let on = self.value(&call.receiver);
         let method = call.method.to_string();
-        match on.behind() {
-            (Value::Item(item, _), outer) => {
-                let given = self.sources.result(*item, on.behind().0, &method);
-                // A reference to what cannot be cloned is cloned itself.
-                let clones = method == "clone" && given == Value::Unknown && outer.is_none();
-                if clones { on.clone() } else { given }
+        let (of, outer) = on.behind();
+        if let Value::Item(item, _) = of {
+            let given = self.sources.result(*item, of, &method);
+            // A reference to what cannot be cloned is cloned itself.
+            let clones = method == "clone" && given == Value::Unknown && outer.is_none();
+            return if clones { on.clone() } else { given };
+        }
+        let known = values::result(&on, &method);
+        match of.argument(0) {
+            inner @ Value::Item(item, _) if known == Value::Unknown && of.shows_what_it_holds() => {
+                self.sources.result(item, &inner, &method)
             }
-            (Value::Standard(name, held), _)
-                if matches!(
-                    name.as_str(),
-                    "Box" | "Arc" | "Rc" | "MutexGuard" | "Ref" | "RefMut"
-                ) =>
-            {
-                match (values::result(&on, &method), held.first()) {
-                    (Value::Unknown, Some(inner @ Value::Item(item, _))) => {
-                        self.sources.result(*item, inner, &method)
-                    }
-                    (known, _) => known,
-                }
-            }
-            _ => values::result(&on, &method),
+            _ => known,
         }
     }
 
@@ -194,40 +186,49 @@ impl CallReader<'_, '_> {
         };
         let first = call.args.first().map(|first| self.value(first));
         let first = first.unwrap_or(Value::Unknown);
+        match self.value_of_called(path) {
+            Some(known) => known,
+            None if path.segments.len() == 1 => self.value_of_plain_call(&last, first),
+            None => self.value_of_call_below(path, &last, first),
+        }
+    }
+
+    /// What a function, a struct or a variant gives to which a path leads.
+    fn value_of_called(&self, path: &syn::Path) -> Option<Value> {
         let at = path.segments.len() - 1;
-        match self.source.leads_to(path, at, Namespaces::VALUE) {
-            Some(Res::Item(item)) => {
-                return match self.sources.world[item].kind {
-                    ItemKind::Function => self.sources.called(item),
-                    ItemKind::Struct => Value::Item(item, Vec::new()),
-                    _ => Value::Unknown,
-                };
-            }
-            Some(Res::Variant(item, _)) => return Value::Item(item, Vec::new()),
-            _ => {}
-        }
-        if path.segments.len() == 1 {
-            return match last.as_str() {
-                _ if self.values.contains_key(&last) => Value::Unknown,
-                "Some" => Value::standard("Option", vec![first]),
-                "Ok" => Value::standard("Result", vec![first, Value::Unknown]),
-                "Self" => self.around.own.clone().unwrap_or(Value::Unknown),
+        match self.source.leads_to(path, at, Namespaces::VALUE)? {
+            Res::Item(item) => Some(match self.sources.world[item].kind {
+                ItemKind::Function => self.sources.called(item),
+                ItemKind::Struct => Value::Item(item, Vec::new()),
                 _ => Value::Unknown,
-            };
+            }),
+            Res::Variant(item, _) => Some(Value::Item(item, Vec::new())),
+            _ => None,
         }
+    }
+
+    /// What a call of a plain name gives that the language knows, by its first argument.
+    fn value_of_plain_call(&self, name: &str, first: Value) -> Value {
+        match name {
+            _ if self.values.contains_key(name) => Value::Unknown,
+            "Some" => Value::standard("Option", vec![first]),
+            "Ok" => Value::standard("Result", vec![first, Value::Unknown]),
+            "Self" => self.around.own.clone().unwrap_or(Value::Unknown),
+            _ => Value::Unknown,
+        }
+    }
+
+    /// What a function or a variant of a type gives, by its last name and its first argument.
+    fn value_of_call_below(&self, path: &syn::Path, last: &str, first: Value) -> Value {
         match self.before_last(path) {
-            Some(of @ Value::Item(item, _)) => {
-                if self.sources.world.has_variant(item, &last) {
-                    return of;
-                }
-                self.sources.result(item, &of, &last)
-            }
+            Some(of @ Value::Item(item, _)) => match self.sources.world.has_variant(item, last) {
+                true => of,
+                false => self.sources.result(item, &of, last),
+            },
             Some(Value::Standard(name, held)) => {
-                let holds = matches!(
-                    name.as_str(),
-                    "Box" | "Arc" | "Rc" | "Mutex" | "RwLock" | "RefCell"
-                );
-                match last.as_str() {
+                let holders = ["Box", "Arc", "Rc", "Mutex", "RwLock", "RefCell"];
+                let holds = holders.contains(&name.as_str());
+                match last {
                     "new" if holds => Value::standard(&name, vec![first]),
                     "clone" if holds => first.behind().0.clone(),
                     "new" | "with_capacity" | "default" => Value::standard(&name, held),

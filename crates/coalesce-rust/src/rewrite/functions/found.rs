@@ -43,17 +43,27 @@ pub(super) fn parts<'n>(world: &World, name: &'n str) -> Option<(ItemId, &'n str
 
 /// The functions of that name in a type's own `impl`s.
 pub(super) fn places<'w>(world: &'w World, of: ItemId, method: &str) -> Vec<MethodPlace<'w>> {
-    let mut found = Vec::new();
-    for site in world.impls_of(of).filter(|site| site.is_inherent()) {
-        let facts = world.facts(site.file);
-        let own = facts.impl_functions.iter().filter(|function| {
-            let block = facts.impls.get(function.of as usize);
-            block.is_some_and(|block| block.span == site.span)
-                && facts.name(function.name.name) == method
-        });
-        found.extend(own.map(|function| MethodPlace { site, function }));
-    }
-    found
+    let blocks = world.impls_of(of).filter(|site| site.is_inherent());
+    let found = blocks.flat_map(|site| {
+        let functions = functions_in(world, site, method).into_iter();
+        functions.map(move |function| MethodPlace { site, function })
+    });
+    found.collect()
+}
+
+/// The functions of that name in one block.
+pub(super) fn functions_in<'w>(
+    world: &'w World,
+    site: &ImplSite,
+    method: &str,
+) -> Vec<&'w ImplFunction> {
+    let facts = world.facts(site.file);
+    let own = facts.impl_functions.iter().filter(|function| {
+        let block = facts.impls.get(function.of as usize);
+        block.is_some_and(|block| block.span == site.span)
+            && facts.name(function.name.name) == method
+    });
+    own.collect()
 }
 
 /// What stands at the name of a method; `None` where it is no method's.
@@ -129,50 +139,13 @@ impl Method<'_> {
 /// Finds it; why it cannot be taken out of its type.
 pub(super) fn find<'w>(sources: &Sources<'w>, change: &'w Change) -> Result<Method<'w>, Finding> {
     let world = sources.world;
-    let missing = || {
-        refusal(
-            TreePath::root(),
-            format!("there is no method `{}`", change.from),
-        )
-    };
-    let (of, name) = parts(world, &change.from).ok_or_else(missing)?;
-    let found = places(world, of, name);
-    let [place] = found.as_slice() else {
-        let Some(first) = found.first() else {
-            return Err(missing());
-        };
-        let count = found.len();
-        let message = format!(
-            "`{}` is defined {count} times, for other arguments or conditions",
-            change.from
-        );
-        let path = world[first.site.file].path.clone();
-        return Err(refusal(path, message).at(first.function.name.span));
-    };
+    let (of, name) = parts(world, &change.from).ok_or_else(|| missing(change))?;
+    let place = only_one(world, change, &places(world, of, name))?;
     let site = place.site;
-    let path = world[site.file].path.clone();
-    let at = place.function.name.span;
-    let refused = |message: String| Err(refusal(path.clone(), message).at(at));
-    let Some(source) = sources.get(site.file) else {
-        return refused(format!("the file of `{}` does not parse", change.from));
-    };
-    let modules = world[site.file].bodies.iter().map(|body| &world[body]);
-    let is_shared = modules.clone().any(|body| {
-        let mut others = modules.clone();
-        others.any(|other| other.scope == body.scope && other.module != body.module)
-    });
-    if is_shared {
-        return refused(format!(
-            "the file of `{}` is read as several modules",
-            change.from
-        ));
-    }
-    let Some((block, function)) = parsed(&source, &source.tree.items, at.start) else {
-        return refused(format!(
-            "`{}` is defined in the arguments of a macro, or in a block",
-            change.from
-        ));
-    };
+    let parsed = parse(sources, &change.from, place);
+    let (source, block, function) = parsed.map_err(|message| {
+        refusal(world[site.file].path.clone(), message).at(place.function.name.span)
+    })?;
     Ok(Method {
         change,
         of,
@@ -184,6 +157,58 @@ pub(super) fn find<'w>(sources: &Sources<'w>, change: &'w Change) -> Result<Meth
         function,
         block_span: site.span,
         span: place.function.span,
+    })
+}
+
+fn missing(change: &Change) -> Finding {
+    let message = format!("there is no method `{}`", change.from);
+    refusal(TreePath::root(), message)
+}
+
+/// The one place among those where a method is defined.
+fn only_one<'w>(
+    world: &World,
+    change: &Change,
+    found: &[MethodPlace<'w>],
+) -> Result<MethodPlace<'w>, Finding> {
+    let first = found.first().ok_or_else(|| missing(change))?;
+    let count = found.len();
+    if count == 1 {
+        return Ok(*first);
+    }
+    let message = format!(
+        "`{}` is defined {count} times, for other arguments or conditions",
+        change.from
+    );
+    let path = world[first.site.file].path.clone();
+    Err(refusal(path, message).at(first.function.name.span))
+}
+
+/// The file of a method, its block and itself; why they cannot be read.
+fn parse(
+    sources: &Sources<'_>,
+    name: &str,
+    place: MethodPlace<'_>,
+) -> Result<(Rc<ParsedFile>, syn::ItemImpl, syn::ImplItemFn), String> {
+    let file = place.site.file;
+    let source = sources.get(file);
+    let source = source.ok_or_else(|| format!("the file of `{name}` does not parse"))?;
+    if is_shared(sources.world, file) {
+        return Err(format!("the file of `{name}` is read as several modules"));
+    }
+    let at = place.function.name.span.start;
+    let found = parsed(&source, &source.tree.items, at);
+    let (block, function) = found
+        .ok_or_else(|| format!("`{name}` is defined in the arguments of a macro, or in a block"))?;
+    Ok((source, block, function))
+}
+
+/// Whether a text of a file is that of several modules.
+fn is_shared(world: &World, file: FileId) -> bool {
+    let modules = world[file].bodies.iter().map(|body| &world[body]);
+    modules.clone().any(|body| {
+        let mut others = modules.clone();
+        others.any(|other| other.scope == body.scope && other.module != body.module)
     })
 }
 

@@ -5,7 +5,10 @@ use std::collections::BTreeSet;
 
 use syn::visit::{self, Visit};
 
-use super::sources::{ParsedFile, Sources};
+use super::{
+    sources::{ParsedFile, Sources},
+    spelling::is_integer,
+};
 use crate::{
     facts::{ItemKind, Namespaces},
     resolve::{ItemId, Res},
@@ -114,33 +117,29 @@ impl LifetimeReader<'_, '_> {
             return true;
         };
         let name = last.ident.to_string();
-        let number = matches!(name.chars().next(), Some('i' | 'u'))
-            && name
-                .get(1..)
-                .is_some_and(|size| size == "size" || size.parse::<u8>().is_ok());
-        if number || self.parameters.contains(&name) {
+        if is_integer(&name) || self.parameters.contains(&name) {
             return true;
         }
-        match self
-            .source
-            .leads_to(path, path.segments.len() - 1, Namespaces::TYPE)
-        {
-            Some(Res::Item(item)) if self.sources.world[item].kind == ItemKind::TypeAlias => {
-                self.is_alias_free(item)
-            }
-            Some(Res::Item(item)) => {
-                let world = self.sources.world;
-                let kind = world[item].kind;
-                matches!(kind, ItemKind::Struct | ItemKind::Enum | ItemKind::Union)
-                    && world[item].definitions.iter().all(|(file, at)| {
-                        let fact = world.facts(*file).item(*at);
-                        let text = self.sources.texts.text(&world[*file].path);
-                        let head = text.as_deref().and_then(|text| fact.signature.of(text));
-                        head.is_some_and(|head| !head.contains('\''))
-                    })
-            }
+        let at = path.segments.len() - 1;
+        match self.source.leads_to(path, at, Namespaces::TYPE) {
+            Some(Res::Item(item)) => match self.sources.world[item].kind {
+                ItemKind::TypeAlias => self.is_alias_free(item),
+                ItemKind::Struct | ItemKind::Enum | ItemKind::Union => self.is_type_free(item),
+                _ => false,
+            },
             _ => FREE.contains(&name.as_str()),
         }
+    }
+
+    /// Whether a type of the tree declares none.
+    fn is_type_free(&self, item: ItemId) -> bool {
+        let world = self.sources.world;
+        world[item].definitions.iter().all(|(file, at)| {
+            let fact = world.facts(*file).item(*at);
+            let text = self.sources.texts.text(&world[*file].path);
+            let head = text.as_deref().and_then(|text| fact.signature.of(text));
+            head.is_some_and(|head| !head.contains('\''))
+        })
     }
 }
 

@@ -100,33 +100,43 @@ pub(super) fn rewrite(
     let at = changes
         .iter()
         .position(|change| is_about_one(&graph.world, change))?;
-    let change = changes.get(at)?;
-    // A name that begins no other one: texts are searched for it.
-    let stand_in = format!("{STAND_IN}_{at}_of_this");
-    let refused = |finding: Finding| LanguagePlan {
+    let planned = in_two_stages(graph, changes, (at, changes.get(at)?), texts);
+    Some(planned.unwrap_or_else(|finding| LanguagePlan {
         refusals: vec![finding],
         ..LanguagePlan::default()
+    }))
+}
+
+/// The change about a method first, and what is left of it with all others in the tree that it leaves.
+fn in_two_stages(
+    graph: &RustGraph,
+    changes: &[Change],
+    (at, change): (usize, &Change),
+    texts: &dyn Texts,
+) -> Result<LanguagePlan, Finding> {
+    // A name that begins no other one: texts are searched for it.
+    let stand_in = format!("{STAND_IN}_{at}_of_this");
+    let (plan, next) = first(graph, change, &stand_in, texts)?;
+    if !plan.refusals.is_empty() {
+        return Ok(plan);
+    }
+    let between = Between::new(texts, &plan)?;
+    let mut left = changes.to_vec();
+    let full = next.from.clone();
+    if let Some(place) = left.get_mut(at) {
+        *place = next;
+    }
+    let after = between.graph(&graph.world);
+    let second = stages::rewrite(&after, &left, between.tree());
+    let mut plan = between.joined(plan, second);
+    let stands_in = MethodStandIn {
+        full: &full,
+        name: &stand_in,
+        change,
     };
-    let made = first(graph, change, &stand_in, texts);
-    Some(match made {
-        Err(finding) => refused(finding),
-        Ok((plan, _)) if !plan.refusals.is_empty() => plan,
-        Ok((plan, next)) => match Between::new(texts, &plan) {
-            Err(finding) => refused(finding),
-            Ok(between) => {
-                let mut left = changes.to_vec();
-                let name = next.from.clone();
-                if let Some(place) = left.get_mut(at) {
-                    *place = next;
-                }
-                let after = between.graph(&graph.world);
-                let second = stages::rewrite(&after, &left, between.tree());
-                let mut plan = between.joined(plan, second);
-                unmark(&mut plan, (&name, &stand_in), change);
-                plan
-            }
-        },
-    })
+    stands_in.unmark_rewrites(&mut plan);
+    stands_in.unmark_told(&mut plan);
+    Ok(plan)
 }
 
 /// The first stage of a change, and what is left of it.
@@ -138,54 +148,67 @@ fn first(
 ) -> Result<(LanguagePlan, Change), Finding> {
     let world = &graph.world;
     let sources = Sources::new(world, texts);
-    if !is_method(world, &change.from) {
-        let message = format!(
-            "`{}` is a method: `{}` cannot take its name or give way to it",
-            change.to, change.from
-        );
-        return Err(refusal(TreePath::root(), message));
-    }
-    let method = found::find(&sources, change)?;
-    if is_block(&change.to) {
+    let method = method_of(&sources, change)?;
+    let to = &change.to;
+    if is_block(to) {
         return blocks::split(&sources, &method);
     }
-    if is_method(world, &change.to) {
-        let message = format!(
-            "`{}` is a method: what takes the place of one is a function",
-            change.to
-        );
+    if is_method(world, to) {
+        let message = format!("`{to}` is a method: what takes the place of one is a function");
         return Err(refusal(method.path(world), message).at(method.span));
     }
-    let dropped = drops_receiver(&sources, &method);
-    let written = written::write(&sources, &method, stand_in, dropped)?;
-    let shim = shims::write(&sources, &method, (&written, stand_in))?;
-    let mapping = Mapping::new(world, &[], texts);
-    let places = MethodPlaces {
-        sources: &sources,
-        mapping: &mapping,
-        method: &method,
-        written: &written,
-        stand_in,
-        shim: shim.is_some(),
-    };
-    let mut uses = places.read();
-    uses.refusals
-        .extend(rivals(&sources, &method, (&written, &uses), shim.is_some()));
-    let asked = change.shim.is_some() && shim.is_none();
-    let mut plan = Stage {
-        sources: &sources,
-        method: &method,
-        written,
-    }
-    .plan(uses, shim);
-    plan.notes
-        .extend(asked.then(|| without_shim(&sources, &method)));
+    let plan = make_function(&sources, &method, stand_in)?;
     let next = Change {
         from: format!("{}::{stand_in}", world[method.home].canonical),
         shim: None,
         ..change.clone()
     };
     Ok((plan, next))
+}
+
+/// The method that a change takes from its type.
+fn method_of<'w>(sources: &Sources<'w>, change: &'w Change) -> Result<Method<'w>, Finding> {
+    if is_method(sources.world, &change.from) {
+        return found::find(sources, change);
+    }
+    let message = format!(
+        "`{}` is a method: `{}` cannot take its name or give way to it",
+        change.to, change.from
+    );
+    Err(refusal(TreePath::root(), message))
+}
+
+/// The function beside the block, its calls, and what stays of the method.
+fn make_function<'w>(
+    sources: &Sources<'w>,
+    method: &Method<'w>,
+    stand_in: &str,
+) -> Result<LanguagePlan, Finding> {
+    let dropped = drops_receiver(sources, method);
+    let written = written::write(sources, method, stand_in, dropped)?;
+    let shim = shims::write(sources, method, (&written, stand_in))?;
+    let mapping = Mapping::new(sources.world, &[], sources.texts);
+    let places = MethodPlaces {
+        sources,
+        mapping: &mapping,
+        method,
+        written: &written,
+        stand_in,
+        shim: shim.is_some(),
+    };
+    let mut uses = places.read();
+    let rivals = rivals(sources, method, (&written, &uses), shim.is_some());
+    uses.refusals.extend(rivals);
+    let unmet = method.change.shim.is_some() && shim.is_none();
+    let stage = Stage {
+        sources,
+        method,
+        written,
+    };
+    let mut plan = stage.plan(uses, shim);
+    plan.notes
+        .extend(unmet.then(|| without_shim(sources, method)));
+    Ok(plan)
 }
 
 /// Why no shim stays.
@@ -219,37 +242,42 @@ fn rivals(
     shim: bool,
 ) -> Option<Finding> {
     let (world, texts) = (sources.world, sources.texts);
-    let unknown = uses
-        .unproven
-        .iter()
-        .any(|one| one.kind == UnprovenKind::UnknownType);
-    let known = homes::homes(world, texts);
-    let mut traits = known.traits.get(&method.name).into_iter().flatten();
-    let of = traits.find(|of| homes::implements(world, method.of, **of));
-    let by_value = |of: ItemId| {
-        world[of].definitions.iter().any(|(file, at)| {
-            let text = texts.text(&world[*file].path);
-            let text = text
-                .as_deref()
-                .and_then(|text| world.facts(*file).item(*at).span.of(text));
-            text.is_some_and(|text| takes_itself(text, &method.name))
-        })
-    };
+    let mut unproven = uses.unproven.iter();
+    let is_open = !shim && unproven.any(|one| one.kind == UnprovenKind::UnknownType);
     let by_reference = matches!(written.taken, HowTaken::Shared | HowTaken::Mutable);
     let (type_name, name) = (&world[method.of].name, &method.name);
-    let message = match of {
-        Some(of) if unknown && !shim || by_reference && by_value(*of) => {
-            let by = &world[*of].name;
+    let message = match rival_trait(sources, method) {
+        Some(of) if is_open || by_reference && takes_value(sources, of, name) => {
+            let by = &world[of].name;
             format!(
                 "`{type_name}` has `{name}` by `{by}`, too: calls of which the receiver is not known would go there"
             )
         }
-        None if unknown && !shim && homes::hands_on(world, texts, method.of) => format!(
+        None if is_open && homes::hands_on(world, texts, method.of) => format!(
             "`{type_name}` hands calls on: those of `{name}` of which the receiver is not known would go there"
         ),
         _ => return None,
     };
     Some(refusal(method.path(world), message).at(method.span))
+}
+
+/// The trait by which the type has a method of that name as well.
+fn rival_trait(sources: &Sources<'_>, method: &Method<'_>) -> Option<ItemId> {
+    let known = homes::homes(sources.world, sources.texts);
+    let mut traits = known.traits.get(&method.name).into_iter().flatten();
+    let found = traits.find(|of| homes::implements(sources.world, method.of, **of));
+    found.copied()
+}
+
+/// Whether the method of that name which a trait declares is given its object by value.
+fn takes_value(sources: &Sources<'_>, of: ItemId, name: &str) -> bool {
+    let world = sources.world;
+    world[of].definitions.iter().any(|(file, at)| {
+        let text = sources.texts.text(&world[*file].path);
+        let span = world.facts(*file).item(*at).span;
+        let text = text.as_deref().and_then(|text| span.of(text));
+        text.is_some_and(|text| takes_itself(text, name))
+    })
 }
 
 /// Whether a text declares a method that is given its object by value.
@@ -299,42 +327,47 @@ impl Stage<'_, '_> {
 
     /// The edits of the method's file: what is said in its text goes along.
     fn own(&self, edits: Vec<(ByteSpan, String)>, shim: Option<String>) -> Vec<(ByteSpan, String)> {
-        let method = self.method;
-        let text = &method.source.text;
-        let whole = lines::with_comments_above(text, method.span);
+        let text = &self.method.source.text;
+        let block = self.method.block_span;
+        let whole = lines::with_comments_above(text, self.method.span);
         let (inside, mut edits): (Vec<_>, Vec<_>) = edits
             .into_iter()
             .partition(|(span, _)| whole.contains(*span));
-        let mut inside: Vec<(ByteSpan, String)> = match self.written.dropped {
+        let indent = |at: u32| lines::prefix(text, at).unwrap_or_default().to_owned();
+        let (deep, depth) = (indent(whole.start), indent(block.start));
+        let code = applied(text, whole, self.inside(inside));
+        let code = lines::reindented(&code, &deep, &depth);
+        if self.method.block.items.len() == 1 && shim.is_none() {
+            edits.retain(|(span, _)| !block.contains(*span));
+            edits.push((block, code));
+            return edits;
+        }
+        let behind = ByteSpan::empty(block.end);
+        edits.push((behind, format!("\n\n{depth}{code}")));
+        let left = match shim {
+            Some(shim) => (
+                whole,
+                lines::reindented(&shim, "", &deep).trim_start().to_owned(),
+            ),
+            None => (lines::removal(text, whole), String::new()),
+        };
+        edits.push(left);
+        edits
+    }
+
+    /// All edits of the text that goes, those of places that name the method among them.
+    fn inside(&self, said: Vec<(ByteSpan, String)>) -> Vec<(ByteSpan, String)> {
+        let mut inside = match self.written.dropped {
             // It goes, and what it says with it.
             true => Vec::new(),
-            false => inside,
+            false => said,
         };
         inside.extend(self.written.edits.iter().cloned());
         if !self.written.above.is_empty() {
             let at = self.head();
-            inside.insert(0, (ByteSpan::new(at, at), self.written.above.clone()));
+            inside.insert(0, (ByteSpan::empty(at), self.written.above.clone()));
         }
-        let indent = |at: u32| lines::prefix(text, at).unwrap_or_default().to_owned();
-        let (deep, depth) = (indent(whole.start), indent(method.block_span.start));
-        let code = applied(text, whole, inside);
-        let code = lines::reindented(&code, &deep, &depth);
-        let alone = method.block.items.len() == 1 && shim.is_none();
-        if alone {
-            edits.retain(|(span, _)| !method.block_span.contains(*span));
-            edits.push((method.block_span, code));
-            return edits;
-        }
-        let end = method.block_span.end;
-        edits.push((ByteSpan::new(end, end), format!("\n\n{depth}{code}")));
-        match shim {
-            Some(shim) => edits.push((
-                whole,
-                lines::reindented(&shim, "", &deep).trim_start().to_owned(),
-            )),
-            None => edits.push((lines::removal(text, whole), String::new())),
-        }
-        edits
+        inside
     }
 
     /// Where the function begins, behind its documentation.
@@ -387,44 +420,56 @@ fn joined(text: &str, mut edits: Vec<(ByteSpan, String)>) -> Vec<Edit> {
     result
 }
 
-/// Names the method again where the function that stood in for it is told.
-fn unmark(plan: &mut LanguagePlan, (full, stand_in): (&str, &str), change: &Change) {
-    let named = |text: &mut String| {
-        if text.contains(stand_in) {
-            *text = text.replace(full, &change.from);
-            let last = change.from.rsplit("::").next().unwrap_or_default();
-            *text = text.replace(stand_in, last);
-        }
-    };
-    // Whoever named the method is told already: the path to the function was put there by the first stage.
-    plan.rewrites
-        .retain(|one| one.from != full || !matches!(one.form, Form::Path | Form::Macro));
-    for one in &mut plan.rewrites {
-        named(&mut one.from);
-        let to = if one.to == full {
-            change.to.clone()
-        } else {
-            one.to.clone()
-        };
-        one.to = to;
-        named(&mut one.to);
-        named(&mut one.reason);
-    }
-    for finding in plan.refusals.iter_mut().chain(&mut plan.notes) {
-        named(&mut finding.message);
-        if let Some(help) = &mut finding.help {
-            named(help);
+/// The function that stands in for a method.
+struct MethodStandIn<'s> {
+    full: &'s str,
+    name: &'s str,
+    change: &'s Change,
+}
+
+impl MethodStandIn<'_> {
+    /// Names the method again in a text.
+    fn unmark(&self, text: &mut String) {
+        if text.contains(self.name) {
+            *text = text.replace(self.full, &self.change.from);
+            let last = self.change.from.rsplit("::").next().unwrap_or_default();
+            *text = text.replace(self.name, last);
         }
     }
-    for place in &mut plan.unproven {
-        named(&mut place.name);
-        named(&mut place.why);
+
+    /// The same in what is told of places that are spelled anew.
+    fn unmark_rewrites(&self, plan: &mut LanguagePlan) {
+        // Whoever named the method is told already: the path to the function was put there by the first stage.
+        plan.rewrites
+            .retain(|one| one.from != self.full || !matches!(one.form, Form::Path | Form::Macro));
+        for one in &mut plan.rewrites {
+            self.unmark(&mut one.from);
+            if one.to == self.full {
+                one.to.clone_from(&self.change.to);
+            }
+            self.unmark(&mut one.to);
+            self.unmark(&mut one.reason);
+        }
+        plan.rewrites.sort();
+        plan.rewrites
+            .dedup_by(|a, b| a.path == b.path && a.span == b.span && a.from == b.from);
     }
-    for left in &mut plan.not_rewritten {
-        named(&mut left.name);
-        named(&mut left.why);
+
+    /// The same in findings and lists.
+    fn unmark_told(&self, plan: &mut LanguagePlan) {
+        for finding in plan.refusals.iter_mut().chain(&mut plan.notes) {
+            self.unmark(&mut finding.message);
+            if let Some(help) = &mut finding.help {
+                self.unmark(help);
+            }
+        }
+        for place in &mut plan.unproven {
+            self.unmark(&mut place.name);
+            self.unmark(&mut place.why);
+        }
+        for left in &mut plan.not_rewritten {
+            self.unmark(&mut left.name);
+            self.unmark(&mut left.why);
+        }
     }
-    plan.rewrites.sort();
-    plan.rewrites
-        .dedup_by(|a, b| a.path == b.path && a.span == b.span && a.from == b.from);
 }

@@ -146,17 +146,7 @@ impl CallReader<'_, '_> {
     }
 
     fn note(&mut self, call: &syn::ExprMethodCall, on: &Value) {
-        let steps = Cell::new(0);
-        let handed_on = |item: ItemId| {
-            steps.set(steps.get() + 1);
-            match self.sources.has_method(item, self.method) {
-                true => None,
-                // Some hand on to themselves.
-                false if steps.get() > MOST_STEPS => Some(Value::Unknown),
-                false => self.sources.handed_on(item),
-            }
-        };
-        let receiver = on.receiver(self.of, self.method, &handed_on);
+        let receiver = self.receiver(on);
         let mut inner = &*call.receiver;
         while let syn::Expr::Paren(paren) = inner {
             inner = &paren.expr;
@@ -175,6 +165,43 @@ impl CallReader<'_, '_> {
             by_macro: self.by_macro.clone(),
         };
         self.calls.push(found);
+    }
+
+    /// Whether the method, called on a value, is that of the type.
+    fn receiver(&self, on: &Value) -> CalledOnType {
+        let steps = Cell::new(0);
+        let handed_on = |item: ItemId| {
+            steps.set(steps.get() + 1);
+            match self.sources.has_method(item, self.method) {
+                true => None,
+                // Some hand on to themselves.
+                false if steps.get() > MOST_STEPS => Some(Value::Unknown),
+                false => self.sources.handed_on(item),
+            }
+        };
+        on.receiver(self.of, self.method, &handed_on)
+    }
+
+    /// Reads what a macro is given: expressions, or else statements.
+    fn arguments_of_macro(&mut self, name: &str, tokens: &proc_macro2::TokenStream) {
+        let parsed = match name {
+            "matches" | "assert_matches" => matched.parse2(tokens.clone()).map(|value| vec![value]),
+            _ => expressions.parse2(tokens.clone()),
+        };
+        if let Ok(all) = parsed {
+            return self.within(|reader| all.iter().for_each(|one| reader.argument(one)));
+        }
+        if let Ok(statements) = syn::Block::parse_within.parse2(tokens.clone()) {
+            self.within(|reader| statements.iter().for_each(|one| reader.visit_stmt(one)));
+        }
+    }
+
+    /// Reads one argument of a macro: `name = value` gives a value.
+    fn argument(&mut self, argument: &syn::Expr) {
+        match argument {
+            syn::Expr::Assign(named) => self.visit_expr(&named.right),
+            other => self.visit_expr(other),
+        }
     }
 }
 
@@ -399,27 +426,7 @@ impl<'ast> Visit<'ast> for CallReader<'_, '_> {
         if !known && self.by_macro.is_none() {
             self.by_macro = Some(name.clone());
         }
-        let tokens = call.tokens.clone();
-        let parsed = match name.as_str() {
-            "matches" | "assert_matches" => matched.parse2(tokens).map(|value| vec![value]),
-            _ => expressions.parse2(tokens),
-        };
-        if let Ok(all) = parsed {
-            self.within(|reader| {
-                for one in &all {
-                    match one {
-                        syn::Expr::Assign(named) => reader.visit_expr(&named.right),
-                        other => reader.visit_expr(other),
-                    }
-                }
-            });
-        } else if let Ok(statements) = syn::Block::parse_within.parse2(call.tokens.clone()) {
-            self.within(|reader| {
-                for statement in &statements {
-                    reader.visit_stmt(statement);
-                }
-            });
-        }
+        self.arguments_of_macro(&name, &call.tokens);
         self.by_macro = outer;
     }
 }

@@ -1,6 +1,6 @@
 //! What stays of a method that became a function: one that warns and calls it.
 
-use coalesce_model::Finding;
+use coalesce_model::{Finding, ShimRequest};
 
 use super::{
     found::Method,
@@ -29,13 +29,19 @@ pub(super) fn write(
         let message = format!("no shim can stand for `{from}`: one of its parameters has no name");
         return Err(refusal(method.path(world), message).at(method.span));
     };
-    let signature = &method.function.sig;
-    let mut text = format!(
-        "// coalesce: item shim {} {}::{}\n",
-        request.manifest, world[method.of].name, method.name
-    );
+    let (manifest, of) = (&request.manifest, &world[method.of].name);
+    let mark = format!("// coalesce: item shim {manifest} {of}::{}", method.name);
+    let above = attributes(method, request);
+    let head = head(method, written, &arguments);
+    let call = format!("{stand_in}({})", arguments.join(", "));
+    let call = called(&method.function.sig, call);
+    Ok(Some(format!("{mark}\n{above}{head} {{\n    {call}\n}}")))
+}
+
+/// The lines above it: where it went, what holds for it as for the method, and that it is deprecated.
+fn attributes(method: &Method<'_>, request: &ShimRequest) -> String {
     let new = &method.change.to;
-    text.push_str(&format!("/// Moved to `{new}`.\n"));
+    let mut text = format!("/// Moved to `{new}`.\n");
     for attribute in &method.function.attrs {
         let kept = ["cfg", "must_use", "track_caller"];
         if kept.iter().any(|name| attribute.path().is_ident(name)) {
@@ -47,17 +53,20 @@ pub(super) fn write(
         "#[deprecated({}note = \"use `{new}`{}\")]\n",
         dates.since, dates.removal
     ));
+    text
+}
+
+/// Its signature: what it only hands on is not changed.
+fn head(method: &Method<'_>, written: &WrittenFunction, arguments: &[String]) -> String {
     let vis = method.text(&method.function.vis);
-    let mut head = method.text(signature).to_owned();
+    let mut head = method.text(&method.function.sig).to_owned();
     if written.taken == HowTaken::Value {
         head = head.replace("(mut self", "(self");
     }
-    for name in &arguments {
+    for name in arguments {
         head = head.replace(&format!("mut {name}:"), &format!("{name}:"));
     }
-    let call = called(signature, format!("{stand_in}({})", arguments.join(", ")));
-    text.push_str(&format!("{vis} {head} {{\n    {call}\n}}"));
-    Ok(Some(text))
+    format!("{vis} {head}")
 }
 
 /// The arguments that it hands on.

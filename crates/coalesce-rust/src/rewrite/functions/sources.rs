@@ -10,10 +10,10 @@ use std::{
 use coalesce_model::{Texts, texts::start_of_text};
 use syn::visit::{self, Visit};
 
-use super::{documents::DocumentCode, values::Value};
+use super::{documents::DocumentCode, found::functions_in, spelling::is_integer, values::Value};
 use crate::{
     facts::{ItemKind, Namespaces},
-    resolve::{FileId, ItemId, Res, UseSite, World},
+    resolve::{FileId, ImplSite, ItemId, Res, UseSite, World},
     rewrite::method_calls::homes,
     syntax,
 };
@@ -230,40 +230,44 @@ impl<'w> Sources<'w> {
         let Some(last) = path.segments.last() else {
             return Value::Unknown;
         };
-        let name = last.ident.to_string();
-        if path.segments.len() == 1 {
-            if name == "Self" {
-                return around.own.clone().unwrap_or(Value::Unknown);
-            }
-            if let Some(known) = around.parameters.get(&name) {
-                return known.clone();
-            }
+        if let Some(known) = around.named(path) {
+            return known;
         }
-        let arguments: Vec<Value> = syntax::arguments_of(&last.arguments)
+        let arguments = syntax::arguments_of(&last.arguments)
             .into_iter()
-            .map(|ty| self.value_at(source, ty, around, depth + 1))
-            .collect();
+            .map(|ty| self.value_at(source, ty, around, depth + 1));
+        let arguments = arguments.collect();
+        self.named_value(source, (path, &last.ident.to_string()), arguments, depth)
+    }
+
+    /// The type that a path with a last name leads to, with its arguments.
+    fn named_value(
+        &self,
+        source: &ParsedFile,
+        (path, name): (&syn::Path, &str),
+        arguments: Vec<Value>,
+        depth: usize,
+    ) -> Value {
         let at = path.segments.len() - 1;
         match source.leads_to(path, at, Namespaces::TYPE) {
-            Some(Res::Item(item)) => match self.world[item].kind {
-                ItemKind::Struct | ItemKind::Enum | ItemKind::Union => Value::Item(item, arguments),
-                ItemKind::TypeAlias => self.alias(item, &arguments, depth),
-                _ => Value::Unknown,
-            },
+            Some(Res::Item(item)) => self.value_of_item(item, arguments, depth),
             Some(Res::External(full)) => {
                 let full = self.world.names.text(full).to_string();
                 let first = full.split("::").next().unwrap_or_default();
-                outside(&name, STANDARD.contains(&first), arguments)
+                outside(name, STANDARD.contains(&first), arguments)
             }
             Some(_) => Value::Unknown,
             None if source.knows(path, at) => Value::Unknown,
             // Of the prelude, or by a path of the standard library.
-            None => {
-                let first = path.segments.first().map(|first| first.ident.to_string());
-                let first = first.unwrap_or_default();
-                let standard = path.segments.len() == 1 || STANDARD.contains(&first.as_str());
-                outside(&name, standard, arguments)
-            }
+            None => outside(name, at == 0 || says_standard(path), arguments),
+        }
+    }
+
+    fn value_of_item(&self, item: ItemId, arguments: Vec<Value>, depth: usize) -> Value {
+        match self.world[item].kind {
+            ItemKind::Struct | ItemKind::Enum | ItemKind::Union => Value::Item(item, arguments),
+            ItemKind::TypeAlias => self.alias(item, &arguments, depth),
+            _ => Value::Unknown,
         }
     }
 
@@ -403,56 +407,51 @@ impl<'w> Sources<'w> {
     fn functions_of(&self, item: ItemId, method: &str) -> Vec<(Rc<ParsedFile>, DeclaredFunction)> {
         let (mut own, mut others) = (Vec::new(), Vec::new());
         for site in self.world.impls_of(item) {
-            let facts = self.world.facts(site.file);
-            let Some(source) = self.get(site.file) else {
-                continue;
+            let list = match site.is_inherent() {
+                true => &mut own,
+                false => &mut others,
             };
-            for function in &facts.impl_functions {
-                let block = facts.impls.get(function.of as usize);
-                let here = block.is_some_and(|block| block.span == site.span);
-                if !here || facts.name(function.name.name) != method {
-                    continue;
-                }
-                let declared = source.functions.get(&function.name.span.start);
-                let list = match site.is_inherent() {
-                    true => &mut own,
-                    false => &mut others,
-                };
-                list.extend(declared.map(|one| (Rc::clone(&source), one.clone())));
-            }
+            list.extend(self.functions_in(site, method));
         }
         if own.is_empty() { others } else { own }
     }
 
+    fn functions_in(
+        &self,
+        site: &ImplSite,
+        method: &str,
+    ) -> Vec<(Rc<ParsedFile>, DeclaredFunction)> {
+        let Some(source) = self.get(site.file) else {
+            return Vec::new();
+        };
+        let functions = functions_in(self.world, site, method).into_iter();
+        let declared =
+            functions.filter_map(|function| source.functions.get(&function.name.span.start));
+        declared
+            .map(|one| (Rc::clone(&source), one.clone()))
+            .collect()
+    }
+
     /// The type of a field of a struct.
     pub fn field(&self, of: &Value, member: &syn::Member) -> Value {
-        let (behind, _) = of.behind();
+        let behind = of.behind().0;
         match behind {
             Value::Item(item, arguments) => {
-                let found = self.definition(*item).and_then(|(source, name)| {
-                    let fields = source.fields.get(&name)?.clone();
-                    Some((source, fields))
-                });
-                found.map_or(Value::Unknown, |(source, fields)| {
-                    self.field_of(&source, &fields, (arguments, behind), member)
+                let Some((source, name)) = self.definition(*item) else {
+                    return Value::Unknown;
+                };
+                let fields = source.fields.get(&name);
+                fields.map_or(Value::Unknown, |fields| {
+                    self.field_of(&source, fields, (arguments, behind), member)
                 })
             }
-            Value::Standard(name, held) if name == "()" => match member {
+            Value::Standard(name, _) if name == "()" => match member {
                 syn::Member::Unnamed(index) => {
-                    let at = usize::try_from(index.index).unwrap_or(usize::MAX);
-                    held.get(at).cloned().unwrap_or(Value::Unknown)
+                    behind.argument(usize::try_from(index.index).unwrap_or(usize::MAX))
                 }
                 syn::Member::Named(_) => Value::Unknown,
             },
-            Value::Standard(name, held)
-                if matches!(
-                    name.as_str(),
-                    "Box" | "Arc" | "Rc" | "MutexGuard" | "Ref" | "RefMut"
-                ) =>
-            {
-                let inner = held.first().cloned().unwrap_or(Value::Unknown);
-                self.field(&inner, member)
-            }
+            _ if behind.shows_what_it_holds() => self.field(&behind.argument(0), member),
             _ => Value::Unknown,
         }
     }
@@ -509,13 +508,27 @@ impl<'w> Sources<'w> {
     }
 }
 
+impl TypesAround {
+    /// What a name that is no item's stands for.
+    fn named(&self, path: &syn::Path) -> Option<Value> {
+        let only = path.segments.first().filter(|_| path.segments.len() == 1)?;
+        let name = only.ident.to_string();
+        match name == "Self" {
+            true => Some(self.own.clone().unwrap_or(Value::Unknown)),
+            false => self.parameters.get(&name).cloned(),
+        }
+    }
+}
+
+/// Whether a path begins with the name of a library that comes with the language.
+fn says_standard(path: &syn::Path) -> bool {
+    let first = path.segments.first().map(|first| first.ident.to_string());
+    first.is_some_and(|first| STANDARD.contains(&first.as_str()))
+}
+
 /// A type of another library by its name.
 fn outside(name: &str, standard: bool, arguments: Vec<Value>) -> Value {
-    let number = matches!(name, "bool" | "char" | "str" | "f32" | "f64")
-        || matches!(name.chars().next(), Some('i' | 'u'))
-            && name
-                .get(1..)
-                .is_some_and(|size| size == "size" || size.parse::<u8>().is_ok());
+    let number = matches!(name, "bool" | "char" | "str" | "f32" | "f64") || is_integer(name);
     let plain = arguments.iter().all(|one| {
         matches!(one, Value::Other) || matches!(one, Value::Standard(_, of) if of.is_empty())
     });

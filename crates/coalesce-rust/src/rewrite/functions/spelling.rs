@@ -30,6 +30,12 @@ pub(super) fn without_name(text: &str, lifetime: &str) -> String {
     result
 }
 
+/// Whether a name is that of a type of whole numbers.
+pub(super) fn is_integer(name: &str) -> bool {
+    let size = name.strip_prefix(['i', 'u']);
+    size.is_some_and(|size| size == "size" || size.parse::<u8>().is_ok())
+}
+
 /// `GpuManager` as `gpu_manager`
 pub(super) fn snake(name: &str) -> String {
     let letters: Vec<char> = name.chars().collect();

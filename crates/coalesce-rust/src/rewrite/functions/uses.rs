@@ -15,13 +15,17 @@ use super::{
 use crate::{
     facts::{Origin, ScopeKind, SourceFacts},
     lexer::{self, Token, TokenKind},
-    resolve::{CrateId, FileId, ItemId, ModuleId, Res, UseSite},
+    resolve::{CrateId, FileId, ItemId, ModuleId, Res, Site, UseSite},
     rewrite::{
         mapping::{Mapping, refusal},
         place::Place,
         spell::spelled,
     },
 };
+
+/// Why a call keeps what it is called on.
+pub(super) const RECEIVER_MAY_ACT: &str =
+    "what it is called on goes, and working it out may do something";
 
 /// What comes of the places that name a method.
 #[derive(Default)]
@@ -45,6 +49,30 @@ pub(super) struct MethodPlaces<'p, 'w> {
     pub shim: bool,
 }
 
+/// A path that ends with the name of the method, and where code says it.
+#[derive(Clone, Copy)]
+struct SaidPath {
+    /// Where it begins.
+    start: u32,
+    /// The name at its end.
+    name: ByteSpan,
+    module: ModuleId,
+    in_document: bool,
+}
+
+/// What the paths of a file say of the name.
+#[derive(Default)]
+struct PathsFound {
+    /// Those that lead to the method, by where the name begins.
+    paths: BTreeMap<u32, (SaidPath, Origin)>,
+    /// Where it is somebody else's.
+    others: BTreeSet<u32>,
+    /// The aliases by which paths lead to it.
+    aliases: BTreeMap<u32, ItemId>,
+    /// Names of which nobody can tell whose they are.
+    unknown: BTreeSet<ByteSpan>,
+}
+
 /// One file in work.
 pub(super) struct FileInWork<'u> {
     pub(super) file: FileId,
@@ -61,39 +89,46 @@ pub(super) struct FileInWork<'u> {
 impl MethodPlaces<'_, '_> {
     pub fn read(&self) -> UsesOfMethod {
         let mut uses = UsesOfMethod::default();
-        let world = self.sources.world;
         let reached = self.reached();
-        for (file, source) in world.sources() {
-            let mut bodies = source
-                .bodies
-                .iter()
-                .map(|body| world[world[body].module].krate);
-            if !source.bodies.is_empty() && !bodies.any(|krate| reached.contains(&krate)) {
-                continue;
+        for (file, _) in self.sources.world.sources() {
+            if self.may_name(file, &reached) {
+                self.read_file(file, &mut uses);
             }
-            let Some(text) = self.sources.texts.text(&source.path) else {
-                continue;
-            };
-            if !text.contains(&self.method.name) {
-                continue;
-            }
-            let tokens = lexer::tokens(&text, ByteSpan::from_range(0..text.len()));
-            let mut work = FileInWork {
-                file,
-                path: source.path.clone(),
-                text: &text,
-                facts: world.facts(file),
-                tokens: &tokens,
-                settled: BTreeSet::new(),
-                aliases: BTreeMap::new(),
-            };
-            self.paths(&mut work, &mut uses);
-            self.own_paths(&mut work, &mut uses);
-            self.dots(&mut work, &mut uses);
-            self.rest(&work, &mut uses);
-            self.documents(&mut work, &mut uses);
         }
         uses
+    }
+
+    /// Whether a file is part of a crate that can have a value of the type, or of none.
+    fn may_name(&self, file: FileId, reached: &BTreeSet<CrateId>) -> bool {
+        let world = self.sources.world;
+        let bodies = &world[file].bodies;
+        let mut crates = bodies.iter().map(|body| world[world[body].module].krate);
+        bodies.is_empty() || crates.any(|krate| reached.contains(&krate))
+    }
+
+    fn read_file(&self, file: FileId, uses: &mut UsesOfMethod) {
+        let path = &self.sources.world[file].path;
+        let Some(text) = self.sources.texts.text(path) else {
+            return;
+        };
+        if !text.contains(&self.method.name) {
+            return;
+        }
+        let tokens = lexer::tokens(&text, ByteSpan::from_range(0..text.len()));
+        let mut work = FileInWork {
+            file,
+            path: path.clone(),
+            text: &text,
+            facts: self.sources.world.facts(file),
+            tokens: &tokens,
+            settled: BTreeSet::new(),
+            aliases: BTreeMap::new(),
+        };
+        self.paths(&mut work, uses);
+        self.own_paths(&mut work, uses);
+        self.dots(&mut work, uses);
+        self.rest(&work, uses);
+        self.documents(&mut work, uses);
     }
 
     /// The crates that can have a value of the type: its own, and those that depend on one of them.
@@ -101,17 +136,24 @@ impl MethodPlaces<'_, '_> {
         let world = self.sources.world;
         let mut reached = BTreeSet::from([world[self.method.home].krate]);
         loop {
-            let before = reached.len();
-            for (krate, at) in world.crates.iter().zip(0..) {
+            let depend = world.crates.iter().zip(0..).filter(|(krate, _)| {
                 let mut known = krate.externs.iter().filter_map(|(_, of)| *of);
-                if known.any(|of| reached.contains(&of)) {
-                    reached.insert(CrateId(at));
-                }
-            }
+                known.any(|of| reached.contains(&of))
+            });
+            let depend: Vec<CrateId> = depend.map(|(_, at)| CrateId(at)).collect();
+            let before = reached.len();
+            reached.extend(depend);
             if reached.len() == before {
                 return reached;
             }
         }
+    }
+
+    /// The module that a byte of a file is in.
+    pub(super) fn module_at(&self, file: FileId, at: u32) -> Option<ModuleId> {
+        let world = self.sources.world;
+        let body = world.body_around(file, at)?;
+        Some(world[body].module)
     }
 
     pub(super) fn full(&self) -> &str {
@@ -170,6 +212,15 @@ impl MethodPlaces<'_, '_> {
         });
     }
 
+    /// Lists a place of the name that is no call which can be read.
+    fn doubt_unread(&self, work: &FileInWork<'_>, at: ByteSpan, uses: &mut UsesOfMethod) {
+        let why = format!(
+            "`{}` may be meant here, where it is no call that can be read",
+            self.full()
+        );
+        self.doubt(work, at, UnprovenKind::MacroArgument, why, uses);
+    }
+
     /// The name of the function alone.
     fn new_name(&self) -> &str {
         let to = &self.method.change.to;
@@ -210,67 +261,73 @@ impl MethodPlaces<'_, '_> {
 
     /// Paths that lead to it by its type: `Type::method`.
     fn paths(&self, work: &mut FileInWork<'_>, uses: &mut UsesOfMethod) {
+        let found = self.find_paths(work);
+        work.settled.extend(found.others);
+        work.aliases.extend(found.aliases);
+        for name in found.unknown {
+            self.unknown(work, name, uses);
+        }
+        for (said, origin) in found.paths.into_values() {
+            work.settled.insert(said.name.start);
+            self.spell_found(work, said, origin, uses);
+        }
+    }
+
+    fn find_paths(&self, work: &FileInWork<'_>) -> PathsFound {
         let world = self.sources.world;
-        let mut found: BTreeMap<u32, (ByteSpan, ByteSpan, ModuleId, Origin, bool)> =
-            BTreeMap::new();
-        let mut others = BTreeSet::new();
-        let (mut aliases, mut unknown) = (BTreeMap::new(), BTreeSet::new());
+        let mut found = PathsFound::default();
         world.visit_file(&world[work.file], &mut |facts, site| {
             let UseSite::Path(at) = site.site else { return };
+            let origin = facts.path(at).origin;
             for (segment, step) in site.segments.iter().zip(&site.trace.steps) {
                 if facts.name(segment.name) != self.method.name {
                     continue;
                 }
-                let owner = self.owner(step);
-                let Ok(owner) = owner else {
-                    unknown.extend((owner == Err(true)).then_some(segment.span));
-                    if !step.is_empty() {
-                        others.insert(segment.span.start);
+                match self.owner(step) {
+                    Ok(owner) => {
+                        let said = self.said_by(&site, segment.span);
+                        let alias = (owner != self.method.of).then_some(owner);
+                        found.add(said, origin, alias);
                     }
-                    continue;
-                };
-                if owner != self.method.of {
-                    aliases.insert(segment.span.start, owner);
+                    Err(may_be) => found.add_other(segment.span, may_be, step.is_empty()),
                 }
-                let first = site
-                    .segments
-                    .first()
-                    .map_or(segment.span, |first| first.span);
-                let module = world.module_of(site.space);
-                let doc = world.in_doc_code(site.space);
-                let origin = facts.path(at).origin;
-                found.insert(
-                    segment.span.start,
-                    (first, segment.span, module, origin, doc),
-                );
             }
         });
-        work.settled.extend(others);
-        work.aliases.extend(aliases);
-        for name in unknown {
-            self.unknown(work, name, uses);
+        found
+    }
+
+    /// The path of a site up to a name.
+    fn said_by(&self, site: &Site<'_>, name: ByteSpan) -> SaidPath {
+        let world = self.sources.world;
+        let first = site.segments.first();
+        SaidPath {
+            start: first.map_or(name.start, |first| first.span.start),
+            name,
+            module: world.module_of(site.space),
+            in_document: world.in_doc_code(site.space),
         }
-        for (_, (first, name, module, origin, doc)) in found {
-            work.settled.insert(name.start);
-            match origin {
-                Origin::Code | Origin::KnownMacro | Origin::MacroArguments | Origin::DocCode => {
-                    let start = self.before_colons(work, first.start);
-                    self.path(work, (start, name), (module, doc), uses);
-                }
-                Origin::DocLink => self.link(work, (first, name), module, uses),
-                Origin::FormatString | Origin::Attribute | Origin::Visibility => {}
-                Origin::MacroTokens
-                | Origin::MacroBody
-                | Origin::Quoted
-                | Origin::AttributeString
-                | Origin::BrokenFile => {
-                    let why = format!(
-                        "`{}` may be meant here, where it is no call that can be read",
-                        self.full()
-                    );
-                    self.doubt(work, name, UnprovenKind::MacroArgument, why, uses);
-                }
+    }
+
+    /// Does with a path what the kind of text that says it takes.
+    fn spell_found(
+        &self,
+        work: &mut FileInWork<'_>,
+        said: SaidPath,
+        origin: Origin,
+        uses: &mut UsesOfMethod,
+    ) {
+        match origin {
+            Origin::Code | Origin::KnownMacro | Origin::MacroArguments | Origin::DocCode => {
+                let start = self.before_colons(work, said.start);
+                self.path(work, SaidPath { start, ..said }, uses);
             }
+            Origin::DocLink => self.link(work, said, uses),
+            Origin::FormatString | Origin::Attribute | Origin::Visibility => {}
+            Origin::MacroTokens
+            | Origin::MacroBody
+            | Origin::Quoted
+            | Origin::AttributeString
+            | Origin::BrokenFile => self.doubt_unread(work, said.name, uses),
         }
     }
 
@@ -289,86 +346,96 @@ impl MethodPlaces<'_, '_> {
         }
     }
 
-    /// Spells a path anew that begins at a byte and ends with the name.
-    fn path(
-        &self,
-        work: &mut FileInWork<'_>,
-        (start, name): (u32, ByteSpan),
-        (module, doc): (ModuleId, bool),
-        uses: &mut UsesOfMethod,
-    ) {
-        if doc && !self.written.dropped && !self.is_shown_to_documents() {
-            return self.hidden_from_documents(work, name, uses);
+    /// Spells a path anew.
+    fn path(&self, work: &FileInWork<'_>, said: SaidPath, uses: &mut UsesOfMethod) {
+        let dropped = self.written.dropped;
+        if said.in_document && !dropped && !self.is_shown_to_documents() {
+            return self.hidden_from_documents(work, said.name, uses);
         }
-        let path = match self.path_from(module, doc) {
+        let path = match self.path_from(said.module, said.in_document) {
             Ok(path) => path,
-            Err(message) => return self.refuse(work, name, message, uses),
+            Err(message) => return self.refuse(work, said.name, message, uses),
         };
-        let span = ByteSpan::new(start, name.end);
-        let between = ByteSpan::new(start, name.start)
-            .of(work.text)
-            .unwrap_or_default();
-        let given = match work.aliases.get(&name.start) {
-            Some(alias) => self.given_by_alias(work, (*alias, name), uses),
-            None => type_arguments(between),
+        let Some(path) = self.with_arguments(work, said, path, uses) else {
+            return;
         };
-        let carried = &self.written.carried;
-        let at = work
-            .tokens
-            .partition_point(|token| token.span.start < name.end);
-        let next = |ahead: usize| work.tokens.get(at + ahead);
-        let own = next(0).is_some_and(|one| one.is(b':'))
-            && next(1).is_some_and(|one| one.is(b':'))
-            && next(2).is_some_and(|one| one.is(b'<'));
-        let mut said = path;
-        if !self.written.dropped && !carried.is_empty() && (given.is_some() || own) {
-            let arguments = match given {
-                Some(given) if self.written.by_arguments && given.len() == carried.len() => given,
-                Some(_) => {
-                    let why =
-                        "which of its parameters the arguments of the type here are is not known"
-                            .to_owned();
-                    return self.doubt(work, name, UnprovenKind::UnknownType, why, uses);
-                }
-                None => vec!["_".to_owned(); carried.len()],
-            };
-            let arguments = arguments.join(", ");
-            if own && let Some(open) = next(2) {
-                self.edit(
-                    work,
-                    ByteSpan::new(open.span.end, open.span.end),
-                    format!("{arguments}, "),
-                    uses,
-                );
-            } else {
-                said = format!("{said}::<{arguments}>");
-            }
-        }
-        if self.written.dropped && !self.first_argument(work, at, name, uses) {
+        if dropped && !self.first_argument(work, said.name, uses) {
             return;
         }
-        self.edit(work, span, said, uses);
-        self.tell(
-            work,
-            span,
-            if doc { Form::DocCode } else { Form::Path },
-            uses,
-        );
+        let span = ByteSpan::new(said.start, said.name.end);
+        self.edit(work, span, path, uses);
+        let form = match said.in_document {
+            true => Form::DocCode,
+            false => Form::Path,
+        };
+        self.tell(work, span, form, uses);
+    }
+
+    /// A path with what the function has to be told of the type; `None` where that is not known, which is listed.
+    fn with_arguments(
+        &self,
+        work: &FileInWork<'_>,
+        said: SaidPath,
+        path: String,
+        uses: &mut UsesOfMethod,
+    ) -> Option<String> {
+        let given = self.arguments_given(work, said, uses);
+        let own = work.opening_of_arguments(said.name);
+        let needs_some = !self.written.dropped && !self.written.carried.is_empty();
+        if !needs_some || given.is_none() && own.is_none() {
+            return Some(path);
+        }
+        let Some(arguments) = self.arguments_in_order(given) else {
+            let why = "which of its parameters the arguments of the type here are is not known";
+            let kind = UnprovenKind::UnknownType;
+            self.doubt(work, said.name, kind, why.to_owned(), uses);
+            return None;
+        };
+        let Some(open) = own else {
+            return Some(format!("{path}::<{arguments}>"));
+        };
+        let at = ByteSpan::empty(open.span.end);
+        self.edit(work, at, format!("{arguments}, "), uses);
+        Some(path)
+    }
+
+    /// The arguments of the type that a path says, itself or by an alias.
+    fn arguments_given(
+        &self,
+        work: &FileInWork<'_>,
+        said: SaidPath,
+        uses: &mut UsesOfMethod,
+    ) -> Option<Vec<String>> {
+        let name = said.name;
+        if let Some(alias) = work.aliases.get(&name.start) {
+            return self.given_by_alias(work, (*alias, name), uses);
+        }
+        let before = ByteSpan::new(said.start, name.start);
+        type_arguments(before.of(work.text).unwrap_or_default())
+    }
+
+    /// What is said for the parameters that the function has from the block; `None` where given arguments may
+    /// be of others.
+    fn arguments_in_order(&self, given: Option<Vec<String>>) -> Option<String> {
+        let count = self.written.carried.len();
+        let Some(given) = given else {
+            return Some(vec!["_"; count].join(", "));
+        };
+        let in_order = self.written.by_arguments && given.len() == count;
+        in_order.then(|| given.join(", "))
     }
 
     /// Takes the first argument of a call out, which is what it is called on; whether it could be.
     fn first_argument(
         &self,
         work: &FileInWork<'_>,
-        at: usize,
         name: ByteSpan,
         uses: &mut UsesOfMethod,
     ) -> bool {
-        let call = work
-            .tokens
-            .get(at)
-            .filter(|token| token.kind == TokenKind::Open(b'('));
-        let Some(open) = call else {
+        let behind = work.behind(name);
+        let call = behind.split_first();
+        let call = call.filter(|(token, _)| token.kind == TokenKind::Open(b'('));
+        let Some((open, arguments)) = call else {
             let message = format!(
                 "`{}` is used as a value here, and what takes its place has a parameter less",
                 self.full()
@@ -376,121 +443,76 @@ impl MethodPlaces<'_, '_> {
             self.refuse(work, name, message, uses);
             return false;
         };
-        let mut depth = 0_usize;
-        let mut plain = true;
-        let mut end = None;
-        for token in work.tokens.iter().skip(at + 1) {
-            match token.kind {
-                TokenKind::Open(_) => {
-                    depth += 1;
-                    plain = false;
-                }
-                TokenKind::Close(_) if depth == 0 => {
-                    end = Some(token.span.start);
-                    break;
-                }
-                TokenKind::Close(_) => depth -= 1,
-                TokenKind::Punct(b',') if depth == 0 => {
-                    end = Some(token.span.end);
-                    break;
-                }
-                TokenKind::Ident | TokenKind::Punct(b'&' | b'.' | b'*') => {}
-                _ => plain = false,
-            }
-        }
-        let Some(end) = end.filter(|_| plain) else {
-            let message =
-                "what it is called on goes, and working it out may do something".to_owned();
-            self.refuse(work, name, message, uses);
+        let Some(end) = end_of_place(arguments) else {
+            self.refuse(work, name, RECEIVER_MAY_ACT.to_owned(), uses);
             return false;
         };
         let rest = work.text.get(end as usize..).unwrap_or_default();
         let space = u32::try_from(rest.len() - rest.trim_start().len()).unwrap_or_default();
-        self.edit(
-            work,
-            ByteSpan::new(open.span.end, end + space),
-            String::new(),
-            uses,
-        );
+        let gone = ByteSpan::new(open.span.end, end + space);
+        self.edit(work, gone, String::new(), uses);
         true
     }
 
     /// A link in documentation: its words stay where they are words of their own.
-    fn link(
-        &self,
-        work: &FileInWork<'_>,
-        (first, name): (ByteSpan, ByteSpan),
-        module: ModuleId,
-        uses: &mut UsesOfMethod,
-    ) {
-        let Ok(path) = self.path_from(module, false) else {
+    fn link(&self, work: &FileInWork<'_>, said: SaidPath, uses: &mut UsesOfMethod) {
+        let Ok(path) = self.path_from(said.module, false) else {
             return;
         };
-        let span = ByteSpan::new(first.start, name.end);
-        let before = work.text.get(..span.start as usize).unwrap_or_default();
-        let after = work.text.get(span.end as usize..).unwrap_or_default();
-        let shown = before.ends_with("[`") && after.starts_with("`]") && !after.starts_with("`](");
-        let bare = before.ends_with('[') && after.starts_with(']') && !after.starts_with("](");
-        let behind = if shown { "`]".len() } else { "]".len() };
-        let labelled = after
-            .get(behind..)
-            .is_some_and(|rest| rest.starts_with(['(', ':', '[']));
-        match (shown || bare) && !labelled {
+        let span = ByteSpan::new(said.start, said.name.end);
+        match end_of_own_label(work.text, span) {
             // What was its own label gets one that says what is called now.
-            true => {
-                let end = span.end + u32::try_from(behind).unwrap_or_default();
+            Some(end) => {
                 let name = self.new_name();
                 self.edit(work, span, name.to_owned(), uses);
-                self.edit(work, ByteSpan::new(end, end), format!("({path})"), uses);
+                self.edit(work, ByteSpan::empty(end), format!("({path})"), uses);
             }
-            false => self.edit(work, span, path, uses),
+            None => self.edit(work, span, path, uses),
         }
         self.tell(work, span, Form::DocLink, uses);
     }
 
     /// `Self::method` in blocks of the type, and `<Type>::method`.
     fn own_paths(&self, work: &mut FileInWork<'_>, uses: &mut UsesOfMethod) {
-        let world = self.sources.world;
-        let blocks = world.impls().iter().filter(|site| site.file == work.file);
+        let impls = self.sources.world.impls().iter();
+        let blocks = impls.filter(|site| site.file == work.file);
         let blocks = blocks.filter(|site| site.of.is_some_and(|of| self.is_type(of)));
         let blocks: Vec<ByteSpan> = blocks.map(|site| site.span).collect();
-        let tokens = work.tokens;
-        for (at, token) in tokens.iter().enumerate() {
-            let named =
-                token.is_ident() && token.span.of(work.text) == Some(self.method.name.as_str());
-            if !named || work.settled.contains(&token.span.start) {
+        for (at, token) in work.tokens.iter().enumerate() {
+            let name = token.span;
+            let named = token.is_ident() && name.of(work.text) == Some(self.method.name.as_str());
+            if !named || work.settled.contains(&name.start) {
                 continue;
             }
-            let before = |back: usize| at.checked_sub(back).and_then(|at| tokens.get(at));
-            let colons = before(1).is_some_and(|one| one.is(b':'))
-                && before(2).is_some_and(|one| one.is(b':'));
-            let Some(last) = before(3).filter(|_| colons) else {
+            let Some((start, alias)) = self.start_of_own(work, at, &blocks) else {
                 continue;
             };
-            if work.in_macro_definition(token.span) {
-                continue;
-            }
-            let own = last.span.of(work.text) == Some("Self");
-            let start = if own && blocks.iter().any(|block| block.contains(token.span)) {
-                Some(last.span.start)
-            } else if last.is(b'>') {
-                let found = self.within_angles(work, at - 3, &blocks);
-                let alias = found.and_then(|(_, owner)| owner);
-                work.aliases
-                    .extend(alias.map(|alias| (token.span.start, alias)));
-                found.map(|(start, _)| start)
-            } else {
-                None
-            };
-            let Some(start) = start else { continue };
-            work.settled.insert(token.span.start);
-            let module = world
-                .body_around(work.file, token.span.start)
-                .map(|body| world[body].module);
-            if let Some(module) = module {
-                self.path(work, (start, token.span), (module, false), uses);
+            work.aliases.extend(alias.map(|alias| (name.start, alias)));
+            work.settled.insert(name.start);
+            if let Some(module) = self.module_at(work.file, name.start) {
+                self.path(work, SaidPath::in_code(start, name, module), uses);
             }
         }
+    }
+
+    /// Where the path by `Self` or `<Type>` begins that ends with a token, and the alias by which it names the type.
+    fn start_of_own(
+        &self,
+        work: &FileInWork<'_>,
+        at: usize,
+        blocks: &[ByteSpan],
+    ) -> Option<(u32, Option<ItemId>)> {
+        let name = work.tokens.get(at)?.span;
+        let last = work.before(at, 3).filter(|_| work.is_behind_colons(at))?;
+        if work.in_macro_definition(name) {
+            return None;
+        }
+        let own = last.span.of(work.text) == Some("Self");
+        if own && blocks.iter().any(|block| block.contains(name)) {
+            return Some((last.span.start, None));
+        }
+        let close = last.is(b'>').then(|| at - 3)?;
+        self.within_angles(work, close, blocks)
     }
 
     /// Where `<Type>` begins that ends with a token, if it names the type and no trait, and the alias by which it does.
@@ -500,43 +522,21 @@ impl MethodPlaces<'_, '_> {
         close: usize,
         blocks: &[ByteSpan],
     ) -> Option<(u32, Option<ItemId>)> {
-        let mut depth = 0_usize;
-        let mut at = close;
-        loop {
-            let token = work.tokens.get(at)?;
-            match token.kind {
-                TokenKind::Punct(b'>') => depth += 1,
-                TokenKind::Punct(b'<') => depth -= 1,
-                TokenKind::Ident | TokenKind::Lifetime | TokenKind::Punct(b':' | b',' | b'&') => {
-                    if token.span.of(work.text) == Some("as") {
-                        return None;
-                    }
-                }
-                _ => return None,
-            }
-            if depth == 0 {
-                break;
-            }
-            at = at.checked_sub(1)?;
-        }
+        let at = work.opening_angle(close)?;
         let open = work.tokens.get(at)?;
         let first = work.tokens.get(at + 1)?;
         // `Type::<T>::method` begins with the type itself.
-        let before = at.checked_sub(1).and_then(|at| work.tokens.get(at));
+        let before = work.before(at, 1);
         if before.is_some_and(|before| before.is(b':') || before.is_ident()) {
             return None;
         }
-        let own = first.span.of(work.text) == Some("Self");
-        if own {
-            return blocks
-                .iter()
-                .any(|block| block.contains(first.span))
-                .then_some((open.span.start, None));
+        if first.span.of(work.text) == Some("Self") {
+            let inside = blocks.iter().any(|block| block.contains(first.span));
+            return inside.then_some((open.span.start, None));
         }
         let source = self.sources.get(work.file)?;
-        let last = work.tokens.get(at + 1..close)?;
-        let path: String = last
-            .iter()
+        let inside = work.tokens.get(at + 1..close)?.iter();
+        let path: String = inside
             .filter_map(|token| token.span.of(work.text))
             .collect();
         let named = self.named_at(&source, first.span.start, &path)?;
@@ -547,23 +547,13 @@ impl MethodPlaces<'_, '_> {
     /// The item by which the path that begins at a byte names the type, if it does.
     fn named_at(&self, source: &ParsedFile, at: u32, path: &str) -> Option<ItemId> {
         let mut found = None;
-        let depth = path
-            .split('<')
-            .next()
-            .unwrap_or_default()
-            .split("::")
-            .count();
+        let names = path.split('<').next().unwrap_or_default();
+        let last = names.split("::").count().saturating_sub(1);
         let world = self.sources.world;
         world.visit_file(&world[source.file], &mut |_, site| {
-            let begins = site
-                .segments
-                .first()
-                .is_some_and(|first| first.span.start == at);
-            let step = site
-                .trace
-                .steps
-                .get(depth.saturating_sub(1))
-                .filter(|_| begins);
+            let first = site.segments.first();
+            let begins = first.is_some_and(|first| first.span.start == at);
+            let step = site.trace.steps.get(last).filter(|_| begins);
             let items = step.into_iter().flat_map(|step| step.all());
             let mut items = items.filter_map(|(res, _)| match res {
                 Res::Item(item) => Some(item),
@@ -576,58 +566,45 @@ impl MethodPlaces<'_, '_> {
 
     /// Places of the name that nobody has read.
     fn rest(&self, work: &FileInWork<'_>, uses: &mut UsesOfMethod) {
-        let of = &self.sources.world[self.method.of].name;
         for (at, token) in work.tokens.iter().enumerate() {
-            let said = token
-                .span
-                .of(work.text)
-                .map(|said| said.trim_start_matches("r#"));
+            let said = token.span.of(work.text);
+            let said = said.map(|said| said.trim_start_matches("r#"));
             let named = token.is_ident() && said == Some(self.method.name.as_str());
             if !named || work.settled.contains(&token.span.start) {
                 continue;
             }
-            let before = |back: usize| at.checked_sub(back).and_then(|at| work.tokens.get(at));
-            let called = work
-                .tokens
-                .get(at + 1)
-                .is_some_and(|next| next.kind == TokenKind::Open(b'(') || next.is(b':'));
-            let dotted = before(1).is_some_and(|one| one.is(b'.'))
-                && before(2).is_none_or(|one| !one.is(b'.'));
-            let colons = before(1).is_some_and(|one| one.is(b':'))
-                && before(2).is_some_and(|one| one.is(b':'));
-            let last = before(3)
-                .and_then(|last| last.span.of(work.text))
-                .unwrap_or_default();
-            let open = before(4).is_some_and(|one| one.is(b'$'));
-            let by_trait = self.is_by_associated_type(work.tokens, at, work.text);
-            let by_dot = dotted && called && self.written.taken != HowTaken::Nothing;
-            if by_trait || by_dot {
+            if self.may_be_called_at(work, at) {
                 self.unknown(work, token.span, uses);
-            } else if colons
-                && (last == of || open || last == "Self" && work.in_macro_definition(token.span))
-            {
-                let why = format!(
-                    "`{}` may be meant here, where it is no call that can be read",
-                    self.full()
-                );
-                self.doubt(work, token.span, UnprovenKind::MacroArgument, why, uses);
+            } else if self.may_be_named_at(work, at) {
+                self.doubt_unread(work, token.span, uses);
             }
         }
     }
 
+    /// Whether the name at a token may be called by a dot, or by what a trait calls the type.
+    fn may_be_called_at(&self, work: &FileInWork<'_>, at: usize) -> bool {
+        let next = work.tokens.get(at + 1);
+        let called = next.is_some_and(|next| next.kind == TokenKind::Open(b'(') || next.is(b':'));
+        let dotted = work.before(at, 1).is_some_and(|one| one.is(b'.'))
+            && work.before(at, 2).is_none_or(|one| !one.is(b'.'));
+        self.is_by_associated_type(work.tokens, at, work.text)
+            || dotted && called && self.written.taken != HowTaken::Nothing
+    }
+
+    /// Whether the name at a token stands behind that of the type, or behind what a macro is given for one.
+    fn may_be_named_at(&self, work: &FileInWork<'_>, at: usize) -> bool {
+        let of = &self.sources.world[self.method.of].name;
+        let last = work.before(at, 3).and_then(|last| last.span.of(work.text));
+        let last = last.unwrap_or_default();
+        let open = work.before(at, 4).is_some_and(|one| one.is(b'$'));
+        let in_macro = |token: &Token| work.in_macro_definition(token.span);
+        let own = last == "Self" && work.tokens.get(at).is_some_and(in_macro);
+        work.is_behind_colons(at) && (last == of || open || own)
+    }
+
     /// Links by `Self` in the documentation of the type and its blocks.
     pub(super) fn own_links(&self, work: &FileInWork<'_>, uses: &mut UsesOfMethod) {
-        let world = self.sources.world;
-        let node = &world[self.method.of];
-        let own = node
-            .definitions
-            .iter()
-            .filter(|(file, _)| *file == work.file);
-        let own = own.map(|(_, at)| work.facts.item(*at).span);
-        let blocks = world
-            .impls_of(self.method.of)
-            .filter(|site| site.file == work.file);
-        let spans: Vec<ByteSpan> = own.chain(blocks.map(|site| site.span)).collect();
+        let spans = self.spans_of_type(work);
         let sought = format!("[`Self::{}`]", self.method.name);
         for (at, _) in work.text.match_indices(&sought) {
             let start = u32::try_from(at).unwrap_or_default();
@@ -636,28 +613,110 @@ impl MethodPlaces<'_, '_> {
             let moves = self.method.span.contains(span);
             let line = work.text.get(..at).and_then(|before| before.lines().last());
             let comment = line.is_some_and(|line| line.trim_start().starts_with("//"));
-            let module = world
-                .body_around(work.file, start)
-                .map(|body| world[body].module);
-            let Some(module) = module.filter(|_| inside && !moves && comment) else {
-                continue;
-            };
-            let Ok(path) = self.path_from(module, false) else {
-                continue;
-            };
-            let name = self.new_name();
-            let after = work.text.get(span.end as usize..).unwrap_or_default();
-            let said = match after.starts_with('(') {
-                true => format!("[`{name}`]"),
-                false => format!("[`{name}`]({path})"),
-            };
-            self.edit(work, span, said, uses);
-            self.tell(work, span, Form::DocLink, uses);
+            if inside && !moves && comment {
+                self.own_link(work, span, uses);
+            }
+        }
+    }
+
+    /// Where the type is defined in a file, and its blocks there.
+    fn spans_of_type(&self, work: &FileInWork<'_>) -> Vec<ByteSpan> {
+        let world = self.sources.world;
+        let own = world[self.method.of].definitions.iter();
+        let own = own.filter(|(file, _)| *file == work.file);
+        let own = own.map(|(_, at)| work.facts.item(*at).span);
+        let blocks = world.impls_of(self.method.of);
+        let blocks = blocks.filter(|site| site.file == work.file);
+        own.chain(blocks.map(|site| site.span)).collect()
+    }
+
+    fn own_link(&self, work: &FileInWork<'_>, span: ByteSpan, uses: &mut UsesOfMethod) {
+        let module = self.module_at(work.file, span.start);
+        let path = module.and_then(|module| self.path_from(module, false).ok());
+        let Some(path) = path else { return };
+        let name = self.new_name();
+        let after = work.text.get(span.end as usize..).unwrap_or_default();
+        let said = match after.starts_with('(') {
+            true => format!("[`{name}`]"),
+            false => format!("[`{name}`]({path})"),
+        };
+        self.edit(work, span, said, uses);
+        self.tell(work, span, Form::DocLink, uses);
+    }
+}
+
+impl SaidPath {
+    fn in_code(start: u32, name: ByteSpan, module: ModuleId) -> Self {
+        Self {
+            start,
+            name,
+            module,
+            in_document: false,
         }
     }
 }
 
-impl FileInWork<'_> {
+impl PathsFound {
+    fn add(&mut self, said: SaidPath, origin: Origin, alias: Option<ItemId>) {
+        let at = said.name.start;
+        self.aliases.extend(alias.map(|alias| (at, alias)));
+        self.paths.insert(at, (said, origin));
+    }
+
+    /// A name that is not known to be that of the method.
+    fn add_other(&mut self, name: ByteSpan, may_be: bool, leads_nowhere: bool) {
+        self.unknown.extend(may_be.then_some(name));
+        self.others.extend((!leads_nowhere).then_some(name.start));
+    }
+}
+
+impl<'u> FileInWork<'u> {
+    /// The token so many before another one.
+    fn before(&self, at: usize, back: usize) -> Option<&'u Token> {
+        self.tokens.get(at.checked_sub(back)?)
+    }
+
+    fn is_behind_colons(&self, at: usize) -> bool {
+        [1, 2]
+            .into_iter()
+            .all(|back| self.before(at, back).is_some_and(|one| one.is(b':')))
+    }
+
+    /// The tokens behind a name.
+    fn behind(&self, name: ByteSpan) -> &'u [Token] {
+        let tokens = self.tokens;
+        let at = tokens.partition_point(|token| token.span.start < name.end);
+        tokens.get(at..).unwrap_or_default()
+    }
+
+    /// The `<` of the arguments that a path says of the method itself.
+    fn opening_of_arguments(&self, name: ByteSpan) -> Option<&'u Token> {
+        match self.behind(name) {
+            [one, two, open, ..] if one.is(b':') && two.is(b':') && open.is(b'<') => Some(open),
+            _ => None,
+        }
+    }
+
+    /// Where the `<` is that a token closes, if what they hold says no trait.
+    fn opening_angle(&self, close: usize) -> Option<usize> {
+        let mut depth = 0_usize;
+        let mut at = close;
+        loop {
+            let token = self.tokens.get(at)?;
+            match token.kind {
+                TokenKind::Punct(b'>') => depth += 1,
+                TokenKind::Punct(b'<') => depth -= 1,
+                TokenKind::Ident | TokenKind::Lifetime | TokenKind::Punct(b':' | b',' | b'&')
+                    if token.span.of(self.text) != Some("as") => {}
+                _ => return None,
+            }
+            if depth == 0 {
+                return Some(at);
+            }
+            at = at.checked_sub(1)?;
+        }
+    }
+
     /// Whether a place is in the body of a `macro_rules!`.
     fn in_macro_definition(&self, span: ByteSpan) -> bool {
         let mut scopes = self.facts.scopes.iter();
@@ -676,25 +735,55 @@ fn type_arguments(path: &str) -> Option<Vec<String>> {
         Some(rest) => rest.find('<').map(|at| at + 1)?,
         None => path.find('<')?,
     };
-    let inner = path.get(open + 1..)?;
+    let found = parts_of_list(path.get(open + 1..)?)?.into_iter();
+    let found = found.map(str::trim);
+    let found = found.filter(|one| !one.is_empty() && !one.starts_with('\''));
+    Some(found.map(str::to_owned).collect())
+}
+
+/// The parts of a list that goes up to a `>`, brackets of theirs included.
+fn parts_of_list(list: &str) -> Option<Vec<&str>> {
     let mut found = Vec::new();
     let (mut depth, mut from) = (0_usize, 0_usize);
-    for (at, letter) in inner.char_indices() {
+    for (at, letter) in list.char_indices() {
         match letter {
             '<' | '(' | '[' => depth += 1,
             ',' if depth == 0 => {
-                found.push(inner.get(from..at)?);
+                found.push(list.get(from..at)?);
                 from = at + 1;
             }
             '>' if depth == 0 => {
-                found.push(inner.get(from..at)?);
+                found.push(list.get(from..at)?);
                 break;
             }
             '>' | ')' | ']' => depth = depth.checked_sub(1)?,
             _ => {}
         }
     }
-    let found = found.into_iter().map(str::trim);
-    let found = found.filter(|one| !one.is_empty() && !one.starts_with('\''));
-    Some(found.map(str::to_owned).collect())
+    Some(found)
+}
+
+/// Where the first argument of a call ends, its comma included, if it is a variable, a field or a reference.
+fn end_of_place(arguments: &[Token]) -> Option<u32> {
+    for token in arguments {
+        match token.kind {
+            TokenKind::Close(_) => return Some(token.span.start),
+            TokenKind::Punct(b',') => return Some(token.span.end),
+            TokenKind::Ident | TokenKind::Punct(b'&' | b'.' | b'*') => {}
+            _ => return None,
+        }
+    }
+    None
+}
+
+/// The end of a link whose words are what it leads to, and nothing else says where.
+fn end_of_own_label(text: &str, words: ByteSpan) -> Option<u32> {
+    let before = text.get(..words.start as usize)?;
+    let mark = match before.ends_with("[`") {
+        true => "`]",
+        false if before.ends_with('[') => "]",
+        false => return None,
+    };
+    let rest = text.get(words.end as usize..)?.strip_prefix(mark)?;
+    (!rest.starts_with(['(', ':', '['])).then(|| words.end + length(mark))
 }

@@ -110,6 +110,45 @@ pub(super) enum CalledOnType {
     Unknown,
 }
 
+impl CalledOnType {
+    /// What is known of a call by what another type of the tree hands it on to: what a `Deref` of the tree gives
+    /// is not taken out of it here.
+    fn behind_another(is: Option<Self>) -> Self {
+        match is {
+            None | Some(Self::IsNot) => Self::IsNot,
+            Some(_) => Self::Unknown,
+        }
+    }
+}
+
+/// What a receiver has been followed through.
+#[derive(Default)]
+struct StepsToType {
+    /// References before the first pointer.
+    references: usize,
+    /// Whether the outermost is `&mut`.
+    outer: Option<bool>,
+    pointer: bool,
+}
+
+impl StepsToType {
+    fn add_reference(&mut self, mutable: bool) {
+        if !self.pointer {
+            self.references += 1;
+            self.outer = self.outer.or(Some(mutable));
+        }
+    }
+
+    fn way(&self) -> WayToType {
+        match (self.pointer, self.outer) {
+            (false, None) => WayToType::Itself,
+            (false, Some(mutable)) => WayToType::References(self.references, mutable),
+            (true, None) => WayToType::Pointer,
+            (true, Some(mutable)) => WayToType::ReferenceToPointer(mutable),
+        }
+    }
+}
+
 impl Value {
     pub fn standard(name: &str, of: Vec<Self>) -> Self {
         Self::Standard(name.to_owned(), of)
@@ -157,54 +196,55 @@ impl Value {
         method: &str,
         handed_on: &dyn Fn(ItemId) -> Option<Self>,
     ) -> CalledOnType {
-        let (mut at, mut references, mut outer, mut pointer) = (self, 0_usize, None, false);
+        let mut at = self;
+        let mut steps = StepsToType::default();
         loop {
             match at {
-                Self::Item(item, _) if *item == of => break,
+                Self::Item(item, _) if *item == of => return CalledOnType::Is(steps.way()),
                 Self::Item(item, _) => {
                     let behind = handed_on(*item);
                     let is = behind.map(|behind| behind.receiver(of, method, handed_on));
-                    // What a `Deref` of the tree gives is not taken out of it here.
-                    return match is {
-                        None | Some(CalledOnType::IsNot) => CalledOnType::IsNot,
-                        Some(_) => CalledOnType::Unknown,
-                    };
+                    return CalledOnType::behind_another(is);
                 }
-                Self::Other => return CalledOnType::IsNot,
-                Self::Unknown => return CalledOnType::Unknown,
-                Self::Reference(mutable, inner) => {
-                    if !pointer {
-                        references += 1;
-                        outer = outer.or(Some(*mutable));
-                    }
-                    at = inner;
-                }
-                Self::Standard(name, held) if POINTERS.contains(&name.as_str()) => {
-                    if OF_POINTERS.contains(&method) {
-                        return CalledOnType::Unknown;
-                    }
-                    pointer = true;
-                    match held.first() {
-                        Some(inner) => at = inner,
-                        None => return CalledOnType::Unknown,
-                    }
-                }
-                Self::Standard(name, held) => {
-                    let closed = CLOSED.contains(&name.as_str())
-                        || held.iter().all(|one| *one == Self::Other) && !held.is_empty();
-                    return match closed {
-                        true => CalledOnType::IsNot,
-                        false => CalledOnType::Unknown,
-                    };
-                }
+                _ => {}
             }
+            at = match at.next(method, &mut steps) {
+                Ok(inner) => inner,
+                Err(answer) => return answer,
+            };
         }
-        CalledOnType::Is(match (pointer, outer) {
-            (false, None) => WayToType::Itself,
-            (false, Some(mutable)) => WayToType::References(references, mutable),
-            (true, None) => WayToType::Pointer,
-            (true, Some(mutable)) => WayToType::ReferenceToPointer(mutable),
-        })
+    }
+
+    /// What stands behind a reference, or behind a pointer that has no method of that name itself; else what is
+    /// known of the call.
+    fn next(&self, method: &str, steps: &mut StepsToType) -> Result<&Self, CalledOnType> {
+        match self {
+            Self::Reference(mutable, inner) => {
+                steps.add_reference(*mutable);
+                Ok(inner)
+            }
+            Self::Standard(name, held) if POINTERS.contains(&name.as_str()) => {
+                steps.pointer = true;
+                let inner = held.first().filter(|_| !OF_POINTERS.contains(&method));
+                inner.ok_or(CalledOnType::Unknown)
+            }
+            Self::Standard(name, held) => {
+                let closed = CLOSED.contains(&name.as_str())
+                    || held.iter().all(|one| *one == Self::Other) && !held.is_empty();
+                Err(match closed {
+                    true => CalledOnType::IsNot,
+                    false => CalledOnType::Unknown,
+                })
+            }
+            Self::Other => Err(CalledOnType::IsNot),
+            Self::Item(..) | Self::Unknown => Err(CalledOnType::Unknown),
+        }
+    }
+
+    /// Whether fields and methods of what it holds are reached through it.
+    pub fn shows_what_it_holds(&self) -> bool {
+        let shows = ["Box", "Arc", "Rc", "MutexGuard", "Ref", "RefMut"];
+        matches!(self, Self::Standard(name, _) if shows.contains(&name.as_str()))
     }
 }
 
@@ -271,17 +311,10 @@ fn of_cell(on: &Value, name: &str, method: &str) -> Value {
 fn of_option(on: &Value, name: &str, method: &str) -> Value {
     let of = on.behind().0;
     let first = of.argument(0);
-    let Value::Standard(_, held) = of else {
-        return Value::Unknown;
-    };
-    let all = |lent: fn(Value) -> Value| {
-        let held = held.iter().cloned().map(lent);
-        Value::standard(name, held.collect())
-    };
     match (name, method) {
         (_, "unwrap" | "expect" | "unwrap_or_default" | "unwrap_or_else" | "unwrap_or") => first,
-        (_, "as_ref") => all(shared),
-        (_, "as_mut") => all(mutable),
+        (_, "as_ref") => with_each(of, shared),
+        (_, "as_mut") => with_each(of, mutable),
         ("Option", "take" | "filter" | "or_else" | "or") => of.clone(),
         ("Option", "get_or_insert_with" | "insert") => mutable(first),
         ("Option", "cloned" | "copied") => match first {
@@ -293,6 +326,16 @@ fn of_option(on: &Value, name: &str, method: &str) -> Value {
         }
         ("Option", "iter") => iterator(shared(first)),
         ("Result", "ok") => option(first),
+        _ => Value::Unknown,
+    }
+}
+
+/// A type of the standard library with each of its arguments lent.
+fn with_each(of: &Value, lent: fn(Value) -> Value) -> Value {
+    match of {
+        Value::Standard(name, held) => {
+            Value::standard(name, held.iter().cloned().map(lent).collect())
+        }
         _ => Value::Unknown,
     }
 }

@@ -1,6 +1,8 @@
 //! A method as a function: what stood for `self` is a parameter, `Self` is spelled out, and what the block said of
 //! its type parameters and lifetimes is said by the function.
 
+mod signature;
+
 use std::collections::BTreeSet;
 
 use coalesce_model::{ByteSpan, Finding};
@@ -9,12 +11,7 @@ use syn::{
     visit::{self, Visit},
 };
 
-use super::{
-    found::Method,
-    lifetimes::{self, LifetimesLeftOut},
-    sources::Sources,
-    spelling::{snake, without_name, words},
-};
+use super::{found::Method, sources::Sources, spelling::snake};
 use crate::{
     facts::VisibilityKind,
     lexer::{self, Token, TokenKind},
@@ -31,6 +28,28 @@ pub(super) enum HowTaken {
     Shared,
     Mutable,
 }
+
+impl HowTaken {
+    fn reference(mutable: bool) -> Self {
+        match mutable {
+            true => Self::Mutable,
+            false => Self::Shared,
+        }
+    }
+}
+
+/// Attributes of a block that say of each function in it what they would say above that.
+const OF_BLOCKS: [&str; 6] = [
+    "cfg",
+    "allow",
+    "expect",
+    "warn",
+    "deny",
+    "automatically_derived",
+];
+
+/// Why its visibility cannot be said.
+const ELSEWHERE: &str = "is seen by more than see its type, which is defined in another module";
 
 /// What becomes of a method.
 pub(super) struct WrittenFunction {
@@ -65,25 +84,29 @@ pub(super) fn write(
     name: &str,
     dropped: bool,
 ) -> Result<WrittenFunction, Finding> {
-    let header = method.text(&*method.block.self_ty).to_owned();
-    let generics = [&method.block.generics, &method.function.sig.generics];
-    let parameters = generics.into_iter().flat_map(|generics| {
-        let types = generics.type_params().map(|one| one.ident.to_string());
-        let constants = generics.const_params().map(|one| one.ident.to_string());
-        types.chain(constants).collect::<Vec<_>>()
-    });
     let mut writer = FunctionWriter {
         sources,
         method,
         edits: Vec::new(),
-        header,
-        parameters: parameters.collect(),
+        header: method.text(&*method.block.self_ty).to_owned(),
+        parameters: parameters_of(method),
     };
     let written = writer.write(name, dropped);
     written.map_err(|message| {
         let path = method.path(sources.world);
         refusal(path, format!("`{}` {message}", method.change.from)).at(method.span)
     })
+}
+
+/// The names of all type and constant parameters.
+fn parameters_of(method: &Method<'_>) -> BTreeSet<String> {
+    let generics = [&method.block.generics, &method.function.sig.generics];
+    let parameters = generics.into_iter().flat_map(|generics| {
+        let types = generics.type_params().map(|one| one.ident.to_string());
+        let constants = generics.const_params().map(|one| one.ident.to_string());
+        types.chain(constants).collect::<Vec<_>>()
+    });
+    parameters.collect()
 }
 
 impl FunctionWriter<'_, '_> {
@@ -100,15 +123,12 @@ impl FunctionWriter<'_, '_> {
         self.visibility()?;
         self.edits
             .push((self.span(&signature.ident), name.to_owned()));
-        let mut carried = Vec::new();
-        if dropped {
+        let carried = if dropped {
             self.drop_receiver();
+            Vec::new()
         } else {
-            let parameter = self.parameter();
-            let own = self.own_names(&parameter)?;
-            let lifetimes = self.lifetimes(taken)?;
-            carried = self.generics(taken, &own, lifetimes);
-        }
+            self.take_over(taken)?
+        };
         let by_arguments = carried == self.arguments();
         Ok(WrittenFunction {
             edits: std::mem::take(&mut self.edits),
@@ -118,6 +138,14 @@ impl FunctionWriter<'_, '_> {
             by_arguments,
             dropped,
         })
+    }
+
+    /// Says by itself what `self`, `Self` and the block said; gives the parameters that it has from the block.
+    fn take_over(&mut self, taken: HowTaken) -> Result<Vec<String>, String> {
+        let parameter = self.parameter();
+        let own = self.own_names(&parameter)?;
+        let lifetimes = self.lifetimes(taken)?;
+        Ok(self.generics(taken, &own, lifetimes))
     }
 
     /// The arguments of the type in the head of the block, but for lifetimes.
@@ -146,37 +174,34 @@ impl FunctionWriter<'_, '_> {
             if is("doc") {
                 continue;
             }
-            if ![
-                "cfg",
-                "allow",
-                "expect",
-                "warn",
-                "deny",
-                "automatically_derived",
-            ]
-            .iter()
-            .any(|name| is(name))
-            {
-                let said = self.method.text(attribute);
+            let said = self.method.text(attribute);
+            if !OF_BLOCKS.into_iter().any(is) {
                 return Err(format!(
                     "is in a block below `{said}`, which may do anything with it"
                 ));
             }
-            above.push_str(self.method.text(attribute));
+            above.push_str(said);
             above.push('\n');
         }
-        for attribute in &self.method.function.attrs {
+        self.own_attributes()?;
+        Ok(above)
+    }
+
+    /// Why it cannot be moved with the attributes that it has itself.
+    fn own_attributes(&self) -> Result<(), String> {
+        let mut unknown = self.method.function.attrs.iter().filter(|attribute| {
             let first = attribute.path().segments.first();
             let first = first.map(|first| first.ident.to_string());
             let known = first.is_some_and(|first| BUILT_IN_ATTRIBUTES.contains(&first));
-            if !known || attribute.path().is_ident("cfg_attr") {
-                let said = self.method.text(attribute);
-                return Err(format!(
-                    "stands below `{said}`, which may do anything with it"
-                ));
-            }
-        }
-        Ok(above)
+            !known || attribute.path().is_ident("cfg_attr")
+        });
+        let Some(attribute) = unknown.next() else {
+            return Ok(());
+        };
+        let said = self.method.text(attribute);
+        Err(format!(
+            "stands below `{said}`, which may do anything with it"
+        ))
     }
 
     fn taken(&self) -> Result<HowTaken, String> {
@@ -185,18 +210,13 @@ impl FunctionWriter<'_, '_> {
         };
         let own = ["Self", self.header.as_str()];
         let plain = |ty: &syn::Type| own.contains(&self.method.text(ty));
-        let mutable = |is: bool| {
-            if is {
-                HowTaken::Mutable
-            } else {
-                HowTaken::Shared
-            }
-        };
         match &receiver.kind {
             syn::ReceiverKind::Value => Ok(HowTaken::Value),
-            syn::ReceiverKind::Reference(_, _, of) => Ok(mutable(of.is_some())),
+            syn::ReceiverKind::Reference(_, _, of) => Ok(HowTaken::reference(of.is_some())),
             syn::ReceiverKind::Typed(_, ty) => match &**ty {
-                syn::Type::Reference(of) if plain(&of.elem) => Ok(mutable(of.mutability.is_some())),
+                syn::Type::Reference(of) if plain(&of.elem) => {
+                    Ok(HowTaken::reference(of.mutability.is_some()))
+                }
                 ty if plain(ty) => Ok(HowTaken::Value),
                 ty => Err(format!(
                     "takes `self: {}`, and how that is handed over at each call is not followed",
@@ -207,81 +227,52 @@ impl FunctionWriter<'_, '_> {
         }
     }
 
-    /// The lifetime that its receiver is written with.
-    fn lifetime_of_receiver(&self) -> Option<String> {
-        let receiver = self.method.function.sig.receiver()?;
-        let lifetime = match &receiver.kind {
-            syn::ReceiverKind::Reference(_, lifetime, _) => lifetime.as_ref(),
-            syn::ReceiverKind::Typed(_, ty) => match &**ty {
-                syn::Type::Reference(of) => of.lifetime.as_ref(),
-                _ => None,
-            },
-            _ => None,
-        };
-        lifetime.map(ToString::to_string)
-    }
-
     /// It is seen by whoever sees the type as well.
     fn visibility(&mut self) -> Result<(), String> {
-        let world = self.sources.world;
         let vis = &self.method.function.vis;
-        let own = match vis {
-            syn::Visibility::Inherited => String::new(),
-            other => self.method.text(other).to_owned(),
+        let Some(narrow) = self.narrower_visibility()? else {
+            return Ok(());
         };
-        let node = &world[self.method.of];
-        let mut narrow: Option<String> = None;
-        for (file, at) in &node.definitions {
-            let said = world.facts(*file).item(*at).visibility;
-            let text = self.sources.texts.text(&world[*file].path);
-            let text = text.as_deref().and_then(|text| said.span.of(text));
-            let elsewhere = node.module != self.method.home;
-            match said.kind {
-                VisibilityKind::Public => {}
-                VisibilityKind::Crate if own == "pub" => narrow = Some("pub(crate)".to_owned()),
-                VisibilityKind::Crate => {}
-                _ if own.is_empty() => {}
-                _ if elsewhere => {
-                    return Err(
-                        "is seen by more than see its type, which is defined in another module"
-                            .to_owned(),
-                    );
-                }
-                VisibilityKind::Private | VisibilityKind::SelfModule => {
-                    narrow = Some(String::new())
-                }
-                _ => narrow = text.map(str::to_owned),
-            }
-        }
-        let Some(narrow) = narrow else { return Ok(()) };
         let mut span = self.span(vis);
         if narrow.is_empty() {
-            let rest = self
-                .method
-                .source
-                .text
-                .get(span.end as usize..)
-                .unwrap_or_default();
+            let text = &self.method.source.text;
+            let rest = text.get(span.end as usize..).unwrap_or_default();
             let space = rest.len() - rest.trim_start().len();
-            span = ByteSpan::new(
-                span.start,
-                span.end + u32::try_from(space).unwrap_or_default(),
-            );
+            let end = span.end + u32::try_from(space).unwrap_or_default();
+            span = ByteSpan::new(span.start, end);
         }
         self.edits.push((span, narrow));
         Ok(())
     }
 
-    /// The signature without what it was called on.
-    fn drop_receiver(&mut self) {
-        let inputs = &self.method.function.sig.inputs;
-        let Some(first) = inputs.first() else { return };
-        let span = self.span(first);
-        let next = inputs.iter().nth(1).map(|next| self.span(next).start);
-        let close = self.method.function.sig.paren_token.span.close();
-        let end = next.unwrap_or_else(|| self.method.source.start(close));
-        self.edits
-            .push((ByteSpan::new(span.start, end), String::new()));
+    /// That of the type, where fewer see it than see the method; why it cannot be said.
+    fn narrower_visibility(&self) -> Result<Option<String>, String> {
+        let world = self.sources.world;
+        let own = match &self.method.function.vis {
+            syn::Visibility::Inherited => "",
+            other => self.method.text(other),
+        };
+        let node = &world[self.method.of];
+        let mut narrow: Option<String> = None;
+        for (file, at) in &node.definitions {
+            let said = world.facts(*file).item(*at).visibility;
+            match said.kind {
+                VisibilityKind::Public => {}
+                VisibilityKind::Crate if own == "pub" => narrow = Some("pub(crate)".to_owned()),
+                VisibilityKind::Crate => {}
+                _ if own.is_empty() => {}
+                _ if node.module != self.method.home => return Err(ELSEWHERE.to_owned()),
+                VisibilityKind::Private | VisibilityKind::SelfModule => {
+                    narrow = Some(String::new())
+                }
+                _ => {
+                    let text = self.sources.texts.text(&world[*file].path);
+                    let text = text.as_deref().and_then(|text| said.span.of(text));
+                    narrow = text.map(str::to_owned);
+                }
+            }
+        }
+        Ok(narrow)
     }
 
     /// The tokens of the function, attributes left out.
@@ -350,21 +341,7 @@ impl FunctionWriter<'_, '_> {
         if inside.defines_macros {
             return Err("defines a macro inside".to_owned());
         }
-        let source = &self.method.source;
-        let place =
-            |span: &proc_macro2::Span| ByteSpan::new(source.start(*span), source.end(*span));
-        let receiver = self.method.function.sig.receiver();
-        let nested = inside.items.iter().map(place);
-        let aside = nested.chain(receiver.map(|one| self.span(one)));
-        let places = PlacesInside {
-            aside: aside.collect(),
-            types: inside
-                .types
-                .iter()
-                .map(|span| source.start(*span))
-                .collect(),
-            formats: inside.formats.iter().map(place).collect(),
-        };
+        let places = self.places_inside(&inside);
         let mut own = OwnNames::default();
         let tokens = self.tokens();
         let mut edits = Vec::new();
@@ -380,6 +357,21 @@ impl FunctionWriter<'_, '_> {
         Ok(own)
     }
 
+    fn places_inside(&self, inside: &Inside) -> PlacesInside {
+        let source = &self.method.source;
+        let place =
+            |span: &proc_macro2::Span| ByteSpan::new(source.start(*span), source.end(*span));
+        let receiver = self.method.function.sig.receiver();
+        let nested = inside.items.iter().map(place);
+        let aside = nested.chain(receiver.map(|one| self.span(one)));
+        let types = inside.types.iter().map(|span| source.start(*span));
+        PlacesInside {
+            aside: aside.collect(),
+            types: types.collect(),
+            formats: inside.formats.iter().map(place).collect(),
+        }
+    }
+
     /// What becomes of a token, and of names in it.
     fn own_name(
         &self,
@@ -388,38 +380,33 @@ impl FunctionWriter<'_, '_> {
         parameter: &str,
         own: &mut OwnNames,
     ) -> Vec<(ByteSpan, String)> {
-        let renamed = |span: ByteSpan| (span, parameter.to_owned());
         match (token.kind, self.said(token)) {
             (TokenKind::Ident, "self") => {
                 let path = matches!(next, [one, two, ..] if one.is(b':') && two.is(b':'));
-                (!path).then(|| renamed(token.span)).into_iter().collect()
+                let renamed = (!path).then(|| (token.span, parameter.to_owned()));
+                renamed.into_iter().collect()
             }
-            (TokenKind::Ident, "Self") => {
-                let body = self.span(&self.method.function.block);
-                let in_signature = !body.contains(token.span);
-                let is_type = in_signature || places.types.contains(&token.span.start);
-                own.in_signature |= in_signature;
-                let (said, whole) = self.spelled(is_type);
-                own.with_arguments |= whole;
-                vec![(token.span, said)]
-            }
+            (TokenKind::Ident, "Self") => vec![(token.span, self.own_type(token, places, own))],
             (TokenKind::Text { content }, _)
                 if places.formats.iter().any(|span| span.contains(token.span)) =>
             {
                 let text = content.of(&self.method.source.text).unwrap_or_default();
-                let found = text.match_indices("{self").filter(|(at, _)| {
-                    let after = text.get(at + 5..).and_then(|rest| rest.chars().next());
-                    matches!(after, Some('}' | ':'))
-                });
-                found
-                    .map(|(at, _)| {
-                        let start = content.start + u32::try_from(at + 1).unwrap_or_default();
-                        renamed(ByteSpan::new(start, start + 4))
-                    })
-                    .collect()
+                let found = selves_in_format(text, content.start).into_iter();
+                found.map(|span| (span, parameter.to_owned())).collect()
             }
             _ => Vec::new(),
         }
+    }
+
+    /// The type where `Self` stands, of which is noted how it is said.
+    fn own_type(&self, token: &Token, places: &PlacesInside, own: &mut OwnNames) -> String {
+        let body = self.span(&self.method.function.block);
+        let in_signature = !body.contains(token.span);
+        let is_type = in_signature || places.types.contains(&token.span.start);
+        own.in_signature |= in_signature;
+        let (said, whole) = self.spelled(is_type);
+        own.with_arguments |= whole;
+        said
     }
 
     /// The type where `Self` stood, and whether its arguments are said.
@@ -442,13 +429,8 @@ impl FunctionWriter<'_, '_> {
 
     /// `Self` in links of its documentation.
     fn documents(&mut self) {
-        let name = self
-            .header
-            .split('<')
-            .next()
-            .unwrap_or_default()
-            .trim()
-            .to_owned();
+        let name = self.header.split('<').next().unwrap_or_default();
+        let name = name.trim().to_owned();
         let docs = self.method.function.attrs.iter();
         let docs: Vec<ByteSpan> = docs
             .filter(|attribute| attribute.path().is_ident("doc"))
@@ -456,243 +438,33 @@ impl FunctionWriter<'_, '_> {
             .collect();
         for span in docs {
             let text = span.of(&self.method.source.text).unwrap_or_default();
-            for (found, _) in text.match_indices("Self") {
-                let before = text.get(..found).and_then(|before| before.chars().last());
-                let after = text.get(found + 4..).and_then(|rest| rest.chars().next());
-                if matches!(before, Some('`' | '[' | '('))
-                    && matches!(after, Some('`' | ']' | ')' | ':'))
-                {
-                    let start = span.start + u32::try_from(found).unwrap_or_default();
-                    self.edits
-                        .push((ByteSpan::new(start, start + 4), name.clone()));
-                }
-            }
+            let found = selves_in_links(text, span.start).into_iter();
+            self.edits.extend(found.map(|span| (span, name.clone())));
         }
     }
+}
 
-    /// Lifetimes that have to be said, since the function would find others.
-    fn lifetimes(&mut self, taken: HowTaken) -> Result<SaidLifetimes, String> {
-        let signature = &self.method.function.sig;
-        let syn::ReturnType::Type(_, output) = &signature.output else {
-            return Ok(SaidLifetimes::default());
-        };
-        let read = |ty: &syn::Type| {
-            lifetimes::read(self.sources, &self.method.source, &self.parameters, ty)
-        };
-        let given = read(output);
-        let mut others = signature.inputs.iter().filter_map(|input| match input {
-            syn::FnArg::Typed(typed) => Some(read(&typed.ty)),
-            syn::FnArg::Receiver(_) => None,
-        });
-        let own = self.header.contains('\'');
-        let alone = others.all(|other| other.is_free()) && !own;
-        let left_out = given.left().next().is_some() || !given.hidden.is_empty();
-        let by_reference = matches!(taken, HowTaken::Shared | HowTaken::Mutable);
-        if !left_out || alone {
-            return Ok(SaidLifetimes::default());
-        }
-        if by_reference {
-            return self.say_lifetimes(&given);
-        }
-        // It finds its lifetime among the other arguments, now as before.
-        let mut inputs = signature.inputs.iter();
-        let said = inputs.any(|input| self.method.text(input).contains("Self"));
-        match own && (taken == HowTaken::Value || said) {
-            true => Err("gives what may be of any of its arguments: write the lifetime".to_owned()),
-            false => Ok(SaidLifetimes::default()),
-        }
-    }
+/// Where a text with a format, which begins at a byte, names `self`.
+fn selves_in_format(text: &str, start: u32) -> Vec<ByteSpan> {
+    let found = text.match_indices("{self").filter_map(|(at, _)| {
+        let after = text.get(at + 5..).and_then(|rest| rest.chars().next());
+        let start = start + u32::try_from(at + 1).unwrap_or_default();
+        matches!(after, Some('}' | ':')).then(|| ByteSpan::new(start, start + 4))
+    });
+    found.collect()
+}
 
-    /// Says that what is given is of the receiver.
-    fn say_lifetimes(&mut self, given: &LifetimesLeftOut) -> Result<SaidLifetimes, String> {
-        if let Some(hidden) = given.hidden.first() {
-            return Err(format!(
-                "gives `{hidden}`, and whether that is of `self` is not known: write its lifetime, `'_` where it is"
-            ));
-        }
-        let (name, fresh) = match self.lifetime_of_receiver() {
-            Some(written) => (written, None),
-            None => {
-                let name = self.fresh();
-                (name.clone(), Some(name))
-            }
-        };
-        for at in &given.references {
-            let span = ByteSpan::new(*at, *at);
-            self.edits.push((span, format!("{name} ")));
-        }
-        for at in &given.anonymous {
-            self.edits.push((ByteSpan::new(*at, *at + 2), name.clone()));
-        }
-        Ok(SaidLifetimes { fresh })
-    }
-
-    /// A lifetime that nothing else is called.
-    fn fresh(&self) -> String {
-        let block = self
-            .method
-            .block_span
-            .of(&self.method.source.text)
-            .unwrap_or_default();
-        let names = ('a'..='z').map(|letter| format!("'{letter}"));
-        let taken = |name: &String| {
-            block.match_indices(name.as_str()).any(|(at, _)| {
-                let next = block.get(at + 2..).and_then(|rest| rest.chars().next());
-                next.is_none_or(|next| !next.is_alphanumeric() && next != '_')
-            })
-        };
-        let mut names = names.filter(|name| !taken(name));
-        names.next().unwrap_or_else(|| "'receiver".to_owned())
-    }
-
-    /// Says the parameters of the block and the receiver; gives the type and constant parameters that come from there.
-    fn generics(
-        &mut self,
-        taken: HowTaken,
-        own: &OwnNames,
-        lifetimes: SaidLifetimes,
-    ) -> Vec<String> {
-        let method = self.method;
-        let block = &method.block.generics;
-        let clauses = block
-            .where_clause
-            .iter()
-            .flat_map(|clause| &clause.predicates);
-        let clauses: Vec<&str> = clauses.map(|one| method.text(one)).collect();
-        let parameters: Vec<(String, &str)> = block
-            .params
-            .iter()
-            .map(|one| (name_of(one), method.text(one)))
-            .collect();
-        let used = reached(self.used(taken, own), &parameters, &clauses);
-        let kept = parameters.iter().filter(|(name, _)| used.contains(name));
-        let kept: Vec<&(String, &str)> = kept.collect();
-        let about = |clause: &str| {
-            let said = words(clause);
-            let mut about = parameters.iter().filter(|(name, _)| said.contains(name));
-            about.all(|(name, _)| used.contains(name))
-        };
-        let kept_clauses: Vec<&str> = clauses.into_iter().filter(|one| about(one)).collect();
-        self.say_parameters(&kept, &lifetimes);
-        self.say_clauses(&kept_clauses);
-        self.say_receiver(taken, &own.parameter, &lifetimes, &|name| {
-            used.contains(name)
-        });
-        let carried = kept.iter().filter(|(name, _)| !name.starts_with('\''));
-        carried.map(|(name, _)| name.clone()).collect()
-    }
-
-    /// What the function names, the type of its first parameter included, but for the lifetimes of that.
-    fn used(&self, taken: HowTaken, own: &OwnNames) -> BTreeSet<String> {
-        let receiver = self.method.function.sig.receiver();
-        let receiver = receiver.map(|one| self.span(one));
-        let tokens = self.tokens();
-        let rest = tokens
-            .iter()
-            .filter(|token| receiver.is_none_or(|span| !span.contains(token.span)));
-        let mut used: BTreeSet<String> = rest.map(|token| self.said(token).to_owned()).collect();
-        let head = words(&self.header);
-        if own.in_signature || own.with_arguments {
-            used.extend(head.iter().cloned());
-        }
-        if taken != HowTaken::Nothing {
-            let plain = head.into_iter().filter(|word| !word.starts_with('\''));
-            used.extend(plain);
-        }
-        used
-    }
-
-    fn say_parameters(&mut self, kept: &[&(String, &str)], lifetimes: &SaidLifetimes) {
-        let method = self.method;
-        let signature = &method.function.sig;
-        let own = signature.generics.params.iter();
-        let own: Vec<(bool, String)> = own
-            .map(|one| {
-                let lifetime = matches!(one, syn::GenericParam::Lifetime(_));
-                (lifetime, method.text(one).to_owned())
-            })
-            .collect();
-        let of_block = kept
-            .iter()
-            .map(|(name, said)| (name.starts_with('\''), (*said).to_owned()));
-        let fresh = lifetimes.fresh.iter().map(|name| (true, name.clone()));
-        let mut all: Vec<(bool, String)> = fresh.chain(of_block).chain(own).collect();
-        all.sort_by_key(|(lifetime, _)| !lifetime);
-        if all.is_empty() || (kept.is_empty() && lifetimes.fresh.is_none()) {
-            return;
-        }
-        let said: Vec<String> = all.into_iter().map(|(_, said)| said).collect();
-        let said = format!("<{}>", said.join(", "));
-        match (&signature.generics.lt_token, &signature.generics.gt_token) {
-            (Some(open), Some(close)) => {
-                let span = ByteSpan::new(self.span(open).start, self.span(close).end);
-                self.edits.push((span, said));
-            }
-            _ => {
-                let end = self.span(&signature.ident).end;
-                self.edits.push((ByteSpan::new(end, end), said));
-            }
-        }
-    }
-
-    fn say_clauses(&mut self, kept: &[&str]) {
-        let spelled = |clause: &&str| clause.replace("Self:", &format!("{}:", self.header));
-        let kept: Vec<String> = kept.iter().map(spelled).collect();
-        if kept.is_empty() {
-            return;
-        }
-        let signature = &self.method.function.sig;
-        let kept = kept.join(",\n    ");
-        match &signature.generics.where_clause {
-            Some(clause) => {
-                let at = self.span(&clause.where_token).end;
-                self.edits
-                    .push((ByteSpan::new(at, at), format!(" {kept},")));
-            }
-            None => {
-                let before = self.span(signature).end;
-                self.edits.push((
-                    ByteSpan::new(before, before),
-                    format!("\nwhere\n    {kept},"),
-                ));
-            }
-        }
-    }
-
-    fn say_receiver(
-        &mut self,
-        taken: HowTaken,
-        parameter: &str,
-        lifetimes: &SaidLifetimes,
-        is_used: &dyn Fn(&str) -> bool,
-    ) {
-        let signature = &self.method.function.sig;
-        let Some(receiver) = signature.receiver() else {
-            return;
-        };
-        let written = self
-            .lifetime_of_receiver()
-            .or_else(|| lifetimes.fresh.clone());
-        let lifetime = written.map_or_else(String::new, |name| format!("{name} "));
-        // A lifetime that nothing else names needs no name.
-        let mut header = self.header.clone();
-        for one in self.method.block.generics.lifetimes() {
-            let name = one.lifetime.to_string();
-            if !is_used(&name) {
-                header = without_name(&header, &name);
-            }
-        }
-        let said = match taken {
-            HowTaken::Nothing => return,
-            HowTaken::Value => {
-                let mutable = receiver.mutability.map_or("", |_| "mut ");
-                format!("{mutable}{parameter}: {header}")
-            }
-            HowTaken::Shared => format!("{parameter}: &{lifetime}{header}"),
-            HowTaken::Mutable => format!("{parameter}: &{lifetime}mut {header}"),
-        };
-        self.edits.push((self.span(receiver), said));
-    }
+/// Where documentation, which begins at a byte, names `Self` in a link.
+fn selves_in_links(text: &str, start: u32) -> Vec<ByteSpan> {
+    let found = text.match_indices("Self").filter_map(|(at, _)| {
+        let before = text.get(..at).and_then(|before| before.chars().last());
+        let after = text.get(at + 4..).and_then(|rest| rest.chars().next());
+        let is_link =
+            matches!(before, Some('`' | '[' | '(')) && matches!(after, Some('`' | ']' | ')' | ':'));
+        let start = start + u32::try_from(at).unwrap_or_default();
+        is_link.then(|| ByteSpan::new(start, start + 4))
+    });
+    found.collect()
 }
 
 /// Places in a function.
@@ -713,12 +485,6 @@ struct OwnNames {
     with_arguments: bool,
     /// What stands for `self`.
     parameter: String,
-}
-
-#[derive(Default)]
-struct SaidLifetimes {
-    /// One that the function has to declare.
-    fresh: Option<String>,
 }
 
 /// What stands in a function that its names are no names of, and what they are.
@@ -758,41 +524,6 @@ impl<'ast> Visit<'ast> for Inside {
         let last = call.path.segments.last().map(|last| last.ident.to_string());
         if last.is_some_and(|last| FORMAT_MACROS.contains(&last) || LOG_MACROS.contains(&last)) {
             self.formats.push(call.delimiter.span().join());
-        }
-    }
-}
-
-fn name_of(parameter: &syn::GenericParam) -> String {
-    match parameter {
-        syn::GenericParam::Lifetime(one) => one.lifetime.to_string(),
-        syn::GenericParam::Type(one) => one.ident.to_string(),
-        syn::GenericParam::Const(one) => one.ident.to_string(),
-    }
-}
-
-/// The names that are used, with those that are said of them: what is said of a parameter may name others.
-fn reached(
-    mut used: BTreeSet<String>,
-    parameters: &[(String, &str)],
-    clauses: &[&str],
-) -> BTreeSet<String> {
-    loop {
-        let before = used.len();
-        for (name, said) in parameters {
-            if used.contains(name) {
-                used.extend(words(said));
-            }
-        }
-        for clause in clauses {
-            let said = words(clause);
-            let about = parameters.iter().filter(|(name, _)| said.contains(name));
-            let about: Vec<&String> = about.map(|(name, _)| name).collect();
-            if !about.is_empty() && about.iter().all(|name| used.contains(*name)) {
-                used.extend(said);
-            }
-        }
-        if used.len() == before {
-            return used;
         }
     }
 }

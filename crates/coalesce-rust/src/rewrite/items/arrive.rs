@@ -26,7 +26,7 @@ use super::{
 };
 use crate::{
     facts::{ModuleDeclaration, Origin, ScopeId, SourceFacts},
-    resolve::{Body, BodyId, FileId},
+    resolve::{Body, BodyId, FileId, ModuleId},
 };
 
 /// What arriving takes.
@@ -66,37 +66,33 @@ pub(super) fn closed(set: &Set<'_>, structure: &Structure, place: &Place) -> Opt
         return Some(refusal(TreePath::root(), message));
     };
     let path = set.mapping.file_of(module);
-    let mut around = set.world()[module].parent;
-    while let Some(node) = around.map(|outer| &set.world()[outer]) {
-        if node.bodies.len() > 1 {
-            let message = format!(
-                "nothing can be put into `{name}`: `{}` has several texts, one for each condition",
-                node.canonical
-            );
-            return Some(refusal(path, message));
-        }
-        around = node.parent;
-    }
-    let bodies = &set.world()[module].bodies;
-    let why = match bodies.as_slice() {
-        [one] => {
-            let body = &set.world()[one];
-            let broken = set.world().facts(body.file).problem.is_some();
-            if body.included {
-                "comes by `include!`"
-            } else if broken {
-                "does not parse"
-            } else {
-                return None;
-            }
-        }
+    let why = closed_around(set, module).or_else(|| closed_itself(set, module))?;
+    let message = format!("nothing can be put into `{name}`: {why}");
+    Some(refusal(path, message))
+}
+
+/// Why nothing can be put into a module because of one around it.
+fn closed_around(set: &Set<'_>, module: ModuleId) -> Option<String> {
+    let world = set.world();
+    let mut around = std::iter::successors(world[module].parent, |at| world[*at].parent);
+    let parted = around.find(|outer| world[*outer].bodies.len() > 1)?;
+    Some(format!(
+        "`{}` has several texts, one for each condition",
+        world[parted].canonical
+    ))
+}
+
+/// The same because of its own text.
+fn closed_itself(set: &Set<'_>, module: ModuleId) -> Option<String> {
+    let world = set.world();
+    let why = match world[module].bodies.as_slice() {
+        [one] if world[one].included => "comes by `include!`",
+        [one] if world.facts(world[one].file).problem.is_some() => "does not parse",
+        [_] => return None,
         [] => "has no text",
         _ => "has several texts, one for each condition",
     };
-    Some(refusal(
-        path,
-        format!("nothing can be put into `{name}`: it {why}"),
-    ))
+    Some(format!("it {why}"))
 }
 
 /// Moves every text.
@@ -107,45 +103,27 @@ pub(super) fn arrive(
     (scan, undocumented): (&Scan, &BTreeSet<(FileId, ByteSpan)>),
     edits: BTreeMap<TreePath, Vec<Edit>>,
 ) -> Arrival {
-    let mut arriving = Arriving {
-        set,
-
-        arrival: Arrival {
-            edits,
-            ..Arrival::default()
-        },
-        by_place: BTreeMap::new(),
-        undocumented,
-        behind: rules::imports_behind(set, &scan.by_path),
-        shimmed: shimmed(set, shims),
-        removed: BTreeMap::new(),
-    };
+    let mut arriving = Arriving::new(set, shims, (scan, undocumented));
+    arriving.arrival.edits = edits;
     // Macros come first: what stands below sees them.
-    for macros in [true, false] {
-        for (index, chunk) in set.chunks.iter().enumerate() {
-            if set.moving(chunk.moving).rules.is_some() == macros {
-                arriving.leave(chunk, shims.texts.get(&index));
-            }
-        }
-    }
+    arriving.leave_all(shims, true);
+    arriving.leave_all(shims, false);
     arriving.remove();
-    for (file, span, name) in set.renamed_in_place() {
-        let edits = arriving.arrival.edits.entry(set.path(file)).or_default();
-        edits.push(Edit::replace(span, written(&name)));
-    }
+    arriving.rename_in_place();
     arriving.beside(shims);
     for (body, list) in &imports.left {
         arriving.import(*body, list);
     }
     let by_place = std::mem::take(&mut arriving.by_place);
-    let nothing = BTreeSet::new();
-    for (place, texts) in &by_place {
-        let list = imports.arriving.get(place).unwrap_or(&nothing);
-        if !structure.made.contains_key(place) {
-            arriving.put(place, list, texts);
-        }
-    }
-    arriving.make(structure, imports, scan, &by_place);
+    let made = MadeModules {
+        set,
+        structure,
+        imports,
+        scan,
+        by_place: &by_place,
+    };
+    arriving.put_all(&made);
+    arriving.make(&made);
     arriving.arrival
 }
 
@@ -163,20 +141,67 @@ struct Arriving<'s, 'a> {
     removed: BTreeMap<TreePath, Vec<ByteSpan>>,
 }
 
+/// The modules that something comes to, with all that they are made of.
+struct MadeModules<'m, 'a> {
+    set: &'m Set<'a>,
+    structure: &'m Structure,
+    imports: &'m Imports,
+    scan: &'m Scan,
+    /// Texts that arrive.
+    by_place: &'m BTreeMap<Place, Vec<String>>,
+}
+
+impl<'s, 'a> Arriving<'s, 'a> {
+    fn new(
+        set: &'s Set<'a>,
+        shims: &Shims,
+        (scan, undocumented): (&Scan, &'s BTreeSet<(FileId, ByteSpan)>),
+    ) -> Self {
+        Self {
+            set,
+            arrival: Arrival::default(),
+            by_place: BTreeMap::new(),
+            undocumented,
+            behind: rules::imports_behind(set, &scan.by_path),
+            shimmed: shimmed(set, shims),
+            removed: BTreeMap::new(),
+        }
+    }
+}
+
 impl Arriving<'_, '_> {
+    /// Takes out the texts of macros, or all others.
+    fn leave_all(&mut self, shims: &Shims, macros: bool) {
+        for (index, chunk) in self.set.chunks.iter().enumerate() {
+            if self.set.moving(chunk.moving).rules.is_some() == macros {
+                self.leave(chunk, shims.texts.get(&index));
+            }
+        }
+    }
+
+    fn rename_in_place(&mut self) {
+        for (file, span, name) in self.set.renamed_in_place() {
+            let edits = self.arrival.edits.entry(self.set.path(file)).or_default();
+            edits.push(Edit::replace(span, written(&name)));
+        }
+    }
+
+    /// Puts what arrives into the modules that are there.
+    fn put_all(&mut self, made: &MadeModules<'_, '_>) {
+        let nothing = BTreeSet::new();
+        for (place, texts) in made.by_place {
+            let list = made.imports.arriving.get(place).unwrap_or(&nothing);
+            if !made.structure.made.contains_key(place) {
+                self.put(place, list, texts);
+            }
+        }
+    }
+
     /// Takes out what left; neighbours go as one.
     fn remove(&mut self) {
-        for (path, mut spans) in std::mem::take(&mut self.removed) {
-            spans.sort();
-            let mut whole: Vec<ByteSpan> = Vec::new();
-            for span in spans {
-                match whole.last_mut() {
-                    Some(last) if span.start <= last.end => *last = last.cover(span),
-                    _ => whole.push(span),
-                }
-            }
+        for (path, spans) in std::mem::take(&mut self.removed) {
             let edits = self.arrival.edits.entry(path).or_default();
-            edits.extend(whole.into_iter().map(Edit::delete));
+            edits.extend(united(spans).into_iter().map(Edit::delete));
         }
     }
 
@@ -189,20 +214,13 @@ impl Arriving<'_, '_> {
             self.arrival.refusals.push(refusal(path, message));
             return;
         };
-        let list = self.arrival.edits.entry(path.clone()).or_default();
-        let inside = |edit: &Edit| chunk.span.contains(edit.span);
-        let (within, rest): (Vec<Edit>, Vec<Edit>) =
-            std::mem::take(list).into_iter().partition(inside);
-        *list = rest;
-        if let Some(shim) = shim {
-            let line = lines::line_break(&text);
-            let indent = lines::prefix(&text, chunk.span.start).unwrap_or_default();
-            let shim = lines::reindented(shim, "", indent);
-            let shim = shim.trim_start().replace('\n', line);
-            list.push(Edit::replace(chunk.span, shim));
-        } else {
-            let removed = self.removed.entry(path.clone()).or_default();
-            removed.push(removal(&text, chunk.span));
+        let within = self.take_edits(&path, chunk.span);
+        match shim {
+            Some(shim) => self.replace(&path, &text, chunk.span, shim),
+            None => {
+                let removed = self.removed.entry(path.clone()).or_default();
+                removed.push(removal(&text, chunk.span));
+            }
         }
         self.note(chunk, moving);
         if self.set.is_dropped(chunk) {
@@ -211,25 +229,50 @@ impl Arriving<'_, '_> {
         let within = self.renamed(chunk, moving, within);
         match cut(&text, chunk.span, within) {
             Ok(moved) => {
+                let moved = self.completed(chunk, moving, &moved);
                 let texts = self.by_place.entry(moving.to.clone()).or_default();
-                let mut attributes = chunk.inherited.clone();
-                let export = |rules: &rules::Rules| rules.gains_export;
-                if moving.rules.as_ref().is_some_and(export) {
-                    attributes.push("#[macro_export]".to_owned());
-                }
-                if self.undocumented.contains(&(chunk.file, chunk.span)) {
-                    attributes.push("#[allow(missing_docs)]".to_owned());
-                }
-                let mut moved = with_attributes(&moved, &attributes);
-                if let Some(import) = self.behind.get(&chunk.moving) {
-                    // An import of what is not there under a condition would lead nowhere.
-                    let cfg: String = chunk.cfg.iter().map(|one| format!("{one}\n")).collect();
-                    moved = format!("{}\n{cfg}{import}", moved.trim_end());
-                }
                 texts.push(moved);
             }
             Err(message) => self.arrival.refusals.push(refusal(path, message)),
         }
+    }
+
+    /// Takes the edits inside of a text from those of its file.
+    fn take_edits(&mut self, path: &TreePath, span: ByteSpan) -> Vec<Edit> {
+        let list = self.arrival.edits.entry(path.clone()).or_default();
+        let inside = |edit: &Edit| span.contains(edit.span);
+        let (within, rest) = std::mem::take(list).into_iter().partition(inside);
+        *list = rest;
+        within
+    }
+
+    /// Puts a shim where a text stood.
+    fn replace(&mut self, path: &TreePath, text: &str, span: ByteSpan, shim: &str) {
+        let line = lines::line_break(text);
+        let indent = lines::prefix(text, span.start).unwrap_or_default();
+        let shim = lines::reindented(shim, "", indent);
+        let shim = shim.trim_start().replace('\n', line);
+        let list = self.arrival.edits.entry(path.clone()).or_default();
+        list.push(Edit::replace(span, shim));
+    }
+
+    /// A text that moved, with the attributes that it has to say from now on and the import that its macro needs.
+    fn completed(&self, chunk: &Chunk, moving: &Moving<'_>, moved: &str) -> String {
+        let mut attributes = chunk.inherited.clone();
+        let export = |rules: &rules::Rules| rules.gains_export;
+        if moving.rules.as_ref().is_some_and(export) {
+            attributes.push("#[macro_export]".to_owned());
+        }
+        if self.undocumented.contains(&(chunk.file, chunk.span)) {
+            attributes.push("#[allow(missing_docs)]".to_owned());
+        }
+        let moved = with_attributes(moved, &attributes);
+        let Some(import) = self.behind.get(&chunk.moving) else {
+            return moved;
+        };
+        // An import of what is not there under a condition would lead nowhere.
+        let cfg: String = chunk.cfg.iter().map(|one| format!("{one}\n")).collect();
+        format!("{}\n{cfg}{import}", moved.trim_end())
     }
 
     /// Shims that stand behind what stays, and at the ends of modules.
@@ -237,29 +280,34 @@ impl Arriving<'_, '_> {
         for (index, (file, span, shim)) in shims.beside.iter().enumerate() {
             let mut later = shims.beside.iter().skip(index + 1);
             let last = !later.any(|(other, at, _)| other == file && at.end == span.end);
-            let path = self.set.path(*file);
-            let Some(text) = self.set.mapping.texts.text(&path) else {
-                continue;
-            };
-            let line = lines::line_break(&text);
-            let indent = lines::prefix(&text, span.start).unwrap_or_default();
-            let shim = lines::reindented(shim, "", indent).replace('\n', line);
-            let at = lines::line_end(&text, span.end);
-            let open = !text.get(..at as usize).unwrap_or_default().ends_with('\n');
-            let above = if open { line } else { "" };
-            let rest = text.get(at as usize..).unwrap_or_default();
-            let next = rest.lines().next().unwrap_or_default().trim();
-            let below = if !last || next.is_empty() || next.starts_with('}') {
-                ""
-            } else {
-                line
-            };
-            self.insert(&path, at, format!("{above}{line}{shim}{line}{below}"));
+            self.put_behind((*file, *span), shim, last);
         }
         for (place, shim) in &shims.elsewhere {
             let texts = self.by_place.entry(place.clone()).or_default();
             texts.push(shim.clone());
         }
+    }
+
+    /// Puts a shim behind a text; `last` says whether no other one comes there.
+    fn put_behind(&mut self, (file, span): (FileId, ByteSpan), shim: &str, last: bool) {
+        let path = self.set.path(file);
+        let Some(text) = self.set.mapping.texts.text(&path) else {
+            return;
+        };
+        let line = lines::line_break(&text);
+        let indent = lines::prefix(&text, span.start).unwrap_or_default();
+        let shim = lines::reindented(shim, "", indent).replace('\n', line);
+        let at = lines::line_end(&text, span.end);
+        let open = !text.get(..at as usize).unwrap_or_default().ends_with('\n');
+        let above = if open { line } else { "" };
+        let rest = text.get(at as usize..).unwrap_or_default();
+        let next = rest.lines().next().unwrap_or_default().trim();
+        let below = if !last || next.is_empty() || next.starts_with('}') {
+            ""
+        } else {
+            line
+        };
+        self.insert(&path, at, format!("{above}{line}{shim}{line}{below}"));
     }
 
     /// The new name in the definition itself.
@@ -279,30 +327,13 @@ impl Arriving<'_, '_> {
         let facts = self.set.world().facts(chunk.file);
         let defined = chunk.definition.map(|at| facts.item(at));
         let name = defined.map(|item| item.name.span);
-        let own = moving.change.from.rsplit_once("::");
-        let along = defined.zip(own).and_then(|(item, own)| {
-            let name = facts.name(item.name.name);
-            (name != own.1).then(|| format!("{}::{name}", own.0))
-        });
-        if let Some(from) = along.filter(|_| self.set.is_dropped(chunk)) {
-            self.arrival.rewrites.push(Rewrite {
-                path: self.set.path(chunk.file),
-                span: name.unwrap_or(chunk.span),
-                form: Form::Declaration,
-                evidence: Evidence::Resolved,
-                from,
-                to: String::new(),
-                reason: format!("goes with `{}`: nothing else names it", moving.change.from),
-                safety: Safety::NeedsReview,
-            });
-            return;
-        }
-        let reason = match (self.set.is_dropped(chunk), name.is_some()) {
+        let dropped = self.set.is_dropped(chunk);
+        let reason = match (dropped, name.is_some()) {
             (true, _) => "goes; its users name the other one",
             (false, true) => "the definition goes to its new module",
             (false, false) => "an `impl` goes with its type",
         };
-        self.arrival.rewrites.push(Rewrite {
+        let mut told = Rewrite {
             path: self.set.path(chunk.file),
             span: name.unwrap_or(chunk.span),
             form: Form::Declaration,
@@ -311,7 +342,21 @@ impl Arriving<'_, '_> {
             to: moving.change.to.clone(),
             reason: reason.to_owned(),
             safety: Safety::Safe,
-        });
+        };
+        if let Some(from) = self.name_along(chunk, moving).filter(|_| dropped) {
+            told.reason = format!("goes with `{}`: nothing else names it", told.from);
+            (told.from, told.to) = (from, String::new());
+            told.safety = Safety::NeedsReview;
+        }
+        self.arrival.rewrites.push(told);
+    }
+
+    /// The full name of a definition that goes along with another one.
+    fn name_along(&self, chunk: &Chunk, moving: &Moving<'_>) -> Option<String> {
+        let facts = self.set.world().facts(chunk.file);
+        let name = facts.name(facts.item(chunk.definition?).name.name);
+        let (home, own) = moving.change.from.rsplit_once("::")?;
+        (name != own).then(|| format!("{home}::{name}"))
     }
 
     fn insert(&mut self, path: &TreePath, at: u32, text: String) {
@@ -331,28 +376,24 @@ impl Arriving<'_, '_> {
             return;
         }
         let (mut at, indent, mut blank) = import_spot(self, body, facts, &text);
-        let none = Vec::new();
-        let mut edits = self.arrival.edits.get(&path).unwrap_or(&none).iter();
-        let gone =
-            edits.find(|edit| edit.text.is_empty() && edit.span.start < at && at < edit.span.end);
-        if let Some(gone) = gone {
+        if let Some(start) = self.start_of_gone(&path, at) {
             // An import that goes took the blank line behind it along.
-            (at, blank) = (gone.span.start, true);
+            (at, blank) = (start, true);
         }
         let line = lines::line_break(&text);
-        let mut block: String = declarations(list)
-            .iter()
-            .flat_map(|declaration| declaration.lines())
-            .map(|one| format!("{indent}{one}{line}"))
-            .collect();
         let open = at > 0 && !text.get(..at as usize).unwrap_or_default().ends_with('\n');
-        if open {
-            block.insert_str(0, line);
-        }
-        if blank {
-            block.push_str(line);
-        }
-        self.insert(&path, at, block);
+        let above = if open { line } else { "" };
+        let below = if blank { line } else { "" };
+        let block = indented_declarations(list, &indent, line);
+        self.insert(&path, at, format!("{above}{block}{below}"));
+    }
+
+    /// Where what goes begins, if a place is inside of that.
+    fn start_of_gone(&self, path: &TreePath, at: u32) -> Option<u32> {
+        let mut edits = self.arrival.edits.get(path)?.iter();
+        let goes =
+            |edit: &&Edit| edit.text.is_empty() && edit.span.start < at && at < edit.span.end;
+        edits.find(goes).map(|edit| edit.span.start)
     }
 
     /// Puts texts at the end of an existing module.
@@ -370,69 +411,34 @@ impl Arriving<'_, '_> {
         let (at, indent, last) = end_spot(body, facts, &text);
         let mut texts = texts.to_vec();
         let empty = import_spot(self, body, facts, &text).0 == at && last;
-        if empty && !list.is_empty() {
-            texts.insert(0, declarations(list).join("\n"));
-        } else {
-            self.import(id, list);
+        match empty && !list.is_empty() {
+            true => texts.insert(0, declarations(list).join("\n")),
+            false => self.import(id, list),
         }
-        let block = if last {
-            at_end(&text, (at, &indent), &texts)
-        } else {
-            let line = lines::line_break(&text);
-            format!("{}{line}{line}", joined(&indent, &texts, line))
+        let line = lines::line_break(&text);
+        let block = match last {
+            true => at_end(&text, (at, &indent), &texts),
+            false => format!("{}{line}{line}", joined(&indent, &texts, line)),
         };
         self.insert(&path, at, block);
     }
 
     /// The files of modules that come into being, and their declarations.
-    fn make(
-        &mut self,
-        structure: &Structure,
-        imports: &Imports,
-        scan: &Scan,
-        by_place: &BTreeMap<Place, Vec<String>>,
-    ) {
+    fn make(&mut self, modules: &MadeModules<'_, '_>) {
         let (needs, shims) = (Needs::default(), ModuleShims::default());
         let edits = std::mem::take(&mut self.arrival.edits);
-        let set = self.set;
-        let mut placing = Placing::new(set.mapping, structure, &needs, &shims, edits);
+        let (mapping, structure) = (self.set.mapping, modules.structure);
+        let mut placing = Placing::new(mapping, structure, &needs, &shims, edits);
         for (place, made) in &structure.made {
             let Some(home) = place.parent() else { continue };
-            let line = made_line(set, scan, place, &home);
-            let is_shown = line.starts_with("pub mod ");
+            let line = modules.line(place, &home);
             if !structure.made.contains_key(&home) {
                 placing.insert(&home, place.name(), &line);
             }
-            let inner = structure.made.keys();
-            let inner: Vec<&Place> = inner
-                .filter(|inner| inner.parent().as_ref() == Some(place))
-                .collect();
-            let mut parts: Vec<String> = Vec::new();
-            let lines: Vec<String> = inner
-                .iter()
-                .map(|inner| made_line(set, scan, inner, place))
-                .collect();
-            let mut head = ModuleHead::default();
-            for (inner, line) in inner.iter().zip(&lines) {
-                head.add(inner.name(), !is_shown || line.starts_with("pub mod "));
-            }
-            let arriving = set.moving.iter().enumerate();
-            for (at, _) in arriving.filter(|(_, moving)| moving.to == *place) {
-                head.add_item(set, at, is_shown);
-            }
-            parts.push(head.text());
-            if !lines.is_empty() {
-                parts.push(lines.join("\n"));
-            }
-            if let Some(list) = imports.arriving.get(place).filter(|list| !list.is_empty()) {
-                parts.push(declarations(list).join("\n"));
-            }
-            let moved = by_place.get(place).into_iter().flatten();
-            parts.extend(moved.map(|text| text.replace("\r\n", "\n")));
-            let change = set.mapping.changes.get(made.change);
+            let change = mapping.changes.get(made.change);
             self.arrival.creates.push(NewFile {
                 path: made.file.clone(),
-                text: format!("{}\n", parts.join("\n\n")),
+                text: modules.text(place, line.starts_with("pub mod ")),
                 reason: format!(
                     "makes the module that `{}` moves to",
                     change.map_or("", |change| &change.from)
@@ -444,13 +450,79 @@ impl Arriving<'_, '_> {
     }
 }
 
+impl MadeModules<'_, '_> {
+    /// `mod name;` for a module that is made.
+    fn line(&self, place: &Place, home: &Place) -> String {
+        let below = |moving: &Moving<'_>| moving.to.is_within(place);
+        let mut moving = self.set.moving.iter();
+        let public = moving.any(|moving| below(moving) && is_reachable(self.set, moving));
+        let moving = self.set.moving.iter().enumerate();
+        let inside = moving.filter(|(_, moving)| below(moving));
+        let mut users = inside
+            .filter_map(|(at, _)| self.scan.users.get(&at))
+            .flatten();
+        let reach = users.try_fold(home.clone(), |reach, user| reach.common(user));
+        let visibility = match reach {
+            Some(reach) if !public => reach.visibility(home),
+            _ => "pub ".to_owned(),
+        };
+        format!("{visibility}mod {};", written(place.name()))
+    }
+
+    /// The text of one; `is_shown` says whether it may be in public documentation.
+    fn text(&self, place: &Place, is_shown: bool) -> String {
+        let inner = self.structure.made.keys();
+        let inner = inner.filter(|inner| inner.parent().as_ref() == Some(place));
+        let lines: BTreeMap<&Place, String> = inner
+            .map(|inner| (inner, self.line(inner, place)))
+            .collect();
+        let mut parts = vec![self.head(place, &lines, is_shown)];
+        if !lines.is_empty() {
+            let lines: Vec<String> = lines.into_values().collect();
+            parts.push(lines.join("\n"));
+        }
+        let imports = self.imports.arriving.get(place);
+        if let Some(list) = imports.filter(|list| !list.is_empty()) {
+            parts.push(declarations(list).join("\n"));
+        }
+        let moved = self.by_place.get(place).into_iter().flatten();
+        parts.extend(moved.map(|text| text.replace("\r\n", "\n")));
+        format!("{}\n", parts.join("\n\n"))
+    }
+
+    /// Its documentation: the modules inside, and what arrives.
+    fn head(&self, place: &Place, inner: &BTreeMap<&Place, String>, is_shown: bool) -> String {
+        let mut head = ModuleHead::default();
+        for (inner, line) in inner {
+            head.add(inner.name(), !is_shown || line.starts_with("pub mod "));
+        }
+        let arriving = self.set.moving.iter().enumerate();
+        for (at, _) in arriving.filter(|(_, moving)| moving.to == *place) {
+            head.add_item(self.set, at, is_shown);
+        }
+        head.text()
+    }
+}
+
+/// Spans in their order, those that meet made one.
+fn united(mut spans: Vec<ByteSpan>) -> Vec<ByteSpan> {
+    spans.sort();
+    let mut whole: Vec<ByteSpan> = Vec::new();
+    for span in spans {
+        match whole.last_mut() {
+            Some(last) if span.start <= last.end => *last = last.cover(span),
+            _ => whole.push(span),
+        }
+    }
+    whole
+}
+
 /// Texts of which shims take the places.
 fn shimmed(set: &Set<'_>, shims: &Shims) -> BTreeSet<(FileId, ByteSpan)> {
     let chunks = shims.texts.keys().filter_map(|at| set.chunks.get(*at));
     chunks.map(|chunk| (chunk.file, chunk.span)).collect()
 }
 
-/// `mod name;` for a module that is made.
 /// Texts as they stand at the end of a body that goes up to a place, after an empty line.
 pub(in crate::rewrite) fn at_end(
     text: &str,
@@ -473,29 +545,6 @@ fn joined(indent: &str, moved: &[String], line: &str) -> String {
         .map(|moved| moved.replace("\r\n", "\n").replace('\n', line));
     let moved: Vec<String> = moved.collect();
     moved.join(&format!("{line}{line}"))
-}
-
-fn made_line(set: &Set<'_>, scan: &Scan, place: &Place, home: &Place) -> String {
-    let below = |moving: &&Moving<'_>| moving.to.is_within(place);
-    let public = set
-        .moving
-        .iter()
-        .filter(below)
-        .any(|moving| is_reachable(set, moving));
-    let mut reach = Some(home.clone());
-    for (at, moving) in set.moving.iter().enumerate() {
-        if !below(&moving) {
-            continue;
-        }
-        for user in scan.users.get(&at).into_iter().flatten() {
-            reach = reach.and_then(|reach| reach.common(user));
-        }
-    }
-    let visibility = match reach {
-        Some(reach) if !public => reach.visibility(home),
-        _ => "pub ".to_owned(),
-    };
-    format!("{visibility}mod {};", written(place.name()))
 }
 
 /// A text with attributes behind the comments at its head.
@@ -531,33 +580,40 @@ fn declarations(list: &BTreeSet<Import>) -> Vec<String> {
     type Key = (BTreeSet<String>, Vec<String>);
     let mut groups: BTreeMap<Key, BTreeSet<String>> = BTreeMap::new();
     for import in list {
-        let Some((last, parent)) = import.path.split_last() else {
-            continue;
-        };
-        let name = written(last);
-        let name = match &import.alias {
-            Some(alias) if alias == "_" => format!("{name} as _"),
-            Some(alias) => format!("{name} as {}", written(alias)),
-            None => name,
-        };
-        let key = (import.cfg.clone(), parent.to_vec());
-        groups.entry(key).or_default().insert(name);
+        if let Some((last, parent)) = import.path.split_last() {
+            let key = (import.cfg.clone(), parent.to_vec());
+            groups.entry(key).or_default().insert(leaf(last, import));
+        }
     }
-    let mut found = Vec::new();
-    for ((cfg, parent), names) in groups {
+    let declarations = groups.into_iter().map(|((cfg, parent), names)| {
         let attributes: String = cfg.iter().map(|cfg| format!("{cfg}\n")).collect();
-        let prefix: String = parent
-            .iter()
-            .map(|name| format!("{}::", written(name)))
-            .collect();
+        let parent = parent.iter().map(|name| format!("{}::", written(name)));
+        let prefix: String = parent.collect();
         let names: Vec<String> = names.into_iter().collect();
         let tree = match names.as_slice() {
             [one] => format!("{prefix}{one}"),
             several => format!("{prefix}{{{}}}", several.join(", ")),
         };
-        found.push(format!("{attributes}use {tree};"));
+        format!("{attributes}use {tree};")
+    });
+    declarations.collect()
+}
+
+/// The last name of an import, with the one that it gives.
+fn leaf(name: &str, import: &Import) -> String {
+    let name = written(name);
+    match &import.alias {
+        Some(alias) if alias == "_" => format!("{name} as _"),
+        Some(alias) => format!("{name} as {}", written(alias)),
+        None => name,
     }
-    found
+}
+
+/// The same as lines of a body.
+fn indented_declarations(list: &BTreeSet<Import>, indent: &str, line: &str) -> String {
+    let declarations = declarations(list);
+    let all = declarations.iter().flat_map(|one| one.lines());
+    all.map(|one| format!("{indent}{one}{line}")).collect()
 }
 
 /// Where an import goes in a body: behind those at its head, else before its first item; the
@@ -568,22 +624,7 @@ fn import_spot(
     facts: &SourceFacts,
     text: &str,
 ) -> (u32, String, bool) {
-    // Where a shim takes the place of a text, something stays.
-    let stays = |at: u32| {
-        let chunk = arriving.set.chunk_at(body.file, at);
-        chunk.is_none_or(|chunk| arriving.shimmed.contains(&(chunk.file, chunk.span)))
-    };
-    let firsts = facts
-        .items
-        .iter()
-        .filter(|item| item.origin == Origin::Code)
-        .map(|item| (item.scope, item.span))
-        .chain(facts.impls.iter().map(|one| (one.scope, one.span)));
-    let first = firsts
-        .filter(|(scope, span)| *scope == body.scope && stays(span.start))
-        .filter(|(_, span)| !facts.is_given_to_a_macro(*span))
-        .map(|(_, span)| span.start)
-        .min();
+    let first = first_item(arriving, body, facts);
     let indent = |at: u32| lines::prefix(text, at).unwrap_or_default().to_owned();
     let around = facts.scope(body.scope).span;
     let uses = facts.uses.iter().filter(|declaration| {
@@ -596,21 +637,32 @@ fn import_spot(
         return (at, indent(last.span.start), false);
     }
     let modules = facts.modules.iter().filter(|one| one.scope == body.scope);
-    let first = modules
-        .filter(|one| !facts.is_given_to_a_macro(one.span))
-        .map(|one| one.span.start)
-        .chain(first)
+    let modules = modules.filter(|one| !facts.is_given_to_a_macro(one.span));
+    let Some(first) = modules.map(|one| one.span.start).chain(first).min() else {
+        let (at, indent) = end_of(body.scope, facts, text);
+        return (at, indent, true);
+    };
+    let first = lines::with_comments_above(text, ByteSpan::empty(first)).start;
+    let at = lines::start_within(text, first, around);
+    (at, indent(first), true)
+}
+
+/// Where the first item or `impl` of a body begins: one that leaves counts where a shim takes its place.
+fn first_item(arriving: &Arriving<'_, '_>, body: &Body, facts: &SourceFacts) -> Option<u32> {
+    let stays = |at: u32| {
+        let chunk = arriving.set.chunk_at(body.file, at);
+        chunk.is_none_or(|chunk| arriving.shimmed.contains(&(chunk.file, chunk.span)))
+    };
+    let items = facts
+        .items
+        .iter()
+        .filter(|item| item.origin == Origin::Code);
+    let items = items.map(|item| (item.scope, item.span));
+    let all = items.chain(facts.impls.iter().map(|one| (one.scope, one.span)));
+    all.filter(|(scope, span)| *scope == body.scope && stays(span.start))
+        .filter(|(_, span)| !facts.is_given_to_a_macro(*span))
+        .map(|(_, span)| span.start)
         .min()
-        .map(|first| lines::with_comments_above(text, ByteSpan::empty(first)).start);
-    if let Some(first) = first {
-        return (
-            lines::start_within(text, first, around),
-            indent(first),
-            true,
-        );
-    }
-    let (at, indent) = end_of(body.scope, facts, text);
-    (at, indent, true)
 }
 
 /// The end of a scope, and the indent of what stands in it.

@@ -11,7 +11,7 @@ use coalesce_model::{ByteSpan, Edit, Evidence, Form, Rewrite, Safety};
 use super::{
     super::{
         draft::span_of,
-        spell::written,
+        spell::spelled,
         walk::{Goal, Walk},
     },
     expansions,
@@ -19,9 +19,9 @@ use super::{
     scan::{Borrow, Pass, Scan},
 };
 use crate::{
-    facts::{ItemKind, Origin},
+    facts::ItemKind,
     resolve::{FileId, Res, Site},
-    rewrite::{needs::Because, place::Place, traits::Demand},
+    rewrite::{needs::Because, place::Place},
 };
 
 /// A name in the body of a macro that moves, which users of the macro in its new module may need.
@@ -58,75 +58,97 @@ impl Pass<'_, '_> {
         let Some(first) = site.segments.first() else {
             return true;
         };
-        let through_crate = self.facts.name(first.name) == "$crate";
+        let owner = chunk.map(|chunk| chunk.moving);
+        let owner = owner.filter(|at| self.set.moving(*at).rules.is_some());
+        if self.facts.name(first.name) == "$crate" {
+            return self.through_crate(site, owner, walk, here);
+        }
         let named = walk.named.last().copied();
-        let named = named.map(|at| (at, self.set.moving(at)));
-        let owner = chunk.map(|chunk| chunk.moving).filter(|at| {
-            let moving = self.set.moving(*at);
-            moving.rules.is_some()
-        });
-        let single = site.segments.len() == 1;
+        let named = named.filter(|_| site.segments.len() == 1);
         match (owner, named) {
-            _ if through_crate => self.through_crate(site, owner, walk, here),
-            (None, Some((at, moving))) if moving.rules.is_some() && single => {
-                self.hygienic((site, chunk), (at, moving), here)
-            }
-            (None, _) => false,
-            (Some(by), Some((at, moving))) if single && !self.set.is_in_place(moving) => {
-                self.scan.spoken.insert((by, at));
-                self.hygienic((site, chunk), (at, moving), here)
-            }
-            (Some(_), Some((_, moving))) if single && self.set.is_in_place(moving) => false,
-            (Some(by), _) => {
+            (Some(by), Some(at)) => self.body_names(by, at, (site, chunk), here),
+            (Some(by), None) => {
                 self.said(site, chunk, (by, walk), here);
                 true
             }
+            (None, Some(at)) if self.set.moving(at).rules.is_some() => {
+                self.hygienic((site, chunk), at, here)
+            }
+            (None, _) => false,
         }
+    }
+
+    /// Deals with a plain name of what leaves in the body of a macro that does.
+    fn body_names(
+        &mut self,
+        by: usize,
+        at: usize,
+        (site, chunk): (&Site<'_>, Option<&Chunk>),
+        here: &Place,
+    ) -> bool {
+        if self.set.is_in_place(self.set.moving(at)) {
+            return false;
+        }
+        self.scan.spoken.insert((by, at));
+        self.hygienic((site, chunk), at, here)
     }
 
     /// A plain name becomes a path that holds wherever the macro is called.
     fn hygienic(
         &mut self,
         (site, chunk): (&Site<'_>, Option<&Chunk>),
-        (at, moving): (usize, &Moving<'_>),
+        at: usize,
         here: &Place,
     ) -> bool {
-        if self.set.is_in_place(moving) && !has_path(moving) {
+        let set = self.set;
+        let moving = set.moving(at);
+        if set.is_in_place(moving) && !has_path(moving) {
             return false;
         }
-        if chunk.is_some_and(|chunk| self.set.goes_along(chunk, moving)) {
+        if let Some(chunk) = chunk.filter(|chunk| set.goes_along(chunk, moving)) {
             // Whether it needs a path shows when all its users are known.
-            let by = chunk.map_or(at, |chunk| chunk.moving);
             self.scan.inner.push(Inner {
-                by,
+                by: chunk.moving,
                 of: at,
                 file: self.file,
                 span: span_of(site, 0, 1),
             });
             return true;
         }
-        let mut path = if moving.named_at.krate == here.krate {
-            let names = moving.named_at.path.iter().cloned();
-            std::iter::once("$crate".to_owned()).chain(names).collect()
-        } else {
-            let speller = self.set.mapping.speller();
-            speller.rooted_in(here.krate, &moving.named_at)
-        };
-        path.push(moving.name.clone());
+        self.note_by_path(at, here);
+        if chunk.is_some() {
+            self.free(site);
+        }
+        self.name_by_path(site, moving, here);
+        true
+    }
+
+    /// Notes that a macro is named by path from a place.
+    fn note_by_path(&mut self, at: usize, here: &Place) {
+        let moving = self.set.moving(at);
+        let because = Because::Names(self.set.name_after(moving));
+        let krate = moving.named_at.krate;
         let users = self.scan.users.entry(at).or_default();
         users.insert(here.clone());
         let by_path = self.scan.by_path.entry(at).or_default();
         by_path.insert(here.clone());
-        let because = Because::Names(self.set.name_after(moving));
-        self.depend(moving.named_at.krate, here, because);
-        if chunk.is_some() {
-            self.free(site);
-        }
+        self.depend(krate, here, because);
+    }
+
+    /// Spells a plain name as the path of a macro, and tells it.
+    fn name_by_path(&mut self, site: &Site<'_>, moving: &Moving<'_>, here: &Place) {
+        let mut path = match moving.named_at.krate == here.krate {
+            true => through_crate(&moving.named_at.path),
+            false => {
+                let speller = self.set.mapping.speller();
+                speller.rooted_in(here.krate, &moving.named_at)
+            }
+        };
+        path.push(moving.name.clone());
         if self.draft().is_known(site, Some(&path)) {
-            return true;
+            return;
         }
-        let names: Vec<String> = path.iter().map(|name| written(name)).collect();
-        let (span, text) = (span_of(site, 0, 1), names.join("::"));
+        let span = span_of(site, 0, 1);
         self.scan.told.rewrites.push(Rewrite {
             path: self.path.clone(),
             span,
@@ -138,8 +160,7 @@ impl Pass<'_, '_> {
             safety: Safety::NeedsReview,
         });
         let work = self.scan.files.entry(self.file).or_default();
-        work.edits.push(Edit::replace(span, text));
-        true
+        work.edits.push(Edit::replace(span, spelled(&path)));
     }
 
     /// `$crate::…` in a macro that goes to another crate has to lead to that one.
@@ -156,28 +177,32 @@ impl Pass<'_, '_> {
         if self.set.mapping.krate(moving.home) == moving.to.krate {
             return false;
         }
-        let from = moving.change.from.clone();
         if let Some((_, Goal::Moved(at))) = walk.broken
             && self.set.moving(at).named_at.krate == here.krate
         {
             self.scan.spoken.insert((owner.unwrap_or(at), at));
             return false;
         }
-        let span = span_of(site, 0, site.segments.len());
-        let Some(path) = self.there(site, here) else {
-            let name = self.set.mapping.name_of(&Place::root(here.krate));
-            let why = format!(
-                "`{from}` names this through `$crate`, which will be `{name}` and does not have it"
-            );
-            self.draft().refuse(site, why);
-            return true;
-        };
-        if !self.draft().is_known(site, Some(&path)) {
-            let names: Vec<String> = path.iter().map(|name| written(name)).collect();
-            let work = self.scan.files.entry(self.file).or_default();
-            work.edits.push(Edit::replace(span, names.join("::")));
+        let from = moving.change.from.clone();
+        match self.there(site, here) {
+            Some(path) => self.spell_there(site, &path),
+            None => {
+                let name = self.set.mapping.name_of(&Place::root(here.krate));
+                let why = format!(
+                    "`{from}` names this through `$crate`, which will be `{name}` and does not have it"
+                );
+                self.draft().refuse(site, why);
+            }
         }
         true
+    }
+
+    fn spell_there(&mut self, site: &Site<'_>, path: &[String]) {
+        let span = span_of(site, 0, site.segments.len());
+        if !self.draft().is_known(site, Some(path)) {
+            let work = self.scan.files.entry(self.file).or_default();
+            work.edits.push(Edit::replace(span, spelled(path)));
+        }
     }
 
     /// The path, in the crate of `here`, of what a site leads to, if that crate defines it where
@@ -189,31 +214,32 @@ impl Pass<'_, '_> {
             Res::Item(item) => Some(item),
             _ => None,
         });
-        if let Some(node) = item.map(|item| &world[item]) {
-            let home = self.set.mapping.after(node.module);
-            if home.krate != here.krate {
-                return None;
-            }
-            let exported = node.kind == ItemKind::Macro;
-            let mut path = vec!["$crate".to_owned()];
-            if !exported {
-                path.extend(home.path.iter().cloned());
-            }
-            path.push(node.name.clone());
-            return Some(path);
-        }
-        let speller = self.set.mapping.speller();
-        let step = site
-            .trace
-            .steps
-            .iter()
-            .rposition(|step| step.import.is_some())?;
-        let found = site.trace.steps.get(step)?;
-        let mut path = speller.absolute(found.import?)?;
-        if found.glob || !matches!(path.first().map(String::as_str), Some("std" | "core")) {
+        let Some(node) = item.map(|item| &world[item]) else {
+            return self.of_standard_library(site);
+        };
+        let home = self.set.mapping.after(node.module);
+        if home.krate != here.krate {
             return None;
         }
-        let rest = site.segments.iter().skip(step + 1);
+        let mut path = match node.kind == ItemKind::Macro {
+            true => through_crate(&[]),
+            false => through_crate(&home.path),
+        };
+        path.push(node.name.clone());
+        Some(path)
+    }
+
+    /// The path of what a site leads to through an import, if that is of the standard library.
+    fn of_standard_library(&self, site: &Site<'_>) -> Option<Vec<String>> {
+        let speller = self.set.mapping.speller();
+        let steps = &site.trace.steps;
+        let at = steps.iter().rposition(|step| step.import.is_some())?;
+        let step = steps.get(at)?;
+        let mut path = speller.absolute(step.import?)?;
+        if step.glob || !matches!(path.first().map(String::as_str), Some("std" | "core")) {
+            return None;
+        }
+        let rest = site.segments.iter().skip(at + 1);
         path.extend(rest.map(|segment| self.facts.name(segment.name).to_owned()));
         let (first, rest) = path.split_first()?;
         let rest = rest.iter().cloned();
@@ -229,28 +255,10 @@ impl Pass<'_, '_> {
         (by, walk): (usize, &Walk),
         here: &Place,
     ) {
-        let (Some(first), Some(chunk), Some(source)) =
-            (site.segments.first(), chunk, walk.borrowed)
-        else {
-            return;
-        };
-        let step = site.trace.steps.first();
-        self.scan.said.push(Said {
-            by,
-            borrow: Borrow {
-                name: self.facts.name(first.name).to_owned(),
-                source,
-                to: here.clone(),
-                results: step.map_or_else(Vec::new, |step| step.all().collect()),
-                file: self.file,
-                site: site.site,
-                span: first.span,
-                origin: Origin::MacroBody,
-                cfg: chunk.cfg.clone(),
-                demand: Demand::Yes,
-                lent: false,
-            },
-        });
+        let source = chunk.zip(walk.borrowed);
+        let borrow = source.and_then(|(chunk, source)| self.borrow(site, chunk, source, here));
+        let said = borrow.map(|borrow| Said { by, borrow });
+        self.scan.said.extend(said);
     }
 }
 
@@ -286,13 +294,7 @@ fn inner(set: &Set<'_>, scan: &mut Scan) {
             break;
         }
         for one in found {
-            let moving = set.moving(one.of);
-            let mut path = vec!["$crate".to_owned()];
-            path.extend(moving.named_at.path.iter().cloned());
-            path.push(moving.name.clone());
-            let by_path = scan.by_path.entry(one.of).or_default();
-            by_path.insert(moving.to.clone());
-            say(scan, &one, &path);
+            say_by_path(set, scan, &one);
         }
     }
     for one in open {
@@ -304,10 +306,24 @@ fn inner(set: &Set<'_>, scan: &mut Scan) {
     }
 }
 
+fn say_by_path(set: &Set<'_>, scan: &mut Scan, one: &Inner) {
+    let moving = set.moving(one.of);
+    let mut path = through_crate(&moving.named_at.path);
+    path.push(moving.name.clone());
+    let by_path = scan.by_path.entry(one.of).or_default();
+    by_path.insert(moving.to.clone());
+    say(scan, one, &path);
+}
+
+/// A path as bodies of macros say it to whoever calls them.
+fn through_crate(path: &[String]) -> Vec<String> {
+    let names = path.iter().cloned();
+    std::iter::once("$crate".to_owned()).chain(names).collect()
+}
+
 fn say(scan: &mut Scan, one: &Inner, path: &[String]) {
-    let names: Vec<String> = path.iter().map(|name| written(name)).collect();
     let work = scan.files.entry(one.file).or_default();
-    let edit = Edit::replace(one.span, names.join("::"));
+    let edit = Edit::replace(one.span, spelled(path));
     // Several crates may share the file.
     if !work.edits.contains(&edit) {
         work.edits.push(edit);

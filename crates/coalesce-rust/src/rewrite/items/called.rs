@@ -22,17 +22,8 @@ pub(super) fn whole_call(
     text: &str,
     goes: &dyn Fn(&Item) -> bool,
 ) -> Option<ByteSpan> {
-    let argument = matches!(
-        fact.origin,
-        Origin::KnownMacro | Origin::MacroArguments | Origin::MacroTokens
-    );
-    let around = |call: &&MacroCall| call.body.contains(fact.span);
-    let mut calls = facts.macro_calls.iter().filter(around);
-    let (Some(call), None) = (calls.next(), calls.next()) else {
-        return None;
-    };
-    let plain = argument && call.item_position && facts.problem.is_none();
-    if !plain || call.scope != fact.scope || !is_wrapper(world, facts, call) {
+    let call = call_around(facts, fact)?;
+    if call.scope != fact.scope || !is_wrapper(world, facts, call) {
         return None;
     }
     let mut items = facts.items.iter();
@@ -49,6 +40,20 @@ pub(super) fn whole_call(
         return None;
     }
     statement(text, fact.span)
+}
+
+/// The one call, among the items of a file, that a definition is given to.
+fn call_around<'f>(facts: &'f SourceFacts, fact: &Item) -> Option<&'f MacroCall> {
+    let argument = matches!(
+        fact.origin,
+        Origin::KnownMacro | Origin::MacroArguments | Origin::MacroTokens
+    );
+    let around = |call: &&MacroCall| call.body.contains(fact.span);
+    let mut calls = facts.macro_calls.iter().filter(around);
+    let (Some(call), None) = (calls.next(), calls.next()) else {
+        return None;
+    };
+    (argument && call.item_position && facts.problem.is_none()).then_some(call)
 }
 
 fn is_called(facts: &SourceFacts, call: &MacroCall, name: &str) -> bool {

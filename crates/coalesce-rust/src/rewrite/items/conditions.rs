@@ -47,23 +47,16 @@ pub(super) fn undocumented(
     let chunks = set.chunks.iter();
     // On the call of a macro it would say nothing.
     let chunks = chunks.filter(|chunk| !chunk.is_call && !set.is_dropped(chunk));
-    chunks
-        .filter(|chunk| {
-            let moving = set.moving(chunk.moving);
-            let home = set.mapping.after(moving.home);
-            let exported = moving
-                .rules
-                .as_ref()
-                .is_some_and(|rules| rules.gains_export);
-            let comes = exported
-                || is_shown(chunk)
-                || chunk.definition.is_none() && types.contains(&chunk.moving)
-                || !asks.at(&home) && is_seen(set, chunk);
-            comes && asks.at(&moving.to)
-        })
-        .filter(|chunk| !is_documented(set, chunk))
-        .map(|chunk| (chunk.file, chunk.span))
-        .collect()
+    let found = chunks.filter(|chunk| {
+        let moving = set.moving(chunk.moving);
+        let rules = moving.rules.as_ref();
+        let comes = rules.is_some_and(|rules| rules.gains_export)
+            || is_shown(chunk)
+            || chunk.definition.is_none() && types.contains(&chunk.moving)
+            || !asks.at(&set.mapping.after(moving.home)) && is_seen(set, chunk);
+        comes && asks.at(&moving.to) && !is_documented(set, chunk)
+    });
+    found.map(|chunk| (chunk.file, chunk.span)).collect()
 }
 
 /// Whether others can name what a text defines, where it arrives.
@@ -92,13 +85,7 @@ fn one(
     users: Vec<&Place>,
 ) -> Option<Finding> {
     let mut known = conditions_of(set.mapping, moving.home);
-    // What stands on every piece of it already is nothing new.
-    let said = chunks.iter().map(|chunk| {
-        let own = chunk.cfg.iter();
-        let own = own.filter_map(|one| one.strip_prefix("#[cfg(")?.strip_suffix(")]"));
-        own.map(conditions::plain).collect::<BTreeSet<String>>()
-    });
-    known.extend(said.reduce(|all, one| &all & &one).unwrap_or_default());
+    known.extend(said_by_all(chunks));
     let arrival = Arrival {
         before: moving.change.from.clone(),
         after: set.name_after(moving),
@@ -112,4 +99,14 @@ fn one(
     let message = conditions::refused(set.mapping, &arrival)?;
     let refused = refusal(set.mapping.file_of(moving.home), message);
     Some(refused.coded(codes::MISSING_CONDITION))
+}
+
+/// The conditions that stand on every piece of something already, and are nothing new.
+fn said_by_all(chunks: &[&Chunk]) -> BTreeSet<String> {
+    let said = chunks.iter().map(|chunk| {
+        let own = chunk.cfg.iter();
+        let own = own.filter_map(|one| one.strip_prefix("#[cfg(")?.strip_suffix(")]"));
+        own.map(conditions::plain).collect::<BTreeSet<String>>()
+    });
+    said.reduce(|all, one| &all & &one).unwrap_or_default()
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use coalesce_model::{ByteSpan, Edit, TreePath};
 
 use super::{
-    super::expansions,
+    super::{expansions, place::Place},
     moving::Set,
     scan::{Left, Scan},
 };
@@ -32,16 +32,20 @@ pub(super) fn settle(set: &Set<'_>, scan: &mut Scan) {
     scan.used_imports.extend(made.used);
     scan.freed_imports.extend(made.freed);
     for (at, user) in made.users {
-        // Who calls the macro around a path goes by it as well.
-        if let Some(by_path) = scan.by_path.get_mut(&at) {
-            by_path.insert(user.clone());
-        }
-        scan.users.entry(at).or_default().insert(user);
+        note_user(scan, at, user);
     }
     let left = made.left.into_iter();
     scan.left
         .extend(left.filter_map(|(moving, call)| left_behind(set, moving, call)));
     scan.borrows.append(&mut made.lent);
+}
+
+/// Notes who has what moves by a macro: who calls the macro around a path goes by it as well.
+fn note_user(scan: &mut Scan, moving: usize, user: Place) {
+    if let Some(by_path) = scan.by_path.get_mut(&moving) {
+        by_path.insert(user.clone());
+    }
+    scan.users.entry(moving).or_default().insert(user);
 }
 
 /// A call in the old module of what left: its name is one that a macro says.

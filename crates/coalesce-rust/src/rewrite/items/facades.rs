@@ -34,18 +34,19 @@ pub(super) fn of(set: &Set<'_>) -> BTreeMap<(FileId, u32), Facade> {
         if !asked || !is_public_place(set, &moving.named_at) {
             continue;
         }
-        for ((file, leaf), home, name) in reexports(set, moving.item) {
-            let here = set.mapping.after(home);
-            let taken = here == moving.named_at && name == moving.name;
-            if !taken && is_alone(set, home, &name, moving.item) {
-                let facade = Facade {
-                    moving: at,
-                    home,
-                    name,
-                };
-                found.insert((file, leaf), facade);
-            }
-        }
+        let reexports = reexports(set, moving.item).into_iter();
+        let free = reexports.filter(|(_, home, name)| {
+            let taken = set.mapping.after(*home) == moving.named_at && *name == moving.name;
+            !taken && is_alone(set, *home, name, moving.item)
+        });
+        found.extend(free.map(|(import, home, name)| {
+            let facade = Facade {
+                moving: at,
+                home,
+                name,
+            };
+            (import, facade)
+        }));
     }
     found
 }
@@ -74,32 +75,31 @@ fn reexports(set: &Set<'_>, item: ItemId) -> Vec<((FileId, u32), ModuleId, Strin
 
 /// Public bindings of an item by imports, in public modules.
 fn bound(set: &Set<'_>, item: ItemId) -> Vec<((FileId, u32), ModuleId, String)> {
-    let world = set.world();
-    let mut found = Vec::new();
-    for (at, node) in (0_u32..).zip(&world.modules) {
-        let module = ModuleId(at);
-        if node.local {
-            continue;
-        }
-        let mut names: Vec<_> = world.space(module).names.iter().collect();
-        names.sort_by_key(|(sym, _)| **sym);
-        for (sym, bindings) in names {
-            for binding in bindings {
-                let Some(import) = binding.import else {
-                    continue;
-                };
-                if binding.res == Res::Item(item)
-                    && binding.reach == Reach::Public
-                    && is_public(set.mapping, module)
-                {
-                    found.push((import, module, world.names.text(*sym).to_string()));
-                }
-            }
-        }
-    }
+    let modules = (0_u32..).zip(&set.world().modules);
+    let modules = modules.filter(|(_, node)| !node.local);
+    let modules = modules.map(|(at, _)| ModuleId(at));
+    let mut found: Vec<_> = modules.flat_map(|home| bound_in(set, item, home)).collect();
     found.sort();
     found.dedup();
     found
+}
+
+/// Those of one module.
+fn bound_in(
+    set: &Set<'_>,
+    item: ItemId,
+    module: ModuleId,
+) -> Vec<((FileId, u32), ModuleId, String)> {
+    let world = set.world();
+    let names = world.space(module).names.iter();
+    let bindings = names.flat_map(|(sym, bindings)| bindings.iter().map(move |one| (sym, one)));
+    let bound = bindings
+        .filter(|(_, one)| one.res == Res::Item(item) && one.reach == Reach::Public)
+        .filter_map(|(sym, one)| Some((sym, one.import?)))
+        .filter(|_| is_public(set.mapping, module));
+    bound
+        .map(|(sym, import)| (import, module, world.names.text(*sym).to_string()))
+        .collect()
 }
 
 /// Whether a name of a module is that item and nothing else.
@@ -122,7 +122,6 @@ pub(super) fn write(set: &Set<'_>, shims: &mut Shims) {
         let Some(request) = moving.change.shim.as_ref() else {
             continue;
         };
-        let definitions = &set.world()[moving.item].definitions;
         let spot = Spot {
             set,
             at: facade.moving,
@@ -132,10 +131,11 @@ pub(super) fn write(set: &Set<'_>, shims: &mut Shims) {
             old: facade.name.clone(),
         };
         let span = set.world().facts(*file).declaration_of(*leaf).span;
-        for definition in definitions {
-            if let Some(text) = shims.one(&spot, *definition) {
-                shims.beside.push((*file, span, text));
-            }
-        }
+        let definitions = set.world()[moving.item].definitions.iter();
+        let texts: Vec<String> = definitions
+            .filter_map(|definition| shims.one(&spot, *definition))
+            .collect();
+        let texts = texts.into_iter().map(|text| (*file, span, text));
+        shims.beside.extend(texts);
     }
 }

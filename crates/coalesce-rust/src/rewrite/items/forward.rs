@@ -27,27 +27,20 @@ pub(super) fn write(
     };
     let text = spot.set.mapping.texts.text(&spot.set.path(file));
     let own = text.as_deref().and_then(|text| span.of(text));
-    let cfg: String = conditions(own.unwrap_or_default())
-        .iter()
-        .map(|one| format!("{one}\n"))
-        .collect();
-    let here = spot.set.mapping.krate(spot.home);
-    if here == spot.moving.named_at.krate {
-        let text = handing_on(spot, &cfg);
-        match chunk {
-            Some(chunk) => {
-                shims.texts.insert(chunk, text);
-            }
-            None => shims.beside.push((file, span, text)),
-        }
-        return;
-    }
-    let text = reexport(spot, &cfg);
-    let root = Place::root(here);
-    match chunk.filter(|_| spot.set.mapping.after(spot.home) == root) {
+    let cfg = conditions(own.unwrap_or_default());
+    let cfg: String = cfg.iter().map(|one| format!("{one}\n")).collect();
+    let root = Place::root(spot.set.mapping.krate(spot.home));
+    let hands_on = root.krate == spot.moving.named_at.krate;
+    let text = match hands_on {
+        true => handing_on(spot, &cfg),
+        false => reexport(spot, &cfg),
+    };
+    let fits = hands_on || spot.set.mapping.after(spot.home) == root;
+    match chunk.filter(|_| fits) {
         Some(chunk) => {
             shims.texts.insert(chunk, text);
         }
+        None if hands_on => shims.beside.push((file, span, text)),
         None => shims.elsewhere.push((root, text)),
     }
 }

@@ -3,7 +3,7 @@
 //!
 //! A path does not fit there. Only macros of the tree are looked at, by their names.
 
-use std::collections::BTreeSet;
+use std::{cell::OnceCell, collections::BTreeSet};
 
 use coalesce_model::{ByteSpan, Edit, Finding};
 
@@ -11,44 +11,60 @@ use super::{super::mapping::refusal, moving::Set, scan::Scan};
 use crate::{
     facts::ItemKind,
     lexer::{self, TokenKind},
+    resolve::FileId,
 };
 
 /// Names in the bodies of macros that would become paths where a macro takes a plain name.
 pub(super) fn check(set: &Set<'_>, scan: &Scan) -> Vec<Finding> {
-    let mut found = Vec::new();
-    let mut takers = None;
-    for (file, work) in &scan.files {
-        let path = set.path(*file);
-        let mut paths: Vec<&Edit> = work.edits.iter().filter(|edit| is_path(edit)).collect();
-        paths.sort_by_key(|edit| edit.span.start);
-        let facts = Some(set.world().facts(*file)).filter(|_| !paths.is_empty());
-        let (Some(facts), Some(text)) = (facts, set.mapping.texts.text(&path)) else {
-            continue;
-        };
-        let macros = facts.items.iter();
-        let macros = macros.filter(|item| item.kind == ItemKind::Macro);
-        for body in macros.map(|item| item.span) {
-            let first = paths.partition_point(|edit| edit.span.start < body.start);
-            let behind = paths.get(first..).unwrap_or_default().iter();
-            let inside = behind.take_while(|edit| edit.span.start < body.end);
-            let inside: Vec<&Edit> = inside
-                .filter(|edit| body.contains(edit.span))
-                .copied()
-                .collect();
-            if inside.is_empty() {
-                continue;
-            }
-            let takers = takers.get_or_insert_with(|| takers_of_names(set));
-            for (edit, by) in taken_by((&text, body), inside, takers) {
-                let message = format!(
-                    "`{by}!` takes a plain name here, and not the path `{}`",
-                    edit.text
-                );
-                found.push(refusal(path.clone(), message).at(edit.span));
-            }
+    let takers = OnceCell::new();
+    let takers = || takers.get_or_init(|| takers_of_names(set)) as &BTreeSet<String>;
+    let files = scan.files.iter();
+    let edits = files.map(|(file, work)| (*file, work.edits.as_slice()));
+    edits
+        .flat_map(|(file, edits)| handed_in(set, file, edits, &takers))
+        .collect()
+}
+
+/// Those of one file.
+fn handed_in<'t>(
+    set: &Set<'_>,
+    file: FileId,
+    edits: &[Edit],
+    takers: &dyn Fn() -> &'t BTreeSet<String>,
+) -> Vec<Finding> {
+    let path = set.path(file);
+    let mut paths: Vec<&Edit> = edits.iter().filter(|edit| is_path(edit)).collect();
+    paths.sort_by_key(|edit| edit.span.start);
+    let facts = Some(set.world().facts(file)).filter(|_| !paths.is_empty());
+    let (Some(facts), Some(text)) = (facts, set.mapping.texts.text(&path)) else {
+        return Vec::new();
+    };
+    let macros = facts.items.iter();
+    let macros = macros.filter(|item| item.kind == ItemKind::Macro);
+    let taken = macros.flat_map(|item| {
+        let inside = edits_in(&paths, item.span);
+        match inside.is_empty() {
+            true => Vec::new(),
+            false => taken_by((&text, item.span), inside, takers()),
         }
-    }
-    found
+    });
+    let refused = taken.map(|(edit, by)| {
+        let said = &edit.text;
+        let message = format!("`{by}!` takes a plain name here, and not the path `{said}`");
+        refusal(path.clone(), message).at(edit.span)
+    });
+    refused.collect()
+}
+
+/// Those of some edits, sorted, that stand in a text.
+fn edits_in<'e>(edits: &[&'e Edit], body: ByteSpan) -> Vec<&'e Edit> {
+    let first = edits.partition_point(|edit| edit.span.start < body.start);
+    let behind = edits.get(first..).unwrap_or_default().iter();
+    let inside = behind.take_while(|edit| edit.span.start < body.end);
+    inside
+        .filter(|edit| body.contains(edit.span))
+        .copied()
+        .collect()
 }
 
 fn is_path(edit: &Edit) -> bool {

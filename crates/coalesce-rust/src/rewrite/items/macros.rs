@@ -14,34 +14,29 @@ use super::{
     rules,
     scan::Scan,
 };
+
 /// Calls that would be out of scope in the new place.
 pub(super) fn check(set: &Set<'_>, scan: &Scan) -> Vec<Finding> {
     let mut found = Vec::new();
     for ((item, place), (file, span)) in &scan.macros {
-        if rules::is_redefined(set.world(), *item) {
-            let name = &set.world()[item].name;
-            found.push(redefined(&set.path(*file), name).at(*span));
+        let name = &set.world()[item].name;
+        let refused = if rules::is_redefined(set.world(), *item) {
+            redefined(&set.path(*file), name)
+        } else if is_seen(set.mapping, *item, place, &mut None) {
             continue;
-        }
-        if is_seen(set.mapping, *item, place, &mut None) {
-            continue;
-        }
-        let name = &set.world()[item];
-        let name = name.name.as_str();
-        found.push(
-            refusal(
-                set.path(*file),
-                format!(
-                    "`{name}!` would be out of scope in `{}`",
-                    set.mapping.name_of(place)
-                ),
-            )
-            .coded(codes::OUT_OF_REACH)
-            .at(*span)
-            .with_help(format!(
+        } else {
+            let message = format!(
+                "`{name}!` would be out of scope in `{}`",
+                set.mapping.name_of(place)
+            );
+            let help = format!(
                 "`pub(crate) use {name};` behind its definition gives it a path, if that can be"
-            )),
-        );
+            );
+            refusal(set.path(*file), message)
+                .coded(codes::OUT_OF_REACH)
+                .with_help(help)
+        };
+        found.push(refused.at(*span));
     }
     found
 }

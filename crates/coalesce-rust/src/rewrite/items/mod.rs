@@ -29,13 +29,13 @@ mod visibility;
 pub(crate) use rules::is_exported;
 pub(super) use rules::{imports, is_attribute, is_redefined};
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_model::{
     ByteSpan, Change, Edit, Finding, LanguagePlan, Texts, TreePath, Unproven, UnprovenKind,
 };
 
-use self::{moving::Set, scan::Scan};
+use self::{arrive::Arrival, moving::Set, scan::Scan};
 use super::{
     add,
     declarations::joined,
@@ -50,6 +50,9 @@ use super::{
     tell, unproven, widen_needs as widen,
 };
 use crate::{RustGraph, resolve::FileId};
+
+/// What is edited in each file.
+type EditsByFile = BTreeMap<TreePath, Vec<Edit>>;
 
 /// Works the changes out. Of the modules named in `homes`, nothing stays: every `impl` in them goes
 /// along, also with what another definition takes the place of.
@@ -68,49 +71,71 @@ pub(super) fn rewrite(
     }
     let structure = arrive::made(&set);
     plan.notes.extend(structure.notes.iter().cloned());
-    let arriving = set.moving.iter().filter(|moving| !moving.gives_way());
-    let closed = arriving.filter_map(|moving| arrive::closed(&set, &structure, &moving.to));
-    plan.refusals.extend(closed);
+    plan.refusals.extend(closed(&set, &structure));
     let mut scan = scan::scan(&set);
     bodies::settle(&set, &mut scan);
     let shims = shims::write(&set, &scan);
     plan.notes.extend(shims.notes.iter().cloned());
     let imports = imports::settle(&set, &mut scan, &shims);
-    plan.unproven.extend(unproven_items(&set, &scan));
-    let more = replace::needs(&set, &scan);
-    scan.told.needs.extend(more);
-    let crossing = super::crossing::of_items(&set);
-    crossing.tell(&mut plan);
-    plan.refusals.extend(forbidden(&set, &scan));
-    mentions(&set, &structure, &mut scan);
-    let visible = visible(&set, &mut scan, &mut plan);
-    let mut edits = file_edits(&set, &mut scan);
-    let undocumented = conditions::undocumented(&set, &visible.shown);
-    add(&mut edits, visible.edits);
-    let needs = needs(&set, &mut scan);
-    plan.notes
-        .extend(visibility::lost(&set, &needs.shown(&mapping)));
-    widen(&mapping, &needs, &mut edits, &mut plan);
-    depend(&mapping, &needs, &mut edits, &mut plan);
-    if plan.refusals.is_empty() {
-        match packages::grant(&mapping, &crossing.wishes, &mut edits) {
-            Ok(unproven) => plan.unproven.extend(unproven),
-            Err(refused) => plan.refusals.push(refused),
-        }
-    }
+    let (edits, undocumented) = edits_in_place(&set, &structure, &mut scan, &mut plan);
     let settled = std::mem::take(&mut scan.told.settled);
     tell(&mut plan, std::mem::take(&mut scan.told));
     plan.unproven
         .extend(unproven::places(&graph.world, (changes, &settled), texts));
     let (arriving, scanned) = ((&imports, &shims), (&scan, &undocumented));
     let arrival = arrive::arrive(&set, &structure, arriving, scanned, edits);
+    add_arrival(&mut plan, arrival);
+    plan
+}
+
+/// What comes to modules into which nothing can be put.
+fn closed(set: &Set<'_>, structure: &Structure) -> Vec<Finding> {
+    let arriving = set.moving.iter().filter(|moving| !moving.gives_way());
+    let closed = arriving.filter_map(|moving| arrive::closed(set, structure, &moving.to));
+    closed.collect()
+}
+
+/// What is edited where it stands, with what is refused and told of it, and the texts that come to be shown
+/// without docs.
+fn edits_in_place(
+    set: &Set<'_>,
+    structure: &Structure,
+    scan: &mut Scan,
+    plan: &mut LanguagePlan,
+) -> (EditsByFile, BTreeSet<(FileId, ByteSpan)>) {
+    let mapping = set.mapping;
+    plan.unproven.extend(unproven_items(set, scan));
+    let more = replace::needs(set, scan);
+    scan.told.needs.extend(more);
+    let crossing = super::crossing::of_items(set);
+    crossing.tell(plan);
+    plan.refusals.extend(forbidden(set, scan));
+    mentions(set, structure, scan);
+    let visible = visible(set, scan, plan);
+    let mut edits = file_edits(set, scan);
+    let undocumented = conditions::undocumented(set, &visible.shown);
+    add(&mut edits, visible.edits);
+    let needs = needs(set, scan);
+    let lost = visibility::lost(set, &needs.shown(mapping));
+    plan.notes.extend(lost);
+    widen(mapping, &needs, &mut edits, plan);
+    depend(mapping, &needs, &mut edits, plan);
+    if plan.refusals.is_empty() {
+        match packages::grant(mapping, &crossing.wishes, &mut edits) {
+            Ok(unproven) => plan.unproven.extend(unproven),
+            Err(refused) => plan.refusals.push(refused),
+        }
+    }
+    (edits, undocumented)
+}
+
+fn add_arrival(plan: &mut LanguagePlan, arrival: Arrival) {
     plan.refusals.extend(arrival.refusals);
     plan.rewrites.extend(arrival.rewrites);
     plan.creates = arrival.creates;
     plan.edits = disjoint(arrival.edits);
     plan.refusals.sort();
     plan.refusals.dedup();
-    plan
 }
 
 /// What reading the definitions that move and their users does not prove.
@@ -155,34 +180,41 @@ fn visible(set: &Set<'_>, scan: &mut Scan, plan: &mut LanguagePlan) -> visibilit
 
 /// Imports that stand on both sides because method calls there may need them.
 fn guessed(set: &Set<'_>, scan: &Scan) -> Vec<Unproven> {
-    let place = |(file, leaf): &(FileId, u32)| {
-        let facts = set.world().facts(*file);
-        let leaf = facts.leaf(*leaf);
-        let name = facts.segments(leaf.segments).last()?;
-        let name = facts.name(name.name);
-        Some(Unproven {
-            path: set.path(*file),
-            span: Some(leaf.span),
-            kind: UnprovenKind::UnknownType,
-            name: name.to_owned(),
-            why: format!(
-                "methods are called here and in what moves, and which of them `{name}` gives is not \
-                 known: both import it"
-            ),
-        })
-    };
-    let call = |(file, span, name): &(FileId, ByteSpan, String)| Unproven {
-        path: set.path(*file),
-        span: Some(*span),
+    let imports = scan.guessed.iter();
+    let imports = imports.filter_map(|import| guessed_import(set, *import));
+    let calls = scan.guessed_calls.iter();
+    let calls = calls.map(|(file, span, name)| guessed_call(set, (*file, *span), name));
+    imports.chain(calls).collect()
+}
+
+fn guessed_import(set: &Set<'_>, (file, leaf): (FileId, u32)) -> Option<Unproven> {
+    let facts = set.world().facts(file);
+    let leaf = facts.leaf(leaf);
+    let name = facts.segments(leaf.segments).last()?;
+    let name = facts.name(name.name);
+    Some(Unproven {
+        path: set.path(file),
+        span: Some(leaf.span),
         kind: UnprovenKind::UnknownType,
-        name: name.clone(),
+        name: name.to_owned(),
+        why: format!(
+            "methods are called here and in what moves, and which of them `{name}` gives is not \
+             known: both import it"
+        ),
+    })
+}
+
+fn guessed_call(set: &Set<'_>, (file, span): (FileId, ByteSpan), name: &str) -> Unproven {
+    Unproven {
+        path: set.path(file),
+        span: Some(span),
+        kind: UnprovenKind::UnknownType,
+        name: name.to_owned(),
         why: format!(
             "methods are called here on what nobody can follow, and whether one of them is of `{name}`, \
              which is imported for them, is not known"
         ),
-    };
-    let imports = scan.guessed.iter().filter_map(place);
-    imports.chain(scan.guessed_calls.iter().map(call)).collect()
+    }
 }
 
 fn disjoint(edits: BTreeMap<TreePath, Vec<Edit>>) -> BTreeMap<TreePath, Vec<Edit>> {
@@ -243,13 +275,7 @@ fn file_edits(set: &Set<'_>, scan: &mut Scan) -> BTreeMap<TreePath, Vec<Edit>> {
             continue;
         };
         // Imports that arrive would meet those that give up their aliases.
-        let bodies = set.world()[*file].bodies.iter();
-        let own: Vec<Place> = bodies
-            .map(|body| set.mapping.after(set.world()[*body].module))
-            .collect();
-        let arrives = set.moving.iter().any(|moving| {
-            !moving.gives_way() && !set.is_in_place(moving) && own.contains(&moving.to)
-        });
+        let arrives = is_arrived_at(set, *file);
         let following = Following {
             mapping: set.mapping,
             file: *file,
@@ -260,4 +286,15 @@ fn file_edits(set: &Set<'_>, scan: &mut Scan) -> BTreeMap<TreePath, Vec<Edit>> {
         found.insert(path, edits);
     }
     found
+}
+
+/// Whether something comes to a module of a file.
+fn is_arrived_at(set: &Set<'_>, file: FileId) -> bool {
+    let world = set.world();
+    let bodies = world[file].bodies.iter();
+    let own: Vec<Place> = bodies
+        .map(|body| set.mapping.after(world[*body].module))
+        .collect();
+    let mut moving = set.moving.iter();
+    moving.any(|moving| !moving.gives_way() && !set.is_in_place(moving) && own.contains(&moving.to))
 }

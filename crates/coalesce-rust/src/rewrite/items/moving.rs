@@ -5,7 +5,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
 };
 
-use coalesce_model::{ByteSpan, Change, ChangeKind, Finding, Texts, TreePath};
+use coalesce_model::{ByteSpan, Change, ChangeKind, Finding, TreePath};
 
 use super::{
     super::{
@@ -105,25 +105,10 @@ pub(in super::super) struct Set<'a> {
 impl<'a> Set<'a> {
     /// Of the modules named in `homes`, nothing stays.
     pub fn new(mapping: &'a Mapping<'a>, homes: &[String]) -> Self {
-        let named = homes.iter();
-        let whole = named.filter_map(|home| mapping.world.modules_named(home).first().copied());
-        let mut set = Self {
-            mapping,
-            moving: Vec::new(),
-            chunks: Vec::new(),
-            refusals: Vec::new(),
-            facades: BTreeMap::new(),
-            whole: whole.collect(),
-            by_item: BTreeMap::new(),
-            homes: BTreeSet::new(),
-            old_names: BTreeSet::new(),
-            giving_way: BTreeMap::new(),
-            arriving: BTreeMap::new(),
-        };
+        let mut set = Self::empty(mapping, homes);
         for change in mapping.changes {
-            if let Err(finding) = set.change(change) {
-                set.refusals.push(finding);
-            }
+            let refused = set.change(change).err();
+            set.refusals.extend(refused);
         }
         set.definitions();
         set.implementations();
@@ -136,6 +121,24 @@ impl<'a> Set<'a> {
         rules::place(&mut set);
         set.facades = facades::of(&set);
         set
+    }
+
+    fn empty(mapping: &'a Mapping<'a>, homes: &[String]) -> Self {
+        let named = homes.iter();
+        let whole = named.filter_map(|home| mapping.world.modules_named(home).first().copied());
+        Self {
+            mapping,
+            moving: Vec::new(),
+            chunks: Vec::new(),
+            refusals: Vec::new(),
+            facades: BTreeMap::new(),
+            whole: whole.collect(),
+            by_item: BTreeMap::new(),
+            homes: BTreeSet::new(),
+            old_names: BTreeSet::new(),
+            giving_way: BTreeMap::new(),
+            arriving: BTreeMap::new(),
+        }
     }
 
     pub fn world(&self) -> &'a World {
@@ -246,40 +249,18 @@ impl<'a> Set<'a> {
 
     fn change(&mut self, change: &'a Change) -> Result<(), Finding> {
         let world = self.world();
-        let refused = |message: String| refusal(TreePath::root(), message);
+        let unknown = |message: String| refusal(TreePath::root(), message);
         let (parent, name) = change
             .from
             .rsplit_once("::")
-            .ok_or_else(|| refused(format!("`{}` names no item", change.from)))?;
+            .ok_or_else(|| unknown(format!("`{}` names no item", change.from)))?;
         let home = world.modules_named(parent).first().copied();
-        let home = home.ok_or_else(|| refused(format!("there is no module `{parent}`")))?;
+        let home = home.ok_or_else(|| unknown(format!("there is no module `{parent}`")))?;
         let file = self.mapping.file_of(home);
         let refused = |message: String| refusal(file.clone(), message);
         let (items, home, through_root) = named(world, home, name);
-        if items.is_empty() {
-            let message = format!("`{parent}` does not define `{name}` itself");
-            return Err(refused(message));
-        }
-        if is_imported_too(world, home, name, &items) {
-            let message = format!(
-                "`{}` is defined under one condition and imported under another",
-                change.from
-            );
-            return Err(refused(message));
-        }
-        let Some((krate, below)) = self
-            .mapping
-            .target(Some(self.mapping.krate(home)), &change.to)
-        else {
-            let message = format!(
-                "`{}` is in no library of the tree: `{}` cannot go there",
-                change.to, change.from
-            );
-            return Err(refused(message));
-        };
-        let mut path: Vec<String> = below.split("::").map(str::to_owned).collect();
-        let name = path.pop().unwrap_or_default();
-        let mut to = Place { krate, path };
+        check_definition(world, home, (parent, name), &items).map_err(refused)?;
+        let (mut to, name) = self.target(change, home).map_err(refused)?;
         if through_root && to == Place::root(self.mapping.krate(home)) {
             // The root only names an exported macro: its text stays where it is.
             to = self.mapping.after(home);
@@ -291,6 +272,21 @@ impl<'a> Set<'a> {
             self.moving.push(moving);
         }
         Ok(())
+    }
+
+    /// The module that a change names, and the name of the item there.
+    fn target(&self, change: &Change, home: ModuleId) -> Result<(Place, String), String> {
+        let here = self.mapping.krate(home);
+        let target = self.mapping.target(Some(here), &change.to);
+        let (krate, below) = target.ok_or_else(|| {
+            format!(
+                "`{}` is in no library of the tree: `{}` cannot go there",
+                change.to, change.from
+            )
+        })?;
+        let mut path: Vec<String> = below.split("::").map(str::to_owned).collect();
+        let name = path.pop().unwrap_or_default();
+        Ok((Place { krate, path }, name))
     }
 
     /// Notes by what names something is found that is the next to leave.
@@ -316,57 +312,43 @@ impl<'a> Set<'a> {
         (to, name): (&Place, &str),
     ) -> Result<Moving<'a>, String> {
         let world = self.world();
-        let node = &world[item];
-        let kind = node.kind;
-        if kind == ItemKind::Unknown {
-            return Err(format!(
-                "`{}` comes out of a macro: there is no text of it to move",
-                change.from
-            ));
-        }
-        let rules = rules::of(world, home, item);
-        if rules.is_some() && rules::is_redefined(world, item) {
-            return Err(format!(
-                "`{}` is defined several times, and calls see the one above them",
-                change.from
-            ));
-        }
+        let rules = rules_of(world, change, item, home)?;
         let exported = rules.as_ref().is_some_and(|rules| rules.exported);
-        let renamed = node.name != name;
         let known = match rules {
             // The name that it has in the root is what others know.
-            Some(_) => exported && (to.krate != self.mapping.krate(home) || renamed),
+            Some(_) => {
+                let crosses = to.krate != self.mapping.krate(home);
+                exported && (crosses || world[item].name != name)
+            }
             None => is_way_for_others(self.mapping, home) && is_bound_public(world, home, item),
         };
+        let root = exported.then(|| Place::root(to.krate));
         Ok(Moving {
             change,
             item,
-            kind,
+            kind: world[item].kind,
             home,
             to: to.clone(),
             name: name.to_owned(),
             shim: change.shim.is_some() && known,
             rules,
-            named_at: if exported {
-                Place::root(to.krate)
-            } else {
-                to.clone()
-            },
+            named_at: root.unwrap_or_else(|| to.clone()),
         })
     }
 
     fn definitions(&mut self) {
         let mut found = Vec::new();
         let mut refusals = Vec::new();
-        for (at, moving) in self.moving.iter().enumerate() {
-            let node = &self.world()[moving.item];
-            for (file, index) in &node.definitions {
-                match self.definition(at, moving, (*file, *index)) {
-                    // What one call makes leaves once.
-                    Ok(Some(chunk)) if chunk.is_call && is_there(&found, &chunk) => {}
-                    Ok(chunk) => found.extend(chunk),
-                    Err(message) => refusals.push(refusal(self.path(*file), message)),
-                }
+        let all = self.moving.iter().enumerate().flat_map(|(at, moving)| {
+            let definitions = self.world()[moving.item].definitions.iter();
+            definitions.map(move |place| (at, moving, *place))
+        });
+        for (at, moving, place) in all {
+            match self.definition(at, moving, place) {
+                // What one call makes leaves once.
+                Ok(Some(chunk)) if chunk.is_call && is_there(&found, &chunk) => {}
+                Ok(chunk) => found.extend(chunk),
+                Err(message) => refusals.push(refusal(self.path(place.0), message)),
             }
         }
         self.chunks.extend(found);
@@ -380,46 +362,60 @@ impl<'a> Set<'a> {
         moving: &Moving<'_>,
         (file, index): (FileId, u32),
     ) -> Result<Option<Chunk>, String> {
-        let from = &moving.change.from;
-        let facts = self.world().facts(file);
-        let fact = facts.item(index);
-        let path = self.path(file);
-        let text = self.mapping.texts.text(&path);
-        let leaves = !self.is_in_place(moving) && !moving.gives_way();
-        let call = text.as_deref().filter(|_| leaves).and_then(|text| {
-            let goes = |item: &Item| self.goes_with(moving, file, item);
-            let home = (self.world(), moving.home);
-            called::whole_call(home, (facts, fact), text, &goes)
-        });
-        if let Some(call) = call {
+        let text = self.mapping.texts.text(&self.path(file));
+        if let Some(call) = self.whole_call(moving, (file, index), text.as_deref()) {
             let chunk = self.chunk(at, file, call, Some(index));
             return Ok(chunk.map(Chunk::of_call));
         }
+        self.check_text(moving, (file, index), text.as_deref())
+            .map_err(|why| format!("`{}` {why}", moving.change.from))?;
+        let span = self.world().facts(file).item(index).span;
+        Ok(self.chunk(at, file, span, Some(index)))
+    }
+
+    /// The call of a macro that a definition leaves with.
+    fn whole_call(
+        &self,
+        moving: &Moving<'_>,
+        (file, index): (FileId, u32),
+        text: Option<&str>,
+    ) -> Option<ByteSpan> {
+        if self.is_in_place(moving) || moving.gives_way() {
+            return None;
+        }
+        let facts = self.world().facts(file);
+        let goes = |item: &Item| self.goes_with(moving, file, item);
+        let home = (self.world(), moving.home);
+        called::whole_call(home, (facts, facts.item(index)), text?, &goes)
+    }
+
+    /// Why a definition cannot be cut out by itself, said of its name.
+    fn check_text(
+        &self,
+        moving: &Moving<'_>,
+        (file, index): (FileId, u32),
+        text: Option<&str>,
+    ) -> Result<(), &'static str> {
+        let facts = self.world().facts(file);
+        let fact = facts.item(index);
         if fact.origin != Origin::Code || facts.problem.is_some() {
-            return Err(format!(
-                "`{from}` is defined where it cannot be cut out: in a macro call, or in a file that \
-                 does not parse"
-            ));
+            return Err(
+                "is defined where it cannot be cut out: in a macro call, or in a file that does not parse",
+            );
         }
         let is_root = self.world()[moving.home].parent.is_none();
         let is_main = facts.name(fact.name.name) == "main";
         if is_root && is_main && is_in_program(self.mapping, moving.home) {
-            return Err(format!(
-                "`{from}` is where its program starts, and stays there"
-            ));
+            return Err("is where its program starts, and stays there");
         }
-        let own = text.as_deref().and_then(|text| fact.span.of(text));
+        let own = text.and_then(|text| fact.span.of(text));
         if moving.rules.is_some() && !own.is_some_and(rules::is_by_example) {
-            return Err(format!(
-                "`{from}` is no `macro_rules!`: other macros do not move"
-            ));
+            return Err("is no `macro_rules!`: other macros do not move");
         }
-        if is_foreign(fact.span, &path, self.mapping.texts) {
-            return Err(format!(
-                "`{from}` is declared in an `extern` block, which names its library"
-            ));
+        match own.is_none_or(is_no_item) {
+            true => Err("is declared in an `extern` block, which names its library"),
+            false => Ok(()),
         }
-        Ok(self.chunk(at, file, fact.span, Some(index)))
     }
 
     /// Whether an item of a file goes to the same place as another one, each by its own name.
@@ -581,18 +577,13 @@ impl<'a> Set<'a> {
             return None;
         }
         let text = self.mapping.texts.text(&self.path(file))?;
-        let dropped = node.gives_way() && (definition.is_some() || !self.is_whole(node.home));
-        let mut inherited = if dropped {
-            Vec::new()
-        } else {
-            conditions::around_item(self.mapping, node.home, file, &node.to)
-        };
         let own = span.of(&text).unwrap_or_default();
-        let homes = (node.home, &node.to);
+        let dropped = node.gives_way() && (definition.is_some() || !self.is_whole(node.home));
         let test = !dropped && is_test(own);
-        if test && conditions::needs_test(self.mapping, homes, &inherited) {
-            inherited.push(conditions::FOR_TESTS.to_owned());
-        }
+        let inherited = match dropped {
+            true => Vec::new(),
+            false => self.inherited(node, file, test),
+        };
         let mut cfg = conditions(own);
         // Without tests, nobody uses what a test imports.
         if test && conditions::is_there_without_tests(self.mapping, &node.to) {
@@ -609,6 +600,17 @@ impl<'a> Set<'a> {
             inherited,
             is_call: false,
         })
+    }
+
+    /// What a text of a file has to say itself where it goes; of a test, that it is there for tests alone.
+    fn inherited(&self, moving: &Moving<'_>, file: FileId, is_test: bool) -> Vec<String> {
+        let mapping = self.mapping;
+        let mut inherited = conditions::around_item(mapping, moving.home, file, &moving.to);
+        let homes = (moving.home, &moving.to);
+        if is_test && conditions::needs_test(mapping, homes, &inherited) {
+            inherited.push(conditions::FOR_TESTS.to_owned());
+        }
+        inherited
     }
 
     pub fn path(&self, file: FileId) -> TreePath {
@@ -704,14 +706,50 @@ pub(super) fn conditions(text: &str) -> BTreeSet<String> {
     found.unwrap_or_default().into_iter().collect()
 }
 
-/// Whether an item stands in an `extern` block: by itself, its text is no item.
-fn is_foreign(span: ByteSpan, path: &TreePath, texts: &dyn Texts) -> bool {
+/// Whether a text is no item by itself, as one in an `extern` block.
+fn is_no_item(text: &str) -> bool {
     let _trees = syntax::Trees::begin();
-    let text = texts.text(path);
-    let own = text.as_deref().and_then(|text| span.of(text));
-    own.is_none_or(|own| {
-        let item = syntax::parse::<syn::Item>(own);
-        let foreign = matches!(item, Err(_) | Ok(syn::Item::Verbatim(_)));
-        foreign
-    })
+    let item = syntax::parse::<syn::Item>(text);
+    let foreign = matches!(item, Err(_) | Ok(syn::Item::Verbatim(_)));
+    foreign
+}
+
+/// What only macros have of an item that leaves its module; why that cannot leave.
+fn rules_of(
+    world: &World,
+    change: &Change,
+    item: ItemId,
+    home: ModuleId,
+) -> Result<Option<Rules>, String> {
+    let from = &change.from;
+    if world[item].kind == ItemKind::Unknown {
+        return Err(format!(
+            "`{from}` comes out of a macro: there is no text of it to move"
+        ));
+    }
+    let rules = rules::of(world, home, item);
+    if rules.is_some() && rules::is_redefined(world, item) {
+        return Err(format!(
+            "`{from}` is defined several times, and calls see the one above them"
+        ));
+    }
+    Ok(rules)
+}
+
+/// Why what a module has by a name is not what it defines.
+fn check_definition(
+    world: &World,
+    home: ModuleId,
+    (parent, name): (&str, &str),
+    items: &[ItemId],
+) -> Result<(), String> {
+    if items.is_empty() {
+        return Err(format!("`{parent}` does not define `{name}` itself"));
+    }
+    match is_imported_too(world, home, name, items) {
+        true => Err(format!(
+            "`{parent}::{name}` is defined under one condition and imported under another"
+        )),
+        false => Ok(()),
+    }
 }

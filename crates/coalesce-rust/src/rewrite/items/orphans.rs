@@ -9,7 +9,7 @@ use super::moving::{Chunk, Set};
 use crate::{
     facts::{Item, ItemKind, Origin, VisibilityKind},
     lexer,
-    resolve::{FileId, ModuleId, is_within},
+    resolve::{Body, FileId, ModuleId, is_within},
 };
 
 /// An item that goes along: what it goes with, its file, its place among the file's items, its text.
@@ -47,33 +47,31 @@ fn gives_way(set: &Set<'_>, chunk: &Chunk) -> bool {
 
 /// One private item of a module that only what is gone names.
 fn orphan(set: &Set<'_>, home: ModuleId, gone: &[(usize, FileId, ByteSpan)]) -> Option<Orphan> {
-    let world = set.world();
-    for body in world.bodies.iter().filter(|body| body.module == home) {
-        let text = set.mapping.texts.text(&set.path(body.file));
-        let facts = world.facts(body.file);
-        let Some(text) = text else {
-            continue;
-        };
-        for (at, item) in (0_u32..).zip(&facts.items) {
-            let known = gone
-                .iter()
-                .any(|(_, file, span)| *file == body.file && span.contains(item.name.span));
-            if known || item.scope != body.scope || !may_go(item, &text) {
-                continue;
-            }
-            let name = facts.name(item.name.name);
-            let own = (body.file, item.span);
-            if let Some(moving) = named_by(set, home, (name, own), gone) {
-                return Some(Orphan {
-                    moving,
-                    file: body.file,
-                    item: at,
-                    span: item.span,
-                });
-            }
-        }
-    }
-    None
+    let mut bodies = set.world().bodies_of(home);
+    bodies.find_map(|body| orphan_in(set, body, gone))
+}
+
+/// The same of one text of its module.
+fn orphan_in(set: &Set<'_>, body: &Body, gone: &[(usize, FileId, ByteSpan)]) -> Option<Orphan> {
+    let file = body.file;
+    let text = set.mapping.texts.text(&set.path(file))?;
+    let facts = set.world().facts(file);
+    let mut items = (0_u32..).zip(&facts.items).filter(|(_, item)| {
+        let known = gone
+            .iter()
+            .any(|(_, of, span)| *of == file && span.contains(item.name.span));
+        !known && item.scope == body.scope && may_go(item, &text)
+    });
+    items.find_map(|(at, item)| {
+        let name = facts.name(item.name.name);
+        let moving = named_by(set, body.module, (name, (file, item.span)), gone)?;
+        Some(Orphan {
+            moving,
+            file,
+            item: at,
+            span: item.span,
+        })
+    })
 }
 
 /// Whether nothing but code that names it can want an item.
@@ -101,30 +99,34 @@ fn named_by(
     let world = set.world();
     let mut found = None;
     for (file, source) in world.sources() {
-        let sees = source.bodies.iter().any(|body| {
-            let body = &world[body];
-            is_within(world, body.module, home)
-        });
+        let mut modules = source.bodies.iter().map(|body| world[body].module);
+        let sees = modules.any(|module| is_within(world, module, home));
         let text = set.mapping.texts.text(&source.path).filter(|_| sees);
-        let Some(text) = text.filter(|text| text.contains(name)) else {
-            continue;
-        };
-        let whole = ByteSpan::from_range(0..text.len());
-        for token in lexer::tokens(&text, whole) {
-            let word = token.span.of(&text).unwrap_or_default();
-            let names = match token.kind {
-                lexer::TokenKind::Text { .. } => word.contains(name),
-                _ => word.strip_prefix("r#").unwrap_or(word) == name,
-            };
-            let is_own = file == own.0 && own.1.contains(token.span);
-            if !names || is_own {
-                continue;
-            }
+        let said = text.map_or_else(Vec::new, |text| places_of(name, &text));
+        let is_own = |span: &ByteSpan| file == own.0 && own.1.contains(*span);
+        for place in said.into_iter().filter(|span| !is_own(span)) {
             let by = gone
                 .iter()
-                .find(|(_, of, span)| *of == file && span.contains(token.span));
+                .find(|(_, of, span)| *of == file && span.contains(place));
             found = Some(by?.0);
         }
     }
     found
+}
+
+/// Where a text says a name, in strings as well.
+fn places_of(name: &str, text: &str) -> Vec<ByteSpan> {
+    if !text.contains(name) {
+        return Vec::new();
+    }
+    let whole = ByteSpan::from_range(0..text.len());
+    let tokens = lexer::tokens(text, whole).into_iter();
+    let named = tokens.filter(|token| {
+        let word = token.span.of(text).unwrap_or_default();
+        match token.kind {
+            lexer::TokenKind::Text { .. } => word.contains(name),
+            _ => word.strip_prefix("r#").unwrap_or(word) == name,
+        }
+    });
+    named.map(|token| token.span).collect()
 }

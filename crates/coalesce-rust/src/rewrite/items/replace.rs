@@ -58,33 +58,35 @@ fn fits(set: &Set<'_>) -> Vec<Finding> {
 
 /// What stays has to be seen by those who name it from now on.
 pub(super) fn needs(set: &Set<'_>, scan: &Scan) -> Vec<Need> {
+    let giving_way = set.moving.iter().enumerate();
+    let giving_way = giving_way.filter(|(_, moving)| moving.gives_way());
+    giving_way
+        .flat_map(|(index, moving)| needs_of(set, scan, index, moving))
+        .collect()
+}
+
+/// The same for what takes the place of one item.
+fn needs_of(set: &Set<'_>, scan: &Scan, index: usize, moving: &Moving<'_>) -> Vec<Need> {
     let world = set.world();
+    let Some(primary) = primary(set, moving) else {
+        return Vec::new();
+    };
+    let home = world[primary].module;
+    let mut bindings = world.space(home).names.values().flatten();
+    let own = bindings.find(|one| one.import.is_none() && one.res == Res::Item(primary));
+    let Some(own) = own else {
+        return Vec::new();
+    };
+    // A macro is named by a path beside its definition; that it has none is refused by itself.
+    let is_macro = world[primary].kind == ItemKind::Macro;
+    let exported = is_macro && rules::is_exported(world, primary);
+    let has_path = |user: &Place| exported || (is_macro && user.krate == moving.to.krate);
     let speller = set.mapping.speller();
-    let mut needs = Vec::new();
-    for (index, moving) in set.moving.iter().enumerate() {
-        let Some(primary) = moving.gives_way().then(|| primary(set, moving)).flatten() else {
-            continue;
-        };
-        let home = world[primary].module;
-        let own = world
-            .space(home)
-            .names
-            .values()
-            .flatten()
-            .find(|one| one.import.is_none() && one.res == Res::Item(primary));
-        let Some(own) = own else { continue };
-        let krate = moving.to.krate;
-        // A macro is named by a path beside its definition; that it has none is refused by itself.
-        let is_macro = world[primary].kind == ItemKind::Macro;
-        let exported = is_macro && rules::is_exported(world, primary);
-        let has_path = |user: &Place| exported || (is_macro && user.krate == krate);
-        for user in scan.users.get(&index).into_iter().flatten() {
-            if !has_path(user) && !speller.sees(user, own.reach, home) {
-                needs.push(Need::new(Subject::Item(primary), user.clone()));
-            }
-        }
-    }
-    needs
+    let users = scan.users.get(&index).into_iter().flatten();
+    let blind = users.filter(|user| !has_path(user) && !speller.sees(user, own.reach, home));
+    blind
+        .map(|user| Need::new(Subject::Item(primary), user.clone()))
+        .collect()
 }
 
 /// The item that stays.
@@ -101,36 +103,39 @@ pub(in super::super) fn primary(set: &Set<'_>, moving: &Moving<'_>) -> Option<It
 }
 
 fn one(set: &Set<'_>, index: usize, moving: &Moving<'_>) -> Vec<Finding> {
-    let world = set.world();
-    let path = set.mapping.file_of(moving.home);
     let Some(primary) = primary(set, moving) else {
         // It leads out of the tree: what it has is not known.
         return Vec::new();
     };
-    if !alike(moving.kind, world[primary].kind) {
-        let message = format!(
+    let why = match moving.kind {
+        kind if !alike(kind, set.world()[primary].kind) => Some(format!(
             "`{}` is another kind of item than `{}`",
             moving.change.to, moving.change.from
-        );
-        let refused = refusal(path, message).coded(codes::MISMATCHED_REPLACEMENT);
-        return vec![refused];
-    }
-    if moving.kind == ItemKind::Macro {
-        let why = rules::stands_in(set, moving, primary);
-        let refused = why.map(|why| refusal(path, why).coded(codes::MISMATCHED_REPLACEMENT));
-        return refused.into_iter().collect();
-    }
+        )),
+        ItemKind::Macro => rules::stands_in(set, moving, primary),
+        _ => return lacking(set, index, moving, primary),
+    };
+    let path = set.mapping.file_of(moving.home);
+    let refused = why.map(|why| refusal(path, why).coded(codes::MISMATCHED_REPLACEMENT));
+    refused.into_iter().collect()
+}
+
+/// What the one that stays lacks of what is used, and what would be left of the other one.
+fn lacking(set: &Set<'_>, index: usize, moving: &Moving<'_>, primary: ItemId) -> Vec<Finding> {
     let (old, mut new) = (Members::of(set, moving.item), Members::of(set, primary));
     if set.is_whole(moving.home) {
         // What the `impl`s of the old one have goes along with them.
         new.names.extend(old.methods(set));
     }
     let mut found = old.elsewhere(set, index);
-    let lost: BTreeSet<&String> = old.names.difference(&new.names).collect();
-    if lost.is_empty() {
-        return found;
+    let lost: BTreeSet<&str> = old
+        .names
+        .difference(&new.names)
+        .map(String::as_str)
+        .collect();
+    if !lost.is_empty() {
+        found.extend(used(set, index, &lost));
     }
-    found.extend(used(set, index, moving, &lost));
     found
 }
 
@@ -146,57 +151,88 @@ fn alike(a: ItemKind, b: ItemKind) -> bool {
 }
 
 /// Where names of the one that goes are used that the other one lacks.
-fn used(
-    set: &Set<'_>,
-    index: usize,
-    moving: &Moving<'_>,
-    lost: &BTreeSet<&String>,
-) -> Vec<Finding> {
+fn used(set: &Set<'_>, index: usize, lost: &BTreeSet<&str>) -> Vec<Finding> {
     let world = set.world();
-    let mut found: BTreeMap<String, Finding> = BTreeMap::new();
-    let mut miss = |file: FileId, span: ByteSpan, name: &str| {
-        let message = format!("`{}` has no `{name}`, which is used here", moving.change.to);
-        let finding = refusal(set.path(file), message)
+    let mut uses = LostUses {
+        set,
+        index,
+        lost,
+        found: BTreeMap::new(),
+    };
+    for (file, source) in world.sources() {
+        let named = uses.read_paths(file);
+        let text = set.mapping.texts.text(&source.path).filter(|_| named);
+        uses.read_dots(file, text.as_deref().unwrap_or_default());
+    }
+    uses.found.into_values().collect()
+}
+
+/// Uses of names that the one which stays lacks.
+struct LostUses<'u, 'a> {
+    set: &'u Set<'a>,
+    /// The one that goes.
+    index: usize,
+    lost: &'u BTreeSet<&'u str>,
+    /// The first use of each name.
+    found: BTreeMap<String, Finding>,
+}
+
+impl LostUses<'_, '_> {
+    fn miss(&mut self, file: FileId, span: ByteSpan, name: &str) {
+        let to = &self.set.moving(self.index).change.to;
+        let message = format!("`{to}` has no `{name}`, which is used here");
+        let finding = refusal(self.set.path(file), message)
             .coded(codes::MISMATCHED_REPLACEMENT)
             .at(span);
-        found.entry(name.to_owned()).or_insert(finding);
-    };
-    for (at, source) in world.files.iter().enumerate() {
-        let file = FileId(u32::try_from(at).unwrap_or(u32::MAX));
-        let stays = |at: u32| {
-            let chunk = set.chunk_at(file, at);
-            chunk.is_none_or(|chunk| !set.is_dropped(chunk))
-        };
+        self.found.entry(name.to_owned()).or_insert(finding);
+    }
+
+    /// Whether a name is lost where text stays.
+    fn is_lost(&self, file: FileId, span: ByteSpan, name: &str) -> bool {
+        let chunk = self.set.chunk_at(file, span.start);
+        self.lost.contains(name) && chunk.is_none_or(|chunk| !self.set.is_dropped(chunk))
+    }
+
+    /// Reads the paths of a file; whether one of them names the one that goes.
+    fn read_paths(&mut self, file: FileId) -> bool {
+        let world = self.set.world();
         let mut named = false;
-        world.visit_file(source, &mut |facts, site| {
+        world.visit_file(&world[file], &mut |facts, site| {
             for (step, segment) in site.trace.steps.iter().zip(site.segments) {
+                named |= step.all().any(|(res, _)| self.leads_to_it(res));
                 let name = facts.name(segment.name);
-                for (res, _) in step.all() {
-                    let of = match res {
-                        Res::Item(item) | Res::Member(item, _) | Res::Variant(item, _) => {
-                            set.of(item) == Some(index)
-                        }
-                        _ => false,
-                    };
-                    named |= of;
-                    let inside = matches!(res, Res::Member(..) | Res::Variant(..));
-                    let missing = lost.iter().any(|lost| *lost == name);
-                    if of && inside && missing && stays(segment.span.start) {
-                        miss(file, segment.span, name);
-                    }
+                let mut inside = step.all().filter(|(res, _)| is_inside(*res));
+                let own = inside.any(|(res, _)| self.leads_to_it(res));
+                if own && self.is_lost(file, segment.span, name) {
+                    self.miss(file, segment.span, name);
                 }
             }
         });
-        let Some(text) = set.mapping.texts.text(&source.path).filter(|_| named) else {
-            continue;
-        };
-        for (span, name) in dotted(&text) {
-            if lost.iter().any(|lost| **lost == name) && stays(span.start) {
-                miss(file, span, name);
+        named
+    }
+
+    fn leads_to_it(&self, res: Res) -> bool {
+        match res {
+            Res::Item(item) | Res::Member(item, _) | Res::Variant(item, _) => {
+                self.set.of(item) == Some(self.index)
+            }
+            _ => false,
+        }
+    }
+
+    /// Reads the names behind dots in a text.
+    fn read_dots(&mut self, file: FileId, text: &str) {
+        for (span, name) in dotted(text) {
+            if self.is_lost(file, span, name) {
+                self.miss(file, span, name);
             }
         }
     }
-    found.into_values().collect()
+}
+
+/// Whether something is below an item.
+fn is_inside(res: Res) -> bool {
+    matches!(res, Res::Member(..) | Res::Variant(..))
 }
 
 /// What can be named of an item.

@@ -142,29 +142,32 @@ fn own_module(world: &World, leaf: (FileId, u32)) -> Option<ModuleId> {
 /// give way are named as the ones that stay are.
 pub(super) fn place(set: &mut Set<'_>) {
     for at in 0..set.moving.len() {
-        let moving = set.moving(at);
-        if moving.rules.is_none() {
+        let Some(exported) = exported_after(set, set.moving(at)) else {
             continue;
-        }
-        let root = Place::root(moving.to.krate);
-        let exported = if moving.gives_way() {
-            let primary = replace::primary(set, moving);
-            primary.map(|primary| is_exported(set.world(), primary))
-        } else {
-            let hidden = moving.rules.as_ref().is_some_and(|rules| !rules.exported);
-            let crosses = set.mapping.krate(moving.home) != moving.to.krate;
-            (hidden && crosses && has_users(set, moving.item)).then_some(true)
         };
-        let Some(exported) = exported else { continue };
-        let to = moving.to.clone();
-        if let Some(moving) = set.moving.get_mut(at) {
-            moving.named_at = if exported { root } else { to };
-            if let Some(rules) = &mut moving.rules {
-                rules.gains_export = exported && !rules.exported;
-                rules.exported = exported;
-            }
+        let Some(moving) = set.moving.get_mut(at) else {
+            continue;
+        };
+        moving.named_at = match exported {
+            true => Place::root(moving.to.krate),
+            false => moving.to.clone(),
+        };
+        if let Some(rules) = &mut moving.rules {
+            rules.gains_export = exported && !rules.exported;
+            rules.exported = exported;
         }
     }
+}
+
+/// Whether a macro is exported after; `None` where that stays as it is.
+fn exported_after(set: &Set<'_>, moving: &Moving<'_>) -> Option<bool> {
+    let rules = moving.rules.as_ref()?;
+    if moving.gives_way() {
+        let primary = replace::primary(set, moving)?;
+        return Some(is_exported(set.world(), primary));
+    }
+    let crosses = set.mapping.krate(moving.home) != moving.to.krate;
+    (!rules.exported && crosses && has_users(set, moving.item)).then_some(true)
 }
 
 /// Whether text that stays names a macro.

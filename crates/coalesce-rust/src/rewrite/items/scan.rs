@@ -168,19 +168,8 @@ impl<'p> Pass<'p, '_> {
             return;
         };
         let set = self.set;
-        if site.origin == Origin::Quoted {
-            return self.quoted(site);
-        }
         let chunk = set.chunk_at(self.file, first.span.start);
-        if chunk.is_some_and(|chunk| set.is_dropped(chunk)) {
-            self.free(site);
-            return;
-        }
-        if site.origin == Origin::Visibility {
-            self.visibility(site, chunk);
-            return;
-        }
-        if self.gives_path(site) {
+        if self.is_settled(site, chunk) {
             return;
         }
         let leaving = Leaving { set, chunk };
@@ -190,15 +179,9 @@ impl<'p> Pass<'p, '_> {
             return;
         }
         let respelled = walk.broken.is_some() && !matches!(site.site, UseSite::Leaf(_));
-        if chunk.is_some() || respelled {
-            self.free(site);
-            let glob = site.trace.steps.first().filter(|step| step.glob);
-            if let Some(import) = glob.and_then(|step| step.import) {
-                let name = self.facts.name(first.name).to_owned();
-                self.scan.used_inner.insert((import, name));
-            }
-        } else {
-            self.uses(site);
+        match chunk.is_some() || respelled {
+            true => self.release(site),
+            false => self.uses(site),
         }
         if let Some(why) = walk.refused.take() {
             self.draft().refuse(site, why);
@@ -207,6 +190,35 @@ impl<'p> Pass<'p, '_> {
         self.users(site, chunk, &walk, &here);
         self.names(site, chunk, &walk, &here);
         self.spell(site, leaving, walk, &here);
+    }
+
+    /// Deals with what is no path of code that stays or moves; whether it is such.
+    fn is_settled(&mut self, site: &Site<'_>, chunk: Option<&Chunk>) -> bool {
+        if site.origin == Origin::Quoted {
+            self.quoted(site);
+            return true;
+        }
+        if chunk.is_some_and(|chunk| self.set.is_dropped(chunk)) {
+            self.free(site);
+            return true;
+        }
+        if site.origin == Origin::Visibility {
+            self.visibility(site, chunk);
+            return true;
+        }
+        self.gives_path(site)
+    }
+
+    /// Notes that nobody needs for a site any more what it goes through.
+    fn release(&mut self, site: &Site<'_>) {
+        self.free(site);
+        let first = site.segments.first().zip(site.trace.steps.first());
+        let by_glob = first.filter(|(_, step)| step.glob);
+        let by_glob = by_glob.and_then(|(first, step)| Some((step.import?, first)));
+        self.scan.used_inner.extend(by_glob.map(|(import, first)| {
+            let name = self.facts.name(first.name);
+            (import, name.to_owned())
+        }));
     }
 
     /// A path in quoted code, which is read in other crates.
@@ -314,58 +326,77 @@ impl<'p> Pass<'p, '_> {
         let Some(first) = site.segments.first() else {
             return;
         };
-        let name = self.facts.name(first.name).to_owned();
-        if let (Some(chunk), Origin::Attribute) = (chunk, site.origin) {
-            let outside = site.trace.steps.last().is_some_and(|last| {
-                last.all().any(|(res, _)| match res {
-                    Res::External(full) => {
-                        let full = self.set.world().names.text(full);
-                        !["std", "core", "alloc"]
-                            .iter()
-                            .any(|std| full.split("::").next() == Some(std))
-                    }
-                    _ => false,
-                })
-            });
-            if outside {
+        if let Some(chunk) = chunk {
+            if site.origin == Origin::Attribute && self.leads_outside(site) {
                 self.scan.derives.insert((chunk.file, chunk.span));
             }
+            let borrow = |source| self.borrow(site, chunk, source, here);
+            let borrow = walk.borrowed.and_then(borrow);
+            self.scan.borrows.extend(borrow);
         }
-        if let (Some(source), Some(chunk)) = (walk.borrowed, chunk) {
-            let step = site.trace.steps.first();
-            self.scan.borrows.push(Borrow {
-                name: name.clone(),
-                source,
-                to: here.clone(),
-                results: step.map_or_else(Vec::new, |step| step.all().collect()),
-                file: self.file,
-                site: site.site,
-                span: first.span,
-                origin: site.origin,
-                cfg: chunk.cfg.clone(),
-                demand: Demand::Yes,
-                lent: false,
-            });
-        }
-        if let Some(moving) = walk.left {
-            self.scan.left.push(Left {
-                moving,
-                file: self.file,
-                site: site.site,
-                span: first.span,
-                origin: site.origin,
-                body: self.set.world().body_of(site),
-                here: here.clone(),
-            });
-        }
+        let left = walk.left.and_then(|moving| self.left(moving, site, here));
+        self.scan.left.extend(left);
         if let Some(item) = walk.textual {
             let entry = self.scan.macros.entry((item, here.clone()));
             entry.or_insert((self.file, first.span));
         }
         if walk.loose {
+            let name = self.facts.name(first.name).to_owned();
             let entry = self.scan.loose.entry((here.clone(), name, site.site));
             entry.or_insert((self.file, first.span, site.origin));
         }
+    }
+
+    /// Whether a site leads to something of another library than those of the language.
+    fn leads_outside(&self, site: &Site<'_>) -> bool {
+        let last = site.trace.steps.last();
+        let mut led = last.into_iter().flat_map(Found::all);
+        led.any(|(res, _)| match res {
+            Res::External(full) => {
+                let full = self.set.world().names.text(full);
+                let first = full.split("::").next().unwrap_or_default();
+                !["std", "core", "alloc"].contains(&first)
+            }
+            _ => false,
+        })
+    }
+
+    /// The first name of a site in text that moves, as one that its new module may not have.
+    pub(super) fn borrow(
+        &self,
+        site: &Site<'_>,
+        chunk: &Chunk,
+        source: Source,
+        here: &Place,
+    ) -> Option<Borrow> {
+        let first = site.segments.first()?;
+        let step = site.trace.steps.first();
+        Some(Borrow {
+            name: self.facts.name(first.name).to_owned(),
+            source,
+            to: here.clone(),
+            results: step.map_or_else(Vec::new, |step| step.all().collect()),
+            file: self.file,
+            site: site.site,
+            span: first.span,
+            origin: site.origin,
+            cfg: chunk.cfg.clone(),
+            demand: Demand::Yes,
+            lent: false,
+        })
+    }
+
+    /// The first name of a site in the module that what it names leaves.
+    fn left(&self, moving: usize, site: &Site<'_>, here: &Place) -> Option<Left> {
+        Some(Left {
+            moving,
+            file: self.file,
+            site: site.site,
+            span: site.segments.first()?.span,
+            origin: site.origin,
+            body: self.set.world().body_of(site),
+            here: here.clone(),
+        })
     }
 
     /// The segments that a walk found broken, spelled anew.
@@ -464,15 +495,9 @@ impl<'p> Pass<'p, '_> {
             return false;
         }
         // Who saw the import sees the definition.
-        let visibility = Some(
-            self.facts
-                .declaration(self.facts.leaf(leaf).declaration)
-                .visibility
-                .kind,
-        );
-        let seen_by = match visibility {
-            Some(VisibilityKind::Crate) => Some(Place::root(here.krate)),
-            Some(VisibilityKind::Super) => here.parent(),
+        let seen_by = match self.facts.declaration_of(leaf).visibility.kind {
+            VisibilityKind::Crate => Some(Place::root(here.krate)),
+            VisibilityKind::Super => here.parent(),
             _ => None,
         };
         self.scan.users.entry(arriving).or_default().extend(seen_by);

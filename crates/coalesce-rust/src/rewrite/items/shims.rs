@@ -14,7 +14,7 @@ use super::{
         spell::{spelled, written},
     },
     facades, forward,
-    moving::{Moving, Set},
+    moving::{Chunk, Moving, Set},
     scan::Scan,
 };
 use crate::{
@@ -66,33 +66,13 @@ pub(super) fn write(set: &Set<'_>, scan: &Scan) -> Shims {
         }
     }
     for (index, chunk) in set.chunks.iter().enumerate() {
-        let definition = chunk.definition.map(|at| (chunk.file, at));
-        let Some(spot) = spot(set, chunk.moving) else {
-            continue;
-        };
-        if spot.moving.rules.is_some() {
-            if let Some(definition) = definition {
-                forward::write(&spot, definition, Some(index), &mut shims);
-            }
-        } else if chunk.is_call {
-            let text = shims.of_call(set, index);
-            shims.texts.insert(index, text);
-        } else if let Some(text) = definition.and_then(|at| shims.one(&spot, at)) {
-            shims.texts.insert(index, text);
+        if let Some(spot) = spot(set, chunk.moving) {
+            shims.of_chunk(&spot, index, chunk);
         }
     }
     for at in 0..set.moving.len() {
-        let Some(spot) = spot(set, at).filter(|spot| set.is_in_place(spot.moving)) else {
-            continue;
-        };
-        for definition in &set.world()[spot.moving.item].definitions {
-            if spot.moving.rules.is_some() {
-                forward::write(&spot, *definition, None, &mut shims);
-            } else if let Some(text) = shims.one(&spot, *definition)
-                && let Some(span) = span_of(set, *definition)
-            {
-                shims.beside.push((definition.0, span, text));
-            }
+        if let Some(spot) = spot(set, at).filter(|spot| set.is_in_place(spot.moving)) {
+            shims.in_place(&spot);
         }
     }
     facades::write(set, &mut shims);
@@ -165,48 +145,44 @@ impl Shims {
         texts.join("\n\n")
     }
 
+    /// The shim that takes the place of a text.
+    fn of_chunk(&mut self, spot: &Spot<'_, '_>, index: usize, chunk: &Chunk) {
+        let definition = chunk.definition.map(|at| (chunk.file, at));
+        if spot.moving.rules.is_some() {
+            if let Some(definition) = definition {
+                forward::write(spot, definition, Some(index), self);
+            }
+            return;
+        }
+        let text = match chunk.is_call {
+            true => Some(self.of_call(spot.set, index)),
+            false => definition.and_then(|at| self.one(spot, at)),
+        };
+        self.texts.extend(text.map(|text| (index, text)));
+    }
+
+    /// The shims behind definitions that get another name where they are.
+    fn in_place(&mut self, spot: &Spot<'_, '_>) {
+        let set = spot.set;
+        for definition in &set.world()[spot.moving.item].definitions {
+            if spot.moving.rules.is_some() {
+                forward::write(spot, *definition, None, self);
+            } else if let Some(text) = self.one(spot, *definition)
+                && let Some(span) = span_of(set, *definition)
+            {
+                self.beside.push((definition.0, span, text));
+            }
+        }
+    }
+
     /// The shim of a definition.
     pub(super) fn one(&mut self, spot: &Spot<'_, '_>, (file, at): (FileId, u32)) -> Option<String> {
-        let (set, moving) = (spot.set, spot.moving);
-        let world = set.world();
-        let fact = world.facts(file).item(at);
-        let text = spot.set.mapping.texts.text(&set.path(file))?;
-        let in_call = set
-            .chunk_at(file, fact.span.start)
-            .is_some_and(|chunk| chunk.is_call);
-        let outline = match in_call {
-            true => Some(outlined(fact.kind, &world[moving.item].name)?),
-            false => None,
-        };
-        let definition = match &outline {
-            Some(outline) => outline.as_str(),
-            None => fact.span.of(&text)?,
-        };
-        let (inside, outside) = paths(spot);
-        let dates = Dates::of(spot.request);
-        let pair = [(spot.old.clone(), moving.name.clone())];
-        let key = (spot.home, moving.named_at.clone());
+        let key = (spot.home, spot.moving.named_at.clone());
         let short = self.short.get(&key).map_or("", String::as_str);
-        let defined = &world[moving.item];
-        let mut unsayable = BTreeSet::new();
-        if set.mapping.is_entered(moving.item) {
-            unsayable.insert(defined.name.clone());
-        }
-        let made = shim::items(&Shim {
-            text: definition,
-            defined_as: defined.name.as_str(),
-            inside: &inside,
-            short,
-            outside: &outside,
-            names: &pair,
-            unsayable: &unsayable,
-            whole: false,
-            dates: &dates,
-            trait_bounds: spot.request.trait_bounds,
-            known: &|name| is_known(set, spot.home, moving.home, name),
-        })?;
+        let text = text_of(spot, (file, at))?;
+        let made = made(spot, &text, short)?;
         let mut body = made.text.trim_end().to_owned();
-        let shimmed = |name: &String| is_shimmed(set, spot.home, name);
+        let shimmed = |name: &String| is_shimmed(spot.set, spot.home, name);
         if made.needed.iter().any(shimmed) {
             body = body.replacen("#[deprecated(", "#[allow(deprecated)]\n#[deprecated(", 1);
         }
@@ -214,11 +190,45 @@ impl Shims {
             self.said.insert(key);
         }
         let needed = self.needed.entry(spot.at).or_default();
-        if spot.home == moving.home {
+        if spot.home == spot.moving.home {
             needed.extend(made.needed);
         }
         Some(framed(spot, &made.silent, &body))
     }
+}
+
+/// The text that a shim is made of: that of the definition, or what stands for it in the call of a macro.
+fn text_of(spot: &Spot<'_, '_>, (file, at): (FileId, u32)) -> Option<String> {
+    let set = spot.set;
+    let fact = set.world().facts(file).item(at);
+    let text = set.mapping.texts.text(&set.path(file))?;
+    let chunk = set.chunk_at(file, fact.span.start);
+    match chunk.is_some_and(|chunk| chunk.is_call) {
+        true => outlined(fact.kind, &set.world()[spot.moving.item].name),
+        false => fact.span.of(&text).map(str::to_owned),
+    }
+}
+
+/// The definitions that warn; `short` is how their module names the new one.
+fn made(spot: &Spot<'_, '_>, text: &str, short: &str) -> Option<shim::ShimItems> {
+    let (set, moving) = (spot.set, spot.moving);
+    let defined = &set.world()[moving.item].name;
+    let entered = set.mapping.is_entered(moving.item);
+    let unsayable = entered.then(|| defined.clone()).into_iter().collect();
+    let (inside, outside) = paths(spot);
+    shim::items(&Shim {
+        text,
+        defined_as: defined,
+        inside: &inside,
+        short,
+        outside: &outside,
+        names: &[(spot.old.clone(), moving.name.clone())],
+        unsayable: &unsayable,
+        whole: false,
+        dates: &Dates::of(spot.request),
+        trait_bounds: spot.request.trait_bounds,
+        known: &|name| is_known(set, spot.home, moving.home, name),
+    })
 }
 
 /// A shim below its marker.

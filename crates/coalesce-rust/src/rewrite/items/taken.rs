@@ -36,14 +36,11 @@ pub(super) fn check(set: &Set<'_>) -> Vec<Finding> {
             };
             let arriving = arrivals.by_name.get(facts.name(first.name));
             for (at, home) in arriving.into_iter().flatten() {
-                let means_it = || {
-                    arrivals.may_name(*home, world.module_of(site.space))
-                        && set.chunk_at(file, first.span.start).is_none()
-                        && means_another(set, set.moving(*at), *home, (facts, &site))
-                };
-                if !found.contains_key(at) && means_it() {
-                    found.insert(*at, (file, first.span));
-                }
+                let means_it = !found.contains_key(at)
+                    && arrivals.may_name(*home, world.module_of(site.space))
+                    && set.chunk_at(file, first.span.start).is_none()
+                    && means_another(set, set.moving(*at), *home, (facts, &site));
+                found.extend(means_it.then_some((*at, (file, first.span))));
             }
         });
     }
@@ -95,18 +92,17 @@ impl GlobUsers {
         let world = set.world();
         let speller = set.mapping.speller();
         let mut found: BTreeMap<ModuleId, BTreeSet<ModuleId>> = BTreeMap::new();
-        for (file, _) in world.sources() {
-            for (at, leaf) in (0..).zip(&world.facts(file).leaves) {
-                let leaf_at = (file, at);
-                if leaf.kind != LeafKind::Glob || !is_of_module(world, leaf_at) {
-                    continue;
-                }
-                if let Some(target) = speller.glob_target(leaf_at) {
-                    found
-                        .entry(target)
-                        .or_default()
-                        .extend(home_of(world, leaf_at));
-                }
+        let leaves = world.sources().flat_map(|(file, _)| {
+            let leaves = (0..).zip(&world.facts(file).leaves);
+            leaves.map(move |(at, leaf)| ((file, at), leaf.kind))
+        });
+        for (leaf, kind) in leaves {
+            if kind != LeafKind::Glob || !is_of_module(world, leaf) {
+                continue;
+            }
+            if let Some(target) = speller.glob_target(leaf) {
+                let users = found.entry(target).or_default();
+                users.extend(home_of(world, leaf));
             }
         }
         Self(found)
@@ -144,6 +140,30 @@ fn means_another(
     home: ModuleId,
     (facts, site): (&SourceFacts, &Site<'_>),
 ) -> bool {
+    let spaces = set.world()[moving.item].namespaces;
+    if !may_mean(spaces, (facts, site)) {
+        return false;
+    }
+    let Some(step) = site.trace.steps.first() else {
+        return false;
+    };
+    let mut led = step
+        .all()
+        .filter(|(_, spaces_of)| spaces_of.meets(spaces))
+        .peekable();
+    if led.peek().is_none() {
+        return step.is_empty() && !step.opaque && PRELUDE.contains(&moving.name);
+    }
+    let here = set.world().module_of(site.space);
+    let moves = |res: Res| matches!(res, Res::Item(item) if set.of(item).is_some());
+    // What a module imports by name stays what is meant in the others.
+    let weak =
+        step.glob || (step.import.is_none() && here == home && is_of_prelude(set, step.all()));
+    weak && !led.any(|(res, _)| moves(res))
+}
+
+/// Whether the first name of a site is read where it is, as one of some namespaces.
+fn may_mean(spaces: Namespaces, (facts, site): (&SourceFacts, &Site<'_>)) -> bool {
     let read = matches!(
         site.origin,
         Origin::Code | Origin::KnownMacro | Origin::MacroArguments | Origin::Attribute
@@ -152,34 +172,11 @@ fn means_another(
         return false;
     };
     let path = facts.path(path);
-    let spaces = set.world()[moving.item].namespaces;
     let wanted = match site.segments.len() {
         1 => path.namespaces,
         _ => Namespaces::TYPE,
     };
-    if !read || path.leading_colons || !wanted.meets(spaces) {
-        return false;
-    }
-    let Some(step) = site.trace.steps.first() else {
-        return false;
-    };
-    let alike = |spaces_of: Namespaces| spaces_of.meets(spaces);
-    let mut led = step
-        .all()
-        .filter(|(_, spaces_of)| alike(*spaces_of))
-        .peekable();
-    if led.peek().is_none() {
-        return step.is_empty() && !step.opaque && PRELUDE.contains(&moving.name);
-    }
-    let here = set.world().module_of(site.space);
-    let same = |res: Res| match res {
-        Res::Item(item) => set.of(item).is_some(),
-        _ => false,
-    };
-    // What a module imports by name stays what is meant in the others.
-    let weak =
-        step.glob || (step.import.is_none() && here == home && is_of_prelude(set, step.all()));
-    weak && !led.any(|(res, _)| same(res))
+    read && !path.leading_colons && wanted.meets(spaces)
 }
 
 fn is_of_prelude(set: &Set<'_>, mut led: impl Iterator<Item = (Res, Namespaces)>) -> bool {
@@ -223,30 +220,52 @@ fn words_in(
     let Some(text) = set.mapping.texts.text(&path) else {
         return Vec::new();
     };
-    let mut found: BTreeMap<&str, Unproven> = BTreeMap::new();
-    for call in &facts.macro_calls {
+    let calls = facts.macro_calls.iter();
+    let calls = calls.filter(|call| {
         let own = call.item_position && call.scope == scope;
-        if !own || set.chunk_at(file, call.body.start).is_some() {
-            continue;
-        }
-        let mut follows_path = false;
-        for token in lexer::tokens(&text, call.body) {
-            let word = token.span.of(&text).unwrap_or_default();
-            let named = arriving.get_key_value(word);
-            if let Some((name, moving)) = named.filter(|_| !follows_path && token.is_ident()) {
-                found.entry(name).or_insert_with(|| Unproven {
-                    path: path.clone(),
-                    span: Some(token.span),
-                    kind: UnprovenKind::MacroArgument,
-                    name: moving.name.clone(),
-                    why: format!(
-                        "a macro is given this name where `{}` arrives, and may define it too",
-                        set.name_after(moving)
-                    ),
-                });
-            }
-            follows_path = token.is(b':') || token.is(b'.');
+        own && set.chunk_at(file, call.body.start).is_none()
+    });
+    let mut found: BTreeMap<&str, Unproven> = BTreeMap::new();
+    for (span, word) in calls.flat_map(|call| words_by_themselves(&text, call.body, b":.")) {
+        if let Some((name, moving)) = arriving.get_key_value(word) {
+            let given = found.entry(name);
+            given.or_insert_with(|| given_to_macro(set, moving, (file, span)));
         }
     }
     found.into_values().collect()
+}
+
+fn given_to_macro(
+    set: &Set<'_>,
+    moving: &Moving<'_>,
+    (file, span): (FileId, ByteSpan),
+) -> Unproven {
+    Unproven {
+        path: set.path(file),
+        span: Some(span),
+        kind: UnprovenKind::MacroArgument,
+        name: moving.name.clone(),
+        why: format!(
+            "a macro is given this name where `{}` arrives, and may define it too",
+            set.name_after(moving)
+        ),
+    }
+}
+
+/// The names in a text that stand behind none of some signs.
+pub(super) fn words_by_themselves<'t>(
+    text: &'t str,
+    span: ByteSpan,
+    signs: &[u8],
+) -> Vec<(ByteSpan, &'t str)> {
+    let mut follows = false;
+    let mut found = Vec::new();
+    for token in lexer::tokens(text, span) {
+        if !follows && token.is_ident() {
+            let word = token.span.of(text).unwrap_or_default();
+            found.push((token.span, word));
+        }
+        follows = signs.iter().any(|sign| token.is(*sign));
+    }
+    found
 }

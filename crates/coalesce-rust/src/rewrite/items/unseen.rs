@@ -7,12 +7,11 @@ use coalesce_model::{ByteSpan, Unproven, UnprovenKind};
 
 use super::{
     moving::{Moving, Set},
-    taken::GlobUsers,
+    taken::{GlobUsers, words_by_themselves},
 };
 use crate::{
-    facts::{ItemKind, LeafKind, Origin},
-    lexer,
-    resolve::{FileId, ItemId, ModuleId, Res},
+    facts::{Item, ItemKind, LeafKind, MacroCall, Origin, SourceFacts},
+    resolve::{FileId, ItemId, ModuleId, Res, Site},
     rewrite::{fits::dotted, traits},
 };
 
@@ -42,39 +41,55 @@ fn unproven(
 /// Calls of macros whose texts say the plain name of what moves, where a glob brings it.
 fn macro_calls(set: &Set<'_>) -> Vec<Unproven> {
     let world = set.world();
-    let mut found = Vec::new();
     let saying = macros_that_say(set);
     if saying.is_empty() {
-        return found;
+        return Vec::new();
     }
-    for (file, source) in world.sources() {
+    let mut found = Vec::new();
+    for (file, _) in world.sources() {
         let facts = world.facts(file);
         for call in &facts.macro_calls {
             let path = facts.segments(facts.path(call.path).segments);
             let Some(last) = path.last() else { continue };
             let name = facts.name(last.name);
-            let said = saying
-                .get(name)
-                .filter(|_| set.chunk_at(file, last.span.start).is_none());
-            let Some(said) = said else { continue };
-            for load in &source.loads {
-                let spaces = &world.load(*load as usize).spaces;
-                let Some(space) = spaces.get(call.scope.0 as usize) else {
-                    continue;
-                };
-                let module = world.module_of(*space);
-                for moving in said.iter().flat_map(|said| by_glob(set, said, module)) {
-                    let (old, from) = (&world[moving.item].name, &moving.change.from);
-                    let why = format!(
-                        "`{name}!` says `{old}`, and a glob brings `{from}` here, which it will not"
-                    );
-                    let kind = (UnprovenKind::MacroBuiltPath, name);
-                    found.push(unproven(set, (file, last.span), kind, why));
-                }
+            let stays = set.chunk_at(file, last.span.start).is_none();
+            if let Some(said) = saying.get(name).filter(|_| stays) {
+                found.extend(had_by_call(set, file, call, said));
             }
         }
     }
     found
+}
+
+/// What a call of a macro that says some names has by a glob of its module.
+fn had_by_call(
+    set: &Set<'_>,
+    file: FileId,
+    call: &MacroCall,
+    said: &BTreeSet<String>,
+) -> Vec<Unproven> {
+    let world = set.world();
+    let facts = world.facts(file);
+    let path = facts.segments(facts.path(call.path).segments);
+    let Some(last) = path.last() else {
+        return Vec::new();
+    };
+    let name = facts.name(last.name);
+    let loads = world[file].loads.iter();
+    let spaces = loads.filter_map(|load| {
+        let spaces = &world.load(*load as usize).spaces;
+        spaces.get(call.scope.0 as usize).copied()
+    });
+    let modules = spaces.map(|space| world.module_of(space));
+    let had = modules.flat_map(|module| said.iter().flat_map(move |old| by_glob(set, old, module)));
+    let told = had.map(|moving| {
+        let (old, from) = (&world[moving.item].name, &moving.change.from);
+        let why =
+            format!("`{name}!` says `{old}`, and a glob brings `{from}` here, which it will not");
+        let kind = (UnprovenKind::MacroBuiltPath, name);
+        unproven(set, (file, last.span), kind, why)
+    });
+    told.collect()
 }
 
 /// What moves and a glob brings to a module by its old name.
@@ -99,35 +114,34 @@ fn macros_that_say(set: &Set<'_>) -> BTreeMap<String, BTreeSet<String>> {
     let moving = set.moving.iter();
     let old: BTreeSet<&str> = moving.map(|moving| &*world[moving.item].name).collect();
     let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for (file, source) in world.sources() {
-        let facts = world.facts(file);
-        if !facts.names.iter().any(|known| old.contains(&**known)) {
-            continue;
-        }
-        let macros = facts.items.iter();
-        let mut macros = macros
-            .filter(|item| item.kind == ItemKind::Macro)
-            .peekable();
-        if macros.peek().is_none() {
-            continue;
-        }
-        let Some(text) = set.mapping.texts.text(&source.path) else {
-            continue;
-        };
-        for item in macros {
-            let body = ByteSpan::new(item.signature.end, item.span.end);
-            let mut follows_path = false;
-            for token in lexer::tokens(&text, body) {
-                let word = token.span.of(&text).unwrap_or_default();
-                if !follows_path && token.is_ident() && old.contains(word) {
-                    let name = facts.name(item.name.name).to_owned();
-                    found.entry(name).or_default().insert(word.to_owned());
-                }
-                follows_path = token.is(b':') || token.is(b'.') || token.is(b'$');
-            }
+    for (file, _) in world.sources() {
+        for (name, word) in said_by_macros(set, file, &old) {
+            found.entry(name).or_default().insert(word);
         }
     }
     found
+}
+
+/// The macros of a file with the words among some that they say.
+fn said_by_macros(set: &Set<'_>, file: FileId, words: &BTreeSet<&str>) -> Vec<(String, String)> {
+    let facts = set.world().facts(file);
+    let macros = facts.items.iter();
+    let macros = macros.filter(|item| item.kind == ItemKind::Macro);
+    let macros: Vec<&Item> = macros.collect();
+    let mut names = facts.names.iter();
+    if !names.any(|known| words.contains(&**known)) || macros.is_empty() {
+        return Vec::new();
+    }
+    let Some(text) = set.mapping.texts.text(&set.path(file)) else {
+        return Vec::new();
+    };
+    let said = macros.into_iter().flat_map(|item| {
+        let body = ByteSpan::new(item.signature.end, item.span.end);
+        let said = words_by_themselves(&text, body, b":.$").into_iter();
+        let said = said.filter(|(_, word)| words.contains(word));
+        said.map(|(_, word)| (facts.name(item.name.name).to_owned(), word.to_owned()))
+    });
+    said.collect()
 }
 
 /// Code in documents that has what moves by a glob of its old module.
@@ -140,58 +154,65 @@ fn documents(set: &Set<'_>) -> Vec<Unproven> {
             let origin = facts.declaration(leaf.declaration).origin;
             leaf.kind == LeafKind::Glob && origin == Origin::DocCode
         });
-        if globs.next().is_none() {
-            continue;
+        if globs.next().is_some() {
+            world.visit_file(source, &mut |facts, site| {
+                found.extend(had_by_document(set, file, (facts, &site)));
+            });
         }
-        world.visit_file(source, &mut |facts, site| {
-            let (Some(first), Some(step)) = (site.segments.first(), site.trace.steps.first())
-            else {
-                return;
-            };
-            if !step.glob || site.origin != Origin::DocCode {
-                return;
-            }
-            let name = facts.name(first.name);
-            let meant: BTreeSet<ItemId> = step
-                .all()
-                .filter_map(|(res, _)| match res {
-                    Res::Item(item) if world[item].name == name => Some(item),
-                    _ => None,
-                })
-                .collect();
-            for at in meant.into_iter().filter_map(|item| set.of(item)) {
-                let from = &set.moving(at).change.from;
-                let why = format!("a glob brings `{from}` to this code, and will not");
-                let kind = (UnprovenKind::MacroBuiltPath, name);
-                found.push(unproven(set, (file, first.span), kind, why));
-            }
-        });
     }
     found
+}
+
+/// What a site of code in a document has by a glob.
+fn had_by_document(
+    set: &Set<'_>,
+    file: FileId,
+    (facts, site): (&SourceFacts, &Site<'_>),
+) -> Vec<Unproven> {
+    let world = set.world();
+    let first = site.segments.first().zip(site.trace.steps.first());
+    let first = first.filter(|(_, step)| step.glob && site.origin == Origin::DocCode);
+    let Some((first, step)) = first else {
+        return Vec::new();
+    };
+    let name = facts.name(first.name);
+    let meant = step.all().filter_map(|(res, _)| match res {
+        Res::Item(item) if world[item].name == name => Some(item),
+        _ => None,
+    });
+    let meant: BTreeSet<ItemId> = meant.collect();
+    let moving = meant.into_iter().filter_map(|item| set.of(item));
+    let told = moving.map(|at| {
+        let from = &set.moving(at).change.from;
+        let why = format!("a glob brings `{from}` to this code, and will not");
+        let kind = (UnprovenKind::MacroBuiltPath, name);
+        unproven(set, (file, first.span), kind, why)
+    });
+    told.collect()
 }
 
 /// Calls of methods that a trait has as well, where it comes into scope by a glob or by arriving.
 fn methods(set: &Set<'_>) -> Vec<Unproven> {
     let traits = set.moving.iter().filter(|one| one.kind == ItemKind::Trait);
     let traits: Vec<&Moving<'_>> = traits.collect();
-    let mut found = Vec::new();
     if traits.is_empty() {
-        return found;
+        return Vec::new();
     }
     let globs = GlobUsers::of(set);
+    let arriving = traits.into_iter().filter_map(|moving| {
+        let home = set.mapping.at(&moving.to)?;
+        Some((moving, home))
+    });
+    let mut found = Vec::new();
     let mut scopes: BTreeMap<ModuleId, TraitsInScope> = BTreeMap::new();
-    for moving in traits {
-        let Some(home) = set.mapping.at(&moving.to) else {
-            continue;
-        };
+    for (moving, home) in arriving {
         let own = members(set, moving.item);
         for user in globs.with_all_of(home) {
-            let scope = scopes
-                .entry(user)
-                .or_insert_with(|| TraitsInScope::of(set, user));
-            if !scope.traits.contains(&moving.item) {
-                found.extend(scope.calls(set, moving, &own));
-            }
+            let scope = scopes.entry(user);
+            let scope = scope.or_insert_with(|| TraitsInScope::of(set, user));
+            let is_new = !scope.traits.contains(&moving.item);
+            let calls = is_new.then(|| scope.calls(set, moving, &own));
+            found.extend(calls.into_iter().flatten());
         }
     }
     found
@@ -223,11 +244,11 @@ impl TraitsInScope {
             };
             let scope = world.facts(body.file).scope(body.scope).span;
             let mut told = BTreeSet::new();
-            for (span, name) in dotted(&text) {
-                if scope.contains(span) && names.contains(name) && told.insert(name) {
-                    let places = calls.entry(name.to_owned()).or_default();
-                    places.push((body.file, span));
-                }
+            let named = dotted(&text).into_iter();
+            let named = named.filter(|(span, name)| scope.contains(*span) && names.contains(*name));
+            for (span, name) in named.filter(|(_, name)| told.insert(*name)) {
+                let places = calls.entry(name.to_owned()).or_default();
+                places.push((body.file, span));
             }
         }
         Self { traits, calls }

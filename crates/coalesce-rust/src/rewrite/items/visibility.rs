@@ -66,45 +66,58 @@ impl ItemVisibility {
         let Some(at) = chunk.definition else {
             return;
         };
-        let fact = set.world().facts(chunk.file).item(at);
         if moving.gives_way() || moving.rules.is_some() {
             return;
         }
-        let nobody = BTreeSet::new();
-        let users = scan.users.get(&chunk.moving).unwrap_or(&nobody);
-        let path = set.path(chunk.file);
-        let span = fact.visibility.span;
-        if fact.visibility.kind == VisibilityKind::Public && shows(set, moving) {
+        let said = set.world().facts(chunk.file).item(at).visibility;
+        if said.kind == VisibilityKind::Public && shows(set, moving) {
             self.shown.insert((chunk.file, chunk.span));
         }
-        if let Some(text) = visibility(set, moving, users, fact.visibility) {
-            let edit = if span.is_empty() {
-                (!text.is_empty()).then(|| Edit::insert(span.start, text.clone()))
-            } else if text.is_empty() {
-                Some(Edit::delete(ByteSpan::new(span.start, span.end + 1)))
-            } else {
-                Some(Edit::replace(span, text.trim_end()))
-            };
-            self.edits.entry(path.clone()).or_default().extend(edit);
-            if text == "pub " {
-                self.shown.insert((chunk.file, chunk.span));
-            }
-            if !text.is_empty() {
-                let message = format!(
-                    "`{}` becomes {}, because its users are elsewhere",
-                    set.name_after(moving),
-                    text.trim_end()
-                );
-                self.notes.push(Finding {
-                    code: codes::UNSAFE_CHANGE,
-                    severity: severity_of_widening(set.mapping, &moving.to, &text),
-                    path: path.clone(),
-                    span: Some(span),
-                    message,
-                    help: None,
-                });
-            }
+        let nobody = BTreeSet::new();
+        let users = scan.users.get(&chunk.moving).unwrap_or(&nobody);
+        let Some(text) = visibility(set, moving, users, said) else {
+            return;
+        };
+        let path = set.path(chunk.file);
+        let edits = self.edits.entry(path.clone()).or_default();
+        edits.extend(edit(said.span, &text));
+        if text == "pub " {
+            self.shown.insert((chunk.file, chunk.span));
         }
+        if !text.is_empty() {
+            self.notes.push(note(set, moving, (path, said.span), &text));
+        }
+    }
+}
+
+/// Says another visibility in the place of one.
+fn edit(said: ByteSpan, text: &str) -> Option<Edit> {
+    match (said.is_empty(), text.is_empty()) {
+        (true, true) => None,
+        (true, false) => Some(Edit::insert(said.start, text.to_owned())),
+        (false, true) => Some(Edit::delete(ByteSpan::new(said.start, said.end + 1))),
+        (false, false) => Some(Edit::replace(said, text.trim_end())),
+    }
+}
+
+fn note(
+    set: &Set<'_>,
+    moving: &Moving<'_>,
+    (path, span): (TreePath, ByteSpan),
+    text: &str,
+) -> Finding {
+    let message = format!(
+        "`{}` becomes {}, because its users are elsewhere",
+        set.name_after(moving),
+        text.trim_end()
+    );
+    Finding {
+        code: codes::UNSAFE_CHANGE,
+        severity: severity_of_widening(set.mapping, &moving.to, text),
+        path,
+        span: Some(span),
+        message,
+        help: None,
     }
 }
 
@@ -113,55 +126,61 @@ pub(super) fn lost(set: &Set<'_>, opened: &[ModuleId]) -> Vec<Finding> {
     let mut found = Vec::new();
     for chunk in &set.chunks {
         let moving = set.moving(chunk.moving);
-        let moves = !moving.gives_way() && moving.rules.is_none();
-        let Some(at) = chunk.definition.filter(|_| moves) else {
+        if !loses_others(set, chunk, opened) {
             continue;
-        };
-        let written = set.world().facts(chunk.file).item(at).visibility;
-        let home = set.mapping.after(moving.home);
-        let known = set.mapping.at(&moving.to).is_some();
-        let public =
-            written.kind == VisibilityKind::Public && is_reachable_after(set.mapping, &home, &[]);
-        if public && known && !is_reachable_after(set.mapping, &moving.to, opened) {
-            let message = format!(
-                "other crates could name `{}`, and cannot name `{}`: `{}` is not public",
-                moving.change.from,
-                set.name_after(moving),
-                set.mapping.name_of(&moving.to)
-            );
-            let help = "re-export it, or make its new module `pub`".to_owned();
-            found.push(Finding::warning(set.path(chunk.file), message).with_help(help));
         }
+        let message = format!(
+            "other crates could name `{}`, and cannot name `{}`: `{}` is not public",
+            moving.change.from,
+            set.name_after(moving),
+            set.mapping.name_of(&moving.to)
+        );
+        let help = "re-export it, or make its new module `pub`".to_owned();
+        found.push(Finding::warning(set.path(chunk.file), message).with_help(help));
     }
     found
 }
 
+/// Whether other crates can name what a text defines before, and not after.
+fn loses_others(set: &Set<'_>, chunk: &Chunk, opened: &[ModuleId]) -> bool {
+    let moving = set.moving(chunk.moving);
+    let moves = !moving.gives_way() && moving.rules.is_none();
+    let Some(at) = chunk.definition.filter(|_| moves) else {
+        return false;
+    };
+    let written = set.world().facts(chunk.file).item(at).visibility;
+    let home = set.mapping.after(moving.home);
+    written.kind == VisibilityKind::Public
+        && is_reachable_after(set.mapping, &home, &[])
+        && set.mapping.at(&moving.to).is_some()
+        && !is_reachable_after(set.mapping, &moving.to, opened)
+}
+
 /// What pieces of text take along, and what takes the place of items.
 pub(super) fn relocation<'s>(set: &'s Set<'_>) -> Relocation<'s> {
-    let mut pieces = Vec::new();
-    for chunk in set.chunks.iter().filter(|chunk| !set.is_dropped(chunk)) {
+    let (gone, kept): (Vec<&Chunk>, Vec<&Chunk>) =
+        set.chunks.iter().partition(|chunk| set.is_dropped(chunk));
+    let pieces = kept.into_iter().map(|chunk| {
         let moving = set.moving(chunk.moving);
-        pieces.push(Piece {
+        Piece {
             file: chunk.file,
             span: chunk.span,
             from: moving.home,
             to: moving.to.clone(),
             members: !moving.gives_way(),
-        });
-    }
+        }
+    });
     let replaced = set.moving.iter().filter(|moving| moving.gives_way());
     let replaced = replaced.filter_map(|moving| {
         let primary = replace::primary(set, moving)?;
         (primary != moving.item).then_some((moving.item, primary))
     });
-    let gone = set.chunks.iter().filter(|chunk| set.is_dropped(chunk));
-    let gone = gone.map(|chunk| {
-        let home = set.moving(chunk.moving).home;
-        (home, chunk.file, chunk.span)
-    });
+    let home = |chunk: &Chunk| set.moving(chunk.moving).home;
+    let gone = gone.iter();
+    let gone = gone.map(|chunk| (home(chunk), chunk.file, chunk.span));
     Relocation {
         mapping: set.mapping,
-        pieces,
+        pieces: pieces.collect(),
         replaced: replaced.collect(),
         gone: gone.collect(),
     }

@@ -9,7 +9,7 @@ use crate::{
     resolve::{Binding, FileId, ModuleId, Res, UseSite},
     rewrite::{
         draft::untouchable,
-        items::scan::Borrow,
+        items::{moving::Chunk, scan::Borrow},
         method_calls,
         place::Place,
         traits::{self, Demand, TraitsByMethod},
@@ -24,6 +24,33 @@ enum Known {
     Nothing,
 }
 
+impl Known {
+    fn same_if(same: bool) -> Self {
+        match same {
+            true => Self::Same,
+            false => Self::Another,
+        }
+    }
+}
+
+/// What some names lead to.
+fn results_of(borrows: &[Borrow]) -> Vec<(Res, Namespaces)> {
+    let results = borrows.iter().flat_map(|borrow| &borrow.results);
+    results.copied().collect()
+}
+
+/// Whether one import can serve all of some names of one spelling.
+fn asks_for_import(borrows: &[Borrow]) -> bool {
+    let Some(first) = borrows.first() else {
+        return false;
+    };
+    let several = borrows.iter().any(|one| one.source != first.source);
+    let differ = borrows.iter().any(|one| one.results != first.results);
+    // A doc link alone asks for no import.
+    let documents_alone = borrows.iter().all(|one| one.origin == Origin::DocLink);
+    !(documents_alone || several && differ)
+}
+
 impl<'a> Settler<'_, 'a> {
     /// Traits that method calls in moved text may need.
     pub(super) fn traits(&mut self) {
@@ -33,11 +60,9 @@ impl<'a> Settler<'_, 'a> {
         let mut homes: BTreeMap<ModuleId, (traits::Usage, TraitsByMethod<'_>)> = BTreeMap::new();
         for chunk in &self.set.chunks {
             let moving = self.set.moving(chunk.moving);
-            if moving.rules.is_some() {
-                // What a macro calls is called where it is called.
-                continue;
-            }
-            let Some(text) = texts.text(&self.set.path(chunk.file)) else {
+            let text = texts.text(&self.set.path(chunk.file));
+            // What a macro calls is called where it is called.
+            let Some(text) = text.filter(|_| moving.rules.is_none()) else {
                 continue;
             };
             let methods = method_calls::called(world, moving.home, (&text, chunk.span), texts);
@@ -48,37 +73,45 @@ impl<'a> Settler<'_, 'a> {
             for (name, binding) in known.with_one_of(methods.names()) {
                 let looks = |name: &str| usage.looks_like_trait(name);
                 let demand = self.asked(&looks).demand((name, binding.res), &methods);
-                let Some(source) = self.source_of(binding) else {
-                    continue;
-                };
-                if demand == Demand::No || self.is_defined_there(&source, &moving.to) {
-                    continue;
-                }
-                if self.set.is_dropped(chunk) {
-                    self.scan.freed_imports.extend(binding.import);
-                    continue;
-                }
-                if let Some(import) = binding.import {
-                    self.scan.freed_imports.insert(import);
-                    let known = self.scan.for_methods.entry(import).or_insert(demand);
-                    *known = demand.max(*known);
-                }
-                found.push(Borrow {
-                    name: name.to_owned(),
-                    source,
-                    to: moving.to.clone(),
-                    results: vec![(binding.res, binding.namespaces)],
-                    file: chunk.file,
-                    site: UseSite::ExternCrate(u32::MAX),
-                    span: chunk.span,
-                    origin: Origin::Code,
-                    cfg: chunk.cfg.clone(),
-                    demand,
-                    lent: false,
-                });
+                found.extend(self.borrow_trait(chunk, (name, binding), demand));
             }
         }
         self.scan.borrows.extend(found);
+    }
+
+    /// A trait whose methods moved text may call, as a name that it says.
+    fn borrow_trait(
+        &mut self,
+        chunk: &Chunk,
+        (name, binding): (&str, &Binding),
+        demand: Demand,
+    ) -> Option<Borrow> {
+        let to = &self.set.moving(chunk.moving).to;
+        let source = self.source_of(binding)?;
+        if demand == Demand::No || self.is_defined_there(&source, to) {
+            return None;
+        }
+        self.scan.freed_imports.extend(binding.import);
+        if self.set.is_dropped(chunk) {
+            return None;
+        }
+        if let Some(import) = binding.import {
+            let known = self.scan.for_methods.entry(import).or_insert(demand);
+            *known = demand.max(*known);
+        }
+        Some(Borrow {
+            name: name.to_owned(),
+            source,
+            to: to.clone(),
+            results: vec![(binding.res, binding.namespaces)],
+            file: chunk.file,
+            site: UseSite::ExternCrate(u32::MAX),
+            span: chunk.span,
+            origin: Origin::Code,
+            cfg: chunk.cfg.clone(),
+            demand,
+            lent: false,
+        })
     }
 
     /// Where a module has a name from.
@@ -104,31 +137,16 @@ impl<'a> Settler<'_, 'a> {
 
     /// What the module at a place has for a name after.
     fn known(&self, place: &Place, name: &str, borrows: &[Borrow]) -> Known {
-        let world = self.world();
-        let results: Vec<(Res, Namespaces)> = borrows
-            .iter()
-            .flat_map(|borrow| borrow.results.iter().copied())
-            .collect();
-        let wanted = results
-            .iter()
-            .fold(Namespaces(0), |all, (_, namespaces)| all.or(*namespaces));
+        let results = results_of(borrows);
+        let spaces = results.iter().map(|(_, namespaces)| *namespaces);
+        let wanted = spaces.fold(Namespaces(0), Namespaces::or);
+        let leads_to = |wanted: Res| results.iter().any(|(res, _)| *res == wanted);
         if let Some(arriving) = self.set.arriving_at(place, name) {
-            let arriving = self.set.moving(arriving);
-            let same = results
-                .iter()
-                .any(|(res, _)| *res == Res::Item(arriving.item));
-            return if same { Known::Same } else { Known::Another };
+            let arriving = Res::Item(self.set.moving(arriving).item);
+            return Known::same_if(leads_to(arriving));
         }
-        let bindings = self
-            .set
-            .mapping
-            .at(place)
-            .map(|module| world.space(module))
-            .zip(world.names.get(name))
-            .and_then(|(space, sym)| space.names.get(&sym));
+        let bindings = self.bindings_at(place, name).iter();
         let mut met = bindings
-            .into_iter()
-            .flatten()
             .filter(|binding| binding.namespaces.meets(wanted))
             .filter(|binding| !self.is_leaving(binding.res, binding.import.is_none()))
             .peekable();
@@ -138,31 +156,31 @@ impl<'a> Settler<'_, 'a> {
                 false => Known::Nothing,
             };
         }
-        // What is imported under a condition is not there for what arrives without.
-        let is_there = |import: Option<(FileId, u32)>| {
-            let conditions = import.map(|import| self.conditions(import));
-            let conditions = conditions.unwrap_or_default();
-            let mut cfg = borrows.iter().map(|borrow| &borrow.cfg);
-            cfg.all(|cfg| conditions.is_subset(cfg))
-        };
-        let same = met.all(|binding| {
-            results.iter().any(|(res, _)| *res == binding.res) && is_there(binding.import)
-        });
-        if same { Known::Same } else { Known::Another }
+        let same =
+            |binding: &Binding| leads_to(binding.res) && self.is_there_for(binding.import, borrows);
+        Known::same_if(met.all(same))
+    }
+
+    /// Whether an import is there for all of some names: what is imported under a condition is not there for what
+    /// arrives without.
+    fn is_there_for(&self, import: Option<(FileId, u32)>, borrows: &[Borrow]) -> bool {
+        let conditions = import.map(|import| self.conditions(import));
+        let conditions = conditions.unwrap_or_default();
+        let mut cfg = borrows.iter().map(|borrow| &borrow.cfg);
+        cfg.all(|cfg| conditions.is_subset(cfg))
+    }
+
+    /// What the module at a place binds a name to before.
+    pub(super) fn bindings_at(&self, place: &Place, name: &str) -> &'a [Binding] {
+        let module = self.set.mapping.at(place);
+        let bindings = module.map(|module| self.world().bindings(module, name));
+        bindings.unwrap_or_default()
     }
 
     /// Whether a module has a trait in scope under no name.
     pub(super) fn has_unnamed(&self, place: &Place, results: &[(Res, Namespaces)]) -> bool {
-        let world = self.world();
-        let module = self.set.mapping.at(place);
-        let space = module.map(|module| world.space(module));
-        let bindings = space
-            .zip(world.names.get("_"))
-            .and_then(|(space, sym)| space.names.get(&sym));
-        bindings
-            .into_iter()
-            .flatten()
-            .any(|known| results.iter().any(|(res, _)| *res == known.res))
+        let mut bindings = self.bindings_at(place, "_").iter();
+        bindings.any(|known| results.iter().any(|(res, _)| *res == known.res))
     }
 
     pub(super) fn is_leaving(&self, res: Res, defined: bool) -> bool {
@@ -198,13 +216,9 @@ impl<'a> Settler<'_, 'a> {
             self.name(place, name, &others);
             return;
         }
-        let results: Vec<(Res, Namespaces)> = borrows
-            .iter()
-            .flat_map(|borrow| borrow.results.iter().copied())
-            .collect();
         match self.known(place, name, borrows) {
             _ if name == "_" => {
-                if self.has_unnamed(place, &results) {
+                if self.has_unnamed(place, &results_of(borrows)) {
                     return;
                 }
             }
@@ -212,20 +226,18 @@ impl<'a> Settler<'_, 'a> {
             Known::Another => return self.respell(borrows),
             Known::Nothing => {}
         }
-        let several = borrows.iter().any(|one| one.source != first.source);
-        let differ = borrows.iter().any(|one| one.results != first.results);
-        // A doc link alone asks for no import.
-        let documents_alone = borrows.iter().all(|one| one.origin == Origin::DocLink);
-        if (several && differ) || documents_alone {
-            return self.respell(borrows);
+        match asks_for_import(borrows) {
+            true => self.import_name(place, name, borrows),
+            false => self.respell(borrows),
         }
+    }
+
+    /// Imports a name that several places say into the module at a place.
+    fn import_name(&mut self, place: &Place, name: &str, borrows: &[Borrow]) {
+        let Some(first) = borrows.first() else { return };
         let Some(path) = self.path(first) else {
-            self.refuse(
-                first,
-                codes::OUT_OF_REACH,
-                &format!("`{name}` cannot be named from the new place"),
-            );
-            return;
+            let message = format!("`{name}` cannot be named from the new place");
+            return self.refuse(first, codes::OUT_OF_REACH, &message);
         };
         let cfg = self.conditions_on(borrows, first);
         let is_of_methods = |one: &Borrow| matches!(one.site, UseSite::ExternCrate(_));
@@ -283,32 +295,34 @@ impl<'a> Settler<'_, 'a> {
     /// Names that mean something else in the new place are written out.
     pub(super) fn respell(&mut self, borrows: &[Borrow]) {
         for borrow in borrows {
+            let name = &borrow.name;
             let Some(path) = self.path(borrow) else {
-                let message = format!("`{}` means something else in the new place", borrow.name);
+                let message = format!("`{name}` means something else in the new place");
                 self.refuse(borrow, codes::NAME_TAKEN, &message);
                 continue;
             };
             if matches!(borrow.site, UseSite::ExternCrate(_)) {
-                // A method call: the trait has to be in scope, under no name.
-                self.guess(&borrow.name, std::slice::from_ref(borrow));
-                let import = Import {
-                    path,
-                    alias: Some("_".to_owned()),
-                    cfg: borrow.cfg.clone(),
-                };
-                let list = self.imports.arriving.entry(borrow.to.clone()).or_default();
-                list.insert(import);
-                continue;
-            }
-            if borrow.lent || untouchable(borrow.origin, borrow.site, true).is_some() {
+                self.import_unnamed(borrow, path);
+            } else if borrow.lent || untouchable(borrow.origin, borrow.site, true).is_some() {
                 let message = format!(
-                    "`{}` means something else in the new place, and cannot be spelled out here",
-                    borrow.name
+                    "`{name}` means something else in the new place, and cannot be spelled out here"
                 );
                 self.refuse(borrow, codes::NAME_TAKEN, &message);
-                continue;
+            } else {
+                self.replace(borrow.file, borrow.site, borrow.span, &path);
             }
-            self.replace(borrow.file, borrow.site, borrow.span, &path);
         }
+    }
+
+    /// Brings the trait of a method call into scope, under no name.
+    fn import_unnamed(&mut self, borrow: &Borrow, path: Vec<String>) {
+        self.guess(&borrow.name, std::slice::from_ref(borrow));
+        let import = Import {
+            path,
+            alias: Some("_".to_owned()),
+            cfg: borrow.cfg.clone(),
+        };
+        let list = self.imports.arriving.entry(borrow.to.clone()).or_default();
+        list.insert(import);
     }
 }

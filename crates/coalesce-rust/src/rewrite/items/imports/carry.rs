@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use coalesce_model::{Unproven, UnprovenKind, finding::codes};
+use coalesce_model::{ByteSpan, Unproven, UnprovenKind, finding::codes};
 
 use super::{Import, Settler, leaf_of};
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
     rewrite::{
         conditions,
         draft::untouchable,
-        items::{called::is_wrapper, taken::GlobUsers},
+        items::{called::is_wrapper, moving::Chunk, taken::GlobUsers},
         macro_methods::called_names,
         mapping::refusal,
         place::Place,
@@ -29,16 +29,7 @@ impl<'a> Settler<'_, 'a> {
         let loose = std::mem::take(&mut self.scan.loose);
         for ((place, name, site), (file, span, origin)) in loose {
             if self.is_made_by_macro(file, &name, origin) {
-                self.scan.told.unproven.push(Unproven {
-                    path: self.set.path(file),
-                    span: Some(span),
-                    kind: UnprovenKind::MacroBuiltPath,
-                    why: format!(
-                        "a macro of the module that it leaves may define `{name}`, and what moves \
-                         names it"
-                    ),
-                    name: name.clone(),
-                });
+                self.tell_made_by_macro(&name, (file, span));
             }
             let Some(other) = self.shadowed(&place, &name, origin) else {
                 continue;
@@ -47,14 +38,24 @@ impl<'a> Settler<'_, 'a> {
                 self.replace(file, site, span, &path);
                 continue;
             }
-            let finding = refusal(
-                self.set.path(file),
-                format!("`{name}` would mean `{other}` in the new place"),
-            )
-            .coded(codes::NAME_TAKEN)
-            .at(span);
+            let message = format!("`{name}` would mean `{other}` in the new place");
+            let finding = refusal(self.set.path(file), message)
+                .coded(codes::NAME_TAKEN)
+                .at(span);
             self.scan.told.refusals.push(finding);
         }
+    }
+
+    fn tell_made_by_macro(&mut self, name: &str, (file, span): (FileId, ByteSpan)) {
+        self.scan.told.unproven.push(Unproven {
+            path: self.set.path(file),
+            span: Some(span),
+            kind: UnprovenKind::MacroBuiltPath,
+            name: name.to_owned(),
+            why: format!(
+                "a macro of the module that it leaves may define `{name}`, and what moves names it"
+            ),
+        });
     }
 
     /// Whether a name that leads nowhere may be that of something which a macro call of the file
@@ -92,30 +93,17 @@ impl<'a> Settler<'_, 'a> {
     pub(super) fn carry_globs(&mut self) {
         let mut wanted: BTreeSet<(ModuleId, Place, bool)> = BTreeSet::new();
         let mut preludes: BTreeSet<(ModuleId, Place)> = BTreeSet::new();
-        for chunk in &self.set.chunks {
-            let moving = self.set.moving(chunk.moving);
-            if self.set.is_dropped(chunk) {
-                continue;
-            }
-            let unknown = self
-                .scan
-                .loose
-                .iter()
-                .any(|((place, name, _), (file, span, origin))| {
-                    *file == chunk.file
-                        && chunk.span.contains(*span)
-                        && *place == moving.to
-                        && may_be_imported(name, *origin)
-                });
+        let (set, world) = (self.set, self.world());
+        for chunk in set.chunks.iter().filter(|chunk| !set.is_dropped(chunk)) {
+            let moving = set.moving(chunk.moving);
             let derived = self.scan.derives.contains(&(chunk.file, chunk.span));
-            let path = self.set.path(chunk.file);
-            let text = self.set.mapping.texts.text(&path);
-            let methods = text
-                .map(|text| called_names(self.world(), self.set.mapping.texts, &text, chunk.span));
+            let texts = set.mapping.texts;
+            let text = texts.text(&set.path(chunk.file));
+            let methods = text.map(|text| called_names(world, texts, &text, chunk.span));
             if methods.is_some_and(|methods| !methods.is_empty()) {
                 preludes.insert((moving.home, moving.to.clone()));
             }
-            if unknown || derived {
+            if derived || self.says_unknown(chunk) {
                 wanted.insert((moving.home, moving.to.clone(), derived));
             }
         }
@@ -132,6 +120,18 @@ impl<'a> Settler<'_, 'a> {
         }
     }
 
+    /// Whether moved text says a name that nothing known brings, and a glob may.
+    fn says_unknown(&self, chunk: &Chunk) -> bool {
+        let to = &self.set.moving(chunk.moving).to;
+        let mut loose = self.scan.loose.iter();
+        loose.any(|((place, name, _), (file, span, origin))| {
+            *file == chunk.file
+                && chunk.span.contains(*span)
+                && place == to
+                && may_be_imported(name, *origin)
+        })
+    }
+
     /// Takes the imports of a module along that are `wanted`, and of globs those that lead to what
     /// cannot be seen.
     pub(super) fn carry(
@@ -141,52 +141,63 @@ impl<'a> Settler<'_, 'a> {
         wanted: &dyn Fn(&UseLeaf, &[String], bool) -> bool,
     ) {
         let (world, speller) = (self.world(), self.speller());
-        let known: BTreeSet<Vec<String>> = self
-            .set
-            .mapping
-            .at(place)
-            .map(|module| leaves_of(world, module))
-            .unwrap_or_default()
-            .into_iter()
-            .filter_map(|leaf| speller.absolute(leaf))
-            .collect();
+        let module = self.set.mapping.at(place);
+        let known = module.map(|module| leaves_of(world, module));
+        let known = known.unwrap_or_default().into_iter();
+        let known: BTreeSet<Vec<String>> =
+            known.filter_map(|leaf| speller.absolute(leaf)).collect();
         for leaf in leaves_of(world, home) {
-            let fact = leaf_of(world, leaf);
-            let glob = fact.kind == LeafKind::Glob;
-            let target = speller.glob_target(leaf);
-            let known_whole = glob && target.is_some_and(|at| !world.space(at).opaque);
-            let used =
-                self.scan.used_imports.contains(&leaf) || self.scan.freed_imports.contains(&leaf);
-            let (Some(mut path), Some(krate)) = (speller.absolute(leaf), speller.krate_of(leaf))
-            else {
+            let (Some(path), Some(krate)) = (speller.absolute(leaf), speller.krate_of(leaf)) else {
                 continue;
             };
-            if known_whole || !wanted(fact, &path, used) {
-                continue;
+            let used =
+                self.scan.used_imports.contains(&leaf) || self.scan.freed_imports.contains(&leaf);
+            let is_wanted = !self.is_known_whole(leaf)
+                && wanted(leaf_of(world, leaf), &path, used)
+                && (used || !self.is_of_trait_that_stays(leaf, home));
+            let target = speller
+                .glob_target(leaf)
+                .map(|at| self.set.mapping.after(at));
+            if is_wanted && !known.contains(&path) && target.as_ref() != Some(place) {
+                let path = speller.said_in(path, krate, place, &mut self.scan.told.needs);
+                self.carry_import(leaf, home, place, path);
             }
-            // Of a trait whose methods are called by what stays, nobody has to guess who needs it.
-            if !glob && !used && self.used(leaf, home) != Demand::No {
-                continue;
-            }
-            if known.contains(&path)
-                || target.is_some_and(|at| self.set.mapping.after(at) == *place)
-            {
-                continue;
-            }
-            path = speller.said_in(path, krate, place, &mut self.scan.told.needs);
-            let alias = fact.alias.map(|alias| {
-                let facts = world.facts(leaf.0);
-                facts.name(alias.name).to_owned()
-            });
-            if glob {
-                path.push("*".to_owned());
-            }
-            let mut cfg = self.conditions(leaf);
-            let around = conditions::around_item(self.set.mapping, home, leaf.0, place);
-            cfg.extend(around.into_iter().filter(|said| said.starts_with("#[cfg(")));
-            let list = self.imports.arriving.entry(place.clone()).or_default();
-            list.insert(Import { path, alias, cfg });
         }
+    }
+
+    /// Whether an import is a glob of which all is known that it brings.
+    fn is_known_whole(&self, leaf: (FileId, u32)) -> bool {
+        let world = self.world();
+        let target = self.speller().glob_target(leaf);
+        let glob = leaf_of(world, leaf).kind == LeafKind::Glob;
+        glob && target.is_some_and(|at| !world.space(at).opaque)
+    }
+
+    /// Whether what stays calls methods of a trait that is imported by its name: nobody has to guess who needs it.
+    fn is_of_trait_that_stays(&self, leaf: (FileId, u32), home: ModuleId) -> bool {
+        let glob = leaf_of(self.world(), leaf).kind == LeafKind::Glob;
+        !glob && self.used(leaf, home) != Demand::No
+    }
+
+    /// Imports at a place what an import brought that goes along.
+    fn carry_import(
+        &mut self,
+        leaf: (FileId, u32),
+        home: ModuleId,
+        place: &Place,
+        mut path: Vec<String>,
+    ) {
+        let facts = self.world().facts(leaf.0);
+        let fact = facts.leaf(leaf.1);
+        let alias = fact.alias.map(|alias| facts.name(alias.name).to_owned());
+        if fact.kind == LeafKind::Glob {
+            path.push("*".to_owned());
+        }
+        let mut cfg = self.conditions(leaf);
+        let around = conditions::around_item(self.set.mapping, home, leaf.0, place);
+        cfg.extend(around.into_iter().filter(|said| said.starts_with("#[cfg(")));
+        let list = self.imports.arriving.entry(place.clone()).or_default();
+        list.insert(Import { path, alias, cfg });
     }
 
     /// Whether the module at a place, or one that has all of it by a glob, says a name that nothing known brings: one of
@@ -299,15 +310,14 @@ fn in_core(name: &str) -> Option<Vec<String>> {
 
 /// The imports of a module that stand in none of its blocks.
 fn leaves_of(world: &World, module: ModuleId) -> Vec<(FileId, u32)> {
-    let mut found = Vec::new();
-    for body in world.bodies_of(module) {
+    let bodies = world.bodies_of(module);
+    let found = bodies.flat_map(|body| {
         let facts = world.facts(body.file);
-        for (at, leaf) in (0_u32..).zip(&facts.leaves) {
+        let leaves = (0_u32..).zip(&facts.leaves).filter(|(_, leaf)| {
             let declaration = facts.declaration(leaf.declaration);
-            if declaration.scope == body.scope && declaration.origin == Origin::Code {
-                found.push((body.file, at));
-            }
-        }
-    }
-    found
+            declaration.scope == body.scope && declaration.origin == Origin::Code
+        });
+        leaves.map(|(at, _)| (body.file, at))
+    });
+    found.collect()
 }

@@ -7,7 +7,7 @@ use coalesce_model::Edit;
 use super::{Settler, home_of, leaf_of, visibility_of};
 use crate::{
     facts::{LeafKind, Origin, VisibilityKind},
-    resolve::{Binding, FileId, ItemId, ModuleId, Reach, Res, Sym, is_within},
+    resolve::{Binding, FileId, ItemId, ModuleId, Reach, Res, Sym, World, is_within},
     rewrite::{
         follow::Following,
         globs,
@@ -75,20 +75,17 @@ impl<'a> Settler<'_, 'a> {
     pub(super) fn public_globs(&mut self) {
         let world = self.world();
         let mut called: BTreeMap<(FileId, u32), Called> = BTreeMap::new();
-        let spaces = world.spaces.iter();
-        for binding in spaces.flat_map(|space| space.names.values().flatten()) {
-            let (true, Some(import), Res::Item(item)) = (binding.glob, binding.import, binding.res)
-            else {
-                continue;
-            };
-            let Some(index) = self.set.of(item) else {
-                continue;
-            };
-            let moved = self.set.moving(index);
+        let bindings = world.spaces.iter();
+        let bindings = bindings.flat_map(|space| space.names.values().flatten());
+        let brought = bindings.filter_map(|one| match one.res {
+            Res::Item(item) if one.glob => Some((one.import?, self.set.of(item)?, item)),
+            _ => None,
+        });
+        let brought: Vec<((FileId, u32), usize, ItemId)> = brought.collect();
+        for (import, index, item) in brought {
             let public = visibility_of(world, import) != Some(VisibilityKind::Private)
-                && is_bound_public(world, moved.home, item);
-            let may_give_methods = !public && traits::may_be_trait(world, binding.res);
-            let gives_methods = may_give_methods && {
+                && is_bound_public(world, self.set.moving(index).home, item);
+            let gives_methods = !public && traits::may_be_trait(world, Res::Item(item)) && {
                 let methods = called.entry(import);
                 let methods = methods.or_insert_with(|| self.methods_served(import));
                 self.is_trait_with(item, methods)
@@ -138,21 +135,35 @@ impl<'a> Settler<'_, 'a> {
         for (sym, bindings) in names {
             let name = world.names.text(*sym).to_string();
             let said = self.scan.used_inner.contains(&(leaf, name.clone()));
-            for binding in bindings {
-                let seen = speller.sees(to, binding.reach, target);
-                let needed = said || self.asked(&looks).is_needed((&name, binding.res), methods);
-                if seen || !needed {
-                    continue;
+            let hidden = bindings
+                .iter()
+                .filter(|one| !speller.sees(to, one.reach, target));
+            for binding in hidden {
+                if said || self.asked(&looks).is_needed((&name, binding.res), methods) {
+                    self.import_beside(leaf, to, (&name, binding));
                 }
-                let needs = &mut self.scan.told.needs;
-                let tree = globs::import_of(&speller, to, (&name, binding), needs);
-                let Some(tree) = tree else { continue };
-                let fact = leaf_of(world, leaf);
-                let work = self.scan.files.entry(leaf.0).or_default();
-                let besides = work.besides.entry(fact.declaration).or_default();
-                besides.insert(tree);
             }
         }
+    }
+
+    /// Imports next to a glob what it does not bring any more.
+    fn import_beside(
+        &mut self,
+        leaf: (FileId, u32),
+        to: &Place,
+        (name, binding): (&str, &Binding),
+    ) {
+        let needs = &mut self.scan.told.needs;
+        let tree = globs::import_of(&self.set.mapping.speller(), to, (name, binding), needs);
+        let Some(tree) = tree else { return };
+        self.add_beside(leaf, tree);
+    }
+
+    /// Puts an import next to the declaration of a glob.
+    fn add_beside(&mut self, leaf: (FileId, u32), tree: String) {
+        let declaration = leaf_of(self.world(), leaf).declaration;
+        let work = self.scan.files.entry(leaf.0).or_default();
+        work.besides.entry(declaration).or_default().insert(tree);
     }
 
     /// Imports what left its module next to the glob that brought it.
@@ -167,7 +178,6 @@ impl<'a> Settler<'_, 'a> {
             self.spend(leaf, here, target);
             return;
         }
-        let old = &world[moved.item].name;
         if !moved.shim && self.is_imported(target, here, moving) {
             return;
         }
@@ -176,40 +186,62 @@ impl<'a> Settler<'_, 'a> {
             return;
         }
         let private = visibility_of(world, leaf) == Some(VisibilityKind::Private);
-        let own = self.conditions(leaf);
-        let mut cfg = self.conditions_of(Res::Item(moved.item));
-        cfg.retain(|condition| !own.contains(condition));
         if !private && !is_bound_public(world, moved.home, moved.item) {
-            if self.is_of_the_crate(moving)
-                && self.beside_by_itself(leaf, (here, target), moving, ("pub(crate) ", &cfg))
-            {
-                return;
-            }
-            let message = format!(
-                "a public glob brings `{}` to a part of its crate: name it in an import of its own",
-                moved.change.from
-            );
-            let refused = refusal(self.set.path(leaf.0), message);
-            self.scan.told.refusals.push(refused);
+            self.beside_in_crate(leaf, (here, target), moving);
             return;
         }
-        if private && self.follows_by_glob(leaf, moving) {
-            return;
-        }
+        let cfg = self.conditions_besides(leaf, moving);
         let said = visibility_text(self.set, leaf);
-        // The glob brought it under its own condition.
-        if !cfg.is_empty() && self.beside_by_itself(leaf, (here, target), moving, (&said, &cfg)) {
+        let settled = private && self.follows_by_glob(leaf, moving)
+            // The glob brought it under its own condition.
+            || !cfg.is_empty()
+                && self.beside_by_itself(leaf, (here, target), moving, (&said, &cfg));
+        if settled {
             return;
         }
-        let mut tree = spelled(&self.path_to_moved(moving, &place));
-        if *old != moved.name {
-            tree = format!("{tree} as {old}");
-        }
-        let fact = leaf_of(world, leaf);
-        let work = self.scan.files.entry(leaf.0).or_default();
-        let list = work.besides.entry(fact.declaration).or_default();
-        list.insert(tree);
+        let tree = self.tree_of_moved(moving, &place);
+        self.add_beside(leaf, tree);
         self.spend(leaf, here, target);
+    }
+
+    /// Imports what a part of its crate had by a public glob next to that, for the crate.
+    fn beside_in_crate(
+        &mut self,
+        leaf: (FileId, u32),
+        (here, target): (ModuleId, ModuleId),
+        moving: usize,
+    ) {
+        let cfg = self.conditions_besides(leaf, moving);
+        let said = ("pub(crate) ", &cfg);
+        if self.is_of_the_crate(moving) && self.beside_by_itself(leaf, (here, target), moving, said)
+        {
+            return;
+        }
+        let message = format!(
+            "a public glob brings `{}` to a part of its crate: name it in an import of its own",
+            self.set.moving(moving).change.from
+        );
+        let refused = refusal(self.set.path(leaf.0), message);
+        self.scan.told.refusals.push(refused);
+    }
+
+    /// The conditions of what moves that do not stand on an import.
+    fn conditions_besides(&self, leaf: (FileId, u32), moving: usize) -> BTreeSet<String> {
+        let own = self.conditions(leaf);
+        let mut cfg = self.conditions_of(Res::Item(self.set.moving(moving).item));
+        cfg.retain(|condition| !own.contains(condition));
+        cfg
+    }
+
+    /// What leads from a place to what moves, by the name that it had.
+    fn tree_of_moved(&mut self, moving: usize, place: &Place) -> String {
+        let moved = self.set.moving(moving);
+        let old = &self.world()[moved.item].name;
+        let tree = spelled(&self.path_to_moved(moving, place));
+        match *old == moved.name {
+            true => tree,
+            false => format!("{tree} as {old}"),
+        }
     }
 
     /// Whether a module goes on having what left another one without the glob that brought it.
@@ -274,29 +306,19 @@ impl<'a> Settler<'_, 'a> {
         moving: usize,
         (visibility, cfg): (&str, &BTreeSet<String>),
     ) -> bool {
-        let world = self.world();
-        let declaration = world.facts(leaf.0).declaration_of(leaf.1);
-        let plain = declaration.attributes.is_none()
-            && declaration.origin == Origin::Code
-            && is_of_module(world, leaf);
-        let goes = self.is_spent(leaf, here, target) || self.shows_what_left(leaf, here);
-        if !plain || goes {
+        if !is_plain(self.world(), leaf)
+            || self.is_spent(leaf, here, target)
+            || self.shows_what_left(leaf, here)
+        {
             return false;
         }
-        let start = declaration.span.start;
+        let start = self.world().facts(leaf.0).declaration_of(leaf.1).span.start;
         let text = self.set.mapping.texts.text(&self.set.path(leaf.0));
-        let Some((text, indent)) = text
-            .as_deref()
-            .and_then(|text| Some((text, lines::prefix(text, start)?)))
-        else {
+        let indent = text.as_deref().and_then(|text| lines::prefix(text, start));
+        let Some((text, indent)) = text.as_deref().zip(indent) else {
             return false;
         };
-        let moved = self.set.moving(moving);
-        let old = &world[moved.item].name;
-        let mut tree = spelled(&self.path_to_moved(moving, &self.set.mapping.after(here)));
-        if *old != moved.name {
-            tree = format!("{tree} as {old}");
-        }
+        let tree = self.tree_of_moved(moving, &self.set.mapping.after(here));
         let line = lines::line_break(text);
         let attributes = cfg.iter().map(|cfg| format!("{cfg}{line}{indent}"));
         let attributes: String = attributes.collect();
@@ -454,35 +476,38 @@ impl<'a> Settler<'_, 'a> {
 
     /// Whether something that a glob brings and that stays is used: by what stays, or by what arrives.
     fn serves_somebody(&self, leaf: (FileId, u32), here: ModuleId) -> bool {
-        let world = self.world();
-        let stays: BTreeSet<Res> = self
-            .brought(leaf, here)
-            .map(|(_, one)| one.res)
+        let brought = self.brought(leaf, here).map(|(_, one)| one.res);
+        let stays: BTreeSet<Res> = brought
             .filter(|res| !matches!(res, Res::Item(item) if self.set.of(*item).is_some()))
             .collect();
         let is_needed = |res: &Res| matches!(res, Res::Item(item) if self.needs_trait(leaf, *item));
         if self.scan.used_globs.contains(&leaf) || stays.iter().any(is_needed) {
             return true;
         }
-        let arrives = |file, start| {
-            let chunk = self.set.chunk_at(file, start);
-            chunk.map(|chunk| self.set.moving(chunk.moving).to == self.set.mapping.after(here))
-        };
+        let mut files = self.world().sources();
+        files.any(|(file, _)| self.uses_any_of(file, &stays, (leaf, here)))
+    }
+
+    /// Whether a file says one of some things: text that stays, by a glob, or text that arrives in a module.
+    fn uses_any_of(
+        &self,
+        file: FileId,
+        stays: &BTreeSet<Res>,
+        (leaf, here): ((FileId, u32), ModuleId),
+    ) -> bool {
+        let world = self.world();
+        let here = self.set.mapping.after(here);
         let mut serves = false;
-        for (file, source) in world.sources() {
-            if serves {
-                break;
+        world.visit_file(&world[file], &mut |_, site| {
+            let start = site.segments.first().map_or(0, |first| first.span.start);
+            let chunk = self.set.chunk_at(file, start);
+            let arrives = chunk.map(|chunk| self.set.moving(chunk.moving).to == here);
+            for step in &site.trace.steps {
+                let of_stays = step.all().any(|(res, _)| stays.contains(&res));
+                let by_glob = arrives.is_none() && step.import == Some(leaf);
+                serves |= of_stays && (by_glob || arrives == Some(true));
             }
-            world.visit_file(source, &mut |_, site| {
-                let start = site.segments.first().map_or(0, |first| first.span.start);
-                let arrives = arrives(file, start);
-                for step in &site.trace.steps {
-                    let of_stays = step.all().any(|(res, _)| stays.contains(&res));
-                    let by_glob = arrives.is_none() && step.import == Some(leaf);
-                    serves |= of_stays && (by_glob || arrives == Some(true));
-                }
-            });
-        }
+        });
         serves
     }
 
@@ -514,23 +539,20 @@ impl<'a> Settler<'_, 'a> {
     /// globs as well, and nobody goes through that module itself: the compiler would warn of an import there.
     fn is_had_anyway(&self, leaf: (FileId, u32), here: ModuleId, moving: usize) -> bool {
         let world = self.world();
-        let item = self.set.moving(moving).item;
         if is_way_for_others(self.set.mapping, here) || self.set.moving(moving).shim {
             return false;
         }
-        let mut globs = Vec::new();
-        for (file, _) in world.sources() {
-            let leaves = (0_u32..).zip(&world.facts(file).leaves);
-            let globs_of_file = leaves.filter(|(_, one)| one.kind == LeafKind::Glob);
-            let of_here = globs_of_file.map(|(at, _)| (file, at));
-            globs.extend(of_here.filter(|at| world.glob_target(*at) == Some(here)));
-        }
+        let globs = globs_of(world, here);
         let has_both = |outer: &(FileId, u32)| {
             home_of(world, *outer).is_some_and(|home| self.is_brought(*outer, home, moving))
         };
-        if globs.is_empty() || !globs.iter().all(has_both) {
-            return false;
-        }
+        let had = !globs.is_empty() && globs.iter().all(has_both);
+        had && !self.is_gone_through(leaf, self.set.moving(moving).item)
+    }
+
+    /// Whether somebody names an item through an import.
+    fn is_gone_through(&self, leaf: (FileId, u32), item: ItemId) -> bool {
+        let world = self.world();
         let mut through = false;
         for (_, source) in world.sources() {
             world.visit_file(source, &mut |_, site| {
@@ -541,7 +563,7 @@ impl<'a> Settler<'_, 'a> {
                 });
             });
         }
-        !through
+        through
     }
 
     /// Whether another glob of the same module brings it from its new place.
@@ -563,6 +585,26 @@ impl<'a> Settler<'_, 'a> {
                 && self.speller().glob_target(at) == Some(target)
         })
     }
+}
+
+/// The globs of the tree that bring what a module has.
+fn globs_of(world: &World, module: ModuleId) -> Vec<(FileId, u32)> {
+    let globs = world.sources().flat_map(|(file, _)| {
+        let leaves = (0_u32..).zip(&world.facts(file).leaves);
+        let globs = leaves.filter(|(_, one)| one.kind == LeafKind::Glob);
+        globs.map(move |(at, _)| (file, at))
+    });
+    globs
+        .filter(|at| world.glob_target(*at) == Some(module))
+        .collect()
+}
+
+/// Whether an import stands in code of a module, without attributes.
+fn is_plain(world: &World, leaf: (FileId, u32)) -> bool {
+    let declaration = world.facts(leaf.0).declaration_of(leaf.1);
+    declaration.attributes.is_none()
+        && declaration.origin == Origin::Code
+        && is_of_module(world, leaf)
 }
 
 /// How a module has a name.

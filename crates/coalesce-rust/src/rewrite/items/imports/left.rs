@@ -6,7 +6,7 @@ use coalesce_model::{
     ByteSpan, Evidence, Form, NotRewritten, Rewrite, Safety, Unproven, UnprovenKind,
 };
 
-use super::{Import, Settler};
+use super::{Import, Settler, between};
 use crate::{
     facts::{ItemKind, MacroReading, Origin, ScopeId, SourceFacts},
     lexer,
@@ -15,7 +15,6 @@ use crate::{
         conditions::{FOR_TESTS, is_there_without_tests},
         draft::untouchable,
         items::{
-            facades::Facade,
             moving::{Moving, Set, conditions, is_test},
             replace,
             scan::Left,
@@ -29,46 +28,33 @@ use crate::{
 impl<'a> Settler<'_, 'a> {
     /// Names of what left in calls of macros that were not read as code.
     pub(super) fn left_words(&mut self) {
-        let world = self.world();
         let mut found = Vec::new();
         for (index, moved) in self.set.moving.iter().enumerate() {
-            let old = &world[moved.item].name;
-            let bodies = &world[moved.home].bodies;
-            if moved.to == self.set.mapping.after(moved.home) {
-                continue;
-            }
-            for id in bodies {
-                let body = &world[id];
-                let text = self.set.mapping.texts.text(&self.set.path(body.file));
-                let facts = world.facts(body.file);
-                let Some(text) = text else {
-                    continue;
-                };
-                let calls = facts.macro_calls.iter().filter(|call| {
-                    call.reading != MacroReading::Empty
-                        && call.item_position
-                        && call.scope == body.scope
-                        && self.set.chunk_at(body.file, call.body.start).is_none()
-                });
-                let said = calls.filter_map(|call| word(&text, call.body, old));
-                if moved.shim {
-                    // The word goes on naming the shim, and what is made of it may warn.
-                    let told = said.map(|span| self.says_shim(body.file, span, old));
-                    let told: Vec<Unproven> = told.collect();
-                    self.scan.told.unproven.extend(told);
-                    continue;
-                }
-                found.extend(said.map(|span| Left {
+            let here = self.set.mapping.after(moved.home);
+            let left = self.world()[moved.home].bodies.iter();
+            for body in left.filter(|_| moved.to != here) {
+                let said = self.words_of_calls(*body, moved).into_iter();
+                found.extend(said.map(|(file, span)| Left {
                     moving: index,
-                    file: body.file,
+                    file,
                     site: UseSite::Path(u32::MAX),
                     span,
                     origin: Origin::MacroTokens,
-                    body: *id,
-                    here: self.set.mapping.after(moved.home),
+                    body: *body,
+                    here: here.clone(),
                 }));
             }
         }
+        // The word goes on naming a shim, and what is made of it may warn.
+        let (shims, found): (Vec<Left>, Vec<Left>) = found
+            .into_iter()
+            .partition(|one| self.set.moving(one.moving).shim);
+        let told: Vec<Unproven> = shims.iter().map(|one| self.says_shim(one)).collect();
+        self.scan.told.unproven.extend(told);
+        self.add_left(found);
+    }
+
+    fn add_left(&mut self, found: Vec<Left>) {
         for left in &found {
             let users = self.scan.users.entry(left.moving).or_default();
             users.insert(left.here.clone());
@@ -76,10 +62,31 @@ impl<'a> Settler<'_, 'a> {
         self.scan.left.extend(found);
     }
 
-    fn says_shim(&self, file: FileId, span: ByteSpan, name: &str) -> Unproven {
+    /// Where calls of macros among the items of a body, which stay and were not read as code, say the old name first.
+    fn words_of_calls(&self, body: BodyId, moved: &Moving<'_>) -> Vec<(FileId, ByteSpan)> {
+        let old = &self.world()[moved.item].name;
+        let body = &self.world()[body];
+        let Some(text) = self.set.mapping.texts.text(&self.set.path(body.file)) else {
+            return Vec::new();
+        };
+        let calls = self.world().facts(body.file).macro_calls.iter();
+        let calls = calls.filter(|call| {
+            call.reading != MacroReading::Empty
+                && call.item_position
+                && call.scope == body.scope
+                && self.set.chunk_at(body.file, call.body.start).is_none()
+        });
+        calls
+            .filter_map(|call| Some((body.file, word(&text, call.body, old)?)))
+            .collect()
+    }
+
+    fn says_shim(&self, left: &Left) -> Unproven {
+        let moved = self.set.moving(left.moving);
+        let name = &self.world()[moved.item].name;
         Unproven {
-            path: self.set.path(file),
-            span: Some(span),
+            path: self.set.path(left.file),
+            span: Some(left.span),
             kind: UnprovenKind::MacroArgument,
             name: name.to_owned(),
             why: format!(
@@ -102,55 +109,77 @@ impl<'a> Settler<'_, 'a> {
 
     pub(super) fn left_in(&mut self, body: BodyId, moving: usize, uses: &[Left]) {
         let moved = self.set.moving(moving);
-        let Some(first) = uses.first() else { return };
+        let Some(Left { here, .. }) = uses.first() else {
+            return;
+        };
         let old = self.world()[moved.item].name.clone();
-        let whole = self.path_to_moved(moving, &first.here);
+        let name = std::slice::from_ref(&moved.name);
         let links = uses.iter().all(|one| one.origin == Origin::DocLink);
-        let home_of_shim = |facade: &Facade| {
-            facade.moving == moving && self.set.mapping.after(facade.home) == first.here
-        };
-        let shim = moved.shim || self.set.facades.values().any(home_of_shim);
-        let path = if links {
-            whole.clone()
-        } else {
-            self.shortened(body, moved, whole.clone())
-        };
-        let renamed = old != moved.name;
-        let fixed = uses
-            .iter()
-            .any(|one| untouchable(one.origin, one.site, true).is_some());
-        let home = first.here == moved.named_at;
-        let taken = renamed && self.has_name(&first.here, &moved.name);
-        let taken = taken && !self.has_primary(&first.here, moved);
+        let (path, whole) = self.paths_to_left((body, moving), here, links);
+        let (home, renamed) = (*here == moved.named_at, old != moved.name);
+        let fixed = uses.iter().any(is_fixed);
+        let shim = self.has_shim(moving, here);
         if home && fixed && renamed && !shim {
-            self.keep_word(body, moving, uses);
-            return;
+            return self.keep_word(body, moving, uses);
         }
-        if shim || links || home || (taken && !fixed) {
-            for one in uses {
-                let path = match (home, one.origin) {
-                    (true, _) => vec![moved.name.clone()],
-                    // Nothing but a link would need the import.
-                    (false, Origin::DocLink) => whole.clone(),
-                    (false, _) => path.clone(),
-                };
-                self.rename(one, &path, &old);
-            }
-            return;
+        let primary = self.has_primary(here, moved);
+        let taken = renamed && !primary && self.has_name(here, &moved.name);
+        match shim || links || taken && !fixed {
+            _ if home => return self.rename_all(uses, (name, name), &old),
+            true => return self.rename_all(uses, (&path, &whole), &old),
+            false if primary && !fixed => return self.rename_all(uses, (name, name), &old),
+            false if renamed && !fixed => self.rename_all(uses, (name, name), &old),
+            false => {}
         }
-        if self.has_primary(&first.here, moved) && !fixed {
-            for one in uses {
-                self.rename(one, std::slice::from_ref(&moved.name), &old);
-            }
-            return;
+        let alias = (renamed && fixed).then_some(old);
+        self.import_left((body, moving), uses, path, alias);
+    }
+
+    /// The path to what left a module, through an import of the new one where that is there, and in full.
+    fn paths_to_left(
+        &mut self,
+        (body, moving): (BodyId, usize),
+        here: &Place,
+        links: bool,
+    ) -> (Vec<String>, Vec<String>) {
+        let moved = self.set.moving(moving);
+        let whole = self.path_to_moved(moving, here);
+        let path = match links {
+            true => whole.clone(),
+            false => self.shortened(body, moved, whole.clone()),
+        };
+        (path, whole)
+    }
+
+    /// Whether a shim of what moves stays at a place.
+    fn has_shim(&self, moving: usize, here: &Place) -> bool {
+        let mut facades = self.set.facades.values();
+        self.set.moving(moving).shim
+            || facades.any(|facade| {
+                facade.moving == moving && self.set.mapping.after(facade.home) == *here
+            })
+    }
+
+    /// Spells uses as a path; links in documents in full, since nothing but a link would need the import.
+    fn rename_all(&mut self, uses: &[Left], (path, whole): (&[String], &[String]), old: &str) {
+        for one in uses {
+            let said = match one.origin {
+                Origin::DocLink => whole,
+                _ => path,
+            };
+            self.rename(one, said, old);
         }
-        let alias = (renamed && fixed).then(|| old.clone());
-        if renamed && !fixed {
-            for one in uses {
-                self.rename(one, std::slice::from_ref(&moved.name), &old);
-            }
-        }
-        let mut cfg = self.conditions_of(Res::Item(moved.item));
+    }
+
+    /// Imports what left a body, for uses in it.
+    fn import_left(
+        &mut self,
+        (body, moving): (BodyId, usize),
+        uses: &[Left],
+        path: Vec<String>,
+        alias: Option<String>,
+    ) {
+        let mut cfg = self.conditions_of(Res::Item(self.set.moving(moving).item));
         cfg.extend(self.conditions_of_all(uses));
         let list = self.imports.left.entry(body).or_default();
         list.insert(Import { path, alias, cfg });
@@ -236,20 +265,14 @@ impl<'a> Settler<'_, 'a> {
 
     /// Whether a module has the one that takes the place of another by its name already.
     pub(super) fn has_primary(&self, place: &Place, moved: &Moving<'_>) -> bool {
-        let world = self.world();
-        let Some(primary) = moved.gives_way().then(|| replace::primary(self.set, moved)) else {
+        if !moved.gives_way() {
+            return false;
+        }
+        let Some(primary) = replace::primary(self.set, moved) else {
             return false;
         };
-        let module = self.set.mapping.at(place);
-        let bindings = module
-            .map(|module| world.space(module))
-            .zip(world.names.get(&moved.name))
-            .and_then(|(space, sym)| space.names.get(&sym));
-        let same = |res: Res| primary.is_some_and(|primary| res == Res::Item(primary));
-        bindings
-            .into_iter()
-            .flatten()
-            .any(|binding| same(binding.res))
+        let mut bindings = self.bindings_at(place, &moved.name).iter();
+        bindings.any(|binding| binding.res == Res::Item(primary))
     }
 
     pub(super) fn has_name(&self, place: &Place, name: &str) -> bool {
@@ -290,44 +313,54 @@ impl<'a> Settler<'_, 'a> {
     /// Traits that left, where the old module calls their methods without naming them.
     pub(super) fn left_traits(&mut self) {
         let world = self.world();
-        for (index, moved) in self.set.moving.iter().enumerate() {
-            if moved.kind != ItemKind::Trait || moved.to == self.set.mapping.after(moved.home) {
-                continue;
-            }
-            let bodies = &world[moved.home].bodies;
-            for id in bodies {
-                let body = &world[id];
-                let known = self
-                    .scan
-                    .left
-                    .iter()
-                    .any(|one| one.moving == index && one.body == *id);
-                let text = self.set.mapping.texts.text(&self.set.path(body.file));
-                let Some(text) = text.filter(|_| !known) else {
-                    continue;
-                };
-                let mut methods = self.methods_that_stay(moved.home, body.file, &text);
-                // Modules inside have names of their own.
-                let inner = own_methods(self.set, world.facts(body.file), (body.scope, &text));
-                methods.retain(|name| inner.contains(name));
-                let asked = self.asked(&|_| false);
-                match asked.demand(("", Res::Item(moved.item)), &methods) {
-                    Demand::No => continue,
-                    Demand::Perhaps => {
-                        let span =
-                            ByteSpan::empty(world.facts(body.file).scope(body.scope).span.start);
-                        let call = (body.file, span, moved.name.clone());
-                        self.scan.guessed_calls.insert(call);
-                    }
-                    Demand::Yes => {}
+        let moving = self.set.moving.iter().enumerate();
+        let traits = moving.filter(|(_, moved)| {
+            moved.kind == ItemKind::Trait && moved.to != self.set.mapping.after(moved.home)
+        });
+        let traits: Vec<(usize, &Moving<'_>)> = traits.collect();
+        for (index, moved) in traits {
+            for id in &world[moved.home].bodies {
+                let demand = self.demand_left(index, *id);
+                if demand == Demand::Perhaps {
+                    let body = &world[id];
+                    let scope = world.facts(body.file).scope(body.scope).span;
+                    let span = ByteSpan::empty(scope.start);
+                    let call = (body.file, span, moved.name.clone());
+                    self.scan.guessed_calls.insert(call);
                 }
-                let path = self.path_to_moved(index, &self.set.mapping.after(moved.home));
-                let alias = moved.shim.then(|| "_".to_owned());
-                let cfg = self.conditions_of(Res::Item(moved.item));
-                let list = self.imports.left.entry(*id).or_default();
-                list.insert(Import { path, alias, cfg });
+                if demand != Demand::No {
+                    self.import_trait(index, *id);
+                }
             }
         }
+    }
+
+    /// Whether a body calls methods of a trait that left its module, and does not name that.
+    fn demand_left(&self, moving: usize, id: BodyId) -> Demand {
+        let world = self.world();
+        let moved = self.set.moving(moving);
+        let body = &world[id];
+        let mut left = self.scan.left.iter();
+        let known = left.any(|one| one.moving == moving && one.body == id);
+        let text = self.set.mapping.texts.text(&self.set.path(body.file));
+        let Some(text) = text.filter(|_| !known) else {
+            return Demand::No;
+        };
+        let mut methods = self.methods_that_stay(moved.home, body.file, &text);
+        // Modules inside have names of their own.
+        let inner = own_methods(self.set, world.facts(body.file), (body.scope, &text));
+        methods.retain(|name| inner.contains(name));
+        let asked = self.asked(&|_| false);
+        asked.demand(("", Res::Item(moved.item)), &methods)
+    }
+
+    fn import_trait(&mut self, moving: usize, body: BodyId) {
+        let moved = self.set.moving(moving);
+        let path = self.path_to_moved(moving, &self.set.mapping.after(moved.home));
+        let alias = moved.shim.then(|| "_".to_owned());
+        let cfg = self.conditions_of(Res::Item(moved.item));
+        let list = self.imports.left.entry(body).or_default();
+        list.insert(Import { path, alias, cfg });
     }
 }
 
@@ -349,22 +382,17 @@ fn own_methods(
     facts: &SourceFacts,
     (scope, text): (ScopeId, &str),
 ) -> BTreeSet<String> {
-    let own = facts.scope(scope).span;
-    let mut inner: Vec<ByteSpan> = facts
+    let inner = facts
         .modules
         .iter()
         .filter(|module| module.scope == scope && module.body.is_some())
-        .map(|module| module.span)
-        .collect();
-    inner.sort();
-    let mut found = BTreeSet::new();
-    let mut start = own.start;
-    for span in inner.into_iter().chain([ByteSpan::empty(own.end)]) {
-        if span.start > start {
-            let span = ByteSpan::new(start, span.start);
-            found.extend(called_names(set.world(), set.mapping.texts, text, span));
-        }
-        start = start.max(span.end);
-    }
-    found
+        .map(|module| module.span);
+    let own = between(facts.scope(scope).span, inner.collect()).into_iter();
+    own.flat_map(|span| called_names(set.world(), set.mapping.texts, text, span))
+        .collect()
+}
+
+/// Whether a use cannot be spelled anew.
+fn is_fixed(one: &Left) -> bool {
+    untouchable(one.origin, one.site, true).is_some()
 }

@@ -196,24 +196,17 @@ impl<'a> Settler<'_, 'a> {
     /// Methods that a module calls in what does not leave a file, but for those that bounds give. Modules inside
     /// of it that have none of its names call theirs by imports of their own.
     fn methods_that_stay(&self, home: ModuleId, file: FileId, text: &str) -> Called {
-        let mut found = Called::default();
-        let mut start = 0;
-        let end = ByteSpan::from_range(0..text.len()).end;
         let chunks = self.set.chunks.iter().filter(|chunk| chunk.file == file);
         let mut left_out: Vec<ByteSpan> = chunks.map(|chunk| chunk.span).collect();
         left_out.extend(self.modules_apart(home, file));
-        left_out.sort();
-        for span in left_out.into_iter().chain([ByteSpan::empty(end)]) {
-            if span.start > start {
-                let called = (text, ByteSpan::new(start, span.start));
-                found.extend(method_calls::called(
-                    self.world(),
-                    home,
-                    called,
-                    self.set.mapping.texts,
-                ));
-            }
-            start = start.max(span.end);
+        let mut found = Called::default();
+        for span in between(ByteSpan::from_range(0..text.len()), left_out) {
+            found.extend(method_calls::called(
+                self.world(),
+                home,
+                (text, span),
+                self.set.mapping.texts,
+            ));
         }
         found
     }
@@ -222,25 +215,18 @@ impl<'a> Settler<'_, 'a> {
     fn modules_apart(&self, home: ModuleId, file: FileId) -> Vec<ByteSpan> {
         let world = self.world();
         let facts = world.facts(file);
-        let scopes: Vec<ScopeId> = world
-            .bodies_of(home)
-            .filter(|body| body.file == file)
-            .map(|body| body.scope)
-            .collect();
-        let globs: Vec<u32> = (0..)
-            .zip(&facts.leaves)
-            .filter(|(at, leaf)| {
-                leaf.kind == LeafKind::Glob && self.speller().glob_target((file, *at)) == Some(home)
-            })
-            .map(|(_, leaf)| leaf.span.start)
-            .collect();
+        let bodies = world.bodies_of(home).filter(|body| body.file == file);
+        let scopes: Vec<ScopeId> = bodies.map(|body| body.scope).collect();
+        let globs = (0..).zip(&facts.leaves).filter(|(at, leaf)| {
+            leaf.kind == LeafKind::Glob && self.speller().glob_target((file, *at)) == Some(home)
+        });
+        let globs: Vec<u32> = globs.map(|(_, leaf)| leaf.span.start).collect();
+        let has_glob = |span: ByteSpan| {
+            let mut globs = globs.iter();
+            globs.any(|glob| span.contains(ByteSpan::empty(*glob)))
+        };
         let inner = facts.modules.iter();
         let inner = inner.filter(|one| one.body.is_some() && scopes.contains(&one.scope));
-        let has_glob = |span: ByteSpan| {
-            globs
-                .iter()
-                .any(|glob| span.contains(ByteSpan::empty(*glob)))
-        };
         inner
             .map(|one| one.span)
             .filter(|span| !has_glob(*span))
@@ -280,6 +266,21 @@ impl<'a> Settler<'_, 'a> {
 
 fn leaf_of(world: &World, (file, leaf): (FileId, u32)) -> &UseLeaf {
     world.facts(file).leaf(leaf)
+}
+
+/// What a span has between others, in order.
+fn between(whole: ByteSpan, mut others: Vec<ByteSpan>) -> Vec<ByteSpan> {
+    others.sort();
+    let mut found = Vec::new();
+    let mut start = whole.start;
+    for other in others.into_iter().chain([ByteSpan::empty(whole.end)]) {
+        let end = other.start.min(whole.end);
+        if start < end {
+            found.push(ByteSpan::new(start, end));
+        }
+        start = start.max(other.end);
+    }
+    found
 }
 
 fn visibility_of(world: &World, (file, leaf): (FileId, u32)) -> Option<VisibilityKind> {

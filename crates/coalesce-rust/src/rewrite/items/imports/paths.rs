@@ -1,53 +1,64 @@
 //! The path to a borrowed name, as its new crate says it.
 
-use super::{Settler, home_of};
+use super::{Settler, home_of, leaf_of};
 use crate::{
     facts::LeafKind,
-    resolve::{Binding, CrateId, FileId, Res},
-    rewrite::{
-        items::{moving::Set, scan::Borrow},
-        needs::Because,
-        spell::Speller,
-        walk::Source,
-    },
+    resolve::{Binding, CrateId, FileId, ModuleId, Res},
+    rewrite::{items::scan::Borrow, needs::Because, place::Place, walk::Source},
 };
 
 /// How many globs of globs are followed.
 const DEEPEST: usize = 16;
 
+/// Whether a name of a module is one thing under one condition and another under another.
+fn has_variants(bindings: &[Binding]) -> bool {
+    let explicit = || bindings.iter().filter(|one| !one.glob);
+    explicit().any(|one| {
+        explicit().any(|other| other.import != one.import && other.namespaces.meets(one.namespaces))
+    })
+}
+
 impl<'a> Settler<'_, 'a> {
     /// The path of a borrowed name, as its new crate says it.
     pub(super) fn path(&mut self, borrow: &Borrow) -> Option<Vec<String>> {
-        let speller = self.speller();
-        let world = self.world();
-        let after = |set: &Set<'_>, moving: usize| {
-            let moving = set.moving(moving);
-            let mut path = speller.rooted_in(borrow.to.krate, &moving.named_at);
-            path.push(moving.name.clone());
-            Some((path, moving.to.krate))
-        };
         let moved = borrow.results.iter().find_map(|(res, _)| match res {
             Res::Item(item) => Some((self.set.of(*item)?, None)),
             Res::Variant(item, name) => Some((self.set.of(*item)?, Some(*name))),
             _ => None,
         });
         if let Some((moving, variant)) = moved {
-            let (mut path, krate) = after(self.set, moving)?;
-            path.extend(variant.map(|name| world.names.text(name).to_string()));
+            let mut path = self.path_of_moving(moving, borrow);
+            path.extend(variant.map(|name| self.world().names.text(name).to_string()));
             let users = self.scan.users.entry(moving).or_default();
             users.insert(borrow.to.clone());
-            let because = Because::Names(self.set.name_after(self.set.moving(moving)));
-            self.depend(krate, &borrow.to, because);
+            let moving = self.set.moving(moving);
+            let because = Because::Names(self.set.name_after(moving));
+            self.depend(moving.to.krate, &borrow.to, because);
             return Some(path);
         }
         if let Some(path) = self.at_home(borrow) {
             return Some(path);
         }
-        if let Some(path) = self.variants(borrow) {
-            return path;
+        match self.variants(borrow) {
+            Some(path) => path,
+            None => self.path_by_source(borrow),
         }
+    }
+
+    /// What moves, as the crate that a name goes to says it.
+    fn path_of_moving(&self, moving: usize, borrow: &Borrow) -> Vec<String> {
+        let moving = self.set.moving(moving);
+        let speller = self.speller();
+        let mut path = speller.rooted_in(borrow.to.krate, &moving.named_at);
+        path.push(moving.name.clone());
+        path
+    }
+
+    /// The path of a name by what its old module has it from.
+    fn path_by_source(&mut self, borrow: &Borrow) -> Option<Vec<String>> {
+        let (world, speller) = (self.world(), self.speller());
         let (place, name) = match borrow.source {
-            Source::Moved(moving) => return Some(after(self.set, moving)?.0),
+            Source::Moved(moving) => return Some(self.path_of_moving(moving, borrow)),
             Source::Item(item) => {
                 let node = &world[item];
                 self.see_item(node.module, item, &borrow.to);
@@ -60,8 +71,7 @@ impl<'a> Settler<'_, 'a> {
                 (self.set.mapping.after(node.parent?), node.name.clone())
             }
             Source::Import(leaf) => {
-                let path = speller.absolute(leaf)?;
-                let krate = speller.krate_of(leaf)?;
+                let (path, krate) = (speller.absolute(leaf)?, speller.krate_of(leaf)?);
                 return Some(speller.said_in(path, krate, &borrow.to, &mut self.scan.told.needs));
             }
             Source::Glob(leaf) => {
@@ -69,12 +79,18 @@ impl<'a> Settler<'_, 'a> {
                 return Some(speller.said_in(path, krate, &borrow.to, &mut self.scan.told.needs));
             }
         };
-        speller.chain(&place, &borrow.to, &mut self.scan.told.needs);
-        let because = Because::Names(format!("{}::{name}", self.set.mapping.name_of(&place)));
+        Some(self.path_below(&place, &name, borrow))
+    }
+
+    /// The path of a name of a module, with what that takes.
+    fn path_below(&mut self, place: &Place, name: &str, borrow: &Borrow) -> Vec<String> {
+        let speller = self.speller();
+        speller.chain(place, &borrow.to, &mut self.scan.told.needs);
+        let because = Because::Names(format!("{}::{name}", self.set.mapping.name_of(place)));
         self.depend(place.krate, &borrow.to, because);
-        let mut path = speller.rooted_in(borrow.to.krate, &place);
-        path.push(name);
-        Some(path)
+        let mut path = speller.rooted_in(borrow.to.krate, place);
+        path.push(name.to_owned());
+        path
     }
 
     /// The path of what the crate that the text goes to defines itself, and the old one only passed
@@ -113,40 +129,33 @@ impl<'a> Settler<'_, 'a> {
         let sym = world.names.get(&borrow.name)?;
         for _ in 0..DEEPEST {
             let bindings = world.space(home).names.get(&sym)?;
-            let explicit = || bindings.iter().filter(|one| !one.glob);
-            let several = explicit().any(|one| {
-                let other = |other: &&Binding| {
-                    other.import != one.import && other.namespaces.meets(one.namespaces)
-                };
-                explicit().any(|binding| other(&binding))
-            });
-            if several {
-                let seen = bindings
-                    .iter()
-                    .all(|one| speller.sees(&borrow.to, one.reach, home));
-                let place = self.set.mapping.after(home);
-                let mut path = speller.rooted_in(borrow.to.krate, &place);
-                path.push(borrow.name.clone());
-                speller.chain(&place, &borrow.to, &mut self.scan.told.needs);
-                let because = format!("{}::{}", self.set.mapping.name_of(&place), borrow.name);
-                self.depend(place.krate, &borrow.to, Because::Names(because));
-                let items = bindings.iter().all(|one| one.import.is_none());
-                if !seen && items {
-                    // Variants of a definition are widened together.
-                    return None;
-                }
-                return Some(seen.then_some(path));
+            if has_variants(bindings) {
+                return self.variant_path(home, bindings, borrow);
             }
             let import = bindings.iter().find_map(|one| one.import)?;
-            let facts = world.facts(import.0);
-            let fact = facts.leaf(import.1);
-            if fact.kind == LeafKind::Glob {
-                home = speller.glob_target(import)?;
-            } else {
+            if leaf_of(world, import).kind != LeafKind::Glob {
                 return None;
             }
+            home = speller.glob_target(import)?;
         }
         None
+    }
+
+    /// The path of such a name through its module, where all of it is seen; nothing at all for a definition, of which
+    /// variants are widened together.
+    fn variant_path(
+        &mut self,
+        home: ModuleId,
+        bindings: &[Binding],
+        borrow: &Borrow,
+    ) -> Option<Option<Vec<String>>> {
+        let speller = self.speller();
+        let mut all = bindings.iter();
+        let seen = all.all(|one| speller.sees(&borrow.to, one.reach, home));
+        let place = self.set.mapping.after(home);
+        let path = self.path_below(&place, &borrow.name, borrow);
+        let items = bindings.iter().all(|one| one.import.is_none());
+        (seen || !items).then(|| seen.then_some(path))
     }
 
     /// The path of what a glob brings, as its crate says it, without a way through imports that
@@ -158,20 +167,20 @@ impl<'a> Settler<'_, 'a> {
         depth: usize,
     ) -> Option<(Vec<String>, CrateId)> {
         let (world, speller) = (self.world(), self.speller());
-        let outside = |speller: &Speller<'_>| {
+        let target = speller.glob_target(leaf);
+        let wanted = |res: Res| borrow.results.iter().any(|(known, _)| *known == res);
+        let found = match target {
+            Some(target) => {
+                let sym = world.names.get(&borrow.name)?;
+                let bindings = world.space(target).names.get(&sym);
+                bindings.into_iter().flatten().find(|one| wanted(one.res))
+            }
+            None => None,
+        };
+        let Some((target, binding)) = target.zip(found) else {
             let mut path = speller.absolute(leaf)?;
             path.push(borrow.name.clone());
-            Some((path, speller.krate_of(leaf)?))
-        };
-        let Some(target) = speller.glob_target(leaf) else {
-            return outside(&speller);
-        };
-        let sym = world.names.get(&borrow.name)?;
-        let bindings = world.space(target).names.get(&sym);
-        let wanted = |res: Res| borrow.results.iter().any(|(known, _)| *known == res);
-        let binding = bindings.into_iter().flatten().find(|one| wanted(one.res));
-        let Some(binding) = binding else {
-            return outside(&speller);
+            return Some((path, speller.krate_of(leaf)?));
         };
         match binding.import {
             Some(import) if binding.glob && depth < DEEPEST => {
@@ -181,19 +190,28 @@ impl<'a> Settler<'_, 'a> {
                 Some((speller.absolute(import)?, speller.krate_of(import)?))
             }
             Some(_) => None,
-            None => {
-                match binding.res {
-                    Res::Item(item) => self.see_item(target, item, &borrow.to),
-                    Res::Module(module) => {
-                        speller.see_module(module, &borrow.to, &mut self.scan.told.needs);
-                    }
-                    _ => {}
-                }
-                let place = self.set.mapping.after(target);
-                let mut path = speller.rooted(&place);
-                path.push(borrow.name.clone());
-                Some((path, place.krate))
-            }
+            None => Some(self.defined_behind(target, binding.res, borrow)),
         }
+    }
+
+    /// The path of what the module that a glob leads to defines.
+    fn defined_behind(
+        &mut self,
+        target: ModuleId,
+        res: Res,
+        borrow: &Borrow,
+    ) -> (Vec<String>, CrateId) {
+        let speller = self.speller();
+        match res {
+            Res::Item(item) => self.see_item(target, item, &borrow.to),
+            Res::Module(module) => {
+                speller.see_module(module, &borrow.to, &mut self.scan.told.needs);
+            }
+            _ => {}
+        }
+        let place = self.set.mapping.after(target);
+        let mut path = speller.rooted(&place);
+        path.push(borrow.name.clone());
+        (path, place.krate)
     }
 }

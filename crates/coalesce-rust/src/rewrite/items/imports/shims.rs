@@ -15,47 +15,44 @@ use crate::{
 impl<'a> Settler<'_, 'a> {
     /// What shims have to see: the way to what they forward to, and the types of signatures.
     pub(super) fn shims(&mut self, shims: &Shims) {
-        let world = self.world();
         for key in &shims.said {
             self.import_module(key);
         }
         for facade in self.set.facades.values() {
-            let moved = self.set.moving(facade.moving);
-            let here = self.set.mapping.after(facade.home);
-            self.speller()
-                .chain(&moved.named_at, &here, &mut self.scan.told.needs);
-            let home = &world[facade.home];
-            let home = home.canonical.as_str();
+            let home = &self.world()[facade.home].canonical;
             let because = Because::Shim(format!("{home}::{}", facade.name));
-            self.depend(moved.named_at.krate, &here, because);
-            let users = self.scan.users.entry(facade.moving).or_default();
-            users.insert(here);
+            self.forward(facade.moving, facade.home, because);
         }
         for (index, moved) in self.set.moving.iter().enumerate() {
             if !moved.shim {
                 continue;
             }
-            let here = self.set.mapping.after(moved.home);
-            self.speller()
-                .chain(&moved.named_at, &here, &mut self.scan.told.needs);
-            self.depend(
-                moved.to.krate,
-                &here,
-                Because::Shim(moved.change.from.clone()),
-            );
-            self.scan
-                .users
-                .entry(index)
-                .or_default()
-                .insert(here.clone());
+            let because = Because::Shim(moved.change.from.clone());
+            self.forward(index, moved.home, because);
             for name in shims.needed.get(&index).into_iter().flatten() {
-                let bindings = world.bindings(moved.home, name);
-                for binding in bindings.iter() {
-                    self.scan.used_imports.extend(binding.import);
-                    self.scan.used_globs.extend(binding.import);
-                    self.imported_back(moved.home, binding.res, &here);
-                }
+                self.need_in_signature(moved.home, name);
             }
+        }
+    }
+
+    /// Notes that a shim in a module names what moves.
+    fn forward(&mut self, moving: usize, home: ModuleId, because: Because) {
+        let moved = self.set.moving(moving);
+        let here = self.set.mapping.after(home);
+        self.speller()
+            .chain(&moved.named_at, &here, &mut self.scan.told.needs);
+        self.depend(moved.named_at.krate, &here, because);
+        let users = self.scan.users.entry(moving).or_default();
+        users.insert(here);
+    }
+
+    /// Notes that the signature of a shim says a name of its module.
+    fn need_in_signature(&mut self, home: ModuleId, name: &str) {
+        let here = self.set.mapping.after(home);
+        for binding in self.world().bindings(home, name) {
+            self.scan.used_imports.extend(binding.import);
+            self.scan.used_globs.extend(binding.import);
+            self.imported_back(home, binding.res, &here);
         }
     }
 

@@ -8,10 +8,10 @@ use std::{
 
 use coalesce_model::{ByteSpan, Unproven, UnprovenKind};
 
-use super::{Import, Settler, home_of, leaf_of, visibility_of};
+use super::{Import, Settler, between, home_of, leaf_of, visibility_of};
 use crate::{
     facts::{LeafKind, VisibilityKind},
-    resolve::{BodyId, FileId, ModuleId, Res, is_within},
+    resolve::{Body, BodyId, CrateId, FileId, ModuleId, Res, is_within},
     rewrite::{
         conditions::conditions_of,
         items::scan::is_concerned,
@@ -54,28 +54,31 @@ impl<'a> Settler<'_, 'a> {
             let Some(home) = home.filter(|_| is_of_module(world, import)) else {
                 continue;
             };
-            if leaf_of(world, import).kind == LeafKind::Glob {
-                match self.speller().glob_target(import) {
-                    Some(target) => self.spend(import, home, target),
-                    None => self.spend_variants(import, home),
-                }
-                continue;
+            let glob = leaf_of(world, import).kind == LeafKind::Glob;
+            match self.speller().glob_target(import).filter(|_| glob) {
+                Some(target) => self.spend(import, home, target),
+                None if glob => self.spend_variants(import, home),
+                None => self.spend_name(import, home),
             }
-            let stays = self.used(import, home);
-            if stays != Demand::No && self.hand_down(import, home) {
-                continue;
-            }
-            let leaves = self.scan.for_methods.get(&import);
-            if stays == Demand::No && self.scan.doc_imports.contains(&import) {
-                let told = self.for_documents_alone(import);
-                self.scan.told.unproven.push(told);
-            } else if stays == Demand::No {
-                // Also where it leads through what moves, and was to be spelled anew: `use Kind::{A, B};`.
-                let work = self.scan.files.entry(import.0).or_default();
-                work.leaves.insert(import.1, LeafChange::Drop);
-            } else if stays == Demand::Perhaps || leaves == Some(&Demand::Perhaps) {
-                self.scan.guessed.insert(import);
-            }
+        }
+    }
+
+    /// Takes an import of one name out that nobody needs any more.
+    fn spend_name(&mut self, import: (FileId, u32), home: ModuleId) {
+        let stays = self.used(import, home);
+        if stays != Demand::No && self.hand_down(import, home) {
+            return;
+        }
+        let leaves = self.scan.for_methods.get(&import);
+        if stays == Demand::No && self.scan.doc_imports.contains(&import) {
+            let told = self.for_documents_alone(import);
+            self.scan.told.unproven.push(told);
+        } else if stays == Demand::No {
+            // Also where it leads through what moves, and was to be spelled anew: `use Kind::{A, B};`.
+            let work = self.scan.files.entry(import.0).or_default();
+            work.leaves.insert(import.1, LeafChange::Drop);
+        } else if stays == Demand::Perhaps || leaves == Some(&Demand::Perhaps) {
+            self.scan.guessed.insert(import);
         }
     }
 
@@ -121,16 +124,19 @@ impl<'a> Settler<'_, 'a> {
 
     /// Takes a glob of an `enum` out whose variants nobody says any more.
     fn spend_variants(&mut self, import: (FileId, u32), home: ModuleId) {
-        let world = self.world();
-        let private = visibility_of(world, import) == Some(VisibilityKind::Private);
+        let private = visibility_of(self.world(), import) == Some(VisibilityKind::Private);
         if !private || self.scan.used_globs.contains(&import) {
             return;
         }
-        if self.is_left_empty(home) {
+        if self.is_left_empty(home) || self.are_variants_idle(import, home) {
             let work = self.scan.files.entry(import.0).or_default();
             work.leaves.insert(import.1, LeafChange::Drop);
-            return;
         }
+    }
+
+    /// Whether an import is known to bring variants alone, of which nobody says one.
+    fn are_variants_idle(&self, import: (FileId, u32), home: ModuleId) -> bool {
+        let world = self.world();
         let names = world.space(home).names.iter();
         let mut brought = names
             .filter(|(_, bindings)| bindings.iter().any(|one| one.import == Some(import)))
@@ -138,65 +144,67 @@ impl<'a> Settler<'_, 'a> {
             .peekable();
         let known = brought.peek().is_some();
         let idle = brought.all(|(name, bindings)| {
-            let variants = bindings
-                .iter()
-                .filter(|one| one.import == Some(import))
-                .all(|one| matches!(one.res, Res::Variant(..)));
-            variants
+            let mut own = bindings.iter().filter(|one| one.import == Some(import));
+            own.all(|one| matches!(one.res, Res::Variant(..)))
                 && !self.scan.used_names.contains(&(home, name.clone()))
                 && !self.is_used_elsewhere(import, home, &name)
         });
-        if known && idle {
-            let work = self.scan.files.entry(import.0).or_default();
-            work.leaves.insert(import.1, LeafChange::Drop);
-        }
+        known && idle
     }
 
     /// Gives an import that only tests inside of its module go on using, by `use super::*`, to them: for
     /// others it would be unused. Whether that could be.
     fn hand_down(&mut self, import: (FileId, u32), home: ModuleId) -> bool {
         let world = self.world();
-        let fact = leaf_of(world, import);
-        let private = visibility_of(world, import) == Some(VisibilityKind::Private);
-        let (Some(path), Some(krate)) = (
-            self.speller().absolute(import),
-            self.speller().krate_of(import),
-        ) else {
-            return false;
-        };
         let facts = world.facts(import.0);
-        let segments = facts.segments(fact.segments);
-        let Some(bound) = fact.alias.or_else(|| segments.last().copied()) else {
+        let fact = leaf_of(world, import);
+        let speller = self.speller();
+        let said = speller.absolute(import).zip(speller.krate_of(import));
+        let last = facts.segments(fact.segments).last().copied();
+        let Some((said, bound)) = said.zip(fact.alias.or(last)) else {
             return false;
         };
-        let bound = facts.name(bound.name).to_owned();
+        let bound = facts.name(bound.name);
+        let private = visibility_of(world, import) == Some(VisibilityKind::Private);
         if !private || self.scan.used_imports.contains(&import) {
             return false;
         }
-        if self.own_demand(import, (home, &bound), home) != Demand::No {
+        if self.own_demand(import, (home, bound), home) != Demand::No {
             return false;
         }
-        let Some(users) = self.tests_with(import, (home, &bound)) else {
+        let Some(users) = self.tests_with(import, (home, bound)) else {
             return false;
         };
-        let alias = fact.alias.map(|_| bound.clone());
         for user in users {
-            let place = self.set.mapping.after(world[user].module);
-            let needs = &mut self.scan.told.needs;
-            let speller = self.set.mapping.speller();
-            let path = speller.said_in(path.clone(), krate, &place, needs);
-            // Whether they call one of its methods is not known where it is no more than possible.
-            let module = world[user].module;
-            if self.own_demand(import, (home, &bound), module) == Demand::Perhaps {
-                self.scan.guessed.insert(import);
-            }
-            let (alias, cfg) = (alias.clone(), self.conditions(import));
-            let list = self.imports.left.entry(user).or_default();
-            list.insert(Import { path, alias, cfg });
+            self.hand_to(user, import, (home, bound), &said);
         }
         let work = self.scan.files.entry(import.0).or_default();
         work.leaves.entry(import.1).or_insert(LeafChange::Drop);
         true
+    }
+
+    /// Gives an import of a module to a text inside of it; `path` is that of what it brings, with the crate of that.
+    fn hand_to(
+        &mut self,
+        user: BodyId,
+        import: (FileId, u32),
+        (home, bound): (ModuleId, &str),
+        (path, krate): &(Vec<String>, CrateId),
+    ) {
+        let world = self.world();
+        let module = world[user].module;
+        let place = self.set.mapping.after(module);
+        let needs = &mut self.scan.told.needs;
+        let speller = self.set.mapping.speller();
+        let path = speller.said_in(path.clone(), *krate, &place, needs);
+        // Whether they call one of its methods is not known where it is no more than possible.
+        if self.own_demand(import, (home, bound), module) == Demand::Perhaps {
+            self.scan.guessed.insert(import);
+        }
+        let alias = leaf_of(world, import).alias.map(|_| bound.to_owned());
+        let cfg = self.conditions(import);
+        let list = self.imports.left.entry(user).or_default();
+        list.insert(Import { path, alias, cfg });
     }
 
     /// The texts of tests that have a name of their parent by a glob and use it; `None` where other code
@@ -208,40 +216,52 @@ impl<'a> Settler<'_, 'a> {
     ) -> Option<BTreeSet<BodyId>> {
         let world = self.world();
         let mut users = BTreeSet::new();
-        let mut others = false;
         for (file, source) in world.sources() {
-            let below = |body: &BodyId| is_within(world, world[body].module, home);
-            if !source.bodies.iter().any(below) {
+            let below = |body: &&BodyId| is_within(world, world[*body].module, home);
+            let inside: Vec<&BodyId> = source.bodies.iter().filter(below).collect();
+            if inside.is_empty() {
                 continue;
             }
-            world.visit_file(source, &mut |facts, site| {
-                let start = site.segments.first().map_or(0, |first| first.span.start);
-                let stays = self.set.chunk_at(file, start).is_none();
-                for (step, segment) in site.trace.steps.iter().zip(site.segments) {
-                    others |= stays && step.import == Some(import);
-                    let glob = step.import.filter(|_| step.glob);
-                    let target = glob.and_then(|glob| self.speller().glob_target(glob));
-                    if stays && target == Some(home) && facts.name(segment.name) == name {
-                        users.insert(world.body_of(&site));
-                    }
-                }
-            });
-            for body in source.bodies.iter().filter(|body| below(body)) {
-                let module = world[body].module;
-                if module != home
+            users.extend(self.sayers_by_glob(file, import, (home, name))?);
+            let callers = inside.into_iter().filter(|body| {
+                let module = world[*body].module;
+                module != home
                     && self.has_glob_of(file, module, home)
                     && self.own_demand(import, (home, name), module) != Demand::No
-                {
-                    users.insert(*body);
-                }
-            }
+            });
+            users.extend(callers);
         }
         let tested = |body: &BodyId| {
             let conditions = conditions_of(self.set.mapping, world[body].module);
             conditions.contains("test")
         };
-        let known = !others && !users.is_empty() && users.iter().all(tested);
-        known.then_some(users)
+        (!users.is_empty() && users.iter().all(tested)).then_some(users)
+    }
+
+    /// The texts of a file that stay and say a name of a module by a glob of it; `None` where one goes through the import
+    /// itself.
+    fn sayers_by_glob(
+        &self,
+        file: FileId,
+        import: (FileId, u32),
+        (home, name): (ModuleId, &str),
+    ) -> Option<Vec<BodyId>> {
+        let world = self.world();
+        let (mut users, mut others) = (Vec::new(), false);
+        world.visit_file(&world[file], &mut |facts, site| {
+            let start = site.segments.first().map_or(0, |first| first.span.start);
+            if self.set.chunk_at(file, start).is_some() {
+                return;
+            }
+            for (step, segment) in site.trace.steps.iter().zip(site.segments) {
+                others |= step.import == Some(import);
+                let glob = step.import.filter(|_| step.glob);
+                let target = glob.and_then(|glob| self.speller().glob_target(glob));
+                let says = target == Some(home) && facts.name(segment.name) == name;
+                users.extend(says.then(|| world.body_of(&site)));
+            }
+        });
+        (!others).then_some(users)
     }
 
     /// Whether something that stays uses an import.
@@ -278,26 +298,32 @@ impl<'a> Settler<'_, 'a> {
         name: &str,
     ) -> bool {
         let world = self.world();
+        let mut files = world.sources().filter(|(file, source)| {
+            let mut modules = source.bodies.iter().map(|body| world[body].module);
+            modules.any(|module| is_within(world, module, home)) && !is_concerned(self.set, *file)
+        });
+        files.any(|(file, _)| self.is_used_in(file, import, (home, name)))
+    }
+
+    /// Whether a file goes through an import, or says its name by a glob of the module or of one inside.
+    fn is_used_in(
+        &self,
+        file: FileId,
+        import: (FileId, u32),
+        (home, name): (ModuleId, &str),
+    ) -> bool {
+        let world = self.world();
         let mut used = false;
-        for (file, source) in world.sources() {
-            let below = source.bodies.iter().any(|body| {
-                let body = &world[body];
-                is_within(world, body.module, home)
-            });
-            if !below || is_concerned(self.set, file) {
-                continue;
+        world.visit_file(&world[file], &mut |facts, site| {
+            for (step, segment) in site.trace.steps.iter().zip(site.segments) {
+                let glob = step.import.filter(|_| step.glob);
+                let target = glob.and_then(|glob| self.speller().glob_target(glob));
+                // A derive has its trait by the prelude.
+                let is_below = target.is_some_and(|target| is_within(world, target, home));
+                let by_glob = is_below && facts.name(segment.name) == name;
+                used |= step.import == Some(import) || by_glob;
             }
-            world.visit_file(source, &mut |facts, site| {
-                for (step, segment) in site.trace.steps.iter().zip(site.segments) {
-                    let glob = step.import.filter(|_| step.glob);
-                    let target = glob.and_then(|glob| self.speller().glob_target(glob));
-                    // A derive has its trait by the prelude.
-                    let is_below = target.is_some_and(|target| is_within(world, target, home));
-                    let by_glob = is_below && facts.name(segment.name) == name;
-                    used |= step.import == Some(import) || by_glob;
-                }
-            });
-        }
+        });
         used
     }
 
@@ -350,31 +376,28 @@ impl<'a> Settler<'_, 'a> {
     /// The methods that what stays of a module calls, without the modules inside of it.
     fn called_by_itself(&self, user: ModuleId) -> Called {
         let world = self.world();
+        let texts = self.set.mapping.texts;
         let mut methods = Called::default();
         for body in world.bodies_of(user) {
-            let Some(text) = self.set.mapping.texts.text(&self.set.path(body.file)) else {
+            let Some(text) = texts.text(&self.set.path(body.file)) else {
                 continue;
             };
-            let facts = world.facts(body.file);
-            let inner = facts.modules.iter();
-            let inner = inner.filter(|one| one.scope == body.scope && one.body.is_some());
-            let chunks = self.set.chunks.iter().filter(|one| one.file == body.file);
-            let mut left_out: Vec<ByteSpan> = inner.map(|one| one.span).collect();
-            left_out.extend(chunks.map(|one| one.span));
-            left_out.sort();
-            let own = facts.scope(body.scope).span;
-            let mut start = own.start;
-            for span in left_out.into_iter().chain([ByteSpan::empty(own.end)]) {
-                if span.start > start && start < own.end {
-                    let end = span.start.min(own.end);
-                    let span = ByteSpan::new(start, end);
-                    let texts = self.set.mapping.texts;
-                    methods.extend(method_calls::called(world, user, (&text, span), texts));
-                }
-                start = start.max(span.end);
+            for span in self.own_text(body) {
+                methods.extend(method_calls::called(world, user, (&text, span), texts));
             }
         }
         methods
+    }
+
+    /// What stays of a body, without the modules inside of it.
+    fn own_text(&self, body: &Body) -> Vec<ByteSpan> {
+        let facts = self.world().facts(body.file);
+        let inner = facts.modules.iter();
+        let inner = inner.filter(|one| one.scope == body.scope && one.body.is_some());
+        let chunks = self.set.chunks.iter().filter(|one| one.file == body.file);
+        let mut left_out: Vec<ByteSpan> = inner.map(|one| one.span).collect();
+        left_out.extend(chunks.map(|one| one.span));
+        between(facts.scope(body.scope).span, left_out)
     }
 
     fn demand_by(
@@ -384,20 +407,14 @@ impl<'a> Settler<'_, 'a> {
         methods: &Called,
     ) -> Demand {
         let world = self.world();
-        let names = world.space(home).names.values();
-        let results: Vec<Res> = names
-            .flatten()
-            .filter(|binding| binding.import == Some(import))
-            .map(|binding| binding.res)
-            .collect();
+        let bindings = world.space(home).names.values().flatten();
+        let brought = bindings.filter(|binding| binding.import == Some(import));
         let texts = self.set.mapping.texts;
         let usage = once(&self.read.usages, home, || {
             traits::Usage::of(world, home, texts)
         });
         let looks = |name: &str| usage.looks_like_trait(name);
-        let demands = results
-            .iter()
-            .map(|res| self.asked(&looks).demand((name, *res), methods));
+        let demands = brought.map(|one| self.asked(&looks).demand((name, one.res), methods));
         // What a macro defines may be a trait; without a call of any method nobody needs it.
         let unknown = match methods.is_empty() {
             true => Demand::No,
