@@ -318,6 +318,12 @@ pub trait LanguageGraph: Send + Sync {
         false
     }
 
+    /// Whether a module has `name`, `module<sep>name`, by an import of something outside of the tree alone.
+    fn imports_from_outside(&self, name: &str) -> bool {
+        let _ = name;
+        false
+    }
+
     /// The item called `name`, `module<sep>item`; `None` when no module has one. A name may be that
     /// of a module as well; then the manifest has to say which it means.
     fn item(&self, name: &str) -> Option<FoundItem>;

@@ -390,12 +390,24 @@ impl<'a> Checker<'a> {
             .map(|module| module.name.as_str());
         // What something goes to is not where it comes from.
         let names = names.filter(|other| !self.names.is_target(other));
-        let help = name_meant(&name.text, names);
-        self.errors.push(manifest.error(
-            name.span,
-            format!("there is no module `{}`", name.text),
-            help,
-        ));
+        let near = name_meant(&name.text, names);
+        let (message, help) = match self.absent_from(&name.text) {
+            Some(message) => (message, near.or_else(|| self.meant_item(&name.text))),
+            None => (format!("there is no module `{}`", name.text), near),
+        };
+        self.errors.push(manifest.error(name.span, message, help));
+    }
+
+    /// What is said of a name that a module of Python does not have, and that can be no module's: the file of an item is
+    /// one, and what a module imports is there.
+    fn absent_from(&self, name: &str) -> Option<String> {
+        let (home, last) = name.rsplit_once('.')?;
+        let module = self.index.modules_named(home).next()?;
+        let mut graphs = self.index.graphs().iter();
+        if graphs.any(|graph| graph.imports_from_outside(name)) {
+            return Some(format!("`{home}` imports `{last}` and does not define it"));
+        }
+        (!module.package).then(|| format!("`{home}` has no item `{last}`"))
     }
 
     fn move_target(&mut self, manifest: &Manifest, entry: &Entry, module: &Module) -> bool {

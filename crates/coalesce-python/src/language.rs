@@ -11,8 +11,11 @@ use coalesce_model::{
 };
 
 use crate::{
-    analysis::Analysis, executed, extract, facts::PythonFacts, graph::PythonGraph, lookups, order,
-    outline, project, references, requirements, retire, retire_items, rewrite,
+    analysis::Analysis,
+    executed, extract,
+    facts::PythonFacts,
+    graph::{Entity, PythonGraph},
+    lookups, order, outline, project, references, requirements, retire, retire_items, rewrite,
 };
 
 /// The Python language.
@@ -106,6 +109,22 @@ impl LanguageGraph for PythonGraph {
 
     fn knows(&self, name: &str) -> bool {
         !self.lookup_all(name).is_empty()
+    }
+
+    fn imports_only(&self, name: &str, of: &str) -> bool {
+        let module = self.find(None, of).map(Entity::Module);
+        let found = self.lookup_all(name);
+        // A file of that name is in the way, whatever its package imports.
+        let is_free = self.modules.iter().all(|other| other.name != name);
+        is_free && module.is_some_and(|module| found.iter().all(|one| *one == module))
+    }
+
+    fn imports_from_outside(&self, name: &str) -> bool {
+        let Some((home, last)) = name.rsplit_once('.') else {
+            return false;
+        };
+        let home = self.find(None, home);
+        home.is_some_and(|home| self.binds(home, last) && self.lookup_all(name).is_empty())
     }
 
     fn canonical(&self, name: &str) -> Option<String> {

@@ -285,16 +285,19 @@ fn grown(old: &Needs<'_>, new: &Needs<'_>, pairs: &[Pair]) -> Vec<Finding> {
     found.collect()
 }
 
+/// Whether a module is a test, or helps tests: whoever imports it has what runs them.
+fn is_for_tests(module: &Module) -> bool {
+    let file = module.path.file_name();
+    let mut folders = module.path.components();
+    is_test(file) || file == "conftest.py" || folders.any(|part| matches!(part, "test" | "tests"))
+}
+
 /// The libraries that a module needs after and not before, and that nothing gives it.
 fn newly_needed<'n>(old: &'n Needs<'_>, new: &'n Needs<'_>, (before, after): Pair) -> Vec<&'n str> {
     let (Some(had), Some(has)) = (old.of.get(before), new.of.get(after)) else {
         return Vec::new();
     };
-    // Whoever imports a test has what runs it.
-    let tests = old.graph.modules.get(before).is_some_and(|module| {
-        let file = module.path.file_name();
-        is_test(file) || file == "conftest.py"
-    });
+    let tests = old.graph.modules.get(before).is_some_and(is_for_tests);
     // What could not be imported for one name that is nowhere cannot be for another.
     let failed = had.iter().any(|library| old.absent.contains(library));
     // A name that the migration takes away is told where it is imported.

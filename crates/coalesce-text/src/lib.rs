@@ -11,6 +11,7 @@ mod kind;
 mod names;
 mod places;
 mod removed;
+mod sphinx;
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -380,6 +381,7 @@ impl Subject<'_> {
                     document::plain(self, text, &mut found);
                 }
                 document::rewrite(self, text, &mut found);
+                sphinx::rewrite(self, text, &mut found);
                 self.places.document(text, &mut found);
             }
             FileKind::Notebook => document::notebook(self, text, &mut found),

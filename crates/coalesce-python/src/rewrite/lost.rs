@@ -46,6 +46,14 @@ pub fn packages(mapping: &Mapping<'_>) -> BTreeSet<String> {
     lost
 }
 
+/// Whether executing a module loads another one as the tree is, itself or on the way to a module below it.
+pub fn loads_before(mapping: &Mapping<'_>, start: usize, target: usize) -> bool {
+    let before = loaded(mapping, start, |module| {
+        name(mapping.graph, module).to_owned()
+    });
+    before.contains(&target)
+}
+
 /// The packages between the top-level one and a module, those that stay.
 fn packages_above(mapping: &Mapping<'_>, name: &str) -> Vec<usize> {
     let mut packages = Vec::new();

@@ -41,6 +41,7 @@ mod strings;
 mod structure;
 mod tables;
 mod uses;
+mod warning_filters;
 mod words;
 
 pub use accessors::rewrite as access;
@@ -175,6 +176,7 @@ fn in_one_way(
     discovery::check(&mapping, texts, &mut plan);
     introspection::check(&mapping, texts, &mut plan);
     logger_filters::check(&mapping, texts, &mut plan);
+    warning_filters::check(&mapping, texts, &mut plan);
     module_values::packages(&mapping, texts, &mut plan);
     package_data::check(&mapping, texts, &mut plan);
     pytest::check(&mapping, texts, &mut plan);

@@ -1,10 +1,21 @@
 //! A module and a name of it that are told apart, as strings: `("pkg.a", "worker")`, and code in strings that runs
 //! (`exec`). Neither is a name that could be followed.
 
-use coalesce_model::{ByteSpan, Change, Form, Subject, UnprovenKind};
+use coalesce_model::{ByteSpan, Change, Form, ModuleKind, Subject, UnprovenKind};
 
 use super::file::{File, FileEdits};
 use crate::names::{is_word, occurrences_of_word};
+
+const READ_BY_TEXTS: &str =
+    "a module named in a text, in a file that imports by texts; what is read of it is not known";
+const SHIM_LOSES: &str = "this shim leads to the module that it leaves, and not to it any more: `shim = true` of the entry keeps it there for the shim, too";
+
+/// Whether a file is what a migration left of a module.
+fn is_shim(file: &File<'_>) -> bool {
+    let modules = &file.mapping.graph.modules;
+    let own = file.module.and_then(|module| modules.get(module));
+    own.is_some_and(|own| own.kind == ModuleKind::Shim)
+}
 
 /// Tells where a file has both the name of a module that an item leaves and that of the item, and where code in
 /// a string imports what changes.
@@ -123,8 +134,11 @@ fn by_text(
     let named: Vec<_> = named
         .filter(|(span, text)| *text == module && !found.covered(*span))
         .collect();
+    let why = match is_shim(file) {
+        true => SHIM_LOSES,
+        false => READ_BY_TEXTS,
+    };
     for (span, _) in named {
-        let why = "a module named in a text, in a file that imports by texts; what is read of it is not known";
         found
             .told
             .doubt(span, UnprovenKind::DynamicImport, &change.from, why);

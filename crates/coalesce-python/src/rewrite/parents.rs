@@ -14,7 +14,7 @@ use crate::{
     analysis::Analysis,
     extract::SHIM_ATTRIBUTE,
     facts::ImportStatement,
-    rewrite::{file::File, imports::relative, items::Header, mapping::Mapping},
+    rewrite::{file::File, imports::relative, items::Header, lost, mapping::Mapping},
 };
 
 /// Binds what would be lost, or tells that it is.
@@ -58,7 +58,7 @@ fn keep(
     let (module, package) = (graph.find(None, &change.from)?, graph.find(None, above)?);
     let top = graph.find(None, above.split('.').next()?)?;
     let own = graph.modules.get(package)?;
-    let loaded = mapping.loads(package, module) || mapping.loads(top, module);
+    let loaded = lost::loads_before(mapping, package, module);
     if !stays(mapping, package) || !loaded || graph.binds(package, leaf) {
         return None;
     }

@@ -282,6 +282,34 @@ pub fn written(helper: &shim::helper::Helper, texts: &dyn Texts) -> Option<NewFi
     })
 }
 
+/// The names of a module that its shim leads to: an item that goes elsewhere by an entry of its own, without a shim, is
+/// none, which is told.
+fn kept_names(
+    mapping: &Mapping<'_>,
+    (index, new): (usize, &str),
+    plan: &mut LanguagePlan,
+) -> Vec<String> {
+    let Some(module) = mapping.graph.modules.get(index) else {
+        return Vec::new();
+    };
+    let mut kept = module.exports.clone();
+    kept.retain(|name| {
+        let moved = mapping.items.get(index, name);
+        let leaves = moved.filter(|moved| moved.parent != new && moved.change.shim.is_none());
+        if let Some(moved) = leaves {
+            let (old, item, to) = (&module.name, &moved.item, &moved.change.to);
+            let message = format!(
+                "the shim of `{old}` does not lead to `{item}`, which goes to `{to}` without one of its own"
+            );
+            let help = "`shim = true` of that entry keeps the name, too".to_owned();
+            plan.notes
+                .push(finding(Severity::Warning, module.path.clone(), message).with_help(help));
+        }
+        leaves.is_none()
+    });
+    kept
+}
+
 /// A shim for the module and for each module below it.
 fn shims(mapping: &Mapping<'_>, change: &Change, texts: &dyn Texts, plan: &mut LanguagePlan) {
     let Some(request) = &change.shim else { return };
@@ -310,7 +338,7 @@ fn shims(mapping: &Mapping<'_>, change: &Change, texts: &dyn Texts, plan: &mut L
             old: &module.name,
             new: &new,
             request,
-            exports: &module.exports,
+            exports: &kept_names(mapping, (index, &new), plan),
             renames: &renames,
         });
         if gone {

@@ -64,6 +64,7 @@ def _warn(message, own, seen, stars=True):
         frame.f_globals is own
         or frame.f_globals is globals()
         or frame.f_globals.get("__name__", "").partition(".")[0] == "importlib"
+        or {"target", "warn"} <= set(frame.f_code.co_freevars)
     ):
         frame = frame.f_back
     if frame is None:

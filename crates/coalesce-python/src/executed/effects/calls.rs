@@ -57,6 +57,9 @@ impl Execution<'_, '_, '_> {
                     return self.call_above(&method.attr, &given, call);
                 }
                 let base = self.value(&method.value);
+                if let Some(made) = self.of_named_tuple(&base, &method.attr, &call.arguments) {
+                    return made;
+                }
                 if matches!(
                     base,
                     AbstractValue::Constant
@@ -88,7 +91,7 @@ impl Execution<'_, '_, '_> {
         }
     }
 
-    fn given(&mut self, arguments: &ast::Arguments) -> Given {
+    pub(super) fn given(&mut self, arguments: &ast::Arguments) -> Given {
         let keywords = arguments.keywords.iter().map(|keyword| &keyword.value);
         let mut values = Vec::new();
         for argument in arguments.args.iter().chain(keywords) {

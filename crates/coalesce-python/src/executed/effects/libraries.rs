@@ -48,7 +48,7 @@ const PLAIN_BASES: [&str; 27] = [
 ];
 
 /// What else of other libraries does nothing but give a value, by the beginnings of the names.
-const PLAIN_CALLS: [&str; 82] = [
+const PLAIN_CALLS: [&str; 86] = [
     "astropy.coordinates.",
     "astropy.time.Time",
     "astropy.units.",
@@ -58,6 +58,8 @@ const PLAIN_CALLS: [&str; 82] = [
     "distutils.version.",
     "email.utils.",
     "functools.",
+    "gettext.NullTranslations",
+    "gettext.find",
     "gettext.gettext",
     "html.",
     "httpx.Limits",
@@ -80,7 +82,9 @@ const PLAIN_CALLS: [&str; 82] = [
     "json.JSONDecoder",
     "json.JSONEncoder",
     "json.load",
+    "locale.getlocale",
     "locale.getpreferredencoding",
+    "locale.localeconv",
     "logging.StreamHandler",
     "numba.cfunc",
     "numba.cuda.is_available",
@@ -236,7 +240,9 @@ const CHANGING_METHODS: [&str; 38] = [
 ];
 
 /// More methods that change and read nothing but what they belong to.
-const PLAIN_METHODS: [&str; 40] = [
+const PLAIN_METHODS: [&str; 42] = [
+    "_asdict",
+    "_replace",
     "as_integer_ratio",
     "capitalize",
     "casefold",

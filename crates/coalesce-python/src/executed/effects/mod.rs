@@ -12,6 +12,7 @@ mod expressions;
 mod filled;
 mod functions;
 mod libraries;
+mod named_tuples;
 mod names;
 mod objects;
 mod statements;

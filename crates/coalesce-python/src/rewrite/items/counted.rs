@@ -13,13 +13,13 @@ use crate::{
 
 /// How many names that a value calls are looked at: the texts of the tree are, for each.
 const MOST_CALLED: usize = 16;
+/// The same for a class, whose attributes may be made by many.
+const MOST_CALLED_IN_A_CLASS: usize = 64;
 
 impl Traveller<'_> {
-    /// A value by a call that counts, where others call the same when they are executed.
+    /// A call that counts, where others call the same when they are executed: that of a value, and those that executing a
+    /// class or the head of a function makes.
     pub(super) fn counted(&self, plan: &mut LanguagePlan) {
-        if self.own.kind != DefinitionKind::Value {
-            return;
-        }
         let uses = self.source.analysis.uses.iter();
         let called = uses.filter_map(|used| {
             let (first, last) = used.chain.first().zip(used.chain.last())?;
@@ -32,7 +32,11 @@ impl Traveller<'_> {
             (calls && self.own.span.contains(first.span)).then_some((name, first.span))
         });
         let called: BTreeMap<&str, ByteSpan> = called.collect();
-        let mut looked_at = called.iter().take(MOST_CALLED);
+        let most = match self.own.kind {
+            DefinitionKind::Class => MOST_CALLED_IN_A_CLASS,
+            _ => MOST_CALLED,
+        };
+        let mut looked_at = called.iter().take(most);
         let counted =
             looked_at.find(|(name, _)| self.counts(name) && self.is_called_elsewhere(name));
         if let Some((name, span)) = counted {
@@ -40,9 +44,9 @@ impl Traveller<'_> {
                 "`{name}` seems to count its calls, and this one comes to be made at another time than the others"
             );
             self.doubt(*span, UnprovenKind::OwnPlace, why, plan);
-        } else if called.len() > MOST_CALLED {
+        } else if called.len() > most {
             let why = format!(
-                "it calls {}, and whether one of them counts its calls is looked at for {MOST_CALLED}",
+                "it calls {}, and whether one of them counts its calls is looked at for {most}",
                 called.len()
             );
             self.doubt(self.own.span, UnprovenKind::OwnPlace, why, plan);
@@ -72,7 +76,13 @@ impl Traveller<'_> {
         let counts = |analysis: &Analysis, text: &str| {
             let own = analysis.definitions.iter();
             let mut own = own.filter(|each| each.class.is_none() && each.name == name);
-            own.any(|each| is_counter(each.kind, each.span.of(text).unwrap_or_default()))
+            own.any(|each| {
+                let code = each.span.of(text).unwrap_or_default();
+                // What is made once and kept is set by a function, too.
+                let goes_on =
+                    self.own.kind == DefinitionKind::Value || code.contains("+=") || gets_on(code);
+                goes_on && is_counter(each.kind, code)
+            })
         };
         self.texts_with(name)
             .iter()
@@ -132,10 +142,15 @@ fn argument<'t>(text: &'t str, used: &'t Use) -> &'t str {
     inside.map_or("", |(inside, _)| last_word(inside))
 }
 
+/// Whether code gets an iterator on.
+fn gets_on(code: &str) -> bool {
+    ["__next__", "next("].iter().any(|word| code.contains(word))
+}
+
 /// Whether a definition gives another value each time: an iterator, or code that gets one on or adds to what is not
 /// its own.
 fn is_counter(kind: DefinitionKind, code: &str) -> bool {
-    let steps = ["__next__", "next("].iter().any(|word| code.contains(word));
+    let steps = gets_on(code);
     if kind == DefinitionKind::Value {
         return steps || code.contains("count(") || code.contains("iter(");
     }

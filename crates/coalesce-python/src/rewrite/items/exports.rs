@@ -30,6 +30,7 @@ use crate::{
         mapping::Mapping,
         places::is_test,
     },
+    shim::written,
 };
 
 /// Names of the interpreter's own that are something else in the target.
@@ -425,7 +426,11 @@ pub fn composed_lists(mapping: &Mapping<'_>, arriving: &Arriving, plan: &mut Lan
 /// Where a module that items leave looks its own names up.
 fn looked_up(left: &Left) -> Option<ByteSpan> {
     let analysis = &left.source.analysis;
-    let outside = |span: ByteSpan| !left.extents.iter().any(|extent| extent.contains(span));
+    let shims = own_shims(left);
+    let outside = |span: ByteSpan| {
+        let mut gone = left.extents.iter().chain(&shims);
+        !gone.any(|extent| extent.contains(span))
+    };
     let place = analysis.uses_of("globals").find_map(|used| {
         let root = used.chain.first()?;
         let unbound = || analysis.binding_scope(used.scope, &root.text).is_none();
@@ -436,6 +441,20 @@ fn looked_up(left: &Left) -> Option<ByteSpan> {
         Some(ByteSpan::empty(u32::try_from(at).ok()?))
     };
     place.or_else(itself)
+}
+
+/// What a migration left there for items that left earlier, where it stands as it was written: the names of others are
+/// nothing to it.
+fn own_shims(left: &Left) -> Vec<ByteSpan> {
+    const FORWARDS: &str = "_forward_items";
+    let source = &left.source;
+    let definitions = source.analysis.definitions.iter();
+    let own = definitions.filter(|one| one.class.is_none() && one.name == FORWARDS);
+    let own: Vec<ByteSpan> = own.map(|one| one.span).collect();
+    match own.is_empty() || written::defines(&source.text, FORWARDS) {
+        true => own,
+        false => Vec::new(),
+    }
 }
 
 /// Entries of `__all__` that follow another one, laid out as that is. A comment behind that one

@@ -1,7 +1,10 @@
 //! Definitions that others find by their names alone: fixtures that tests ask for as parameters, tests that pytest
 //! collects, private names of a class that is renamed, the name of the module itself in what leaves it.
 
-use std::cell::{OnceCell, RefCell};
+use std::{
+    cell::{OnceCell, RefCell},
+    collections::BTreeMap,
+};
 
 use coalesce_model::{ByteSpan, LanguagePlan, Memo, Texts, TreePath, Unproven, UnprovenKind};
 use ruff_python_ast::{
@@ -12,8 +15,8 @@ use ruff_text_size::Ranged;
 use rustc_hash::FxHashMap;
 
 use super::{
-    Moved, annotation_readers::AnnotationReaders, put_together, refusal, results::is_decorated,
-    source::has_future, source_file::SourceFile,
+    Moved, annotation_readers::AnnotationReaders, fixtures, put_together, refusal,
+    results::is_decorated, source::has_future, source_file::SourceFile,
 };
 use crate::{
     analysis::{Analysis, Definition, DefinitionKind, Use, shift},
@@ -269,6 +272,9 @@ impl Traveller<'_> {
         if !function.fixture {
             return self.collected(plan);
         }
+        if fixtures::can_import(self.path, &self.to) && self.moved.change.shim.is_none() {
+            return self.imported_by_conftest(plan);
+        }
         let reached = |user: &TreePath| {
             let folder = self.to.parent().unwrap_or_else(TreePath::root);
             new == "conftest.py" && (folder.is_root() || user.strip_prefix(&folder).is_some())
@@ -289,9 +295,25 @@ impl Traveller<'_> {
                 continue;
             }
             if let Some(span) = asks(text, &function.name) {
-                let why = "a test asks for this fixture by its name, and would not find it";
+                let why = match fixtures::can_import(self.path, &self.to) {
+                    true => {
+                        "pytest itself would use the shim: without `shim` the file goes on importing it"
+                    }
+                    false => "a test asks for this fixture by its name, and would not find it",
+                };
                 return self.refuse(user, span, why, plan);
             }
+        }
+    }
+
+    /// A fixture that its `conftest.py` imports from now on.
+    fn imported_by_conftest(&self, plan: &mut LanguagePlan) {
+        if !fixtures::is_in_package(self.path, self.texts) {
+            let why = format!(
+                "this file goes on importing it, and stands in no package: whether `{}` is found depends on where pytest is started",
+                self.moved.parent
+            );
+            self.doubt(self.own.span, UnprovenKind::Condition, why, plan);
         }
     }
 
@@ -362,13 +384,16 @@ impl Traveller<'_> {
             return;
         }
         let (evaluated, future) = (self.is_evaluated(), has_future(&self.source.analysis));
-        let lost = types.find(|used| evaluated && self.may_be_lost(used, future));
-        if let Some(root) = lost.and_then(|used| used.chain.first()) {
-            let name = &root.text;
-            let why = format!(
-                "somebody evaluates types, and `{name}` may be there for type checkers alone"
-            );
-            return self.doubt(root.span, UnprovenKind::UnknownType, why, plan);
+        let lost = types.filter(|used| evaluated && self.may_be_lost(used, future));
+        let mut first: BTreeMap<&str, ByteSpan> = BTreeMap::new();
+        for root in lost.filter_map(|used| used.chain.first()) {
+            first.entry(&root.text).or_insert(root.span);
+        }
+        if !first.is_empty() {
+            for (name, span) in first {
+                self.doubt(span, UnprovenKind::UnknownType, for_types(name), plan);
+            }
+            return;
         }
         let target = self.moved.target.filter(|_| self.is_read());
         let target = target.and_then(|target| self.mapping.graph.modules.get(target));
@@ -423,6 +448,11 @@ impl Traveller<'_> {
         let brought = others.any(|other| self.holds(other) && !other.unevaluated(future));
         used.unevaluated(future) && executed && !along && !there && !brought
     }
+}
+
+/// Why a name of a type may not be there for who evaluates types.
+pub fn for_types(name: &str) -> String {
+    format!("somebody evaluates types, and `{name}` may be there for type checkers alone")
 }
 
 /// What evaluates the types that are written down.

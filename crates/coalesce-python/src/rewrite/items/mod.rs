@@ -7,6 +7,8 @@
 mod along;
 mod annotation_readers;
 mod apart;
+mod back;
+mod behind;
 mod builtins;
 mod calls;
 mod certain;
@@ -15,6 +17,7 @@ mod cut;
 mod equal_objects;
 mod equivalence;
 mod exports;
+mod fixtures;
 mod flags;
 mod found_by_name;
 mod guarded;
@@ -51,6 +54,7 @@ mod unlike;
 mod waiting;
 mod way;
 mod written;
+mod written_again;
 
 use std::collections::BTreeMap;
 

@@ -12,7 +12,7 @@ use ruff_python_ast::{
 use ruff_text_size::Ranged;
 use rustc_hash::FxHashMap;
 
-use super::{certain, guarded};
+use super::{behind, certain, guarded};
 use crate::{
     analysis::predicates::last_name,
     parser::{parse_module, statements},
@@ -59,6 +59,8 @@ pub struct Statement {
     pub calls: Vec<String>,
     /// It binds a value that no method changes: text, a number, a path.
     pub fixed: bool,
+    /// It does something to what a name holds, and nothing else.
+    pub attached: bool,
 }
 
 /// A function that no other function is around.
@@ -203,6 +205,7 @@ impl Walker<'_> {
             binds_only: guarded::binds_only(statement),
             changes: changes(statement),
             calls: method_calls(statement),
+            attached: behind::is_attached(statement),
             fixed: match statement {
                 Stmt::Assign(assign) => is_fixed(&assign.value),
                 Stmt::AnnAssign(assign) => assign.value.as_deref().is_some_and(is_fixed),
@@ -412,9 +415,13 @@ fn base(expression: &Expr) -> Option<String> {
 }
 
 fn method_calls(statement: &Stmt) -> Vec<String> {
+    let changed = |call: &ast::ExprCall| {
+        let called = root(&call.func);
+        called.or_else(|| behind::set_by_name(call).and_then(base))
+    };
     match statement {
         Stmt::Expr(expression) => match &*expression.value {
-            Expr::Call(call) => root(&call.func).into_iter().collect(),
+            Expr::Call(call) => changed(call).into_iter().collect(),
             _ => Vec::new(),
         },
         Stmt::For(statement) => statement.body.iter().flat_map(method_calls).collect(),
@@ -454,7 +461,7 @@ fn is_path(class: &str) -> bool {
 fn changes(statement: &Stmt) -> Vec<String> {
     let mut found = Vec::new();
     match statement {
-        Stmt::Assign(assign) => found.extend(assign.targets.iter().filter_map(root)),
+        Stmt::Assign(assign) => found.extend(behind::parts(&assign.targets).filter_map(root)),
         Stmt::AugAssign(assign) => found.extend(base(&assign.target)),
         Stmt::Delete(delete) => found.extend(delete.targets.iter().filter_map(base)),
         Stmt::FunctionDef(function) => {

@@ -7,9 +7,11 @@ use coalesce_model::{
 };
 
 use super::{
-    Edits, Moved, cut, exports,
+    Edits, Moved,
+    back::{in_place, named_twice},
+    cut, exports,
     header::Header,
-    imported::{Line, Resolved, resolve},
+    imported::{Line, Resolved},
     logger_names,
     name_index::NameIndex,
     needs::{Need, Origin},
@@ -219,7 +221,7 @@ impl Placing<'_, '_> {
     }
 
     /// The file that an item goes to; none for types whose new module has no file for them.
-    fn path_of(&self, moved: &Moved, from: &TreePath) -> Option<TreePath> {
+    pub(super) fn path_of(&self, moved: &Moved, from: &TreePath) -> Option<TreePath> {
         let graph = self.mapping.graph;
         let stub = from.extension() == Some("pyi");
         if let Some(target) = moved.target {
@@ -326,7 +328,7 @@ impl Placing<'_, '_> {
     }
 
     /// Whether something sets a name of a module by a string.
-    fn is_patched(&self, source: &Source, name: &str) -> bool {
+    pub(super) fn is_patched(&self, source: &Source, name: &str) -> bool {
         let own = self.mapping.graph.modules.get(source.module);
         let full = own.map(|own| format!("{}.{name}", own.name));
         full.is_some_and(|full| patches::is_set(self.names, &full))
@@ -383,8 +385,8 @@ impl Placing<'_, '_> {
                 problems.push((block.path.clone(), problem));
             }
             for (need_at, need) in block.needs.iter().enumerate() {
-                let known = (taken.as_slice(), self.is_patched(source, &need.name));
-                match resolve(self.mapping, source, block, need, target, known) {
+                let known = (taken.as_slice(), made.as_slice());
+                match self.met(source, (block, need), target, known) {
                     Ok(Resolved {
                         line,
                         rename,
@@ -424,7 +426,7 @@ impl Placing<'_, '_> {
         result
     }
 
-    fn top(&mut self, at: usize, line: Line) {
+    pub(super) fn top(&mut self, at: usize, line: Line) {
         let Some(target) = self.targets.get_mut(at) else {
             return;
         };
@@ -447,7 +449,7 @@ impl Placing<'_, '_> {
             let mut lines: Vec<String> = Vec::new();
             let items = self.arriving.left.get(at).map(|left| left.items.clone());
             for index in items.unwrap_or_default() {
-                if let Some(back) = self.back_one(at, index, eager) {
+                if let Some(back) = self.back_of(at, index, eager) {
                     let line = back.line.filter(|line| !lines.contains(line));
                     lines.extend(line);
                     if back.copy {
@@ -486,7 +488,7 @@ impl Placing<'_, '_> {
     }
 
     /// What an old module needs to go on using one item.
-    fn back_one(&self, at: usize, index: usize, eager: bool) -> Option<Back> {
+    pub(super) fn back_one(&self, at: usize, index: usize, eager: bool) -> Option<Back> {
         let left = self.arriving.left.get(at)?;
         let (source, moved) = (&left.source, self.mapping.items.list.get(index)?);
         let uses = remaining(left, moved);
@@ -576,14 +578,8 @@ impl Placing<'_, '_> {
             return None;
         }
         let line = back_line(self.mapping, source, moved);
-        // By naming it twice one says that it is meant to be there.
-        let again = if moved.name == moved.item {
-            format!(" as {}", moved.item)
-        } else {
-            String::new()
-        };
         Some(Back {
-            line: Some(format!("{line}{again}")),
+            line: Some(named_twice(line, moved)),
             top: true,
             ..Back::default()
         })
@@ -603,7 +599,7 @@ impl Placing<'_, '_> {
         });
         // A module that is bound for later is executed at once all the same.
         if line.typing || !(risky || self.way.inside && line.module.is_some()) {
-            self.top(at, line);
+            self.top_for(at, (block, need), line);
             return;
         }
         let statement = target.spelled(&line);
@@ -619,6 +615,7 @@ impl Placing<'_, '_> {
         else {
             return;
         };
+        let need_at = need;
         let Some(need) = found.needs.get(need) else {
             return;
         };
@@ -644,7 +641,7 @@ impl Placing<'_, '_> {
                     self.top(at, line);
                 }
             }
-            None => self.top(at, line),
+            None => self.top_for(at, (block, need_at), line),
         }
     }
 
@@ -696,16 +693,16 @@ impl Placing<'_, '_> {
 
 /// What an old module gets for an item that it goes on using.
 #[derive(Default)]
-struct Back {
-    edits: Vec<Edit>,
+pub(super) struct Back {
+    pub(super) edits: Vec<Edit>,
     /// A statement at the top.
-    line: Option<String>,
+    pub(super) line: Option<String>,
     /// The module binds the item by its old name.
-    top: bool,
+    pub(super) top: bool,
     /// Others set that name by a string.
-    copy: bool,
+    pub(super) copy: bool,
     /// What comes later than before.
-    later: Option<Unproven>,
+    pub(super) later: Option<Unproven>,
 }
 
 /// Uses of a moved item that stay behind: the place, and whether it is read at once.
@@ -720,7 +717,7 @@ fn remaining(left: &Left, moved: &Moved) -> Vec<(ByteSpan, bool)> {
     uses.collect()
 }
 
-fn back_line(mapping: &Mapping<'_>, source: &Source, moved: &Moved) -> String {
+pub(super) fn back_line(mapping: &Mapping<'_>, source: &Source, moved: &Moved) -> String {
     let dots = source
         .analysis
         .imports
@@ -737,30 +734,6 @@ fn back_line(mapping: &Mapping<'_>, source: &Source, moved: &Moved) -> String {
         format!(" as {}", moved.item)
     };
     format!("from {parent} import {}{alias}", moved.name)
-}
-
-/// The import of an item where its definition stood.
-fn in_place(left: &Left, moved: &Moved, line: &str) -> Option<Edit> {
-    let text = &left.source.text;
-    let bindings = left.source.analysis.bindings(0, &moved.item);
-    let place = bindings.first()?.span;
-    let extents = cut::joined(text, left.extents.clone());
-    let extent = extents.into_iter().find(|extent| extent.contains(place))?;
-    let gone = cut::with_blanks(text, extent);
-    let next = left
-        .source
-        .outline
-        .statements
-        .iter()
-        .find(|each| each.span.start >= gone.end);
-    let line = format!("{line}  # noqa: E402\n");
-    let line = match next {
-        None => format!("\n\n{line}"),
-        Some(next) if cut::stands_apart(next.kind) => format!("{line}\n\n"),
-        Some(_) => line,
-    };
-    let newline = cut::newline(text);
-    Some(Edit::insert(gone.end, line.replace('\n', newline)))
 }
 
 /// That an import goes into the functions that use what it brings, which is not the same at each call.

@@ -10,7 +10,7 @@ use coalesce_model::{
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{
-    Moved, cut, flags, guarded,
+    Moved, behind, cut, flags, guarded,
     name_index::NameIndex,
     needs,
     outline::{Kind, Outline, Statement},
@@ -288,14 +288,16 @@ pub fn definition(
     if statements.len() != own.len() || bound != own.len() || !is_single {
         return Err((first, "it is defined several times or conditionally".into()));
     }
+    let mut along = Vec::new();
     if let Some(statement) = changed_by(outline, item, &own) {
-        return Err((
-            statement.span,
-            "the module changes it after its definition".into(),
-        ));
+        let why = "the module changes it after its definition";
+        let problem = (statement.span, why.to_owned());
+        along = behind::along(mapping, source, moved, &own).ok_or(problem)?;
     }
+    let along = along.iter().filter_map(|at| outline.statements.get(*at));
     let extents: Option<Vec<ByteSpan>> = statements
         .iter()
+        .chain(along)
         .map(|statement| cut::extent(&source.text, statement))
         .collect();
     let extents = extents.ok_or((first, "it shares a line with another statement".to_owned()))?;

@@ -76,7 +76,7 @@ impl Placing<'_, '_> {
         let typing = super::imported::statements(target, &target.typing);
         edits.extend(super::imported::typing_block(target, typing, &mut lines));
         if !target.made.is_empty() {
-            lines.push(String::new());
+            lines.extend((!lines.is_empty()).then(String::new));
             lines.extend(target.made.iter().cloned());
         }
         let texts: Vec<(String, Kind)> = blocks

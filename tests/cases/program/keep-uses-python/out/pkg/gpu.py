@@ -30,6 +30,7 @@ def _forward(name, message, old, new, renamed):
         while frame is not None and (
             frame.f_globals is globals()
             or frame.f_globals.get("__name__", "").partition(".")[0] == "importlib"
+            or {"target", "warn"} <= set(frame.f_code.co_freevars)
         ):
             frame = frame.f_back
         if frame is None:

@@ -1,0 +1,165 @@
+//! Where filters of warnings are written, and what each says of modules.
+
+use coalesce_model::ByteSpan;
+
+use crate::names::{is_word, last_word};
+
+/// What one filter says of the module of a warning.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Filter {
+    pub(super) span: ByteSpan,
+    /// The expression, or the name, as it is written but for doubled backslashes.
+    pub(super) module: String,
+    /// The command line and the environment give names, code and pytest regular expressions that names begin with.
+    pub(super) exact: bool,
+}
+
+/// What a filter of five parts begins with.
+const ACTIONS: [&str; 7] = [
+    "error", "ignore", "always", "all", "default", "module", "once",
+];
+
+/// All filters of a text that name modules.
+pub(super) fn filters(text: &str) -> Vec<Filter> {
+    let named = ["filterwarnings", "PYTHONWARNINGS", "-W"];
+    if !named.iter().any(|name| text.contains(name)) {
+        return Vec::new();
+    }
+    let mut found = calls(text);
+    found.extend(specifications(text));
+    found
+}
+
+/// `filterwarnings("ignore", module="…")`, or the fourth argument.
+fn calls(text: &str) -> Vec<Filter> {
+    const CALL: &str = "filterwarnings(";
+    let starts = text.match_indices(CALL).map(|(at, _)| at + CALL.len());
+    starts
+        .filter_map(|start| {
+            let arguments = arguments(text, start);
+            let keyword = arguments.iter().find_map(|(at, argument)| {
+                let (name, value) = argument.split_once('=')?;
+                (name.trim() == "module").then_some((at + argument.len() - value.len(), value))
+            });
+            let fourth = arguments.get(3).copied();
+            let fourth = fourth.filter(|(_, argument)| is_text(argument));
+            literal(keyword.or(fourth)?)
+        })
+        .collect()
+}
+
+fn is_text(argument: &str) -> bool {
+    argument
+        .trim()
+        .trim_start_matches(['r', 'R', 'u'])
+        .starts_with(['"', '\''])
+}
+
+/// The arguments of a call, as they are written, each with its place.
+fn arguments(text: &str, start: usize) -> Vec<(usize, &str)> {
+    let (mut found, mut begin, mut depth, mut quote) = (Vec::new(), start, 0_usize, None);
+    for (at, c) in text.get(start..).unwrap_or_default().char_indices() {
+        let at = start + at;
+        let escaped = text.get(..at).is_some_and(|text| text.ends_with('\\'));
+        match (quote, c) {
+            (Some(open), _) if open == c && !escaped => quote = None,
+            (Some(_), _) => {}
+            (None, '"' | '\'') => quote = Some(c),
+            (None, '(' | '[' | '{') => depth += 1,
+            (None, ')' | ']' | '}') if depth > 0 => depth -= 1,
+            (None, ',' | ')') if depth == 0 => {
+                found.extend(text.get(begin..at).map(|argument| (begin, argument)));
+                begin = at + 1;
+            }
+            _ => {}
+        }
+        if quote.is_none() && c == ')' && depth == 0 && begin == at + 1 {
+            break;
+        }
+    }
+    found
+}
+
+/// The first literal of an argument: `r"…"`, `re.escape("…")`.
+fn literal((at, argument): (usize, &str)) -> Option<Filter> {
+    let open = argument.find(['"', '\''])?;
+    let quote = argument.get(open..)?.chars().next()?;
+    let content = argument.get(open + 1..)?.split(quote).next()?;
+    let start = at + open + 1;
+    Some(Filter {
+        span: ByteSpan::from_range(start..start + content.len()),
+        module: content.replace("\\\\", "\\"),
+        exact: argument.contains("escape("),
+    })
+}
+
+/// `error::DeprecationWarning:pkg.old`: action, message, category, module, line.
+fn specifications(text: &str) -> Vec<Filter> {
+    let colons = text.match_indices(':').map(|(at, _)| at);
+    colons.filter_map(|at| specification(text, at)).collect()
+}
+
+/// The filter whose action ends at a colon.
+fn specification(text: &str, colon: usize) -> Option<Filter> {
+    let (before, rest) = (text.get(..colon)?, text.get(colon + 1..)?);
+    let word = last_word(before);
+    let head = before.strip_suffix(word)?;
+    // `-Werror:::pkg.old`
+    let action = word.strip_prefix('W').unwrap_or(word);
+    let line = head.rsplit('\n').next().unwrap_or_default();
+    if !ACTIONS.contains(&action) || head.ends_with(['.', '/']) {
+        return None;
+    }
+    let mut parts = rest.split('\n').next()?.splitn(3, ':');
+    let (message, category, module) = (parts.next()?, parts.next()?, parts.next()?);
+    let of_category = |c: char| is_word(c) || c == '.' || c == ' ';
+    let end = module.find(|c: char| c.is_whitespace() || "\"',:]".contains(c));
+    let module = module.get(..end.unwrap_or(module.len()))?;
+    if !category.chars().all(of_category) || module.is_empty() {
+        return None;
+    }
+    let start = colon + 1 + message.len() + 1 + category.len() + 1;
+    Some(Filter {
+        span: ByteSpan::from_range(start..start + module.len()),
+        module: module.replace("\\\\", "\\"),
+        exact: word != action || line.contains("-W") || line.contains("PYTHONWARNINGS"),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn filters_are_read_in_each_form() {
+        for (text, expected) in [
+            (r#"warnings.filterwarnings("error", module="p.b")"#, "p.b"),
+            (
+                r#"filterwarnings("ignore", "a, b)", Warning, r"p\.b$", 0)"#,
+                r"p\.b$",
+            ),
+            (
+                r#"filterwarnings("ignore", module=re.escape("p.b"))"#,
+                "p.b exact",
+            ),
+            (r#"mark.filterwarnings("ignore::UserWarning:p.b")"#, "p.b"),
+            (
+                "filterwarnings = [\n  \"error:a:Warning:p\\\\.b:3\",\n]",
+                r"p\.b",
+            ),
+            (
+                "run: python -W error:::p.b -m x  # filterwarnings",
+                "p.b exact",
+            ),
+            ("PYTHONWARNINGS=ignore::DeprecationWarning:p.b", "p.b exact"),
+            (r#"filterwarnings("ignore", category=UserWarning)"#, ""),
+            ("filterwarnings = error::DeprecationWarning", ""),
+        ] {
+            let found: Vec<String> = filters(text)
+                .into_iter()
+                .map(|filter| filter.module + if filter.exact { " exact" } else { "" })
+                .collect();
+            assert_eq!(found.join(", "), expected, "{text}");
+        }
+    }
+}

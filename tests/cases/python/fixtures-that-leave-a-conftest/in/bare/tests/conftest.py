@@ -1,0 +1,6 @@
+import pytest
+
+
+@pytest.fixture
+def level():
+    return 3

@@ -1,0 +1,2 @@
+def test_level(level):
+    assert level == 3

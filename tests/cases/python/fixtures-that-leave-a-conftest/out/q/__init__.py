@@ -1,0 +1,2 @@
+class Pool:
+    size = 1

@@ -1,0 +1,5 @@
+"""Core."""
+
+
+def size(x):
+    return len(x)

@@ -1,0 +1,2 @@
+def dense():
+    return 2

@@ -1,0 +1,2 @@
+"""User."""
+from p.core import __doc__ as words

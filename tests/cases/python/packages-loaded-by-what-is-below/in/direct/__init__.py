@@ -1,0 +1,1 @@
+from direct.old.f import f

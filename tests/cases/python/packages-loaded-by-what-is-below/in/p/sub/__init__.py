@@ -1,0 +1,1 @@
+from .geometry.flip import *

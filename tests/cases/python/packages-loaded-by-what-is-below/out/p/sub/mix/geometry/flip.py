@@ -1,0 +1,5 @@
+__all__ = ["flip"]
+
+
+def flip(x):
+    return -x

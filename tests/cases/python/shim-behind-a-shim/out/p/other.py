@@ -1,0 +1,7 @@
+"""Other."""
+
+from p.new import LIMIT, g
+
+
+def f(x):
+    return g(x) + LIMIT

@@ -1,0 +1,2 @@
+"""B."""
+from p.c import show

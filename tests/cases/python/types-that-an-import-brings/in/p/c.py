@@ -1,0 +1,5 @@
+"""C."""
+
+
+def show(x):
+    return str(x)

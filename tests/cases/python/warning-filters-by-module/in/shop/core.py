@@ -1,0 +1,5 @@
+"""Core."""
+
+
+def total(counts):
+    return sum(counts)

@@ -1,0 +1,6 @@
+"""Legacy."""
+from shop.old import discount
+
+
+def sale(count):
+    return discount(count)

@@ -1,0 +1,4 @@
+import warnings
+
+warnings.filterwarnings("error", module="shop.core")
+warnings.filterwarnings("ignore", module="numpy")
