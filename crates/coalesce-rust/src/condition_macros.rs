@@ -100,17 +100,18 @@ fn rule(text: &str, tokens: &TokenStream) -> Option<Vec<String>> {
     }
     attributes
         .chunks(2)
-        .map(|pair| match pair {
-            [hash, brackets] if is(hash, '#') => {
-                let _ = group(brackets, Some(Delimiter::Bracket))?;
-                let start = hash.span().byte_range().start;
-                let end = brackets.span().byte_range().end;
-                let said = ByteSpan::from_range(start..end).of(text)?;
-                is_plain(said).then(|| said.to_owned())
-            }
-            _ => None,
-        })
+        .map(|pair| attribute_said(text, pair))
         .collect()
+}
+
+/// `#[…]` as written; `None` for other pairs of tokens.
+fn attribute_said(text: &str, pair: &[TokenTree]) -> Option<String> {
+    let [hash, brackets] = pair else { return None };
+    let _ = group(brackets, Some(Delimiter::Bracket)).filter(|_| is(hash, '#'))?;
+    let start = hash.span().byte_range().start;
+    let end = brackets.span().byte_range().end;
+    let said = ByteSpan::from_range(start..end).of(text)?;
+    is_plain(said).then(|| said.to_owned())
 }
 
 /// Whether an attribute is a condition, or one for documentation.

@@ -53,11 +53,7 @@ impl Token {
 
 /// The tokens of `text[start..end]`, with spans in `text`.
 pub(crate) fn tokens(text: &str, span: ByteSpan) -> Vec<Token> {
-    let mut lexer = Lexer {
-        bytes: text.as_bytes(),
-        at: span.start as usize,
-        end: (span.end as usize).min(text.len()),
-    };
+    let mut lexer = Lexer::over(text, span);
     let mut tokens = Vec::with_capacity(span.len() as usize / 4);
     while let Some(token) = lexer.next_token() {
         tokens.push(token);
@@ -67,21 +63,11 @@ pub(crate) fn tokens(text: &str, span: ByteSpan) -> Vec<Token> {
 
 /// The tokens of the attributes that `text[start..end]` begins with, and no others.
 pub(crate) fn attribute_tokens(text: &str, span: ByteSpan) -> Vec<Token> {
-    let mut lexer = Lexer {
-        bytes: text.as_bytes(),
-        at: span.start as usize,
-        end: (span.end as usize).min(text.len()),
-    };
+    let mut lexer = Lexer::over(text, span);
     let (mut tokens, mut depth) = (Vec::new(), 0_usize);
     while let Some(token) = lexer.next_token() {
         let last = tokens.last().map(|last: &Token| last.kind);
-        let goes_on = depth > 0
-            || match token.kind {
-                TokenKind::Punct(b'#') => !matches!(last, Some(TokenKind::Punct(_))),
-                TokenKind::Punct(b'!') => last == Some(TokenKind::Punct(b'#')),
-                TokenKind::Open(b'[') => matches!(last, Some(TokenKind::Punct(_))),
-                _ => false,
-            };
+        let goes_on = depth > 0 || begins_attribute(token.kind, last);
         if !goes_on {
             break;
         }
@@ -93,6 +79,16 @@ pub(crate) fn attribute_tokens(text: &str, span: ByteSpan) -> Vec<Token> {
         tokens.push(token);
     }
     tokens
+}
+
+/// Whether a token is the `#`, `!` or `[` with which an attribute begins, `last` being the one before it.
+fn begins_attribute(token: TokenKind, last: Option<TokenKind>) -> bool {
+    match token {
+        TokenKind::Punct(b'#') => !matches!(last, Some(TokenKind::Punct(_))),
+        TokenKind::Punct(b'!') => last == Some(TokenKind::Punct(b'#')),
+        TokenKind::Open(b'[') => matches!(last, Some(TokenKind::Punct(_))),
+        _ => false,
+    }
 }
 
 /// Whether two texts differ in comments and in space alone, as far as their tokens say.
@@ -111,13 +107,7 @@ pub fn same_code(one: &str, other: &str) -> bool {
 
 /// The first token of `text[start..end]`.
 pub(crate) fn tokens_from(text: &str, span: ByteSpan) -> Option<Token> {
-    let end = (span.end as usize).min(text.len());
-    Lexer {
-        bytes: text.as_bytes(),
-        at: span.start as usize,
-        end,
-    }
-    .next_token()
+    Lexer::over(text, span).next_token()
 }
 
 /// The index of the token that closes what the one at `open` opens.
@@ -126,12 +116,8 @@ pub(crate) fn closing(tokens: &[Token], open: usize) -> Option<usize> {
     for (at, token) in tokens.iter().enumerate().skip(open) {
         match token.kind {
             TokenKind::Open(_) => depth += 1,
-            TokenKind::Close(_) => {
-                depth = depth.checked_sub(1)?;
-                if depth == 0 {
-                    return Some(at);
-                }
-            }
+            TokenKind::Close(_) if depth == 1 => return Some(at),
+            TokenKind::Close(_) => depth = depth.checked_sub(1)?,
             _ => {}
         }
     }
@@ -162,7 +148,16 @@ struct Lexer<'t> {
     end: usize,
 }
 
-impl Lexer<'_> {
+impl<'t> Lexer<'t> {
+    /// Reads `text[span.start..span.end]`.
+    fn over(text: &'t str, span: ByteSpan) -> Self {
+        Self {
+            bytes: text.as_bytes(),
+            at: span.start as usize,
+            end: (span.end as usize).min(text.len()),
+        }
+    }
+
     fn peek(&self, ahead: usize) -> Option<u8> {
         let at = self.at + ahead;
         if at < self.end {
@@ -214,8 +209,8 @@ impl Lexer<'_> {
     }
 
     fn skip_block(&mut self) {
-        let mut depth = 0usize;
-        loop {
+        let (start, mut depth) = (self.at, 0usize);
+        while depth > 0 || self.at == start {
             match (self.peek(0), self.peek(1)) {
                 (Some(b'/'), Some(b'*')) => {
                     depth += 1;
@@ -224,9 +219,6 @@ impl Lexer<'_> {
                 (Some(b'*'), Some(b'/')) => {
                     depth -= 1;
                     self.at += 2;
-                    if depth == 0 {
-                        return;
-                    }
                 }
                 (None, _) => return,
                 _ => self.at += 1,
@@ -359,11 +351,7 @@ pub(crate) struct Depth {
 
 /// Where brackets nest deeper than this for the first time; the end of the text if they do not.
 pub(crate) fn first_deeper_than(text: &str, nesting: usize) -> usize {
-    let mut lexer = Lexer {
-        bytes: text.as_bytes(),
-        at: 0,
-        end: ByteSpan::from_range(0..text.len()).end as usize,
-    };
+    let mut lexer = Lexer::over(text, ByteSpan::from_range(0..text.len()));
     let mut open = 0usize;
     while let Some(token) = lexer.next_token() {
         match token.kind {
@@ -378,12 +366,7 @@ pub(crate) fn first_deeper_than(text: &str, nesting: usize) -> usize {
 
 /// Measures `text`.
 pub(crate) fn depth(text: &str) -> Depth {
-    let end = ByteSpan::from_range(0..text.len()).end;
-    let mut lexer = Lexer {
-        bytes: text.as_bytes(),
-        at: 0,
-        end: end as usize,
-    };
+    let mut lexer = Lexer::over(text, ByteSpan::from_range(0..text.len()));
     let (mut result, mut chains, mut after_block) = (Depth::default(), vec![0usize], false);
     while let Some(token) = lexer.next_token() {
         result.tokens += 1;
@@ -393,16 +376,8 @@ pub(crate) fn depth(text: &str) -> Depth {
         };
         let by =
             usize::from(matches!(token.kind, TokenKind::Punct(_)) || NESTING_WORDS.contains(word));
-        let ends = match token.kind {
-            TokenKind::Punct(b',' | b';') => true,
-            // What follows a block is another statement, unless it goes on with its value.
-            TokenKind::Punct(_) => false,
-            _ => after_block && !matches!(word, "as" | "else"),
-        };
-        if let Some(chain) = chains.last_mut() {
-            *chain = if ends { by } else { *chain + by };
-            result.chain = result.chain.max(*chain);
-        }
+        let ends = ends_chain(token.kind, word, after_block);
+        result.chain = result.chain.max(lengthen(&mut chains, by, ends));
         after_block = matches!(token.kind, TokenKind::Close(b'}'));
         match token.kind {
             TokenKind::Open(_) => chains.push(0),
@@ -412,6 +387,25 @@ pub(crate) fn depth(text: &str) -> Depth {
         result.nesting = result.nesting.max(chains.len() - 1);
     }
     result
+}
+
+/// Whether a token begins another chain: what follows a block is another statement, unless it goes on with
+/// its value.
+fn ends_chain(token: TokenKind, word: &str, after_block: bool) -> bool {
+    match token {
+        TokenKind::Punct(b',' | b';') => true,
+        TokenKind::Punct(_) => false,
+        _ => after_block && !matches!(word, "as" | "else"),
+    }
+}
+
+/// Adds to the innermost chain, or begins another where that one `ends`; returns how long it is.
+fn lengthen(chains: &mut [usize], by: usize, ends: bool) -> usize {
+    let Some(chain) = chains.last_mut() else {
+        return 0;
+    };
+    *chain = if ends { by } else { *chain + by };
+    *chain
 }
 
 #[cfg(test)]

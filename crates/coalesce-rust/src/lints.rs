@@ -6,6 +6,7 @@ use coalesce_cargo::lints::lints;
 use coalesce_model::{ByteSpan, Texts};
 
 use crate::{
+    facts::SourceFacts,
     lexer::{self, Token, TokenKind},
     resolve::{Body, CrateId, FileId, World},
 };
@@ -42,24 +43,31 @@ fn said_by(text: &str, tokens: &[Token]) -> Vec<Said> {
     let mut at = 0;
     while let Some(close) = attribute_end(tokens, at) {
         let attribute = tokens.get(at..close).unwrap_or_default();
-        let is_conditional = attribute
-            .iter()
-            .any(|word| word.span.of(text) == Some("cfg_attr"));
-        for (start, word) in attribute.iter().enumerate() {
-            let word = word.span.of(text).unwrap_or_default();
-            let level = LEVELS.iter().find(|(level, _)| *level == word);
-            if let Some((level, is_on)) = level {
-                let list = attribute.get(start + 1..).unwrap_or_default();
-                let named = listed(text, list).into_iter();
-                found.extend(named.map(|lint| Said {
-                    lint,
-                    level,
-                    is_on: *is_on,
-                    is_conditional,
-                }));
-            }
-        }
+        found.extend(said_in(text, attribute));
         at = close + 1;
+    }
+    found
+}
+
+/// What one attribute says.
+fn said_in(text: &str, attribute: &[Token]) -> Vec<Said> {
+    let is_conditional = attribute
+        .iter()
+        .any(|word| word.span.of(text) == Some("cfg_attr"));
+    let mut found = Vec::new();
+    for (start, word) in attribute.iter().enumerate() {
+        let word = word.span.of(text).unwrap_or_default();
+        let level = LEVELS.iter().find(|(level, _)| *level == word);
+        if let Some((level, is_on)) = level {
+            let list = attribute.get(start + 1..).unwrap_or_default();
+            let named = listed(text, list).into_iter();
+            found.extend(named.map(|lint| Said {
+                lint,
+                level,
+                is_on: *is_on,
+                is_conditional,
+            }));
+        }
     }
     found
 }
@@ -176,20 +184,10 @@ fn is_off_by(
         return false;
     };
     let facts = world.facts(file);
-    let contains = |span: &ByteSpan| span.start <= at && at < span.end;
     let Some(body) = world.body_around(file, at).map(|body| &world[body]) else {
         return false;
     };
-    let inside = facts.scope(body.scope).span;
-    let items = facts.items.iter().map(|one| one.span);
-    let impls = facts.impls.iter().map(|one| one.span);
-    let uses = facts.uses.iter().map(|one| one.span);
-    let all = items.chain(impls).chain(uses);
-    let mut spans: Vec<ByteSpan> = all
-        .filter(|span| contains(span) && inside.start <= span.start && span.end <= inside.end)
-        .collect();
-    spans.sort_by_key(|span| span.len());
-    let attributes = spans
+    let attributes = spans_around(facts, at, facts.scope(body.scope).span)
         .into_iter()
         .map(|span| lexer::attribute_tokens(&text, span));
     let counts =
@@ -198,6 +196,20 @@ fn is_off_by(
         .filter(counts)
         .find_map(|tokens| decided(&said_by(&text, &tokens), names));
     decided.unwrap_or_else(|| is_off_in(world, body, names, texts))
+}
+
+/// The definitions around a place that stand inside of a span, the innermost first.
+fn spans_around(facts: &SourceFacts, at: u32, inside: ByteSpan) -> Vec<ByteSpan> {
+    let contains = |span: &ByteSpan| span.start <= at && at < span.end;
+    let items = facts.items.iter().map(|one| one.span);
+    let impls = facts.impls.iter().map(|one| one.span);
+    let uses = facts.uses.iter().map(|one| one.span);
+    let all = items.chain(impls).chain(uses);
+    let mut spans: Vec<ByteSpan> = all
+        .filter(|span| contains(span) && inside.start <= span.start && span.end <= inside.end)
+        .collect();
+    spans.sort_by_key(|span| span.len());
+    spans
 }
 
 /// Whether a lint that is on by itself is off in a body, by its head and what is around it.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use coalesce_model::{ByteSpan, Certainty, Form, Reference, Texts};
+use coalesce_model::{ByteSpan, Certainty, Form, Reference, Texts, TreePath};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
@@ -115,18 +115,8 @@ pub(crate) fn references(world: &World, names: &[&str], texts: &dyn Texts) -> Ve
 
 fn references_of_distinct(world: &World, names: &[&str], texts: &dyn Texts) -> Vec<Vec<Reference>> {
     let sought = SoughtNames::of(world, names);
-    let found: Vec<(usize, Reference)> = (0..world.load_count())
-        .into_par_iter()
-        .flat_map_iter(|load| {
-            let mut found = Vec::new();
-            world.visit(load, &mut |facts, site| {
-                sought.collect(world, facts, &site, &mut found)
-            });
-            found
-        })
-        .collect();
     let mut by_name = vec![Vec::new(); names.len()];
-    for (of, reference) in found {
+    for (of, reference) in sought.found(world) {
         if let Some(own) = by_name.get_mut(of) {
             own.push(reference);
         }
@@ -193,6 +183,20 @@ impl SoughtNames {
         }
     }
 
+    /// The references to all of them, each with the place of its name.
+    fn found(&self, world: &World) -> Vec<(usize, Reference)> {
+        (0..world.load_count())
+            .into_par_iter()
+            .flat_map_iter(|load| {
+                let mut found = Vec::new();
+                world.visit(load, &mut |facts, site| {
+                    self.collect(world, facts, &site, &mut found)
+                });
+                found
+            })
+            .collect()
+    }
+
     /// Adds a reference for each name that a step of this site leads to.
     fn collect(
         &self,
@@ -201,28 +205,41 @@ impl SoughtNames {
         site: &Site<'_>,
         found: &mut Vec<(usize, Reference)>,
     ) {
-        let (mut named, mut references) = (Vec::new(), Vec::new());
-        for (at, step) in site.trace.steps.iter().enumerate() {
-            named.clear();
-            for (res, _) in step.all() {
-                self.add(world, res, &mut named);
-            }
-            if !self.external.is_empty()
-                && let Some(name) = world.external_name(facts, site, at)
-            {
-                named.extend(self.external.get(&name).into_iter().flatten());
-            }
+        let mut references = Vec::new();
+        for at in 0..site.trace.steps.len() {
+            let named = self.named_at(world, facts, site, at);
             if named.is_empty() {
                 continue;
             }
-            named.sort_unstable();
-            named.dedup();
             references.clear();
             push(world, facts, site, at, &mut references);
-            for of in &named {
-                found.extend(references.iter().map(|one| (*of, one.clone())));
+            for of in named {
+                found.extend(references.iter().map(|one| (of, one.clone())));
             }
         }
+    }
+
+    /// The names that one step of a site leads to, each once.
+    fn named_at(
+        &self,
+        world: &World,
+        facts: &SourceFacts,
+        site: &Site<'_>,
+        at: usize,
+    ) -> Vec<usize> {
+        let mut named = Vec::new();
+        let step = site.trace.steps.get(at).into_iter();
+        for (res, _) in step.flat_map(|step| step.all()) {
+            self.add(world, res, &mut named);
+        }
+        if !self.external.is_empty()
+            && let Some(name) = world.external_name(facts, site, at)
+        {
+            named.extend(self.external.get(&name).into_iter().flatten());
+        }
+        named.sort_unstable();
+        named.dedup();
+        named
     }
 }
 
@@ -233,43 +250,41 @@ fn put_together(
     texts: &dyn Texts,
     by_name: &mut [Vec<Reference>],
 ) {
-    let mut owners = Vec::new();
-    let mut sought: Vec<(ModuleId, &str)> = Vec::new();
-    for (at, wanted) in wanted.iter().enumerate() {
-        for item in wanted.items.iter().map(|item| &world[item]) {
-            owners.push(at);
-            sought.push((item.module, item.name.as_str()));
-        }
-    }
+    let items = wanted.iter().enumerate().flat_map(|(at, wanted)| {
+        let items = wanted.items.iter().map(|item| &world[item]);
+        items.map(move |item| (at, (item.module, item.name.as_str())))
+    });
+    let (owners, sought): (Vec<usize>, Vec<(ModuleId, &str)>) = items.unzip();
     let known: Vec<usize> = by_name.iter().map(Vec::len).collect();
     for part in parts(world, texts, &sought) {
-        let path = &world[part.file].path;
-        let mut owners: Vec<usize> = part
-            .of
-            .iter()
-            .filter_map(|of| owners.get(*of))
-            .copied()
-            .collect();
-        owners.dedup();
-        for owner in owners {
+        let of = part.of.iter().filter_map(|of| owners.get(*of));
+        let mut of: Vec<usize> = of.copied().collect();
+        of.dedup();
+        for owner in of {
             let (Some(found), Some(known)) = (by_name.get_mut(owner), known.get(owner)) else {
                 continue;
             };
-            let resolved = found
-                .iter()
-                .take(*known)
-                .any(|one| one.path == *path && one.span.contains(part.span));
-            if !resolved {
-                found.push(Reference {
-                    path: path.clone(),
-                    span: part.span,
-                    segments: vec![part.span],
-                    form: Form::Macro,
-                    certainty: Certainty::Ambiguous,
-                });
-            }
+            push_part(found, *known, &world[part.file].path, part.span);
         }
     }
+}
+
+/// Adds a word that may be part of a path, unless one of the first `known` references contains it.
+fn push_part(found: &mut Vec<Reference>, known: usize, path: &TreePath, span: ByteSpan) {
+    let resolved = found
+        .iter()
+        .take(known)
+        .any(|one| one.path == *path && one.span.contains(span));
+    if resolved {
+        return;
+    }
+    found.push(Reference {
+        path: path.clone(),
+        span,
+        segments: vec![span],
+        form: Form::Macro,
+        certainty: Certainty::Ambiguous,
+    });
 }
 
 pub(crate) fn push(
@@ -279,49 +294,49 @@ pub(crate) fn push(
     at: usize,
     found: &mut Vec<Reference>,
 ) {
-    let Some(path) = world.path_of_load(site.load) else {
-        return;
-    };
-    let segments: Vec<ByteSpan> = site
-        .segments
-        .iter()
-        .take(at + 1)
-        .map(|segment| segment.span)
-        .collect();
-    let (Some(first), Some(last)) = (segments.first(), segments.last()) else {
+    let Some(reference) = reference_at(world, facts, site, at) else {
         return;
     };
     let is_last = at + 1 == site.segments.len();
-    let form = if is_last {
-        form(facts, site)
-    } else {
-        prefix_form(form(facts, site))
-    };
-    let certainty = world.certainty(site, at + 1);
-    let span = if grouped(facts, site) {
-        *last
-    } else {
-        first.cover(*last)
-    };
-    found.push(Reference {
-        path: path.clone(),
+    let own = span_of_self(facts, site).filter(|_| is_last);
+    let own = own.map(|span| Reference {
         span,
-        segments: segments.clone(),
-        form,
-        certainty,
+        ..reference.clone()
     });
-    if is_last
-        && let UseSite::Leaf(leaf) = site.site
-        && facts.leaf(leaf).kind == LeafKind::SelfModule
-    {
-        found.push(Reference {
-            path: path.clone(),
-            span: facts.leaf(leaf).span,
-            segments,
-            form,
-            certainty,
-        });
-    }
+    found.push(reference);
+    found.extend(own);
+}
+
+/// The reference of the segments up to and with the one at `at`.
+fn reference_at(
+    world: &World,
+    facts: &SourceFacts,
+    site: &Site<'_>,
+    at: usize,
+) -> Option<Reference> {
+    let path = world.path_of_load(site.load)?;
+    let segments = site.segments.iter().take(at + 1);
+    let segments: Vec<ByteSpan> = segments.map(|segment| segment.span).collect();
+    let (first, last) = (*segments.first()?, *segments.last()?);
+    let is_last = at + 1 == site.segments.len();
+    let form = form(facts, site);
+    let is_grouped = grouped(facts, site);
+    Some(Reference {
+        path: path.clone(),
+        span: if is_grouped { last } else { first.cover(last) },
+        segments,
+        form: if is_last { form } else { prefix_form(form) },
+        certainty: world.certainty(site, at + 1),
+    })
+}
+
+/// Where the `self` of `use path::{self}` stands, which names the module once more.
+fn span_of_self(facts: &SourceFacts, site: &Site<'_>) -> Option<ByteSpan> {
+    let UseSite::Leaf(leaf) = site.site else {
+        return None;
+    };
+    let leaf = facts.leaf(leaf);
+    (leaf.kind == LeafKind::SelfModule).then_some(leaf.span)
 }
 
 /// A module on the way to an imported name is a part of that path.
@@ -347,22 +362,19 @@ fn grouped(facts: &SourceFacts, site: &Site<'_>) -> bool {
 
 /// `mod name;` names the module's file.
 fn declarations(world: &World, wanted: &Wanted, found: &mut Vec<Reference>) {
-    for module in &wanted.modules {
-        for (file, declaration) in world.declarations(*module) {
-            let facts = world.facts(file);
-            let declaration = facts.module(declaration);
-            let path = world[file].path.clone();
-            if declaration.body.is_none() {
-                let span = declaration.name.span;
-                let certainty = Certainty::Exact;
-                found.push(Reference {
-                    path,
-                    span,
-                    segments: vec![span],
-                    form: Form::Declaration,
-                    certainty,
-                });
-            }
+    let modules = wanted.modules.iter();
+    for (file, declaration) in modules.flat_map(|module| world.declarations(*module)) {
+        let declaration = world.facts(file).module(declaration);
+        if declaration.body.is_some() {
+            continue;
         }
+        let span = declaration.name.span;
+        found.push(Reference {
+            path: world[file].path.clone(),
+            span,
+            segments: vec![span],
+            form: Form::Declaration,
+            certainty: Certainty::Exact,
+        });
     }
 }

@@ -25,14 +25,8 @@ pub(crate) fn retire(world: &World, shims: &[TreePath], texts: &dyn Texts) -> La
         match declarations(world, path) {
             Ok(declarations) => {
                 plan.deletes.push(path.clone());
-                for (file, span) in declarations {
-                    let text = texts.text(file);
-                    if let Some(text) = text.filter(|_| seen.insert((file, span))) {
-                        let span = lines(&text, span);
-                        let edits = plan.edits.entry(file.clone()).or_default();
-                        edits.push(Edit::delete(span));
-                    }
-                }
+                let new = declarations.into_iter().filter(|place| seen.insert(*place));
+                delete_lines(new, texts, &mut plan);
             }
             Err(why) => plan.refusals.push(refusal(path, why)),
         }
@@ -41,6 +35,20 @@ pub(crate) fn retire(world: &World, shims: &[TreePath], texts: &dyn Texts) -> La
         plan.refusals.push(refusal(&path, &why));
     }
     plan
+}
+
+/// Deletes each span of a file with the lines that it has for itself.
+fn delete_lines<'w>(
+    places: impl Iterator<Item = (&'w TreePath, ByteSpan)>,
+    texts: &dyn Texts,
+    plan: &mut LanguagePlan,
+) {
+    for (file, span) in places {
+        if let Some(text) = texts.text(file) {
+            let edits = plan.edits.entry(file.clone()).or_default();
+            edits.push(Edit::delete(lines(&text, span)));
+        }
+    }
 }
 
 /// Where the module of a file is declared, in every crate that has it.

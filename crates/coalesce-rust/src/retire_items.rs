@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 use crate::{
     facts::{ImplFunction, LeafKind, SourceFacts, VisibilityKind},
     references,
-    resolve::{FileId, Found, ModuleId, Res, World},
+    resolve::{FileId, Found, ItemId, ModuleId, Res, Site, World},
     retire::lines,
     rewrite::{
         functions,
@@ -75,34 +75,30 @@ impl<'w> KeptNames<'w> {
             by_item: FxHashMap::default(),
             by_leaf: FxHashMap::default(),
         };
-        for (at, one) in found.kept.iter().enumerate() {
-            let Some(one) = one else {
-                continue;
-            };
+        found.index();
+        found
+    }
+
+    /// Notes by which item and by which import each is found.
+    fn index(&mut self) {
+        let kept = self.kept.iter().enumerate();
+        for (at, one) in kept.filter_map(|(at, one)| Some((at, one.as_ref()?))) {
             if let Some(home) = one.home {
                 let item = (home, one.name);
-                found.by_item.entry(item).or_default().push(at);
+                self.by_item.entry(item).or_default().push(at);
             }
             if let Some(leaf) = one.leaf {
-                found.by_leaf.entry(leaf).or_default().push(at);
+                self.by_leaf.entry(leaf).or_default().push(at);
             }
         }
-        found
     }
 
     /// Those that a step of a path goes through, from outside of their own files.
     fn named_by(&self, world: &World, step: &Found, here: Option<FileId>) -> Vec<usize> {
         let mut named: Vec<usize> = Vec::new();
         for (res, _) in step.all() {
-            let found = match res {
-                Res::Item(item) => Some((item, world[item].name.clone())),
-                Res::Member(item, name) => {
-                    let name = world.names.text(name);
-                    Some((item, format!("{}::{name}", world[item].name)))
-                }
-                _ => None,
-            };
-            if let Some((item, name)) = found.filter(|(item, _)| !world[*item].local) {
+            let found = item_named(world, res).filter(|(item, _)| !world[*item].local);
+            if let Some((item, name)) = found {
                 let item = (world[item].module, name.as_str());
                 named.extend(self.by_item.get(&item).into_iter().flatten());
             }
@@ -117,6 +113,25 @@ impl<'w> KeptNames<'w> {
         named.dedup();
         named
     }
+
+    /// Adds what a site names of them to the references of each.
+    fn collect(
+        &self,
+        world: &World,
+        facts: &SourceFacts,
+        site: &Site<'_>,
+        here: Option<FileId>,
+        found: &mut [Vec<Reference>],
+    ) {
+        for (at, step) in site.trace.steps.iter().enumerate() {
+            for named in self.named_by(world, step, here) {
+                let Some(found) = found.get_mut(named) else {
+                    continue;
+                };
+                references::push(world, facts, site, at, found);
+            }
+        }
+    }
 }
 
 /// For each name who names an item by it, which a shim keeps, outside of the file of the shim. The tree is
@@ -128,13 +143,7 @@ pub(crate) fn references(world: &World, names: &[&str]) -> Vec<Vec<Reference>> {
         let path = world.path_of_load(load);
         let here = path.and_then(|path| world.file_at(path));
         world.visit(load, &mut |facts, site| {
-            for (at, step) in site.trace.steps.iter().enumerate() {
-                for named in kept.named_by(world, step, here) {
-                    if let Some(found) = found.get_mut(named) {
-                        references::push(world, facts, &site, at, found);
-                    }
-                }
-            }
+            kept.collect(world, facts, &site, here, &mut found)
         });
     }
     for found in &mut found {
@@ -147,6 +156,25 @@ pub(crate) fn references(world: &World, names: &[&str]) -> Vec<Vec<Reference>> {
 /// Removes the shims of these names, and the imports that only they used.
 pub(crate) fn retire(world: &World, names: &[String], texts: &dyn Texts) -> LanguagePlan {
     let mut plan = LanguagePlan::default();
+    let gone = texts_of_shims(world, names, texts, &mut plan.refusals);
+    for (file, spans) in &gone {
+        let path = path_of(world, *file);
+        if let Some(text) = texts.text(&path) {
+            let edits = plan.edits.entry(path).or_default();
+            edits.extend(removals(world, *file, &text, spans));
+        }
+    }
+    plan
+}
+
+/// The texts of the shims of these names, by file; refused are those that are not found, and calls that may be of
+/// one.
+fn texts_of_shims(
+    world: &World,
+    names: &[String],
+    texts: &dyn Texts,
+    refusals: &mut Vec<Finding>,
+) -> BTreeMap<FileId, Vec<ByteSpan>> {
     let mut gone: BTreeMap<FileId, Vec<ByteSpan>> = BTreeMap::new();
     let shims = shims_by_name(world);
     for name in names {
@@ -154,38 +182,56 @@ pub(crate) fn retire(world: &World, names: &[String], texts: &dyn Texts) -> Lang
             continue;
         };
         let path = path_of(world, file);
-        let calls = match last.contains("::") {
-            true => functions::calls_of(world, name, texts),
-            false => Vec::new(),
-        };
-        plan.refusals.extend(calls.into_iter().map(|(path, span)| {
-            let message = format!("`{name}` may be called here: what it is called on is not known");
-            Finding::refusal(path, message).at(span)
-        }));
+        refusals.extend(calls_in_doubt(world, name, last, texts));
         let spans = texts.text(&path).map(|text| spans(facts, &text, last));
         match spans.filter(|spans| !spans.is_empty()) {
             Some(spans) => gone.entry(file).or_default().extend(spans),
-            None => plan.refusals.push(refusal(&path, last)),
+            None => refusals.push(refusal(&path, last)),
         }
     }
-    for (file, spans) in &gone {
-        let path = path_of(world, *file);
-        let facts = world.facts(*file);
-        let Some(text) = texts.text(&path) else {
-            continue;
-        };
-        let edits = plan.edits.entry(path).or_default();
-        edits.extend(spans.iter().map(|span| Edit::delete(lines(&text, *span))));
-        let spent = spent(world, *file, facts, spans);
-        for declaration in &facts.uses {
-            let (first, last) = declaration.leaves;
-            let inside = spans.iter().any(|span| span.contains(declaration.span));
-            if !inside && (first..last).any(|leaf| spent.contains_key(&leaf)) {
-                edits.extend(use_tree::edit(facts, &text, declaration, &spent, &[]));
-            }
+    gone
+}
+
+/// The item that a result leads to and the name by which a shim keeps it: `Type::method` for a member.
+fn item_named(world: &World, res: Res) -> Option<(ItemId, String)> {
+    match res {
+        Res::Item(item) => Some((item, world[item].name.clone())),
+        Res::Member(item, name) => {
+            let name = world.names.text(name);
+            Some((item, format!("{}::{name}", world[item].name)))
+        }
+        _ => None,
+    }
+}
+
+/// Refusals for calls by the name of a method that may be calls of this one, which a shim keeps under `name`.
+fn calls_in_doubt(world: &World, name: &str, last: &str, texts: &dyn Texts) -> Vec<Finding> {
+    if !last.contains("::") {
+        return Vec::new();
+    }
+    let calls = functions::calls_of(world, name, texts).into_iter();
+    calls
+        .map(|(path, span)| {
+            let message = format!("`{name}` may be called here: what it is called on is not known");
+            Finding::refusal(path, message).at(span)
+        })
+        .collect()
+}
+
+/// Deletes the shims at `gone` of a file, and the imports that only they used.
+fn removals(world: &World, file: FileId, text: &str, gone: &[ByteSpan]) -> Vec<Edit> {
+    let facts = world.facts(file);
+    let deleted = gone.iter().map(|span| Edit::delete(lines(text, *span)));
+    let mut edits: Vec<Edit> = deleted.collect();
+    let spent = spent(world, file, facts, gone);
+    for declaration in &facts.uses {
+        let (first, last) = declaration.leaves;
+        let inside = gone.iter().any(|span| span.contains(declaration.span));
+        if !inside && (first..last).any(|leaf| spent.contains_key(&leaf)) {
+            edits.extend(use_tree::edit(facts, text, declaration, &spent, &[]));
         }
     }
-    plan
+    edits
 }
 
 /// Private imports of a file that nothing but what goes names.
@@ -197,22 +243,15 @@ fn spent(
 ) -> BTreeMap<u32, LeafChange> {
     let (mut freed, mut used) = (BTreeSet::new(), BTreeSet::new());
     for load in 0..world.load_count() {
+        let here = world
+            .path_of_load(load)
+            .and_then(|path| world.file_at(path));
         world.visit(load, &mut |_, site| {
-            let here = world
-                .path_of_load(load)
-                .and_then(|path| world.file_at(path));
             let first = site.segments.first().map_or(0, |first| first.span.start);
-            let goes = here == Some(file)
-                && gone
-                    .iter()
-                    .any(|span| span.start <= first && first < span.end);
-            for import in site.trace.steps.iter().filter_map(|step| step.import) {
-                if goes {
-                    freed.insert(import);
-                } else {
-                    used.insert(import);
-                }
-            }
+            let contains = |span: &ByteSpan| span.start <= first && first < span.end;
+            let goes = here == Some(file) && gone.iter().any(contains);
+            let named = if goes { &mut freed } else { &mut used };
+            named.extend(site.trace.steps.iter().filter_map(|step| step.import));
         });
     }
     freed
@@ -245,22 +284,27 @@ fn spans(facts: &SourceFacts, text: &str, name: &str) -> Vec<ByteSpan> {
         }
         let start = start + line.len() - line.trim_start().len();
         let start = u32::try_from(start).unwrap_or(u32::MAX);
-        let items = facts.items.iter();
-        let items = items.filter(|item| facts.name(item.name.name) == name);
-        let uses = facts.uses.iter().filter(|declaration| {
-            let (first, last) = declaration.leaves;
-            (first..last).any(|leaf| Some(leaf) == leaf_of(facts, name))
-        });
-        let methods = methods_of(facts, name).map(|function| function.span);
-        let next = items
-            .map(|item| item.span)
-            .chain(methods)
-            .chain(uses.map(|declaration| declaration.span))
-            .filter(|span| span.start > start)
-            .min();
+        let next = kept_behind(facts, name, start);
         found.extend(next.map(|next| ByteSpan::new(start, next.end)));
     }
     found
+}
+
+/// The first definition or import behind `start` that keeps a name.
+fn kept_behind(facts: &SourceFacts, name: &str, start: u32) -> Option<ByteSpan> {
+    let items = facts.items.iter();
+    let items = items.filter(|item| facts.name(item.name.name) == name);
+    let uses = facts.uses.iter().filter(|declaration| {
+        let (first, last) = declaration.leaves;
+        (first..last).any(|leaf| Some(leaf) == leaf_of(facts, name))
+    });
+    let methods = methods_of(facts, name).map(|function| function.span);
+    items
+        .map(|item| item.span)
+        .chain(methods)
+        .chain(uses.map(|declaration| declaration.span))
+        .filter(|span| span.start > start)
+        .min()
 }
 
 /// What stands above the shim of an item, before its id and name.

@@ -144,56 +144,64 @@ impl Writer<'_> {
         let mut warns = !found.is_empty();
         let mut constructor = false;
         for item in &found {
-            let before = self.made.needed.clone();
-            let unsayable = self.shim.unsayable.contains(self.defined(new));
-            let made = self.item(item, old, new).filter(|_| !unsayable);
-            let made = made.filter(|_| {
-                let needed = self.made.needed.difference(&before);
-                needed.into_iter().all(|name| (self.shim.known)(name))
-            });
-            if made.is_none() {
-                self.made.needed = before;
-            }
-            match made {
-                Some(text) => {
-                    let conditions = self.conditions(item);
-                    let note = deprecated(self.shim, new);
-                    let mut doc = match self.shim.inside {
-                        "" => format!("/// Renamed to [`{new}`].\n"),
-                        inside => format!("/// Moved to [`{inside}::{new}`].\n"),
-                    };
-                    if matches!(item, syn::Item::Trait(_)) {
-                        doc.push_str(
-                            "/// It is asked for by this name, and implemented by that one.\n",
-                        );
-                    }
-                    self.made
-                        .text
-                        .push_str(&format!("{doc}{conditions}{note}\n{text}\n\n"));
+            match self.sayable(item, old, new) {
+                Some(definition) => {
+                    self.define(item, new, &definition);
                     constructor |= has_constructor(item);
                 }
                 None => warns = false,
             }
         }
         if !warns {
-            self.made.silent.push(old.to_owned());
-            self.reexports.push(if old == new {
-                new.to_owned()
-            } else {
-                format!("{new} as {old}")
-            });
+            self.reexport(old, new);
         } else if constructor {
             self.made.silent.push(format!("{old}(…)"));
         }
     }
 
+    /// The definition that warns, where every name in it is known.
+    fn sayable(&mut self, item: &syn::Item, old: &str, new: &str) -> Option<String> {
+        let before = self.made.needed.clone();
+        let unsayable = self.shim.unsayable.contains(self.defined(new));
+        let made = self.item(item, old, new).filter(|_| !unsayable);
+        let made = made.filter(|_| {
+            let needed = self.made.needed.difference(&before);
+            needed.into_iter().all(|name| (self.shim.known)(name))
+        });
+        if made.is_none() {
+            self.made.needed = before;
+        }
+        made
+    }
+
+    /// Adds a definition that warns, with what is said of it.
+    fn define(&mut self, item: &syn::Item, new: &str, definition: &str) {
+        let conditions = self.conditions(item);
+        let note = deprecated(self.shim, new);
+        let mut doc = match self.shim.inside {
+            "" => format!("/// Renamed to [`{new}`].\n"),
+            inside => format!("/// Moved to [`{inside}::{new}`].\n"),
+        };
+        if matches!(item, syn::Item::Trait(_)) {
+            doc.push_str("/// It is asked for by this name, and implemented by that one.\n");
+        }
+        let text = format!("{doc}{conditions}{note}\n{definition}\n\n");
+        self.made.text.push_str(&text);
+    }
+
+    /// Has a name come through a re-export, in silence.
+    fn reexport(&mut self, old: &str, new: &str) {
+        self.made.silent.push(old.to_owned());
+        self.reexports.push(if old == new {
+            new.to_owned()
+        } else {
+            format!("{new} as {old}")
+        });
+    }
+
     /// The definition that warns; `None` for what cannot be defined again.
     fn item(&mut self, item: &syn::Item, old: &str, new: &str) -> Option<String> {
-        let path = match (self.shim.short, self.shim.inside) {
-            ("", "") => new.to_owned(),
-            ("", inside) => format!("{inside}::{new}"),
-            (short, _) => format!("{short}::{new}"),
-        };
+        let path = self.path_to(new);
         match item {
             syn::Item::Struct(item) => {
                 (!is_value(&item.fields) || self.shim.whole).then_some(())?;
@@ -216,6 +224,15 @@ impl Writer<'_> {
             }
             syn::Item::Trait(item) => self.bound(item, old, &path),
             _ => None,
+        }
+    }
+
+    /// The path by which the shim names what is defined as `new`.
+    fn path_to(&self, new: &str) -> String {
+        match (self.shim.short, self.shim.inside) {
+            ("", "") => new.to_owned(),
+            ("", inside) => format!("{inside}::{new}"),
+            (short, _) => format!("{short}::{new}"),
         }
     }
 
@@ -263,38 +280,41 @@ impl Writer<'_> {
                     arguments.push(lifetime.lifetime.to_string());
                 }
                 syn::GenericParam::Type(parameter) => {
-                    let mut text = parameter.ident.to_string();
-                    arguments.push(text.clone());
-                    if let Some((_, default)) = &parameter.default {
-                        self.need(default);
-                        text = format!("{text} = {}", self.of(default));
-                    }
-                    parameters.push(text);
+                    arguments.push(parameter.ident.to_string());
+                    parameters.push(self.declared_type(parameter));
                 }
                 syn::GenericParam::Const(parameter) => {
-                    self.need(&parameter.ty);
-                    let kind = self.of(&parameter.ty);
                     arguments.push(parameter.ident.to_string());
-                    let mut text = format!("const {}: {kind}", parameter.ident);
-                    if let Some((_, default)) = &parameter.default {
-                        text = format!("{text} = {}", self.slice(default.span().byte_range()));
-                    }
-                    parameters.push(text);
+                    parameters.push(self.declared_constant(parameter));
                 }
             }
         }
-        let list = |list: &[String]| {
-            if list.is_empty() {
-                String::new()
-            } else {
-                format!("<{}>", list.join(", "))
-            }
-        };
         Some(format!(
             "pub type {old}{} = {path}{};",
-            list(&parameters),
-            list(&arguments)
+            in_angle_brackets(&parameters),
+            in_angle_brackets(&arguments)
         ))
+    }
+
+    /// A type parameter with its default, as an alias declares it.
+    fn declared_type(&mut self, parameter: &syn::TypeParam) -> String {
+        let Some((_, default)) = &parameter.default else {
+            return parameter.ident.to_string();
+        };
+        self.need(default);
+        format!("{} = {}", parameter.ident, self.of(default))
+    }
+
+    /// A constant parameter with its default, as an alias declares it.
+    fn declared_constant(&mut self, parameter: &syn::ConstParam) -> String {
+        self.need(&parameter.ty);
+        let text = format!("const {}: {}", parameter.ident, self.of(&parameter.ty));
+        match &parameter.default {
+            Some((_, default)) => {
+                format!("{text} = {}", self.slice(default.span().byte_range()))
+            }
+            None => text,
+        }
     }
 
     fn forward(&mut self, item: &syn::ItemFn, old: &str, path: &str) -> Option<Forward> {
@@ -302,6 +322,27 @@ impl Writer<'_> {
         if signature.variadic.is_some() {
             return None;
         }
+        let (parameters, arguments) = self.parameters(signature)?;
+        if let syn::ReturnType::Type(_, kind) = &signature.output {
+            self.need(kind);
+        }
+        self.need_generics(&signature.generics);
+        let (generics, call) = self.generics(&signature.generics);
+        let qualifiers = self.qualifiers(item);
+        let output = self.output(signature);
+        let bounds = self.bounds(&signature.generics);
+        let call = format!("{path}{call}({})", arguments.join(", "));
+        Some(Forward {
+            signature: format!(
+                "pub {qualifiers}fn {old}{generics}({}){output}{bounds}",
+                parameters.join(", ")
+            ),
+            body: forwarding_body(signature, &call),
+        })
+    }
+
+    /// The parameters of a function that forwards, each with a name, and these names; `None` for a method.
+    fn parameters(&mut self, signature: &syn::Signature) -> Option<(Vec<String>, Vec<String>)> {
         let mut parameters = Vec::new();
         let mut arguments = Vec::new();
         for (at, input) in signature.inputs.iter().enumerate() {
@@ -316,40 +357,27 @@ impl Writer<'_> {
             parameters.push(format!("{name}: {}", self.of(&typed.ty)));
             arguments.push(name);
         }
-        if let syn::ReturnType::Type(_, kind) = &signature.output {
-            self.need(kind);
+        Some((parameters, arguments))
+    }
+
+    /// What stands between `pub` and `fn`, with the blank that follows it.
+    fn qualifiers(&self, item: &syn::ItemFn) -> String {
+        let start = item.vis.span().byte_range().end;
+        let end = item.sig.fn_token.span.byte_range().start;
+        match self.slice(start..end).trim() {
+            "" => String::new(),
+            said => format!("{said} "),
         }
-        self.need_generics(&signature.generics);
-        let (generics, call) = self.generics(&signature.generics);
-        let start = signature.fn_token.span.byte_range().start;
-        let qualifiers = item.vis.span().byte_range().end;
-        let qualifiers = self.slice(qualifiers..start).trim().to_owned();
-        let output = match &signature.output {
+    }
+
+    /// What a function returns, as written.
+    fn output(&self, signature: &syn::Signature) -> String {
+        match &signature.output {
             syn::ReturnType::Default => String::new(),
             output @ syn::ReturnType::Type(..) => {
                 format!(" {}", self.slice(output.span().byte_range()))
             }
-        };
-        let bounds = self.bounds(&signature.generics);
-        let wait = if signature.asyncness.is_some() {
-            ".await"
-        } else {
-            ""
-        };
-        let mut body = format!("{path}{call}({}){wait}", arguments.join(", "));
-        if matches!(signature.safety, syn::Safety::Unsafe(_)) {
-            body = format!(
-                "// SAFETY: the caller keeps the promises of the function itself.\n    unsafe {{ {body} }}"
-            );
         }
-        let space = if qualifiers.is_empty() { "" } else { " " };
-        Some(Forward {
-            signature: format!(
-                "pub {qualifiers}{space}fn {old}{generics}({}){output}{bounds}",
-                parameters.join(", ")
-            ),
-            body,
-        })
     }
 
     /// The `where` clause as written, on a line of its own.
@@ -462,6 +490,31 @@ fn named(item: &syn::Item) -> Option<String> {
         _ => return None,
     };
     matches!(visibility, syn::Visibility::Public(_)).then(|| ident.to_string())
+}
+
+/// `<A, B>`, or nothing for none.
+fn in_angle_brackets(list: &[String]) -> String {
+    if list.is_empty() {
+        String::new()
+    } else {
+        format!("<{}>", list.join(", "))
+    }
+}
+
+/// What a function does that forwards by `call`.
+fn forwarding_body(signature: &syn::Signature, call: &str) -> String {
+    let wait = if signature.asyncness.is_some() {
+        ".await"
+    } else {
+        ""
+    };
+    let body = format!("{call}{wait}");
+    if matches!(signature.safety, syn::Safety::Unsafe(_)) {
+        return format!(
+            "// SAFETY: the caller keeps the promises of the function itself.\n    unsafe {{ {body} }}"
+        );
+    }
+    body
 }
 
 /// Whether a type is a value as well: `Name(…)` or `Name`.

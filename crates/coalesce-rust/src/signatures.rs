@@ -89,22 +89,27 @@ fn plain(text: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let mut here = 0;
     while let Some((word, is_ident)) = words.get(here) {
-        let colon = at(here + 1) == ":";
-        let way = *is_ident && colon && at(here + 2) == ":";
-        let parameter = *is_ident && colon && !way && is_before_parameter(here, &at);
-        if way {
-            here += 3;
-        } else if parameter {
-            here += 2;
-        } else if *word == "mut" && is_before_parameter(here, &at) && at(here + 2) == ":" {
-            here += 1;
-        } else {
+        let idle = idle_words(here, *is_ident, &at);
+        if idle == 0 {
             let last = *word == "," && matches!(at(here + 1), ")" | ">" | "");
             found.extend(Some(*word).filter(|_| !last));
-            here += 1;
         }
+        here += idle.max(1);
     }
     found
+}
+
+/// How many words from one on say nothing of a signature: a step of a way, the name of a parameter, its `mut`.
+fn idle_words<'w>(here: usize, is_ident: bool, at: &impl Fn(usize) -> &'w str) -> usize {
+    let colon = at(here + 1) == ":";
+    if is_ident && colon && at(here + 2) == ":" {
+        3
+    } else if is_ident && colon && is_before_parameter(here, at) {
+        2
+    } else {
+        let is_mut = at(here) == "mut" && is_before_parameter(here, at);
+        usize::from(is_mut && at(here + 2) == ":")
+    }
 }
 
 fn is_before_parameter<'w>(here: usize, at: &impl Fn(usize) -> &'w str) -> bool {

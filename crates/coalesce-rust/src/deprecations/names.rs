@@ -8,8 +8,8 @@ use syn::{parse::Parser as _, spanned::Spanned as _};
 use crate::{
     RustGraph,
     discover::TargetKind,
-    facts::{SourceFacts, VisibilityKind},
-    resolve::{FileId, ModuleId, Reach, Res, World},
+    facts::{ScopeId, SourceFacts, VisibilityKind},
+    resolve::{CrateId, FileId, ModuleId, Reach, Res, World},
 };
 
 /// How the note of a deprecation of ours starts.
@@ -38,12 +38,7 @@ pub fn old_names(
     texts: &dyn Texts,
 ) -> Vec<OldName> {
     let world = &after.world;
-    let mut known: BTreeSet<String> = BTreeSet::new();
-    for path in before.paths().iter().filter(|path| is_rust(path)) {
-        if let Some(text) = before.text(path).filter(|text| text.contains(OURS)) {
-            known.extend(ours_in(&text));
-        }
-    }
+    let known = names_before(before);
     let mut found = BTreeSet::new();
     for path in changed.iter().filter(|path| is_rust(path)) {
         if let (Some(file), Some(text)) = (world.file_at(path), texts.text(path)) {
@@ -58,6 +53,17 @@ pub fn old_names(
         }
     }
     found.into_iter().collect()
+}
+
+/// What shims keep in the tree as it is.
+fn names_before(before: &dyn Texts) -> BTreeSet<String> {
+    let mut known: BTreeSet<String> = BTreeSet::new();
+    for path in before.paths().iter().filter(|path| is_rust(path)) {
+        if let Some(text) = before.text(path).filter(|text| text.contains(OURS)) {
+            known.extend(ours_in(&text));
+        }
+    }
+    known
 }
 
 fn is_rust(path: &TreePath) -> bool {
@@ -94,32 +100,40 @@ impl Reader<'_> {
             let Some(home) = home_of(self.world, body.module) else {
                 continue;
             };
-            for module in facts.modules.iter().filter(|one| one.scope == body.scope) {
-                let public = module.visibility.kind == VisibilityKind::Public;
-                if let Some(span) = module.attributes.filter(|_| public)
-                    && self.is_ours(span)
-                {
-                    let name = self.spelled(module.name.span);
-                    found.insert(home.named(
-                        name,
-                        module.cfg.iter().map(ToString::to_string),
-                        true,
-                    ));
-                }
-            }
-            for item in facts.items.iter().filter(|one| one.scope == body.scope) {
-                let head = ByteSpan::new(item.span.start, item.signature.start);
-                let public = item.visibility.kind == VisibilityKind::Public;
-                if public && self.is_ours(head) {
-                    let name = self.spelled(item.name.span);
-                    let conditions = conditions(head.of(self.text).unwrap_or_default());
-                    found.insert(home.named(name, conditions, true));
-                }
-            }
+            found.extend(self.modules(&home, body.scope));
+            found.extend(self.items(&home, body.scope));
             if body.scope.0 == 0 && facts.shim_marker.is_some() {
                 self.silent(&home, body.module, found);
             }
         }
+    }
+
+    /// The public modules of a body that a shim of ours declares.
+    fn modules(&self, home: &Home, scope: ScopeId) -> Vec<OldName> {
+        let facts = self.world.facts(self.file);
+        let declared = facts.modules.iter().filter(|one| one.scope == scope);
+        let public = declared.filter(|one| one.visibility.kind == VisibilityKind::Public);
+        let ours = public.filter(|one| one.attributes.is_some_and(|span| self.is_ours(span)));
+        ours.map(|module| {
+            let name = self.spelled(module.name.span);
+            home.named(name, module.cfg.iter().map(ToString::to_string), true)
+        })
+        .collect()
+    }
+
+    /// The public items of a body that a shim of ours defines.
+    fn items(&self, home: &Home, scope: ScopeId) -> Vec<OldName> {
+        let facts = self.world.facts(self.file);
+        let defined = facts.items.iter().filter(|one| one.scope == scope);
+        let public = defined.filter(|one| one.visibility.kind == VisibilityKind::Public);
+        let heads = public.map(|one| (one, ByteSpan::new(one.span.start, one.signature.start)));
+        let ours = heads.filter(|(_, head)| self.is_ours(*head));
+        ours.map(|(item, head)| {
+            let name = self.spelled(item.name.span);
+            let conditions = conditions(head.of(self.text).unwrap_or_default());
+            home.named(name, conditions, true)
+        })
+        .collect()
     }
 
     /// Whether attributes hold a deprecation that the plan has written.
@@ -189,17 +203,22 @@ impl Reader<'_> {
             });
         let places: BTreeSet<(FileId, u32)> =
             items.flat_map(|item| item.definitions.clone()).collect();
-        let found = places.into_iter().filter_map(|(file, at)| {
-            let item = self.world.facts(file).item(at);
-            let text = self.texts.text(&self.world[file].path)?;
-            let head = ByteSpan::new(item.span.start, item.signature.start);
-            let head = head.of(&text)?;
-            Some(Definition {
-                conditions: conditions(head),
-                deprecated: head.contains("#[deprecated"),
-            })
-        });
-        found.collect()
+        places
+            .into_iter()
+            .filter_map(|(file, at)| self.definition(file, at))
+            .collect()
+    }
+
+    /// What one item of a file says of itself.
+    fn definition(&self, file: FileId, at: u32) -> Option<Definition> {
+        let item = self.world.facts(file).item(at);
+        let text = self.texts.text(&self.world[file].path)?;
+        let head = ByteSpan::new(item.span.start, item.signature.start);
+        let head = head.of(&text)?;
+        Some(Definition {
+            conditions: conditions(head),
+            deprecated: head.contains("#[deprecated"),
+        })
     }
 }
 
@@ -252,31 +271,42 @@ fn home_of(world: &World, module: ModuleId) -> Option<Home> {
     loop {
         let node = &world[at];
         let Some(parent) = node.parent else {
-            let krate = &world[node.krate];
-            let package = world.package(krate.package);
-            if krate.kind != TargetKind::Lib {
-                return None;
-            }
-            names.push(krate.name.clone());
-            names.reverse();
-            return Some(Home {
-                package: package.directory.clone(),
-                path: names.join("::"),
-                conditions,
-            });
+            return home_in(world, node.krate, names, conditions);
         };
-        let declarations = world.declarations(at);
-        let mut declared = declarations.iter().map(|(file, at)| {
-            let facts: &SourceFacts = world.facts(*file);
-            facts.module(*at)
-        });
-        if node.local || !declared.any(|one| one.visibility.kind == VisibilityKind::Public) {
+        if node.local || !is_declared_public(world, at) {
             return None;
         }
         conditions.extend(module_conditions(world, at));
         names.push(written(&node.name));
         at = parent;
     }
+}
+
+/// The home of names, from the innermost on, in a library; `None` for other crates.
+fn home_in(
+    world: &World,
+    krate: CrateId,
+    mut names: Vec<String>,
+    conditions: Vec<String>,
+) -> Option<Home> {
+    let krate = &world[krate];
+    (krate.kind == TargetKind::Lib).then_some(())?;
+    names.push(krate.name.clone());
+    names.reverse();
+    Some(Home {
+        package: world.package(krate.package).directory.clone(),
+        path: names.join("::"),
+        conditions,
+    })
+}
+
+fn is_declared_public(world: &World, module: ModuleId) -> bool {
+    let declarations = world.declarations(module);
+    let mut declared = declarations.iter().map(|(file, at)| {
+        let facts: &SourceFacts = world.facts(*file);
+        facts.module(*at)
+    });
+    declared.any(|one| one.visibility.kind == VisibilityKind::Public)
 }
 
 /// The conditions on the declaration of a module; none where it has several.

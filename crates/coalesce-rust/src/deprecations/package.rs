@@ -33,12 +33,9 @@ pub fn package(
     if names.is_empty() {
         return None;
     }
-    let named = |dependency: &&Dependency| {
-        names
-            .iter()
-            .any(|name| name.package == dependency.directory)
-    };
-    let packages = dependencies.iter().filter(named);
+    let packages = dependencies
+        .iter()
+        .filter(|one| names.iter().any(|name| name.package == one.directory));
     let packages: Option<Vec<Package>> = packages.map(Package::read).collect();
     let packages = packages?;
     let features = features(&names, &packages);
@@ -125,23 +122,24 @@ fn manifest(packages: &[Package], features: &BTreeMap<String, Feature>, up: &str
         };
         text.push_str(&format!("{} = {{ path = \"{path}\" }}\n", package.name));
     }
-    if !features.is_empty() {
-        let default = features.iter().filter(|(_, feature)| feature.default);
-        let default: Vec<String> = default.map(|(name, _)| format!("\"{name}\"")).collect();
-        text.push_str(&format!(
-            "\n[features]\ndefault = [{}]\n",
-            default.join(", ")
-        ));
-        for (name, feature) in features.iter().filter(|(name, _)| *name != "default") {
-            let switches = feature
-                .switches
-                .iter()
-                .map(|switch| format!("\"{switch}\""));
-            let switches: Vec<String> = switches.collect();
-            text.push_str(&format!("{name} = [{}]\n", switches.join(", ")));
-        }
-    }
+    text.push_str(&feature_table(features));
     text.push_str("\n# On its own: it is no member of the workspace around it.\n[workspace]\n");
+    text
+}
+
+/// The `[features]` of the package; nothing where it has none.
+fn feature_table(features: &BTreeMap<String, Feature>) -> String {
+    if features.is_empty() {
+        return String::new();
+    }
+    let default = features.iter().filter(|(_, feature)| feature.default);
+    let default: Vec<String> = default.map(|(name, _)| format!("\"{name}\"")).collect();
+    let mut text = format!("\n[features]\ndefault = [{}]\n", default.join(", "));
+    for (name, feature) in features.iter().filter(|(name, _)| *name != "default") {
+        let switches = feature.switches.iter();
+        let switches: Vec<String> = switches.map(|switch| format!("\"{switch}\"")).collect();
+        text.push_str(&format!("{name} = [{}]\n", switches.join(", ")));
+    }
     text
 }
 

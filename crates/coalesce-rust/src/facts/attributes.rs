@@ -4,8 +4,8 @@ use coalesce_model::ByteSpan;
 use syn::{Token, punctuated::Punctuated, spanned::Spanned, visit::Visit};
 
 use super::{
-    Include, IncludeKind, Item, ItemKind, Namespaces, Origin, PathAttribute, docs::DocLine,
-    extract::Extractor, source::private, tokens,
+    Include, IncludeKind, Item, ItemKind, Namespaces, Origin, PathAttribute, Segment,
+    docs::DocLine, extract::Extractor, source::private, tokens,
 };
 use crate::{
     lexer::{self, TokenKind},
@@ -192,12 +192,14 @@ impl Extractor<'_, '_> {
     fn included_doc(&mut self, mac: &syn::Macro) {
         if mac.path.is_ident("include_str") {
             self.include(mac, IncludeKind::Doc);
-        } else if mac.path.is_ident("concat") {
-            let parser = Punctuated::<syn::Expr, Token![,]>::parse_terminated;
-            for part in mac.parse_body_with(parser).into_iter().flatten() {
-                if let syn::Expr::Macro(call) = part {
-                    self.included_doc(&call.mac);
-                }
+        }
+        if !mac.path.is_ident("concat") {
+            return;
+        }
+        let parser = Punctuated::<syn::Expr, Token![,]>::parse_terminated;
+        for part in mac.parse_body_with(parser).into_iter().flatten() {
+            if let syn::Expr::Macro(call) = part {
+                self.included_doc(&call.mac);
             }
         }
     }
@@ -268,20 +270,7 @@ impl Extractor<'_, '_> {
             return;
         };
         for attribute in attributes {
-            let name = if attribute.path().is_ident("proc_macro_derive") {
-                let syn::Meta::List(list) = &attribute.meta else {
-                    continue;
-                };
-                let span = self.places.between(list.delimiter.span());
-                let Some(first) = lexer::tokens_from(self.builder.text, span) else {
-                    continue;
-                };
-                self.builder.segment(first.span)
-            } else if attribute.path().is_ident("proc_macro")
-                || attribute.path().is_ident("proc_macro_attribute")
-            {
-                function.name
-            } else {
+            let Some(name) = self.name_of_proc_macro(attribute, function.name) else {
                 continue;
             };
             let visibility = private(function.span.start);
@@ -299,8 +288,43 @@ impl Extractor<'_, '_> {
         }
     }
 
+    /// The name of the macro that an attribute makes of the function `function`.
+    fn name_of_proc_macro(
+        &mut self,
+        attribute: &syn::Attribute,
+        function: Segment,
+    ) -> Option<Segment> {
+        let path = attribute.path();
+        if path.is_ident("proc_macro") || path.is_ident("proc_macro_attribute") {
+            return Some(function);
+        }
+        let syn::Meta::List(list) = &attribute.meta else {
+            return None;
+        };
+        path.is_ident("proc_macro_derive").then_some(())?;
+        let span = self.places.between(list.delimiter.span());
+        let first = lexer::tokens_from(self.builder.text, span)?;
+        Some(self.builder.segment(first.span))
+    }
+
     /// `include!("…")` and its like.
     pub fn include(&mut self, mac: &syn::Macro, kind: IncludeKind) {
+        let Some((span, from_manifest)) = self.included_path(mac) else {
+            return;
+        };
+        let value = Box::from(self.builder.slice(span));
+        let scope = self.builder.scope;
+        self.builder.facts.includes.push(Include {
+            scope,
+            kind,
+            value,
+            span,
+            from_manifest,
+        });
+    }
+
+    /// Where the path that is included stands, and whether it begins at the directory of the manifest.
+    fn included_path(&self, mac: &syn::Macro) -> Option<(ByteSpan, bool)> {
         let span = self.places.between(mac.delimiter.span());
         let tokens = lexer::tokens(self.builder.text, span);
         let texts: Vec<ByteSpan> = tokens
@@ -313,20 +337,11 @@ impl Extractor<'_, '_> {
         let from_manifest = texts
             .first()
             .is_some_and(|first| self.builder.slice(*first) == "CARGO_MANIFEST_DIR");
-        let span = match texts.as_slice() {
-            [only] if tokens.len() <= 2 => *only,
-            [_, path] if from_manifest => *path,
-            _ => return,
-        };
-        let value = Box::from(self.builder.slice(span));
-        let scope = self.builder.scope;
-        self.builder.facts.includes.push(Include {
-            scope,
-            kind,
-            value,
-            span,
-            from_manifest,
-        });
+        match texts.as_slice() {
+            [only] if tokens.len() <= 2 => Some((*only, from_manifest)),
+            [_, path] if from_manifest => Some((*path, from_manifest)),
+            _ => None,
+        }
     }
 }
 

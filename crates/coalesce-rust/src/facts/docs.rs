@@ -3,6 +3,8 @@
 //! Lines of `///` and `//!` that follow each other make one text; other forms of `#[doc]` are
 //! texts of their own. Code blocks of Rust are read as statements of a crate of their own.
 
+use std::ops::Range;
+
 use coalesce_model::ByteSpan;
 use syn::parse::Parser;
 
@@ -93,35 +95,76 @@ fn content_lines(text: &str, span: ByteSpan) -> Vec<ByteSpan> {
         return vec![ByteSpan::new(span.start + 3, span.end)];
     }
     let block = comment.starts_with("/**") || comment.starts_with("/*!");
-    let (start, end) = if block {
-        (3, comment.len().saturating_sub(2).max(3))
-    } else {
-        let Some(open) = comment.find('"') else {
-            return Vec::new();
-        };
-        let close = comment.rfind('"').unwrap_or(open + 1);
-        (open + 1, close.max(open + 1))
+    let Some((start, end)) = content_bounds(comment, block) else {
+        return Vec::new();
     };
     let mut lines = Vec::new();
     let mut at = start;
-    for line in comment
-        .get(start..end)
-        .unwrap_or_default()
-        .split_inclusive('\n')
-    {
-        let trimmed = line.trim_start();
-        let star = block && at != start && trimmed.starts_with('*');
-        let skip = if star {
-            line.len() - trimmed.len() + 1
-        } else {
-            0
-        };
+    let content = comment.get(start..end).unwrap_or_default();
+    for line in content.split_inclusive('\n') {
+        let star = block && at != start;
+        let skip = if star { star_length(line) } else { 0 };
         let kept = line.trim_end_matches(['\n', '\r']).len();
         let from = span.start + index(at + skip.min(kept));
         lines.push(ByteSpan::new(from, span.start + index(at + kept)));
         at += line.len();
     }
     lines
+}
+
+/// What a link on a line leads to, `text` being between its brackets: what is in `(…)`, `[…]` or behind `:`.
+fn link_target(line: &str, text: Range<usize>) -> Range<usize> {
+    let after = line.get(text.end + 1..).unwrap_or_default();
+    let from = text.end + 2;
+    if let Some(target) = after.strip_prefix('(') {
+        from..from + target.find([')', ' ']).unwrap_or(target.len())
+    } else if let Some(target) = after.strip_prefix('[') {
+        from..from + target.find(']').unwrap_or(target.len())
+    } else if let Some(target) = after.strip_prefix(':') {
+        let blank = target.len() - target.trim_start().len();
+        from + blank..from + blank + target.trim().len()
+    } else {
+        text
+    }
+}
+
+/// Where to look for what a link calls `kind@name`.
+fn namespaces_of(kind: &str) -> Namespaces {
+    match kind {
+        "fn" | "function" | "method" | "const" | "constant" | "static" | "value" => {
+            Namespaces::VALUE
+        }
+        "macro" | "derive" => Namespaces::MACRO,
+        _ => Namespaces::TYPE,
+    }
+}
+
+/// A name without `()` or `!`.
+fn without_call(name: &str) -> &str {
+    name.strip_suffix("()")
+        .or(name.strip_suffix("!()"))
+        .or(name.strip_suffix('!'))
+        .unwrap_or(name)
+}
+
+/// Where the content of a block comment, or else of a string, begins and ends.
+fn content_bounds(comment: &str, block: bool) -> Option<(usize, usize)> {
+    if block {
+        return Some((3, comment.len().saturating_sub(2).max(3)));
+    }
+    let open = comment.find('"')?;
+    let close = comment.rfind('"').unwrap_or(open + 1);
+    Some((open + 1, close.max(open + 1)))
+}
+
+/// How long the blanks and the star are that a line begins with; nothing without a star.
+fn star_length(line: &str) -> usize {
+    let trimmed = line.trim_start();
+    if trimmed.starts_with('*') {
+        line.len() - trimmed.len() + 1
+    } else {
+        0
+    }
 }
 
 struct Block<'l, 'b, 't> {
@@ -166,11 +209,10 @@ impl Block<'_, '_, '_> {
             .iter()
             .map(|line| visible(self.builder.slice(*line), *line))
             .collect();
-        let mut code = String::new();
-        for line in &lines {
-            code.push_str(self.builder.slice(*line));
-            code.push('\n');
-        }
+        let code = lines
+            .iter()
+            .flat_map(|line| [self.builder.slice(*line), "\n"]);
+        let code: String = code.collect();
         if !code.contains("::") && !code.contains("use ") {
             return;
         }
@@ -218,30 +260,16 @@ impl Block<'_, '_, '_> {
             let start = at + open + 1;
             let rest = text.get(start..).unwrap_or_default();
             let Some(close) = rest.find(']') else { break };
-            let after = rest.get(close + 1..).unwrap_or_default();
-            let (from, len) = if let Some(target) = after.strip_prefix('(') {
-                (
-                    start + close + 2,
-                    target.find([')', ' ']).unwrap_or(target.len()),
-                )
-            } else if let Some(target) = after.strip_prefix("[") {
-                (start + close + 2, target.find(']').unwrap_or(target.len()))
-            } else if let Some(target) = after.strip_prefix(':') {
-                let blank = target.len() - target.trim_start().len();
-                (start + close + 2 + blank, target.trim().len())
-            } else {
-                (start, close)
-            };
+            let target = link_target(text, start..start + close);
             self.link(
-                text.get(from..from + len).unwrap_or_default(),
-                line.start + index(from),
+                text.get(target.clone()).unwrap_or_default(),
+                line.start + index(target.start),
             );
-            at = start
-                + if from == start {
-                    close + 1
-                } else {
-                    (from - start) + len
-                };
+            at = if target.start == start {
+                start + close + 1
+            } else {
+                target.end
+            };
         }
         self.builder.origin = Origin::Code;
     }
@@ -258,22 +286,12 @@ impl Block<'_, '_, '_> {
         let inner = text.get(at..end).unwrap_or_default();
         if let Some((kind, _)) = inner.split_once('@') {
             at += kind.len() + 1;
-            namespaces = match kind {
-                "fn" | "function" | "method" | "const" | "constant" | "static" | "value" => {
-                    Namespaces::VALUE
-                }
-                "macro" | "derive" => Namespaces::MACRO,
-                _ => Namespaces::TYPE,
-            };
+            namespaces = namespaces_of(kind);
         }
         let inner = text.get(at..end).unwrap_or_default();
         let name = inner.split_once('#').map_or(inner, |(name, _)| name);
         let name = name.split_once('<').map_or(name, |(name, _)| name);
-        let bare = name
-            .strip_suffix("()")
-            .or(name.strip_suffix("!()"))
-            .or(name.strip_suffix('!'))
-            .unwrap_or(name);
+        let bare = without_call(name);
         if bare.len() < name.len() {
             namespaces = if name.contains('!') {
                 Namespaces::MACRO

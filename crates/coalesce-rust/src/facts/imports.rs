@@ -4,24 +4,17 @@ use coalesce_model::ByteSpan;
 use syn::visit::Visit;
 
 use super::{
-    ExternCrate, LeafKind, ModuleDeclaration, ScopeKind, Segment, UseDeclaration, UseLeaf, UseTree,
+    ExternCrate, LeafKind, ModuleDeclaration, Segment, UseDeclaration, UseLeaf, UseTree,
     extract::Extractor, source::Builder, source::index,
 };
 
 impl Extractor<'_, '_> {
     pub(super) fn module(&mut self, module: &syn::ItemMod) {
-        let keyword = module
-            .unsafety
-            .map_or(module.mod_token.span, |token| token.span);
-        let keyword = self.places.start(keyword);
+        let keyword = self.start_of_module(module);
         let outer = self.outer(&module.attrs, &module.vis, keyword);
         let visibility = self.visibility(&module.vis, outer.code);
         let name = self.segment(&module.ident);
-        let end = match (&module.content, &module.semi) {
-            (Some((brace, _)), _) => self.places.past(brace.span.close()),
-            (None, Some(semi)) => self.places.past(semi.span),
-            (None, None) => name.span.end,
-        };
+        let end = self.end_of_module(module, name);
         let declaration = ModuleDeclaration {
             scope: self.builder.scope,
             name,
@@ -40,23 +33,31 @@ impl Extractor<'_, '_> {
         }
     }
 
+    /// Where `mod` stands, or the `unsafe` before it.
+    fn start_of_module(&self, module: &syn::ItemMod) -> u32 {
+        let keyword = module.unsafety.map(|token| token.span);
+        self.places.start(keyword.unwrap_or(module.mod_token.span))
+    }
+
+    fn end_of_module(&self, module: &syn::ItemMod, name: Segment) -> u32 {
+        match (&module.content, &module.semi) {
+            (Some((brace, _)), _) => self.places.past(brace.span.close()),
+            (None, Some(semi)) => self.places.past(semi.span),
+            (None, None) => name.span.end,
+        }
+    }
+
     fn module_body(
         &mut self,
         brace: &syn::token::Brace,
         items: &[syn::Item],
         attributes: &[syn::Attribute],
     ) {
-        let at = self.builder.facts.modules.len() - 1;
         let open = self.places.start(brace.span.open());
         let span = ByteSpan::new(open, self.places.past(brace.span.close()));
         let mark = self.builder.enter_item();
-        let outer = self
-            .builder
-            .open_scope(ScopeKind::Module(index(at)), span, open + 1);
+        let outer = self.builder.open_module(span, open + 1);
         let scope = self.builder.scope;
-        if let Some(declaration) = self.builder.facts.modules.get_mut(at) {
-            declaration.body = Some(scope);
-        }
         if let Some(end) = self.module_attributes(attributes)
             && let Some(scope) = self.builder.facts.scopes.get_mut(scope.0 as usize)
         {
@@ -74,10 +75,8 @@ impl Extractor<'_, '_> {
         let outer = self.outer(&item.attrs, &item.vis, keyword);
         let visibility = self.visibility(&item.vis, outer.code);
         let end = self.places.past(item.semi_token.span);
-        let leading_colons = item.leading_colon.map(|colons| {
-            let start = self.places.start(colons.spans[0]);
-            ByteSpan::new(start, start + 2)
-        });
+        let leading_colons = item.leading_colon;
+        let leading_colons = leading_colons.map(|colons| self.span_of_colons(&colons));
         let first = index(self.builder.facts.leaves.len());
         let mut prefix = Vec::new();
         let tree = self.use_tree(&item.tree, &mut prefix, leading_colons.is_some());
@@ -96,6 +95,11 @@ impl Extractor<'_, '_> {
         });
     }
 
+    fn span_of_colons(&self, colons: &syn::Token![::]) -> ByteSpan {
+        let start = self.places.start(colons.spans[0]);
+        ByteSpan::new(start, start + 2)
+    }
+
     fn use_tree(
         &mut self,
         tree: &syn::UseTree,
@@ -110,16 +114,7 @@ impl Extractor<'_, '_> {
                 prefix.pop();
                 UseTree::Path(segment, Box::new(rest))
             }
-            syn::UseTree::Group(group) => {
-                let open = self.places.start(group.brace_token.span.open());
-                let span = ByteSpan::new(open, self.places.past(group.brace_token.span.close()));
-                let items = group
-                    .items
-                    .iter()
-                    .map(|item| self.use_tree(item, prefix, colons))
-                    .collect();
-                UseTree::Group(span, items)
-            }
+            syn::UseTree::Group(group) => self.use_group(group, prefix, colons),
             syn::UseTree::Name(name) => self.name_leaf(&name.ident, None, prefix, colons),
             syn::UseTree::Rename(rename) => {
                 let alias = self.segment(&rename.rename);
@@ -127,15 +122,26 @@ impl Extractor<'_, '_> {
             }
             syn::UseTree::Glob(glob) => {
                 let start = self.places.start(glob.star_token.span);
-                let leaf = Leaf {
-                    kind: LeafKind::Glob,
-                    own: 0,
-                    alias: None,
-                    span: ByteSpan::new(start, start + 1),
-                };
-                self.builder.leaf(leaf, prefix, colons)
+                let star = ByteSpan::new(start, start + 1);
+                self.builder.glob_leaf(star, prefix, colons)
             }
         }
+    }
+
+    fn use_group(
+        &mut self,
+        group: &syn::UseGroup,
+        prefix: &mut Vec<Segment>,
+        colons: bool,
+    ) -> UseTree {
+        let open = self.places.start(group.brace_token.span.open());
+        let span = ByteSpan::new(open, self.places.past(group.brace_token.span.close()));
+        let items = group
+            .items
+            .iter()
+            .map(|item| self.use_tree(item, prefix, colons))
+            .collect();
+        UseTree::Group(span, items)
     }
 
     fn name_leaf(
@@ -177,6 +183,17 @@ pub(super) struct Leaf {
 }
 
 impl Builder<'_> {
+    /// Notes a leaf that is `*`, below `prefix`.
+    pub fn glob_leaf(&mut self, star: ByteSpan, prefix: &[Segment], colons: bool) -> UseTree {
+        let leaf = Leaf {
+            kind: LeafKind::Glob,
+            own: 0,
+            alias: None,
+            span: star,
+        };
+        self.leaf(leaf, prefix, colons)
+    }
+
     /// Notes a leaf that is a name or `self`, below `prefix`.
     pub fn name_leaf(
         &mut self,
@@ -186,29 +203,22 @@ impl Builder<'_> {
         colons: bool,
     ) -> UseTree {
         let span = alias.map_or(name.span, |alias| name.span.cover(alias.span));
-        if self.slice(name.span) == "self" && !prefix.is_empty() {
-            return self.leaf(
-                Leaf {
-                    kind: LeafKind::SelfModule,
-                    own: 0,
-                    alias,
-                    span,
-                },
-                prefix,
-                colons,
-            );
+        let is_module = self.slice(name.span) == "self" && !prefix.is_empty();
+        let (kind, own) = match is_module {
+            true => (LeafKind::SelfModule, 0),
+            false => (LeafKind::Name, 1),
+        };
+        let leaf = Leaf {
+            kind,
+            own,
+            alias,
+            span,
+        };
+        if is_module {
+            return self.leaf(leaf, prefix, colons);
         }
         prefix.push(name);
-        let tree = self.leaf(
-            Leaf {
-                kind: LeafKind::Name,
-                own: 1,
-                alias,
-                span,
-            },
-            prefix,
-            colons,
-        );
+        let tree = self.leaf(leaf, prefix, colons);
         prefix.pop();
         tree
     }

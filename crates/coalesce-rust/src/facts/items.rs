@@ -53,19 +53,9 @@ impl Extractor<'_, '_> {
         let outer = self.read_outer(&item.attrs, start);
         let mark = self.builder.enter_item();
         self.generics(&item.generics);
-        let trait_path = item
-            .trait_
-            .as_ref()
-            .and_then(|(path, _)| self.whole_path(path, Namespaces::TYPE));
-        let self_path = match &*item.self_ty {
-            syn::Type::Path(path) => {
-                self.qualified(path.qself.as_ref(), &path.path, Namespaces::TYPE)
-            }
-            other => {
-                self.visit_type(other);
-                None
-            }
-        };
+        let trait_path = item.trait_.as_ref();
+        let trait_path = trait_path.and_then(|(path, _)| self.whole_path(path, Namespaces::TYPE));
+        let self_path = self.path_of_self(&item.self_ty);
         self.visit_generics(&item.generics);
         self.inner_attributes(&item.attrs);
         for inner in &item.items {
@@ -80,7 +70,20 @@ impl Extractor<'_, '_> {
             trait_path,
         });
         let of = index(self.builder.facts.impls.len() - 1);
-        for inner in &item.items {
+        self.impl_functions(of, &item.items);
+    }
+
+    /// The path of the type that an `impl` is for; none of a type that is no path.
+    fn path_of_self(&mut self, kind: &syn::Type) -> Option<u32> {
+        if let syn::Type::Path(path) = kind {
+            return self.qualified(path.qself.as_ref(), &path.path, Namespaces::TYPE);
+        }
+        self.visit_type(kind);
+        None
+    }
+
+    fn impl_functions(&mut self, of: u32, items: &[syn::ImplItem]) {
+        for inner in items {
             if let syn::ImplItem::Fn(function) = inner {
                 self.impl_function(of, function);
             }

@@ -41,18 +41,8 @@ impl Extractor<'_, '_> {
             .last()
             .map(|segment| segment.ident.to_string())
             .unwrap_or_default();
+        let reading = self.read_call(mac, &name, item_position);
         let body = self.places.between(mac.delimiter.span());
-        let outer = self.builder.origin;
-        let origin = if words::EXPRESSION_MACROS.contains(&name) {
-            Origin::KnownMacro
-        } else {
-            Origin::MacroArguments
-        };
-        self.builder.origin = worse(outer, origin);
-        self.macros += 1;
-        let reading = self.arguments_of(mac, &name, body, item_position);
-        self.macros -= 1;
-        self.builder.origin = outer;
         if words::FORMAT_MACROS.contains(&name) {
             tokens::format_names(self.builder, body);
         }
@@ -66,13 +56,24 @@ impl Extractor<'_, '_> {
         });
     }
 
-    fn arguments_of(
-        &mut self,
-        mac: &syn::Macro,
-        name: &str,
-        body: ByteSpan,
-        item_position: bool,
-    ) -> MacroReading {
+    /// Reads the arguments of a call of the macro `name`, as far as they can be trusted.
+    fn read_call(&mut self, mac: &syn::Macro, name: &str, item_position: bool) -> MacroReading {
+        let outer = self.builder.origin;
+        let origin = if words::EXPRESSION_MACROS.contains(name) {
+            Origin::KnownMacro
+        } else {
+            Origin::MacroArguments
+        };
+        self.builder.origin = worse(outer, origin);
+        self.macros += 1;
+        let reading = self.arguments_of(mac, name, item_position);
+        self.macros -= 1;
+        self.builder.origin = outer;
+        reading
+    }
+
+    fn arguments_of(&mut self, mac: &syn::Macro, name: &str, item_position: bool) -> MacroReading {
+        let body = self.places.between(mac.delimiter.span());
         if mac.tokens.is_empty() {
             if item_position {
                 self.builder.mark_opaque();
@@ -80,33 +81,48 @@ impl Extractor<'_, '_> {
             return MacroReading::Empty;
         }
         if self.macros > DEEPEST_CALL {
-            self.read_tokens(body, item_position);
-            return MacroReading::Tokens;
+            return self.unparsed(body, item_position);
         }
-        match name {
-            "include" => self.include(mac, IncludeKind::Code),
-            "include_str" => self.include(mac, IncludeKind::Text),
-            "include_bytes" => self.include(mac, IncludeKind::Bytes),
-            "cfg_if" => return self.cfg_if(&mac.tokens, item_position),
-            // What is quoted names nothing from here.
-            _ if QUOTES.contains(&name) && !item_position => {
-                tokens::quoted(self.builder, body);
-                return MacroReading::Tokens;
-            }
-            "matches" | "assert_matches" if self.read_matches(&mac.tokens) => {
-                return MacroReading::Code;
-            }
-            _ => {}
+        if let Some(reading) = self.known_arguments(mac, name, item_position) {
+            return reading;
         }
         let read = if item_position || name == "thread_local" {
             self.read_items(&mac.tokens)
         } else {
             self.read_code(&mac.tokens)
         };
-        read.unwrap_or_else(|| {
-            self.read_tokens(body, item_position);
-            MacroReading::Tokens
-        })
+        read.unwrap_or_else(|| self.unparsed(body, item_position))
+    }
+
+    /// The reading of macros that read their arguments in a way of their own; the files that others include are
+    /// noted.
+    fn known_arguments(
+        &mut self,
+        mac: &syn::Macro,
+        name: &str,
+        item_position: bool,
+    ) -> Option<MacroReading> {
+        match name {
+            "include" => self.include(mac, IncludeKind::Code),
+            "include_str" => self.include(mac, IncludeKind::Text),
+            "include_bytes" => self.include(mac, IncludeKind::Bytes),
+            "cfg_if" => return Some(self.cfg_if(&mac.tokens, item_position)),
+            // What is quoted names nothing from here.
+            _ if QUOTES.contains(&name) && !item_position => {
+                tokens::quoted(self.builder, self.places.between(mac.delimiter.span()));
+                return Some(MacroReading::Tokens);
+            }
+            "matches" | "assert_matches" if self.read_matches(&mac.tokens) => {
+                return Some(MacroReading::Code);
+            }
+            _ => {}
+        }
+        None
+    }
+
+    fn unparsed(&mut self, body: ByteSpan, item_position: bool) -> MacroReading {
+        self.read_tokens(body, item_position);
+        MacroReading::Tokens
     }
 
     fn read_tokens(&mut self, body: ByteSpan, item_position: bool) {
@@ -182,20 +198,11 @@ impl Extractor<'_, '_> {
     /// `cfg_if! { if #[cfg(…)] { … } else { … } }`: what stands in the braces, all of it.
     fn cfg_if(&mut self, tokens: &TokenStream, item_position: bool) -> MacroReading {
         for tree in tokens.clone() {
-            let TokenTree::Group(group) = tree else {
-                continue;
-            };
-            if group.delimiter() != Delimiter::Brace {
-                continue;
-            }
-            if item_position && let Ok(items) = parse_items.parse2(group.stream()) {
-                for item in &items {
-                    self.visit_item(item);
+            match tree {
+                TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => {
+                    self.cfg_if_branch(&group.stream(), item_position);
                 }
-            } else if let Ok(statements) = syn::Block::parse_within.parse2(group.stream()) {
-                self.statements(&statements);
-            } else if let Some(span) = self.places.tokens(&group.stream()) {
-                self.read_tokens(span, item_position);
+                _ => {}
             }
         }
         if item_position {
@@ -205,14 +212,21 @@ impl Extractor<'_, '_> {
         }
     }
 
+    fn cfg_if_branch(&mut self, tokens: &TokenStream, item_position: bool) {
+        if item_position && let Ok(items) = parse_items.parse2(tokens.clone()) {
+            for item in &items {
+                self.visit_item(item);
+            }
+        } else if let Ok(statements) = syn::Block::parse_within.parse2(tokens.clone()) {
+            self.statements(&statements);
+        } else if let Some(span) = self.places.tokens(tokens) {
+            self.read_tokens(span, item_position);
+        }
+    }
+
     /// `macro_rules! name { … }`
     pub fn macro_definition(&mut self, item: &syn::ItemMacro, name: &syn::Ident) {
-        let start = item
-            .mac
-            .path
-            .segments
-            .first()
-            .map_or(0, |first| self.places.ident(&first.ident).start);
+        let start = self.start_of_path(&item.mac.path);
         let outer = self.read_outer(&item.attrs, start);
         let body = self.places.between(item.mac.delimiter.span());
         let close = self.places.past(item.mac.delimiter.span().close());
@@ -235,6 +249,11 @@ impl Extractor<'_, '_> {
         });
         let tokens = lexer::tokens(self.builder.text, body);
         self.macro_body(&tokens, body);
+    }
+
+    fn start_of_path(&self, path: &syn::Path) -> u32 {
+        let first = path.segments.first();
+        first.map_or(0, |first| self.places.ident(&first.ident).start)
     }
 
     fn macro_body(&mut self, tokens: &[lexer::Token], body: ByteSpan) {
@@ -286,16 +305,22 @@ fn parse_arguments(input: ParseStream<'_>) -> syn::Result<Vec<syn::Expr>> {
         if input.is_empty() {
             break;
         }
-        if expressions.len() == 1 && input.peek(Token![;]) {
-            input.parse::<Token![;]>()?;
-            if input.is_empty() {
-                return Err(input.error("a statement"));
-            }
-        } else {
-            input.parse::<Token![,]>()?;
-        }
+        parse_separator(input, expressions.len() == 1)?;
     }
     Ok(expressions)
+}
+
+/// A comma; behind the first expression also a `;` that something follows.
+fn parse_separator(input: ParseStream<'_>, is_first: bool) -> syn::Result<()> {
+    if !is_first || !input.peek(Token![;]) {
+        input.parse::<Token![,]>()?;
+        return Ok(());
+    }
+    input.parse::<Token![;]>()?;
+    if input.is_empty() {
+        return Err(input.error("a statement"));
+    }
+    Ok(())
 }
 
 type Matches = (syn::Expr, syn::Pat, Option<syn::Expr>);

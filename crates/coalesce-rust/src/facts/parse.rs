@@ -65,20 +65,30 @@ fn guarded<T: Send>(
     if within(depth, SHALLOW) {
         return parse();
     }
-    let refused = |message: &str| Problem {
-        span: ByteSpan::empty(0),
-        message: Box::from(message),
-    };
     if depth.tokens > DEEP.tokens {
         return Err(refused("too long to be parsed: more than 1,250,000 tokens"));
     }
     if !within(depth, DEEP) {
         return Err(refused("nested too deeply to be parsed"));
     }
+    on_large_stack(&parse)
+}
+
+fn refused(message: &str) -> Problem {
+    Problem {
+        span: ByteSpan::empty(0),
+        message: Box::from(message),
+    }
+}
+
+/// Runs `parse` in a thread of its own.
+fn on_large_stack<T: Send>(
+    parse: &(impl Fn() -> Result<T, Problem> + Send + Sync),
+) -> Result<T, Problem> {
     std::thread::scope(|threads| {
         let thread = std::thread::Builder::new()
             .stack_size(LARGE_STACK)
-            .spawn_scoped(threads, &parse);
+            .spawn_scoped(threads, parse);
         let joined = thread.map(std::thread::ScopedJoinHandle::join);
         match joined {
             Ok(Ok(result)) => result,

@@ -189,7 +189,15 @@ impl<'t> Builder<'t> {
         });
         outer
     }
-
+    /// Opens the scope of the module that was declared last, and gives it that one as its body.
+    pub fn open_module(&mut self, span: ByteSpan, items_start: u32) -> ScopeId {
+        let at = self.facts.modules.len() - 1;
+        let outer = self.open_scope(ScopeKind::Module(index(at)), span, items_start);
+        if let Some(declaration) = self.facts.modules.get_mut(at) {
+            declaration.body = Some(self.scope);
+        }
+        outer
+    }
     /// Names may stand in the innermost scope that nobody can see.
     pub fn mark_opaque(&mut self) {
         if let Some(scope) = self.facts.scopes.get_mut(self.scope.0 as usize) {

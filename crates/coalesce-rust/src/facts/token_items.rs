@@ -3,11 +3,10 @@
 use coalesce_model::ByteSpan;
 
 use super::{
-    Item, ItemKind, LeafKind, ModuleDeclaration, Namespaces, ScopeId, ScopeKind, Segment,
-    UseDeclaration, UseTree, Visibility, VisibilityKind, imports::Leaf, source::index,
-    source::private, tokens::Scanner,
+    Item, ItemKind, ModuleDeclaration, Namespaces, ScopeId, Segment, UseDeclaration, UseTree,
+    Visibility, VisibilityKind, source::index, source::private, tokens::Scanner,
 };
-use crate::lexer::TokenKind;
+use crate::lexer::{Token, TokenKind};
 
 impl Scanner<'_, '_, '_> {
     /// The index of the `pub` that belongs to the keyword at `at`, or `at`.
@@ -24,18 +23,20 @@ impl Scanner<'_, '_, '_> {
         if from > 0 && self.text(from - 1) == "pub" {
             return from - 1;
         }
-        let close = from.checked_sub(1).and_then(|at| self.tokens.get(at));
-        if close.is_some_and(|token| token.kind == TokenKind::Close(b')')) {
-            let open = (0..from - 1).rev().find(|at| {
-                self.tokens
-                    .get(*at)
-                    .is_some_and(|t| t.kind == TokenKind::Open(b'('))
-            });
-            if let Some(open) = open.filter(|open| *open > 0 && self.text(open - 1) == "pub") {
-                return open - 1;
-            }
-        }
-        at
+        self.restricted_visibility(from).unwrap_or(at)
+    }
+
+    /// The index of the `pub` of a `pub(…)` that ends before `from`.
+    fn restricted_visibility(&self, from: usize) -> Option<usize> {
+        let close = self.tokens.get(from.checked_sub(1)?)?;
+        (close.kind == TokenKind::Close(b')')).then_some(())?;
+        let open = (0..from - 1).rev().find(|at| {
+            self.tokens
+                .get(*at)
+                .is_some_and(|t| t.kind == TokenKind::Open(b'('))
+        })?;
+        let before = open.checked_sub(1)?;
+        (self.text(before) == "pub").then_some(before)
     }
 
     fn visibility(&self, at: usize) -> Visibility {
@@ -78,6 +79,18 @@ impl Scanner<'_, '_, '_> {
         let end = open.map_or(behind.map_or(name.span.end, |semi| semi.span.end), |_| {
             self.closing(at + 2)
         });
+        self.declare_module(at, name, visibility, end);
+        let Some(open) = open.filter(|_| self.mode.scopes) else {
+            return at + 3;
+        };
+        let span = ByteSpan::new(open.span.start, end);
+        let outer = self.builder.open_module(span, open.span.end);
+        scopes.push(Some(outer));
+        at + 3
+    }
+
+    /// Notes the module `name`, which the keyword at `at` declares.
+    fn declare_module(&mut self, at: usize, name: Segment, visibility: Visibility, end: u32) {
         let declaration = ModuleDeclaration {
             scope: self.builder.scope,
             name,
@@ -91,21 +104,6 @@ impl Scanner<'_, '_, '_> {
             origin: self.builder.origin,
         };
         self.builder.facts.modules.push(declaration);
-        let Some(open) = open.filter(|_| self.mode.scopes) else {
-            return at + 3;
-        };
-        let declared = self.builder.facts.modules.len() - 1;
-        let span = ByteSpan::new(open.span.start, end);
-        scopes.push(Some(self.builder.open_scope(
-            ScopeKind::Module(index(declared)),
-            span,
-            open.span.end,
-        )));
-        let scope = self.builder.scope;
-        if let Some(declaration) = self.builder.facts.modules.get_mut(declared) {
-            declaration.body = Some(scope);
-        }
-        at + 3
     }
 
     /// `path = "…"` in the attributes before the declaration at `at`.
@@ -117,24 +115,27 @@ impl Scanner<'_, '_, '_> {
             let conditional = inside
                 .iter()
                 .any(|token| self.builder.slice(token.span) == "cfg_attr");
-            for window in inside.windows(3) {
-                if let [name, equals, value] = window
-                    && let TokenKind::Text { content } = value.kind
-                    && equals.is(b'=')
-                    && self.builder.slice(name.span) == "path"
-                {
-                    let value = Box::from(self.builder.slice(content));
-                    let cfg = conditional.then(|| Box::from("cfg_attr"));
-                    found.push(super::PathAttribute {
-                        value,
-                        span: content,
-                        cfg,
-                    });
-                }
-            }
+            let values = inside.windows(3);
+            found.extend(values.filter_map(|window| self.path_attribute(window, conditional)));
             end = open;
         }
         found
+    }
+
+    /// `path = "…"`
+    fn path_attribute(&self, window: &[Token], conditional: bool) -> Option<super::PathAttribute> {
+        let [name, equals, value] = window else {
+            return None;
+        };
+        let TokenKind::Text { content } = value.kind else {
+            return None;
+        };
+        let is_path = equals.is(b'=') && self.builder.slice(name.span) == "path";
+        is_path.then(|| super::PathAttribute {
+            value: Box::from(self.builder.slice(content)),
+            span: content,
+            cfg: conditional.then(|| Box::from("cfg_attr")),
+        })
     }
 
     /// The index of the `#` of an attribute that ends before `end`.
@@ -158,25 +159,8 @@ impl Scanner<'_, '_, '_> {
     }
 
     pub(super) fn item(&mut self, at: usize) -> Option<usize> {
-        let both = Namespaces::TYPE.or(Namespaces::VALUE);
-        let (kind, namespaces) = match self.text(at) {
-            "struct" => (ItemKind::Struct, both),
-            "enum" => (ItemKind::Enum, Namespaces::TYPE),
-            "union" => (ItemKind::Union, Namespaces::TYPE),
-            "trait" => (ItemKind::Trait, Namespaces::TYPE),
-            "type" => (ItemKind::TypeAlias, Namespaces::TYPE),
-            "fn" => (ItemKind::Function, Namespaces::VALUE),
-            "const" => (ItemKind::Const, Namespaces::VALUE),
-            "static" => (ItemKind::Static, Namespaces::VALUE),
-            "macro_rules" if self.is(at + 1, b'!') => (ItemKind::Macro, Namespaces::MACRO),
-            _ => return None,
-        };
-        let skip =
-            usize::from(kind == ItemKind::Macro || matches!(self.text(at + 1), "mut" | "ref"));
-        let name_at = at + 1 + skip;
-        if !self.is_ident(name_at) || self.is_keyword(name_at) {
-            return None;
-        }
+        let (kind, namespaces) = self.kind_of_item(at)?;
+        let name_at = self.place_of_name(at, kind)?;
         if self.mode.scopes && self.is_member(at) {
             return Some(name_at + 1);
         }
@@ -184,11 +168,7 @@ impl Scanner<'_, '_, '_> {
         let name = self.builder.segment(token.span);
         let visibility = self.visibility(at);
         let span = ByteSpan::new(visibility.span.start, name.span.end);
-        let variants = if kind == ItemKind::Enum {
-            self.variants(name_at + 1)
-        } else {
-            Vec::new()
-        };
+        let variants = self.variants(kind, name_at + 1);
         self.builder.facts.items.push(Item {
             scope: self.builder.scope,
             name,
@@ -204,6 +184,32 @@ impl Scanner<'_, '_, '_> {
         });
         self.enter(kind, name_at + 1);
         Some(name_at + 1)
+    }
+
+    /// What the keyword at `at` defines.
+    fn kind_of_item(&self, at: usize) -> Option<(ItemKind, Namespaces)> {
+        let both = Namespaces::TYPE.or(Namespaces::VALUE);
+        let kind = match self.text(at) {
+            "struct" => (ItemKind::Struct, both),
+            "enum" => (ItemKind::Enum, Namespaces::TYPE),
+            "union" => (ItemKind::Union, Namespaces::TYPE),
+            "trait" => (ItemKind::Trait, Namespaces::TYPE),
+            "type" => (ItemKind::TypeAlias, Namespaces::TYPE),
+            "fn" => (ItemKind::Function, Namespaces::VALUE),
+            "const" => (ItemKind::Const, Namespaces::VALUE),
+            "static" => (ItemKind::Static, Namespaces::VALUE),
+            "macro_rules" if self.is(at + 1, b'!') => (ItemKind::Macro, Namespaces::MACRO),
+            _ => return None,
+        };
+        Some(kind)
+    }
+
+    /// The index of the name of an item that the keyword at `at` defines.
+    fn place_of_name(&self, at: usize, kind: ItemKind) -> Option<usize> {
+        let skip =
+            usize::from(kind == ItemKind::Macro || matches!(self.text(at + 1), "mut" | "ref"));
+        let name_at = at + 1 + skip;
+        (self.is_ident(name_at) && !self.is_keyword(name_at)).then_some(name_at)
     }
 
     /// Notes that what the braces of an item say is no item of the module: the constants of
@@ -233,32 +239,28 @@ impl Scanner<'_, '_, '_> {
         }
     }
 
-    /// Names at depth one of the braces after `at` that stand at the start of a variant.
-    fn variants(&mut self, at: usize) -> Vec<Segment> {
-        let open = (at..at + 64).find(|at| {
-            self.tokens
-                .get(*at)
-                .is_none_or(|t| t.kind == TokenKind::Open(b'{'))
-        });
-        let mut variants = Vec::new();
-        let mut depth = 0usize;
-        let mut expected = false;
-        for index in open.unwrap_or(usize::MAX)..self.tokens.len() {
-            let Some(token) = self.tokens.get(index).copied() else {
-                break;
-            };
+    /// Names at depth one of the braces after `at` that stand at the start of a variant; none of what is no enum.
+    fn variants(&mut self, kind: ItemKind, at: usize) -> Vec<Segment> {
+        if kind != ItemKind::Enum {
+            return Vec::new();
+        }
+        let tokens = self.tokens;
+        let opens = |at: &usize| {
+            let token = tokens.get(*at);
+            token.is_none_or(|token| token.kind == TokenKind::Open(b'{'))
+        };
+        let open = (at..at + 64).find(opens);
+        let (mut variants, mut depth, mut expected) = (Vec::new(), 0usize, false);
+        for token in open.and_then(|open| tokens.get(open..)).unwrap_or_default() {
             match token.kind {
                 TokenKind::Open(_) => {
                     depth += 1;
                     expected = depth == 1;
                 }
+                TokenKind::Close(_) if depth <= 1 => break,
                 TokenKind::Close(close) => {
-                    depth = depth.saturating_sub(1);
-                    expected = depth == 1 && close == b']' && expected;
-                    if depth == 0 {
-                        break;
-                    }
-                    expected = expected || (depth == 1 && close == b']');
+                    depth -= 1;
+                    expected = depth == 1 && close == b']';
                 }
                 TokenKind::Punct(b',') => expected = depth == 1,
                 TokenKind::Ident if depth == 1 && expected => {
@@ -277,21 +279,13 @@ impl Scanner<'_, '_, '_> {
         };
         let visibility = self.visibility(at);
         let colons = self.is_colons(at + 1);
-        let mut next = if colons { at + 3 } else { at + 1 };
-        let leading = self
-            .tokens
-            .get(at + 1)
-            .filter(|_| colons)
-            .map(|token| ByteSpan::new(token.span.start, token.span.start + 2));
+        let from = if colons { at + 3 } else { at + 1 };
+        let leading = self.tokens.get(at + 1).filter(|_| colons);
+        let leading = leading.map(|token| ByteSpan::new(token.span.start, token.span.start + 2));
         let first = index(self.builder.facts.leaves.len());
-        let Some(tree) = self.use_tree(&mut next, &mut Vec::new(), colons, 0) else {
-            self.builder.facts.leaves.truncate(first as usize);
+        let Some((tree, next)) = self.use_to_end(from, colons) else {
             return at + 1;
         };
-        if !self.is(next, b';') {
-            self.builder.facts.leaves.truncate(first as usize);
-            return at + 1;
-        }
         let end = self
             .tokens
             .get(next)
@@ -312,6 +306,18 @@ impl Scanner<'_, '_, '_> {
         next + 1
     }
 
+    /// The tree of a `use` and the index of the `;` behind it; the leaves of one without are forgotten.
+    fn use_to_end(&mut self, at: usize, colons: bool) -> Option<(UseTree, usize)> {
+        let first = self.builder.facts.leaves.len();
+        let mut next = at;
+        let tree = self.use_tree(&mut next, &mut Vec::new(), colons, 0);
+        let whole = tree.filter(|_| self.is(next, b';'));
+        if whole.is_none() {
+            self.builder.facts.leaves.truncate(first);
+        }
+        Some((whole?, next))
+    }
+
     fn use_tree(
         &mut self,
         next: &mut usize,
@@ -325,13 +331,7 @@ impl Scanner<'_, '_, '_> {
         let token = *self.tokens.get(*next)?;
         if token.is(b'*') {
             *next += 1;
-            let leaf = Leaf {
-                kind: LeafKind::Glob,
-                own: 0,
-                alias: None,
-                span: token.span,
-            };
-            return Some(self.builder.leaf(leaf, prefix, colons));
+            return Some(self.builder.glob_leaf(token.span, prefix, colons));
         }
         if token.kind == TokenKind::Open(b'{') {
             return self.use_group(next, prefix, colons, depth);
@@ -339,19 +339,36 @@ impl Scanner<'_, '_, '_> {
         let (segment, behind) = self.segment(*next)?;
         *next = behind;
         if self.is_colons(*next) {
-            *next += 2;
-            prefix.push(segment);
-            let rest = self.use_tree(next, prefix, colons, depth + 1);
-            prefix.pop();
-            return Some(UseTree::Path(segment, Box::new(rest?)));
+            return self.use_path(segment, next, prefix, colons, depth);
         }
-        let mut alias = None;
-        if self.text(*next) == "as" && self.is_ident(*next + 1) {
-            alias = self.tokens.get(*next + 1).map(|token| token.span);
-            *next += 2;
-        }
-        let alias = alias.map(|span| self.builder.segment(span));
+        let alias = self.use_alias(next);
         Some(self.builder.name_leaf(segment, alias, prefix, colons))
+    }
+
+    /// What follows `segment::` from the colons on.
+    fn use_path(
+        &mut self,
+        segment: Segment,
+        next: &mut usize,
+        prefix: &mut Vec<Segment>,
+        colons: bool,
+        depth: u32,
+    ) -> Option<UseTree> {
+        *next += 2;
+        prefix.push(segment);
+        let rest = self.use_tree(next, prefix, colons, depth + 1);
+        prefix.pop();
+        Some(UseTree::Path(segment, Box::new(rest?)))
+    }
+
+    /// The name behind `as`.
+    fn use_alias(&mut self, next: &mut usize) -> Option<Segment> {
+        if self.text(*next) != "as" || !self.is_ident(*next + 1) {
+            return None;
+        }
+        let name = self.tokens.get(*next + 1)?.span;
+        *next += 2;
+        Some(self.builder.segment(name))
     }
 
     fn use_group(

@@ -130,68 +130,37 @@ pub(super) fn attribute_arguments(builder: &mut Builder<'_>, tokens: &[Token], p
         let after_equals = at > 0 && tokens.get(at - 1).is_some_and(|before| before.is(b'='));
         match token.kind {
             TokenKind::Text { content } => {
-                let key = at
-                    .checked_sub(2)
-                    .and_then(|at| tokens.get(at))
-                    .map(|key| builder.slice(key.span));
-                let text = builder.slice(content);
-                if text.contains("::")
-                    || (after_equals && key.is_some_and(|key| path_keys.contains(&key)))
-                {
-                    let origin = std::mem::replace(&mut builder.origin, Origin::AttributeString);
-                    builder.path_in_text(content, Namespaces::ALL);
-                    builder.origin = origin;
-                }
+                let key = at.checked_sub(2).and_then(|at| tokens.get(at));
+                let key = key.filter(|_| after_equals);
+                let is_key = key.is_some_and(|key| path_keys.contains(&builder.slice(key.span)));
+                string_path(builder, content, is_key);
             }
-            TokenKind::Ident if after_equals => {
-                let single = Mode {
-                    declarations: false,
-                    scopes: false,
-                    single: true,
-                };
-                Scanner {
-                    builder,
-                    tokens,
-                    mode: single,
-                    inside_until: 0,
-                    locals: &[],
-                }
-                .path(at);
-            }
-            TokenKind::Ident => {
-                let inside = at > 1 && tokens.get(at - 1).is_some_and(|before| before.is(b':'));
-                if !inside {
-                    let paths = Mode {
-                        declarations: false,
-                        scopes: false,
-                        single: false,
-                    };
-                    Scanner {
-                        builder,
-                        tokens,
-                        mode: paths,
-                        inside_until: 0,
-                        locals: &[],
-                    }
-                    .path(at);
-                }
+            TokenKind::Ident if after_equals || !is_inside_path(tokens, at) => {
+                Scanner::of_paths(builder, tokens, after_equals).path(at);
             }
             _ => {}
         }
     }
 }
 
+/// Whether a word stands behind a colon of a path.
+fn is_inside_path(tokens: &[Token], at: usize) -> bool {
+    at > 1 && tokens.get(at - 1).is_some_and(|before| before.is(b':'))
+}
+
+/// Notes the path that a string of an attribute spells: where its key is one of paths, or several names are in it.
+fn string_path(builder: &mut Builder<'_>, content: ByteSpan, is_key: bool) {
+    if !is_key && !builder.slice(content).contains("::") {
+        return;
+    }
+    let origin = std::mem::replace(&mut builder.origin, Origin::AttributeString);
+    builder.path_in_text(content, Namespaces::ALL);
+    builder.origin = origin;
+}
+
 /// Notes the names that the first format string of `body` prints: `"{NAME}"`.
 pub(super) fn format_names(builder: &mut Builder<'_>, body: ByteSpan) {
-    let Some(quote) = memchr::memchr(b'"', builder.slice(body).as_bytes()) else {
-        return;
-    };
-    let from = ByteSpan::new(body.start + index(quote), body.end);
-    let Some(Token {
-        kind: TokenKind::Text { content },
-        ..
-    }) = lexer::tokens_from(builder.text, from)
-    else {
+    let Some(content) = first_string(builder, body) else {
         return;
     };
     let text = builder.slice(content);
@@ -199,15 +168,7 @@ pub(super) fn format_names(builder: &mut Builder<'_>, body: ByteSpan) {
     while let Some(open) = text.get(at..).and_then(|rest| rest.find('{')) {
         let start = at + open + 1;
         let name = text.get(start..).unwrap_or_default();
-        let end = name
-            .find(|c: char| !c.is_alphanumeric() && c != '_')
-            .unwrap_or(name.len());
-        let capital = name.starts_with(|c: char| c.is_uppercase());
-        if capital
-            && name
-                .get(end..)
-                .is_some_and(|rest| rest.starts_with(['}', ':']))
-        {
+        if let Some(end) = printed_constant(name) {
             let span = ByteSpan::from_range(start..start + end).shifted(content.start);
             let origin = std::mem::replace(&mut builder.origin, Origin::FormatString);
             builder.path_in_text(span, Namespaces::VALUE);
@@ -215,6 +176,27 @@ pub(super) fn format_names(builder: &mut Builder<'_>, body: ByteSpan) {
         }
         at = start + usize::from(name.starts_with('{'));
     }
+}
+
+/// The content of the first string of `body`.
+fn first_string(builder: &Builder<'_>, body: ByteSpan) -> Option<ByteSpan> {
+    let quote = memchr::memchr(b'"', builder.slice(body).as_bytes())?;
+    let from = ByteSpan::new(body.start + index(quote), body.end);
+    match lexer::tokens_from(builder.text, from)?.kind {
+        TokenKind::Text { content } => Some(content),
+        _ => None,
+    }
+}
+
+/// Where a name ends that a format string prints, what is behind its `{` beginning with it; only names in
+/// capitals are of constants.
+fn printed_constant(text: &str) -> Option<usize> {
+    let end = text
+        .find(|c: char| !c.is_alphanumeric() && c != '_')
+        .unwrap_or(text.len());
+    let capital = text.starts_with(|c: char| c.is_uppercase());
+    let rest = text.get(end..)?;
+    (capital && rest.starts_with(['}', ':'])).then_some(end)
 }
 
 pub(super) struct Scanner<'s, 'b, 't> {
@@ -227,7 +209,22 @@ pub(super) struct Scanner<'s, 'b, 't> {
     pub(super) locals: &'s [LocalName<'t>],
 }
 
-impl<'t> Scanner<'_, '_, 't> {
+impl<'s, 'b, 't> Scanner<'s, 'b, 't> {
+    /// Reads single paths; names alone count where `single`.
+    fn of_paths(builder: &'b mut Builder<'t>, tokens: &'s [Token], single: bool) -> Self {
+        Self {
+            builder,
+            tokens,
+            mode: Mode {
+                declarations: false,
+                scopes: false,
+                single,
+            },
+            inside_until: 0,
+            locals: &[],
+        }
+    }
+
     fn run(&mut self) {
         let mut scopes: Vec<Option<ScopeId>> = Vec::new();
         let outermost = self.builder.scope;
@@ -244,24 +241,33 @@ impl<'t> Scanner<'_, '_, 't> {
                     at + 1
                 }
                 TokenKind::Open(b'{') if self.mode.scopes => {
-                    let span = ByteSpan::new(token.span.start, self.closing(at));
-                    scopes.push(Some(self.builder.open_scope(
-                        ScopeKind::Block,
-                        span,
-                        token.span.end,
-                    )));
+                    self.open_block(at, &token, &mut scopes);
                     at + 1
                 }
                 TokenKind::Close(b'}') if self.mode.scopes => {
-                    if let Some(Some(outer)) = scopes.pop() {
-                        self.builder.scope = outer;
-                    }
+                    self.close_scope(&mut scopes);
                     at + 1
                 }
                 _ => at + 1,
             };
         }
         self.builder.scope = outermost;
+    }
+
+    /// Opens the scope of a block.
+    fn open_block(&mut self, at: usize, brace: &Token, scopes: &mut Vec<Option<ScopeId>>) {
+        let span = ByteSpan::new(brace.span.start, self.closing(at));
+        let outer = self
+            .builder
+            .open_scope(ScopeKind::Block, span, brace.span.end);
+        scopes.push(Some(outer));
+    }
+
+    /// Returns to the scope around the innermost one.
+    fn close_scope(&mut self, scopes: &mut Vec<Option<ScopeId>>) {
+        if let Some(Some(outer)) = scopes.pop() {
+            self.builder.scope = outer;
+        }
     }
 
     pub(super) fn text(&self, at: usize) -> &'t str {
@@ -289,12 +295,8 @@ impl<'t> Scanner<'_, '_, 't> {
         for token in self.tokens.get(at..).unwrap_or_default() {
             match token.kind {
                 TokenKind::Open(_) => depth += 1,
-                TokenKind::Close(_) => {
-                    depth = depth.saturating_sub(1);
-                    if depth == 0 {
-                        return token.span.end;
-                    }
-                }
+                TokenKind::Close(_) if depth <= 1 => return token.span.end,
+                TokenKind::Close(_) => depth -= 1,
                 _ => {}
             }
         }
@@ -328,19 +330,29 @@ impl<'t> Scanner<'_, '_, 't> {
             // A name that the item has inside.
             return at + 2;
         }
-        if self.mode.declarations && self.starts_statement(at) {
-            match word {
-                "use" => return self.use_declaration(at),
-                _ if inside => {}
-                "mod" if self.is_ident(at + 1) => return self.module(at, scopes),
-                _ => {
-                    if let Some(next) = self.item(at) {
-                        return next;
-                    }
-                }
-            }
+        if self.mode.declarations
+            && self.starts_statement(at)
+            && let Some(next) = self.declaration(at, inside, scopes)
+        {
+            return next;
         }
         self.path(at)
+    }
+
+    /// Reads the declaration that begins with the word at `at`, if one does; of those inside of an item only
+    /// imports.
+    fn declaration(
+        &mut self,
+        at: usize,
+        inside: bool,
+        scopes: &mut Vec<Option<ScopeId>>,
+    ) -> Option<usize> {
+        match self.text(at) {
+            "use" => Some(self.use_declaration(at)),
+            _ if inside => None,
+            "mod" if self.is_ident(at + 1) => Some(self.module(at, scopes)),
+            _ => self.item(at),
+        }
     }
 
     /// `$crate::…` is a path; `$name` and `$name:kind` are the macro's own.

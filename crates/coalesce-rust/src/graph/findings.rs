@@ -204,15 +204,8 @@ impl Named {
 fn names_of(facts: &SourceFacts) -> Vec<String> {
     let includes = facts.includes.iter().map(|include| &*include.value);
     let strings = facts.path_strings.iter().map(|string| &*string.value);
-    let mut names: Vec<String> = includes
-        .chain(strings)
-        .map(|text| {
-            text.split('*')
-                .next()
-                .unwrap_or_default()
-                .trim_start_matches(['.', '/'])
-                .trim_end_matches('/')
-        })
+    let texts = includes.chain(strings).map(certain_part);
+    let mut names: Vec<String> = texts
         .filter(|text| !text.is_empty())
         .map(str::to_owned)
         .collect();
@@ -228,6 +221,15 @@ fn names_of(facts: &SourceFacts) -> Vec<String> {
             .map(|word| format!("{}.rs", facts.name(*word))),
     );
     names
+}
+
+/// The part of a path before a wildcard, without leading dots.
+fn certain_part(path: &str) -> &str {
+    path.split('*')
+        .next()
+        .unwrap_or_default()
+        .trim_start_matches(['.', '/'])
+        .trim_end_matches('/')
 }
 
 /// Whether the components of `name` stand in `path` in a row, up to its end or as a directory.

@@ -29,16 +29,7 @@ pub(super) fn imports(world: &World, listed: &Listed) -> Imported {
         listed,
         conditional: &conditional,
     };
-    let mut imports: Vec<Import> = (0..world.load_count())
-        .into_par_iter()
-        .flat_map_iter(|load| {
-            let mut imports = Vec::new();
-            world.visit(load, &mut |facts, site| {
-                imports.extend(context.import(facts, &site))
-            });
-            imports
-        })
-        .collect();
+    let mut imports = context.imports();
     imports.sort_by(|a, b| {
         (&a.path, a.span, a.importer, &a.name).cmp(&(&b.path, b.span, b.importer, &b.name))
     });
@@ -83,6 +74,29 @@ struct Context<'a> {
 }
 
 impl Context<'_> {
+    /// The imports of the tree, in the order in which they are met.
+    fn imports(&self) -> Vec<Import> {
+        (0..self.world.load_count())
+            .into_par_iter()
+            .flat_map_iter(|load| {
+                let mut imports = Vec::new();
+                self.world.visit(load, &mut |facts, site| {
+                    imports.extend(self.import(facts, &site))
+                });
+                imports
+            })
+            .collect()
+    }
+
+    /// The guard of what stands in a body, by itself under a `cfg` or not.
+    fn guard(&self, body: usize, cfg: bool) -> Guard {
+        if cfg || self.conditional.get(body).copied().unwrap_or(false) {
+            Guard::Conditional
+        } else {
+            Guard::None
+        }
+    }
+
     fn import(&self, facts: &SourceFacts, site: &Site<'_>) -> Option<Import> {
         if !self.counts(site) {
             return None;
@@ -95,7 +109,6 @@ impl Context<'_> {
             return None;
         }
         let (span, cfg) = self.place(facts, site)?;
-        let conditional = cfg || self.conditional.get(body.index()).copied().unwrap_or(false);
         Some(Import {
             importer,
             target,
@@ -104,11 +117,7 @@ impl Context<'_> {
             span,
             line: facts.line_number(span.start),
             eager: false,
-            guard: if conditional {
-                Guard::Conditional
-            } else {
-                Guard::None
-            },
+            guard: self.guard(body.index(), cfg),
         })
     }
 
@@ -145,17 +154,8 @@ impl Context<'_> {
     }
 
     fn target(&self, site: &Site<'_>) -> ImportTarget {
-        let certain = !matches!(
-            site.origin,
-            Origin::MacroTokens | Origin::MacroArguments | Origin::BrokenFile
-        );
         if site.trace.unresolved.is_some() {
-            let broken = certain || site.origin == Origin::BrokenFile;
-            return if broken {
-                ImportTarget::Unresolved
-            } else {
-                ImportTarget::Opaque
-            };
+            return target_of_unresolved(site.origin);
         }
         let Some(last) = site.trace.steps.last() else {
             return ImportTarget::Opaque;
@@ -215,6 +215,14 @@ impl Context<'_> {
     }
 }
 
+/// An error, unless a macro may make something else of the words.
+fn target_of_unresolved(origin: Origin) -> ImportTarget {
+    match origin {
+        Origin::MacroTokens | Origin::MacroArguments => ImportTarget::Opaque,
+        _ => ImportTarget::Unresolved,
+    }
+}
+
 /// String literals that name something below a crate of the tree, sorted.
 pub(super) fn mentions(world: &World) -> Vec<Mention> {
     let crates: std::collections::BTreeSet<&str> = world
@@ -227,20 +235,19 @@ pub(super) fn mentions(world: &World) -> Vec<Mention> {
         let Some(facts) = world.file_at(&file.path).map(|file| world.facts(file)) else {
             continue;
         };
-        for string in &facts.strings {
-            let first = string.value.split("::").next().unwrap_or_default();
-            if crates.contains(first) {
-                let line = facts.line_number(string.span.start);
-                let (path, name) = (file.path.clone(), string.value.to_string());
-                mentions.push(Mention {
-                    path,
-                    span: string.span,
-                    line,
-                    name,
-                });
-            }
-        }
+        let strings = facts.strings.iter();
+        let named = strings.filter(|string| crates.contains(first_name(&string.value)));
+        mentions.extend(named.map(|string| Mention {
+            path: file.path.clone(),
+            span: string.span,
+            line: facts.line_number(string.span.start),
+            name: string.value.to_string(),
+        }));
     }
     mentions.sort_by(|a, b| (&a.path, a.span).cmp(&(&b.path, b.span)));
     mentions
+}
+
+fn first_name(path: &str) -> &str {
+    path.split("::").next().unwrap_or_default()
 }

@@ -7,7 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     facts::{Item, ScopeId, SourceFacts, VisibilityKind},
-    resolve::{Body, FileId, ModuleId, Reach, Res, World},
+    resolve::{Body, Crate, FileId, ModuleId, Reach, Res, World},
 };
 
 /// The list, and where each body stands in it.
@@ -21,6 +21,50 @@ pub(super) struct Listed {
 
 /// One module for each body, sorted by name, path and place.
 pub(super) fn modules(world: &World) -> Listed {
+    let mut found = Listed {
+        modules: Vec::new(),
+        of_body: vec![0; world.bodies.len()],
+        of_module: vec![None; world.modules.len()],
+    };
+    for (module, body) in sorted_modules(world) {
+        found.push(world, module, body);
+    }
+    found.place_others(world);
+    found
+}
+
+impl Listed {
+    /// Adds a module, which the body at `at` is.
+    fn push(&mut self, world: &World, module: Module, at: usize) {
+        let place = self.modules.len();
+        self.modules.push(module);
+        if let Some(slot) = self.of_body.get_mut(at) {
+            *slot = place;
+        }
+        let module = world.bodies.get(at).map(|body| body.module.index());
+        if let Some(slot) = module.and_then(|module| self.of_module.get_mut(module)) {
+            slot.get_or_insert(place);
+        }
+    }
+
+    /// Gives bodies that are not listed the place of the module around them.
+    fn place_others(&mut self, world: &World) {
+        let bodies = world.bodies.iter().enumerate();
+        for (at, body) in bodies.filter(|(_, body)| !is_listed(world, body)) {
+            let mut module = body.module;
+            while let (true, Some(parent)) = (world[module].local, world[module].parent) {
+                module = parent;
+            }
+            let place = self.of_module.get(module.index()).copied().flatten();
+            if let Some(slot) = self.of_body.get_mut(at) {
+                *slot = place.unwrap_or(0);
+            }
+        }
+    }
+}
+
+/// The modules of the list, each with the index of its body.
+fn sorted_modules(world: &World) -> Vec<(Module, usize)> {
     let mut contents: FxHashMap<FileId, Contents<'_>> = FxHashMap::default();
     let mut listed: Vec<(Module, usize)> = world
         .bodies
@@ -36,41 +80,7 @@ pub(super) fn modules(world: &World) -> Listed {
     listed.sort_by(|(a, at), (b, bt)| {
         (&a.name, &a.path, a.inline, at).cmp(&(&b.name, &b.path, b.inline, bt))
     });
-    let mut of_body = vec![0; world.bodies.len()];
-    let mut of_module: Vec<Option<usize>> = vec![None; world.modules.len()];
-    for (place, (_, body)) in listed.iter().enumerate() {
-        if let Some(slot) = of_body.get_mut(*body) {
-            *slot = place;
-        }
-        let module = world.bodies.get(*body).map(|body| body.module.index());
-        if let Some(slot) = module.and_then(|module| of_module.get_mut(module)) {
-            slot.get_or_insert(place);
-        }
-    }
-    for (at, body) in world
-        .bodies
-        .iter()
-        .enumerate()
-        .filter(|(_, body)| !is_listed(world, body))
-    {
-        let mut module = body.module;
-        while let (true, Some(parent)) = (world[module].local, world[module].parent) {
-            module = parent;
-        }
-        let place = of_module
-            .get(module.index())
-            .copied()
-            .flatten()
-            .unwrap_or(0);
-        if let Some(slot) = of_body.get_mut(at) {
-            *slot = place;
-        }
-    }
-    Listed {
-        modules: listed.into_iter().map(|(module, _)| module).collect(),
-        of_body,
-        of_module,
-    }
+    listed
 }
 
 /// Whether a body is a module of the list: modules of blocks count as part of what is around them.
@@ -113,15 +123,20 @@ impl<'f> Contents<'f> {
             .extend(others.chain(calls.map(|call| call.scope)));
         let conditional = facts.uses.iter().filter(|item| !item.cfg.is_empty());
         contents.choosing.extend(conditional.map(|item| item.scope));
-        let uses = facts.uses.iter().map(|item| (item.scope, item.visibility));
-        let crates = facts.extern_crates.iter();
-        let crates = crates.map(|item| (item.scope, item.visibility));
-        let seen = uses
-            .chain(crates)
-            .filter(|(_, visibility)| visibility.kind != VisibilityKind::Private);
-        contents.exporting.extend(seen.map(|(scope, _)| scope));
+        contents.exporting.extend(exporting(facts));
         contents
     }
+}
+
+/// The scopes that pass something on.
+fn exporting(facts: &SourceFacts) -> impl Iterator<Item = ScopeId> {
+    let uses = facts.uses.iter().map(|item| (item.scope, item.visibility));
+    let crates = facts.extern_crates.iter();
+    let crates = crates.map(|item| (item.scope, item.visibility));
+    let seen = uses
+        .chain(crates)
+        .filter(|(_, visibility)| visibility.kind != VisibilityKind::Private);
+    seen.map(|(scope, _)| scope)
 }
 
 fn module(world: &World, body: &Body, contents: &Contents<'_>) -> Option<Module> {
@@ -129,17 +144,14 @@ fn module(world: &World, body: &Body, contents: &Contents<'_>) -> Option<Module>
     let facts = world.facts(body.file);
     let path = world[body.file].path.clone();
     let scope = facts.scope(body.scope);
-    let inline = (body.scope != ScopeId(0)).then_some(scope.span);
+    let inline = is_inline(body).then_some(scope.span);
     let lines = inline.map_or(facts.lines, |span| {
         facts.line_number(span.end.saturating_sub(1)) - facts.line_number(span.start) + 1
     });
     let root = node.parent.is_none();
     Some(Module {
         name: node.canonical.clone(),
-        kind: match kind((facts, contents), body.scope, inline.is_none()) {
-            ModuleKind::Redirect if !leads_into_tree(world, body, contents) => ModuleKind::Module,
-            kind => kind,
-        },
+        kind: kind_of(world, body, contents),
         package: inline.is_none() && (root || path.file_name() == "mod.rs"),
         path,
         language: LanguageKind::Rust,
@@ -149,6 +161,20 @@ fn module(world: &World, body: &Body, contents: &Contents<'_>) -> Option<Module>
         inline,
         also: also(world, body, contents),
     })
+}
+
+/// Whether a module stands in the text of another.
+fn is_inline(body: &Body) -> bool {
+    body.scope != ScopeId(0)
+}
+
+/// What a module is there for; one that leads to nothing of the tree redirects nobody.
+fn kind_of(world: &World, body: &Body, contents: &Contents<'_>) -> ModuleKind {
+    let facts = world.facts(body.file);
+    match kind((facts, contents), body.scope, !is_inline(body)) {
+        ModuleKind::Redirect if !leads_into_tree(world, body, contents) => ModuleKind::Module,
+        kind => kind,
+    }
 }
 
 fn kind(
@@ -218,25 +244,26 @@ pub(super) fn roots(world: &World) -> Vec<Root> {
     let mut roots: Vec<Root> = world
         .crates
         .iter()
-        .map(|krate| {
-            let targets = world
-                .packages
-                .get(krate.package)
-                .map(|package| package.targets.as_slice());
-            let target = targets.unwrap_or_default().iter().find(|target| {
-                target.path == krate.root_file
-                    && target.name == krate.name
-                    && target.kind == krate.kind
-            });
-            Root {
-                language: LanguageKind::Rust,
-                path: krate.root_file.clone(),
-                name: krate.name.clone(),
-                kind: krate.kind.name().to_owned(),
-                reason: target.map_or_else(String::new, |target| target.reason.clone()),
-            }
+        .map(|krate| Root {
+            language: LanguageKind::Rust,
+            path: krate.root_file.clone(),
+            name: krate.name.clone(),
+            kind: krate.kind.name().to_owned(),
+            reason: reason_of(world, krate),
         })
         .collect();
     roots.sort_by(|a, b| (&a.path, &a.name, &a.kind).cmp(&(&b.path, &b.name, &b.kind)));
     roots
+}
+
+/// Why the target of a crate is one.
+fn reason_of(world: &World, krate: &Crate) -> String {
+    let targets = world
+        .packages
+        .get(krate.package)
+        .map(|package| package.targets.as_slice());
+    let target = targets.unwrap_or_default().iter().find(|target| {
+        target.path == krate.root_file && target.name == krate.name && target.kind == krate.kind
+    });
+    target.map_or_else(String::new, |target| target.reason.clone())
 }

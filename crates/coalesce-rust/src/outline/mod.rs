@@ -88,18 +88,7 @@ fn class(text: &str, token: &Token) -> TokenClass {
 
 /// `#[doc = "…"]` says what a comment says.
 fn without_doc_attributes(text: &str, tokens: Vec<OutlineToken>) -> Vec<OutlineToken> {
-    let word = |at: usize| {
-        tokens
-            .get(at)
-            .and_then(|token: &OutlineToken| token.span.of(text))
-    };
-    let is_doc = |at: usize| {
-        word(at) == Some("#")
-            && word(at + 1) == Some("[")
-            && word(at + 2) == Some("doc")
-            && word(at + 3) == Some("=")
-            && word(at + 5) == Some("]")
-    };
+    let is_doc = |at: usize| is_doc_attribute(text, &tokens, at);
     if !(0..tokens.len()).any(is_doc) {
         return tokens;
     }
@@ -113,6 +102,16 @@ fn without_doc_attributes(text: &str, tokens: Vec<OutlineToken>) -> Vec<OutlineT
         }
     }
     kept
+}
+
+/// Whether `#[doc = …]` begins at a token.
+fn is_doc_attribute(text: &str, tokens: &[OutlineToken], at: usize) -> bool {
+    let word = |at: usize| tokens.get(at).and_then(|token| token.span.of(text));
+    word(at) == Some("#")
+        && word(at + 1) == Some("[")
+        && word(at + 2) == Some("doc")
+        && word(at + 3) == Some("=")
+        && word(at + 5) == Some("]")
 }
 
 fn is_keyword(word: &str) -> bool {
@@ -278,23 +277,14 @@ impl<'t> Builder<'t> {
     }
 
     fn item(&mut self, at: u32) -> u32 {
-        if self.tokens.get(at as usize).map(|token| token.class) != Some(TokenClass::Keyword) {
-            if self.word(at) == "macro_rules" && self.word(at + 1) == "!" {
-                return self.head(at, at + 2, UnitKind::Function);
-            }
-            return at + 1;
+        let class = |at: u32| self.tokens.get(at as usize).map(|token| token.class);
+        if class(at) != Some(TokenClass::Keyword) {
+            return self.macro_definition(at);
         }
-        let named = self
-            .tokens
-            .get(at as usize + 1)
-            .is_some_and(|token| token.class == TokenClass::Word);
+        let named = class(at + 1) == Some(TokenClass::Word);
         match self.word(at) {
             "fn" if named => {
-                let kind = if self.in_type() {
-                    UnitKind::Method
-                } else {
-                    UnitKind::Function
-                };
+                let kind = self.kind_of_function();
                 self.head(at, at + 1, kind)
             }
             "struct" | "enum" | "trait" | "union" if named => {
@@ -311,6 +301,23 @@ impl<'t> Builder<'t> {
             }
             _ => at + 1,
         }
+    }
+
+    /// A method stands in a type.
+    fn kind_of_function(&self) -> UnitKind {
+        if self.in_type() {
+            UnitKind::Method
+        } else {
+            UnitKind::Function
+        }
+    }
+
+    /// Reads the head of a `macro_rules!`, or one word; returns where to go on.
+    fn macro_definition(&mut self, at: u32) -> u32 {
+        if self.word(at) == "macro_rules" && self.word(at + 1) == "!" {
+            return self.head(at, at + 2, UnitKind::Function);
+        }
+        at + 1
     }
 
     /// Whether only attributes, `pub`, `unsafe` and `default` stand before it in its statement.
@@ -437,13 +444,7 @@ impl<'t> Builder<'t> {
             .find(|at| self.word(*at) == ";")
             .map_or(self.count(), |at| at + 1);
         let first = self.start;
-        for token in self
-            .tokens
-            .get_mut(first as usize..end as usize)
-            .unwrap_or_default()
-        {
-            token.marks |= marks::IMPORT;
-        }
+        self.mark_import(first..end);
         let joins = self
             .units
             .last()
@@ -457,6 +458,13 @@ impl<'t> Builder<'t> {
         }
         self.mark_start(end);
         end
+    }
+
+    fn mark_import(&mut self, tokens: std::ops::Range<u32>) {
+        let tokens = tokens.start as usize..tokens.end as usize;
+        for token in self.tokens.get_mut(tokens).unwrap_or_default() {
+            token.marks |= marks::IMPORT;
+        }
     }
 
     /// A constant of a module: a table can be a copy.

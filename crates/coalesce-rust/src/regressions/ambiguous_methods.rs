@@ -35,12 +35,12 @@ pub(crate) fn ambiguous_methods(before: Tree<'_>, after: Tree<'_>) -> Vec<Unprov
     let mut types = TypesOfTraits::default();
     for (method, rivals) in said_anew(&now, &then) {
         let bodies = world.bodies_of(rivals.home);
-        for body in bodies.filter(|body| is_changed(world, before.world, body.file)) {
-            if let Some(at) = call_in(after, body, method) {
-                let pairs = types.open_pairs(after, body, (method, &rivals.pairs));
-                let told = pairs.into_iter();
-                found.extend(told.map(|pair| told_of(after, (body.file, at), method, pair)));
-            }
+        let bodies = bodies.filter(|body| is_changed(world, before.world, body.file));
+        let calls = bodies.filter_map(|body| Some((body, call_in(after, body, method)?)));
+        for (body, at) in calls {
+            let pairs = types.open_pairs(after, body, (method, &rivals.pairs));
+            let told = pairs.into_iter();
+            found.extend(told.map(|pair| told_of(after, (body.file, at), method, pair)));
         }
     }
     found
@@ -84,40 +84,56 @@ fn call_in(tree: Tree<'_>, body: &Body, method: &str) -> Option<ByteSpan> {
 fn rivals(tree: Tree<'_>) -> RivalsByMethod {
     let world = tree.world;
     let homes = method_homes(world, tree.texts);
-    let mut in_scope: BTreeMap<ItemId, BTreeSet<ModuleId>> = BTreeMap::new();
     let several = homes.traits.iter().filter(|(_, traits)| traits.len() > 1);
     let several: Vec<_> = several.collect();
-    let asked: BTreeSet<ItemId> = several
-        .iter()
-        .flat_map(|(_, all)| all.iter().copied())
-        .collect();
+    let asked = several.iter().flat_map(|(_, all)| all.iter().copied());
+    let in_scope = modules_by_trait(world, &asked.collect());
+    let mut types = TypesOfTraits::default();
+    let mut found = RivalsByMethod::new();
+    let pairs = several.into_iter().flat_map(|(method, traits)| {
+        let pairs = pairs_of(traits).into_iter();
+        pairs.map(move |pair| (method, pair))
+    });
+    for (method, (one, other)) in pairs {
+        let (Some(own), Some(others)) = (in_scope.get(&one), in_scope.get(&other)) else {
+            continue;
+        };
+        if !types.of(tree, one).meet(&types.of(tree, other)) {
+            continue;
+        }
+        for module in own.intersection(others) {
+            let key = (world[*module].canonical.clone(), method.clone());
+            let known = found.entry(key).or_insert_with(|| Rivals {
+                home: *module,
+                pairs: BTreeSet::new(),
+            });
+            known.pairs.insert((one, other));
+        }
+    }
+    found
+}
+
+/// The modules that have each of these traits in scope.
+fn modules_by_trait(
+    world: &World,
+    asked: &BTreeSet<ItemId>,
+) -> BTreeMap<ItemId, BTreeSet<ModuleId>> {
+    let mut found: BTreeMap<ItemId, BTreeSet<ModuleId>> = BTreeMap::new();
     for module in (0..id(world.modules.len())).map(ModuleId) {
         let known = world.traits_in_scope(module);
         for item in known.filter(|item| asked.contains(item)) {
-            in_scope.entry(item).or_default().insert(module);
+            found.entry(item).or_default().insert(module);
         }
     }
-    let mut types = TypesOfTraits::default();
-    let mut found = RivalsByMethod::new();
-    for (method, traits) in several {
-        for (at, one) in traits.iter().enumerate() {
-            for other in traits.iter().skip(at + 1).filter(|other| *other != one) {
-                let (Some(own), Some(others)) = (in_scope.get(one), in_scope.get(other)) else {
-                    continue;
-                };
-                if !types.of(tree, *one).meet(&types.of(tree, *other)) {
-                    continue;
-                }
-                for module in own.intersection(others) {
-                    let key = (world[*module].canonical.clone(), method.clone());
-                    let known = found.entry(key).or_insert_with(|| Rivals {
-                        home: *module,
-                        pairs: BTreeSet::new(),
-                    });
-                    known.pairs.insert((*one, *other));
-                }
-            }
-        }
+    found
+}
+
+/// Every two of some traits that are not the same.
+fn pairs_of(traits: &[ItemId]) -> Vec<(ItemId, ItemId)> {
+    let mut found = Vec::new();
+    for (at, one) in traits.iter().enumerate() {
+        let others = traits.iter().skip(at + 1).filter(|other| *other != one);
+        found.extend(others.map(|other| (*one, *other)));
     }
     found
 }

@@ -6,7 +6,7 @@ use coalesce_model::Unproven;
 
 use super::{
     LintPlace, LintPlaces,
-    hidden_names::{GlobTarget, TreeWithGlobs},
+    hidden_names::{GlobTarget, PublicGlob, TreeWithGlobs},
     linted_anew,
 };
 use crate::{
@@ -36,24 +36,30 @@ fn ambiguous(of: &TreeWithGlobs<'_>) -> LintPlaces {
     let (world, globs) = (of.tree.world, &of.globs);
     let mut found = BTreeMap::new();
     for (here, own) in globs.of_modules().filter(|(_, own)| own.len() > 1) {
-        let mut brought: BTreeMap<String, Vec<(Res, Namespaces)>> = BTreeMap::new();
-        for glob in own {
-            for (name, res, namespaces) in names_of(world, glob.target) {
-                let known = brought.entry(name.clone()).or_default();
-                let differs =
-                    |(other, of): &(Res, Namespaces)| *other != res && of.meets(namespaces);
-                if known.iter().any(differs) && !is_defined(world, here, &name) {
-                    let key = (world[here].canonical.clone(), name);
-                    let (file, span) = glob.place;
-                    let said = String::new();
-                    found.entry(key).or_insert(LintPlace { file, span, said });
-                } else if !known.contains(&(res, namespaces)) {
-                    known.push((res, namespaces));
-                }
-            }
-        }
+        note_ambiguous(world, here, own, &mut found);
     }
     found
+}
+
+/// Notes the names of a module that two of its globs bring as different things.
+fn note_ambiguous(world: &World, here: ModuleId, own: &[PublicGlob], found: &mut LintPlaces) {
+    let mut brought: BTreeMap<String, Vec<(Res, Namespaces)>> = BTreeMap::new();
+    let names = own.iter().flat_map(|glob| {
+        let names = names_of(world, glob.target).into_iter();
+        names.map(move |named| (glob, named))
+    });
+    for (glob, (name, res, namespaces)) in names {
+        let known = brought.entry(name.clone()).or_default();
+        let differs = |(other, of): &(Res, Namespaces)| *other != res && of.meets(namespaces);
+        if known.iter().any(differs) && !is_defined(world, here, &name) {
+            let key = (world[here].canonical.clone(), name);
+            let (file, span) = glob.place;
+            let said = String::new();
+            found.entry(key).or_insert(LintPlace { file, span, said });
+        } else if !known.contains(&(res, namespaces)) {
+            known.push((res, namespaces));
+        }
+    }
 }
 
 /// Whether a module has a name by more than globs: that is what others have.

@@ -38,9 +38,6 @@ pub(crate) fn captured_names(before: Tree<'_>, after: Tree<'_>) -> Vec<Unproven>
     let mut found = Vec::new();
     for (name, places) in &now {
         let were = then.get(name);
-        let count = |all: &BTreeMap<String, Vec<CapturedPattern>>| -> usize {
-            all.values().map(Vec::len).sum()
-        };
         // What moves takes its patterns along: there are as many as before.
         if count(places) <= were.map_or(0, count) {
             continue;
@@ -53,6 +50,10 @@ pub(crate) fn captured_names(before: Tree<'_>, after: Tree<'_>) -> Vec<Unproven>
         found.extend(more.filter_map(|(_, all)| Some(told(after, name, *all.first()?))));
     }
     found
+}
+
+fn count(places: &BTreeMap<String, Vec<CapturedPattern>>) -> usize {
+    places.values().map(Vec::len).sum()
 }
 
 fn told(after: Tree<'_>, name: &str, at: CapturedPattern) -> Unproven {

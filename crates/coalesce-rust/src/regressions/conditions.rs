@@ -261,14 +261,11 @@ fn condition_at<'t>(text: &'t str, tokens: &[Token], at: usize) -> Option<(&'t s
 }
 
 /// Where what starts at a token ends, other attributes on it passed over.
-fn end_of_element(text: &str, tokens: &[Token], mut at: usize) -> u32 {
+fn end_of_element(text: &str, tokens: &[Token], at: usize) -> u32 {
     let whole = u32::try_from(text.len()).unwrap_or_default();
-    while tokens.get(at).is_some_and(|token| token.is(b'#')) {
-        match closing(tokens, at + 1) {
-            Some(close) => at = close + 1,
-            None => return whole,
-        }
-    }
+    let Some(mut at) = behind_attributes(tokens, at) else {
+        return whole;
+    };
     let by_comma = !is_item(text, tokens, at);
     let mut angles = 0_i32;
     let mut before: Option<&Token> = None;
@@ -276,18 +273,15 @@ fn end_of_element(text: &str, tokens: &[Token], mut at: usize) -> u32 {
         let arrow = before.is_some_and(|before| before.is(b'-') || before.is(b'='));
         match token.kind {
             TokenKind::Close(_) => return token.span.start,
-            TokenKind::Open(kind) => {
+            TokenKind::Open(b'{') if ends_with_block(text, tokens, at) => {
+                let close = closing(tokens, at).and_then(|close| tokens.get(close));
+                return close.map_or(whole, |close| close.span.end);
+            }
+            TokenKind::Open(_) => {
                 let Some(close) = closing(tokens, at) else {
                     return whole;
                 };
                 at = close;
-                let next = tokens.get(close + 1);
-                let goes_on = next.is_some_and(|next| {
-                    next.is(b'.') || next.is(b'?') || next.span.of(text) == Some("else")
-                });
-                if kind == b'{' && !goes_on {
-                    return tokens.get(close).map_or(whole, |close| close.span.end);
-                }
             }
             TokenKind::Punct(b';') => return token.span.end,
             TokenKind::Punct(b'<') => angles += 1,
@@ -301,26 +295,46 @@ fn end_of_element(text: &str, tokens: &[Token], mut at: usize) -> u32 {
     whole
 }
 
+/// The token behind attributes that start at one.
+fn behind_attributes(tokens: &[Token], mut at: usize) -> Option<usize> {
+    while tokens.get(at).is_some_and(|token| token.is(b'#')) {
+        at = closing(tokens, at + 1)? + 1;
+    }
+    Some(at)
+}
+
+/// Whether nothing goes on behind the block that opens at a token.
+fn ends_with_block(text: &str, tokens: &[Token], open: usize) -> bool {
+    closing(tokens, open).is_some_and(|close| {
+        let next = tokens.get(close + 1);
+        !next.is_some_and(|next| {
+            next.is(b'.') || next.is(b'?') || next.span.of(text) == Some("else")
+        })
+    })
+}
+
+/// The words that items and `let` start with.
+const ITEM_WORDS: &[&str] = &[
+    "async",
+    "const",
+    "enum",
+    "extern",
+    "fn",
+    "impl",
+    "let",
+    "macro_rules",
+    "mod",
+    "static",
+    "struct",
+    "trait",
+    "type",
+    "union",
+    "unsafe",
+    "use",
+];
+
 /// Whether an item or a `let` starts at a token: no comma ends it.
 fn is_item(text: &str, tokens: &[Token], mut at: usize) -> bool {
-    const WORDS: &[&str] = &[
-        "async",
-        "const",
-        "enum",
-        "extern",
-        "fn",
-        "impl",
-        "let",
-        "macro_rules",
-        "mod",
-        "static",
-        "struct",
-        "trait",
-        "type",
-        "union",
-        "unsafe",
-        "use",
-    ];
     let word = |at: usize| tokens.get(at).and_then(|token| token.span.of(text));
     if word(at) == Some("pub") {
         at += 1;
@@ -331,7 +345,7 @@ fn is_item(text: &str, tokens: &[Token], mut at: usize) -> bool {
             at = closing(tokens, at).map_or(tokens.len(), |close| close + 1);
         }
     }
-    word(at).is_some_and(|word| WORDS.contains(&word))
+    word(at).is_some_and(|word| ITEM_WORDS.contains(&word))
 }
 
 #[cfg(test)]

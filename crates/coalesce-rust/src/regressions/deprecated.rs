@@ -5,10 +5,10 @@ use rustc_hash::FxHashMap;
 
 use super::{LintPlace, LintPlaces, Tree, linted_anew};
 use crate::{
-    facts::Origin,
+    facts::{Origin, SourceFacts},
     lexer::{self, Token, TokenKind},
     lints,
-    resolve::{FileId, ItemId, ModuleId, Res},
+    resolve::{FileId, ItemId, ModuleId, Res, Site},
 };
 
 /// Such uses that the tree before has not.
@@ -55,33 +55,39 @@ impl<'a> Deprecated<'a> {
         for (file, source) in world.sources() {
             let mut sites = Vec::new();
             world.visit_file(source, &mut |facts, site| sites.push((facts, site)));
-            for (facts, site) in sites {
-                if matches!(
-                    site.origin,
-                    Origin::DocLink | Origin::DocCode | Origin::Quoted | Origin::MacroBody
-                ) {
-                    continue;
-                }
-                let here = world.module_of(site.space);
-                let steps = site.trace.steps.iter().zip(site.segments);
-                let deprecated = steps.rev().find(|(step, _)| {
-                    let mut led = step.all().map(|(res, _)| res);
-                    led.any(|res| self.is_deprecated(res))
-                });
-                let Some((_, segment)) = deprecated.filter(|_| !self.is_module_deprecated(here))
-                else {
-                    continue;
-                };
-                if self.is_quiet(file, segment.span.start) {
-                    continue;
-                }
-                let name = facts.name(segment.name).to_owned();
-                let key = (world[here].canonical.clone(), name);
-                let (span, said) = (segment.span, String::new());
-                found.entry(key).or_insert(LintPlace { file, span, said });
+            let uses = sites.into_iter();
+            for (key, place) in uses.filter_map(|(facts, site)| self.use_at(file, facts, &site)) {
+                found.entry(key).or_insert(place);
             }
         }
         found
+    }
+
+    /// The use of what is deprecated that a site is, with its module and the name.
+    fn use_at(
+        &mut self,
+        file: FileId,
+        facts: &SourceFacts,
+        site: &Site<'_>,
+    ) -> Option<((String, String), LintPlace)> {
+        if matches!(
+            site.origin,
+            Origin::DocLink | Origin::DocCode | Origin::Quoted | Origin::MacroBody
+        ) {
+            return None;
+        }
+        let world = self.tree.world;
+        let here = world.module_of(site.space);
+        let steps = site.trace.steps.iter().zip(site.segments);
+        let deprecated = steps.rev().find(|(step, _)| {
+            let mut led = step.all().map(|(res, _)| res);
+            led.any(|res| self.is_deprecated(res))
+        });
+        let (_, segment) = deprecated.filter(|_| !self.is_module_deprecated(here))?;
+        let (span, said) = (segment.span, String::new());
+        let name = facts.name(segment.name).to_owned();
+        let key = (world[here].canonical.clone(), name);
+        (!self.is_quiet(file, span.start)).then_some((key, LintPlace { file, span, said }))
     }
 
     fn is_deprecated(&mut self, res: Res) -> bool {

@@ -31,6 +31,29 @@ struct Tally {
     places: BTreeMap<Key, FileId>,
 }
 
+impl Tally {
+    /// Counts calls of a text, with what they lead to.
+    fn add(&mut self, key: Key, lead: Lead, calls: usize, renamed: &dyn Fn(&str) -> String) {
+        let list = match lead {
+            Lead::Gone => &mut self.gone,
+            Lead::Hidden => &mut self.hidden,
+            Lead::Unknown => &mut self.unknown,
+            Lead::To(target) => {
+                let target = renamed(&target);
+                *self.targets.entry((key, target)).or_default() += calls;
+                return;
+            }
+        };
+        *list.entry(key).or_default() += calls;
+    }
+
+    /// How many calls of a text lead nowhere that is known and seen.
+    fn nowhere(&self, key: &Key) -> usize {
+        let lists = [&self.gone, &self.unknown, &self.hidden].into_iter();
+        lists.filter_map(|list| list.get(key)).sum()
+    }
+}
+
 /// What macros say for their callers in the tree `after`, and did not in the one `before`.
 pub(crate) fn lookup_regressions(
     before: &World,
@@ -129,14 +152,7 @@ fn elsewhere(
     new: &Tally,
     (known, stand_ins): (&BTreeSet<&Key>, &StandIns),
 ) -> BTreeSet<Key> {
-    let by_macro = |tally: &Tally| {
-        let mut found: BTreeMap<(String, String), usize> = BTreeMap::new();
-        for (((name, _), target), calls) in &tally.targets {
-            *found.entry((name.clone(), target.clone())).or_default() += calls;
-        }
-        found
-    };
-    let (before, after) = (by_macro(old), by_macro(new));
+    let (before, after) = (targets_by_macro(old), targets_by_macro(new));
     let macros: BTreeSet<&str> = known.iter().map(|(name, _)| name.as_str()).collect();
     let mut found = BTreeSet::new();
     for ((key, target), calls) in &new.targets {
@@ -146,10 +162,7 @@ fn elsewhere(
         let same = (key.clone(), target.clone());
         let text = old.targets.get(&same).copied().unwrap_or_default();
         // What led nowhere for a call before is no concern: it may be an arm that the call does not take.
-        let nowhere = |list: &BTreeMap<Key, usize>| list.get(key).copied().unwrap_or_default();
-        let was_nowhere = nowhere(&old.gone) + nowhere(&old.unknown) + nowhere(&old.hidden);
-        let is_nowhere = nowhere(&new.gone) + nowhere(&new.unknown) + nowhere(&new.hidden);
-        let found_now = was_nowhere.saturating_sub(is_nowhere);
+        let found_now = old.nowhere(key).saturating_sub(new.nowhere(key));
         let concerns = macros.contains(key.0.as_str())
             && more
             && !stand_ins.led.contains(&same)
@@ -157,6 +170,15 @@ fn elsewhere(
         if concerns {
             found.insert(key.clone());
         }
+    }
+    found
+}
+
+/// How many calls of each macro lead to each target, whatever the text.
+fn targets_by_macro(tally: &Tally) -> BTreeMap<(String, String), usize> {
+    let mut found: BTreeMap<(String, String), usize> = BTreeMap::new();
+    for (((name, _), target), calls) in &tally.targets {
+        *found.entry((name.clone(), target.clone())).or_default() += calls;
     }
     found
 }
@@ -229,26 +251,17 @@ fn tally(world: &World, renamed: &dyn Fn(&str) -> String) -> Tally {
         for call in calls {
             *spaces.entry(call.space).or_insert(0_usize) += 1;
         }
-        for said in expansions.said_by(item) {
-            for (space, calls) in &spaces {
-                let Some((facts, site)) = world.said_at(said, *space) else {
-                    continue;
-                };
-                let text = text_of(facts, &site);
-                let key = (name.clone(), text);
-                tally.places.entry(key.clone()).or_insert(said.file);
-                let list = match outcome(world, facts, &site) {
-                    Lead::Gone => &mut tally.gone,
-                    Lead::Hidden => &mut tally.hidden,
-                    Lead::Unknown => &mut tally.unknown,
-                    Lead::To(target) => {
-                        let target = renamed(&target);
-                        *tally.targets.entry((key, target)).or_default() += calls;
-                        continue;
-                    }
-                };
-                *list.entry(key).or_default() += calls;
-            }
+        let sites = expansions.said_by(item).iter().flat_map(|said| {
+            let spaces = spaces.iter();
+            spaces.map(move |(space, calls)| (said, *space, *calls))
+        });
+        for (said, space, calls) in sites {
+            let Some((facts, site)) = world.said_at(said, space) else {
+                continue;
+            };
+            let key = (name.clone(), text_of(facts, &site));
+            tally.places.entry(key.clone()).or_insert(said.file);
+            tally.add(key, outcome(world, facts, &site), calls, renamed);
         }
     }
     tally

@@ -25,6 +25,41 @@ struct Manifest {
     required: BTreeMap<String, Vec<String>>,
 }
 
+/// The feature that a condition asks for.
+fn feature_of(condition: &str) -> Option<&str> {
+    condition.strip_prefix("feature=\"")?.strip_suffix('"')
+}
+
+/// What each feature of a manifest brings.
+fn features_of(root: &dyn TableLike) -> BTreeMap<String, Vec<String>> {
+    let features = root.get("features").and_then(Item::as_table_like);
+    let features = features.into_iter().flat_map(|table| table.iter());
+    features
+        .map(|(name, list)| (name.to_owned(), strings(Some(list))))
+        .collect()
+}
+
+/// `required-features` of the targets that a manifest names.
+fn required_of(root: &dyn TableLike) -> BTreeMap<String, Vec<String>> {
+    let kinds = ["bin", "test", "example", "bench"].into_iter();
+    let targets = kinds.filter_map(|kind| root.get(kind)?.as_array_of_tables());
+    let targets = targets.flat_map(|targets| targets.iter());
+    let required = targets.filter_map(|target| {
+        let name = target.get("name")?.as_str()?;
+        let list = strings(target.get("required-features"));
+        Some((crate_name(name), list))
+    });
+    required.collect()
+}
+
+/// The strings of a list.
+fn strings(list: Option<&Item>) -> Vec<String> {
+    let list = list.and_then(Item::as_array);
+    let list = list.into_iter().flat_map(|list| list.iter());
+    list.filter_map(|one| Some(one.as_str()?.to_owned()))
+        .collect()
+}
+
 #[derive(Clone, Default)]
 struct Dependency {
     package: String,
@@ -61,17 +96,22 @@ impl<'a> Features<'a> {
                 .iter()
                 .all(|part| self.implies((user, own), target, part));
         }
-        let name = condition.strip_prefix("feature=\"");
-        let name = name.and_then(|name| name.strip_suffix('"'));
-        let (Some(name), Some(user), Some(target)) = (name, user, target) else {
+        let (Some(name), Some(user), Some(target)) = (feature_of(condition), user, target) else {
             return false;
         };
-        let named = |one: &String| {
-            let name = one.strip_prefix("feature=\"")?.strip_suffix('"')?;
-            Some(name.to_owned())
-        };
-        let switched = self.closure(user, own.iter().filter_map(named).collect());
-        if same {
+        self.has_feature((user, own), target, name)
+    }
+
+    /// Whether a package has a feature on wherever the conditions `own` of code of the package `user` hold.
+    fn has_feature(
+        &mut self,
+        (user, own): (usize, &BTreeSet<String>),
+        target: usize,
+        name: &str,
+    ) -> bool {
+        let named = own.iter().filter_map(|one| feature_of(one));
+        let switched = self.closure(user, named.map(str::to_owned).collect());
+        if user == target {
             return switched.contains(name);
         }
         let granted = self.granted(user, &switched, target);
@@ -90,17 +130,13 @@ impl<'a> Features<'a> {
         let target = self.tree.world.package(target).name.clone();
         let manifest = self.manifest(user);
         let mut found = Vec::new();
-        for (key, dependency) in &manifest.dependencies {
-            if dependency.package != target {
-                continue;
-            }
+        let known = manifest.dependencies.iter();
+        for (key, dependency) in known.filter(|(_, known)| known.package == target) {
             found.extend(dependency.features.iter().cloned());
-            for said in own {
-                let (name, feature) = said.split_once('/').unwrap_or((said, ""));
-                if name.trim_end_matches('?') == key && !feature.is_empty() {
-                    found.push(feature.to_owned());
-                }
-            }
+            let asked = own.iter().filter_map(|said| said.split_once('/'));
+            let asked = asked.filter(|(name, _)| name.trim_end_matches('?') == key);
+            let asked = asked.filter(|(_, feature)| !feature.is_empty());
+            found.extend(asked.map(|(_, feature)| feature.to_owned()));
         }
         found
     }
@@ -131,48 +167,36 @@ impl<'a> Features<'a> {
         let text = self.tree.texts.text(&manifest)?;
         let document = toml_edit::Document::parse(&*text).ok()?;
         let root = document.as_table();
-        let mut manifest = Manifest::default();
-        let features = root.get("features").and_then(Item::as_table_like);
-        for (name, list) in features.into_iter().flat_map(|table| table.iter()) {
-            let list = list.as_array().into_iter().flat_map(|list| list.iter());
-            let list = list.filter_map(|one| Some(one.as_str()?.to_owned()));
-            manifest.features.insert(name.to_owned(), list.collect());
-        }
-        for kind in ["bin", "test", "example", "bench"] {
-            let targets = root.get(kind).and_then(Item::as_array_of_tables);
-            for target in targets.into_iter().flat_map(|targets| targets.iter()) {
-                let name = target.get("name").and_then(Item::as_str);
-                let list = target.get("required-features").and_then(Item::as_array);
-                let list = list.into_iter().flat_map(|list| list.iter());
-                let list = list.filter_map(|one| Some(one.as_str()?.to_owned()));
-                if let Some(name) = name {
-                    manifest.required.insert(crate_name(name), list.collect());
-                }
-            }
-        }
+        let mut manifest = Manifest {
+            features: features_of(root),
+            required: required_of(root),
+            ..Manifest::default()
+        };
         let systems = root.get("target").and_then(Item::as_table_like);
         let systems = systems.into_iter().flat_map(|table| table.iter());
         let systems = systems.filter_map(|(_, item)| item.as_table_like());
         for table in systems.chain(std::iter::once::<&dyn TableLike>(root)) {
-            let tables = ["dependencies", "dev-dependencies"];
-            let tables = tables
-                .iter()
-                .filter_map(|name| Some((*name, table.get(name)?)));
-            let tables = tables.filter_map(|(name, table)| Some((name, table.as_table_like()?)));
-            for (kind, (key, item)) in
-                tables.flat_map(|(kind, table)| table.iter().map(move |entry| (kind, entry)))
-            {
-                // What tests ask for besides is not there for others.
-                if kind != "dependencies" && manifest.dependencies.contains_key(key) {
-                    continue;
-                }
-                let dependency = self.dependency(key, item);
-                let known = manifest.dependencies.entry(key.to_owned()).or_default();
-                known.package = dependency.package;
-                known.features.extend(dependency.features);
-            }
+            self.read_dependencies(table, &mut manifest.dependencies);
         }
         Some(manifest)
+    }
+
+    /// Adds the dependencies of the manifest, or of its part for a system. What tests ask for besides is not there
+    /// for others.
+    fn read_dependencies(&self, table: &dyn TableLike, found: &mut BTreeMap<String, Dependency>) {
+        let tables = ["dependencies", "dev-dependencies"].into_iter();
+        let tables = tables.filter_map(|kind| Some((kind, table.get(kind)?.as_table_like()?)));
+        for (kind, (key, item)) in
+            tables.flat_map(|(kind, table)| table.iter().map(move |entry| (kind, entry)))
+        {
+            if kind != "dependencies" && found.contains_key(key) {
+                continue;
+            }
+            let dependency = self.dependency(key, item);
+            let known = found.entry(key.to_owned()).or_default();
+            known.package = dependency.package;
+            known.features.extend(dependency.features);
+        }
     }
 
     /// A dependency, with what the workspace says of it.

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use coalesce_model::{ByteSpan, Unproven, UnprovenKind};
+use coalesce_model::{ByteSpan, TreePath, Unproven, UnprovenKind};
 
 use super::{Tree, is_open};
 use crate::{
@@ -34,39 +34,52 @@ pub(crate) fn expectations_in_doubt(before: Tree<'_>, after: Tree<'_>) -> Vec<Un
         return Vec::new();
     }
     let old = before.world;
-    let mut were: BTreeMap<String, Vec<ItemId>> = BTreeMap::new();
-    for item in (0..).map(ItemId).take(old.items.len()) {
-        were.entry(old[item].name.clone()).or_default().push(item);
-    }
+    let were = items_by_name(old);
     let mut found = Vec::new();
     for (item, file, span) in expecting {
         let node = &world[item];
-        let alike = were.get(&node.name).into_iter().flatten();
-        let mut alike = alike.filter(|one| old[**one].kind == node.kind).peekable();
-        let name = world.name_of(&Target::Item(item));
-        let is_kept = alike
-            .clone()
-            .any(|one| old.name_of(&Target::Item(*one)) == name);
-        let is_seen = is_open(world, item);
-        let was_as_far = alike.any(|one| {
-            let is_same = !is_kept || old.name_of(&Target::Item(*one)) == name;
-            is_same && is_open(old, *one) == is_seen
-        });
-        if !was_as_far {
-            found.push(Unproven {
-                path: world[file].path.clone(),
-                span: Some(span),
-                kind: UnprovenKind::Lint,
-                name: node.name.clone(),
-                why: format!(
-                    "a lint is expected here, `{}` comes to be seen by others, or by others no more, and what is \
-                     expected may not be found then: the compiler warns of that",
-                    node.name
-                ),
-            });
+        let alike = were.get(node.name.as_str()).into_iter().flatten();
+        let alike = alike.filter(|one| old[**one].kind == node.kind);
+        let alike: Vec<ItemId> = alike.copied().collect();
+        if !was_seen_as_far((old, &alike), (world, item)) {
+            found.push(in_doubt(&world[file].path, span, &node.name));
         }
     }
     found
+}
+
+fn items_by_name(world: &World) -> BTreeMap<&str, Vec<ItemId>> {
+    let mut found: BTreeMap<&str, Vec<ItemId>> = BTreeMap::new();
+    for item in (0..).map(ItemId).take(world.items.len()) {
+        found
+            .entry(world[item].name.as_str())
+            .or_default()
+            .push(item);
+    }
+    found
+}
+
+/// Whether an item was seen by others as now: the one of its full name, or where there is none, one like it.
+fn was_seen_as_far((old, alike): (&World, &[ItemId]), (world, item): (&World, ItemId)) -> bool {
+    let name = world.name_of(&Target::Item(item));
+    let is_it = |one: &ItemId| old.name_of(&Target::Item(*one)) == name;
+    let is_kept = alike.iter().any(is_it);
+    let is_seen = is_open(world, item);
+    let mut were = alike.iter().filter(|one| !is_kept || is_it(one));
+    were.any(|one| is_open(old, *one) == is_seen)
+}
+
+fn in_doubt(path: &TreePath, span: ByteSpan, name: &str) -> Unproven {
+    Unproven {
+        path: path.clone(),
+        span: Some(span),
+        kind: UnprovenKind::Lint,
+        name: name.to_owned(),
+        why: format!(
+            "a lint is expected here, `{name}` comes to be seen by others, or by others no more, and what is \
+             expected may not be found then: the compiler warns of that"
+        ),
+    }
 }
 
 /// Modules of which something is expected as a whole, at their head or their declaration, and that definitions leave: the
@@ -86,22 +99,26 @@ pub(crate) fn expectations_left(before: Tree<'_>, after: Tree<'_>) -> Vec<Unprov
         let Some(lost) = was.and_then(|was| lost_from((old, was), (new, body.module))) else {
             continue;
         };
-        let start = new.facts(body.file).scope(body.scope).span.start;
-        found.push(Unproven {
-            path: new[body.file].path.clone(),
-            span: Some(ByteSpan::empty(start)),
-            kind: UnprovenKind::Lint,
-            name: lost.clone(),
-            why: format!(
-                "`{}` is expected of all that stands here, and `{lost}`, which leaves, may be what it was found in: the \
-                 compiler warns where it finds nothing",
-                expected.lint
-            ),
-        });
+        found.push(left_by(new, body, &expected.lint, lost));
     }
     found.sort();
     found.dedup();
     found
+}
+
+/// What is told of a module, of which a lint is expected, where `lost` leaves it.
+fn left_by(world: &World, body: &Body, lint: &str, lost: String) -> Unproven {
+    let start = world.facts(body.file).scope(body.scope).span.start;
+    Unproven {
+        path: world[body.file].path.clone(),
+        span: Some(ByteSpan::empty(start)),
+        kind: UnprovenKind::Lint,
+        why: format!(
+            "`{lint}` is expected of all that stands here, and `{lost}`, which leaves, may be what it was found in: the \
+             compiler warns where it finds nothing"
+        ),
+        name: lost,
+    }
 }
 
 /// What the head of a body and the line that declares it say of lints.

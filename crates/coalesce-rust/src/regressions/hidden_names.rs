@@ -11,7 +11,7 @@ use coalesce_model::{ByteSpan, Unproven};
 use super::{LintPlace, LintPlaces, Tree, is_open_module, linted_anew};
 use crate::{
     facts::{LeafKind, Namespaces, Origin, ScopeKind, SourceFacts, VisibilityKind},
-    resolve::{Binding, FileId, ItemId, ModuleId, Reach, Res, World},
+    resolve::{Binding, FileId, Found, ItemId, ModuleId, Reach, Res, World},
 };
 
 /// What a public glob brings all of.
@@ -75,23 +75,22 @@ fn hiding(of: &TreeWithGlobs<'_>) -> LintPlaces {
     let (world, globs) = (of.tree.world, &of.globs);
     let mut found = BTreeMap::new();
     let shown = globs.shown_modules(world);
-    for (here, own) in globs.0.iter().filter(|(here, _)| shown.contains(*here)) {
-        for glob in own {
-            let shows_unread = globs.shows_unread(world, glob.target, &mut BTreeSet::new());
-            for (name, bindings) in world.space(*here).names.iter() {
-                let name = world.names.as_str(*name);
-                let mut own = bindings
-                    .iter()
-                    .filter(|one| !one.glob && one.reach != Reach::Public);
-                let hides =
-                    own.find(|one| shows_unread || glob.brings(world, name, one.namespaces));
-                let Some((file, span)) = hides.and_then(|one| place_of(world, one)) else {
-                    continue;
-                };
-                let key = (world[*here].canonical.clone(), name.to_owned());
-                let said = glob.said.clone();
-                found.entry(key).or_insert(LintPlace { file, span, said });
-            }
+    let globs_shown = globs.0.iter().filter(|(here, _)| shown.contains(*here));
+    let globs_shown = globs_shown.flat_map(|(here, own)| own.iter().map(move |glob| (*here, glob)));
+    for (here, glob) in globs_shown {
+        let shows_unread = globs.shows_unread(world, glob.target, &mut BTreeSet::new());
+        for (name, bindings) in world.space(here).names.iter() {
+            let name = world.names.as_str(*name);
+            let mut own = bindings
+                .iter()
+                .filter(|one| !one.glob && one.reach != Reach::Public);
+            let hides = own.find(|one| shows_unread || glob.brings(world, name, one.namespaces));
+            let Some((file, span)) = hides.and_then(|one| place_of(world, one)) else {
+                continue;
+            };
+            let key = (world[here].canonical.clone(), name.to_owned());
+            let said = glob.said.clone();
+            found.entry(key).or_insert(LintPlace { file, span, said });
         }
     }
     found
@@ -135,13 +134,14 @@ impl GlobsByModule {
         let mut left: Vec<ModuleId> = open.copied().collect();
         let mut shown = BTreeSet::new();
         while let Some(module) = left.pop() {
-            if shown.insert(module) {
-                let globs = self.0.get(&module).into_iter().flatten();
-                left.extend(globs.filter_map(|glob| match glob.target {
-                    GlobTarget::Module(target) => Some(target),
-                    GlobTarget::Enumeration(_) | GlobTarget::Unread => None,
-                }));
+            if !shown.insert(module) {
+                continue;
             }
+            let globs = self.0.get(&module).into_iter().flatten();
+            left.extend(globs.filter_map(|glob| match glob.target {
+                GlobTarget::Module(target) => Some(target),
+                GlobTarget::Enumeration(_) | GlobTarget::Unread => None,
+            }));
         }
         shown
     }
@@ -200,26 +200,29 @@ fn public_globs(world: &World, file: FileId) -> Vec<(ModuleId, PublicGlob)> {
         let Some((here, led)) = world.glob_found((file, at)) else {
             continue;
         };
-        let target = match led.all().next() {
-            Some((Res::Module(module), _)) => GlobTarget::Module(module),
-            Some((Res::Item(item), _)) => GlobTarget::Enumeration(item),
-            Some((Res::External(_), _)) | None => GlobTarget::Unread,
-            Some(_) => continue,
+        let Some(target) = target_of(&led) else {
+            continue;
         };
         let names = facts.segments(leaf.segments).iter();
         let names: Vec<&str> = names.map(|one| facts.name(one.name)).collect();
-        let said = names.join("::");
-        let place = (file, leaf.span);
-        found.push((
-            here,
-            PublicGlob {
-                target,
-                said,
-                place,
-            },
-        ));
+        let glob = PublicGlob {
+            target,
+            said: names.join("::"),
+            place: (file, leaf.span),
+        };
+        found.push((here, glob));
     }
     found
+}
+
+/// What a glob is of that leads to this; `None` of what has no names to bring.
+fn target_of(led: &Found) -> Option<GlobTarget> {
+    match led.all().next() {
+        Some((Res::Module(module), _)) => Some(GlobTarget::Module(module)),
+        Some((Res::Item(item), _)) => Some(GlobTarget::Enumeration(item)),
+        Some((Res::External(_), _)) | None => Some(GlobTarget::Unread),
+        Some(_) => None,
+    }
 }
 
 /// Whether an import is one of a module.

@@ -8,7 +8,7 @@ use rustc_hash::FxHashSet;
 use super::{Tree, UNUSED_IMPORTS, Warning, said_anew};
 use crate::{
     facts::{ItemKind, Namespaces, Origin, SourceFacts, UseLeaf, VisibilityKind},
-    resolve::{FileId, Res, Site, UseSite, World},
+    resolve::{FileId, Res, Site, SourceFile, UseSite, World},
     rewrite::{Anchor, is_in_scope},
 };
 
@@ -42,53 +42,60 @@ fn idle(world: &World) -> BTreeMap<Key, (FileId, ByteSpan)> {
     for (file, source) in world.sources() {
         let facts = world.facts(file);
         // Few files import a macro.
-        if !facts
-            .leaves
-            .iter()
-            .any(|leaf| is_private_by_own_name(facts, leaf, &macros))
-        {
-            continue;
+        let mut leaves = facts.leaves.iter();
+        if leaves.any(|leaf| is_private_by_own_name(facts, leaf, &macros)) {
+            let imports = imports_in(world, file, source, &macros).into_iter();
+            found.extend(imports.map(|(key, span)| (key, (file, span))));
         }
-        // `self::name!` needs the import.
-        let mut by_path: FxHashSet<u32> = FxHashSet::default();
-        let mut imports = Vec::new();
-        world.visit_file(source, &mut |facts, site| {
-            let UseSite::Leaf(leaf) = site.site else {
-                if site.segments.len() > 1 {
-                    let steps = site.trace.steps.iter().filter_map(|step| step.import);
-                    by_path.extend(steps.filter(|(of, _)| *of == file).map(|(_, leaf)| leaf));
-                }
-                return;
-            };
-            let span = facts.leaf(leaf).span;
-            let last = site
-                .trace
-                .steps
-                .last()
-                .map(|step| step.all().collect::<Vec<_>>());
-            let [(Res::Item(item), Namespaces::MACRO)] = last.as_deref().unwrap_or_default() else {
-                return;
-            };
-            let module = world.module_of(site.space);
-            let place = Anchor {
-                module,
-                file,
-                at: span.start,
-            };
-            let is_private = is_private_by_own_name(facts, facts.leaf(leaf), &macros);
-            if is_private && is_in_scope(world, *item, place) {
-                let key = (world[module].canonical.clone(), world[*item].name.clone());
-                imports.push((leaf, key, span));
-            }
-        });
-        imports.retain(|(leaf, ..)| !by_path.contains(leaf));
-        found.extend(
-            imports
-                .into_iter()
-                .map(|(_, key, span)| (key, (file, span))),
-        );
     }
     found
+}
+
+/// The imports of a file that it needs for no path: `self::name!` needs the import.
+fn imports_in(
+    world: &World,
+    file: FileId,
+    source: &SourceFile,
+    macros: &FxHashSet<&str>,
+) -> Vec<(Key, ByteSpan)> {
+    let mut by_path: FxHashSet<u32> = FxHashSet::default();
+    let mut imports = Vec::new();
+    world.visit_file(source, &mut |facts, site| {
+        if let UseSite::Leaf(leaf) = site.site {
+            let import = seen_anyway(world, (file, leaf), facts, &site, macros);
+            imports.extend(import.map(|key| (leaf, key, facts.leaf(leaf).span)));
+        } else if site.segments.len() > 1 {
+            let steps = site.trace.steps.iter().filter_map(|step| step.import);
+            by_path.extend(steps.filter(|(of, _)| *of == file).map(|(_, leaf)| leaf));
+        }
+    });
+    imports.retain(|(leaf, ..)| !by_path.contains(leaf));
+    let imports = imports.into_iter();
+    imports.map(|(_, key, span)| (key, span)).collect()
+}
+
+/// The key of a private import of a macro that is in scope there by where it stands.
+fn seen_anyway(
+    world: &World,
+    (file, leaf): (FileId, u32),
+    facts: &SourceFacts,
+    site: &Site<'_>,
+    macros: &FxHashSet<&str>,
+) -> Option<Key> {
+    let last = site.trace.steps.last()?.all().collect::<Vec<_>>();
+    let [(Res::Item(item), Namespaces::MACRO)] = last.as_slice() else {
+        return None;
+    };
+    let leaf = facts.leaf(leaf);
+    let module = world.module_of(site.space);
+    let place = Anchor {
+        module,
+        file,
+        at: leaf.span.start,
+    };
+    let is_private = is_private_by_own_name(facts, leaf, macros);
+    (is_private && is_in_scope(world, *item, place))
+        .then(|| (world[module].canonical.clone(), world[*item].name.clone()))
 }
 
 /// Whether a private import, of a module or a block, brings something called like a macro by that name.

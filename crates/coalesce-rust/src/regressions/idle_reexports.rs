@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     facts::{LeafKind, Origin, SourceFacts, VisibilityKind},
-    resolve::{FileId, ModuleId, Site, World},
+    resolve::{FileId, ModuleId, Site, SourceFile, World},
 };
 
 /// The module with an import, and what that says.
@@ -61,13 +61,7 @@ fn idle_unreached(before: &TreeWithGlobs<'_>, after: &TreeWithGlobs<'_>) -> Vec<
 
 fn idle_restricted(with: &TreeWithGlobs<'_>, without: &TreeWithGlobs<'_>) -> Vec<Unproven> {
     let (before, after) = (with.tree, without.tree);
-    let mut lost: BTreeSet<&str> = BTreeSet::new();
-    for (file, _) in before.world.sources() {
-        if is_changed(before.world, after.world, file) {
-            let names = &before.world.facts(file).names;
-            lost.extend(names.iter().map(|name| &**name));
-        }
-    }
+    let lost = changed_names(before.world, after.world);
     let mut now = restricted(without);
     now.retain(|(_, said), _| lost.contains(said.as_str()));
     if now.is_empty() {
@@ -85,6 +79,14 @@ fn idle_restricted(with: &TreeWithGlobs<'_>, without: &TreeWithGlobs<'_>) -> Vec
     let told = now.iter();
     told.filter_map(|((_, said), one)| RESTRICTED.told(after, (one.file, one.span), said))
         .collect()
+}
+
+/// The names of files that the other tree has not, or not like this.
+fn changed_names<'w>(world: &'w World, other: &World) -> BTreeSet<&'w str> {
+    let files = world.sources().map(|(file, _)| file);
+    let changed = files.filter(|file| is_changed(world, other, *file));
+    let names = changed.flat_map(|file| &world.facts(file).names);
+    names.map(|name| &**name).collect()
 }
 
 /// What is told of those imports that nothing goes through.
@@ -152,15 +154,15 @@ fn imports_of(
         let facts = world.facts(file);
         for body in &source.bodies {
             let body = &world[*body];
-            for (leaf, fact) in (0_u32..).zip(&facts.leaves) {
-                let is_own = facts.declaration_of(leaf).scope == body.scope && is_code(facts, leaf);
-                let said = is_own.then(|| said(body.module, facts, leaf)).flatten();
-                if let Some(said) = said {
-                    let key = (world[body.module].canonical.clone(), said);
-                    let span = fact.span;
-                    found.insert(key, Unreached { file, leaf, span });
-                }
-            }
+            let own = (0_u32..).zip(&facts.leaves).filter(|(leaf, _)| {
+                facts.declaration_of(*leaf).scope == body.scope && is_code(facts, *leaf)
+            });
+            found.extend(own.filter_map(|(leaf, fact)| {
+                let said = said(body.module, facts, leaf)?;
+                let key = (world[body.module].canonical.clone(), said);
+                let span = fact.span;
+                Some((key, Unreached { file, leaf, span }))
+            }));
         }
     }
     found
@@ -177,30 +179,7 @@ fn idle_of<'u>(
     let mut asked: BTreeMap<(FileId, u32), ConditionedUses> = asked
         .map(|one| ((one.file, one.leaf), ConditionedUses::default()))
         .collect();
-    let mut used = BTreeSet::new();
-    for (file, source) in world.sources() {
-        let mut sites = Vec::new();
-        world.visit_file(source, &mut |facts, site| {
-            let is_read = !matches!(site.origin, Origin::DocLink | Origin::DocCode);
-            if is_read && !is_macro_in_scope(world, file, &site) {
-                let imports = imports_of_site(world, facts, &site);
-                if !imports.is_empty() {
-                    sites.push((site, imports));
-                }
-            }
-        });
-        for (site, imports) in sites {
-            for import in imports {
-                used.insert(import);
-                let uses = asked.get_mut(&import);
-                if let Some((uses, first)) = uses.zip(site.segments.first()) {
-                    let body = world.body_of(&site);
-                    uses.0
-                        .insert(conditions.at_place(file, body, first.span.start));
-                }
-            }
-        }
-    }
+    let used = note_uses(world, &mut conditions, &mut asked);
     for import in through_all_globs(world, used) {
         if let Some(uses) = asked.get_mut(&import) {
             uses.0.insert(BTreeSet::new());
@@ -213,6 +192,59 @@ fn idle_of<'u>(
         !uses.cover(&own.unwrap_or_default())
     });
     idle.map(|(import, _)| import).collect()
+}
+
+/// Notes the conditions of what goes through the imports that are asked for; returns all that something goes through.
+fn note_uses(
+    world: &World,
+    conditions: &mut Conditions<'_>,
+    asked: &mut BTreeMap<(FileId, u32), ConditionedUses>,
+) -> BTreeSet<(FileId, u32)> {
+    let mut used = BTreeSet::new();
+    for (file, site, imports) in all_sites_through_imports(world) {
+        used.extend(imports.iter().copied());
+        let Some(first) = site.segments.first() else {
+            continue;
+        };
+        let body = world.body_of(&site);
+        for import in imports {
+            let Some(uses) = asked.get_mut(&import) else {
+                continue;
+            };
+            let own = conditions.at_place(file, body, first.span.start);
+            uses.0.insert(own);
+        }
+    }
+    used
+}
+
+/// The same sites of all files, each with its file.
+fn all_sites_through_imports(
+    world: &World,
+) -> impl Iterator<Item = (FileId, Site<'_>, Vec<(FileId, u32)>)> {
+    world.sources().flat_map(|(file, source)| {
+        let sites = sites_through_imports(world, file, source).into_iter();
+        sites.map(move |(site, imports)| (file, site, imports))
+    })
+}
+
+/// The sites of a file that the compiler counts as uses of the imports that they go through.
+fn sites_through_imports<'w>(
+    world: &'w World,
+    file: FileId,
+    source: &SourceFile,
+) -> Vec<(Site<'w>, Vec<(FileId, u32)>)> {
+    let mut sites = Vec::new();
+    world.visit_file(source, &mut |facts, site| {
+        let is_read = !matches!(site.origin, Origin::DocLink | Origin::DocCode);
+        if is_read && !is_macro_in_scope(world, file, &site) {
+            let imports = imports_of_site(world, facts, &site);
+            if !imports.is_empty() {
+                sites.push((site, imports));
+            }
+        }
+    });
+    sites
 }
 
 /// The imports that a path goes through, also where a macro has its name by where it stands: no path leads by that.

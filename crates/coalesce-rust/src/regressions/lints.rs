@@ -58,28 +58,40 @@ pub(crate) fn raised_lints(before: Tree<'_>, after: Tree<'_>) -> Vec<Unproven> {
     new.retain(|one| !kept.contains(&one.key(after.world)) && !now.is_test(one));
     let mut told = Told::new();
     for one in &new {
-        let named = |old: &&&Definition<'_>| old.name == one.name;
-        let mut sources: Vec<&Definition<'_>> = gone.iter().filter(named).copied().collect();
-        if sources.is_empty() {
-            // A shim of its name is where it was.
-            sources = old.iter().filter(|old| old.name == one.name).collect();
-        }
-        if let (true, Kind::Item(item, _)) = (sources.is_empty(), one.kind)
-            && item.kind == ItemKind::Function
-        {
-            sources = made_of(one, &methods);
-        }
-        for lint in now.on(one) {
+        let sources = sources_of(one, &gone, &old, &methods);
+        let raised = now.on(one).into_iter().filter(|lint| {
             let mut was_on = |old: &&Definition<'_>| {
                 let reach = !REACH.contains(&lint.as_str()) || old.is_open == one.is_open;
-                reach && then.on(old).contains(&lint)
+                reach && then.on(old).contains(lint)
             };
-            if sources.is_empty() || !sources.iter().all(&mut was_on) {
-                tell(after, one, &lint, &mut told);
-            }
+            sources.is_empty() || !sources.iter().all(&mut was_on)
+        });
+        for lint in raised {
+            tell(after, one, &lint, &mut told);
         }
     }
     told.into_values().collect()
+}
+
+/// The definitions that one may come from: those of its name that are gone, or where there is none, a shim's that is
+/// where it was; of a function methods that are gone.
+fn sources_of<'d, 'w>(
+    one: &Definition<'w>,
+    gone: &[&'d Definition<'w>],
+    old: &'d [Definition<'w>],
+    methods: &'d [Definition<'w>],
+) -> Vec<&'d Definition<'w>> {
+    let named = |old: &&&Definition<'_>| old.name == one.name;
+    let mut sources: Vec<&Definition<'_>> = gone.iter().filter(named).copied().collect();
+    if sources.is_empty() {
+        sources = old.iter().filter(|old| old.name == one.name).collect();
+    }
+    match one.kind {
+        Kind::Item(item, _) if sources.is_empty() && item.kind == ItemKind::Function => {
+            made_of(one, methods)
+        }
+        _ => sources,
+    }
 }
 
 /// The methods that a function may have been: that of its name, or the only one that has gone.
@@ -478,24 +490,15 @@ fn is_hidden_or_documented(item: &syn::Item) -> bool {
 
 /// Whether an item, and what it shows of its members, has docs.
 fn is_item_documented(item: &syn::Item) -> bool {
-    let fields = |fields: &syn::Fields| {
-        fields.iter().all(|field| {
-            let shown = matches!(field.vis, syn::Visibility::Public(_));
-            field.ident.is_none() || !shown || has_docs(&field.attrs)
-        })
-    };
     match item {
-        syn::Item::Struct(one) => has_docs(&one.attrs) && fields(&one.fields),
+        syn::Item::Struct(one) => has_docs(&one.attrs) && are_fields_documented(&one.fields),
         syn::Item::Union(one) => {
-            has_docs(&one.attrs) && fields(&syn::Fields::Named(one.fields.clone()))
+            let fields = syn::Fields::Named(one.fields.clone());
+            has_docs(&one.attrs) && are_fields_documented(&fields)
         }
         syn::Item::Enum(one) => {
             let mut variants = one.variants.iter();
-            let named = |of: &syn::Fields| {
-                let mut named = of.iter().filter(|field| field.ident.is_some());
-                named.all(|field| has_docs(&field.attrs))
-            };
-            has_docs(&one.attrs) && variants.all(|one| has_docs(&one.attrs) && named(&one.fields))
+            has_docs(&one.attrs) && variants.all(is_variant_documented)
         }
         syn::Item::Trait(one) => {
             let mut members = one.items.iter();
@@ -510,6 +513,19 @@ fn is_item_documented(item: &syn::Item) -> bool {
         | syn::Item::Macro(syn::ItemMacro { attrs, .. }) => has_docs(attrs),
         _ => false,
     }
+}
+
+/// Whether the public fields with names have docs.
+fn are_fields_documented(fields: &syn::Fields) -> bool {
+    fields.iter().all(|field| {
+        let shown = matches!(field.vis, syn::Visibility::Public(_));
+        field.ident.is_none() || !shown || has_docs(&field.attrs)
+    })
+}
+
+fn is_variant_documented(variant: &syn::Variant) -> bool {
+    let mut named = variant.fields.iter().filter(|field| field.ident.is_some());
+    has_docs(&variant.attrs) && named.all(|field| has_docs(&field.attrs))
 }
 
 fn is_trait_item_documented(item: &syn::TraitItem) -> bool {

@@ -55,8 +55,8 @@ use self::{
 use crate::{
     facts::{Item, LeafKind, Origin, SourceFacts, VisibilityKind},
     resolve::{
-        Binding, BodyId, FileId, Found, ItemId, ModuleId, Reach, Res, Site, Target, UseSite, World,
-        is_within,
+        Binding, BodyId, FileId, Found, ItemId, ModuleId, Reach, Res, Said, Site, SpaceId, Target,
+        UseSite, World, is_within,
     },
 };
 
@@ -302,12 +302,7 @@ fn problems(tree: Tree<'_>, is_changed: &dyn Fn(FileId) -> bool) -> (Problems, B
         }
         check.twice(file);
         for load in &source.loads {
-            let mut sites = Vec::new();
-            tree.world
-                .visit(*load as usize, &mut |facts, site| sites.push((facts, site)));
-            for (facts, site) in &sites {
-                check.site(file, facts, site);
-            }
+            check.sites(file, *load as usize);
         }
         check.conditions_of_calls(file);
     }
@@ -392,34 +387,49 @@ impl Check<'_> {
         }
     }
 
+    fn sites(&mut self, file: FileId, load: usize) {
+        let mut sites = Vec::new();
+        let world = self.tree.world;
+        world.visit(load, &mut |facts, site| sites.push((facts, site)));
+        for (facts, site) in &sites {
+            self.site(file, facts, site);
+        }
+    }
+
     /// Names that a module both defines and imports, or imports twice.
     fn twice(&mut self, file: FileId) {
         let world = self.tree.world;
         for body in &world[file].bodies {
             let module = world[body].module;
-            for (sym, bindings) in world.space(module).names.iter() {
-                // Of what is outside, the namespaces are not known: a derive may share a trait's name.
-                let own = |one: &&Binding| match one.res {
-                    Res::Item(_) => !one.glob,
-                    Res::Module(_) => !one.glob && one.import.is_some(),
-                    _ => false,
-                };
-                let named = bindings.iter().filter(own);
-                let named: Vec<&Binding> = named.filter(|one| self.is_always(one)).collect();
-                let meets = named.iter().enumerate().any(|(at, one)| {
-                    named.iter().skip(at + 1).any(|other| {
-                        one.namespaces.meets(other.namespaces)
-                            && (one.res != other.res || are_two_imports(one, other))
-                    })
-                });
-                // What is imported as `_` has no name.
-                let name = world.names.text(*sym).to_string();
-                if meets && name != "_" {
-                    let full = format!("{}::{name}", world.name_of(&Target::Module(module)));
-                    self.add(file, (&name, full), Problem::Twice);
-                }
+            let names = world.space(module).names.iter();
+            let twice = names.filter(|(_, bindings)| self.has_rivals(bindings));
+            let twice: Vec<String> = twice
+                .map(|(sym, _)| world.names.text(*sym).to_string())
+                .collect();
+            // What is imported as `_` has no name.
+            for name in twice.iter().filter(|name| *name != "_") {
+                let full = format!("{}::{name}", world.name_of(&Target::Module(module)));
+                self.add(file, (name, full), Problem::Twice);
             }
         }
+    }
+
+    /// Whether two of the bindings of a name are there always, and not the same.
+    fn has_rivals(&mut self, bindings: &[Binding]) -> bool {
+        // Of what is outside, the namespaces are not known: a derive may share a trait's name.
+        let own = |one: &&Binding| match one.res {
+            Res::Item(_) => !one.glob,
+            Res::Module(_) => !one.glob && one.import.is_some(),
+            _ => false,
+        };
+        let named = bindings.iter().filter(own);
+        let named: Vec<&Binding> = named.filter(|one| self.is_always(one)).collect();
+        named.iter().enumerate().any(|(at, one)| {
+            named.iter().skip(at + 1).any(|other| {
+                one.namespaces.meets(other.namespaces)
+                    && (one.res != other.res || are_two_imports(one, other))
+            })
+        })
     }
 
     /// Whether a name is there without a condition of its own.
@@ -491,18 +501,29 @@ impl Check<'_> {
                 continue;
             }
             if !reaches.iter().any(|reach| reach.is_seen_from(world, from)) {
-                let full = self.full_name(facts, site, at + 1);
-                self.add(file, (name, full), Problem::Hidden);
+                self.add_at((file, at + 1), facts, site, Problem::Hidden);
                 return;
             }
             let last = at + 2 == site.segments.len();
             let shown = last.then(|| self.shown(site)).flatten();
             if shown.is_some_and(|shown| !reaches.iter().any(|own| is_as_wide(world, *own, shown)))
             {
-                let full = self.full_name(facts, site, at + 1);
-                self.add(file, (name, full), Problem::ShowsTooMuch);
+                self.add_at((file, at + 1), facts, site, Problem::ShowsTooMuch);
             }
         }
+    }
+
+    /// Adds a problem of what the segment at `at` names.
+    fn add_at(
+        &mut self,
+        (file, at): (FileId, usize),
+        facts: &SourceFacts,
+        site: &Site<'_>,
+        problem: Problem,
+    ) {
+        let name = site.segments.get(at).map_or("", |one| facts.name(one.name));
+        let full = self.full_name(facts, site, at);
+        self.add(file, (name, full), problem);
     }
 
     /// To where an import shows its name; `None` of what is no import of one name.
@@ -553,17 +574,23 @@ impl Check<'_> {
                 continue;
             }
             for said in expansions.said_by(item) {
-                let Some((facts, site)) = world.said_at(said, call.space) else {
-                    continue;
-                };
-                let definition = site.segments.first().map(|first| PlaceInBody {
-                    file: said.file,
-                    body: world.body_of(&site),
-                    at: first.span.start,
-                });
-                self.condition_at((place, definition), facts, &site);
+                self.condition_of_said(place, said, call.space);
             }
         }
+    }
+
+    /// The same of one thing that a macro says, for a call.
+    fn condition_of_said(&mut self, place: PlaceInBody, said: &Said, space: SpaceId) {
+        let world = self.tree.world;
+        let Some((facts, site)) = world.said_at(said, space) else {
+            return;
+        };
+        let definition = site.segments.first().map(|first| PlaceInBody {
+            file: said.file,
+            body: world.body_of(&site),
+            at: first.span.start,
+        });
+        self.condition_at((place, definition), facts, &site);
     }
 
     /// Whether what a path names is there whenever the conditions of its place hold, or those of the other one.
@@ -585,24 +612,39 @@ impl Check<'_> {
             if outer.is_some_and(|outer| self.is_alternative(outer, name, step)) {
                 continue;
             }
-            for (condition, package) in self.of_step(step, from) {
-                let own = own.get_or_insert_with(|| self.conditions_of(place, from));
-                let user = package_of(world, from);
-                if self.features.implies((user, own), package, &condition) {
-                    continue;
-                }
-                let is_beside = beside.is_some_and(|beside| {
-                    let home = world[beside.body].module;
-                    let own = self.conditions_of(beside, home);
-                    let user = package_of(world, home);
-                    self.features.implies((user, &own), package, &condition)
-                });
-                if !is_beside {
-                    let full = self.full_name(facts, site, at);
-                    self.add(place.file, (name, full), Problem::Conditional(condition));
-                }
+            let missing = self.missing_conditions(step, from, &mut own, (place, beside));
+            for condition in missing {
+                let problem = Problem::Conditional(condition);
+                self.add_at((place.file, at), facts, site, problem);
             }
         }
+    }
+
+    /// The conditions of what a step leads to that neither the place implies nor the one beside it.
+    fn missing_conditions(
+        &mut self,
+        step: &Found,
+        from: ModuleId,
+        own: &mut Option<BTreeSet<String>>,
+        (place, beside): (PlaceInBody, Option<PlaceInBody>),
+    ) -> Vec<String> {
+        let world = self.tree.world;
+        let mut missing = Vec::new();
+        for (condition, package) in self.of_step(step, from) {
+            let own = own.get_or_insert_with(|| self.conditions_of(place, from));
+            let user = package_of(world, from);
+            if self.features.implies((user, own), package, &condition) {
+                continue;
+            }
+            let is_beside = beside.is_some_and(|beside| {
+                let home = world[beside.body].module;
+                let own = self.conditions_of(beside, home);
+                let user = package_of(world, home);
+                self.features.implies((user, &own), package, &condition)
+            });
+            missing.extend((!is_beside).then_some(condition));
+        }
+        missing
     }
 
     /// The conditions around a place of a module, and those that its target needs.

@@ -184,15 +184,22 @@ fn read_declarations(text: &str, found: &mut BTreeMap<String, Values>) {
         for name in names {
             let known = found.entry(word(name).to_owned()).or_default();
             known.known.extend(values.is_empty().then_some(None));
-            for value in values {
-                match (value.kind, word(value)) {
-                    (TokenKind::Text { content }, _) => {
-                        known.known.insert(content.of(text).map(str::to_owned));
-                    }
-                    (_, "any") => known.is_any = true,
-                    (_, "none") => _ = known.known.insert(None),
-                    _ => {}
+            known.note(values, text);
+        }
+    }
+}
+
+impl Values {
+    /// Notes what stands behind `values`.
+    fn note(&mut self, values: &[Token], text: &str) {
+        for value in values {
+            match (value.kind, value.span.of(text).unwrap_or_default()) {
+                (TokenKind::Text { content }, _) => {
+                    self.known.insert(content.of(text).map(str::to_owned));
                 }
+                (_, "any") => self.is_any = true,
+                (_, "none") => _ = self.known.insert(None),
+                _ => {}
             }
         }
     }
@@ -212,22 +219,20 @@ fn asked(
         let Some(package) = package.filter(|_| is_changed(world, other, file)) else {
             continue;
         };
-        let Some(text) = tree.texts.text(&source.path) else {
+        let text = tree.texts.text(&source.path);
+        let Some(text) = text.filter(|text| text.contains("cfg")) else {
             continue;
         };
-        if !text.contains("cfg") {
-            continue;
-        }
         let lint = ["unexpected_cfgs", "warnings"];
         // What stands on the item itself comes too late for the conditions on it.
         let is_loud =
             |span: ByteSpan| !lints::is_off_around(world, (file, span.start), &lint, tree.texts);
-        for (condition, span) in conditions_in(&text) {
-            if counts(package, &condition) && is_loud(span) {
-                let directory = world.package(package).directory.clone();
-                let places = found.entry((directory, condition)).or_default();
-                places.push((file, span));
-            }
+        let asked = conditions_in(&text).into_iter();
+        let asked = asked.filter(|(condition, span)| counts(package, condition) && is_loud(*span));
+        for (condition, span) in asked {
+            let directory = world.package(package).directory.clone();
+            let places = found.entry((directory, condition)).or_default();
+            places.push((file, span));
         }
     }
     found

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     facts::{Namespaces, ScopeKind, SourceFacts},
-    resolve::{CrateId, Res, Site, UseSite},
+    resolve::{CrateId, Found, Res, Site, UseSite},
     rewrite::condition_of_no_std,
 };
 
@@ -43,6 +43,36 @@ struct Has {
     macros: BTreeMap<String, Alternatives>,
 }
 
+impl Has {
+    /// When a path that begins with `std` or `alloc` leads there; `None` where it always does. `around` is when
+    /// an `extern crate` around it brings the name.
+    fn needed_by_path(&self, name: &str, around: Alternatives) -> Option<Alternatives> {
+        let mut when = self.crates.get(name).cloned().unwrap_or_default();
+        when.extend(around);
+        if name == "std" {
+            when.extend(self.prelude.iter().cloned());
+        }
+        (!is_always(&when)).then_some(when)
+    }
+
+    /// When a word alone names something of the prelude; `None` where it does not.
+    fn needed_by_word(&self, name: &str, is_macro: bool) -> Option<Alternatives> {
+        if TYPES.contains(&name) && !is_macro {
+            return Some(self.prelude.clone());
+        }
+        if !MACROS.contains(&name) || !is_macro {
+            return None;
+        }
+        let of_macros = |of: &str| self.macros.get(of).into_iter().flatten().cloned();
+        let mut when = self.prelude.clone();
+        when.extend(of_macros("std"));
+        if OF_ALLOC.contains(&name) {
+            when.extend(of_macros("alloc"));
+        }
+        Some(when)
+    }
+}
+
 /// What crates have of the standard library, each root read once.
 #[derive(Default)]
 pub(super) struct Standard {
@@ -64,50 +94,29 @@ impl Standard {
             .crates
             .entry(krate)
             .or_insert_with(|| read(tree, conditions, krate));
-        let outside = || {
-            let mut all = first.all();
-            all.any(|(res, _)| {
-                matches!(res, Res::External(full) if tree.world.names.as_str(full) == name)
-            })
-        };
-        let named = first.import.is_none() && outside();
+        let named = first.import.is_none() && is_of_standard(tree, first, name);
         let around = match named {
             true => declared_around(tree, conditions, (facts, site), name),
             false => Alternatives::new(),
         };
         let Some(has) = has.as_ref() else {
             // `std` is there without a word, `alloc` never is.
-            let declared = || {
-                let mut of_root = tree.world.declared_crates(krate).into_iter();
-                of_root.any(|(_, bound)| bound == name)
-            };
-            return (name == "alloc" && named && !declared()).then_some(around);
+            let mut declared = tree.world.declared_crates(krate).into_iter();
+            let is_declared = declared.any(|(_, bound)| bound == name);
+            return (name == "alloc" && named && !is_declared).then_some(around);
         };
         if matches!(name, "std" | "alloc") && named {
-            let mut when = has.crates.get(name).cloned().unwrap_or_default();
-            when.extend(around);
-            if name == "std" {
-                when.extend(has.prelude.iter().cloned());
-            }
-            return (!is_always(&when)).then_some(when);
+            return has.needed_by_path(name, around);
         }
         let plain = site.segments.len() == 1 && first.is_empty() && !first.opaque;
-        if !plain {
-            return None;
-        }
-        if TYPES.contains(&name) && !is_macro(facts, site) {
-            return Some(has.prelude.clone());
-        }
-        if MACROS.contains(&name) && is_macro(facts, site) {
-            let mut when = has.prelude.clone();
-            when.extend(has.macros.get("std").into_iter().flatten().cloned());
-            if OF_ALLOC.contains(&name) {
-                when.extend(has.macros.get("alloc").into_iter().flatten().cloned());
-            }
-            return Some(when);
-        }
-        None
+        plain.then(|| has.needed_by_word(name, is_macro(facts, site)))?
     }
+}
+
+/// Whether a name leads to the library from outside that is called so.
+fn is_of_standard(tree: Tree<'_>, found: &Found, name: &str) -> bool {
+    let mut all = found.all();
+    all.any(|(res, _)| matches!(res, Res::External(full) if tree.world.names.as_str(full) == name))
 }
 
 /// When an `extern crate` in the module of the site, or in a block around it, brings the name.

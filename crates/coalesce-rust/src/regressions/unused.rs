@@ -34,7 +34,9 @@ use super::{
 use crate::{
     discover::TargetKind,
     facts::{ItemKind, LeafKind, Origin, SourceFacts, VisibilityKind},
-    resolve::{CrateId, ExpandedCall, FileId, Found, ItemId, Res, Site, Target, UseSite, World},
+    resolve::{
+        CrateId, ExpandedCall, FileId, Found, ItemId, Res, Site, SourceFile, Target, UseSite, World,
+    },
     rewrite::method_names,
     words::{STANDARD_TRAITS, words_of},
 };
@@ -90,24 +92,9 @@ const IDLE_IMPORT: Warning = Warning {
 pub(crate) fn left_unused(before: Tree<'_>, after: Tree<'_>) -> Vec<Unproven> {
     let mut named = Named::new(before);
     let mut still = Named::new(after);
-    for (file, _) in before.world.sources() {
-        if is_changed(before.world, after.world, file) {
-            named.read(file);
-        }
-    }
-    for (file, _) in after.world.sources() {
-        if is_changed(after.world, before.world, file) {
-            still.read(file);
-        }
-    }
-    let lost = named.items.iter().filter(|(name, uses)| {
-        let now = still.items.get(*name);
-        !uses
-            .0
-            .iter()
-            .all(|own| now.is_some_and(|now| now.cover(own)))
-    });
-    let lost: Vec<String> = lost.map(|(name, _)| name.clone()).collect();
+    named.read_changed(after.world);
+    still.read_changed(before.world);
+    let lost = named.lost_names(&still);
     let mut found = Vec::new();
     for name in lost {
         found.extend(still.unused_items(&name));
@@ -186,6 +173,26 @@ impl<'a> Named<'a> {
         }
     }
 
+    /// Reads the files that are not the same in another tree.
+    fn read_changed(&mut self, other: &World) {
+        let world = self.tree.world;
+        for (file, _) in world.sources() {
+            if is_changed(world, other, file) {
+                self.read(file);
+            }
+        }
+    }
+
+    /// What is named here under conditions under which another tree does not.
+    fn lost_names(&self, still: &Self) -> Vec<String> {
+        let lost = self.items.iter().filter(|(name, uses)| {
+            let now = still.items.get(*name);
+            let mut uses = uses.0.iter();
+            !uses.all(|own| now.is_some_and(|now| now.cover(own)))
+        });
+        lost.map(|(name, _)| name.clone()).collect()
+    }
+
     /// The files that have a name somewhere.
     fn files_with(&self, name: &str) -> &[FileId] {
         let world = self.tree.world;
@@ -194,9 +201,8 @@ impl<'a> Named<'a> {
             for (file, _) in world.sources() {
                 for name in &world.facts(file).names {
                     let known = files.entry(name).or_default();
-                    if known.last() != Some(&file) {
-                        known.push(file);
-                    }
+                    let is_new = known.last() != Some(&file);
+                    known.extend(is_new.then_some(file));
                 }
             }
             files
@@ -295,7 +301,7 @@ impl<'a> Named<'a> {
             for (key, import) in self.imports(file) {
                 let more = served.get(&key).is_some_and(Import::serves);
                 let idle = import.uses.0.is_empty();
-                let warning = if idle { &IDLE_IMPORT } else { &UNUSED_IMPORT };
+                let warning = warning_of_import(idle);
                 let world = self.tree.world;
                 let serves_below = || {
                     let below = below.get_or_init(|| world.leaves_used_below(file));
@@ -303,9 +309,9 @@ impl<'a> Named<'a> {
                 };
                 // Of what is outside, nobody knows whether it is a trait: one that no path names is settled elsewhere.
                 let settled = idle && (import.outside || serves_below());
-                if more && !settled && !import.serves() {
-                    found.extend(self.unused((file, import.span), &key.1, warning));
-                }
+                let is_told = more && !settled && !import.serves();
+                let told = is_told.then(|| self.unused((file, import.span), &key.1, warning));
+                found.extend(told.flatten());
             }
         }
         found
@@ -319,21 +325,9 @@ impl<'a> Named<'a> {
         let mut found: BTreeMap<(String, String), Import> = BTreeMap::new();
         let mut by_leaf: BTreeMap<u32, (String, String)> = BTreeMap::new();
         for (facts, site) in &sites {
-            if let Some((name, span)) = private_import(world, facts, site)
-                && let Some(own) = self.conditions_of_import(file, site)
-                && let UseSite::Leaf(leaf) = site.site
-            {
-                let here = Target::Module(world.module_of(site.space));
-                let key = (world.name_of(&here), name);
-                let mut led = site.trace.steps.last().into_iter().flat_map(Found::all);
-                by_leaf.insert(leaf, key.clone());
-                found.entry(key).or_insert(Import {
-                    leaf,
-                    span,
-                    outside: led.any(|(res, _)| matches!(res, Res::External(_))),
-                    own,
-                    uses: ConditionedUses::default(),
-                });
+            if let Some((key, import)) = self.import_at(file, facts, site) {
+                by_leaf.insert(import.leaf, key.clone());
+                found.entry(key).or_insert(import);
             }
         }
         for (facts, site) in &sites {
@@ -341,6 +335,31 @@ impl<'a> Named<'a> {
         }
         self.imports_for_macros(file, &by_leaf, &mut found);
         found
+    }
+
+    /// The private import that a site is, with its module and its name.
+    fn import_at(
+        &mut self,
+        file: FileId,
+        facts: &SourceFacts,
+        site: &Site<'_>,
+    ) -> Option<((String, String), Import)> {
+        let world = self.tree.world;
+        let (name, span) = private_import(world, facts, site)?;
+        let own = self.conditions_of_import(file, site)?;
+        let UseSite::Leaf(leaf) = site.site else {
+            return None;
+        };
+        let here = Target::Module(world.module_of(site.space));
+        let mut led = site.trace.steps.last().into_iter().flat_map(Found::all);
+        let import = Import {
+            leaf,
+            span,
+            outside: led.any(|(res, _)| matches!(res, Res::External(_))),
+            own,
+            uses: ConditionedUses::default(),
+        };
+        Some(((world.name_of(&here), name), import))
     }
 
     /// Adds the use of an import that a path goes through first.
@@ -390,10 +409,8 @@ impl<'a> Named<'a> {
                 .iter()
                 .filter_map(|call| self.conditions_at_call(*call));
             let conditions: BTreeSet<_> = conditions.collect();
-            for key in used {
-                if let Some(import) = found.get_mut(key) {
-                    import.uses.0.extend(conditions.iter().cloned());
-                }
+            for (_, import) in found.iter_mut().filter(|(key, _)| used.contains(key)) {
+                import.uses.0.extend(conditions.iter().cloned());
             }
         }
     }
@@ -455,17 +472,12 @@ impl<'a> Named<'a> {
     fn uses_in(&mut self, file: FileId) -> UsesByItem {
         let world = self.tree.world;
         let facts = world.facts(file);
-        let sites: Vec<Site<'_>> = sites_of(world, file)
-            .into_iter()
-            .map(|(_, site)| site)
-            .collect();
+        let sites = sites_of(world, file).into_iter();
+        let sites: Vec<Site<'_>> = sites.map(|(_, site)| site).collect();
         let mut uses = UsesByItem::default();
         let blocks = blocks_of_types(facts, &sites);
-        let traits: FxHashSet<u32> = facts
-            .impls
-            .iter()
-            .filter_map(|one| one.trait_path)
-            .collect();
+        let traits = facts.impls.iter().filter_map(|one| one.trait_path);
+        let traits: FxHashSet<u32> = traits.collect();
         let text = self.tree.texts.text(&world[file].path);
         let text = text.unwrap_or_else(|| Arc::from(""));
         let owners = Owners::of((world, file), text, (self.items_by_place(), &blocks));
@@ -473,26 +485,22 @@ impl<'a> Named<'a> {
             let Some(first) = site.segments.first() else {
                 continue;
             };
-            let items: BTreeSet<Res> = items_of(&site).collect();
+            let items = items_outside(&site, &blocks, first.span);
             if items.is_empty() {
                 continue;
             }
             let Some(conditions) = self.use_of(file, facts, &site) else {
                 continue;
             };
-            for item in items {
-                let mut own = blocks.iter().filter(|(of, _)| *of == item);
-                if let Res::Item(of) = item
-                    && !own.any(|(_, block)| block.contains(first.span))
-                {
-                    uses.entry(of).or_default().push(PlaceOfUse {
-                        file,
-                        at: first.span,
-                        conditions: conditions.clone(),
-                        owner: owners.at(first.span.start),
-                        is_of_impl: matches!(site.site, UseSite::Path(path) if traits.contains(&path)),
-                    });
-                }
+            let is_of_impl = matches!(site.site, UseSite::Path(path) if traits.contains(&path));
+            for of in items {
+                uses.entry(of).or_default().push(PlaceOfUse {
+                    file,
+                    at: first.span,
+                    conditions: conditions.clone(),
+                    owner: owners.at(first.span.start),
+                    is_of_impl,
+                });
             }
         }
         uses
@@ -526,33 +534,67 @@ impl<'a> Named<'a> {
         if lost.is_empty() {
             return Vec::new();
         }
-        let world = self.tree.world;
-        let mut defined: BTreeMap<String, Vec<(FileId, ByteSpan)>> = BTreeMap::new();
-        for (file, source) in world.sources() {
-            let inside = source.bodies.iter().any(|body| {
-                let krate = self.canonical_crate(world[world[body].module].krate);
-                krate.is_some_and(|krate| crates.contains(&krate))
-            });
-            let facts = world.facts(file);
-            let asked = inside && !lost.is_empty();
-            let text = asked.then(|| self.tree.texts.text(&source.path));
-            let Some(text) = text.flatten() else {
-                continue;
-            };
-            let called = method_names(&text, ByteSpan::from_range(0..text.len()));
-            lost.retain(|name| !called.contains(name));
-            for (name, span) in private_methods(facts, &text) {
-                if lost.contains(&name) {
-                    defined.entry(name).or_default().push((file, span));
-                }
-            }
-        }
+        let defined = self.private_methods_of(&mut lost, crates);
         let found = defined.into_iter().filter(|(name, _)| lost.contains(name));
         found
             .flat_map(|(name, places)| places.into_iter().map(move |at| (name.clone(), at)))
             .filter_map(|(name, (file, span))| self.unused((file, span), &name, &DEAD_CODE))
             .collect()
     }
+
+    /// Whether a file has a body in one of these crates.
+    fn is_of_crates(&self, source: &SourceFile, crates: &BTreeSet<String>) -> bool {
+        let world = self.tree.world;
+        source.bodies.iter().any(|body| {
+            let krate = self.canonical_crate(world[world[body].module].krate);
+            krate.is_some_and(|krate| crates.contains(&krate))
+        })
+    }
+
+    /// Where functions by these names are defined in these crates; names that their files call are lost no more.
+    fn private_methods_of(
+        &self,
+        lost: &mut BTreeSet<String>,
+        crates: &BTreeSet<String>,
+    ) -> BTreeMap<String, Vec<(FileId, ByteSpan)>> {
+        let world = self.tree.world;
+        let mut defined: BTreeMap<String, Vec<(FileId, ByteSpan)>> = BTreeMap::new();
+        for (file, source) in world.sources() {
+            let asked = !lost.is_empty() && self.is_of_crates(source, crates);
+            let text = asked.then(|| self.tree.texts.text(&source.path));
+            let Some(text) = text.flatten() else {
+                continue;
+            };
+            let called = method_names(&text, ByteSpan::from_range(0..text.len()));
+            lost.retain(|name| !called.contains(name));
+            let methods = private_methods(world.facts(file), &text).into_iter();
+            for (name, span) in methods.filter(|(name, _)| lost.contains(name)) {
+                defined.entry(name).or_default().push((file, span));
+            }
+        }
+        defined
+    }
+}
+
+fn warning_of_import(is_idle: bool) -> &'static Warning {
+    if is_idle {
+        &IDLE_IMPORT
+    } else {
+        &UNUSED_IMPORT
+    }
+}
+
+/// The items that a site leads to, without those in whose own `impl`s it stands.
+fn items_outside(site: &Site<'_>, blocks: &[(Res, ByteSpan)], at: ByteSpan) -> BTreeSet<ItemId> {
+    let items = items_of(site).filter_map(|res| match res {
+        Res::Item(item) => Some(item),
+        _ => None,
+    });
+    let is_own = |item: &ItemId| {
+        let mut own = blocks.iter().filter(|(of, _)| *of == Res::Item(*item));
+        own.any(|(_, block)| block.contains(at))
+    };
+    items.filter(|item| !is_own(item)).collect()
 }
 
 /// An import of a file, the conditions that it stands under, and its uses.

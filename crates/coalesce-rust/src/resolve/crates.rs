@@ -10,25 +10,8 @@ use crate::discover::{self, DependencyKind, Package, TargetKind};
 
 pub(super) fn crates(world: &mut World) {
     let mut taken: FxHashMap<String, usize> = FxHashMap::default();
-    let mut order: Vec<(usize, usize)> = Vec::new();
-    for (package, found) in world.packages.iter().enumerate() {
-        order.extend((0..found.targets.len()).map(|target| (package, target)));
-    }
-    let is_lib = |world: &World, (package, target): (usize, usize)| {
-        world
-            .packages
-            .get(package)
-            .and_then(|package| package.targets.get(target))
-            .map(|target| target.kind)
-            != Some(TargetKind::Lib)
-    };
-    order.sort_by_key(|place| (is_lib(world, *place), *place));
-    for (package, target) in order {
-        let Some(target) = world
-            .packages
-            .get(package)
-            .and_then(|package| package.targets.get(target))
-        else {
+    for (package, target) in libraries_first(&world.packages) {
+        let Some(target) = target_of(&world.packages, package, target) else {
             continue;
         };
         let uses = taken.entry(target.name.clone()).or_default();
@@ -51,6 +34,23 @@ pub(super) fn crates(world: &mut World) {
     }
 }
 
+/// Every target by the places of its package and in it, libraries first.
+fn libraries_first(packages: &[Package]) -> Vec<(usize, usize)> {
+    let mut order: Vec<(usize, usize)> = Vec::new();
+    for (package, found) in packages.iter().enumerate() {
+        order.extend((0..found.targets.len()).map(|target| (package, target)));
+    }
+    order.sort_by_key(|(package, target)| {
+        let kind = target_of(packages, *package, *target).map(|target| target.kind);
+        (kind != Some(TargetKind::Lib), *package, *target)
+    });
+    order
+}
+
+fn target_of(packages: &[Package], package: usize, target: usize) -> Option<&discover::Target> {
+    packages.get(package)?.targets.get(target)
+}
+
 /// Works out which crates each crate may name.
 pub(super) fn externs(world: &mut World) {
     let libraries: FxHashMap<usize, CrateId> = (0..)
@@ -61,35 +61,7 @@ pub(super) fn externs(world: &mut World) {
     let library = |package: usize| libraries.get(&package).copied();
     let mut all = Vec::with_capacity(world.crates.len());
     for krate in &world.crates {
-        let package = world.package(krate.package);
-        let mut externs: Vec<(String, Option<CrateId>)> = Vec::new();
-        // The names that a library of the tree takes from those which come with the language.
-        let mut taken: BTreeSet<String> = BTreeSet::new();
-        for dependency in &package.dependencies {
-            let seen = match dependency.kind {
-                DependencyKind::Build => krate.kind == TargetKind::BuildScript,
-                _ => krate.kind != TargetKind::BuildScript,
-            };
-            if seen {
-                let named = extern_name(world, dependency, library);
-                let is_always =
-                    dependency.is_unconditional && dependency.kind != DependencyKind::Dev;
-                taken.extend((is_always && named.1.is_some()).then(|| named.0.clone()));
-                externs.push(named);
-            }
-        }
-        if !matches!(krate.kind, TargetKind::Lib | TargetKind::BuildScript)
-            && let Some(own) = library(krate.package)
-            && let Some(library) = Some(&world[own])
-        {
-            externs.push((library.name.clone(), Some(own)));
-            taken.insert(library.name.clone());
-        }
-        for name in ["std", "core", "alloc", "proc_macro", "test"] {
-            if !taken.contains(name) {
-                externs.push((name.to_owned(), None));
-            }
-        }
+        let mut externs = externs_of(world, krate, library);
         externs.sort();
         externs.dedup_by(|second, first| {
             second.0 == first.0 && first.1.is_some() == second.1.is_some()
@@ -99,6 +71,43 @@ pub(super) fn externs(world: &mut World) {
     for (krate, externs) in world.crates.iter_mut().zip(all) {
         krate.externs = externs;
     }
+}
+
+/// The crates that come with the language.
+const LANGUAGE: [&str; 5] = ["std", "core", "alloc", "proc_macro", "test"];
+
+/// The names of other crates that a crate may begin a path with, those of the language last.
+fn externs_of(
+    world: &World,
+    krate: &Crate,
+    library: impl Fn(usize) -> Option<CrateId> + Copy,
+) -> Vec<(String, Option<CrateId>)> {
+    let mut externs: Vec<(String, Option<CrateId>)> = Vec::new();
+    // The names that a library of the tree takes from those which come with the language.
+    let mut taken: BTreeSet<String> = BTreeSet::new();
+    let dependencies = world.package(krate.package).dependencies.iter();
+    for dependency in dependencies.filter(|dependency| is_seen_by(dependency, krate)) {
+        let named = extern_name(world, dependency, library);
+        let is_always = dependency.is_unconditional && dependency.kind != DependencyKind::Dev;
+        taken.extend((is_always && named.1.is_some()).then(|| named.0.clone()));
+        externs.push(named);
+    }
+    if !matches!(krate.kind, TargetKind::Lib | TargetKind::BuildScript)
+        && let Some(own) = library(krate.package)
+    {
+        let name = &world[own].name;
+        externs.push((name.clone(), Some(own)));
+        taken.insert(name.clone());
+    }
+    let language = LANGUAGE.into_iter().filter(|name| !taken.contains(*name));
+    externs.extend(language.map(|name| (name.to_owned(), None)));
+    externs
+}
+
+/// A build script sees what the build depends on, and nothing else.
+fn is_seen_by(dependency: &discover::ResolvedDependency, krate: &Crate) -> bool {
+    let is_of_build = dependency.kind == DependencyKind::Build;
+    is_of_build == (krate.kind == TargetKind::BuildScript)
 }
 
 fn extern_name(

@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 
 use super::{
     names::sym,
-    world::{Body, BodyId, FileId, ModuleId, Sym, World},
+    world::{Body, BodyId, FileId, ModuleId, SourceFile, Sym, World},
 };
 use crate::facts::ScopeId;
 
@@ -35,22 +35,32 @@ impl World {
     fn read_declarations(&self) -> FxHashMap<(BodyId, Sym), Vec<u32>> {
         let mut found: FxHashMap<(BodyId, Sym), Vec<u32>> = FxHashMap::default();
         for (file, source) in self.sources() {
-            let facts = self.facts(file);
-            let mut bodies: FxHashMap<ScopeId, Vec<BodyId>> = FxHashMap::default();
-            for body in &source.bodies {
-                bodies.entry(self[body].scope).or_default().push(*body);
-            }
-            for (at, declaration) in (0..).zip(&facts.modules) {
-                let Some(name) = sym(self, file, declaration.name.name.0) else {
-                    continue;
-                };
-                let own = bodies.get(&facts.module_scope(declaration.scope));
-                for body in own.into_iter().flatten() {
-                    found.entry((*body, name)).or_default().push(at);
-                }
-            }
+            self.note_declarations(file, source, &mut found);
         }
         found
+    }
+
+    /// Notes the declarations of one file.
+    fn note_declarations(
+        &self,
+        file: FileId,
+        source: &SourceFile,
+        found: &mut FxHashMap<(BodyId, Sym), Vec<u32>>,
+    ) {
+        let facts = self.facts(file);
+        let mut bodies: FxHashMap<ScopeId, Vec<BodyId>> = FxHashMap::default();
+        for body in &source.bodies {
+            bodies.entry(self[body].scope).or_default().push(*body);
+        }
+        for (at, declaration) in (0..).zip(&facts.modules) {
+            let Some(name) = sym(self, file, declaration.name.name.0) else {
+                continue;
+            };
+            let own = bodies.get(&facts.module_scope(declaration.scope));
+            for body in own.into_iter().flatten() {
+                found.entry((*body, name)).or_default().push(at);
+            }
+        }
     }
 
     /// Every `mod` declaration of a module: file and index into the file's `modules`. All `cfg`

@@ -5,14 +5,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use coalesce_model::ByteSpan;
 use rustc_hash::FxHashSet;
 
 use super::{
-    lookup::Lookup,
+    lookup::{Lookup, Trace},
     uses::{Site, UseSite},
     world::{FileId, ItemId, Res, SpaceId, SpaceKind, World},
 };
-use crate::facts::{ItemKind, Namespaces, Origin, SourceFacts};
+use crate::facts::{ItemKind, Namespaces, Origin, Segment, SourceFacts};
 
 /// How many paths of bodies are read from how many places, in one tree: a thousand calls of a macro that names a
 /// thousand things are a million.
@@ -140,15 +141,17 @@ impl Expansions {
                 return;
             }
             left -= handed;
-            for inner in inner {
-                let known = self.calls.entry(*inner).or_default();
-                let before = known.len();
-                known.extend(calls.iter().copied());
-                if known.len() > before {
-                    open.push(*inner);
-                }
-            }
+            let news = inner.iter().copied();
+            open.extend(news.filter(|inner| self.add_calls(*inner, &calls)));
         }
+    }
+
+    /// Adds calls of a macro; whether one of them was not known.
+    fn add_calls(&mut self, item: ItemId, calls: &BTreeSet<ExpandedCall>) -> bool {
+        let known = self.calls.entry(item).or_default();
+        let before = known.len();
+        known.extend(calls.iter().copied());
+        known.len() > before
     }
 }
 
@@ -174,25 +177,31 @@ impl Reader<'_> {
         let (Some(first), Some(last)) = (site.segments.first(), site.trace.steps.last()) else {
             return;
         };
-        let file = self.world.load(site.load).file;
-        for (res, _) in last.all() {
-            let Res::Item(item) = res else { continue };
-            if self.world[item].kind != ItemKind::Macro {
-                continue;
-            }
-            if site.origin == Origin::MacroBody {
-                if let Some(outer) = self.around(file, first.span.start) {
-                    self.through.entry(outer).or_default().insert(item);
-                }
-                continue;
-            }
-            let call = ExpandedCall {
-                file,
-                at: first.span.start,
-                space: outermost(self.world, site.space),
-            };
-            self.direct.entry(item).or_default().insert(call);
+        let world = self.world;
+        let items = last.all().filter_map(|(res, _)| match res {
+            Res::Item(item) if world[item].kind == ItemKind::Macro => Some(item),
+            _ => None,
+        });
+        for item in items {
+            self.note(item, site, first.span.start);
         }
+    }
+
+    /// Notes that a site whose path begins at `at` calls a macro, or the body of another macro does.
+    fn note(&mut self, item: ItemId, site: &Site<'_>, at: u32) {
+        let file = self.world.load(site.load).file;
+        if site.origin == Origin::MacroBody {
+            if let Some(outer) = self.around(file, at) {
+                self.through.entry(outer).or_default().insert(item);
+            }
+            return;
+        }
+        let call = ExpandedCall {
+            file,
+            at,
+            space: outermost(self.world, site.space),
+        };
+        self.direct.entry(item).or_default().insert(call);
     }
 
     /// The macro whose definition a place stands in.
@@ -251,20 +260,7 @@ pub(crate) fn paths_of_body(world: &World, item: ItemId) -> Vec<Said> {
         let Some(load) = world[*file].loads.first().map(|load| *load as usize) else {
             continue;
         };
-        let inside = |first: Option<&crate::facts::Segment>| {
-            first.is_some_and(|first| span.contains(first.span))
-        };
-        let paths = (0_u32..).zip(&facts.paths);
-        let paths = paths.filter(|(_, path)| path.origin == Origin::MacroBody);
-        let paths = paths.filter(|(_, path)| inside(facts.segments(path.segments).first()));
-        let leaves = (0_u32..).zip(&facts.leaves);
-        let leaves = leaves.filter(|(_, leaf)| {
-            facts.declaration(leaf.declaration).origin == Origin::MacroBody
-                && inside(facts.segments(leaf.segments).first())
-        });
-        let sites = paths
-            .map(|(at, _)| UseSite::Path(at))
-            .chain(leaves.map(|(at, _)| UseSite::Leaf(at)));
+        let sites = sites_in_bodies(facts, span).into_iter();
         found.extend(sites.map(|site| Said {
             file: *file,
             load,
@@ -274,6 +270,23 @@ pub(crate) fn paths_of_body(world: &World, item: ItemId) -> Vec<Said> {
     let mut seen = FxHashSet::default();
     found.retain(|said| seen.insert((said.file, said.site)) && !is_own(world, said));
     found
+}
+
+/// The paths and leaves of a file that stand in bodies of macros and in the span.
+fn sites_in_bodies(facts: &SourceFacts, span: ByteSpan) -> Vec<UseSite> {
+    let inside = |first: Option<&Segment>| first.is_some_and(|first| span.contains(first.span));
+    let paths = (0_u32..).zip(&facts.paths);
+    let paths = paths.filter(|(_, path)| path.origin == Origin::MacroBody);
+    let paths = paths.filter(|(_, path)| inside(facts.segments(path.segments).first()));
+    let leaves = (0_u32..).zip(&facts.leaves);
+    let leaves = leaves.filter(|(_, leaf)| {
+        facts.declaration(leaf.declaration).origin == Origin::MacroBody
+            && inside(facts.segments(leaf.segments).first())
+    });
+    paths
+        .map(|(at, _)| UseSite::Path(at))
+        .chain(leaves.map(|(at, _)| UseSite::Leaf(at)))
+        .collect()
 }
 
 /// Whether a path begins with a name that the body of the macro binds itself.
@@ -315,6 +328,33 @@ fn start(facts: &SourceFacts, site: UseSite) -> Option<(u32, u32)> {
     Some((scope.0, first.name.0))
 }
 
+/// The segments of a site, and what they lead to when they are read in `from`.
+fn trace_of<'f>(
+    lookup: &Lookup<'_>,
+    facts: &'f SourceFacts,
+    site: UseSite,
+    from: SpaceId,
+) -> Option<(&'f [Segment], Trace)> {
+    match site {
+        UseSite::Path(at) => {
+            let path = facts.path(at);
+            let mut trace = lookup.path_trace(facts, path, from);
+            if trace.steps.last().is_none_or(super::Found::is_empty)
+                && let Some(other) = lookup.other_trace(facts, path, from)
+            {
+                trace = other;
+            }
+            Some((facts.segments(path.segments), trace))
+        }
+        UseSite::Leaf(at) => {
+            let leaf = facts.leaf(at);
+            let trace = lookup.leaf_trace(facts, leaf, from);
+            Some((facts.segments(leaf.segments), trace))
+        }
+        UseSite::ExternCrate(_) => None,
+    }
+}
+
 impl World {
     /// The macros that are called, read once.
     pub(crate) fn expansions(&self) -> &Expansions {
@@ -347,24 +387,7 @@ impl World {
         let own = *self.load(said.load).spaces.get(scope as usize)?;
         let by_crate = facts.names.get(first as usize).map(|name| &**name) == Some("$crate");
         let from = if by_crate { own } else { space };
-        let (segments, trace) = match said.site {
-            UseSite::Path(at) => {
-                let path = facts.path(at);
-                let mut trace = lookup.path_trace(facts, path, from);
-                if trace.steps.last().is_none_or(super::Found::is_empty)
-                    && let Some(other) = lookup.other_trace(facts, path, from)
-                {
-                    trace = other;
-                }
-                (facts.segments(path.segments), trace)
-            }
-            UseSite::Leaf(at) => {
-                let leaf = facts.leaf(at);
-                let trace = lookup.leaf_trace(facts, leaf, from);
-                (facts.segments(leaf.segments), trace)
-            }
-            UseSite::ExternCrate(_) => return None,
-        };
+        let (segments, trace) = trace_of(&lookup, facts, said.site, from)?;
         let site = Site {
             load: said.load,
             site: said.site,

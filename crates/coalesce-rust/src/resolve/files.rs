@@ -9,7 +9,7 @@ use super::{
     tree::{Entry, Here, Loader, Walk, id},
     world::{FileId, World},
 };
-use crate::facts::{Facts, IncludeKind, Item, ItemKind, ModuleDeclaration, Origin, SourceFacts};
+use crate::facts::{Facts, Include, IncludeKind, ItemKind, ModuleDeclaration, Origin, SourceFacts};
 
 /// The modules that macros declare, by the macro's name: file and index into its `modules`.
 pub(super) type MacroModules = FxHashMap<String, Vec<(FileId, u32)>>;
@@ -23,15 +23,16 @@ pub(super) fn macro_modules(world: &World) -> MacroModules {
             .iter()
             .enumerate()
             .filter(|(_, module)| module.origin == Origin::MacroBody && module.body.is_none());
-        for (at, module) in bodies {
-            let around =
-                |item: &&Item| item.kind == ItemKind::Macro && item.span.contains(module.span);
-            if let Some(item) = facts.items.iter().find(around) {
-                found
-                    .entry(facts.name(item.name.name).to_owned())
-                    .or_default()
-                    .push((file, id(at)));
-            }
+        let defined = bodies.filter_map(|(at, module)| {
+            let mut items = facts
+                .items
+                .iter()
+                .filter(|item| item.kind == ItemKind::Macro);
+            Some((at, items.find(|item| item.span.contains(module.span))?))
+        });
+        for (at, item) in defined {
+            let name = facts.name(item.name.name).to_owned();
+            found.entry(name).or_default().push((file, id(at)));
         }
     }
     found
@@ -91,16 +92,8 @@ impl Loader<'_> {
     ) -> Vec<(FileId, bool)> {
         let name = facts.name(declaration.name.name);
         let mut found: Vec<(FileId, bool)> = Vec::new();
-        let base = if here.place.inline {
-            &here.place.directory
-        } else {
-            &here.place.file_directory
-        };
         for path in &declaration.path_attributes {
-            let file = base
-                .join(&path.value)
-                .ok()
-                .and_then(|path| self.world.file_at(&path));
+            let file = self.file_below(here.place.base(), &path.value);
             found.extend(file.map(|file| (file, true)));
         }
         let always = declaration
@@ -109,52 +102,44 @@ impl Loader<'_> {
             .any(|path| path.cfg.is_none());
         if !always {
             for guess in [format!("{name}.rs"), format!("{name}/mod.rs")] {
-                let file = here
-                    .place
-                    .directory
-                    .join(&guess)
-                    .ok()
-                    .and_then(|path| self.world.file_at(&path));
+                let file = self.file_below(&here.place.directory, &guess);
                 found.extend(file.map(|file| (file, false)));
             }
         }
         found
     }
 
+    fn file_below(&self, directory: &TreePath, path: &str) -> Option<FileId> {
+        let path = directory.join(path).ok()?;
+        self.world.file_at(&path)
+    }
+
+    /// The file that an `include!` names.
+    fn included_file(&self, include: &Include, here: &Here) -> Option<FileId> {
+        if include.from_manifest {
+            let path = include.value.trim_start_matches('/');
+            return self.file_below(&self.package_directory(), path);
+        }
+        self.file_below(&here.place.file_directory, &include.value)
+    }
+
     /// Files of `include!` become further bodies of the module around the call.
     pub(super) fn includes(&mut self, walk: &Walk<'_>) {
-        for include in walk
-            .facts
-            .includes
-            .iter()
-            .filter(|include| include.kind == IncludeKind::Code)
-        {
+        let includes = walk.facts.includes.iter();
+        for include in includes.filter(|include| include.kind == IncludeKind::Code) {
             let Some(Some(here)) = walk.places.get(include.scope.0 as usize) else {
                 continue;
             };
-            let base = if include.from_manifest {
-                self.package_directory()
-            } else {
-                here.place.file_directory.clone()
+            let Some(file) = self.included_file(include, here) else {
+                continue;
             };
-            let value = if include.from_manifest {
-                include.value.trim_start_matches('/')
-            } else {
-                &include.value
+            let entry = Entry {
+                owns_directory: true,
+                included: true,
+                depth: here.place.depth + 1,
+                conditional: here.place.conditional,
             };
-            let file = base
-                .join(value)
-                .ok()
-                .and_then(|path| self.world.file_at(&path));
-            if let Some(file) = file {
-                let entry = Entry {
-                    owns_directory: true,
-                    included: true,
-                    depth: here.place.depth + 1,
-                    conditional: here.place.conditional,
-                };
-                self.load_file(here.module, file, None, &entry);
-            }
+            self.load_file(here.module, file, None, &entry);
         }
     }
 

@@ -136,10 +136,7 @@ fn name(
     leaf: &UseLeaf,
     found: Found,
 ) -> bool {
-    let bound = leaf
-        .alias
-        .or_else(|| facts.segments(leaf.segments).last().copied());
-    let Some(sym) = bound.and_then(|bound| sym(world, import.file, bound.name.0)) else {
+    let Some(sym) = bound_name(world, import, facts, leaf) else {
         return false;
     };
     let mut changed = false;
@@ -155,6 +152,13 @@ fn name(
         changed |= bind(world, import.space, sym, own);
     }
     changed
+}
+
+/// The name that a leaf brings: its alias, or the last one of its path.
+fn bound_name(world: &World, import: &Import, facts: &SourceFacts, leaf: &UseLeaf) -> Option<Sym> {
+    let last = || facts.segments(leaf.segments).last().copied();
+    let bound = leaf.alias.or_else(last)?;
+    sym(world, import.file, bound.name.0)
 }
 
 /// Something outside, by its whole name: what an import binds is not told apart otherwise.
@@ -181,21 +185,27 @@ fn glob(world: &mut World, import: &mut Import, found: Found, left: &mut usize) 
         match res {
             Res::Module(module) => changed |= glob_of_module(world, import, module, left),
             Res::Item(item) => changed |= glob_of_enum(world, import, item),
-            Res::External(name) => {
-                let name = world.names.text(name);
-                let harmless = ["std", "core", "alloc"]
-                    .iter()
-                    .any(|known| name.split("::").next() == Some(known));
-                if !harmless {
-                    changed |= opaque(world, import.space);
-                } else if let Some(space) = world.spaces.get_mut(import.space.0 as usize) {
-                    changed |= !std::mem::replace(&mut space.std_glob, true);
-                }
-            }
+            Res::External(name) => changed |= glob_of_external(world, import.space, name),
             Res::Variant(..) | Res::Member(..) => changed |= opaque(world, import.space),
         }
     }
     changed
+}
+
+/// A glob of something outside brings names that nobody knows, unless it is of the standard library: its names
+/// are known to be others.
+fn glob_of_external(world: &mut World, space: SpaceId, name: Sym) -> bool {
+    let name = world.names.text(name);
+    let first = name.split("::").next().unwrap_or_default();
+    if ["std", "core", "alloc"].contains(&first) {
+        return bring_standard(world, space);
+    }
+    opaque(world, space)
+}
+
+/// Notes that a space has a glob of the standard library; whether that is new.
+fn bring_standard(world: &mut World, space: SpaceId) -> bool {
+    !std::mem::replace(&mut space_mut(world, space).std_glob, true)
 }
 
 fn opaque(world: &mut World, space: SpaceId) -> bool {
@@ -218,38 +228,50 @@ fn glob_of_module(
     module: ModuleId,
     left: &mut usize,
 ) -> bool {
-    let Some(from) = world.module_spaces.get(module.index()).copied() else {
+    let from = world.module_spaces.get(module.index()).copied();
+    let Some(from) = from.filter(|from| *from != import.space) else {
         return false;
     };
-    if from == import.space {
-        return false;
-    }
     if *left == 0 {
         return opaque(world, import.space);
     }
-    let importer = world.module_of(import.space);
-    let is_outside = world.in_doc_code(import.space);
     let space = space_mut(world, from);
     let (from_opaque, from_std) = (space.opaque, space.std_glob);
+    let seen = names_to_take(world, import, module, from);
+    let mut changed = from_opaque && opaque(world, import.space);
+    changed |= from_std && bring_standard(world, import.space);
+    let Some(rest) = left.checked_sub(seen.len()) else {
+        *left = 0;
+        return changed | opaque(world, import.space);
+    };
+    *left = rest;
+    changed | bring(world, import, seen)
+}
+
+/// What a glob has not taken yet of the names of a module, those that it must not see left out.
+fn names_to_take(
+    world: &mut World,
+    import: &mut Import,
+    module: ModuleId,
+    from: SpaceId,
+) -> Vec<(Sym, Binding)> {
+    let importer = world.module_of(import.space);
+    let is_outside = world.in_doc_code(import.space);
     let taken = import.taken.entry(module).or_default();
+    let space = space_mut(world, from);
     let mut seen = space.names.not_handed_on(*taken).to_vec();
     *taken += seen.len();
     seen.retain(|(_, binding)| {
         binding.reach == Reach::Public
             || (!is_outside && binding.reach.is_seen_from(world, importer))
     });
-    let mut changed = from_opaque && opaque(world, import.space);
-    let space = space_mut(world, import.space);
-    if from_std && !space.std_glob {
-        space.std_glob = true;
-        changed = true;
-    }
-    let Some(rest) = left.checked_sub(seen.len()) else {
-        *left = 0;
-        return changed | opaque(world, import.space);
-    };
-    *left = rest;
-    for (sym, binding) in seen {
+    seen
+}
+
+/// Brings names by a glob; whether one of them is new.
+fn bring(world: &mut World, import: &Import, names: Vec<(Sym, Binding)>) -> bool {
+    let mut changed = false;
+    for (sym, binding) in names {
         let own = Binding {
             reach: import.reach,
             import: Some((import.file, import.leaf)),

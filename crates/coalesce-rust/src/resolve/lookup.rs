@@ -1,8 +1,8 @@
 //! From a path in a space to what each of its prefixes names.
 
 use super::{
-    names::root_of,
-    world::{Binding, FileId, ModuleId, Reach, Res, Space, SpaceId, SpaceKind, Sym, World},
+    names::{root_of, sym},
+    world::{Binding, FileId, ItemId, ModuleId, Reach, Res, Space, SpaceId, SpaceKind, Sym, World},
 };
 use crate::{
     discover::Edition,
@@ -37,6 +37,12 @@ impl Found {
         tail: 0,
     };
 
+    /// Nothing is found, and something that cannot be seen may supply the name.
+    pub const UNKNOWN: Self = Self {
+        opaque: true,
+        ..Self::NONE
+    };
+
     pub fn one(res: Res, namespaces: Namespaces) -> Self {
         let mut found = Self::NONE;
         found.push(res, namespaces);
@@ -58,12 +64,32 @@ impl Found {
         }
     }
 
+    /// Adds what another one leads to; the first that leads somewhere tells of the import.
+    fn add(&mut self, found: &Self) {
+        self.opaque |= found.opaque;
+        if self.is_empty() {
+            self.import = found.import;
+            self.glob = found.glob;
+        }
+        for (res, namespaces) in found.all() {
+            self.push(res, namespaces);
+        }
+    }
+
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
     pub fn all(&self) -> impl Iterator<Item = (Res, Namespaces)> + '_ {
         self.list.iter().take(self.len).copied()
+    }
+
+    /// The items among them.
+    pub fn items(&self) -> impl Iterator<Item = ItemId> + '_ {
+        self.all().filter_map(|(res, _)| match res {
+            Res::Item(item) => Some(item),
+            _ => None,
+        })
     }
 
     /// The module among them.
@@ -154,15 +180,7 @@ impl Lookup<'_> {
         path: &PathFact,
         space: SpaceId,
     ) -> Option<Trace> {
-        let last = match path.origin {
-            Origin::Code | Origin::Visibility | Origin::DocLink | Origin::FormatString => {
-                return None;
-            }
-            // A plain word would meet macros that it has nothing to do with.
-            _ if path.segments.len == 1 && path.namespaces == Namespaces::MACRO => return None,
-            _ if path.segments.len == 1 => Namespaces::TYPE.or(Namespaces::VALUE),
-            _ => Namespaces::ALL,
-        };
+        let last = other_namespaces(path)?;
         let request = Request {
             segments: facts.segments(path.segments),
             colons: path.leading_colons,
@@ -207,23 +225,13 @@ impl Lookup<'_> {
             unresolved: None,
         };
         let file = self.world.load(self.load).file;
-        // A doc test is a crate of its own: nothing of this one is inside it.
-        let inside = !self.world.in_doc_code(space);
-        let from = self.space(space).filter(|_| inside);
-        let from = from.map(|space| space.module);
+        let from = self.asking_module(space);
         let mut before: Option<Found> = None;
         for (at, segment) in request.segments.iter().enumerate() {
-            let wanted = if at + 1 == request.segments.len() {
-                request.last
-            } else {
-                Namespaces::TYPE
+            let wanted = request.wanted(at);
+            let Some(sym) = sym(self.world, file, segment.name.0) else {
+                break;
             };
-            let sym = self
-                .world
-                .file_names
-                .get(file.index())
-                .and_then(|names| names.get(segment.name.0 as usize));
-            let Some(sym) = sym.copied() else { break };
             let name = facts.name(segment.name);
             let found = match before {
                 None => self.first(name, sym, wanted, request, space),
@@ -237,6 +245,13 @@ impl Lookup<'_> {
             before = Some(found);
         }
         trace
+    }
+
+    /// The module that asks; none for a doc test, which is a crate of its own: nothing of this one is inside it.
+    fn asking_module(&self, space: SpaceId) -> Option<ModuleId> {
+        let inside = !self.world.in_doc_code(space);
+        let space = self.space(space).filter(|_| inside)?;
+        Some(space.module)
     }
 
     fn space(&self, space: SpaceId) -> Option<&Space> {
@@ -271,19 +286,13 @@ impl Lookup<'_> {
         if request.quoted {
             let library = self.world.library_called(sym);
             let found = library.map(|root| Found::one(Res::Module(root), Namespaces::TYPE));
-            return found.unwrap_or(Found {
-                opaque: true,
-                ..Found::NONE
-            });
+            return found.unwrap_or(Found::UNKNOWN);
         }
         match self.start(name, space) {
             Start::Root(module) | Start::Module(module) => {
                 Found::one(Res::Module(module), Namespaces::TYPE)
             }
-            Start::Nowhere => Found {
-                opaque: true,
-                ..Found::NONE
-            },
+            Start::Nowhere => Found::UNKNOWN,
             Start::Name => self.first_name(sym, wanted, request, space),
         }
     }
@@ -304,16 +313,7 @@ impl Lookup<'_> {
             return self.extern_name(sym, here.module, space);
         }
         if old && (request.colons || request.import) {
-            let root = root_of(self.world, here.module);
-            let found = self.in_module(root, sym, wanted, Some(here.module));
-            if !found.is_empty() {
-                return found;
-            }
-            let outside = self.extern_name(sym, here.module, space);
-            return Found {
-                opaque: outside.opaque || (outside.is_empty() && found.opaque),
-                ..outside
-            };
+            return self.first_name_from_root(sym, wanted, here.module, space);
         }
         let found = self.lexical(sym, wanted, space);
         match found.import {
@@ -323,6 +323,26 @@ impl Lookup<'_> {
                 if outside.is_empty() { found } else { outside }
             }
             _ => found,
+        }
+    }
+
+    /// A name of the crate's root, else a crate: where paths of the 2015 edition begin.
+    fn first_name_from_root(
+        &self,
+        sym: Sym,
+        wanted: Namespaces,
+        here: ModuleId,
+        space: SpaceId,
+    ) -> Found {
+        let root = root_of(self.world, here);
+        let found = self.in_module(root, sym, wanted, Some(here));
+        if !found.is_empty() {
+            return found;
+        }
+        let outside = self.extern_name(sym, here, space);
+        Found {
+            opaque: outside.opaque || (outside.is_empty() && found.opaque),
+            ..outside
         }
     }
 
@@ -363,19 +383,11 @@ impl Lookup<'_> {
         let Some(here) = self.space(space) else {
             return Found::NONE;
         };
-        if wanted.meets(Namespaces::MACRO) && here.kind == SpaceKind::Module {
-            let mut at = self.world[here.module].parent;
-            while let Some(module) = at {
-                let names = self.world.space(module).names.get(&sym);
-                let mut names = names.unwrap_or_default().to_vec();
-                // What a module imports from elsewhere, a derive in a module inside of it does not see.
-                names.retain(|one| one.import.is_none() || !matches!(one.res, Res::External(_)));
-                let found = self.pick(None, &names, Namespaces::MACRO);
-                if !found.is_empty() {
-                    return found;
-                }
-                at = self.world[module].parent;
-            }
+        if wanted.meets(Namespaces::MACRO)
+            && here.kind == SpaceKind::Module
+            && let Some(found) = self.macro_above(here.module, sym)
+        {
+            return found;
         }
         if wanted.meets(Namespaces::TYPE) {
             let found = self.extern_name(sym, here.module, space);
@@ -387,6 +399,23 @@ impl Lookup<'_> {
             opaque,
             ..Found::NONE
         }
+    }
+
+    /// A macro of a module around this one.
+    fn macro_above(&self, module: ModuleId, sym: Sym) -> Option<Found> {
+        let mut at = self.world[module].parent;
+        while let Some(module) = at {
+            let names = self.world.space(module).names.get(&sym);
+            let mut names = names.unwrap_or_default().to_vec();
+            // What a module imports from elsewhere, a derive in a module inside of it does not see.
+            names.retain(|one| one.import.is_none() || !matches!(one.res, Res::External(_)));
+            let found = self.pick(None, &names, Namespaces::MACRO);
+            if !found.is_empty() {
+                return Some(found);
+            }
+            at = self.world[module].parent;
+        }
+        None
     }
 
     /// A crate by its name. Doc tests name the library that they stand in, too.
@@ -421,23 +450,34 @@ impl Lookup<'_> {
     ) -> Found {
         let space = self.world.space(module);
         let bindings = space.names.get(&sym).unwrap_or_default();
-        let seen = |binding: &&Binding| {
-            binding.reach == Reach::Public
-                || from.is_some_and(|from| binding.reach.is_seen_from(self.world, from))
-        };
-        let mut found = Found::NONE;
-        if bindings.iter().any(|binding| !seen(&binding)) {
-            let visible: Vec<Binding> = bindings.iter().filter(seen).copied().collect();
-            found = self.pick(Some(module), &visible, wanted);
-        }
-        if found.is_empty() {
-            found = self.pick(Some(module), bindings, wanted);
-        }
+        let found = self.pick_seen(module, bindings, wanted, from);
         let unknown = space.opaque || space.std_glob || space.unknown.contains(&sym);
         Found {
             opaque: found.opaque || (found.is_empty() && unknown),
             ..found
         }
+    }
+
+    /// Picks of what `from` sees, or where that is nothing of all.
+    fn pick_seen(
+        &self,
+        module: ModuleId,
+        bindings: &[Binding],
+        wanted: Namespaces,
+        from: Option<ModuleId>,
+    ) -> Found {
+        let seen = |binding: &&Binding| {
+            binding.reach == Reach::Public
+                || from.is_some_and(|from| binding.reach.is_seen_from(self.world, from))
+        };
+        if bindings.iter().any(|binding| !seen(&binding)) {
+            let visible: Vec<Binding> = bindings.iter().filter(seen).copied().collect();
+            let found = self.pick(Some(module), &visible, wanted);
+            if !found.is_empty() {
+                return found;
+            }
+        }
+        self.pick(Some(module), bindings, wanted)
     }
 
     fn after(
@@ -454,43 +494,33 @@ impl Lookup<'_> {
         };
         for (res, _) in before.all() {
             let found = match (res, name) {
-                (Res::Module(module), "super") => {
-                    let parent = self.world[module].parent;
-                    parent.map_or(Found::NONE, |parent| {
-                        Found::one(Res::Module(parent), Namespaces::TYPE)
-                    })
-                }
+                (Res::Module(module), "super") => self.parent_of(module),
                 (Res::Module(module), "self") => Found::one(Res::Module(module), Namespaces::TYPE),
                 (Res::Module(module), _) => self.in_module(module, sym, wanted, from),
-                (Res::Item(item), _) => {
-                    let variant = self
-                        .world
-                        .variants
-                        .get(&item)
-                        .is_some_and(|variants| variants.contains(&sym));
-                    let res = if variant {
-                        Res::Variant(item, sym)
-                    } else {
-                        Res::Member(item, sym)
-                    };
-                    Found::one(res, wanted)
-                }
+                (Res::Item(item), _) => Found::one(self.of_item(item, sym), wanted),
                 (Res::External(_), _) => Found::one(res, wanted),
-                (Res::Variant(..) | Res::Member(..), _) => Found {
-                    opaque: true,
-                    ..Found::NONE
-                },
+                (Res::Variant(..) | Res::Member(..), _) => Found::UNKNOWN,
             };
-            result.opaque |= found.opaque;
-            if result.is_empty() {
-                result.import = found.import;
-                result.glob = found.glob;
-            }
-            for (res, namespaces) in found.all() {
-                result.push(res, namespaces);
-            }
+            result.add(&found);
         }
         result
+    }
+
+    fn parent_of(&self, module: ModuleId) -> Found {
+        let parent = self.world[module].parent;
+        parent.map_or(Found::NONE, |parent| {
+            Found::one(Res::Module(parent), Namespaces::TYPE)
+        })
+    }
+
+    /// A name behind that of an item.
+    fn of_item(&self, item: ItemId, sym: Sym) -> Res {
+        let variants = self.world.variants.get(&item);
+        if variants.is_some_and(|variants| variants.contains(&sym)) {
+            Res::Variant(item, sym)
+        } else {
+            Res::Member(item, sym)
+        }
     }
 }
 
@@ -501,6 +531,28 @@ struct Request<'s> {
     import: bool,
     /// Whether the path is read in a crate that is not known.
     quoted: bool,
+}
+
+impl Request<'_> {
+    /// What the segment at `at` may be: the last one what the path names, those before it types and modules.
+    fn wanted(&self, at: usize) -> Namespaces {
+        if at + 1 == self.segments.len() {
+            self.last
+        } else {
+            Namespaces::TYPE
+        }
+    }
+}
+
+/// What a path may also be that a macro reads as it likes.
+fn other_namespaces(path: &PathFact) -> Option<Namespaces> {
+    match path.origin {
+        Origin::Code | Origin::Visibility | Origin::DocLink | Origin::FormatString => None,
+        // A plain word would meet macros that it has nothing to do with.
+        _ if path.segments.len == 1 && path.namespaces == Namespaces::MACRO => None,
+        _ if path.segments.len == 1 => Some(Namespaces::TYPE.or(Namespaces::VALUE)),
+        _ => Some(Namespaces::ALL),
+    }
 }
 
 impl Lookup<'_> {

@@ -8,7 +8,9 @@ use super::{
         Binding, FileId, ItemId, ItemNode, ModuleId, Reach, Res, SpaceId, SpaceKind, Sym, World,
     },
 };
-use crate::facts::{Facts, ItemKind, Namespaces, ScopeId, SourceFacts, Visibility, VisibilityKind};
+use crate::facts::{
+    Facts, Item, ItemKind, Namespaces, ScopeId, SourceFacts, Visibility, VisibilityKind,
+};
 
 /// Binds what every file defines.
 pub(super) fn define(world: &mut World) {
@@ -73,74 +75,63 @@ impl Definitions<'_> {
     }
 
     fn items(&mut self, facts: &SourceFacts, file: FileId) {
-        for (at, item) in facts.items.iter().enumerate() {
-            let Some((space, owner)) = self.space(item.scope) else {
-                continue;
-            };
-            let visible = reach(self.world, facts, owner, item.visibility);
-            let Some(sym) = sym(self.world, file, item.name.name.0) else {
-                continue;
-            };
-            let local = self
-                .world
-                .spaces
-                .get(space.0 as usize)
-                .is_some_and(|space| space.kind != SpaceKind::Module);
-            let new = ItemNode {
-                module: owner,
-                name: facts.name(item.name.name).to_owned(),
-                kind: item.kind,
-                namespaces: item.namespaces,
-                local,
-                definitions: vec![(file, id(at))],
-            };
-            let node = self.item(space, sym, new);
-            let variants = item
-                .variants
-                .iter()
-                .filter_map(|variant| self::sym(self.world, file, variant.name.0));
-            let variants: Vec<Sym> = variants.collect();
-            if !variants.is_empty() {
-                self.world
-                    .variants
-                    .entry(node)
-                    .or_default()
-                    .extend(variants);
-            }
-            let binding = Binding {
-                res: Res::Item(node),
-                namespaces: item.namespaces,
-                reach: visible,
-                import: None,
-                glob: false,
-            };
-            bind(self.world, space, sym, binding);
-            if item.kind == ItemKind::Macro && item.exported {
-                let root = self.world.space_of(root_of(self.world, owner));
-                let reach = Reach::Public;
-                bind(self.world, root, sym, Binding { reach, ..binding });
-            }
+        for (at, item) in (0..).zip(&facts.items) {
+            self.define(facts, file, at, item);
         }
+    }
+
+    /// Binds the name of an item that a file defines.
+    fn define(&mut self, facts: &SourceFacts, file: FileId, at: u32, item: &Item) {
+        let Some((space, owner)) = self.space(item.scope) else {
+            return;
+        };
+        let visible = reach(self.world, facts, owner, item.visibility);
+        let Some(sym) = sym(self.world, file, item.name.name.0) else {
+            return;
+        };
+        let new = ItemNode {
+            module: owner,
+            name: facts.name(item.name.name).to_owned(),
+            kind: item.kind,
+            namespaces: item.namespaces,
+            local: self.is_in_block(space),
+            definitions: vec![(file, at)],
+        };
+        let node = self.item(space, sym, new);
+        self.add_variants(node, file, item);
+        let binding = defined(Res::Item(node), item.namespaces, visible);
+        bind(self.world, space, sym, binding);
+        if item.kind == ItemKind::Macro && item.exported {
+            self.export(owner, sym, binding);
+        }
+    }
+
+    fn is_in_block(&self, space: SpaceId) -> bool {
+        let space = self.world.spaces.get(space.0 as usize);
+        space.is_some_and(|space| space.kind != SpaceKind::Module)
+    }
+
+    fn add_variants(&mut self, node: ItemId, file: FileId, item: &Item) {
+        let variants = item.variants.iter();
+        let variants: Vec<Sym> = variants
+            .filter_map(|variant| sym(self.world, file, variant.name.0))
+            .collect();
+        if !variants.is_empty() {
+            let known = self.world.variants.entry(node).or_default();
+            known.extend(variants);
+        }
+    }
+
+    /// Binds a macro at the root of its crate.
+    fn export(&mut self, owner: ModuleId, sym: Sym, binding: Binding) {
+        let root = self.world.space_of(root_of(self.world, owner));
+        let reach = Reach::Public;
+        bind(self.world, root, sym, Binding { reach, ..binding });
     }
 
     /// The item of that name in the space: a variant of one that is there, or a new one.
     fn item(&mut self, space: SpaceId, sym: Sym, new: ItemNode) -> ItemId {
-        let bindings = self
-            .world
-            .spaces
-            .get(space.0 as usize)
-            .and_then(|space| space.names.get(&sym));
-        let same = bindings
-            .into_iter()
-            .flatten()
-            .find_map(|binding| match binding.res {
-                Res::Item(item)
-                    if binding.import.is_none() && binding.namespaces.meets(new.namespaces) =>
-                {
-                    Some(item)
-                }
-                _ => None,
-            });
+        let same = self.defined_before(space, sym, new.namespaces);
         if let Some(same) = same
             && let Some(node) = self.world.items.get_mut(same.index())
         {
@@ -155,6 +146,18 @@ impl Definitions<'_> {
         }
         self.world.items.push(new);
         ItemId(id(self.world.items.len() - 1))
+    }
+
+    /// The item of a name that the space defines already in one of these namespaces.
+    fn defined_before(&self, space: SpaceId, sym: Sym, namespaces: Namespaces) -> Option<ItemId> {
+        let space = self.world.spaces.get(space.0 as usize)?;
+        let mut bindings = space.names.get(&sym)?.iter();
+        bindings.find_map(|binding| match binding.res {
+            Res::Item(item) if binding.import.is_none() && binding.namespaces.meets(namespaces) => {
+                Some(item)
+            }
+            _ => None,
+        })
     }
 
     fn extern_crates(&mut self, facts: &SourceFacts, file: FileId) {
@@ -175,13 +178,7 @@ impl Definitions<'_> {
                 continue;
             };
             let visible = reach(self.world, facts, owner, declaration.visibility);
-            let binding = Binding {
-                res,
-                namespaces: Namespaces::TYPE,
-                reach: visible,
-                import: None,
-                glob: false,
-            };
+            let binding = defined(res, Namespaces::TYPE, visible);
             bind(self.world, space, sym, binding);
             if owner == root {
                 self.add_extern(root, bound.name.0, facts, res);
@@ -299,6 +296,19 @@ const LATEST: usize = 64;
 
 /// Macros of `#[macro_use] mod m;` are seen in the module around it, too.
 fn share_macros(world: &mut World) {
+    for (from, to) in macro_givers(world).into_iter().rev() {
+        let macros = macros_of(world, from, to);
+        let Some(space) = world.module_spaces.get(to.index()).copied() else {
+            continue;
+        };
+        for (sym, binding) in macros {
+            bind(world, space, sym, binding);
+        }
+    }
+}
+
+/// The modules whose macros the module around them sees, each with that one.
+fn macro_givers(world: &World) -> Vec<(ModuleId, ModuleId)> {
     let mut shared: Vec<(ModuleId, ModuleId)> = Vec::new();
     for body in &world.bodies {
         let Some((outer, at)) = body.declared else {
@@ -311,31 +321,33 @@ fn share_macros(world: &mut World) {
             shared.push((body.module, outer.module));
         }
     }
-    for (from, to) in shared.into_iter().rev() {
-        let space = world.space(from);
-        let mut macros: Vec<(Sym, Binding)> = Vec::new();
-        let mut names: Vec<(&Sym, &[Binding])> = space.names.iter().collect();
-        names.sort_by_key(|(sym, _)| **sym);
-        for (sym, bindings) in names {
-            let of_macros = bindings
-                .iter()
-                .filter(|binding| binding.namespaces.meets(Namespaces::MACRO));
-            macros.extend(of_macros.map(|binding| {
-                (
-                    *sym,
-                    Binding {
-                        reach: Reach::Within(to),
-                        ..*binding
-                    },
-                )
-            }));
-        }
-        let Some(space) = world.module_spaces.get(to.index()).copied() else {
-            continue;
-        };
-        for (sym, binding) in macros {
-            bind(world, space, sym, binding);
-        }
+    shared
+}
+
+/// The macros of a module as the module `to` has them, by number of their names.
+fn macros_of(world: &World, module: ModuleId, to: ModuleId) -> Vec<(Sym, Binding)> {
+    let space = world.space(module);
+    let mut names: Vec<(&Sym, &[Binding])> = space.names.iter().collect();
+    names.sort_by_key(|(sym, _)| **sym);
+    let reach = Reach::Within(to);
+    let mut macros: Vec<(Sym, Binding)> = Vec::new();
+    for (sym, bindings) in names {
+        let of_macros = bindings
+            .iter()
+            .filter(|binding| binding.namespaces.meets(Namespaces::MACRO));
+        macros.extend(of_macros.map(|binding| (*sym, Binding { reach, ..*binding })));
+    }
+    macros
+}
+
+/// A name that a definition binds.
+fn defined(res: Res, namespaces: Namespaces, reach: Reach) -> Binding {
+    Binding {
+        res,
+        namespaces,
+        reach,
+        import: None,
+        glob: false,
     }
 }
 

@@ -6,11 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use coalesce_model::{ByteSpan, Texts};
 
 use super::{
-    Found,
+    Found, Site,
     world::{FileId, ModuleId, World},
 };
 use crate::{
-    facts::{ItemKind, SourceFacts},
+    facts::{Item, ItemKind, SourceFacts},
     lexer,
 };
 
@@ -35,38 +35,40 @@ pub(crate) fn parts(world: &World, texts: &dyn Texts, sought: &[(ModuleId, &str)
     for (file, source) in world.sources() {
         let facts = world.facts(file);
         let calls = calls(facts, &open);
-        for load in &source.loads {
-            if calls.is_empty() {
-                break;
-            }
+        let loads = source.loads.iter().filter(|_| !calls.is_empty());
+        for load in loads {
             world.visit(*load as usize, &mut |facts, site| {
-                let first = site.segments.first();
-                let inside = first.and_then(|first| {
-                    let call = calls.iter().find(|(_, body)| body.contains(first.span))?;
-                    Some((call.0, first, facts.name(first.name)))
-                });
-                let Some((open, first, name)) = inside else {
-                    return;
-                };
-                let module = site.trace.steps.last().and_then(Found::module);
-                let is_meant = |(home, wanted): &(ModuleId, &str)| {
-                    (open.behind.contains(home) && name == *wanted)
-                        || (open.names.contains(*wanted) && module == Some(*home))
-                };
-                let meant = sought.iter().enumerate();
-                let meant = meant.filter(|(_, one)| is_meant(one));
-                let of: Vec<usize> = meant.map(|(at, _)| at).collect();
-                if !of.is_empty() {
-                    found.push(Part {
-                        file,
-                        span: first.span,
-                        of,
-                    });
-                }
+                found.extend(part(file, facts, &site, &calls, sought));
             });
         }
     }
     found
+}
+
+/// The word of a site in one of these calls, where it becomes part of a path to what is sought.
+fn part(
+    file: FileId,
+    facts: &SourceFacts,
+    site: &Site<'_>,
+    calls: &[(&Open, ByteSpan)],
+    sought: &[(ModuleId, &str)],
+) -> Option<Part> {
+    let first = site.segments.first()?;
+    let (open, _) = calls.iter().find(|(_, body)| body.contains(first.span))?;
+    let name = facts.name(first.name);
+    let module = site.trace.steps.last().and_then(Found::module);
+    let is_meant = |(home, wanted): &(ModuleId, &str)| {
+        (open.behind.contains(home) && name == *wanted)
+            || (open.names.contains(*wanted) && module == Some(*home))
+    };
+    let meant = sought.iter().enumerate();
+    let meant = meant.filter(|(_, one)| is_meant(one));
+    let of: Vec<usize> = meant.map(|(at, _)| at).collect();
+    (!of.is_empty()).then_some(Part {
+        file,
+        span: first.span,
+        of,
+    })
 }
 
 /// The calls of macros with open paths, and what stands between their delimiters.
@@ -98,27 +100,30 @@ fn open_paths(world: &World, texts: &dyn Texts) -> BTreeMap<String, Open> {
         let Some(text) = texts.text(&source.path).filter(|_| !macros.is_empty()) else {
             continue;
         };
-        for item in &macros {
-            let names = names_behind(&text, item.span);
-            if !names.is_empty() {
-                let name = facts.name(item.name.name).to_owned();
-                found.entry(name).or_default().names.extend(names);
-            }
+        let named = macros
+            .iter()
+            .map(|item| (item, names_behind(&text, item.span)));
+        for (item, names) in named.filter(|(_, names)| !names.is_empty()) {
+            let name = facts.name(item.name.name).to_owned();
+            found.entry(name).or_default().names.extend(names);
         }
         world.visit_file(source, &mut |facts, site| {
-            let Some(last) = site.segments.last() else {
-                return;
-            };
-            let inside = macros.iter().find(|item| item.span.contains(last.span));
-            let rest = text.get(last.span.end as usize..).unwrap_or_default();
-            let module = site.trace.steps.last().and_then(Found::module);
-            if let (Some(item), Some(module), true) = (inside, module, is_completed(rest)) {
+            if let Some((item, module)) = completed(&macros, &text, &site) {
                 let name = facts.name(item.name.name).to_owned();
                 found.entry(name).or_default().behind.insert(module);
             }
         });
     }
     found
+}
+
+/// The macro in whose body a path stands that the caller completes, and the module before what it gives.
+fn completed<'m>(macros: &[&'m Item], text: &str, site: &Site<'_>) -> Option<(&'m Item, ModuleId)> {
+    let last = site.segments.last()?;
+    let item = macros.iter().find(|item| item.span.contains(last.span))?;
+    let rest = text.get(last.span.end as usize..).unwrap_or_default();
+    let module = site.trace.steps.last().and_then(Found::module)?;
+    is_completed(rest).then_some((*item, module))
 }
 
 /// Whether what stands behind a path goes on with what a macro is given: `::$name`, `::{$name, other}`.

@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 
 use super::{
     FileId, ItemId, ModuleId, UseSite, World,
-    world::{Binding, Reach, Res, SpaceKind},
+    world::{Binding, Reach, Res, Space, SpaceKind},
 };
 
 /// Modules in modules are followed no further when public paths are looked for.
@@ -21,16 +21,23 @@ impl World {
         !self.modules_with(item).is_empty()
     }
 
+    /// What a `pub use` brings, with where.
+    fn public_imports(&self) -> impl Iterator<Item = (&Space, &Binding)> {
+        self.spaces.iter().flat_map(|space| {
+            let bindings = space.names.values().flatten();
+            let imported = bindings.filter(|one| one.import.is_some());
+            let public = imported.filter(|one| one.reach == Reach::Public);
+            public.map(move |one| (space, one))
+        })
+    }
+
     /// The modules to which a `pub use` brings an item.
     pub(crate) fn modules_with(&self, item: ItemId) -> &[ModuleId] {
         let reexported = self.reexported.get_or_init(|| {
             let mut found: FxHashMap<ItemId, Vec<ModuleId>> = FxHashMap::default();
-            for space in &self.spaces {
-                for one in space.names.values().flatten() {
-                    let is_public = one.import.is_some() && one.reach == Reach::Public;
-                    if let (Res::Item(item), true) = (one.res, is_public) {
-                        found.entry(item).or_default().push(space.module);
-                    }
+            for (space, one) in self.public_imports() {
+                if let Res::Item(item) = one.res {
+                    found.entry(item).or_default().push(space.module);
                 }
             }
             found
@@ -75,18 +82,11 @@ impl World {
     pub(crate) fn reexporters(&self, module: ModuleId) -> &[(ModuleId, Binding)] {
         let reexporters = self.reexporters.get_or_init(|| {
             let mut found: FxHashMap<ModuleId, Vec<(ModuleId, Binding)>> = FxHashMap::default();
-            let spaces = self.spaces.iter();
-            for space in spaces.filter(|space| space.kind == SpaceKind::Module) {
-                for binding in space.names.values().flatten() {
-                    if let Res::Module(shown) = binding.res
-                        && binding.import.is_some()
-                        && binding.reach == Reach::Public
-                    {
-                        found
-                            .entry(shown)
-                            .or_default()
-                            .push((space.module, *binding));
-                    }
+            let imports = self.public_imports();
+            for (space, binding) in imports.filter(|(space, _)| space.kind == SpaceKind::Module) {
+                if let Res::Module(shown) = binding.res {
+                    let shown = found.entry(shown).or_default();
+                    shown.push((space.module, *binding));
                 }
             }
             found

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     discover::{self, ManifestFacts},
-    facts::{Facts, ModuleDeclaration, Origin, ScopeId, ScopeKind, SourceFacts},
+    facts::{Facts, ModuleDeclaration, Origin, Scope, ScopeId, ScopeKind, SourceFacts},
 };
 
 /// Modules nest no deeper.
@@ -41,33 +41,39 @@ pub(super) fn load(files: &[(TreePath, Arc<Facts>)], paths: &[TreePath]) -> Worl
     };
     for (path, facts) in files {
         if let Facts::Source(source) = &**facts {
-            let names = source
-                .names
-                .iter()
-                .map(|name| world.names.intern(name))
-                .collect();
+            let names = source.names.iter();
+            let names = names.map(|name| world.names.intern(name)).collect();
             world.file_names.push(names);
-            world.files.push(SourceFile {
-                path: path.clone(),
-                facts: Arc::clone(facts),
-                bodies: Vec::new(),
-                loads: Vec::new(),
-            });
+            world.files.push(unloaded(path, facts));
         }
     }
     crates::crates(&mut world);
     crates::externs(&mut world);
-    let macros = files::macro_modules(&world);
+    load_crates(&mut world);
+    world
+}
+
+fn unloaded(path: &TreePath, facts: &Arc<Facts>) -> SourceFile {
+    SourceFile {
+        path: path.clone(),
+        facts: Arc::clone(facts),
+        bodies: Vec::new(),
+        loads: Vec::new(),
+    }
+}
+
+/// Loads the module tree of every crate.
+fn load_crates(world: &mut World) {
+    let macros = files::macro_modules(world);
     for at in 0..world.crates.len() {
         Loader {
-            world: &mut world,
+            world: &mut *world,
             krate: CrateId(id(at)),
             macros: &macros,
             loads: FxHashMap::default(),
         }
         .root();
     }
-    world
 }
 
 /// A table index.
@@ -89,6 +95,15 @@ pub(super) struct Place {
 }
 
 impl Place {
+    /// The directory from which the paths of `#[path]` lead.
+    pub(super) fn base(&self) -> &TreePath {
+        if self.inline {
+            &self.directory
+        } else {
+            &self.file_directory
+        }
+    }
+
     /// The place of a whole file: files of its child modules are looked for beside it, or in a directory of its name.
     fn of_file(path: &TreePath, entry: &Entry) -> Self {
         let parent = path.parent().unwrap_or_else(TreePath::root);
@@ -148,16 +163,10 @@ impl Loader<'_> {
         local: bool,
     ) -> ModuleId {
         let module = ModuleId(id(self.world.modules.len()));
-        let space = SpaceId(id(self.world.spaces.len()));
-        self.world
-            .spaces
-            .push(Space::new(SpaceKind::Module, module, None));
-        self.world.module_spaces.push(space);
+        self.open_space(module);
         if !local {
-            self.world
-                .by_name
-                .entry(canonical.clone())
-                .or_insert(module);
+            let known = self.world.by_name.entry(canonical.clone());
+            known.or_insert(module);
         }
         let node = ModuleNode {
             krate: self.krate,
@@ -170,6 +179,14 @@ impl Loader<'_> {
         };
         self.world.modules.push(node);
         module
+    }
+
+    /// The space of a module that is about to be added.
+    fn open_space(&mut self, module: ModuleId) {
+        let space = SpaceId(id(self.world.spaces.len()));
+        let new = Space::new(SpaceKind::Module, module, None);
+        self.world.spaces.push(new);
+        self.world.module_spaces.push(space);
     }
 
     pub(super) fn child(&mut self, parent: ModuleId, name: &str) -> ModuleId {
@@ -218,48 +235,55 @@ impl Loader<'_> {
         declared: Option<(BodyId, u32)>,
         entry: &Entry,
     ) {
-        if self.is_loading(module, file) {
+        if self.is_loading(module, file) || self.leaves_out(module, file, entry) {
             return;
         }
-        let is_full = self.world.modules.len() > MOST_MODULES;
-        if is_full {
-            self.world.left_out.get_or_insert(file);
-        }
-        if is_full || entry.depth > DEEPEST || !self.may_load(file) {
-            self.leave_unknown(module);
-            return;
-        }
-        let source = &self.world[file];
-        let (path, facts) = (source.path.clone(), Arc::clone(&source.facts));
+        let facts = Arc::clone(&self.world[file].facts);
         let Facts::Source(facts) = &*facts else {
             return;
         };
-        let body = Body {
+        let body = self.add_body(Body {
             module,
             file,
             scope: ScopeId(0),
             declared,
             included: entry.included,
+        });
+        let place = Place::of_file(&self.world[file].path, entry);
+        let mut walk = Walk {
+            load: self.add_load(module, file, body, facts.scopes.len()),
+            facts,
+            places: vec![None; facts.scopes.len()],
         };
-        let body = self.add_body(body);
+        self.scopes(&mut walk, module, body, place);
+    }
+
+    /// Leaves a file out that would be too much: what its module has is not known then.
+    fn leaves_out(&mut self, module: ModuleId, file: FileId, entry: &Entry) -> bool {
+        let is_full = self.world.modules.len() > MOST_MODULES;
+        if is_full {
+            self.world.left_out.get_or_insert(file);
+        }
+        let is_too_much = is_full || entry.depth > DEEPEST || !self.may_load(file);
+        if is_too_much {
+            self.leave_unknown(module);
+        }
+        is_too_much
+    }
+
+    /// Adds a load of a file whose scopes are all of the module and the body, so far; returns its number.
+    fn add_load(&mut self, module: ModuleId, file: FileId, body: BodyId, scopes: usize) -> usize {
         let load = self.world.loads.len();
         if let Some(file) = self.world.files.get_mut(file.index()) {
             file.loads.push(id(load));
         }
         let space = self.world.space_of(module);
-        let unset = vec![space; facts.scopes.len()];
         self.world.loads.push(Load {
             file,
-            spaces: unset,
-            bodies: vec![body; facts.scopes.len()],
+            spaces: vec![space; scopes],
+            bodies: vec![body; scopes],
         });
-        let place = Place::of_file(&path, entry);
-        let mut walk = Walk {
-            load,
-            facts,
-            places: vec![None; facts.scopes.len()],
-        };
-        self.scopes(&mut walk, module, body, place);
+        load
     }
 
     /// Counts the modules of this crate that a file is.
@@ -293,36 +317,21 @@ impl Loader<'_> {
     /// Gives each scope its space, in order, and loads the modules that are declared in it.
     fn scopes(&mut self, walk: &mut Walk<'_>, module: ModuleId, body: BodyId, place: Place) {
         let facts = walk.facts;
-        let mut declarations = vec![Vec::new(); facts.scopes.len()];
-        for (at, declaration) in facts.modules.iter().enumerate() {
-            if let Some(list) = declarations.get_mut(declaration.scope.0 as usize) {
-                list.push((id(at), declaration));
-            }
-        }
+        let declarations = declarations_by_scope(facts);
+        let outer = Here {
+            module,
+            body,
+            place,
+        };
         for (at, scope) in facts.scopes.iter().enumerate() {
-            let parent = scope.parent.map(|parent| parent.0 as usize);
-            let here = match (scope.kind, parent) {
-                (ScopeKind::File, _) | (_, None) => Some(Here {
-                    module,
-                    body,
-                    place: place.clone(),
-                }),
-                (ScopeKind::Module(_), Some(parent)) => {
-                    match walk.places.get_mut(at).and_then(Option::take) {
-                        Some(here) => Some(here),
-                        None => self.nested(walk, parent, at, ScopeKind::Block),
-                    }
-                }
-                (kind, Some(parent)) => self.nested(walk, parent, at, kind),
+            let Some(here) = self.here(walk, at, scope, &outer) else {
+                continue;
             };
-            let Some(here) = here else { continue };
             if scope.opaque {
                 self.mark_opaque(walk.load, at);
             }
             for (declared, declaration) in declarations.get(at).into_iter().flatten() {
-                if declaration.origin != Origin::MacroBody {
-                    self.declaration(walk, &here, *declared, declaration);
-                }
+                self.declaration(walk, &here, *declared, declaration);
             }
             if let Some(slot) = walk.places.get_mut(at) {
                 *slot = Some(here);
@@ -330,6 +339,25 @@ impl Loader<'_> {
         }
         self.includes(walk);
         self.macro_modules(walk);
+    }
+
+    /// Where the scope at `at` stands, in a file that stands at `outer`.
+    fn here(
+        &mut self,
+        walk: &mut Walk<'_>,
+        at: usize,
+        scope: &Scope,
+        outer: &Here,
+    ) -> Option<Here> {
+        let parent = scope.parent.map(|parent| parent.0 as usize);
+        match (scope.kind, parent) {
+            (ScopeKind::File, _) | (_, None) => Some(outer.clone()),
+            (ScopeKind::Module(_), Some(parent)) => {
+                let known = walk.places.get_mut(at).and_then(Option::take);
+                known.or_else(|| self.nested(walk, parent, at, ScopeKind::Block))
+            }
+            (kind, Some(parent)) => self.nested(walk, parent, at, kind),
+        }
     }
 
     fn mark_opaque(&mut self, load: usize, scope: usize) {
@@ -376,49 +404,77 @@ impl Loader<'_> {
         at: u32,
         declaration: &ModuleDeclaration,
     ) {
+        let child = self.declared_child(walk, here, at, declaration);
+        if let Some(scope) = declaration.body {
+            let body = self.add_body(Body {
+                module: child,
+                file: self.world.load(walk.load).file,
+                scope,
+                declared: Some((here.body, at)),
+                included: false,
+            });
+            self.open_inline(walk, here, body, declaration);
+            return;
+        }
+        let conditional = is_conditional(here, declaration);
+        self.module_files(walk, here, (at, child), declaration, conditional);
+    }
+
+    /// The module that a declaration is of: a new one for each in a block.
+    fn declared_child(
+        &mut self,
+        walk: &Walk<'_>,
+        here: &Here,
+        at: u32,
+        declaration: &ModuleDeclaration,
+    ) -> ModuleId {
         let name = walk.facts.name(declaration.name.name);
         let load = self.world.loads.get(walk.load);
         let space = load.and_then(|load| load.spaces.get(declaration.scope.0 as usize));
         let space = space.and_then(|space| self.world.spaces.get(space.0 as usize));
-        let child = if space.is_none_or(|space| space.kind == SpaceKind::Module) {
+        if space.is_none_or(|space| space.kind == SpaceKind::Module) {
             self.child(here.module, name)
         } else {
             self.local_child(walk, here.module, at, name)
-        };
-        let conditional = here.place.conditional || !declaration.cfg.is_empty();
-        if let Some(scope) = declaration.body {
-            let file = self.world.load(walk.load).file;
-            let body = Body {
-                module: child,
-                file,
-                scope,
-                declared: Some((here.body, at)),
-                included: false,
-            };
-            let body = self.add_body(body);
-            let space = self.world.space_of(child);
-            if let Some(load) = self.world.loads.get_mut(walk.load) {
-                if let Some(slot) = load.spaces.get_mut(scope.0 as usize) {
-                    *slot = space;
-                }
-                if let Some(slot) = load.bodies.get_mut(scope.0 as usize) {
-                    *slot = body;
-                }
-            }
-            let place = Place {
-                conditional,
-                ..inline_place(&here.place, declaration, name)
-            };
-            if let Some(slot) = walk.places.get_mut(scope.0 as usize) {
-                *slot = Some(Here {
-                    module: child,
-                    body,
-                    place,
-                });
-            }
-            return;
         }
-        self.module_files(walk, here, (at, child), declaration, conditional);
+    }
+
+    /// Gives the scope of an inline module its space, its body and its place.
+    fn open_inline(
+        &mut self,
+        walk: &mut Walk<'_>,
+        here: &Here,
+        body: BodyId,
+        declaration: &ModuleDeclaration,
+    ) {
+        let Body { module, scope, .. } = self.world[body];
+        self.set_scope(walk.load, scope, body);
+        let name = walk.facts.name(declaration.name.name);
+        let place = Place {
+            conditional: is_conditional(here, declaration),
+            ..inline_place(&here.place, declaration, name)
+        };
+        if let Some(slot) = walk.places.get_mut(scope.0 as usize) {
+            *slot = Some(Here {
+                module,
+                body,
+                place,
+            });
+        }
+    }
+
+    /// Has a scope of a load be that of a body and of its module.
+    fn set_scope(&mut self, load: usize, scope: ScopeId, body: BodyId) {
+        let space = self.world.space_of(self.world[body].module);
+        let Some(load) = self.world.loads.get_mut(load) else {
+            return;
+        };
+        if let Some(slot) = load.spaces.get_mut(scope.0 as usize) {
+            *slot = space;
+        }
+        if let Some(slot) = load.bodies.get_mut(scope.0 as usize) {
+            *slot = body;
+        }
     }
 
     fn module_files(
@@ -434,11 +490,8 @@ impl Loader<'_> {
             let file = self.world.load(walk.load).file;
             self.world.missing.push((file, at));
         }
-        if found.is_empty()
-            && let Some(space) = self.world.module_spaces.get(child.index())
-            && let Some(space) = self.world.spaces.get_mut(space.0 as usize)
-        {
-            space.opaque = true;
+        if found.is_empty() {
+            self.leave_unknown(child);
         }
         for (file, owns_directory) in found {
             let entry = Entry {
@@ -472,6 +525,23 @@ pub(super) struct Walk<'f> {
     pub(super) load: usize,
     pub(super) facts: &'f SourceFacts,
     pub(super) places: Vec<Option<Here>>,
+}
+/// Whether a condition stands on a module that is declared here, or on one around it.
+fn is_conditional(here: &Here, declaration: &ModuleDeclaration) -> bool {
+    here.place.conditional || !declaration.cfg.is_empty()
+}
+
+/// The modules that each scope declares, those that macros make left out.
+fn declarations_by_scope(facts: &SourceFacts) -> Vec<Vec<(u32, &ModuleDeclaration)>> {
+    let mut declarations = vec![Vec::new(); facts.scopes.len()];
+    for (at, declaration) in (0..).zip(&facts.modules) {
+        if let Some(list) = declarations.get_mut(declaration.scope.0 as usize)
+            && declaration.origin != Origin::MacroBody
+        {
+            list.push((at, declaration));
+        }
+    }
+    declarations
 }
 
 fn inline_place(outer: &Place, declaration: &ModuleDeclaration, name: &str) -> Place {

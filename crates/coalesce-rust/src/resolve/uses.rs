@@ -306,45 +306,24 @@ impl World {
             facts,
             spaces: &loaded.spaces,
         };
-        for at in 0..facts.paths.len() {
-            visitor
-                .path(at)
-                .into_iter()
-                .for_each(|site| visit(facts, site));
-        }
-        for at in 0..facts.leaves.len() {
-            visitor
-                .leaf(at)
-                .into_iter()
-                .for_each(|site| visit(facts, site));
-        }
-        for at in 0..facts.extern_crates.len() {
-            visitor
-                .extern_crate(at)
-                .into_iter()
-                .for_each(|site| visit(facts, site));
+        let paths = (0..facts.paths.len()).filter_map(|at| visitor.path(at));
+        let leaves = (0..facts.leaves.len()).filter_map(|at| visitor.leaf(at));
+        let crates = (0..facts.extern_crates.len()).filter_map(|at| visitor.extern_crate(at));
+        for site in paths.chain(leaves).chain(crates) {
+            visit(facts, site);
         }
     }
 
     /// A site in full.
     pub(crate) fn path_use(&self, facts: &SourceFacts, site: &Site<'_>) -> PathUse {
         let steps = &site.trace.steps;
-        let segments = site
-            .segments
-            .iter()
-            .enumerate()
-            .map(|(at, segment)| ResolvedSegment {
-                name: facts.name(segment.name).to_owned(),
-                span: segment.span,
-                targets: self.targets(facts, site, at),
-            });
         PathUse {
             file: self.load(site.load).file,
             module: self.module_of(site.space),
             body: self.body_of(site),
             scope: site.scope,
             site: site.site,
-            segments: segments.collect(),
+            segments: self.resolved_segments(facts, site),
             leading_colons: leading_colons(facts, site.site),
             via_import: steps.first().and_then(|first| first.import),
             via_glob: steps.first().is_some_and(|first| first.glob),
@@ -352,6 +331,17 @@ impl World {
             origin: site.origin,
             certainty: self.certainty(site, steps.len()),
         }
+    }
+
+    fn resolved_segments(&self, facts: &SourceFacts, site: &Site<'_>) -> Vec<ResolvedSegment> {
+        let segments = site.segments.iter().enumerate();
+        segments
+            .map(|(at, segment)| ResolvedSegment {
+                name: facts.name(segment.name).to_owned(),
+                span: segment.span,
+                targets: self.targets(facts, site, at),
+            })
+            .collect()
     }
 
     /// What the first `at + 1` segments of a site name.
@@ -426,21 +416,13 @@ impl World {
         if steps.iter().any(|step| step.opaque) {
             return Certainty::Opaque;
         }
-        let several = steps.last().is_some_and(|last| {
-            let mut seen = crate::facts::Namespaces(0);
-            last.all().any(|(_, namespaces)| {
-                let twice = seen.meets(namespaces);
-                seen = seen.or(namespaces);
-                twice
-            })
-        });
+        let several = steps.last().is_some_and(has_several);
         if macro_body || guessed || several {
             Certainty::Ambiguous
         } else {
             Certainty::Exact
         }
     }
-
     /// In a macro body, all but `$crate` paths mean what they mean where the macro is used.
     fn names_at_use(&self, site: &Site<'_>) -> bool {
         let in_body = self
@@ -453,6 +435,16 @@ impl World {
             .map_or("", |(facts, segment)| facts.name(segment.name));
         in_body && name != "$crate"
     }
+}
+
+/// Whether two of the things that a name leads to share a namespace.
+fn has_several(found: &Found) -> bool {
+    let mut seen = crate::facts::Namespaces(0);
+    found.all().any(|(_, namespaces)| {
+        let twice = seen.meets(namespaces);
+        seen = seen.or(namespaces);
+        twice
+    })
 }
 
 /// Whether a site starts with `::`.

@@ -42,12 +42,13 @@ impl Named<'_> {
         let mut found = Vec::new();
         for (file, was) in self.changed_files(before) {
             let served = before.globs(was);
-            for (name, (span, brings)) in self.globs(file) {
-                let brought = served.get(&name).is_some_and(|(_, brings)| *brings);
-                if brought && !brings {
-                    found.extend(self.unused((file, span), &name.1, &IDLE_GLOB));
-                }
-            }
+            let idle = self.globs(file).into_iter().filter(|(name, (_, brings))| {
+                let brought = served.get(name).is_some_and(|(_, brings)| *brings);
+                brought && !brings
+            });
+            let told =
+                idle.filter_map(|(name, (span, _))| self.unused((file, span), &name.1, &IDLE_GLOB));
+            found.extend(told);
         }
         found
     }
@@ -59,20 +60,7 @@ impl Named<'_> {
         let mut read = self.read_globs(file);
         let homes: BTreeSet<ModuleId> = read.globs.values().map(|glob| glob.here).collect();
         for here in homes {
-            for (name, bindings) in world.space(here).names.iter() {
-                for one in bindings {
-                    let import = one.import.filter(|(of, _)| *of == file);
-                    let Some(glob) = import.and_then(|(_, at)| read.globs.get_mut(&at)) else {
-                        continue;
-                    };
-                    let open = glob.here == here && glob.always != Some(true);
-                    let is_used = read.used.contains(&(glob.leaf, *name));
-                    if open && (is_trait(world, one.res) || is_used) {
-                        let conditions = self.of_brought(glob.target, *name, one);
-                        glob.always = Some(conditions.is_subset(&glob.own));
-                    }
-                }
-            }
+            self.settle(file, here, &mut read);
         }
         let unsettled = read.globs.values_mut();
         for glob in unsettled.filter(|glob| glob.always.is_none()) {
@@ -87,6 +75,25 @@ impl Named<'_> {
             glob.always.map(|always| (key, (glob.span, always)))
         });
         brings.collect()
+    }
+
+    /// Settles whether the globs of a module bring something always, by the names that it has from them.
+    fn settle(&mut self, file: FileId, here: ModuleId, read: &mut ReadGlobs) {
+        let world = self.tree.world;
+        let names = world.space(here).names.iter();
+        let all = names.flat_map(|(name, bindings)| bindings.iter().map(move |one| (name, one)));
+        for (name, one) in all {
+            let import = one.import.filter(|(of, _)| *of == file);
+            let Some(glob) = import.and_then(|(_, at)| read.globs.get_mut(&at)) else {
+                continue;
+            };
+            let open = glob.here == here && glob.always != Some(true);
+            let is_used = read.used.contains(&(glob.leaf, *name));
+            if open && (is_trait(world, one.res) || is_used) {
+                let conditions = self.of_brought(glob.target, *name, one);
+                glob.always = Some(conditions.is_subset(&glob.own));
+            }
+        }
     }
 
     fn read_globs(&mut self, file: FileId) -> ReadGlobs {
@@ -105,21 +112,31 @@ impl Named<'_> {
                 let conditions = self.conditions_of(file, &site);
                 read.unknown.entry(here).or_default().extend(conditions);
             }
-            if let Some((leaf, target)) = private_glob(world, facts, &site)
-                && let Some(own) = self.conditions_of_import(file, &site)
-            {
-                let span = facts.leaf(leaf).span;
-                read.globs.entry(leaf).or_insert(BringingGlob {
-                    leaf,
-                    here,
-                    target,
-                    span,
-                    own,
-                    always: None,
-                });
+            if let Some(glob) = self.bringing_glob(file, facts, &site) {
+                read.globs.entry(glob.leaf).or_insert(glob);
             }
         }
         read
+    }
+
+    /// The private glob that a site is.
+    fn bringing_glob(
+        &mut self,
+        file: FileId,
+        facts: &SourceFacts,
+        site: &Site<'_>,
+    ) -> Option<BringingGlob> {
+        let world = self.tree.world;
+        let (leaf, target) = private_glob(world, facts, site)?;
+        let own = self.conditions_of_import(file, site)?;
+        Some(BringingGlob {
+            leaf,
+            here: world.module_of(site.space),
+            target,
+            span: facts.leaf(leaf).span,
+            own,
+            always: None,
+        })
     }
 
     /// The conditions under which a module has a name that a glob brings to another one.

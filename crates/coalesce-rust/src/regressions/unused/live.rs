@@ -212,21 +212,20 @@ fn functions_of(text: &str, span: ByteSpan) -> Vec<PartFunction> {
     let mut found = Vec::new();
     for pair in tokens.windows(2) {
         let [token, next] = pair else { continue };
-        match token.kind {
-            TokenKind::Open(b'{') => braces += 1,
-            TokenKind::Close(b'}') => {
+        match (token.kind, token.span.of(text)) {
+            (TokenKind::Open(b'{'), _) => braces += 1,
+            (TokenKind::Close(b'}'), _) => {
                 braces = braces.saturating_sub(1);
                 is_public = false;
             }
-            TokenKind::Punct(b';') => is_public = false,
-            TokenKind::Ident if braces == 1 => match token.span.of(text) {
-                Some("pub") => is_public = next.kind != TokenKind::Open(b'('),
-                Some("fn") => found.push(PartFunction {
-                    at: next.span.start,
-                    is_public,
-                }),
-                _ => {}
-            },
+            (TokenKind::Punct(b';'), _) => is_public = false,
+            (TokenKind::Ident, Some("pub")) if braces == 1 => {
+                is_public = next.kind != TokenKind::Open(b'(');
+            }
+            (TokenKind::Ident, Some("fn")) if braces == 1 => found.push(PartFunction {
+                at: next.span.start,
+                is_public,
+            }),
             _ => {}
         }
     }
@@ -393,21 +392,27 @@ impl Named<'_> {
         is_unread
             || node.name == "main"
             || is_open(world, item)
-            || node.definitions.iter().any(|(file, at)| {
-                let facts = world.facts(*file);
-                let start = facts.item(*at).name.span.start;
-                // What is allowed to be unused makes use of what it names; of a type, that is not its `impl`s.
-                let kinds = [ItemKind::Function, ItemKind::Const, ItemKind::Static];
-                let (names, texts) = (DEAD_CODE.lints, self.tree.texts);
-                if kinds.contains(&node.kind) && lints::is_off(world, (*file, start), names, texts)
-                {
-                    return true;
-                }
-                let scope = facts.scope(facts.item(*at).scope).kind;
-                let text = self.tree.texts.text(&world[*file].path);
-                !matches!(scope, ScopeKind::File | ScopeKind::Module(_))
-                    || text.is_none_or(|text| is_told_otherwise(facts, (&text, *at)))
-            })
+            || node
+                .definitions
+                .iter()
+                .any(|(file, at)| self.is_live_where_defined(node.kind, *file, *at))
+    }
+
+    /// The same of a definition of an item, by where it stands and what attributes say of it.
+    fn is_live_where_defined(&self, kind: ItemKind, file: FileId, at: u32) -> bool {
+        let world = self.tree.world;
+        let facts = world.facts(file);
+        let start = facts.item(at).name.span.start;
+        // What is allowed to be unused makes use of what it names; of a type, that is not its `impl`s.
+        let kinds = [ItemKind::Function, ItemKind::Const, ItemKind::Static];
+        let (names, texts) = (DEAD_CODE.lints, self.tree.texts);
+        if kinds.contains(&kind) && lints::is_off(world, (file, start), names, texts) {
+            return true;
+        }
+        let scope = facts.scope(facts.item(at).scope).kind;
+        let text = texts.text(&world[file].path);
+        !matches!(scope, ScopeKind::File | ScopeKind::Module(_))
+            || text.is_none_or(|text| is_told_otherwise(facts, (&text, at)))
     }
 
     /// Whether a signature that others can see says a type or trait: they have its public members.
@@ -415,17 +420,17 @@ impl Named<'_> {
         let world = self.tree.world;
         let (mut seen, mut left) = (BTreeSet::from([item]), vec![item]);
         while let Some(at) = left.pop() {
-            for place in self.places_of(at) {
-                let Some(owner) = place.owner.item.filter(|_| place.owner.is_shown) else {
-                    continue;
-                };
-                if owner != at && is_open(world, owner) {
-                    return true;
-                }
-                if seen.insert(owner) {
-                    left.push(owner);
-                }
+            let places = self.places_of(at).into_iter();
+            let owners =
+                places.filter_map(|place| place.owner.item.filter(|_| place.owner.is_shown));
+            let owners: Vec<ItemId> = owners.collect();
+            if owners
+                .iter()
+                .any(|owner| *owner != at && is_open(world, *owner))
+            {
+                return true;
             }
+            left.extend(owners.into_iter().filter(|owner| seen.insert(*owner)));
         }
         false
     }

@@ -141,11 +141,10 @@ fn words_of(named: &Named<'_>, other: &World) -> FxHashMap<String, usize> {
         let Some(text) = text.flatten() else {
             continue;
         };
-        for token in lexer::tokens(&text, ByteSpan::from_range(0..text.len())) {
-            let word = token.span.of(&text).filter(|_| token.is_ident());
-            if let Some(word) = word {
-                *found.entry(word.to_owned()).or_default() += 1;
-            }
+        let tokens = lexer::tokens(&text, ByteSpan::from_range(0..text.len())).into_iter();
+        let words = tokens.filter(|token| token.is_ident());
+        for word in words.filter_map(|token| token.span.of(&text)) {
+            *found.entry(word.to_owned()).or_default() += 1;
         }
     }
     found

@@ -177,36 +177,51 @@ impl Named<'_> {
     fn said_of(&mut self, holder: &Holder<'_>) -> Vec<MemberUse> {
         let world = self.tree.world;
         let krate = world[world[holder.item].module].krate;
-        let says = |text: &str| holder.members.iter().any(|one| text.contains(&*one.name));
-        let by_number = holder.members.iter().any(|one| one.is_position());
-        let says = |text: &str| says(text) || (by_number && text.contains(holder.name));
-        let texts = self.tree.texts;
-        let sources = world.sources().filter(|(_, source)| {
-            let text = texts.text(&source.path);
-            text.is_some_and(|text| says(&text))
-        });
-        let all: Vec<FileId> = sources.map(|(file, _)| file).collect();
-        let alone: Vec<bool> = holder
-            .members
-            .iter()
+        let all = self.files_saying(holder);
+        let alone = holder.members.iter();
+        let alone: Vec<bool> = alone
             .map(|member| self.is_alone(holder, member, &all))
             .collect();
         let mut found = Vec::new();
         for file in all {
-            let mut bodies = world[file]
-                .bodies
-                .iter()
-                .map(|body| &world[world[*body].module]);
+            let bodies = world[file].bodies.iter();
+            let mut bodies = bodies.map(|body| &world[world[*body].module]);
             let is_inside = bodies.any(|module| module.krate == krate);
             let Some(read) = self.read_file(file).filter(|_| is_inside) else {
                 continue;
             };
-            for at in places_said(holder, &read) {
-                let place = (file, at);
-                for (member, is_certain) in said_at(holder, place, &read, (alone.as_slice(), world))
-                {
-                    found.extend(self.member_use(holder, place, &read, (member, is_certain)));
-                }
+            found.extend(self.uses_in_file(holder, file, &read, &alone));
+        }
+        found
+    }
+
+    /// The files whose text has the name of a member, or of the type where members have numbers.
+    fn files_saying(&self, holder: &Holder<'_>) -> Vec<FileId> {
+        let says = |text: &str| holder.members.iter().any(|one| text.contains(&*one.name));
+        let by_number = holder.members.iter().any(|one| one.is_position());
+        let says = |text: &str| says(text) || (by_number && text.contains(holder.name));
+        let texts = self.tree.texts;
+        let sources = self.tree.world.sources().filter(|(_, source)| {
+            let text = texts.text(&source.path);
+            text.is_some_and(|text| says(&text))
+        });
+        sources.map(|(file, _)| file).collect()
+    }
+
+    /// The places of a file that say members; `alone` tells of each whether nothing else has its name.
+    fn uses_in_file(
+        &mut self,
+        holder: &Holder<'_>,
+        file: FileId,
+        read: &ReadFile,
+        alone: &[bool],
+    ) -> Vec<MemberUse> {
+        let world = self.tree.world;
+        let mut found = Vec::new();
+        for at in places_said(holder, read) {
+            let place = (file, at);
+            for said in said_at(holder, place, read, (alone, world)) {
+                found.extend(self.member_use(holder, place, read, said));
             }
         }
         found
@@ -248,42 +263,54 @@ impl Named<'_> {
 
     /// Whether nothing else of the tree, and no type or trait of the standard library, has a member's name.
     fn is_alone(&mut self, holder: &Holder<'_>, member: &HiddenMember, files: &[FileId]) -> bool {
-        let name = member.name.as_str();
-        let is_field = member.kind == HiddenMemberKind::Field;
-        let is_outside = match is_field {
-            true => FIELDS_OF_STANDARD.contains(&name) || member.is_position(),
-            false => INHERENT_METHODS.contains(name) || is_of_standard_trait(name),
-        };
-        if member.kind == HiddenMemberKind::Variant || member.variant.is_some() || is_outside {
+        if is_name_of_others(member) {
             return false;
         }
-        let is_trait = self.tree.world[holder.item].kind == ItemKind::Trait;
-        let is_other = |file: FileId, span: ByteSpan| {
-            let mut own = holder.blocks.iter();
-            let is_own = own.any(|(of, block)| *of == file && block.contains(span));
-            // A type may have it by a trait as well.
-            let is_member = member.file == file && member.at == span;
-            !(is_member || (is_own && is_trait))
-        };
         for file in files {
             let Some(read) = self.read_file(*file) else {
                 return false;
             };
-            for at in read.places_of(name).iter().copied() {
-                let Some(token) = read.tokens.get(at) else {
-                    continue;
-                };
-                let is_declared = match is_field {
-                    true => self.is_field_declared(*file, &read, at),
-                    false => matches!(read.before(at), Before::Definition),
-                };
-                let is_given = || is_given_to_items(self, *file, token.span.start);
-                if is_other(*file, token.span) && (is_declared || is_given()) {
-                    return false;
-                }
+            if self.is_said_by_another(holder, member, *file, &read) {
+                return false;
             }
         }
         true
+    }
+
+    /// Whether a place is that of a member, or of one of its trait in an `impl`: a type may have it by a trait as well.
+    fn is_of_holder(
+        &self,
+        holder: &Holder<'_>,
+        member: &HiddenMember,
+        (file, span): (FileId, ByteSpan),
+    ) -> bool {
+        let is_trait = self.tree.world[holder.item].kind == ItemKind::Trait;
+        let mut own = holder.blocks.iter();
+        let is_own = own.any(|(of, block)| *of == file && block.contains(span));
+        (member.file == file && member.at == span) || (is_own && is_trait)
+    }
+
+    /// Whether a file defines, or gives to something that may, what has a member's name and is another one.
+    fn is_said_by_another(
+        &self,
+        holder: &Holder<'_>,
+        member: &HiddenMember,
+        file: FileId,
+        read: &ReadFile,
+    ) -> bool {
+        let mut places = read.places_of(&member.name).iter().copied();
+        places.any(|at| {
+            let Some(token) = read.tokens.get(at) else {
+                return false;
+            };
+            let is_declared = match member.kind == HiddenMemberKind::Field {
+                true => self.is_field_declared(file, read, at),
+                false => matches!(read.before(at), Before::Definition),
+            };
+            let is_given = || is_given_to_items(self, file, token.span.start);
+            let is_own = self.is_of_holder(holder, member, (file, token.span));
+            !is_own && (is_declared || is_given())
+        })
     }
 
     /// Whether a name with a colon behind it is that of a field in a definition, or may be: a macro may make one.
@@ -305,6 +332,17 @@ impl Named<'_> {
             ];
             kinds.contains(&item.kind) && item.span.contains(token.span)
         })
+    }
+}
+
+/// Whether something outside the tree has the name of a member, or may have: so it is of variants and their fields.
+fn is_name_of_others(member: &HiddenMember) -> bool {
+    let name = member.name.as_str();
+    match member.kind {
+        _ if member.variant.is_some() => true,
+        HiddenMemberKind::Variant => true,
+        HiddenMemberKind::Field => FIELDS_OF_STANDARD.contains(&name) || member.is_position(),
+        HiddenMemberKind::Function => INHERENT_METHODS.contains(name) || is_of_standard_trait(name),
     }
 }
 
@@ -434,17 +472,16 @@ fn serving(
     let mut found = BTreeSet::new();
     loop {
         let before = found.len();
-        for member in 0..count {
-            let mut uses = ConditionedUses::default();
+        let more = (0..count).filter(|member| {
             let places = said
                 .iter()
-                .filter(|one| one.member == member && counts(one));
+                .filter(|one| one.member == *member && counts(one));
             let live = places.filter(|one| one.inside.is_none_or(|at| found.contains(&at)));
-            uses.0.extend(live.map(|one| one.conditions.clone()));
-            if uses.cover(own) {
-                found.insert(member);
-            }
-        }
+            let live = live.map(|one| one.conditions.clone());
+            ConditionedUses(live.collect()).cover(own)
+        });
+        let more: Vec<usize> = more.collect();
+        found.extend(more);
         if found.len() == before {
             return found;
         }
@@ -481,49 +518,59 @@ impl Reader {
                     self.field(0, field);
                 }
             }
-            syn::Item::Enum(item) if !makes_variants(&item.attrs) => {
-                for variant in &item.variants {
-                    let is_default = variant
-                        .attrs
-                        .iter()
-                        .any(|one| one.path().is_ident("default"));
-                    if !is_default {
-                        self.add(HiddenMemberKind::Variant, &variant.ident, variant, true);
-                    }
-                    if !reads_fields(&item.attrs) {
-                        self.variant = Some(variant.ident.to_string());
-                        self.fields(&variant.fields);
-                        self.variant = None;
-                    }
-                }
-            }
+            syn::Item::Enum(item) if !makes_variants(&item.attrs) => self.enumeration(item),
             syn::Item::Trait(item) => {
                 for one in &item.items {
-                    match one {
-                        syn::TraitItem::Fn(own) => {
-                            self.add(HiddenMemberKind::Function, &own.sig.ident, own, true);
-                        }
-                        syn::TraitItem::Const(own) => {
-                            self.add(HiddenMemberKind::Function, &own.ident, own, true);
-                        }
-                        _ => {}
-                    }
+                    self.trait_item(one);
                 }
             }
             syn::Item::Impl(item) if item.trait_.is_none() => {
                 for one in &item.items {
-                    match one {
-                        syn::ImplItem::Fn(own) => {
-                            let is_public = is_public(&own.vis);
-                            self.add(HiddenMemberKind::Function, &own.sig.ident, own, is_public);
-                        }
-                        syn::ImplItem::Const(own) => {
-                            let is_public = is_public(&own.vis);
-                            self.add(HiddenMemberKind::Function, &own.ident, own, is_public);
-                        }
-                        _ => {}
-                    }
+                    self.impl_item(one);
                 }
+            }
+            _ => {}
+        }
+    }
+
+    fn enumeration(&mut self, item: &syn::ItemEnum) {
+        for variant in &item.variants {
+            let is_default = variant
+                .attrs
+                .iter()
+                .any(|one| one.path().is_ident("default"));
+            if !is_default {
+                self.add(HiddenMemberKind::Variant, &variant.ident, variant, true);
+            }
+            if !reads_fields(&item.attrs) {
+                self.variant = Some(variant.ident.to_string());
+                self.fields(&variant.fields);
+                self.variant = None;
+            }
+        }
+    }
+
+    fn trait_item(&mut self, item: &syn::TraitItem) {
+        match item {
+            syn::TraitItem::Fn(own) => {
+                self.add(HiddenMemberKind::Function, &own.sig.ident, own, true);
+            }
+            syn::TraitItem::Const(own) => {
+                self.add(HiddenMemberKind::Function, &own.ident, own, true);
+            }
+            _ => {}
+        }
+    }
+
+    fn impl_item(&mut self, item: &syn::ImplItem) {
+        match item {
+            syn::ImplItem::Fn(own) => {
+                let is_public = is_public(&own.vis);
+                self.add(HiddenMemberKind::Function, &own.sig.ident, own, is_public);
+            }
+            syn::ImplItem::Const(own) => {
+                let is_public = is_public(&own.vis);
+                self.add(HiddenMemberKind::Function, &own.ident, own, is_public);
             }
             _ => {}
         }

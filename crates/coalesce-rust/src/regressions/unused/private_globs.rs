@@ -60,6 +60,66 @@ pub(super) struct PrivateGlob {
 }
 
 impl PrivateGlob {
+    /// One of which nothing is known yet but where it stands.
+    fn new(
+        (leaf, span): (u32, ByteSpan),
+        here: ModuleId,
+        own: BTreeSet<String>,
+        is_opaque: bool,
+    ) -> Self {
+        Self {
+            leaf,
+            here,
+            span,
+            own,
+            uses: ConditionedUses::default(),
+            shared: BTreeSet::new(),
+            unknown: BTreeSet::new(),
+            plain: ConditionedUses::default(),
+            is_only: false,
+            is_opaque,
+        }
+    }
+
+    /// Whether nothing but globs may bring what is not read to where it stands, and it may.
+    fn brings_unread(&self, facts: &SourceFacts) -> bool {
+        let scope = facts.declaration_of(self.leaf).scope;
+        self.is_opaque && !facts.scope(scope).opaque
+    }
+
+    /// Whether it served before, or what may go through it was more than may go through it `now`.
+    fn served_more(&self, now: &Self) -> bool {
+        self.serves()
+            || !self.unknown.is_subset(&now.unknown)
+            || !self.shared.is_subset(&now.shared)
+    }
+
+    /// The name that a site has by a glob of a file, and the import that its step goes through.
+    fn way_through<'f>(
+        &self,
+        world: &World,
+        file: FileId,
+        facts: &'f SourceFacts,
+        site: &Site<'_>,
+    ) -> Option<(&'f str, Option<(FileId, u32)>)> {
+        let place = (file, self.leaf);
+        let module = world.module_of(site.space);
+        let is_below = is_within(world, module, self.here);
+        let mut steps = site.trace.steps.iter().zip(site.segments);
+        let (step, segment) = steps.find(|(step, segment)| {
+            // A module below may have a glob of the same, which is no use of this one.
+            let name = facts.name(segment.name);
+            let leads_here =
+                |import| import == place || (is_below && world.leads_through(import, name, place));
+            let own = step
+                .import
+                .is_some_and(|import| import == place || (step.glob && leads_here(import)));
+            // Of several globs we name the first, the compiler perhaps another one.
+            own || (step.glob && module == self.here && self.brings(world, name, place))
+        })?;
+        Some((facts.name(segment.name), step.import))
+    }
+
     /// Whether its module has a name by it.
     fn brings(&self, world: &World, name: &str, place: (FileId, u32)) -> bool {
         let mut bindings = world.bindings(self.here, name).iter();
@@ -82,24 +142,17 @@ impl Named<'_> {
             }
             let was = old.file_at(&source.path);
             let mut known: Option<Rc<PrivateGlobs>> = None;
-            for (key, glob) in self.private_globs(file).iter() {
-                if glob.serves() {
-                    continue;
-                }
+            let globs = self.private_globs(file);
+            for (key, glob) in globs.iter().filter(|(_, glob)| !glob.serves()) {
                 let known = known.get_or_insert_with(|| {
                     was.map_or_else(Rc::default, |was| before.private_globs(was))
                 });
-                let is_lost = match known.get(key) {
-                    Some(was) => {
-                        was.serves()
-                            || !was.unknown.is_subset(&glob.unknown)
-                            || !was.shared.is_subset(&glob.shared)
-                    }
-                    None => !before.has_alike(new, &key.1, glob),
-                };
-                if is_lost {
-                    found.extend(self.unused((file, glob.span), &key.1, &SERVES_PERHAPS));
-                }
+                let is_lost = known.get(key).map_or_else(
+                    || !before.has_alike(new, &key.1, glob),
+                    |was| was.served_more(glob),
+                );
+                let told = is_lost.then(|| self.unused((file, glob.span), &key.1, &SERVES_PERHAPS));
+                found.extend(told.flatten());
             }
         }
         found
@@ -184,9 +237,24 @@ impl Named<'_> {
         let world = self.tree.world;
         let mut sites = Vec::new();
         world.visit_file(&world[file], &mut |facts, site| sites.push((facts, site)));
-        let mut globs: BTreeMap<Key, PrivateGlob> = BTreeMap::new();
+        let mut globs = self.globs_at(file, &sites);
+        if globs.is_empty() {
+            return globs;
+        }
+        let homes: BTreeSet<ModuleId> = globs.values().map(|glob| glob.here).collect();
+        self.serve(file, (&homes, &sites), &mut globs);
+        for glob in globs.values_mut() {
+            self.note_traits(file, glob);
+        }
+        globs
+    }
+
+    /// The private globs among the sites of a file.
+    fn globs_at(&mut self, file: FileId, sites: &[(&SourceFacts, Site<'_>)]) -> PrivateGlobs {
+        let world = self.tree.world;
+        let mut globs = PrivateGlobs::new();
         let mut opaque: BTreeMap<ModuleId, BTreeSet<u32>> = BTreeMap::new();
-        for (facts, site) in &sites {
+        for (facts, site) in sites {
             let Some((leaf, target, is_opaque)) = glob_of(world, facts, site) else {
                 continue;
             };
@@ -194,40 +262,15 @@ impl Named<'_> {
             if is_opaque {
                 opaque.entry(here).or_default().insert(leaf);
             }
-            if facts.declaration_of(leaf).visibility.kind != VisibilityKind::Private {
-                continue;
+            let is_private = facts.declaration_of(leaf).visibility.kind == VisibilityKind::Private;
+            if is_private && let Some(own) = self.conditions_of_import(file, site) {
+                let key = (world.name_of(&Target::Module(here)), target);
+                let span = facts.leaf(leaf).span;
+                let new = || PrivateGlob::new((leaf, span), here, own, is_opaque);
+                globs.entry(key).or_insert_with(new);
             }
-            let Some(own) = self.conditions_of_import(file, site) else {
-                continue;
-            };
-            let key = (world.name_of(&Target::Module(here)), target);
-            globs.entry(key).or_insert(PrivateGlob {
-                leaf,
-                here,
-                span: facts.leaf(leaf).span,
-                own,
-                uses: ConditionedUses::default(),
-                shared: BTreeSet::new(),
-                unknown: BTreeSet::new(),
-                plain: ConditionedUses::default(),
-                is_only: false,
-                is_opaque,
-            });
         }
-        if globs.is_empty() {
-            return globs;
-        }
-        for glob in globs.values_mut() {
-            let all = opaque.get(&glob.here).map_or(0, BTreeSet::len);
-            let facts = world.facts(file);
-            let scope = facts.declaration_of(glob.leaf).scope;
-            glob.is_only = glob.is_opaque && all == 1 && !facts.scope(scope).opaque;
-        }
-        let homes: BTreeSet<ModuleId> = globs.values().map(|glob| glob.here).collect();
-        self.serve(file, (&homes, &sites), &mut globs);
-        for glob in globs.values_mut() {
-            self.note_traits(file, glob);
-        }
+        mark_only(&mut globs, &opaque, world.facts(file));
         globs
     }
 
@@ -268,59 +311,66 @@ impl Named<'_> {
         (facts, site): (&SourceFacts, &Site<'_>),
         globs: &mut BTreeMap<Key, PrivateGlob>,
     ) {
-        if matches!(site.origin, Origin::DocLink | Origin::DocCode) {
+        if !self.is_counted(of_site, site) {
             return;
         }
-        let world = self.tree.world;
-        if site.origin == Origin::MacroBody && !self.is_called_body(of_site, site) {
-            return;
-        }
-        let module = world.module_of(site.space);
         let first = site.segments.first().map(|first| facts.name(first.name));
-        let leads = site
-            .trace
-            .steps
-            .first()
-            .is_some_and(|step| !step.is_empty());
+        let step = site.trace.steps.first();
+        let leads = step.is_some_and(|step| !step.is_empty());
         let unknown = first.filter(|name| !leads && !PRELUDE.contains(name));
-        // The compiler takes a macro that is seen there anyway.
-        if is_macro_in_scope(world, of_site, site) {
-            return;
-        }
         for glob in globs.values_mut() {
-            let place = (file, glob.leaf);
-            let is_below = is_within(world, module, glob.here);
-            let mut steps = site.trace.steps.iter().zip(site.segments);
-            let through = steps.find(|(step, segment)| {
-                // A module below may have a glob of the same, which is no use of this one.
-                let name = facts.name(segment.name);
-                let leads_here = |import| {
-                    import == place || (is_below && world.leads_through(import, name, place))
-                };
-                let own = step
-                    .import
-                    .is_some_and(|import| import == place || (step.glob && leads_here(import)));
-                // Of several globs we name the first, the compiler perhaps another one.
-                own || (step.glob && module == glob.here && glob.brings(world, name, place))
-            });
-            if let Some((step, segment)) = through {
-                let name = facts.name(segment.name);
-                let of_child = step.import.filter(|_| module != glob.here);
-                let is_shared = is_shared(world, glob.here, name, place)
-                    || of_child.is_some_and(|import| is_shared(world, module, name, import));
-                if is_shared {
-                    glob.shared.insert(name.to_owned());
-                } else {
-                    glob.uses.0.extend(self.conditions_of(of_site, site));
-                }
-            } else if let Some(name) = unknown.filter(|_| is_below) {
-                glob.unknown.insert(name.to_owned());
-                let is_here = module == glob.here && matches!(site.site, UseSite::Path(_));
-                if is_here && site.origin == Origin::Code {
-                    glob.plain.0.extend(self.conditions_of(of_site, site));
-                }
+            self.serve_glob((file, of_site), (facts, site), unknown, glob);
+        }
+    }
+
+    /// Whether the compiler counts a site as a use of what it goes through. It takes a macro that is seen there anyway.
+    fn is_counted(&self, file: FileId, site: &Site<'_>) -> bool {
+        let world = self.tree.world;
+        match site.origin {
+            Origin::DocLink | Origin::DocCode => false,
+            Origin::MacroBody if !self.is_called_body(file, site) => false,
+            _ => !is_macro_in_scope(world, file, site),
+        }
+    }
+
+    /// Notes what goes through one glob; `unknown` is the first name of a path that leads nowhere known.
+    fn serve_glob(
+        &mut self,
+        (file, of_site): (FileId, FileId),
+        (facts, site): (&SourceFacts, &Site<'_>),
+        unknown: Option<&str>,
+        glob: &mut PrivateGlob,
+    ) {
+        let world = self.tree.world;
+        let module = world.module_of(site.space);
+        if let Some((name, import)) = glob.way_through(world, file, facts, site) {
+            let of_child = import.filter(|_| module != glob.here);
+            let is_shared = is_shared(world, glob.here, name, (file, glob.leaf))
+                || of_child.is_some_and(|import| is_shared(world, module, name, import));
+            if is_shared {
+                glob.shared.insert(name.to_owned());
+            } else {
+                glob.uses.0.extend(self.conditions_of(of_site, site));
+            }
+        } else if let Some(name) = unknown.filter(|_| is_within(world, module, glob.here)) {
+            glob.unknown.insert(name.to_owned());
+            let is_here = module == glob.here && matches!(site.site, UseSite::Path(_));
+            if is_here && site.origin == Origin::Code {
+                glob.plain.0.extend(self.conditions_of(of_site, site));
             }
         }
+    }
+}
+
+/// Marks the globs that may bring what is not read as the only ones of their modules; `opaque` are all of those.
+fn mark_only(
+    globs: &mut PrivateGlobs,
+    opaque: &BTreeMap<ModuleId, BTreeSet<u32>>,
+    facts: &SourceFacts,
+) {
+    for glob in globs.values_mut() {
+        let all = opaque.get(&glob.here).map_or(0, BTreeSet::len);
+        glob.is_only = all == 1 && glob.brings_unread(facts);
     }
 }
 

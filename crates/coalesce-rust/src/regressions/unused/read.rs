@@ -9,7 +9,7 @@ use super::{Named, live::Owners};
 use crate::{
     facts::{ItemKind, Origin},
     lexer::{self, Token, TokenKind},
-    resolve::{FileId, ItemId, Res},
+    resolve::{FileId, Found, ItemId, Res, Site, World},
     rewrite::receivers,
 };
 
@@ -42,62 +42,75 @@ pub(super) struct ReadFile {
     owners: Owners,
 }
 
+/// What names of paths in a file lead to.
+#[derive(Default)]
+struct NamesInFile {
+    items: FxHashMap<u32, ItemId>,
+    holders: FxHashMap<u32, Option<ItemId>>,
+}
+
+impl NamesInFile {
+    fn note(&mut self, world: &World, site: &Site<'_>) {
+        let outer = std::iter::once(None).chain(site.trace.steps.iter().map(Some));
+        let steps = outer.zip(&site.trace.steps).zip(site.segments);
+        for ((outer, step), segment) in steps {
+            let at = segment.span.start;
+            self.note_step(at, step);
+            match outer.and_then(|outer| outer.all().next()) {
+                Some((Res::Item(of), _)) if world[of].kind != ItemKind::TypeAlias => {
+                    self.holders.entry(at).or_insert(Some(of));
+                }
+                Some((Res::External(_), _)) => _ = self.holders.entry(at).or_insert(None),
+                _ => {}
+            }
+        }
+    }
+
+    fn note_step(&mut self, at: u32, step: &Found) {
+        for (res, _) in step.all() {
+            match res {
+                Res::Item(item) => _ = self.items.insert(at, item),
+                Res::Variant(of, _) | Res::Member(of, _) => _ = self.holders.insert(at, Some(of)),
+                Res::Module(_) | Res::External(_) => {}
+            }
+        }
+    }
+}
+
 impl Named<'_> {
     /// A file with what is known of its names; `None` where it has no text.
     pub(super) fn read_file(&mut self, file: FileId) -> Option<Rc<ReadFile>> {
         if let Some(known) = self.read_files.get(&file) {
             return Some(Rc::clone(known));
         }
+        let read = Rc::new(self.read_anew(file)?);
+        self.read_files.insert(file, Rc::clone(&read));
+        Some(read)
+    }
+
+    fn read_anew(&self, file: FileId) -> Option<ReadFile> {
         let world = self.tree.world;
         let text = self.tree.texts.text(&world[file].path)?;
         let whole = ByteSpan::from_range(0..text.len());
-        let (mut items, mut holders) = (FxHashMap::default(), FxHashMap::default());
-        let mut sites = Vec::new();
+        let (mut names, mut sites) = (NamesInFile::default(), Vec::new());
         world.visit_file(&world[file], &mut |_, site| {
-            let outer = std::iter::once(None).chain(site.trace.steps.iter().map(Some));
-            let steps = outer.zip(&site.trace.steps).zip(site.segments);
-            for ((outer, step), segment) in steps {
-                let at = segment.span.start;
-                for (res, _) in step.all() {
-                    match res {
-                        Res::Item(item) => _ = items.insert(at, item),
-                        Res::Variant(of, _) | Res::Member(of, _) => {
-                            holders.insert(at, Some(of));
-                        }
-                        Res::Module(_) | Res::External(_) => {}
-                    }
-                }
-                let outer = outer.and_then(|outer| outer.all().next());
-                match outer {
-                    Some((Res::Item(of), _)) if world[of].kind != ItemKind::TypeAlias => {
-                        holders.entry(at).or_insert(Some(of));
-                    }
-                    Some((Res::External(_), _)) => _ = holders.entry(at).or_insert(None),
-                    _ => {}
-                }
-            }
+            names.note(world, &site);
             sites.push(site);
         });
         let blocks = super::blocks_of_types(world.facts(file), &sites);
         let tokens = lexer::tokens(&text, whole);
-        let read = Rc::new(ReadFile {
+        let types = (self.items_by_place(), blocks.as_slice());
+        let owners = Owners::of((world, file), Arc::clone(&text), types);
+        Some(ReadFile {
             by_word: by_word(&text, &tokens),
             tokens,
-            items,
-            holders,
-            receivers: receivers(world, file, self.tree.texts)
-                .into_iter()
-                .collect(),
+            items: names.items,
+            holders: names.holders,
+            receivers: FxHashMap::from_iter(receivers(world, file, self.tree.texts)),
             patterns: self.given_to_patterns(file),
-            owners: Owners::of(
-                (world, file),
-                Arc::clone(&text),
-                (self.items_by_place(), &blocks),
-            ),
+            owners,
             text,
-        });
-        self.read_files.insert(file, Rc::clone(&read));
-        Some(read)
+        })
     }
 
     /// What a file gives to macros of the tree that take patterns, or whatever they are given.
@@ -209,24 +222,24 @@ impl ReadFile {
         loop {
             match self.tokens.get(next).map(|token| token.kind) {
                 None => return false,
-                Some(TokenKind::Open(_)) => match lexer::closing(&self.tokens, next) {
-                    Some(close) => next = close + 1,
-                    None => return true,
-                },
-                Some(TokenKind::Close(_)) => {
-                    if self.is_in_matches(next) {
+                Some(TokenKind::Open(_)) => {
+                    let Some(close) = lexer::closing(&self.tokens, next) else {
                         return true;
-                    }
-                    next += 1;
+                    };
+                    next = close + 1;
                 }
+                Some(TokenKind::Close(_)) if self.is_in_matches(next) => return true,
+                Some(TokenKind::Close(_)) => next += 1,
                 Some(TokenKind::Punct(b'=')) => return self.at(next + 1) != "=",
                 Some(TokenKind::Punct(b'|')) => return true,
                 // Of a parameter.
                 Some(TokenKind::Punct(b':')) => return self.at(next + 1) != ":",
-                Some(TokenKind::Punct(b',')) => match self.end_of_group(next) {
-                    Some(close) => next = close,
-                    None => return false,
-                },
+                Some(TokenKind::Punct(b',')) => {
+                    let Some(close) = self.end_of_group(next) else {
+                        return false;
+                    };
+                    next = close;
+                }
                 Some(_) => return matches!(self.at(next), "if" | "in"),
             }
         }

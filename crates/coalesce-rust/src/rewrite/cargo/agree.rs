@@ -11,10 +11,7 @@ use coalesce_cargo::{
     features,
     requirements::{Overlap, overlap},
 };
-use coalesce_model::{
-    ByteSpan, ChangeKind, Evidence, Finding, Form, Rewrite, Safety, Unproven, UnprovenKind,
-    finding::codes,
-};
+use coalesce_model::{ChangeKind, Finding, Unproven, UnprovenKind, finding::codes};
 
 use super::{
     Gets, Wanted, kind_for,
@@ -27,6 +24,7 @@ use crate::{
         mapping::{Mapping, refusal},
         needs::{Needs, Subject},
         packages::{Effective, Wrong},
+        place::Place,
     },
 };
 
@@ -40,43 +38,57 @@ pub(super) struct TakenAlong {
 
 /// What arriving code names, and where.
 pub(super) fn taken(mapping: &Mapping<'_>, needs: &Needs) -> BTreeMap<TakenAlong, String> {
-    let world = mapping.world;
     let mut found = BTreeMap::new();
     for (subject, users) in needs.dependencies() {
-        for user in users {
-            let krate = &world[user.krate];
-            let package = mapping.package_after(krate.package);
-            let kind = kind_for(mapping, subject, user, krate.kind);
-            let sources: Vec<(usize, Wanted)> = match subject {
-                Subject::External(name, source, _) => {
-                    let source = world[source].package;
-                    let name = world.names.text(name).to_string();
-                    vec![(source, Wanted::Outside { name, source })]
-                }
-                Subject::Crate(of, _) => {
-                    let of = mapping.package_after(world[of].package);
-                    let sources = senders(mapping, package).into_iter();
-                    let sources = sources.filter(|source| *source != of && package != of);
-                    let of_tree = sources.map(|source| (source, Wanted::Tree { package: of }));
-                    of_tree.collect()
-                }
-                Subject::Module(_) | Subject::Item(_) => Vec::new(),
-            };
-            for (source, wanted) in sources {
-                if mapping.package_after(source) == package {
-                    continue;
-                }
-                let gets = Gets {
-                    package,
-                    wanted,
-                    kind,
-                };
-                let taken = TakenAlong { source, gets };
-                found.entry(taken).or_insert_with(|| mapping.name_of(user));
-            }
+        let taken = users.iter().flat_map(|user| {
+            let taken = taken_by(mapping, subject, user).into_iter();
+            taken.map(move |taken| (taken, user))
+        });
+        for (taken, user) in taken {
+            found.entry(taken).or_insert_with(|| mapping.name_of(user));
         }
     }
     found
+}
+
+/// What one place names of other packages, by each package that something comes from.
+fn taken_by(mapping: &Mapping<'_>, subject: Subject, user: &Place) -> Vec<TakenAlong> {
+    let world = mapping.world;
+    let krate = &world[user.krate];
+    let package = mapping.package_after(krate.package);
+    let kind = kind_for(mapping, subject, user, krate.kind);
+    let wanted = wanted_of(mapping, subject, package).into_iter();
+    wanted
+        .filter(|(source, _)| mapping.package_after(*source) != package)
+        .map(|(source, wanted)| {
+            let gets = Gets {
+                package,
+                wanted,
+                kind,
+            };
+            TakenAlong { source, gets }
+        })
+        .collect()
+}
+
+/// What a package wants that names a subject, and the packages that this comes from.
+fn wanted_of(mapping: &Mapping<'_>, subject: Subject, package: usize) -> Vec<(usize, Wanted)> {
+    let world = mapping.world;
+    match subject {
+        Subject::External(name, source, _) => {
+            let source = world[source].package;
+            let name = world.names.text(name).to_string();
+            vec![(source, Wanted::Outside { name, source })]
+        }
+        Subject::Crate(of, _) => {
+            let of = mapping.package_after(world[of].package);
+            let sources = senders(mapping, package).into_iter();
+            let sources = sources.filter(|source| *source != of && package != of);
+            let of_tree = sources.map(|source| (source, Wanted::Tree { package: of }));
+            of_tree.collect()
+        }
+        Subject::Module(_) | Subject::Item(_) => Vec::new(),
+    }
 }
 
 /// The packages from which something moves to one.
@@ -124,21 +136,11 @@ impl Writing<'_, '_> {
             let line = Effective::of(&mut self.book, self.mapping.texts, user.package, &entry);
             match had.differs(&line) {
                 Some(Difference::Other(why)) => {
-                    let message = format!(
-                        "`{by}` would name `{}`, which is another one here: {why}",
-                        crate_name(&entry.key)
-                    );
-                    let refused = refusal(user.path.clone(), message).coded(codes::NAME_TAKEN);
-                    let help = "have both lines say the same first";
-                    agreement.refusals.push(refused.with_help(help.to_owned()));
+                    agreement.refusals.push(is_another(&user, &entry, by, &why));
                 }
-                Some(Difference::Open(why)) => agreement.unproven.push(Unproven {
-                    path: user.path.clone(),
-                    span: None,
-                    kind: UnprovenKind::Equivalence,
-                    name: entry.key.clone(),
-                    why: format!("whether it is one version for both is not known: {why}"),
-                }),
+                Some(Difference::Open(why)) => {
+                    agreement.unproven.push(may_be_another(&user, &entry, &why));
+                }
                 None => self.level(&user, (&entry, &line), &had, by)?,
             }
         }
@@ -191,17 +193,7 @@ impl Writing<'_, '_> {
         had: &Had,
         by: &str,
     ) -> Result<(), Wrong> {
-        let mut more = entry.clone();
-        let known = line.entry.features();
-        let missing = had.features.iter().filter(|name| !known.contains(name));
-        let missing: Vec<String> = missing.cloned().collect();
-        more.ask(&missing);
-        let defaults = had.defaults && !line.defaults;
-        if defaults {
-            let inherits = entry.is("workspace");
-            more.put("default_features", None);
-            more.put("default-features", inherits.then(|| "true".to_owned()));
-        }
+        let (more, gained) = had.asked_of(entry, line);
         if more == *entry {
             return Ok(());
         }
@@ -209,18 +201,9 @@ impl Writing<'_, '_> {
             let old = dependencies::find(text, entry)?;
             Ok(dependencies::replace(text, &old, &more)?)
         })?;
-        let mut gained: Vec<String> = missing.iter().map(|name| format!("`{name}`")).collect();
-        gained.extend(defaults.then(|| "its default features".to_owned()));
-        self.rewrites.push(Rewrite {
-            path: user.path.clone(),
-            span: ByteSpan::default(),
-            form: Form::Configuration,
-            evidence: Evidence::Resolved,
-            from: entry.line(),
-            to: more.line(),
-            reason: format!("`{by}` comes from where it has {}", gained.join(", ")),
-            safety: Safety::Safe,
-        });
+        let reason = format!("`{by}` comes from where it has {}", gained.join(", "));
+        self.rewrites
+            .push(user.rewrite(entry.line(), more.line(), reason));
         Ok(())
     }
 }
@@ -256,6 +239,23 @@ impl Had {
         (!had.lines.is_empty()).then_some(had)
     }
 
+    /// A line that asks for what the code had, and what it gains by that.
+    fn asked_of(&self, entry: &Entry, line: &Effective) -> (Entry, Vec<String>) {
+        let mut more = entry.clone();
+        let known = line.entry.features();
+        let missing = self.features.iter().filter(|name| !known.contains(name));
+        let missing: Vec<String> = missing.cloned().collect();
+        more.ask(&missing);
+        let mut gained: Vec<String> = missing.iter().map(|name| format!("`{name}`")).collect();
+        if self.defaults && !line.defaults {
+            let inherits = entry.is("workspace");
+            more.put("default_features", None);
+            more.put("default-features", inherits.then(|| "true".to_owned()));
+            gained.push("its default features".to_owned());
+        }
+        (more, gained)
+    }
+
     /// How a line differs from each of these, the least of it: one of them may be for the same system.
     fn differs(&self, line: &Effective) -> Option<Difference> {
         let mut all = self.lines.iter().map(|own| difference(own, line));
@@ -276,10 +276,7 @@ fn difference(own: &Effective, here: &Effective) -> Option<Difference> {
         here.entry.line(),
         own.entry.line()
     );
-    let same = ["git", "branch", "tag", "rev", "registry"]
-        .into_iter()
-        .all(|name| own.entry.string(name) == here.entry.string(name));
-    if own.entry.package() != here.entry.package() || own.place() != here.place() || !same {
+    if !is_of_one_source(own, here) {
         return Some(Difference::Other(both));
     }
     // What a path or a repository leads to has one version.
@@ -295,4 +292,32 @@ fn difference(own: &Effective, here: &Effective) -> Option<Difference> {
         Some(Overlap::Some) => Some(Difference::Open(both)),
         Some(Overlap::OneVersion) | None => None,
     }
+}
+
+fn is_another(user: &User<'_>, entry: &Entry, by: &str, why: &str) -> Finding {
+    let message = format!(
+        "`{by}` would name `{}`, which is another one here: {why}",
+        crate_name(&entry.key)
+    );
+    refusal(user.path.clone(), message)
+        .coded(codes::NAME_TAKEN)
+        .with_help("have both lines say the same first".to_owned())
+}
+
+fn may_be_another(user: &User<'_>, entry: &Entry, why: &str) -> Unproven {
+    Unproven {
+        path: user.path.clone(),
+        span: None,
+        kind: UnprovenKind::Equivalence,
+        name: entry.key.clone(),
+        why: format!("whether it is one version for both is not known: {why}"),
+    }
+}
+
+/// Whether two lines say the same of where a package comes from, its version aside.
+fn is_of_one_source(own: &Effective, here: &Effective) -> bool {
+    let same = ["git", "branch", "tag", "rev", "registry"]
+        .into_iter()
+        .all(|name| own.entry.string(name) == here.entry.string(name));
+    same && own.entry.package() == here.entry.package() && own.place() == here.place()
 }

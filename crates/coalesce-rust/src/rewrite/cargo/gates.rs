@@ -80,36 +80,42 @@ fn gates(condition: &str) -> Vec<BTreeSet<String>> {
 
 fn gates_of(meta: &Meta) -> Vec<BTreeSet<String>> {
     match meta {
-        Meta::NameValue(pair) if pair.path.is_ident("feature") => {
-            let syn::Expr::Lit(literal) = &pair.value else {
-                return Vec::new();
-            };
-            let syn::Lit::Str(name) = &literal.lit else {
-                return Vec::new();
-            };
-            vec![BTreeSet::from([name.value()])]
-        }
-        Meta::List(list) => {
-            let parser = Punctuated::<Meta, Token![,]>::parse_terminated;
-            let Ok(parts) = list.parse_args_with(parser) else {
-                return Vec::new();
-            };
-            let of_parts: Vec<Vec<BTreeSet<String>>> = parts.iter().map(gates_of).collect();
-            if list.path.is_ident("all") {
-                return of_parts.into_iter().flatten().collect();
-            }
-            let any = list.path.is_ident("any") && of_parts.iter().all(|gates| !gates.is_empty());
-            let firsts = of_parts
-                .into_iter()
-                .filter_map(|gates| gates.into_iter().next());
-            let union: BTreeSet<String> = firsts.flatten().collect();
-            if any && !union.is_empty() {
-                vec![union]
-            } else {
-                Vec::new()
-            }
-        }
+        Meta::NameValue(pair) if pair.path.is_ident("feature") => gates_of_value(&pair.value),
+        Meta::List(list) => gates_of_list(list),
         _ => Vec::new(),
+    }
+}
+
+/// The gate that the name of a feature is.
+fn gates_of_value(value: &syn::Expr) -> Vec<BTreeSet<String>> {
+    let syn::Expr::Lit(literal) = value else {
+        return Vec::new();
+    };
+    match &literal.lit {
+        syn::Lit::Str(name) => vec![BTreeSet::from([name.value()])],
+        _ => Vec::new(),
+    }
+}
+
+/// The gates that `all(…)` and `any(…)` are.
+fn gates_of_list(list: &syn::MetaList) -> Vec<BTreeSet<String>> {
+    let parser = Punctuated::<Meta, Token![,]>::parse_terminated;
+    let Ok(parts) = list.parse_args_with(parser) else {
+        return Vec::new();
+    };
+    let of_parts: Vec<Vec<BTreeSet<String>>> = parts.iter().map(gates_of).collect();
+    if list.path.is_ident("all") {
+        return of_parts.into_iter().flatten().collect();
+    }
+    let any = list.path.is_ident("any") && of_parts.iter().all(|gates| !gates.is_empty());
+    let firsts = of_parts
+        .into_iter()
+        .filter_map(|gates| gates.into_iter().next());
+    let union: BTreeSet<String> = firsts.flatten().collect();
+    if any && !union.is_empty() {
+        vec![union]
+    } else {
+        Vec::new()
     }
 }
 

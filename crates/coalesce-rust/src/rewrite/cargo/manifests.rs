@@ -36,21 +36,36 @@ pub(super) struct User<'w> {
     pub features: features::Features,
 }
 
+impl User<'_> {
+    /// The features as gates go by them.
+    fn gates(&self) -> gates::Package<'_> {
+        gates::Package {
+            features: &self.features,
+        }
+    }
+
+    /// A change of what the manifest says.
+    pub fn rewrite(&self, from: String, to: String, reason: String) -> Rewrite {
+        Rewrite {
+            path: self.path.clone(),
+            span: ByteSpan::default(),
+            form: Form::Configuration,
+            evidence: Evidence::Resolved,
+            from,
+            to,
+            reason,
+            safety: Safety::Safe,
+        }
+    }
+}
+
 impl<'w> Writing<'w, '_> {
     /// Gives a package what it gets.
     pub fn add(&mut self, gets: &Gets, wish: &Wish) -> Result<(), Wrong> {
         let user = self.user(gets.package)?;
         let (wanted, by) = (&gets.wanted, &wish.by);
-        let wrong = |why: String| (user.path.clone(), why);
-        if let Wanted::Tree { package: of } = wanted
-            && is_macro_package(self.mapping.world, self.mapping.texts, *of)
-            && self.arrives_in(*of)
-        {
-            let name = &self.package(*of).name;
-            return Err(wrong(format!(
-                "`{by}` would need `{name}`, which can give it nothing but procedural macros"
-            )));
-        }
+        self.refuse_macros(gets, &wish.by)
+            .map_err(|why| (user.path.clone(), why))?;
         let gate = self.gate(&user, gets, wish)?;
         let known = self.known(&user, gets, wish);
         if !known.is_empty() {
@@ -63,17 +78,27 @@ impl<'w> Writing<'w, '_> {
             }
         };
         if new.is_empty() {
-            return Err(wrong(match wanted {
-                Wanted::Tree { .. } => format!("`{by}` needs a package whose manifest is not read"),
-                Wanted::Outside { name, .. } => {
-                    format!("`{by}` names `{name}`, and where that comes from is not known")
-                }
-            }));
+            return Err((user.path.clone(), unknown_source(wanted, by)));
         }
         for entry in new {
             self.put(&user, entry, gate.as_ref(), wish)?;
         }
         self.lock(&user, wanted)
+    }
+
+    /// An error where a package would need what arrives in a package of procedural macros: that can give it
+    /// nothing else.
+    fn refuse_macros(&self, gets: &Gets, by: &str) -> Result<(), String> {
+        if let Wanted::Tree { package } = gets.wanted
+            && is_macro_package(self.mapping.world, self.mapping.texts, package)
+            && self.arrives_in(package)
+        {
+            let name = &self.package(package).name;
+            return Err(format!(
+                "`{by}` would need `{name}`, which can give it nothing but procedural macros"
+            ));
+        }
+        Ok(())
     }
 
     /// Whether something goes to a package: who needs that of it needs more than it had.
@@ -137,9 +162,7 @@ impl<'w> Writing<'w, '_> {
         if gets.kind != DependencyKind::Normal {
             return Ok(None);
         }
-        let own = gates::Package {
-            features: &user.features,
-        };
+        let own = user.gates();
         if let Wanted::Tree { .. } = gets.wanted {
             let providers = self.providers(user, gets.kind);
             if !providers.is_empty() {
@@ -147,6 +170,20 @@ impl<'w> Writing<'w, '_> {
                 return Ok(turned_on.and_then(|on| own.gate(&wish.conditions, Some(&on))));
             }
         }
+        let Some(known) = self.optional_before(user, gets)? else {
+            return Ok(None);
+        };
+        let gate = own.gate(&wish.conditions, None);
+        Ok(gate.or_else(|| (!known.is_empty()).then_some(known)))
+    }
+
+    /// The features of the package that turn it on where the code comes from: what was optional there is as much
+    /// so here, where the features are. `None` where it was always on.
+    fn optional_before(
+        &mut self,
+        user: &User<'_>,
+        gets: &Gets,
+    ) -> Result<Option<BTreeSet<String>>, Wrong> {
         let mut known = BTreeSet::new();
         for source in self.origins(gets) {
             let there = self.user(source)?;
@@ -160,17 +197,10 @@ impl<'w> Writing<'w, '_> {
             if lines.iter().any(|entry| !entry.is("optional")) {
                 return Ok(None);
             }
-            let other = gates::Package {
-                features: &there.features,
-            };
-            known.extend(other.activators(&lines).unwrap_or_default());
+            known.extend(there.gates().activators(&lines).unwrap_or_default());
         }
-        if let Some(gate) = own.gate(&wish.conditions, None) {
-            return Ok(Some(gate));
-        }
-        // What was optional where the code comes from is as much so here, where the features are.
         known.retain(|name| features::of(&user.features, name).is_some());
-        Ok((!known.is_empty()).then_some(known))
+        Ok(Some(known))
     }
 
     /// The packages that had it for the code that needs it now.
@@ -229,9 +259,7 @@ impl<'w> Writing<'w, '_> {
         gate: Option<&BTreeSet<String>>,
         by: &str,
     ) -> Result<(), Wrong> {
-        let own = gates::Package {
-            features: &user.features,
-        };
+        let own = user.gates();
         for entry in known.iter().filter(|entry| entry.is("optional")) {
             match gate {
                 Some(gate) if own.is_on(entry, gate) => continue,
@@ -268,16 +296,9 @@ impl<'w> Writing<'w, '_> {
     }
 
     fn tell(&mut self, user: &User<'_>, package: &str, by: &str) {
-        self.rewrites.push(Rewrite {
-            path: user.path.clone(),
-            span: ByteSpan::default(),
-            form: Form::Configuration,
-            evidence: Evidence::Resolved,
-            from: String::new(),
-            to: package.to_owned(),
-            reason: format!("`{by}` needs it"),
-            safety: Safety::Safe,
-        });
+        let reason = format!("`{by}` needs it");
+        self.rewrites
+            .push(user.rewrite(String::new(), package.to_owned(), reason));
     }
 
     /// Writes a line, and the features that turn it on.
@@ -326,12 +347,7 @@ impl<'w> Writing<'w, '_> {
             None => self.share(user, target)?,
         };
         match shared {
-            Some(key) => {
-                entry.key = key;
-                entry.put("workspace", Some("true".to_owned()));
-                let inherited = user.entries.iter().filter(|entry| entry.is("workspace"));
-                entry.braces = inherited.clone().all(|entry| entry.braces);
-            }
+            Some(key) => leave_to_workspace(&mut entry, key, user),
             None => {
                 let version = self.version_of(target);
                 entry.put("version", version.map(|version| format!("\"{version}\"")));
@@ -339,11 +355,8 @@ impl<'w> Writing<'w, '_> {
                 entry.put("path", Some(format!("\"{path}\"")));
             }
         }
-        let tables = self.tables(user, of, kind);
-        Ok(tables
-            .into_iter()
-            .map(|path| entry.in_table(path))
-            .collect())
+        let tables = self.tables(user, of, kind).into_iter();
+        Ok(tables.map(|path| entry.in_table(path)).collect())
     }
 
     /// Has the workspace say what a package of the tree is, where all that the user has of the tree is
@@ -365,19 +378,26 @@ impl<'w> Writing<'w, '_> {
         if !inherits || taken {
             return Ok(None);
         }
+        let entry = self.shared_line(target, &root, &shared);
+        self.book
+            .change(&path, |text| Ok(dependencies::insert(text, &entry)?))?;
+        Ok(Some(target.name.clone()))
+    }
+
+    /// The line by which the workspace at `root` says what a package is, with its version where all others that it
+    /// has by their paths have theirs.
+    fn shared_line(&mut self, target: &Package, root: &TreePath, shared: &[Entry]) -> Entry {
         let mut entry = Entry::new(
             &["workspace".to_owned(), "dependencies".to_owned()],
             &target.name,
         );
-        let versions = shared.iter().filter(|entry| entry.raw("path").is_some());
-        let versions = versions.clone().all(|entry| entry.raw("version").is_some());
+        let mut versions = shared.iter().filter(|entry| entry.raw("path").is_some());
+        let versions = versions.all(|entry| entry.raw("version").is_some());
         let version = self.own_version(target).filter(|_| versions);
         entry.put("version", version.map(|version| format!("\"{version}\"")));
-        let directory = target.directory.relative_to(&root);
+        let directory = target.directory.relative_to(root);
         entry.put("path", Some(format!("\"{directory}\"")));
-        self.book
-            .change(&path, |text| Ok(dependencies::insert(text, &entry)?))?;
-        Ok(Some(target.name.clone()))
+        entry
     }
 
     /// The version that others ask for beside the path of a package.
@@ -408,44 +428,35 @@ impl<'w> Writing<'w, '_> {
     fn tables(&self, user: &User<'_>, of: usize, kind: DependencyKind) -> Vec<Vec<String>> {
         let plain = vec![vec![table(kind)]];
         let target = self.package(of);
-        let mut found: BTreeSet<Vec<String>> = BTreeSet::new();
-        let mut add = |lines: Vec<&Entry>| {
-            let systems = lines.iter().all(|entry| entry.target().is_some());
-            for entry in lines.iter().filter(|_| systems) {
-                let mut path = entry.table.clone();
-                if let Some(last) = path.last_mut() {
-                    *last = table(kind);
-                }
-                found.insert(path);
-            }
-            systems && !lines.is_empty()
-        };
         let providers = self.providers(user, kind);
         if !providers.is_empty() {
-            return if add(providers) {
-                found.into_iter().collect()
-            } else {
-                plain
-            };
+            return system_tables(&providers, kind).map_or(plain, Vec::from_iter);
         }
+        let mut found: BTreeSet<Vec<String>> = BTreeSet::new();
         for source in self.sources.iter().filter(|source| **source != of) {
-            let manifest = self.mapping.world.manifest_of(*source);
-            let text = self.mapping.texts.text(&manifest);
-            let entries = text.and_then(|text| dependencies::dependencies(&text).ok());
-            let entries = entries.unwrap_or_default();
+            let entries = self.entries_before(*source);
             let named = entries.iter();
             let named: Vec<&Entry> = named
                 .filter(|entry| entry.package() == target.name)
                 .collect();
-            if !add(named) {
+            let Some(tables) = system_tables(&named, kind) else {
                 return plain;
-            }
+            };
+            found.extend(tables);
         }
         if found.is_empty() {
             plain
         } else {
             found.into_iter().collect()
         }
+    }
+
+    /// The dependencies that a package had before anything was edited.
+    fn entries_before(&self, package: usize) -> Vec<Entry> {
+        let manifest = self.mapping.world.manifest_of(package);
+        let text = self.mapping.texts.text(&manifest);
+        let entries = text.and_then(|text| dependencies::dependencies(&text).ok());
+        entries.unwrap_or_default()
     }
 
     /// The lines that another package has for a library, as they are written there; in a table of the
@@ -468,13 +479,10 @@ impl<'w> Writing<'w, '_> {
         for mut entry in found {
             self.as_here(user, there.package, &mut entry)
                 .map_err(wrong)?;
-            let mut path = entry.table.clone();
-            if let Some(last) = path
-                .last_mut()
-                .filter(|_| entry.kind() == DependencyKind::Normal)
-            {
-                *last = table(kind);
-            }
+            let path = match entry.kind() {
+                DependencyKind::Normal => table_for(&entry, kind),
+                _ => entry.table.clone(),
+            };
             made.push(entry.in_table(path));
         }
         Ok(made)
@@ -492,16 +500,7 @@ impl<'w> Writing<'w, '_> {
             .map(|directory| workspace::root(self.mapping.texts, directory));
         let [old, new] = roots;
         if entry.is("workspace") && old != new {
-            let shared = old
-                .as_ref()
-                .and_then(|(path, _)| self.mapping.texts.text(path));
-            let shared = shared.map(|text| workspace::shared_dependencies(&text));
-            let shared = shared.transpose()?.unwrap_or_default();
-            let own = shared.into_iter().find(|shared| shared.key == entry.key);
-            let own = own.ok_or_else(|| coalesce_cargo::Error::Gone(entry.key.clone()))?;
-            entry.inherit(&own);
-            let directory = old.map_or_else(TreePath::root, |(_, directory)| directory);
-            return entry.rebase(&directory, &user.package.directory);
+            return self.inherit_before(entry, old, &user.package.directory);
         }
         let shared = new.and_then(|(path, _)| self.book.text(&path).ok());
         let shared = shared.map(|text| workspace::shared_dependencies(&text));
@@ -514,12 +513,30 @@ impl<'w> Writing<'w, '_> {
         let same = shared.iter().find(|shared| shared.key == entry.key);
         if let Some(shared) = same.filter(|shared| inherits && shared.gives(entry)) {
             entry.leave_to(shared);
-            entry.braces = beside
-                .filter(|entry| entry.is("workspace"))
-                .all(|entry| entry.braces);
+            let mut inherited = beside.filter(|entry| entry.is("workspace"));
+            entry.braces = inherited.all(|entry| entry.braces);
             return Ok(());
         }
         entry.rebase(&there.directory, &user.package.directory)
+    }
+
+    /// Has a line say itself what it inherited from the workspace `old`.
+    fn inherit_before(
+        &self,
+        entry: &mut Entry,
+        old: Option<(TreePath, TreePath)>,
+        directory: &TreePath,
+    ) -> Result<(), coalesce_cargo::Error> {
+        let shared = old
+            .as_ref()
+            .and_then(|(path, _)| self.mapping.texts.text(path));
+        let shared = shared.map(|text| workspace::shared_dependencies(&text));
+        let shared = shared.transpose()?.unwrap_or_default();
+        let own = shared.into_iter().find(|shared| shared.key == entry.key);
+        let own = own.ok_or_else(|| coalesce_cargo::Error::Gone(entry.key.clone()))?;
+        entry.inherit(&own);
+        let root = old.map_or_else(TreePath::root, |(_, root)| root);
+        entry.rebase(&root, directory)
     }
 
     /// Adds the edge to the lock file, if there is one.
@@ -527,22 +544,7 @@ impl<'w> Writing<'w, '_> {
         let Some(path) = lock::path(self.mapping.texts, &user.package.directory) else {
             return Ok(());
         };
-        let (name, source) = match wanted {
-            Wanted::Tree { package } => {
-                let of = self.package(*package);
-                (Some(of.name.clone()), None)
-            }
-            Wanted::Outside { name, source } => {
-                let there = self.package(*source);
-                let mut known = there.dependencies.iter();
-                let known = known.find(|known| known.name == *name);
-                (
-                    known.map(|known| known.package.clone()),
-                    Some(there.name.clone()),
-                )
-            }
-        };
-        let name = name.unwrap_or_default();
+        let (name, source) = self.locked_as(wanted);
         let mut is_locked = true;
         self.book.change(&path, |text| {
             let mut lock = lock::Lock::read(text);
@@ -554,19 +556,64 @@ impl<'w> Writing<'w, '_> {
             })
         })?;
         if !is_locked {
-            self.notes.push(
-                Finding::note(
-                    path,
-                    format!(
-                        "`{}` now depends on `{name}`, which is not locked",
-                        user.package.name
-                    ),
-                )
-                .with_help("`cargo update --workspace` writes the lock file anew".to_owned()),
-            );
+            self.notes.push(not_locked(path, &user.package.name, &name));
         }
         Ok(())
     }
+
+    /// By which name the lock file knows what is wanted, and the package whose edge to it is followed.
+    fn locked_as(&self, wanted: &Wanted) -> (String, Option<String>) {
+        match wanted {
+            Wanted::Tree { package } => (self.package(*package).name.clone(), None),
+            Wanted::Outside { name, source } => {
+                let there = self.package(*source);
+                let mut known = there.dependencies.iter();
+                let known = known.find(|known| known.name == *name);
+                let name = known.map(|known| known.package.clone());
+                (name.unwrap_or_default(), Some(there.name.clone()))
+            }
+        }
+    }
+}
+
+/// Why there is no line for what is wanted.
+fn unknown_source(wanted: &Wanted, by: &str) -> String {
+    match wanted {
+        Wanted::Tree { .. } => format!("`{by}` needs a package whose manifest is not read"),
+        Wanted::Outside { name, .. } => {
+            format!("`{by}` names `{name}`, and where that comes from is not known")
+        }
+    }
+}
+
+/// Has a line inherit all from the workspace's of that key, written as the others of the user are.
+fn leave_to_workspace(entry: &mut Entry, key: String, user: &User<'_>) {
+    entry.key = key;
+    entry.put("workspace", Some("true".to_owned()));
+    let mut inherited = user.entries.iter().filter(|entry| entry.is("workspace"));
+    entry.braces = inherited.all(|entry| entry.braces);
+}
+
+/// The tables of lines, for code of a kind, where all of them are for some systems alone.
+fn system_tables(lines: &[&Entry], kind: DependencyKind) -> Option<BTreeSet<Vec<String>>> {
+    let systems = lines.iter().all(|entry| entry.target().is_some());
+    let tables = lines.iter().map(|entry| table_for(entry, kind)).collect();
+    (systems && !lines.is_empty()).then_some(tables)
+}
+
+/// The table of a line, for code of a kind.
+fn table_for(entry: &Entry, kind: DependencyKind) -> Vec<String> {
+    let mut path = entry.table.clone();
+    if let Some(last) = path.last_mut() {
+        *last = table(kind);
+    }
+    path
+}
+
+fn not_locked(path: TreePath, user: &str, name: &str) -> Finding {
+    let message = format!("`{user}` now depends on `{name}`, which is not locked");
+    Finding::note(path, message)
+        .with_help("`cargo update --workspace` writes the lock file anew".to_owned())
 }
 
 /// The table of a kind.

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::{ByteSpan, EditSet, Finding, LanguagePlan, Texts, TreePath};
+use coalesce_model::{ByteSpan, Edit, EditSet, Finding, LanguagePlan, Texts, TreePath};
 
 use crate::{
     discover::{DependencyKind, Package, ResolvedDependency},
@@ -114,24 +114,28 @@ impl After {
         let in_new = made
             .filter(|file| is_of(world, package, &file.path))
             .any(|file| has_word(&file.text, name));
+        let mut files = world.files.iter().enumerate();
         in_new
-            || world.files.iter().enumerate().any(|(at, source)| {
+            || files.any(|(at, source)| {
                 let path = self.moved.get(&source.path).unwrap_or(&source.path);
                 if self.deleted.contains(&source.path) || !is_of(world, package, path) {
                     return false;
                 }
-                let Some(edits) = plan.edits.get(&source.path) else {
-                    return names_it(world, at, name);
-                };
-                // What cannot be read goes on naming it, for all that is known.
-                let text = texts.text(&source.path);
-                let new = text.and_then(|text| {
-                    let set = EditSet::from_edits(&text, edits.clone()).ok()?;
-                    set.apply(&text).ok()
-                });
-                new.is_none_or(|new| has_word(&new, name))
+                match plan.edits.get(&source.path) {
+                    Some(edits) => has_word_after(&source.path, edits, name, texts),
+                    None => names_it(world, at, name),
+                }
             })
     }
+}
+
+/// Whether a word stands in a file after the edits. What cannot be read goes on naming it, for all that is known.
+fn has_word_after(path: &TreePath, edits: &[Edit], name: &str, texts: &dyn Texts) -> bool {
+    let new = texts.text(path).and_then(|text| {
+        let set = EditSet::from_edits(&text, edits.to_vec()).ok()?;
+        set.apply(&text).ok()
+    });
+    new.is_none_or(|new| has_word(&new, name))
 }
 
 /// Whether a word stands in code, or in a comment, which may be a document.

@@ -49,15 +49,11 @@ fn lacking<'m>(
         lacking.remove(has);
     }
     for gets in wishes.keys().filter(|gets| gets.package == to) {
-        match &gets.wanted {
-            Wanted::Tree { package } => {
-                let name = world.package(*package).name.replace('-', "_");
-                lacking.remove(name.as_str());
-            }
-            Wanted::Outside { name, .. } => {
-                lacking.remove(name.as_str());
-            }
-        }
+        let name = match &gets.wanted {
+            Wanted::Tree { package } => &world.package(*package).name.replace('-', "_"),
+            Wanted::Outside { name, .. } => name,
+        };
+        lacking.remove(name.as_str());
     }
     lacking
 }

@@ -78,19 +78,7 @@ impl Check<'_> {
     pub(super) fn blankets(&mut self, pieces: &[Piece]) {
         let mapping = self.mapping;
         let world = mapping.world;
-        let moved: BTreeSet<ItemId> = pieces
-            .iter()
-            .flat_map(|piece| {
-                let facts = world.facts(piece.file);
-                let own = facts
-                    .items
-                    .iter()
-                    .filter(|one| piece.span.contains(one.span));
-                own.flat_map(|item| world.items_of(piece.from, facts.name(item.name.name)))
-                    .collect::<Vec<_>>()
-            })
-            .filter(|item| world[item].kind == ItemKind::Trait)
-            .collect();
+        let moved = traits_defined_in(world, pieces);
         if moved.is_empty() {
             return;
         }
@@ -98,14 +86,7 @@ impl Check<'_> {
             let Some(by) = one.by.filter(|_| self.is_bound_by(one, &moved)) else {
                 continue;
             };
-            let home = mapping.after(one.module).krate;
-            let others = world.impls().iter().filter(|other| other.by == Some(by));
-            let foreign = others.into_iter().any(|other| {
-                let own = other.of.is_some_and(|item| self.crate_after(item) == home);
-                let same = other.file == one.file && other.span == one.span;
-                !same && !own && mapping.after(other.module).krate == home
-            });
-            if foreign && moved.iter().all(|item| self.crate_after(*item) != home) {
+            if self.meets_another(one, by) && moved.iter().all(|item| !self.is_of(one, *item)) {
                 let path = world[one.file].path.clone();
                 let message = "this `impl` would meet another one: whether a foreign type has the trait that \
                                moves is not for this crate to say any more";
@@ -113,6 +94,24 @@ impl Check<'_> {
                 self.found.refusals.push(refused.at(one.span));
             }
         }
+    }
+
+    /// Whether an item is of the crate that an `impl` will stand in.
+    fn is_of(&self, one: &ImplSite, item: ItemId) -> bool {
+        self.crate_after(item) == self.mapping.after(one.module).krate
+    }
+
+    /// Whether the crate of an `impl` of the trait `by` has another one of it, for a foreign type.
+    fn meets_another(&self, one: &ImplSite, by: ItemId) -> bool {
+        let mapping = self.mapping;
+        let home = mapping.after(one.module).krate;
+        let mut others = mapping.world.impls().iter();
+        others.any(|other| {
+            let own = other.of.is_some_and(|item| self.crate_after(item) == home);
+            let same = other.file == one.file && other.span == one.span;
+            let meets = other.by == Some(by) && mapping.after(other.module).krate == home;
+            meets && !same && !own
+        })
     }
 
     /// Whether the head of an `impl` of a trait names one of these traits besides.
@@ -208,4 +207,17 @@ fn arguments_of_trait(text: &str, span: ByteSpan) -> BTreeSet<ByteSpan> {
         before = Some(*token);
     }
     found
+}
+
+/// The traits that are defined in what moves.
+fn traits_defined_in(world: &World, pieces: &[Piece]) -> BTreeSet<ItemId> {
+    let items = pieces.iter().flat_map(|piece| {
+        let facts = world.facts(piece.file);
+        let own = facts.items.iter();
+        let own = own.filter(|one| piece.span.contains(one.span));
+        own.flat_map(|item| world.items_of(piece.from, facts.name(item.name.name)))
+    });
+    items
+        .filter(|item| world[item].kind == ItemKind::Trait)
+        .collect()
 }

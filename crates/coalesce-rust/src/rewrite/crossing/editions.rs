@@ -102,25 +102,30 @@ fn is_alike(around: &Around<'_>, sections: &[&str]) -> bool {
         return true;
     };
     let word = token.span.of(around.text).unwrap_or_default();
-    let before = |byte| around.before().is_some_and(|one: &Token| one.is(byte));
     match token.kind {
         TokenKind::Ident => {
             let listed = |section: &&str| text_of(section, word).is_some();
             let is_told = sections.iter().any(listed) && around.is_meant(word);
-            let is_later = match word {
-                "macro_rules" | "async" | "use" => true,
-                // In the type of an argument it says the same.
-                "impl" => match around.before().map(|one: &Token| one.kind) {
-                    Some(TokenKind::Punct(punct)) => !matches!(punct, b':' | b';'),
-                    kind => kind == Some(TokenKind::Open(b'(')),
-                },
-                "let" => before(b'&'),
-                _ => ADDED.contains(&word),
-            };
+            let is_later = is_of_later_editions(word, around);
             !is_told && !is_later
         }
         TokenKind::Text { .. } => !word.starts_with('c'),
         _ => !token.is(b'|'),
+    }
+}
+
+/// Whether a word may begin what says something else in later editions, or is not there in older ones.
+fn is_of_later_editions(word: &str, around: &Around<'_>) -> bool {
+    let before = around.before().map(|one: &Token| one.kind);
+    match word {
+        "macro_rules" | "async" | "use" => true,
+        // In the type of an argument it says the same.
+        "impl" => match before {
+            Some(TokenKind::Punct(punct)) => !matches!(punct, b':' | b';'),
+            kind => kind == Some(TokenKind::Open(b'(')),
+        },
+        "let" => before == Some(TokenKind::Punct(b'&')),
+        _ => ADDED.contains(&word),
     }
 }
 

@@ -48,14 +48,13 @@ fn uses(names: &Names<'_>, item: ItemId, sought: ItemId) -> bool {
     let home = names.world[item].module;
     let (mut open, mut seen) = (vec![item], BTreeSet::from([item]));
     while let Some(item) = open.pop() {
-        for named in named_by(names, item) {
-            if named == sought {
-                return true;
-            }
-            if names.world[named].module == home && seen.insert(named) {
-                open.push(named);
-            }
+        let named = named_by(names, item);
+        if named.contains(&sought) {
+            return true;
         }
+        let own = named.into_iter();
+        let own = own.filter(|named| names.world[*named].module == home);
+        open.extend(own.filter(|named| seen.insert(*named)));
     }
     false
 }

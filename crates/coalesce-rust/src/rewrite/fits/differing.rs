@@ -95,11 +95,11 @@ impl<'d> Differing<'d> {
         while let Some(item) = open.pop() {
             let mut all = named_by(self.names, item);
             all.extend(traits_called_by(self.names, item));
-            for named in all {
-                if self.pairs.all.contains_key(&named) && seen.insert(named) {
-                    open.push(named);
-                    found.push(named);
-                }
+            let pairs = all.into_iter();
+            let pairs = pairs.filter(|named| self.pairs.all.contains_key(named));
+            for named in pairs.filter(|named| seen.insert(*named)) {
+                open.push(named);
+                found.push(named);
             }
         }
         found

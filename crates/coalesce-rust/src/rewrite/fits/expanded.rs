@@ -345,7 +345,8 @@ impl Comparison<'_, '_> {
         };
         for (file, at) in definitions {
             let names = self.names.file(*file)?;
-            let fact = world.facts(*file).item(*at);
+            let facts = world.facts(*file);
+            let fact = facts.item(*at);
             let attributes = ByteSpan::new(fact.span.start, fact.signature.start);
             let own = attributes.of(&names.text).unwrap_or_default();
             body.is_local_inner |= own.contains("local_inner_macros");
@@ -359,14 +360,7 @@ impl Comparison<'_, '_> {
             let rules = ByteSpan::new(fact.signature.end, fact.span.end);
             let said = said.iter().filter(|said| said.file == *file);
             let said = said.copied().collect::<Vec<Said>>();
-            for arm in arms(&names.text, rules)? {
-                body.parts.push(part("("));
-                let facts = world.facts(*file);
-                for side in [&arm.takes, &arm.makes] {
-                    body.read(facts, side, &said);
-                    body.parts.push(part(")"));
-                }
-            }
+            body.read_arms(&names.text, rules, facts, &said)?;
         }
         Some(body)
     }
@@ -381,6 +375,24 @@ fn part(text: &str) -> TextPart {
 }
 
 impl MacroText {
+    /// Takes the arms of a definition in.
+    fn read_arms(
+        &mut self,
+        text: &str,
+        rules: ByteSpan,
+        facts: &SourceFacts,
+        said: &[Said],
+    ) -> Option<()> {
+        for arm in arms(text, rules)? {
+            self.parts.push(part("("));
+            for side in [&arm.takes, &arm.makes] {
+                self.read(facts, side, said);
+                self.parts.push(part(")"));
+            }
+        }
+        Some(())
+    }
+
     /// Takes the words of one side of an arm in, each path as one.
     fn read(&mut self, facts: &SourceFacts, side: &[ArmWord<'_>], said: &[Said]) {
         let (Some(first), Some(last)) = (side.first(), side.last()) else {

@@ -121,35 +121,31 @@ impl ImplementedType {
 
 impl Check<'_, '_> {
     fn heads(&self, found: &mut ImplementedTwice) {
-        let mut by_trait: BTreeMap<String, Vec<Head<'_>>> = BTreeMap::new();
-        for site in self
-            .names
-            .world
-            .impls()
-            .iter()
-            .filter(|one| self.stays(one))
-        {
-            if let Some(head) = self.head(site) {
-                by_trait
-                    .entry(self.trait_after(&head))
-                    .or_default()
-                    .push(head);
-            }
-        }
+        let by_trait = self.heads_by_trait();
         for heads in by_trait.values() {
-            for (at, one) in heads.iter().enumerate() {
-                if one.before == one.after {
-                    continue;
-                }
-                if one.after.is_of_itself() && !one.before.is_of_itself() {
-                    found.refusals.push(self.turns_into_itself(one.site));
-                }
+            let all = heads.iter().enumerate();
+            for (at, one) in all.filter(|(_, one)| one.before != one.after) {
+                let turned = one.after.is_of_itself() && !one.before.is_of_itself();
+                let refused = turned.then(|| self.turns_into_itself(one.site));
+                found.refusals.extend(refused);
                 let others = heads.iter().enumerate().filter(|(other, _)| *other != at);
                 for (_, other) in others {
                     self.two((one, other), found);
                 }
             }
         }
+    }
+
+    /// The heads of the `impl`s that stay, by the trait that each is of then.
+    fn heads_by_trait(&self) -> BTreeMap<String, Vec<Head<'_>>> {
+        let mut by_trait: BTreeMap<String, Vec<Head<'_>>> = BTreeMap::new();
+        let sites = self.names.world.impls().iter();
+        let staying = sites.filter(|one| self.stays(one));
+        for head in staying.filter_map(|site| self.head(site)) {
+            let known = by_trait.entry(self.trait_after(&head)).or_default();
+            known.push(head);
+        }
+        by_trait
     }
 
     fn two(&self, (one, other): (&Head<'_>, &Head<'_>), found: &mut ImplementedTwice) {

@@ -19,6 +19,8 @@ use crate::{
     },
 };
 
+const MERGE_INSTEAD: &str = "say `[[merge]]` instead of `[[replace]]`: what it lacks comes along";
+
 /// What would be lost.
 #[derive(Default)]
 pub(in super::super) struct Lost {
@@ -63,24 +65,17 @@ impl Sides<'_> {
                 continue;
             };
             let mut told = BTreeSet::new();
-            for (span, name) in dotted(&text) {
-                let Some(new) = lacking.get(name).and_then(|item| self.pairs.get(item)) else {
-                    continue;
-                };
-                if self.goes(*file, span.start) || !told.insert(name) {
-                    continue;
-                }
-                let of = super::name_of(self.mapping, *new);
+            let used = dotted(&text).into_iter().filter_map(|(span, name)| {
+                let new = self.pairs.get(lacking.get(name)?)?;
+                Some((span, name, *new))
+            });
+            let used = used.filter(|(span, ..)| !self.goes(*file, span.start));
+            for (span, name, new) in used.filter(|(_, name, _)| told.insert(*name)) {
+                let of = super::name_of(self.mapping, new);
                 let message = format!("`{of}` has no `{name}`, which is used here");
-                found.push(
-                    refusal(source.path.clone(), message)
-                        .coded(codes::MISMATCHED_REPLACEMENT)
-                        .at(span)
-                        .with_help(
-                            "say `[[merge]]` instead of `[[replace]]`: what it lacks comes along"
-                                .to_owned(),
-                        ),
-                );
+                let refused = refusal(source.path.clone(), message);
+                let refused = refused.coded(codes::MISMATCHED_REPLACEMENT);
+                found.push(refused.at(span).with_help(MERGE_INSTEAD.to_owned()));
             }
         }
         found
@@ -135,16 +130,10 @@ impl Sides<'_> {
             return;
         }
         let stand_in = |item: Option<ItemId>| item.is_some_and(|one| self.pairs.contains_key(&one));
-        let derived = new
-            .and_then(|new| self.shapes.get(&new))
-            .is_some_and(|new| {
-                let of = head.split_once(" for ").map(|(of, _)| of);
-                of.is_some_and(|of| new.derives.contains(of))
-            });
-        let source = &self.mapping.world[block.file];
-        if derived {
+        if new.is_some_and(|new| self.derives_head(new, head)) {
             return;
         }
+        let source = &self.mapping.world[block.file];
         let message = format!("`impl {head}` goes with its module, and nothing takes its place");
         let finding = refusal(source.path.clone(), message).at(block.span);
         if stand_in(block.of) || stand_in(block.by) {
@@ -160,6 +149,13 @@ impl Sides<'_> {
                 ..finding
             });
         }
+    }
+
+    /// Whether a type derives the trait of the head of an `impl`.
+    fn derives_head(&self, item: ItemId, head: &str) -> bool {
+        let of = head.split_once(" for ").map(|(of, _)| of);
+        let shape = self.shapes.get(&item);
+        shape.is_some_and(|shape| of.is_some_and(|of| shape.derives.contains(of)))
     }
 
     /// Whether an item goes and has nothing in its place: who names it is refused elsewhere.

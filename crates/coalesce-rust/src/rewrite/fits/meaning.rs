@@ -469,16 +469,8 @@ pub(super) fn words<'t>(file: &'t FileNames, span: ByteSpan) -> Vec<Word<'t>> {
     let mut found = Vec::new();
     let mut at = 0;
     while let Some(token) = tokens.get(at) {
-        if text(at) == "#" && text(at + 1) == "[" && !TELLING.contains(&text(at + 2)) {
-            at = brackets::behind_closing(&text, at + 1..tokens.len());
-            continue;
-        }
-        if text(at) == "pub" {
-            at = if text(at + 1) == "(" {
-                brackets::behind_closing(&text, at + 1..tokens.len())
-            } else {
-                at + 1
-            };
+        if let Some(behind) = behind_idle_words(&text, at, tokens.len()) {
+            at = behind;
             continue;
         }
         let before = at.checked_sub(1).map(&text).unwrap_or_default();
@@ -498,4 +490,19 @@ pub(super) fn words<'t>(file: &'t FileNames, span: ByteSpan) -> Vec<Word<'t>> {
         at += 1;
     }
     found
+}
+
+/// Where to go on behind an attribute that does not tell, or a visibility, which starts at a word.
+fn behind_idle_words<'t>(
+    text: &impl Fn(usize) -> &'t str,
+    at: usize,
+    count: usize,
+) -> Option<usize> {
+    let is_idle_attribute =
+        text(at) == "#" && text(at + 1) == "[" && !TELLING.contains(&text(at + 2));
+    let is_restricted = text(at) == "pub" && text(at + 1) == "(";
+    if is_idle_attribute || is_restricted {
+        return Some(brackets::behind_closing(text, at + 1..count));
+    }
+    (text(at) == "pub").then_some(at + 1)
 }

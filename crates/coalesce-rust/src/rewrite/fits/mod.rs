@@ -36,8 +36,8 @@ use self::{
 };
 use super::mapping::{Mapping, refusal};
 use crate::{
-    facts::ItemKind,
-    resolve::{FileId, ItemId, ModuleId, Res, UseSite},
+    facts::{ItemKind, SourceFacts},
+    resolve::{FileId, ItemId, ModuleId, Res, Site, UseSite},
 };
 
 /// What does not fit of replaced modules, place by place, and what goes with them.
@@ -94,34 +94,26 @@ pub(super) fn compare(
     let shapes = shape::shapes(mapping.world, &wanted, mapping.texts);
     let mut found = Vec::new();
     for (file, uses) in &uses {
-        let source = Some(&mapping.world[file]);
-        let Some(text) = source.and_then(|source| mapping.texts.text(&source.path)) else {
+        let source = &mapping.world[file];
+        let Some(text) = mapping.texts.text(&source.path) else {
             continue;
         };
         let usage = Usage::of(&text);
-        for one in uses {
-            let new = pairs.get(&one.item);
-            let (Some(old), Some(new_shape), Some(source)) = (
-                shapes.get(&one.item),
-                new.and_then(|new| shapes.get(new)),
-                source,
-            ) else {
-                continue;
-            };
+        let misfits = uses.iter().filter_map(|one| {
+            let new = pairs.get(&one.item)?;
             let fit = Fit {
-                name: new.map_or_else(String::new, |new| name_of(mapping, *new)),
-                old,
-                new: new_shape,
+                name: name_of(mapping, *new),
+                old: shapes.get(&one.item)?,
+                new: shapes.get(new)?,
                 carried: carried.contains(&one.item),
                 one,
                 usage: &usage,
             };
-            if let Some(message) = fit.check() {
-                let refused =
-                    refusal(source.path.clone(), message).coded(codes::MISMATCHED_REPLACEMENT);
-                found.push(refused.at(one.span));
-            }
-        }
+            let refused = refusal(source.path.clone(), fit.check()?);
+            let refused = refused.coded(codes::MISMATCHED_REPLACEMENT);
+            Some(refused.at(one.span))
+        });
+        found.extend(misfits);
     }
     found.sort();
     found.dedup();
@@ -200,39 +192,53 @@ fn uses(
             if goes(file, world.module_of(site.space), first) {
                 return;
             }
-            let import = !matches!(site.site, UseSite::Path(_));
-            let mut item_at = None;
-            for (step, segment) in site.trace.steps.iter().zip(site.segments) {
-                for (res, _) in step.all() {
-                    let (item, inside) = match res {
-                        Res::Item(item) => (item, None),
-                        Res::Variant(item, _) => (item, Some(true)),
-                        Res::Member(item, _) => (item, Some(false)),
-                        _ => continue,
-                    };
-                    if !pairs.contains_key(&item) {
-                        continue;
-                    }
-                    let name = facts.name(segment.name).to_owned();
-                    let place = segment.span.start;
-                    if inside.is_none() {
-                        item_at = Some(place);
-                    }
-                    found.insert(Use {
-                        item,
-                        inside: inside.map(|variant| (name, variant)),
-                        span: segment.span,
-                        item_at: item_at.unwrap_or(place),
-                        import,
-                    });
-                }
-            }
+            found.extend(uses_of_site(facts, &site, pairs));
         });
         if !found.is_empty() {
             all.push((file, found.into_iter().collect()));
         }
     }
     all
+}
+
+/// The item of a result, and of a member whether that is a variant.
+fn item_in(res: Res) -> Option<(ItemId, Option<bool>)> {
+    match res {
+        Res::Item(item) => Some((item, None)),
+        Res::Variant(item, _) => Some((item, Some(true))),
+        Res::Member(item, _) => Some((item, Some(false))),
+        _ => None,
+    }
+}
+
+/// Where one site names the items that go.
+fn uses_of_site(
+    facts: &SourceFacts,
+    site: &Site<'_>,
+    pairs: &BTreeMap<ItemId, ItemId>,
+) -> Vec<Use> {
+    let import = !matches!(site.site, UseSite::Path(_));
+    let (mut found, mut item_at) = (Vec::new(), None);
+    let steps = site.trace.steps.iter().zip(site.segments);
+    let named = steps.flat_map(|(step, segment)| {
+        let items = step.all().filter_map(|(res, _)| item_in(res));
+        items.map(move |(item, inside)| (item, inside, segment))
+    });
+    for (item, inside, segment) in named.filter(|(item, ..)| pairs.contains_key(item)) {
+        let place = segment.span.start;
+        if inside.is_none() {
+            item_at = Some(place);
+        }
+        let name = facts.name(segment.name).to_owned();
+        found.push(Use {
+            item,
+            inside: inside.map(|variant| (name, variant)),
+            span: segment.span,
+            item_at: item_at.unwrap_or(place),
+            import,
+        });
+    }
+    found
 }
 
 /// One use, and both sides.

@@ -64,12 +64,7 @@ impl<'n> Names<'n> {
                 known.extend(step.all().map(|(res, _)| res));
             }
             let last = site.trace.steps.last();
-            let item = last.and_then(|last| {
-                last.all().find_map(|(res, _)| match res {
-                    Res::Item(item) => Some(item),
-                    _ => None,
-                })
-            });
+            let item = last.and_then(|last| last.items().next());
             if let (UseSite::Path(path), Some(item)) = (site.site, item) {
                 paths.insert(path, item);
             }
@@ -123,14 +118,10 @@ impl<'n> Names<'n> {
             let names = self.file(file)?;
             Some(fact.span.of(&names.text)?.to_owned())
         });
-        let mut found = BTreeSet::new();
-        if let Some(Ok(syn::Item::Trait(parsed))) = code.map(|code| syntax::parse(&code)) {
-            for member in &parsed.items {
-                if let syn::TraitItem::Fn(function) = member {
-                    found.insert(function.sig.ident.to_string());
-                }
-            }
-        }
+        let found = match code.map(|code| syntax::parse(&code)) {
+            Some(Ok(syn::Item::Trait(parsed))) => names_of_functions(&parsed),
+            _ => BTreeSet::new(),
+        };
         let found = Rc::new(found);
         self.traits.borrow_mut().insert(item, Rc::clone(&found));
         found
@@ -160,12 +151,13 @@ impl<'n> Names<'n> {
                 continue;
             };
             let facts = facts.into_iter().flat_map(|facts| &facts.impls);
-            for (fact, (span, of, by)) in facts.zip(&names.impls) {
-                let meant = *of == Some(item) || *by == Some(item);
-                if fact.scope == body.scope && meant && seen.insert((body.file, *span)) {
-                    found.push((body.file, *span, body.module));
-                }
-            }
+            let impls = facts.zip(&names.impls);
+            let own = impls.filter(|(fact, (_, of, by))| {
+                fact.scope == body.scope && (*of == Some(item) || *by == Some(item))
+            });
+            let spans = own.map(|(_, (span, ..))| *span);
+            let new = spans.filter(|span| seen.insert((body.file, *span)));
+            found.extend(new.map(|span| (body.file, span, body.module)));
         }
         found
     }
@@ -197,4 +189,12 @@ impl<'n> Names<'n> {
     pub fn name_of(&self, res: Res) -> String {
         self.world.name_of(&self.world.target(res))
     }
+}
+
+fn names_of_functions(parsed: &syn::ItemTrait) -> BTreeSet<String> {
+    let functions = parsed.items.iter().filter_map(|member| match member {
+        syn::TraitItem::Fn(function) => Some(function.sig.ident.to_string()),
+        _ => None,
+    });
+    functions.collect()
 }

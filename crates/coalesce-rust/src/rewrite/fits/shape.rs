@@ -7,7 +7,7 @@ use coalesce_model::{ByteSpan, Texts};
 
 use crate::rewrite::merge::derived;
 use crate::{
-    resolve::{FileId, ItemId, Res, UseSite, World},
+    resolve::{FileId, Found, ItemId, UseSite, World},
     syntax,
 };
 
@@ -62,68 +62,69 @@ pub(super) fn shapes(
 ) -> BTreeMap<ItemId, Shape> {
     let mut shapes: BTreeMap<ItemId, Shape> = BTreeMap::new();
     for item in wanted {
-        let mut shape = Shape::default();
-        let node = &world[item];
-        for (file, at) in &node.definitions {
-            let facts = world.facts(*file);
-            let fact = Some(facts.item(*at));
-            let source = &world[file];
-            let text = texts.text(&source.path);
-            if let (Some(fact), Some(text)) = (fact, text) {
-                shape.read(fact.span.of(&text).unwrap_or_default());
-            }
-        }
-        // Several definitions, by condition: what one of them is does not hold for all.
-        if node.definitions.len() > 1 {
-            shape = Shape::default();
-        }
-        shapes.insert(*item, shape);
+        shapes.insert(*item, shape_of(world, *item, texts));
     }
     impls(world, texts, &mut shapes);
     shapes
+}
+
+/// The shape of an item by its definition. Several definitions, by condition: what one of them is does not hold for
+/// all.
+fn shape_of(world: &World, item: ItemId, texts: &dyn Texts) -> Shape {
+    let mut shape = Shape::default();
+    if let [(file, at)] = world[item].definitions.as_slice()
+        && let Some(text) = texts.text(&world[file].path)
+    {
+        let span = world.facts(*file).item(*at).span;
+        shape.read(span.of(&text).unwrap_or_default());
+    }
+    shape
 }
 
 /// Adds what `impl` blocks say.
 fn impls(world: &World, texts: &dyn Texts, shapes: &mut BTreeMap<ItemId, Shape>) {
     for (at, source) in world.files.iter().enumerate() {
         let file = FileId(u32::try_from(at).unwrap_or(u32::MAX));
-        let Some(facts) = Some(world.facts(file)).filter(|facts| !facts.impls.is_empty()) else {
+        if world.facts(file).impls.is_empty() {
             continue;
-        };
-        let paths: BTreeMap<u32, ByteSpan> = facts
-            .impls
-            .iter()
-            .filter_map(|found| Some((found.self_path?, found.span)))
-            .collect();
-        let mut own: BTreeSet<(ByteSpan, ItemId)> = BTreeSet::new();
-        world.visit_file(source, &mut |_, site| {
-            let UseSite::Path(path) = site.site else {
-                return;
-            };
-            let Some(span) = paths.get(&path) else { return };
-            for (res, _) in site
-                .trace
-                .steps
-                .last()
-                .into_iter()
-                .flat_map(|last| last.all())
-            {
-                if let Res::Item(item) = res
-                    && shapes.contains_key(&item)
-                {
-                    own.insert((*span, item));
-                }
-            }
-        });
+        }
+        let own = impls_of_types(world, file, &|item| shapes.contains_key(&item));
         let Some(text) = texts.text(&source.path).filter(|_| !own.is_empty()) else {
             continue;
         };
         for (span, item) in own {
-            if let Some(shape) = shapes.get_mut(&item) {
-                shape.add(span.of(&text).unwrap_or_default());
-            }
+            let Some(shape) = shapes.get_mut(&item) else {
+                continue;
+            };
+            shape.add(span.of(&text).unwrap_or_default());
         }
     }
+}
+
+/// The `impl`s of a file, each with the type that it is of, where that is asked for.
+fn impls_of_types(
+    world: &World,
+    file: FileId,
+    is_asked: &dyn Fn(ItemId) -> bool,
+) -> BTreeSet<(ByteSpan, ItemId)> {
+    let impls = world.facts(file).impls.iter();
+    let paths = impls.filter_map(|found| Some((found.self_path?, found.span)));
+    let paths: BTreeMap<u32, ByteSpan> = paths.collect();
+    let mut own: BTreeSet<(ByteSpan, ItemId)> = BTreeSet::new();
+    world.visit_file(&world[file], &mut |_, site| {
+        let UseSite::Path(path) = site.site else {
+            return;
+        };
+        let Some(span) = paths.get(&path) else { return };
+        let last = site.trace.steps.last().into_iter();
+        let items = last.flat_map(Found::items);
+        own.extend(
+            items
+                .filter(|item| is_asked(*item))
+                .map(|item| (*span, item)),
+        );
+    });
+    own
 }
 
 impl Shape {

@@ -256,13 +256,7 @@ fn signature(
     for input in &parsed.inputs {
         match input {
             syn::FnArg::Receiver(receiver) => {
-                let said = written(reader, receiver.span());
-                made.receiver = match said.as_str() {
-                    said if said.contains(':') => Receiver::Other,
-                    said if said.starts_with('&') && said.contains("mut") => Receiver::Mutable,
-                    said if said.starts_with('&') => Receiver::Shared,
-                    _ => Receiver::Whole,
-                };
+                made.receiver = receiver_of(&written(reader, receiver.span()));
             }
             syn::FnArg::Typed(typed) => made.parameters.push(reader.read(&typed.ty)),
         }
@@ -271,6 +265,16 @@ fn signature(
         made.result = reader.read(kind);
     }
     made
+}
+
+/// What a receiver is, as it is written.
+fn receiver_of(said: &str) -> Receiver {
+    match said {
+        said if said.contains(':') => Receiver::Other,
+        said if said.starts_with('&') && said.contains("mut") => Receiver::Mutable,
+        said if said.starts_with('&') => Receiver::Shared,
+        _ => Receiver::Whole,
+    }
 }
 
 /// A signature from its parameters to its body, on one line.
@@ -309,26 +313,24 @@ fn bounds(reader: &Reader<'_, '_>, generics: &syn::Generics) -> Vec<String> {
         let at = reader.parameters.iter().position(|known| known == name);
         at.map_or_else(|| name.to_owned(), |at| at.to_string())
     };
+    let parameters = generics.type_params().map(|parameter| {
+        let name = parameter.ident.to_string();
+        (name, &parameter.bounds)
+    });
+    let clause = generics.where_clause.iter();
+    let predicates = clause.flat_map(|clause| &clause.predicates);
+    let typed = predicates.filter_map(|predicate| match predicate {
+        syn::WherePredicate::Type(typed) => {
+            let name = written(reader, typed.bounded_ty.span());
+            Some((name, &typed.bounds))
+        }
+        _ => None,
+    });
     let mut found = Vec::new();
-    for parameter in &generics.params {
-        if let syn::GenericParam::Type(parameter) = parameter {
-            let name = place(&parameter.ident.to_string());
-            for bound in &parameter.bounds {
-                found.push(format!("{name}: {}", written(reader, bound.span())));
-            }
-        }
-    }
-    let clause = generics
-        .where_clause
-        .iter()
-        .flat_map(|clause| &clause.predicates);
-    for predicate in clause {
-        if let syn::WherePredicate::Type(typed) = predicate {
-            let name = place(&written(reader, typed.bounded_ty.span()));
-            for bound in &typed.bounds {
-                found.push(format!("{name}: {}", written(reader, bound.span())));
-            }
-        }
+    for (name, bounds) in parameters.chain(typed) {
+        let name = place(&name);
+        let all = bounds.iter().map(|bound| written(reader, bound.span()));
+        found.extend(all.map(|bound| format!("{name}: {bound}")));
     }
     found.sort();
     found

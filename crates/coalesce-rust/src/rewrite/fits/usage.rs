@@ -67,17 +67,18 @@ impl Usage {
 impl<'ast> Visit<'ast> for Usage {
     fn visit_path(&mut self, path: &'ast syn::Path) {
         for segment in &path.segments {
-            if let syn::PathArguments::AngleBracketed(arguments) = &segment.arguments {
-                let given = arguments.args.iter().filter(|argument| {
-                    matches!(
-                        argument,
-                        syn::GenericArgument::Type(_) | syn::GenericArgument::Const(_)
-                    )
-                });
-                let start = segment.ident.span().byte_range().start + self.offset;
-                if let (Ok(start), count @ 1..) = (u32::try_from(start), given.count()) {
-                    self.generics.insert(start, count);
-                }
+            let syn::PathArguments::AngleBracketed(arguments) = &segment.arguments else {
+                continue;
+            };
+            let given = arguments.args.iter().filter(|argument| {
+                matches!(
+                    argument,
+                    syn::GenericArgument::Type(_) | syn::GenericArgument::Const(_)
+                )
+            });
+            let start = segment.ident.span().byte_range().start + self.offset;
+            if let (Ok(start), count @ 1..) = (u32::try_from(start), given.count()) {
+                self.generics.insert(start, count);
             }
         }
         syn::visit::visit_path(self, path);

@@ -359,26 +359,38 @@ impl Fitting<'_, '_> {
                 Some((name, _)) => self.judge(&reliance(Some(name)), whole),
                 None if one.import => {}
                 None => {
-                    self.judge(&reliance(None), whole);
-                    let literal = usage.literals.get(&one.span.start);
-                    for name in literal.into_iter().flat_map(|literal| &literal.names) {
-                        self.judge(&reliance(Some(name)), whole);
-                    }
+                    let literal = usage.literals.get(&one.span.start).into_iter();
+                    let said = literal.flat_map(|literal| &literal.names);
+                    let said = said.map(|name| Some(name.as_str()));
+                    let all = std::iter::once(None).chain(said);
+                    all.for_each(|name| self.judge(&reliance(name), whole));
                 }
             }
         }
+        self.dotted(file, &names.text, &named, gone, whole);
+    }
+
+    /// Judges what stands behind the dots of a file, by each pair that it names.
+    fn dotted(
+        &self,
+        file: FileId,
+        text: &str,
+        named: &BTreeSet<(ItemId, ItemId)>,
+        gone: &Gone<'_, '_>,
+        whole: &mut Whole,
+    ) {
+        let path = &self.mapping.world[file].path;
         let mut told = BTreeSet::new();
-        for (span, name) in lost::dotted(&names.text) {
-            for pair in &named {
-                if !gone.has_byte(file, span.start) && told.insert((name, *pair)) {
-                    let reliance = Reliance {
-                        path: &source.path,
-                        span,
-                        name: Some(name),
-                        pair: *pair,
-                    };
-                    self.judge(&reliance, whole);
-                }
+        let said = lost::dotted(text).into_iter();
+        for (span, name) in said.filter(|(span, _)| !gone.has_byte(file, span.start)) {
+            for pair in named.iter().filter(|pair| told.insert((name, **pair))) {
+                let reliance = Reliance {
+                    path,
+                    span,
+                    name: Some(name),
+                    pair: *pair,
+                };
+                self.judge(&reliance, whole);
             }
         }
     }
@@ -632,65 +644,89 @@ impl Fitting<'_, '_> {
     /// Traits that only what gives way has, and variants that only what takes its place has.
     fn lacks(&self, matched: &BTreeSet<ItemId>, whole: &mut Whole) {
         let world = self.mapping.world;
-        let both: BTreeSet<ItemId> = self
-            .found
-            .all
-            .iter()
-            .flat_map(|(old, new)| [*old, *new])
-            .collect();
+        let both = self.found.all.iter();
+        let both: BTreeSet<ItemId> = both.flat_map(|(old, new)| [*old, *new]).collect();
         let shapes = shape::shapes(world, &both, self.names.texts);
         for (old, new) in &self.found.all {
-            let (Some(here), Some(there)) = (shapes.get(old), shapes.get(new)) else {
-                continue;
-            };
-            let place = self.names.definition(*old);
-            let Some((file, fact)) = place.filter(|_| here.is_known && there.is_known) else {
-                continue;
-            };
-            let has = self.traits_of(*new, there);
-            let lost = here.derives.difference(&has).cloned();
-            let lost: Vec<String> = lost
-                .chain(self.implemented_alone(*old, *new, &has))
-                .collect();
-            let more = there
-                .variants
-                .keys()
-                .filter(|name| !here.variants.contains_key(*name));
-            let more: Vec<&str> = more.map(String::as_str).collect();
-            let full = |item: ItemId| self.names.name_of(Res::Item(item));
-            let mut tell = |why: String| {
-                whole.unproven.push(Unproven {
-                    path: world[file].path.clone(),
-                    span: Some(fact.name.span),
-                    kind: UnprovenKind::UnknownType,
-                    name: full(*old),
-                    why,
-                });
-            };
-            if !lost.is_empty() && !self.found.merged.contains(old) {
-                tell(format!(
-                    "`{}` lacks {}: whether users need that, the names do not tell",
-                    full(*new),
-                    lost.join(", ")
-                ));
-            }
-            let is_enum = |item: ItemId| world[item].kind == ItemKind::Enum;
-            if is_enum(*old) && !is_enum(*new) && matched.contains(old) {
-                tell(format!(
-                    "`{}` is no enumeration, and a `match` may list the variants of `{}`",
-                    full(*new),
-                    full(*old)
-                ));
-            }
-            if !more.is_empty() && matched.contains(old) {
-                tell(format!(
-                    "`{}` has {} besides, and a `match` may list those of `{}` alone",
-                    full(*new),
-                    more.join(", "),
-                    full(*old)
-                ));
+            if let (Some(here), Some(there)) = (shapes.get(old), shapes.get(new)) {
+                let is_matched = matched.contains(old);
+                let lacking = self.lacks_of((*old, here), (*new, there), is_matched);
+                whole.unproven.extend(lacking);
             }
         }
+    }
+
+    /// The same of two definitions; `is_matched` tells whether a `match` may list the variants of the old one.
+    fn lacks_of(
+        &self,
+        old: (ItemId, &Shape),
+        new: (ItemId, &Shape),
+        is_matched: bool,
+    ) -> Vec<Unproven> {
+        let place = self.names.definition(old.0);
+        let Some((file, fact)) = place.filter(|_| old.1.is_known && new.1.is_known) else {
+            return Vec::new();
+        };
+        let is_merged = self.found.merged.contains(&old.0);
+        let lost = (!is_merged).then(|| self.lost_traits(old, new)).flatten();
+        let others = is_matched.then(|| self.other_variants(old, new));
+        let why = lost.into_iter().chain(others.into_iter().flatten());
+        why.map(|why| Unproven {
+            path: self.mapping.world[file].path.clone(),
+            span: Some(fact.name.span),
+            kind: UnprovenKind::UnknownType,
+            name: self.name_of(old.0),
+            why,
+        })
+        .collect()
+    }
+
+    /// What a `match` that lists the variants of the old one does not fit.
+    fn other_variants(
+        &self,
+        (old, here): (ItemId, &Shape),
+        (new, there): (ItemId, &Shape),
+    ) -> Vec<String> {
+        let is_enum = |item: ItemId| self.mapping.world[item].kind == ItemKind::Enum;
+        let (from, to) = (self.name_of(old), self.name_of(new));
+        let mut found = Vec::new();
+        if is_enum(old) && !is_enum(new) {
+            found.push(format!(
+                "`{to}` is no enumeration, and a `match` may list the variants of `{from}`"
+            ));
+        }
+        let more = there.variants.keys();
+        let more = more.filter(|name| !here.variants.contains_key(*name));
+        let more: Vec<&str> = more.map(String::as_str).collect();
+        if !more.is_empty() {
+            let more = more.join(", ");
+            found.push(format!(
+                "`{to}` has {more} besides, and a `match` may list those of `{from}` alone"
+            ));
+        }
+        found
+    }
+
+    /// What is told of traits that only what gives way has.
+    fn lost_traits(
+        &self,
+        (old, here): (ItemId, &Shape),
+        (new, there): (ItemId, &Shape),
+    ) -> Option<String> {
+        let has = self.traits_of(new, there);
+        let lost = here.derives.difference(&has).cloned();
+        let lost: Vec<String> = lost.chain(self.implemented_alone(old, new, &has)).collect();
+        (!lost.is_empty()).then(|| {
+            format!(
+                "`{}` lacks {}: whether users need that, the names do not tell",
+                self.name_of(new),
+                lost.join(", ")
+            )
+        })
+    }
+
+    fn name_of(&self, item: ItemId) -> String {
+        self.names.name_of(Res::Item(item))
     }
 
     /// The traits that `impl`s are of which go with a type, where the one in its place has none like that: nobody

@@ -56,11 +56,8 @@ impl<'w> Writers<'w> {
         }
         let mut open: Vec<usize> = found.iter().copied().collect();
         while let Some(at) = open.pop() {
-            for of in needed(at, DependencyKind::Normal) {
-                if found.insert(of) {
-                    open.push(of);
-                }
-            }
+            let new = needed(at, DependencyKind::Normal);
+            open.extend(new.filter(|of| found.insert(*of)));
         }
         found
     }

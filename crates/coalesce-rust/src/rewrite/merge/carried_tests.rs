@@ -10,8 +10,8 @@ use coalesce_model::{
 
 use super::{Edits, home::Home, note};
 use crate::{
-    facts::{LeafKind, ModuleDeclaration, Origin},
-    resolve::{Body, FileId, ModuleId, Res, is_within},
+    facts::{LeafKind, ModuleDeclaration, Origin, SourceFacts},
+    resolve::{Body, FileId, ModuleId, Res, Site, is_within},
     rewrite::{
         declarations,
         items::arrive,
@@ -261,38 +261,10 @@ impl Carrying<'_, '_> {
         let nothing = Mapping::new(world, &[], self.home.texts);
         let speller = &nothing.speller();
         let mut found: BTreeMap<TreePath, Vec<Edit>> = BTreeMap::new();
-        for body in &world.bodies {
-            if !is_within(world, body.module, self.module) {
-                continue;
-            }
+        let within = |body: &&Body| is_within(world, body.module, self.module);
+        for body in world.bodies.iter().filter(within) {
             let names = self.names_of(body, speller);
-            let space = Some(world.space(self.home.module));
-            let mut list = BTreeSet::new();
-            for name in &names.plain {
-                let sym = world.names.get(name);
-                let bindings = sym.and_then(|sym| space?.names.get(&sym));
-                for binding in bindings.into_iter().flatten() {
-                    let Some(import) = binding.import else {
-                        continue;
-                    };
-                    if self.is_bound(target, name, binding.res) {
-                        continue;
-                    }
-                    let Some(mut path) = speller.absolute(import) else {
-                        return Err(self.stuck(&format!("`{name}` leads nowhere that is known")));
-                    };
-                    if binding.glob {
-                        path.push(name.clone());
-                    }
-                    let spelled: Vec<String> = path.iter().map(|part| written(part)).collect();
-                    let alias = if path.last() == Some(name) {
-                        String::new()
-                    } else {
-                        format!(" as {}", written(name))
-                    };
-                    list.insert(format!("use {}{alias};", spelled.join("::")));
-                }
-            }
+            let list = self.lines_for(&names, target, speller)?;
             if let Some(name) = names
                 .qualified
                 .iter()
@@ -308,6 +280,35 @@ impl Carrying<'_, '_> {
             }
         }
         Ok(found)
+    }
+
+    /// The imports by which tests have the names that they say alone, but for those that the module `target` has.
+    fn lines_for(
+        &self,
+        names: &Names,
+        target: ModuleId,
+        speller: &Speller<'_>,
+    ) -> Result<BTreeSet<String>, Finding> {
+        let world = self.home.world;
+        let bindings = names.plain.iter().flat_map(|name| {
+            let bindings = world.bindings(self.home.module, name).iter();
+            bindings.map(move |binding| (name, binding))
+        });
+        let mut list = BTreeSet::new();
+        for (name, binding) in bindings {
+            let Some(import) = binding.import else {
+                continue;
+            };
+            if self.is_bound(target, name, binding.res) {
+                continue;
+            }
+            let path = speller.absolute(import);
+            let lost = || self.stuck(&format!("`{name}` leads nowhere that is known"));
+            let mut path = path.ok_or_else(lost)?;
+            path.extend(binding.glob.then(|| name.clone()));
+            list.insert(use_of(&path, name));
+        }
+        Ok(list)
     }
 
     fn import(&self, body: &Body, list: &BTreeSet<String>) -> Option<(TreePath, Edit)> {
@@ -333,44 +334,44 @@ impl Carrying<'_, '_> {
         else {
             return names;
         };
-        let here: Vec<usize> = facts
-            .leaves
-            .iter()
-            .enumerate()
-            .filter(|(_, leaf)| leaf.kind == LeafKind::Glob)
-            .filter(|(at, _)| {
-                let leaf = (body.file, u32::try_from(*at).unwrap_or(u32::MAX));
-                speller.glob_target(leaf) == Some(self.home.module)
-            })
-            .map(|(at, _)| at)
-            .collect();
+        let has_glob = self.has_glob(body, facts, speller);
         world.visit_file(&world[body.file], &mut |facts, site| {
-            if world.module_of(site.space) != body.module {
-                return;
-            }
-            let word = |at: usize| site.segments.get(at).map(|one| facts.name(one.name));
-            let glob = site
-                .trace
-                .steps
-                .first()
-                .is_some_and(|step| step.glob || step.is_empty());
-            match word(0) {
-                Some("super") if self.is_import(word(1)) => {
-                    let parent = world[body.module].parent;
-                    if parent == Some(self.home.module) {
-                        names.qualified.extend(word(1).map(str::to_owned));
-                    }
-                }
-                Some(name) if glob && !here.is_empty() && self.is_import(Some(name)) => {
-                    names.plain.insert(name.to_owned());
-                }
-                _ => {}
+            if world.module_of(site.space) == body.module {
+                self.note_name(&mut names, facts, &site, has_glob);
             }
         });
-        if !here.is_empty() {
+        if has_glob {
             names.plain.extend(self.traits(body, &text));
         }
         names
+    }
+
+    /// Whether the file of a body has a glob of the old module.
+    fn has_glob(&self, body: &Body, facts: &SourceFacts, speller: &Speller<'_>) -> bool {
+        let mut leaves = (0_u32..).zip(&facts.leaves);
+        leaves.any(|(at, leaf)| {
+            let import = (body.file, at);
+            leaf.kind == LeafKind::Glob && speller.glob_target(import) == Some(self.home.module)
+        })
+    }
+
+    /// Notes the name of an import of the old module that a site says: `super::name`, or `name` by a glob.
+    fn note_name(&self, names: &mut Names, facts: &SourceFacts, site: &Site<'_>, has_glob: bool) {
+        let world = self.home.world;
+        let word = |at: usize| site.segments.get(at).map(|one| facts.name(one.name));
+        let first = site.trace.steps.first();
+        let by_glob = has_glob && first.is_some_and(|step| step.glob || step.is_empty());
+        let parent = world[world.module_of(site.space)].parent;
+        match word(0) {
+            Some("super") if self.is_import(word(1)) => {
+                let said = word(1).filter(|_| parent == Some(self.home.module));
+                names.qualified.extend(said.map(str::to_owned));
+            }
+            Some(name) if by_glob && self.is_import(Some(name)) => {
+                names.plain.insert(name.to_owned());
+            }
+            _ => {}
+        }
     }
 
     /// Whether the old module has a name by an import.
@@ -442,4 +443,15 @@ struct Names {
     plain: BTreeSet<String>,
     /// Said behind `super::`.
     qualified: BTreeSet<String>,
+}
+
+/// The import of a path by a name.
+fn use_of(path: &[String], name: &String) -> String {
+    let spelled: Vec<String> = path.iter().map(|part| written(part)).collect();
+    let alias = if path.last() == Some(name) {
+        String::new()
+    } else {
+        format!(" as {}", written(name))
+    };
+    format!("use {}{alias};", spelled.join("::"))
 }

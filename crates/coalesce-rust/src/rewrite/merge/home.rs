@@ -285,35 +285,30 @@ impl Home<'_> {
         let mut fates: Vec<Fate> = Vec::new();
         let mut open: Vec<usize> = uses.needed.iter().copied().collect();
         for (at, moving) in self.set.moving.iter().enumerate() {
-            let said = self.said_of(moving);
-            let replaced = said
-                .and_then(|said| self.said.get(said))
-                .is_some_and(|change| matches!(change.kind, ChangeKind::Replace { .. }));
-            let fate = match said {
-                Some(said) => Fate::Said(said),
-                None if self.is_covered(moving) => Fate::Covered,
-                None if self.is_shown(moving) || self.is_test(at) => Fate::Comes,
-                None => Fate::Goes,
-            };
-            let moves = matches!(fate, Fate::Said(_) | Fate::Comes) && !replaced;
-            if moves {
+            let fate = self.fate_of(at, moving);
+            if matches!(fate, Fate::Said(_) | Fate::Comes) && !self.is_said_replaced(moving) {
                 open.push(at);
             }
             fates.push(fate);
         }
-        let mut seen = BTreeSet::new();
-        while let Some(at) = open.pop() {
-            if !seen.insert(at) {
-                continue;
-            }
-            match fates.get_mut(at) {
-                Some(fate @ Fate::Goes) => *fate = Fate::Comes,
-                Some(Fate::Said(_) | Fate::Comes) => {}
-                _ => continue,
-            }
-            open.extend(uses.inner.get(&at).into_iter().flatten());
-        }
+        bring_needed(&mut fates, open, uses);
         fates
+    }
+
+    /// What becomes of an item by itself, whatever needs it.
+    fn fate_of(&self, at: usize, moving: &Moving<'_>) -> Fate {
+        match self.said_of(moving) {
+            Some(said) => Fate::Said(said),
+            None if self.is_covered(moving) => Fate::Covered,
+            None if self.is_shown(moving) || self.is_test(at) => Fate::Comes,
+            None => Fate::Goes,
+        }
+    }
+
+    /// Whether a change says that another item takes its place.
+    fn is_said_replaced(&self, moving: &Moving<'_>) -> bool {
+        let said = self.said_of(moving).and_then(|said| self.said.get(said));
+        said.is_some_and(|change| matches!(change.kind, ChangeKind::Replace { .. }))
     }
 
     /// Whether an item is a test by itself.
@@ -332,14 +327,8 @@ impl Home<'_> {
     fn changes(&self, fates: &[Fate], modules: &[Change], survey: &mut Survey) {
         let mut told = BTreeSet::new();
         for (moving, fate) in self.set.moving.iter().zip(fates) {
-            let kind = match fate {
-                Fate::Said(said) => match self.said.get(*said).map(|change| &change.kind) {
-                    Some(kind @ ChangeKind::Replace { .. }) => kind.clone(),
-                    _ => ChangeKind::Move,
-                },
-                Fate::Covered => ChangeKind::Replace { rename: Vec::new() },
-                Fate::Comes => ChangeKind::Move,
-                Fate::Goes => continue,
+            let Some(kind) = self.kind_of(*fate) else {
+                continue;
             };
             if !told.insert(moving.change.from.as_str()) {
                 continue;
@@ -358,6 +347,19 @@ impl Home<'_> {
                 to: before(modules, &moving.change.to),
                 ..moving.change.clone()
             });
+        }
+    }
+
+    /// How an item of a fate changes; `None` of one that goes.
+    fn kind_of(&self, fate: Fate) -> Option<ChangeKind> {
+        match fate {
+            Fate::Said(said) => match self.said.get(said).map(|change| &change.kind) {
+                Some(kind @ ChangeKind::Replace { .. }) => Some(kind.clone()),
+                _ => Some(ChangeKind::Move),
+            },
+            Fate::Covered => Some(ChangeKind::Replace { rename: Vec::new() }),
+            Fate::Comes => Some(ChangeKind::Move),
+            Fate::Goes => None,
         }
     }
 
@@ -394,22 +396,18 @@ impl Home<'_> {
             }
             let name = &moving.change.from;
             if let Some((file, span)) = uses.outside.get(&at) {
-                survey
-                    .clearing
-                    .refusals
-                    .push(self.missing(moving, *file, *span));
+                let refused = self.missing(moving, *file, *span);
+                survey.clearing.refusals.push(refused);
                 continue;
             }
             let (file, span) = self.place(moving);
             let message = format!("`{name}` goes with its module: nothing that stays names it");
-            survey
-                .clearing
-                .notes
-                .push(note(self.set.path(file), span, message));
-            for chunk in self.set.chunks.iter().filter(|chunk| chunk.moving == at) {
-                if chunk.definition.is_some() || self.is_of(chunk) {
-                    self.cut(chunk.file, chunk.span, edits);
-                }
+            let told = note(self.set.path(file), span, message);
+            survey.clearing.notes.push(told);
+            let chunks = self.set.chunks.iter().filter(|chunk| chunk.moving == at);
+            let own = chunks.filter(|chunk| chunk.definition.is_some() || self.is_of(chunk));
+            for chunk in own {
+                self.cut(chunk.file, chunk.span, edits);
             }
         }
     }
@@ -474,3 +472,19 @@ impl Home<'_> {
 
 /// An edit in a file.
 pub(super) type Added = (TreePath, Edit);
+
+/// Has the items come along that what moves needs.
+fn bring_needed(fates: &mut [Fate], mut open: Vec<usize>, uses: &Uses) {
+    let mut seen = BTreeSet::new();
+    while let Some(at) = open.pop() {
+        if !seen.insert(at) {
+            continue;
+        }
+        match fates.get_mut(at) {
+            Some(fate @ Fate::Goes) => *fate = Fate::Comes,
+            Some(Fate::Said(_) | Fate::Comes) => {}
+            _ => continue,
+        }
+        open.extend(uses.inner.get(&at).into_iter().flatten());
+    }
+}

@@ -155,21 +155,12 @@ impl Sorting<'_, '_> {
             return;
         }
         let span = chunk.map_or(block.span, |chunk| chunk.span);
-        let path = home.set.path(block.file);
         let kind = block.of.and_then(|of| self.types.get(&of));
         if let Some(key) = &block.head {
             let derived = kind.is_some_and(|kind| kind.derives(&key.head));
-            if self.theirs.contains(key) || derived {
-                let message = format!("`impl {}` goes: `{}` has it", key.head, home.merge.to);
-                sorted.notes.push(note(path, span, message));
-                sorted.cut.push((block.file, span));
-            } else if chunk.is_some() {
-                let message = format!(
-                    "`impl {}` goes along: `{}` lacks it",
-                    key.head, home.merge.to
-                );
-                sorted.notes.push(note(path, span, message));
-                sorted.kept.push((block.file, span));
+            let is_there = derived || self.theirs.contains(key);
+            if is_there || chunk.is_some() {
+                self.sort_whole((block.file, span), key, is_there, sorted);
             }
             return;
         }
@@ -184,6 +175,30 @@ impl Sorting<'_, '_> {
             _ => {}
         }
     }
+
+    /// Has an `impl` of a trait go, where the other module has it, or else go along.
+    fn sort_whole(
+        &self,
+        place: (FileId, ByteSpan),
+        key: &Key,
+        is_there: bool,
+        sorted: &mut Sorted,
+    ) {
+        let (head, to) = (&key.head, &self.home.merge.to);
+        let message = if is_there {
+            format!("`impl {head}` goes: `{to}` has it")
+        } else {
+            format!("`impl {head}` goes along: `{to}` lacks it")
+        };
+        let path = self.home.set.path(place.0);
+        sorted.notes.push(note(path, place.1, message));
+        let list = if is_there {
+            &mut sorted.cut
+        } else {
+            &mut sorted.kept
+        };
+        list.push(place);
+    }
 }
 
 /// The methods of an `impl` without a trait: those that the other type lacks go along.
@@ -195,18 +210,7 @@ fn methods(
     sorted: &mut Sorted,
 ) {
     let text = home.text(block.file).unwrap_or_default();
-    let mut cut = Vec::new();
-    let mut kept = Vec::new();
-    for item in &parsed.items {
-        let range = item.span().byte_range();
-        let start = block.span.start + u32::try_from(range.start).unwrap_or(0);
-        let end = block.span.start + u32::try_from(range.end).unwrap_or(0);
-        let span = ByteSpan::new(start, end);
-        match member_name(item) {
-            Some(name) if kind.there.names.contains(&name) => cut.push(span),
-            name => kept.push((name.unwrap_or_default(), span)),
-        }
-    }
+    let (cut, kept) = members_of(parsed, block.span.start, kind);
     if kept.is_empty() {
         sorted.cut.push((block.file, whole));
         return;
@@ -214,15 +218,10 @@ fn methods(
     let path = home.set.path(block.file);
     for (name, span) in kept {
         if let Some(missing) = kind.missing(span.of(&text).unwrap_or_default()) {
-            let message = format!(
-                "`{name}` cannot go along: it uses `{missing}`, which `{}` lacks",
-                kind.name
-            );
-            let refused = refusal(path.clone(), message).coded(codes::LOST_DEFINITION);
-            sorted.refusals.push(refused.at(span).with_help(format!(
-                "remove `{name}`, or give `{}` a `{missing}`",
-                kind.name
-            )));
+            let refused = refusal(path.clone(), lacks(kind, &name, &missing));
+            let help = format!("remove `{name}`, or give `{}` a `{missing}`", kind.name);
+            let refused = refused.coded(codes::LOST_DEFINITION);
+            sorted.refusals.push(refused.at(span).with_help(help));
         }
         if inside {
             let message = format!("`{name}` goes along: `{}` lacks it", kind.name);
@@ -232,9 +231,8 @@ fn methods(
     if inside {
         sorted.kept.push((block.file, whole));
     }
-    sorted
-        .cut
-        .extend(cut.into_iter().map(|span| (block.file, span)));
+    let cut = cut.into_iter().map(|span| (block.file, span));
+    sorted.cut.extend(cut);
 }
 
 /// The name of a member of an `impl`.
@@ -298,4 +296,31 @@ pub(in super::super) fn head_at(
     let parsed = syntax::parse::<syn::ItemImpl>(own).ok()?;
 
     head(own, &parsed, name)
+}
+
+/// The members that the other type has as well, and those that go along, with their names.
+fn members_of(
+    parsed: &syn::ItemImpl,
+    start: u32,
+    kind: &Type,
+) -> (Vec<ByteSpan>, Vec<(String, ByteSpan)>) {
+    let (mut cut, mut kept) = (Vec::new(), Vec::new());
+    let place = |at: usize| start + u32::try_from(at).unwrap_or(0);
+    for item in &parsed.items {
+        let range = item.span().byte_range();
+        let span = ByteSpan::new(place(range.start), place(range.end));
+        match member_name(item) {
+            Some(name) if kind.there.names.contains(&name) => cut.push(span),
+            name => kept.push((name.unwrap_or_default(), span)),
+        }
+    }
+    (cut, kept)
+}
+
+/// Why a member cannot go along.
+fn lacks(kind: &Type, name: &str, missing: &str) -> String {
+    format!(
+        "`{name}` cannot go along: it uses `{missing}`, which `{}` lacks",
+        kind.name
+    )
 }

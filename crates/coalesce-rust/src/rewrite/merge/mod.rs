@@ -76,35 +76,24 @@ pub(super) fn survey(
     let world = &graph.world;
     let mut edits = Edits::default();
     for merge in merges {
-        home::work(
-            world,
-            (merge, said),
-            modules,
-            texts,
-            (&mut survey, &mut edits),
-        );
+        let made = (&mut survey, &mut edits);
+        home::work(world, (merge, said), modules, texts, made);
         survey.homes.push(merge.from.clone());
     }
     for change in said {
         if home_of(merges, change).is_none() {
-            let to = before(modules, &change.to);
             survey.items.push(Change {
-                to,
+                to: before(modules, &change.to),
                 kind: ChangeKind::Move,
                 ..change.clone()
             });
         }
         if change.kind == ChangeKind::Supersede {
-            let to = before(modules, &change.to);
-            let found = supersede::clear(
-                graph,
-                &Change {
-                    to,
-                    ..change.clone()
-                },
-                texts,
-                &mut edits,
-            );
+            let change = Change {
+                to: before(modules, &change.to),
+                ..change.clone()
+            };
+            let found = supersede::clear(graph, &change, texts, &mut edits);
             survey.clearing.refusals.extend(found.refusals);
             survey.clearing.notes.extend(found.notes);
         }
@@ -155,12 +144,7 @@ impl Edits {
             gone.sort();
             let mut whole: Vec<Edit> = Vec::new();
             for edit in gone {
-                match whole.last_mut() {
-                    Some(last) if edit.span.start <= last.span.end => {
-                        last.span = last.span.cover(edit.span);
-                    }
-                    _ => whole.push(edit),
-                }
+                push_deletion(&mut whole, edit);
             }
             let stays = |edit: &Edit| {
                 !whole
@@ -178,4 +162,12 @@ impl Edits {
 /// Something that the reader should know.
 fn note(path: TreePath, span: ByteSpan, message: String) -> Finding {
     Finding::note(path, message).at(span)
+}
+
+/// Adds the next deletion, as one with the last where both meet.
+fn push_deletion(whole: &mut Vec<Edit>, edit: Edit) {
+    match whole.last_mut() {
+        Some(last) if edit.span.start <= last.span.end => last.span = last.span.cover(edit.span),
+        _ => whole.push(edit),
+    }
 }

@@ -25,53 +25,68 @@ pub(super) fn bring(home: &Home<'_>, edits: &mut Edits) {
     let nothing = Mapping::new(world, &[], home.texts);
     let speller = &nothing.speller();
     let mut found = BTreeSet::new();
-    for body in world
-        .bodies
-        .iter()
-        .filter(|body| body.module == home.module)
-    {
+    let own = world.bodies.iter();
+    for body in own.filter(|body| body.module == home.module) {
         let Some((facts, text)) = Some(world.facts(body.file)).zip(home.text(body.file)) else {
             continue;
         };
-        for (at, leaf) in facts.leaves.iter().enumerate() {
-            let declaration = facts.declaration(leaf.declaration);
-            let private = declaration.visibility.kind == VisibilityKind::Private;
-            if declaration.scope != body.scope || private {
-                continue;
-            }
-            let import = (body.file, u32::try_from(at).unwrap_or(u32::MAX));
-            let Some(path) = speller.absolute(import) else {
-                continue;
-            };
-            let bound = bound(facts, import);
-            let known = match (&bound, leaf.kind) {
-                (_, LeafKind::Glob) => globs(home, speller).contains(&path),
-                (Some(name), _) => shows(home, renamed(home.merge, name)),
-                (None, _) => true,
-            };
-            if known || speller.krate_of(import) != Some(nothing.krate(target)) {
-                continue;
-            }
-            let visibility = declaration.visibility.span.of(&text).unwrap_or_default();
-            let conditions: String = declaration
-                .cfg
-                .iter()
-                .map(|cfg| format!("#[cfg({cfg})]\n"))
-                .collect();
-            let names: Vec<String> = path.iter().map(|name| written(name)).collect();
-            let mut tree = names.join("::");
-            if leaf.kind == LeafKind::Glob {
-                tree.push_str("::*");
-            } else if let Some(name) = bound.filter(|name| path.last() != Some(name)) {
-                tree.push_str(&format!(" as {}", written(&name)));
-            }
-            found.insert(format!("{conditions}{visibility} use {tree};"));
-        }
+        let leaves = (0_u32..).zip(&facts.leaves).map(|(at, _)| at);
+        let shown = leaves.filter(|at| is_shown_by(facts, *at, body));
+        let shown = shown.filter(|at| is_lacking(home, speller, facts, (body.file, *at)));
+        let lines = shown.filter_map(|at| line_for(speller, facts, (body.file, at), &text));
+        found.extend(lines);
     }
     let first = world[target].bodies.first();
     if let Some(body) = first.map(|body| &world[body]) {
         insert(home, body, &found, edits);
     }
+}
+
+/// Whether a leaf is one of a body, and seen by more than its module.
+fn is_shown_by(facts: &SourceFacts, leaf: u32, body: &Body) -> bool {
+    let declaration = facts.declaration_of(leaf);
+    declaration.scope == body.scope && declaration.visibility.kind != VisibilityKind::Private
+}
+
+/// Whether the other module does not show what an import does, and may: both are of one crate.
+fn is_lacking(
+    home: &Home<'_>,
+    speller: &Speller<'_>,
+    facts: &SourceFacts,
+    import: (FileId, u32),
+) -> bool {
+    let known = match (bound(facts, import), facts.leaf(import.1).kind) {
+        (_, LeafKind::Glob) => {
+            let path = speller.absolute(import);
+            path.is_none_or(|path| globs(home, speller).contains(&path))
+        }
+        (Some(name), _) => shows(home, renamed(home.merge, &name)),
+        (None, _) => true,
+    };
+    let krate = home.target().map(|target| home.world[target].krate);
+    !known && speller.krate_of(import) == krate
+}
+
+/// The declaration that shows what an import does, from wherever it stands.
+fn line_for(
+    speller: &Speller<'_>,
+    facts: &SourceFacts,
+    import: (FileId, u32),
+    text: &str,
+) -> Option<String> {
+    let path = speller.absolute(import)?;
+    let declaration = facts.declaration_of(import.1);
+    let visibility = declaration.visibility.span.of(text).unwrap_or_default();
+    let conditions = declaration.cfg.iter();
+    let conditions: String = conditions.map(|cfg| format!("#[cfg({cfg})]\n")).collect();
+    let names: Vec<String> = path.iter().map(|name| written(name)).collect();
+    let mut tree = names.join("::");
+    if facts.leaf(import.1).kind == LeafKind::Glob {
+        tree.push_str("::*");
+    } else if let Some(name) = bound(facts, import).filter(|name| path.last() != Some(name)) {
+        tree.push_str(&format!(" as {}", written(&name)));
+    }
+    Some(format!("{conditions}{visibility} use {tree};"))
 }
 
 fn bound(facts: &SourceFacts, (_, at): (FileId, u32)) -> Option<String> {
@@ -101,14 +116,11 @@ fn globs(home: &Home<'_>, speller: &Speller<'_>) -> BTreeSet<Vec<String>> {
     let bodies = home.world.bodies.iter();
     for body in bodies.filter(|body| Some(body.module) == target) {
         let facts = home.world.facts(body.file);
-        for (at, leaf) in facts.leaves.iter().enumerate() {
-            let own = facts.declaration(leaf.declaration);
-            let own = own.scope == body.scope;
-            if own && leaf.kind == LeafKind::Glob {
-                let import = (body.file, u32::try_from(at).unwrap_or(u32::MAX));
-                found.extend(speller.absolute(import));
-            }
-        }
+        let leaves = (0_u32..).zip(&facts.leaves);
+        let own = leaves.filter(|(_, leaf)| {
+            leaf.kind == LeafKind::Glob && facts.declaration(leaf.declaration).scope == body.scope
+        });
+        found.extend(own.filter_map(|(at, _)| speller.absolute((body.file, at))));
     }
     found
 }

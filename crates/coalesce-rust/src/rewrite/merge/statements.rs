@@ -10,7 +10,7 @@ use super::{home::Home, impls::bare};
 use crate::{
     facts::ItemKind,
     lexer,
-    resolve::{FileId, ModuleId},
+    resolve::{Body, FileId, ModuleId},
     rewrite::mapping::refusal,
     syntax,
 };
@@ -28,21 +28,20 @@ pub(super) fn check(
         .map(|one| one.code)
         .collect();
     for one in statements(home, home.module) {
-        if there.contains(&one.code) {
-            continue;
+        if !there.contains(&one.code) {
+            refusals.push(would_be_lost(home, &one));
         }
-        let message = format!(
-            "{} would be lost: `{}` has none like it",
-            one.what, home.merge.to
-        );
-        refusals.push(
-            refusal(home.set.path(one.file), message)
-                .coded(codes::LOST_DEFINITION)
-                .at(one.span)
-                .with_help(format!("put it into `{}`, or remove it", home.merge.to)),
-        );
     }
     macros(home, kept, refusals);
+}
+
+fn would_be_lost(home: &Home<'_>, one: &Statement) -> Finding {
+    let to = &home.merge.to;
+    let message = format!("{} would be lost: `{to}` has none like it", one.what);
+    refusal(home.set.path(one.file), message)
+        .coded(codes::LOST_DEFINITION)
+        .at(one.span)
+        .with_help(format!("put it into `{to}`, or remove it"))
 }
 
 /// Something without a name.
@@ -57,40 +56,33 @@ struct Statement {
 fn statements(home: &Home<'_>, module: ModuleId) -> Vec<Statement> {
     let _trees = syntax::Trees::begin();
     let mut found = Vec::new();
-    for body in home
-        .world
-        .bodies
-        .iter()
-        .filter(|body| body.module == module)
-    {
-        let Some((facts, text)) = Some(home.world.facts(body.file)).zip(home.text(body.file))
-        else {
-            continue;
-        };
-        let scope = facts.scope(body.scope);
-        let end = if body.scope.0 == 0 {
-            scope.span.end
-        } else {
-            scope.span.end.saturating_sub(1)
-        };
-        let inner = ByteSpan::new(scope.items_start, end);
-        let Some(parsed) = inner.of(&text).and_then(|own| syntax::parse_file(own).ok()) else {
-            continue;
-        };
-        for item in &parsed.items {
-            let Some(what) = what(item) else { continue };
-            let range = item.span().byte_range();
-            let at = |at: usize| inner.start + u32::try_from(at).unwrap_or(0);
-            let span = ByteSpan::new(at(range.start), at(range.end));
-            found.push(Statement {
-                file: body.file,
-                span,
-                what,
-                code: bare(span.of(&text).unwrap_or_default(), &str::to_owned),
-            });
-        }
+    let bodies = home.world.bodies.iter();
+    for body in bodies.filter(|body| body.module == module) {
+        found.extend(statements_of(home, body).unwrap_or_default());
     }
     found
+}
+
+/// The statements of one body; `None` where it cannot be read.
+fn statements_of(home: &Home<'_>, body: &Body) -> Option<Vec<Statement>> {
+    let (facts, text) = (home.world.facts(body.file), home.text(body.file)?);
+    let scope = facts.scope(body.scope);
+    let closing = u32::from(body.scope.0 != 0);
+    let inner = ByteSpan::new(scope.items_start, scope.span.end.saturating_sub(closing));
+    let parsed = syntax::parse_file(inner.of(&text)?).ok()?;
+    let statements = parsed.items.iter().filter_map(|item| {
+        let what = what(item)?;
+        let range = item.span().byte_range();
+        let at = |at: usize| inner.start + u32::try_from(at).unwrap_or(0);
+        let span = ByteSpan::new(at(range.start), at(range.end));
+        Some(Statement {
+            file: body.file,
+            span,
+            what,
+            code: bare(span.of(&text).unwrap_or_default(), &str::to_owned),
+        })
+    });
+    Some(statements.collect())
 }
 
 fn what(item: &syn::Item) -> Option<&'static str> {
@@ -107,16 +99,15 @@ fn what(item: &syn::Item) -> Option<&'static str> {
 /// Macros of the module: they are seen by where they stand, and cannot move.
 fn macros(home: &Home<'_>, kept: &dyn Fn(FileId, u32) -> bool, refusals: &mut Vec<Finding>) {
     let world = home.world;
-    let there: BTreeSet<&str> = world
-        .items
-        .iter()
-        .filter(|item| item.kind == ItemKind::Macro && Some(item.module) == home.target())
-        .map(|item| item.name.as_str())
-        .collect();
-    let own = world
-        .items
-        .iter()
-        .filter(|item| item.kind == ItemKind::Macro && !item.local && item.module == home.module);
+    let macros = || {
+        world
+            .items
+            .iter()
+            .filter(|item| item.kind == ItemKind::Macro)
+    };
+    let there = macros().filter(|item| Some(item.module) == home.target());
+    let there: BTreeSet<&str> = there.map(|item| item.name.as_str()).collect();
+    let own = macros().filter(|item| !item.local && item.module == home.module);
     for item in own.filter(|item| !there.contains(item.name.as_str())) {
         let Some((file, at)) = item.definitions.first().copied() else {
             continue;
@@ -125,27 +116,24 @@ fn macros(home: &Home<'_>, kept: &dyn Fn(FileId, u32) -> bool, refusals: &mut Ve
         let Some((fact, text)) = fact.zip(home.text(file)) else {
             continue;
         };
-        let whole = ByteSpan::from_range(0..text.len());
-        let tokens = lexer::tokens(&text, whole);
-        let used = tokens
-            .iter()
-            .zip(tokens.iter().skip(1))
-            .any(|(name, mark)| {
-                mark.is(b'!')
-                    && name.span.of(&text) == Some(item.name.as_str())
-                    && kept(file, name.span.start)
-            });
-        if used || fact.exported {
+        let is_kept = |at: u32| kept(file, at);
+        if fact.exported || is_called(&text, &item.name, &is_kept) {
             let message = format!(
                 "`{}!` is a macro, which is seen by where it stands: `{}` has none of that name",
                 item.name, home.merge.to
             );
-            refusals.push(
-                refusal(home.set.path(file), message)
-                    .coded(codes::LOST_DEFINITION)
-                    .at(fact.name.span)
-                    .with_help("move the macro by hand first".to_owned()),
-            );
+            let refused = refusal(home.set.path(file), message).coded(codes::LOST_DEFINITION);
+            let help = "move the macro by hand first".to_owned();
+            refusals.push(refused.at(fact.name.span).with_help(help));
         }
     }
+}
+
+/// Whether a text calls a macro where it is kept.
+fn is_called(text: &str, name: &str, is_kept: &dyn Fn(u32) -> bool) -> bool {
+    let tokens = lexer::tokens(text, ByteSpan::from_range(0..text.len()));
+    let mut pairs = tokens.iter().zip(tokens.iter().skip(1));
+    pairs.any(|(own, mark)| {
+        mark.is(b'!') && own.span.of(text) == Some(name) && is_kept(own.span.start)
+    })
 }

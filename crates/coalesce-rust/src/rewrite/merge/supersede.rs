@@ -45,26 +45,27 @@ pub(super) fn clear(
         plan.notes.push(note(path.clone(), chunk.span, message));
         edits.cut(path, &text, chunk.span);
     }
-    if let (Some((_, there)), Some((path, here))) = (
-        visibility(world, &change.to),
-        visibility(world, &change.from),
-    ) && rank(there) > rank(here)
-    {
-        let text = if there.kind == VisibilityKind::Public {
-            "pub"
-        } else {
-            "pub(crate)"
-        };
-        edits.push(
-            path,
-            if here.span.is_empty() {
-                Edit::insert(here.span.start, format!("{text} "))
-            } else {
-                Edit::replace(here.span, text)
-            },
-        );
+    if let Some((path, edit)) = show_as_far(world, change) {
+        edits.push(path, edit);
     }
     plan
+}
+
+/// Has what stays be seen from as far as what goes.
+fn show_as_far(world: &World, change: &Change) -> Option<(TreePath, Edit)> {
+    let (_, there) = visibility(world, &change.to)?;
+    let (path, here) = visibility(world, &change.from)?;
+    (rank(there) > rank(here)).then_some(())?;
+    let text = match there.kind {
+        VisibilityKind::Public => "pub",
+        _ => "pub(crate)",
+    };
+    let edit = if here.span.is_empty() {
+        Edit::insert(here.span.start, format!("{text} "))
+    } else {
+        Edit::replace(here.span, text)
+    };
+    Some((path, edit))
 }
 
 /// The visibility that an item says, and the file that says it.

@@ -26,32 +26,8 @@ pub(crate) fn homes<'w>(world: &'w World, texts: &dyn Texts) -> &'w MethodHomes 
 
 fn read(world: &World, texts: &dyn Texts) -> MethodHomes {
     let mut found = MethodHomes::default();
-    let mut above: FxHashMap<String, Vec<String>> = FxHashMap::default();
-    let traits = world.items.iter().enumerate();
-    let traits = traits.filter(|(_, one)| one.kind == ItemKind::Trait);
-    for item in traits.map(|(at, _)| ItemId(id(at))) {
-        if let Some((methods, names)) = traits::read(world, item, texts) {
-            for method in methods {
-                found.traits.entry(method).or_default().push(item);
-            }
-            let known = above.entry(world[item].name.clone()).or_default();
-            known.extend(names);
-        }
-    }
-    for (_, source) in world.sources() {
-        if let Some(text) = texts.text(&source.path) {
-            shown(&text, &mut found.shown);
-        }
-    }
-    let mut left: Vec<String> = found.shown.iter().cloned().collect();
-    while let Some(name) = left.pop() {
-        let above = above.get(&name).into_iter().flatten();
-        left.extend(
-            above
-                .filter(|one| found.shown.insert((*one).clone()))
-                .cloned(),
-        );
-    }
+    let above = read_traits(world, texts, &mut found);
+    read_shown(world, texts, &above, &mut found);
     let is_type = |of: ItemId| {
         let kind = world[of].kind;
         matches!(kind, ItemKind::Struct | ItemKind::Enum | ItemKind::Union)
@@ -67,6 +43,54 @@ fn read(world: &World, texts: &dyn Texts) -> MethodHomes {
         functions(&text, site.span, &mut found.inherent);
     }
     in_macros(world, texts, &mut found.inherent);
+    find_scopes(world, &mut found);
+    found
+}
+
+/// Reads who has a method of the traits of the tree; returns the names above each, by name.
+fn read_traits(
+    world: &World,
+    texts: &dyn Texts,
+    found: &mut MethodHomes,
+) -> FxHashMap<String, Vec<String>> {
+    let mut above: FxHashMap<String, Vec<String>> = FxHashMap::default();
+    let traits = world.items.iter().enumerate();
+    let traits = traits.filter(|(_, one)| one.kind == ItemKind::Trait);
+    for item in traits.map(|(at, _)| ItemId(id(at))) {
+        let Some((methods, names)) = traits::read(world, item, texts) else {
+            continue;
+        };
+        for method in methods {
+            found.traits.entry(method).or_default().push(item);
+        }
+        let known = above.entry(world[item].name.clone()).or_default();
+        known.extend(names);
+    }
+    above
+}
+
+/// Reads the traits behind `dyn`, and those above them.
+fn read_shown(
+    world: &World,
+    texts: &dyn Texts,
+    above: &FxHashMap<String, Vec<String>>,
+    found: &mut MethodHomes,
+) {
+    for (_, source) in world.sources() {
+        if let Some(text) = texts.text(&source.path) {
+            shown(&text, &mut found.shown);
+        }
+    }
+    let mut left: Vec<String> = found.shown.iter().cloned().collect();
+    while let Some(name) = left.pop() {
+        let above = above.get(&name).into_iter().flatten();
+        let new = above.filter(|one| found.shown.insert((*one).clone()));
+        left.extend(new.cloned());
+    }
+}
+
+/// Finds the modules that have each trait in scope.
+fn find_scopes(world: &World, found: &mut MethodHomes) {
     let traits: FxHashSet<ItemId> = found.traits.values().flatten().copied().collect();
     for home in (0..id(world.modules.len())).map(ModuleId) {
         let bound = world.space(home).names.values().flatten();
@@ -77,7 +101,6 @@ fn read(world: &World, texts: &dyn Texts) -> MethodHomes {
         let items = items.filter(|item| traits.contains(item));
         found.in_scope.extend(items.map(|item| (item, home)));
     }
-    found
 }
 
 /// The names of traits behind `dyn`.

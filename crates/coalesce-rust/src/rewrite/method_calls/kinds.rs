@@ -121,7 +121,6 @@ impl<'g> Given<'g> {
 
     /// The module that has the last name of a path, and that name.
     pub fn bound(&self, home: ModuleId, path: &syn::Path) -> Option<Bound> {
-        let world = self.world;
         let names: Vec<String> = path
             .segments
             .iter()
@@ -130,24 +129,34 @@ impl<'g> Given<'g> {
         let (last, outer) = names.split_last()?;
         let mut at = home;
         for (step, name) in outer.iter().enumerate() {
-            let root = |module: ModuleId| {
-                let mut above = std::iter::successors(Some(module), |one| world[*one].parent);
-                above.by_ref().last().unwrap_or(module)
-            };
-            at = match name.as_str() {
-                "crate" if step == 0 => root(home),
-                "self" if step == 0 => home,
-                "super" => world[at].parent?,
-                _ => world
-                    .bindings(at, name)
-                    .iter()
-                    .find_map(|one| match one.res {
-                        Res::Module(module) => Some(module),
-                        _ => None,
-                    })?,
-            };
+            at = self.module_behind((home, at), step, name)?;
         }
         Some((at, last.clone()))
+    }
+
+    /// The module that a step of a path which begins in `home` leads to from the one at `at`.
+    fn module_behind(
+        &self,
+        (home, at): (ModuleId, ModuleId),
+        step: usize,
+        name: &str,
+    ) -> Option<ModuleId> {
+        let world = self.world;
+        match name {
+            "crate" if step == 0 => {
+                let above = std::iter::successors(Some(home), |one| world[*one].parent);
+                above.last()
+            }
+            "self" if step == 0 => Some(home),
+            "super" => world[at].parent,
+            _ => {
+                let mut bindings = world.bindings(at, name).iter();
+                bindings.find_map(|one| match one.res {
+                    Res::Module(module) => Some(module),
+                    _ => None,
+                })
+            }
+        }
     }
 
     /// The traits that bounds name.
@@ -170,13 +179,7 @@ impl<'g> Given<'g> {
             let known = self.bound(home, &bound.path).or_else(elsewhere);
             found.traits.extend(known);
             let last = bound.path.segments.last();
-            found.assigned |= last.is_some_and(|last| match &last.arguments {
-                syn::PathArguments::AngleBracketed(list) => {
-                    let mut all = list.args.iter();
-                    all.any(|one| matches!(one, syn::GenericArgument::AssocType(_)))
-                }
-                _ => false,
-            });
+            found.assigned |= last.is_some_and(|last| assigns(&last.arguments));
         }
         found
     }
@@ -461,18 +464,7 @@ impl<'g> Given<'g> {
                 self.kind(home, &scope, &result)
             }
             ReceiverKind::Type(item, arguments) => {
-                let own = self.own(*item);
-                let Some(function) = own.get(method) else {
-                    return self.result_of_traits(kind, *item, method);
-                };
-                let (home, result) = function.result.clone()?;
-                let mut scope = Scope::from([("Self".to_owned(), kind.clone())]);
-                for (at, parameter) in function.parameters.iter().enumerate() {
-                    let argument = arguments.get(at).cloned().flatten();
-                    let argument = argument.unwrap_or(ReceiverKind::Hidden);
-                    scope.extend(parameter.clone().map(|name| (name, argument)));
-                }
-                self.kind(home, &scope, &result)
+                self.result_of_type(kind, *item, arguments, method)
             }
             ReceiverKind::Outside(name, of) => outside::result((name, of), method),
             ReceiverKind::Opaque | ReceiverKind::Hidden => None,
@@ -483,6 +475,28 @@ impl<'g> Given<'g> {
                 (!method.starts_with("finish")).then_some(ReceiverKind::DebugBuilder)
             }
         }
+    }
+
+    /// What a method of a type of the tree gives.
+    fn result_of_type(
+        &mut self,
+        kind: &ReceiverKind,
+        item: ItemId,
+        arguments: &[Option<ReceiverKind>],
+        method: &str,
+    ) -> Option<ReceiverKind> {
+        let own = self.own(item);
+        let Some(function) = own.get(method) else {
+            return self.result_of_traits(kind, item, method);
+        };
+        let (home, result) = function.result.clone()?;
+        let mut scope = Scope::from([("Self".to_owned(), kind.clone())]);
+        for (at, parameter) in function.parameters.iter().enumerate() {
+            let argument = arguments.get(at).cloned().flatten();
+            let argument = argument.unwrap_or(ReceiverKind::Hidden);
+            scope.extend(parameter.clone().map(|name| (name, argument)));
+        }
+        self.kind(home, &scope, &result)
     }
 
     fn result_by(
@@ -656,4 +670,13 @@ pub(super) fn name_of(ty: &syn::Type) -> Option<String> {
         }
         _ => None,
     }
+}
+
+/// Whether arguments of a path say what an associated type is.
+fn assigns(arguments: &syn::PathArguments) -> bool {
+    let syn::PathArguments::AngleBracketed(list) = arguments else {
+        return false;
+    };
+    let mut all = list.args.iter();
+    all.any(|one| matches!(one, syn::GenericArgument::AssocType(_)))
 }

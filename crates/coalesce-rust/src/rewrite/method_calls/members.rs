@@ -36,6 +36,25 @@ pub(super) struct TraitShape {
     pub assigned: bool,
 }
 
+impl TraitShape {
+    /// Adds a member, and what it gives.
+    fn add(&mut self, member: &syn::TraitItem) {
+        match member {
+            syn::TraitItem::Fn(function) => {
+                let name = function.sig.ident.to_string();
+                if let syn::ReturnType::Type(_, result) = &function.sig.output {
+                    self.results.insert(name.clone(), (**result).clone());
+                }
+                self.members.insert(name);
+            }
+            syn::TraitItem::Const(constant) => {
+                self.members.insert(constant.ident.to_string());
+            }
+            _ => {}
+        }
+    }
+}
+
 impl Given<'_> {
     /// The trait of the tree that a bound names.
     pub(super) fn trait_of(&self, bound: &Bound) -> Option<ItemId> {
@@ -76,19 +95,7 @@ impl Given<'_> {
             shape.assigned = own.assigned;
         }
         for member in &parsed.items {
-            match member {
-                syn::TraitItem::Fn(function) => {
-                    let name = function.sig.ident.to_string();
-                    if let syn::ReturnType::Type(_, result) = &function.sig.output {
-                        shape.results.insert(name.clone(), (**result).clone());
-                    }
-                    shape.members.insert(name);
-                }
-                syn::TraitItem::Const(constant) => {
-                    shape.members.insert(constant.ident.to_string());
-                }
-                _ => {}
-            }
+            shape.add(member);
         }
         Some(shape)
     }
@@ -120,22 +127,10 @@ fn own_of(parsed: &syn::ItemImpl, module: ModuleId, found: &mut Functions) {
     let distinct: BTreeSet<&String> = parameters.iter().flatten().collect();
     let everywhere = distinct.len() == parameters.len() && !is_conditional(&parsed.attrs);
     for member in &parsed.items {
-        let (name, result, attributes) = match member {
-            syn::ImplItem::Fn(function) => {
-                let result = match &function.sig.output {
-                    // What its own parameters stand for, the caller decides.
-                    syn::ReturnType::Type(_, result)
-                        if function.sig.generics.type_params().next().is_none() =>
-                    {
-                        Some((module, (**result).clone()))
-                    }
-                    _ => None,
-                };
-                (function.sig.ident.to_string(), result, &function.attrs)
-            }
-            syn::ImplItem::Const(constant) => (constant.ident.to_string(), None, &constant.attrs),
-            _ => continue,
+        let Some((name, result, attributes)) = function_of(member) else {
+            continue;
         };
+        let result = result.map(|result| (module, result.clone()));
         let general = everywhere && !is_conditional(attributes);
         let function = OwnFunction {
             result,
@@ -150,6 +145,29 @@ fn own_of(parsed: &syn::ItemImpl, module: ModuleId, found: &mut Functions) {
             }
             None => _ = found.insert(name, function),
         }
+    }
+}
+
+/// The name of a member of an `impl`, what it gives, and its attributes.
+fn function_of(member: &syn::ImplItem) -> Option<(String, Option<&syn::Type>, &[syn::Attribute])> {
+    match member {
+        syn::ImplItem::Fn(function) => {
+            let has_types = function.sig.generics.type_params().next().is_some();
+            let result = match &function.sig.output {
+                // What its own parameters stand for, the caller decides.
+                syn::ReturnType::Type(_, result) if !has_types => Some(&**result),
+                _ => None,
+            };
+            Some((
+                function.sig.ident.to_string(),
+                result,
+                function.attrs.as_slice(),
+            ))
+        }
+        syn::ImplItem::Const(constant) => {
+            Some((constant.ident.to_string(), None, constant.attrs.as_slice()))
+        }
+        _ => None,
     }
 }
 

@@ -76,20 +76,9 @@ pub(crate) fn called(
         found.extend_unknown(called_names(world, texts, text, span), Some(home));
         return found;
     };
-    let mut reader = Reader {
-        given: Given::new(world, texts),
-        world,
-        texts,
-        home,
-        types: Scope::new(),
-        values: Scope::new(),
-        called: Called::default(),
-        receivers: None,
-    };
+    let mut reader = Reader::new(world, texts, home);
     reader.visit_file(&parsed);
-    let called = reader.called;
-    drop(reader.given);
-    called
+    reader.called
 }
 
 struct Reader<'g> {
@@ -106,7 +95,35 @@ struct Reader<'g> {
     receivers: Option<KnownReceivers>,
 }
 
+impl<'g> Reader<'g> {
+    /// One that knows nothing yet, of code in a module.
+    fn new(world: &'g World, texts: &'g dyn Texts, home: ModuleId) -> Self {
+        Self {
+            given: Given::new(world, texts),
+            world,
+            texts,
+            home,
+            types: Scope::new(),
+            values: Scope::new(),
+            called: Called::default(),
+            receivers: None,
+        }
+    }
+}
+
 impl Reader<'_> {
+    /// Notes the method that `write!` and its like call on what they are given.
+    fn write_call(&mut self, call: &syn::Macro, name: &str) {
+        let target = first_argument(call);
+        // A macro of the tree by that name may do anything.
+        let mut items = self.world.items.iter();
+        let is_own = items.any(|one| one.kind == ItemKind::Macro && one.name == name);
+        let kind = target
+            .filter(|_| !is_own)
+            .and_then(|target| self.kind(&target));
+        self.call(kind.as_ref(), "write_fmt".to_owned());
+    }
+
     /// Whether the module has a trait of this tree by that name: `Trait::method` names its trait, and another one
     /// that has such a method, too, is not asked.
     fn is_trait(&self, name: &str) -> bool {
@@ -362,14 +379,7 @@ impl<'ast> Visit<'ast> for Reader<'_> {
             self.called.add(method, CalledOn::Doubtful);
         }
         if matches!(name.as_str(), "write" | "writeln") {
-            let target = first_argument(call);
-            // A macro of the tree by that name may do anything.
-            let mut items = self.world.items.iter();
-            let is_own = items.any(|one| one.kind == ItemKind::Macro && one.name == name);
-            let kind = target
-                .filter(|_| !is_own)
-                .and_then(|target| self.kind(&target));
-            self.call(kind.as_ref(), "write_fmt".to_owned());
+            self.write_call(call, &name);
         }
         if !OF_EXPRESSIONS.contains(&name.as_str()) || !self.arguments(call) {
             let whole = ByteSpan::from_range(0..arguments.len());

@@ -33,21 +33,16 @@ impl Reader<'_> {
             syn::Pat::Paren(inner) => self.take(&inner.pat, kind),
             syn::Pat::Reference(inner) => self.take(&inner.pat, kind),
             syn::Pat::Tuple(tuple) => {
-                let Some(ReceiverKind::Outside(_, of)) = kind else {
-                    return;
-                };
-                if of.len() == tuple.elems.len() {
-                    for (pattern, kind) in tuple.elems.iter().zip(of) {
-                        self.take(pattern, kind);
-                    }
+                if let Some(ReceiverKind::Outside(_, of)) = kind {
+                    self.take_parts(tuple, of);
                 }
             }
             syn::Pat::Slice(slice) => {
                 let element = kind.and_then(|kind| outside::at_index(&kind, false));
-                for pattern in &slice.elems {
-                    if !matches!(pattern, syn::Pat::Ident(name) if name.subpat.is_some()) {
-                        self.take(pattern, element.clone());
-                    }
+                let rest =
+                    |one: &&syn::Pat| matches!(one, syn::Pat::Ident(name) if name.subpat.is_some());
+                for pattern in slice.elems.iter().filter(|one| !rest(one)) {
+                    self.take(pattern, element.clone());
                 }
             }
             syn::Pat::TupleStruct(tuple) => self.take_tuple(tuple, kind.as_ref()),
@@ -61,6 +56,15 @@ impl Reader<'_> {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// The same of the parts of a tuple, where it is known to have as many.
+    fn take_parts(&mut self, tuple: &syn::PatTuple, of: Vec<Option<ReceiverKind>>) {
+        if of.len() == tuple.elems.len() {
+            for (pattern, kind) in tuple.elems.iter().zip(of) {
+                self.take(pattern, kind);
+            }
         }
     }
 

@@ -3,11 +3,7 @@
 use coalesce_model::{Texts, texts::start_of_text};
 use syn::visit::Visit;
 
-use super::{
-    Called, Given, Reader,
-    homes::hands_on,
-    kinds::{ReceiverKind, Scope},
-};
+use super::{Reader, homes::hands_on, kinds::ReceiverKind};
 use crate::{
     resolve::{FileId, ItemId, World},
     syntax,
@@ -42,17 +38,11 @@ pub(crate) fn receivers(
         return Vec::new();
     };
     let mut reader = Reader {
-        given: Given::new(world, texts),
-        world,
-        texts,
-        home: home.module,
-        types: Scope::new(),
-        values: Scope::new(),
-        called: Called::default(),
         receivers: Some(KnownReceivers {
             base,
             found: Vec::new(),
         }),
+        ..Reader::new(world, texts, home.module)
     };
     reader.visit_file(&parsed);
     reader.receivers.take().unwrap_or_default().found

@@ -33,25 +33,20 @@ pub(super) fn library(mapping: &Mapping<'_>, library: &Library, made: &mut Packa
     if library.package == library.target {
         return;
     }
+    let moves = !mapping.is_replaced(library.module);
     reasons.extend(kind(mapping, library, package));
     reasons.extend(twice(mapping, library));
-    let moves = !mapping.is_replaced(library.module);
     if moves {
         reasons.extend(edition(mapping, library));
         reasons.extend(macros(mapping, library));
     }
     let text = mapping.texts.text(&path);
-    reasons.extend(
-        text.as_deref()
-            .map(|text| said(text, moves))
-            .unwrap_or_default(),
-    );
+    reasons.extend(text.iter().flat_map(|text| said(text, moves)));
     if is_published(mapping.texts, &package.directory) {
         made.notes.push(published(mapping, library, package, &path));
     }
-    let refusals = reasons
-        .into_iter()
-        .map(|reason| refusal(path.clone(), reason));
+    let refusals = reasons.into_iter();
+    let refusals = refusals.map(|reason| refusal(path.clone(), reason));
     made.refusals.extend(refusals);
 }
 
@@ -66,19 +61,7 @@ fn kind(mapping: &Mapping<'_>, library: &Library, package: &Package) -> Vec<Stri
             ));
         }
     }
-    let programs: Vec<&str> = package
-        .targets
-        .iter()
-        .filter(|target| target.kind == TargetKind::Bin)
-        .map(|target| target.name.as_str())
-        .collect();
-    if !programs.is_empty() {
-        reasons.push(format!(
-            "`{}` has a program, `{}`: move its modules one by one, or the program first",
-            package.name,
-            programs.join("`, `")
-        ));
-    }
+    reasons.extend(program(package));
     let script = |at: usize| {
         let mut targets = mapping.world.package(at).targets.iter();
         targets.any(|target| target.kind == TargetKind::BuildScript)
@@ -90,6 +73,21 @@ fn kind(mapping: &Mapping<'_>, library: &Library, package: &Package) -> Vec<Stri
         ));
     }
     reasons
+}
+
+fn program(package: &Package) -> Option<String> {
+    let targets = package.targets.iter();
+    let programs: Vec<&str> = targets
+        .filter(|target| target.kind == TargetKind::Bin)
+        .map(|target| target.name.as_str())
+        .collect();
+    (!programs.is_empty()).then(|| {
+        format!(
+            "`{}` has a program, `{}`: move its modules one by one, or the program first",
+            package.name,
+            programs.join("`, `")
+        )
+    })
 }
 
 /// Two libraries in one chain of changes.

@@ -25,13 +25,7 @@ impl Effective {
         if !entry.is("workspace") {
             return own;
         }
-        let found = workspace::root(texts, &package.directory).and_then(|(path, directory)| {
-            let text = book.text(&path).ok()?;
-            let all = workspace::shared_dependencies(&text).ok()?;
-            let shared = all.into_iter().find(|shared| shared.key == entry.key)?;
-            Some((shared, directory))
-        });
-        let Some((shared, directory)) = found else {
+        let Some((shared, directory)) = shared_line(book, texts, package, &entry.key) else {
             return own;
         };
         let mut whole = entry.clone();
@@ -59,4 +53,18 @@ impl Effective {
         asked.any(|own| features::reaches(features, &own, &wanted))
             || self.defaults && features::reaches(features, "default", &wanted)
     }
+}
+
+/// The line of a workspace by which a package inherits, and the directory of the workspace.
+fn shared_line(
+    book: &mut Book<'_>,
+    texts: &dyn Texts,
+    package: &Package,
+    key: &str,
+) -> Option<(Entry, TreePath)> {
+    let (path, directory) = workspace::root(texts, &package.directory)?;
+    let text = book.text(&path).ok()?;
+    let all = workspace::shared_dependencies(&text).ok()?;
+    let shared = all.into_iter().find(|shared| shared.key == key)?;
+    Some((shared, directory))
 }

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use coalesce_model::{ChangeKind, Finding, TreePath};
+use coalesce_model::{ChangeKind, Finding, Texts, TreePath};
 
 use super::super::{
     layout,
@@ -14,7 +14,8 @@ use super::super::{
     structure::{Arrival, Structure},
 };
 use crate::{
-    discover::TargetKind,
+    discover::{Package, TargetKind},
+    facts::Include,
     resolve::{ModuleId, World},
 };
 
@@ -68,11 +69,9 @@ fn sources(mapping: &Mapping<'_>, library: &Library) -> BTreeSet<TreePath> {
         .filter(|target| target.kind != TargetKind::Lib)
         .map(|target| &target.path)
         .collect();
-    let below = mapping
-        .texts
-        .paths()
-        .iter()
-        .filter(|path| path.strip_prefix(&directory).is_some() && !others.contains(path));
+    let paths = mapping.texts.paths().iter();
+    let below =
+        paths.filter(|path| path.strip_prefix(&directory).is_some() && !others.contains(path));
     found.extend(below.cloned());
     found
 }
@@ -117,36 +116,51 @@ fn move_sources(
     let Ok(new) = home.join(place.name()) else {
         return;
     };
-    let parent = place.parent().and_then(|parent| mapping.at(&parent));
-    let by_mod_rs = parent.is_some_and(|parent| layout::prefers_mod_rs(mapping.world, parent));
-    let root_after = if by_mod_rs {
-        new.join("mod.rs")
-    } else {
-        home.join(&format!("{}.rs", place.name()))
+    let Some(root_after) = root_after(mapping, &home, place) else {
+        return;
     };
-    let Ok(root_after) = root_after else { return };
-    let package = mapping.world.package(library.package);
     for path in sources {
-        let rest = path
-            .strip_prefix(&old)
-            .or_else(|| path.strip_prefix(&package.directory));
-        let after = match rest {
-            _ if *path == root => Ok(root_after.clone()),
-            Some(rest) => new.join(rest),
-            None => continue,
+        let after = if *path == root {
+            Some(root_after.clone())
+        } else {
+            rest_of(mapping, library, &old, path).and_then(|rest| new.join(rest).ok())
         };
-        if let Ok(after) = after {
-            structure.files.insert(path.clone(), after);
-        }
+        structure
+            .files
+            .extend(after.map(|after| (path.clone(), after)));
     }
     let shim = mapping.changes.get(library.change);
     if shim.is_some_and(|change| change.shim.is_none()) {
-        for path in included(mapping, library) {
-            if let Ok(after) = new.join(path.file_name()) {
-                structure.files.entry(path).or_insert(after);
-            }
+        let moved = included(mapping, library).into_iter().filter_map(|path| {
+            let after = new.join(path.file_name()).ok()?;
+            Some((path, after))
+        });
+        for (path, after) in moved {
+            structure.files.entry(path).or_insert(after);
         }
     }
+}
+
+/// Where the root file goes: `home/name.rs`, or `home/name/mod.rs` where its new siblings are so.
+fn root_after(mapping: &Mapping<'_>, home: &TreePath, place: &Place) -> Option<TreePath> {
+    let parent = place.parent().and_then(|parent| mapping.at(&parent));
+    let by_mod_rs = parent.is_some_and(|parent| layout::prefers_mod_rs(mapping.world, parent));
+    if by_mod_rs {
+        return home.join(place.name()).ok()?.join("mod.rs").ok();
+    }
+    home.join(&format!("{}.rs", place.name())).ok()
+}
+
+/// What of a path is below the sources of the library, or else below its package.
+fn rest_of<'p>(
+    mapping: &Mapping<'_>,
+    library: &Library,
+    sources: &TreePath,
+    path: &'p TreePath,
+) -> Option<&'p str> {
+    let package = mapping.world.package(library.package);
+    path.strip_prefix(sources)
+        .or_else(|| path.strip_prefix(&package.directory))
 }
 
 /// Files of the package that its library includes and that are none of its sources.
@@ -157,13 +171,7 @@ fn included(mapping: &Mapping<'_>, library: &Library) -> BTreeSet<TreePath> {
         let facts = world.file_at(path).map(|file| world.facts(file));
         let package = world.package(library.package);
         for include in facts.into_iter().flat_map(|facts| &facts.includes) {
-            let base = if include.from_manifest {
-                Some(package.directory.clone())
-            } else {
-                path.parent()
-            };
-            let value = include.value.trim_start_matches('/');
-            let target = base.and_then(|base| base.join(value).ok());
+            let target = included_path(package, path, include);
             found.extend(
                 target
                     .filter(|path| mapping.texts.exists(path) && in_package(world, library, path)),
@@ -173,23 +181,17 @@ fn included(mapping: &Mapping<'_>, library: &Library) -> BTreeSet<TreePath> {
     found
 }
 
+fn included_path(package: &Package, path: &TreePath, include: &Include) -> Option<TreePath> {
+    let value = include.value.trim_start_matches('/');
+    if include.from_manifest {
+        return package.directory.join(value).ok();
+    }
+    path.parent()?.join(value).ok()
+}
+
 /// Without a shim, the folder goes with all that is left in it but for packages inside it.
 fn leave(structure: &mut Structure, mapping: &Mapping<'_>, directory: &TreePath) {
-    let inside: Vec<&TreePath> = mapping
-        .world
-        .packages
-        .iter()
-        .map(|package| &package.directory)
-        .filter(|other| *other != directory && other.strip_prefix(directory).is_some())
-        .collect();
-    let below = mapping.texts.paths().iter();
-    let left: Vec<&TreePath> = below
-        .filter(|path| path.strip_prefix(directory).is_some())
-        .filter(|path| {
-            !inside
-                .iter()
-                .any(|inside| path.strip_prefix(inside).is_some())
-        })
+    let left: Vec<&TreePath> = own_files(mapping.world, mapping.texts, directory)
         .filter(|path| !structure.files.contains_key(*path) && !structure.deletes.contains(*path))
         .collect();
     let names: Vec<&str> = left
@@ -207,4 +209,25 @@ fn leave(structure: &mut Structure, mapping: &Mapping<'_>, directory: &TreePath)
         );
     }
     structure.deletes.extend(left.into_iter().cloned());
+}
+
+/// All files of a package's folder, but for those of packages inside it.
+pub(super) fn own_files<'t>(
+    world: &World,
+    texts: &'t dyn Texts,
+    directory: &TreePath,
+) -> impl Iterator<Item = &'t TreePath> {
+    let packages = world.packages.iter();
+    let inside: Vec<&TreePath> = packages
+        .map(|package| &package.directory)
+        .filter(|other| *other != directory && other.strip_prefix(directory).is_some())
+        .collect();
+    let below = texts.paths().iter();
+    below
+        .filter(|path| path.strip_prefix(directory).is_some())
+        .filter(move |path| {
+            !inside
+                .iter()
+                .any(|inside| path.strip_prefix(inside).is_some())
+        })
 }

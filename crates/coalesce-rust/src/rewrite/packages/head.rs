@@ -6,19 +6,19 @@
 
 use coalesce_cargo::features;
 use coalesce_model::{ByteSpan, Edit, Finding, Texts, TreePath, finding::codes};
-use syn::spanned::Spanned as _;
+use syn::{punctuated::Punctuated, spanned::Spanned as _};
 
 use super::{
     super::{
         conditions, lines,
         mapping::{Library, Mapping, refusal},
     },
-    Packages, check, files,
+    Packages, bound_name, check, files,
     manifest::{self, Said},
 };
 use crate::{
-    facts::{ItemKind, SourceFacts},
-    resolve::World,
+    facts::{ExternCrate, ItemKind, SourceFacts},
+    resolve::{ItemNode, ModuleId, World},
     syntax, words,
 };
 
@@ -45,20 +45,12 @@ struct Root {
 pub(super) fn root(mapping: &Mapping<'_>, library: &Library, made: &mut Packages) {
     let target = mapping.after(library.module).krate;
     let target = mapping.world[target].root;
-    let roots = (
-        read(mapping, library.module),
-        target.and_then(|target| read(mapping, target)),
-    );
-    let (Some(old), Some(new)) = roots else {
+    let Some((old, new)) = read_both(mapping, library, target) else {
         let path = mapping.file_of(library.module);
         let message = "its root file, or that of its new crate, does not parse".to_owned();
         made.refusals.push(refusal(path, message));
         return;
     };
-    if let Some(why) = without_std(&old, &new) {
-        let refused = refusal(old.path.clone(), why).coded(codes::FORBIDDEN_IN_TARGET);
-        made.refusals.push(refused);
-    }
     let mut pass = Pass {
         mapping,
         library,
@@ -68,22 +60,25 @@ pub(super) fn root(mapping: &Mapping<'_>, library: &Library, made: &mut Packages
         made,
         has_unsafe: true,
     };
-    pass.attributes(mapping.texts);
-    pass.crates();
-    pass.macros();
-    pass.lints();
-    pass.settle();
+    pass.run();
     let gate = gate(mapping, library);
     let head = made.heads.entry(library.module).or_default();
     head.insert_str(0, &gate);
 }
 
+/// The root of a library, and that of the crate that it goes into.
+fn read_both(
+    mapping: &Mapping<'_>,
+    library: &Library,
+    target: Option<ModuleId>,
+) -> Option<(Root, Root)> {
+    let old = read(mapping, library.module)?;
+    Some((old, read(mapping, target?)?))
+}
+
 /// What the root of a shim says as the library did: that it does without `std`, and the crates of the
 /// standard library that its signatures may name.
-pub(in super::super) fn of_shim(
-    mapping: &Mapping<'_>,
-    module: crate::resolve::ModuleId,
-) -> (String, String) {
+pub(in super::super) fn of_shim(mapping: &Mapping<'_>, module: ModuleId) -> (String, String) {
     let Some(root) = read(mapping, module) else {
         return (String::new(), String::new());
     };
@@ -92,8 +87,13 @@ pub(in super::super) fn of_shim(
         names.any(|name| name == "no_std" || name == "feature")
     });
     let inner = plain.map(|inner| format!("{}\n", inner.text)).collect();
+    (inner, standard_crates(mapping, &root))
+}
+
+/// The crates of the standard library that a root names, a line each and an empty one.
+fn standard_crates(mapping: &Mapping<'_>, root: &Root) -> String {
     let Some(facts) = facts(mapping.world, &root.path) else {
-        return (inner, String::new());
+        return String::new();
     };
     let standard = facts.extern_crates.iter().filter(|found| {
         let name = facts.name(found.name.name);
@@ -104,7 +104,7 @@ pub(in super::super) fn of_shim(
     if !crates.is_empty() {
         crates.push('\n');
     }
-    (inner, crates)
+    crates
 }
 
 /// The features of the target without which the library does not compile, as a condition: it asked
@@ -132,7 +132,7 @@ fn gate(mapping: &Mapping<'_>, library: &Library) -> String {
     }
 }
 
-fn read(mapping: &Mapping<'_>, module: crate::resolve::ModuleId) -> Option<Root> {
+fn read(mapping: &Mapping<'_>, module: ModuleId) -> Option<Root> {
     let path = mapping.file_of(module);
     let text = mapping.texts.text(&path)?;
     let inner = inner(&text)?;
@@ -144,13 +144,7 @@ fn inner(text: &str) -> Option<Vec<Inner>> {
     let _trees = syntax::Trees::begin();
     let plain = text.strip_prefix('\u{feff}').unwrap_or(text);
     let skipped = text.len() - plain.len();
-    let shebang = if plain.starts_with("#!")
-        && !plain.trim_start_matches("#!").trim_start().starts_with('[')
-    {
-        plain.find('\n').unwrap_or(plain.len())
-    } else {
-        0
-    };
+    let shebang = shebang_length(plain);
     let code = plain.get(shebang..)?;
     let file: syn::File = syntax::parse(code).ok()?;
     let mut found = Vec::new();
@@ -171,6 +165,20 @@ fn inner(text: &str) -> Option<Vec<Inner>> {
     Some(found)
 }
 
+/// How long the first line is where it names an interpreter.
+fn shebang_length(text: &str) -> usize {
+    let rest = text.strip_prefix("#!");
+    let is_one = rest.is_some_and(|rest| {
+        let rest = rest.trim_start_matches("#!");
+        !rest.trim_start().starts_with('[')
+    });
+    if is_one {
+        text.find('\n').unwrap_or(text.len())
+    } else {
+        0
+    }
+}
+
 /// `no_std`; `doc::html_root_url`; of `cfg_attr(x, feature(y))`: `feature`.
 fn names(attribute: &syn::Attribute) -> Vec<String> {
     let mut found = Vec::new();
@@ -185,10 +193,7 @@ fn collect(meta: &syn::Meta, found: &mut Vec<String>) {
         .map(ToString::to_string)
         .unwrap_or_default();
     let nested = match meta {
-        syn::Meta::List(list) if matches!(name.as_str(), "cfg_attr" | "doc") => {
-            let parser = syn::punctuated::Punctuated::<syn::Meta, syn::Token![,]>::parse_terminated;
-            list.parse_args_with(parser).ok()
-        }
+        syn::Meta::List(list) if matches!(name.as_str(), "cfg_attr" | "doc") => nested(list),
         _ => None,
     };
     match (name.as_str(), nested) {
@@ -207,6 +212,11 @@ fn collect(meta: &syn::Meta, found: &mut Vec<String>) {
     }
 }
 
+/// What stands in the parentheses of an attribute.
+fn nested(list: &syn::MetaList) -> Option<Punctuated<syn::Meta, syn::Token![,]>> {
+    list.parse_args_with(Punctuated::parse_terminated).ok()
+}
+
 fn condition(attribute: &syn::Attribute) -> Option<String> {
     let syn::Meta::List(list) = &attribute.meta else {
         return None;
@@ -214,8 +224,7 @@ fn condition(attribute: &syn::Attribute) -> Option<String> {
     if !list.path.is_ident("cfg_attr") {
         return None;
     }
-    let parser = syn::punctuated::Punctuated::<syn::Meta, syn::Token![,]>::parse_terminated;
-    let nested = list.parse_args_with(parser).ok()?;
+    let nested = nested(list)?;
     let first = nested.first()?.span().source_text()?;
     Some(conditions::plain(&first))
 }
@@ -251,6 +260,55 @@ fn without_std(old: &Root, new: &Root) -> Option<String> {
     }
 }
 
+/// Whether an attribute, or an option of a `doc`, is for a crate alone.
+fn is_of_crate(name: &str) -> bool {
+    words::CRATE_ATTRIBUTES.contains(name)
+        || name
+            .strip_prefix("doc::")
+            .is_some_and(|option| words::CRATE_DOCS.contains(option))
+}
+
+/// The levels that a root gives lints whatever the conditions, each with its lint.
+fn levels(root: &Root) -> Vec<(String, String)> {
+    let strict = root.inner.iter().filter(|inner| inner.condition.is_none());
+    let said = strict.flat_map(|inner| {
+        let level = inner.names.first().cloned().unwrap_or_default();
+        let list = inner.text.split_once('(').map_or("", |(_, rest)| rest);
+        let list = list.trim_end_matches([']', ')', ' ', ',']);
+        let lints = list.split(',').map(|lint| lint.trim().to_owned());
+        lints.map(move |lint| (level.clone(), lint))
+    });
+    said.filter(|(level, lint)| {
+        let is_level = matches!(
+            level.as_str(),
+            "deny" | "forbid" | "warn" | "allow" | "expect"
+        );
+        is_level && !lint.is_empty() && !lint.contains('=')
+    })
+    .collect()
+}
+
+/// The attribute that has a module go on as it did where its new crate denies a lint or warns of it: what warns
+/// anyway goes on warning.
+fn milder(level: &str, lint: &str) -> Option<String> {
+    let anyway = !lint.contains("::") && !words::QUIET_LINTS.contains(lint);
+    match (level, anyway) {
+        ("deny", true) => Some(format!("#[warn({lint})]\n")),
+        ("deny" | "warn", false) => Some(format!("#[allow({lint})]\n")),
+        _ => None,
+    }
+}
+
+/// An `extern crate` as it is written, without `pub`.
+fn without_visibility(declaration: &ExternCrate, text: &str) -> String {
+    let said = declaration.span.of(text).unwrap_or_default();
+    let visibility = declaration.visibility.span.of(text);
+    match visibility.filter(|text| !text.is_empty()) {
+        Some(visibility) => said.replacen(&format!("{visibility} "), "", 1),
+        None => said.to_owned(),
+    }
+}
+
 struct Pass<'p, 'a> {
     mapping: &'p Mapping<'a>,
     library: &'p Library,
@@ -274,19 +332,29 @@ impl Pass<'_, '_> {
         self.made.edits.entry(path).or_default().push(edit);
     }
 
+    fn run(&mut self) {
+        self.standard_library();
+        self.attributes(self.mapping.texts);
+        self.crates();
+        self.macros();
+        self.lints();
+        self.settle();
+    }
+
+    fn standard_library(&mut self) {
+        if let Some(why) = without_std(self.old, self.new) {
+            let refused = refusal(self.old.path.clone(), why).coded(codes::FORBIDDEN_IN_TARGET);
+            self.made.refusals.push(refused);
+        }
+    }
+
     /// Attributes that only a crate may have leave the file; the target gets what it lacks.
     fn attributes(&mut self, texts: &dyn Texts) {
         self.has_unsafe = files::bodies(self.mapping.world, self.library)
             .any(|(_, path)| texts.text(path).is_some_and(|text| text.contains("unsafe")));
         let old = self.old;
         for inner in &old.inner {
-            let alone = |name: &String| {
-                words::CRATE_ATTRIBUTES.contains(name)
-                    || name
-                        .strip_prefix("doc::")
-                        .is_some_and(|option| words::CRATE_DOCS.contains(option))
-            };
-            let own = inner.names.iter().filter(|name| alone(name)).count();
+            let own = inner.names.iter().filter(|name| is_of_crate(name)).count();
             if own == 0 {
                 continue;
             }
@@ -295,15 +363,12 @@ impl Pass<'_, '_> {
                     "`{}` says what only a crate may say together with what a module may: part it first",
                     inner.text
                 );
-                self.made
-                    .refusals
-                    .push(refusal(old.path.clone(), message).at(inner.span));
+                let refused = refusal(old.path.clone(), message).at(inner.span);
+                self.made.refusals.push(refused);
                 continue;
             }
-            self.edit(
-                old.path.clone(),
-                Edit::delete(lines::removal(&old.text, inner.span)),
-            );
+            let edit = Edit::delete(lines::removal(&old.text, inner.span));
+            self.edit(old.path.clone(), edit);
             self.carry(inner);
         }
     }
@@ -316,25 +381,7 @@ impl Pass<'_, '_> {
             return;
         }
         if says("feature") || says("recursion_limit") || says("type_length_limit") {
-            let taken = self.new.inner.iter().any(|other| {
-                let limit = |name: &&String| name.ends_with("_limit");
-                other.names.iter().filter(limit).any(|name| says(name))
-            });
-            if taken {
-                self.note(
-                    inner.span,
-                    format!(
-                        "`{}` goes: its new crate has a limit of its own",
-                        inner.text
-                    ),
-                );
-            } else {
-                self.above.push(inner.text.clone());
-                self.note(
-                    inner.span,
-                    format!("`{}` goes to the root of the new crate", inner.text),
-                );
-            }
+            self.carry_to_root(inner);
             return;
         }
         self.note(
@@ -346,34 +393,41 @@ impl Pass<'_, '_> {
         );
     }
 
+    /// Has the new crate's root say it, unless that has a limit of its own.
+    fn carry_to_root(&mut self, inner: &Inner) {
+        let says = |name: &str| inner.names.iter().any(|own| own == name);
+        let taken = self.new.inner.iter().any(|other| {
+            let limit = |name: &&String| name.ends_with("_limit");
+            other.names.iter().filter(limit).any(|name| says(name))
+        });
+        let text = &inner.text;
+        let message = if taken {
+            format!("`{text}` goes: its new crate has a limit of its own")
+        } else {
+            self.above.push(text.clone());
+            format!("`{text}` goes to the root of the new crate")
+        };
+        self.note(inner.span, message);
+    }
+
     /// Crates that the root names for all of its modules: there, only a root can do that.
     fn crates(&mut self) {
         let facts = facts(self.mapping.world, &self.old.path);
         let known = facts_of_new(self.mapping.world, &self.new.path);
         let Some(facts) = facts else { return };
-        for declaration in facts
-            .extern_crates
-            .iter()
-            .filter(|found| found.scope.0 == 0)
-        {
+        let declared = facts.extern_crates.iter();
+        for declaration in declared.filter(|found| found.scope.0 == 0) {
             let name = facts.name(declaration.name.name);
             if self.is_of_tree(name) {
                 continue;
             }
-            let bound = declaration
-                .alias
-                .map_or(name, |alias| facts.name(alias.name));
-            let said = declaration.span.of(&self.old.text).unwrap_or_default();
+            let bound = bound_name(facts, declaration);
             let already = known
                 .iter()
                 .any(|(other, macros)| other == bound && (*macros || !declaration.macro_use));
             let free = name == "std" && no_std(self.new).is_none();
             if !already && !free {
-                let visibility = declaration.visibility.span.of(&self.old.text);
-                let plain = match visibility.filter(|text| !text.is_empty()) {
-                    Some(visibility) => said.replacen(&format!("{visibility} "), "", 1),
-                    None => said.to_owned(),
-                };
+                let plain = without_visibility(declaration, &self.old.text);
                 self.above.push(plain);
             }
             if declaration.macro_use {
@@ -421,27 +475,31 @@ impl Pass<'_, '_> {
     fn conditions(&self, name: &str) -> String {
         let world = self.mapping.world;
         let krate = self.library.krate;
-        let mut found = String::new();
         let items = world.items.iter().filter(|item| {
             item.kind == ItemKind::Macro
                 && item.name == name
                 && self.mapping.krate(item.module) == krate
         });
-        for item in items {
-            let [(file, at)] = item.definitions.as_slice() else {
-                continue;
-            };
-            let facts = world.facts(*file);
-            let fact = facts.item(*at);
-            if !fact.exported {
-                continue;
-            }
-            for condition in conditions::conditions_of(self.mapping, item.module) {
-                found.push_str(&format!("#[cfg({condition})]\n"));
-            }
-            if fact.conditional {
-                found.push_str(&self.own_conditions(&world[file].path, fact.span));
-            }
+        let found = items.map(|item| self.conditions_of(item));
+        found.collect()
+    }
+
+    /// The conditions of one macro; none of one that is not exported, or defined in several ways.
+    fn conditions_of(&self, item: &ItemNode) -> String {
+        let [(file, at)] = item.definitions.as_slice() else {
+            return String::new();
+        };
+        let world = self.mapping.world;
+        let fact = world.facts(*file).item(*at);
+        if !fact.exported {
+            return String::new();
+        }
+        let of_module = conditions::conditions_of(self.mapping, item.module).into_iter();
+        let mut found: String = of_module
+            .map(|condition| format!("#[cfg({condition})]\n"))
+            .collect();
+        if fact.conditional {
+            found.push_str(&self.own_conditions(&world[file].path, fact.span));
         }
         found
     }
@@ -457,46 +515,16 @@ impl Pass<'_, '_> {
 
     /// What the target forbids at its root and this one does not.
     fn lints(&mut self) {
-        let denied = |root: &Root| -> Vec<(String, String)> {
-            let strict = root.inner.iter().filter(|inner| inner.condition.is_none());
-            strict
-                .flat_map(|inner| {
-                    let level = inner.names.first().cloned().unwrap_or_default();
-                    let list = inner.text.split_once('(').map_or("", |(_, rest)| rest);
-                    let list = list.trim_end_matches([']', ')', ' ', ',']).to_owned();
-                    let lints = list.split(',').map(|lint| lint.trim().to_owned());
-                    lints
-                        .map(move |lint| (level.clone(), lint))
-                        .collect::<Vec<_>>()
-                })
-                .filter(|(level, lint)| {
-                    matches!(
-                        level.as_str(),
-                        "deny" | "forbid" | "warn" | "allow" | "expect"
-                    ) && !lint.is_empty()
-                        && !lint.contains('=')
-                })
-                .collect()
-        };
-        let own = denied(self.old);
-        let there = denied(self.new);
+        let own = levels(self.old);
+        let there = levels(self.new);
         let mut head = String::new();
         for (level, lint) in &there {
             let known = own.iter().any(|(_, other)| other == lint);
-            if level == "forbid"
-                && !own
-                    .iter()
-                    .any(|(own, other)| own == "forbid" && other == lint)
-            {
+            let forbids = |(own, other): &(String, String)| own == "forbid" && other == lint;
+            if level == "forbid" && !own.iter().any(forbids) {
                 self.forbidden(lint);
-            } else if matches!(level.as_str(), "deny" | "warn") && !known {
-                // What warns anyway goes on warning, as it did.
-                let anyway = !lint.contains("::") && !words::QUIET_LINTS.contains(lint);
-                match (anyway, level.as_str()) {
-                    (true, "deny") => head.push_str(&format!("#[warn({lint})]\n")),
-                    (true, _) => {}
-                    (false, _) => head.push_str(&format!("#[allow({lint})]\n")),
-                }
+            } else if !known {
+                head.push_str(&milder(level, lint).unwrap_or_default());
             }
         }
         let module = self.library.module;
@@ -526,22 +554,10 @@ impl Pass<'_, '_> {
             .and_then(|facts| facts.scopes.first())
             .map_or(0, |scope| scope.items_start);
         let line = lines::line_break(&self.new.text);
-        let (mut inner, mut items) = (String::new(), String::new());
-        for text in &self.above {
-            let list = if text.starts_with("#!") {
-                &mut inner
-            } else {
-                &mut items
-            };
-            list.push_str(text);
-            list.push_str(line);
-        }
+        let (inner, items) = self.parted(line);
         let head = self.new.text.get(..start as usize).unwrap_or_default();
-        let open = if head.is_empty() || head.ends_with('\n') {
-            ""
-        } else {
-            line
-        };
+        let is_open = !head.is_empty() && !head.ends_with('\n');
+        let open = if is_open { line } else { "" };
         let at = match self.new.inner.last() {
             Some(last) => lines::line_end(&self.new.text, last.span.end),
             None => start,
@@ -556,6 +572,21 @@ impl Pass<'_, '_> {
                 Edit::insert(start.max(at), format!("{open}{inner}{items}")),
             );
         }
+    }
+
+    /// What the target's root gets: inner attributes, and crates.
+    fn parted(&self, line: &str) -> (String, String) {
+        let (mut inner, mut items) = (String::new(), String::new());
+        for text in &self.above {
+            let list = if text.starts_with("#!") {
+                &mut inner
+            } else {
+                &mut items
+            };
+            list.push_str(text);
+            list.push_str(line);
+        }
+        (inner, items)
     }
 }
 

@@ -85,14 +85,22 @@ impl<'m> Merge<'m, '_> {
         self.targets(&text, &new_path)?;
         self.script(&text, &new_path)?;
         users::all(self, &said)?;
-        let kept = match self.shim {
-            Some(shim) => self.leave_shim(&said, shim, &old_path)?,
-            None => {
-                self.leave_workspace(old)?;
-                Vec::new()
-            }
-        };
+        let kept = self.leave(&said, old, &old_path)?;
         self.lock(old, new, &kept)
+    }
+
+    /// Leaves a shim, or nothing; the packages that the shim goes on naming.
+    fn leave(
+        &mut self,
+        said: &Said,
+        old: &Package,
+        old_path: &TreePath,
+    ) -> Result<Vec<String>, Wrong> {
+        if let Some(shim) = self.shim {
+            return self.leave_shim(said, shim, old_path);
+        }
+        self.leave_workspace(old)?;
+        Ok(Vec::new())
     }
 
     /// The features of the package that takes over.
@@ -135,29 +143,29 @@ impl<'m> Merge<'m, '_> {
     ) -> Result<(), Wrong> {
         for entry in &said.entries {
             let leads = self.leads_to(old, entry);
-            let own =
-                |leads: &Package| [&old.directory, &new.directory].contains(&&leads.directory);
-            if leads.is_some_and(own) {
+            if leads.is_some_and(|leads| is_one_of(leads, old, new)) {
                 continue;
             }
             if let Some(other) = self.going(leads) {
                 self.instead(&other, entry, new_path)?;
                 continue;
             }
-            let mut entry = entry.clone();
-            entry
-                .rebase(&old.directory, &new.directory)
-                .map_err(|why| (old_path.clone(), why.to_string()))?;
+            let mut entry = rebased(entry, old, new, old_path)?;
             if let Some(key) = leads.and_then(|leads| key_of(new, leads, &entry)) {
                 entry.put("package", None);
                 entry.key = key;
             }
-            let shared = self.shared(&new.directory);
-            self.book.change(new_path, |text| {
-                Ok(add(text, &entry, shared.as_deref(), &new.directory)?)
-            })?;
+            self.bring(&entry, new, new_path)?;
         }
         Ok(())
+    }
+
+    /// Writes a line into the manifest of a package, unless that has it.
+    fn bring(&mut self, entry: &Entry, new: &Package, new_path: &TreePath) -> Result<(), Wrong> {
+        let shared = self.shared(&new.directory);
+        self.book.change(new_path, |text| {
+            Ok(add(text, entry, shared.as_deref(), &new.directory)?)
+        })
     }
 
     /// The library that goes in the same migration, if a package is that of one.
@@ -186,8 +194,6 @@ impl<'m> Merge<'m, '_> {
         let path = self.mapping.world.manifest_of(other.package);
         let text = self.mapping.texts.text(&path).unwrap_or_default();
         let said = Said::of(&text).map_err(wrong)?;
-        let directory = self.package(target).directory.clone();
-        let shared = self.shared(&directory);
         let mut merge = Merge {
             mapping: self.mapping,
             structure: self.structure,
@@ -198,9 +204,8 @@ impl<'m> Merge<'m, '_> {
             notes: Vec::new(),
         };
         let line = users::line_for(&mut merge, target, entry, &said)?;
-        self.book.change(new_path, |text| {
-            Ok(add(text, &line, shared.as_deref(), &directory)?)
-        })
+        let new = self.package(target);
+        self.bring(&line, new, new_path)
     }
 
     /// The text of the manifest of the workspace around a directory.
@@ -222,28 +227,21 @@ impl<'m> Merge<'m, '_> {
             return Ok(());
         }
         for entry in &said.entries {
-            let own = self.leads_to(old, entry).is_some_and(|leads| {
-                leads.directory == new.directory || leads.directory == old.directory
-            });
+            let leads = self.leads_to(old, entry);
+            let own = leads.is_some_and(|leads| is_one_of(leads, old, new));
             if own || entry.kind() == DependencyKind::Build || entry.is("optional") {
                 continue;
             }
-            let other = self.going(self.leads_to(old, entry));
             let mut entry = entry.clone();
             if let Some(last) = entry.table.last_mut() {
                 "dev-dependencies".clone_into(last);
             }
-            if let Some(other) = other {
+            if let Some(other) = self.going(leads) {
                 self.instead(&other, &entry, new_path)?;
                 continue;
             }
-            entry
-                .rebase(&old.directory, &new.directory)
-                .map_err(|why| (new_path.clone(), why.to_string()))?;
-            let shared = self.shared(&new.directory);
-            self.book.change(new_path, |text| {
-                Ok(add(text, &entry, shared.as_deref(), &new.directory)?)
-            })?;
+            let entry = rebased(&entry, old, new, new_path)?;
+            self.bring(&entry, new, new_path)?;
         }
         Ok(())
     }
@@ -256,26 +254,10 @@ impl<'m> Merge<'m, '_> {
         new: &Package,
         new_path: &TreePath,
     ) -> Result<(), Wrong> {
-        let mut fates: BTreeMap<String, Fate> = BTreeMap::new();
         let text = self.book.text(new_path)?;
         let wrong = |why: coalesce_cargo::Error| (new_path.clone(), why.to_string());
         let there = entries::dependencies(&text).map_err(wrong)?;
-        for entry in &said.entries {
-            let leads = self.leads_to(old, entry);
-            let other = self.going(leads);
-            let other = other.map(|other| self.package(other.target));
-            let after = other.or(leads);
-            let fate = if after.is_some_and(|leads| leads.directory == new.directory) {
-                Fate::Own
-            } else {
-                let key = match other {
-                    Some(other) => Some(other.name.clone()),
-                    None => leads.and_then(|leads| key_of(new, leads, entry)),
-                };
-                fate(&there, key.as_ref().unwrap_or(&entry.key))
-            };
-            fates.insert(entry.key.clone(), fate);
-        }
+        let fates = self.fates(said, old, new, &there);
         let mut more: Features = said
             .features
             .iter()
@@ -296,6 +278,31 @@ impl<'m> Merge<'m, '_> {
         more.retain(|(name, list)| name != "default" || !list.is_empty());
         self.book
             .change(new_path, |text| Ok(features::join(text, &more)?))
+    }
+
+    /// What becomes of each dependency, as lists of features name it.
+    fn fates(
+        &self,
+        said: &Said,
+        old: &Package,
+        new: &Package,
+        there: &[Entry],
+    ) -> BTreeMap<String, Fate> {
+        let fates = said.entries.iter().map(|entry| {
+            let leads = self.leads_to(old, entry);
+            let other = self.going(leads).map(|other| self.package(other.target));
+            let after = other.or(leads);
+            if after.is_some_and(|leads| leads.directory == new.directory) {
+                return (entry.key.clone(), Fate::Own);
+            }
+            let key = match other {
+                Some(other) => Some(other.name.clone()),
+                None => leads.and_then(|leads| key_of(new, leads, entry)),
+            };
+            let fate = fate(there, key.as_ref().unwrap_or(&entry.key));
+            (entry.key.clone(), fate)
+        });
+        fates.collect()
     }
 
     /// Tests and their like that the manifest has to name.
@@ -391,10 +398,8 @@ impl<'m> Merge<'m, '_> {
         }
         lock.redirect(&old.name, &new.name);
         if self.shim.is_some() {
-            let mut left: Vec<String> = brought
-                .into_iter()
-                .filter(|entry| kept.iter().any(|name| same(entry, name)))
-                .collect();
+            let is_kept = |entry: &String| kept.iter().any(|name| same(entry, name));
+            let mut left: Vec<String> = brought.into_iter().filter(is_kept).collect();
             left.push(new.name.clone());
             lock.set(&old.name, left);
         } else {
@@ -404,6 +409,19 @@ impl<'m> Merge<'m, '_> {
         let text = lock.text();
         self.book.set(&path, text)
     }
+}
+
+fn is_one_of(leads: &Package, old: &Package, new: &Package) -> bool {
+    [&old.directory, &new.directory].contains(&&leads.directory)
+}
+
+/// A line of the one package as the other one says it.
+fn rebased(entry: &Entry, old: &Package, new: &Package, path: &TreePath) -> Result<Entry, Wrong> {
+    let mut entry = entry.clone();
+    entry
+        .rebase(&old.directory, &new.directory)
+        .map_err(|why| (path.clone(), why.to_string()))?;
+    Ok(entry)
 }
 
 /// The name that a package has for another one of the tree, where that is not the key of an entry

@@ -32,7 +32,7 @@ pub(super) use users::shared_entry;
 pub(super) use wishes::{Ask, Switch, Wishes};
 
 use super::{
-    mapping::{Mapping, refusal},
+    mapping::{Library, Mapping, refusal},
     shims::Shims,
     structure::Structure,
 };
@@ -79,18 +79,8 @@ pub(super) fn manifests(
     }
     let mut book = Book::new(mapping.texts, std::mem::take(edits));
     for library in &mapping.libraries {
-        let mut merge = manifest::Merge {
-            mapping,
-            structure,
-            library,
-            book: &mut book,
-            shim: shims.text_of(library.module),
-            notes: Vec::new(),
-        };
-        if let Err((path, message)) = merge.run() {
-            made.refusals.push(refusal(path, message));
-        }
-        made.notes.append(&mut merge.notes);
+        let shim = shims.text_of(library.module);
+        merge(mapping, structure, library, shim, &mut book, &mut made);
     }
     match wishes.grant(mapping, &mut book) {
         Ok(unproven) => made.unproven = unproven,
@@ -98,6 +88,29 @@ pub(super) fn manifests(
     }
     *edits = book.close();
     made
+}
+
+/// Merges the manifest of a library into that of the package that takes over.
+fn merge<'m>(
+    mapping: &Mapping<'m>,
+    structure: &Structure,
+    library: &Library,
+    shim: Option<&str>,
+    book: &mut Book<'m>,
+    made: &mut Packages,
+) {
+    let mut merge = manifest::Merge {
+        mapping,
+        structure,
+        library,
+        book,
+        shim,
+        notes: Vec::new(),
+    };
+    if let Err((path, message)) = merge.run() {
+        made.refusals.push(refusal(path, message));
+    }
+    made.notes.append(&mut merge.notes);
 }
 
 /// Features that items need where they go, in manifests with the edits that they have already.
@@ -160,18 +173,10 @@ pub(super) fn extern_crate(
             "`extern crate self` names the crate itself, which becomes a module".to_owned(),
         );
     }
-    let bound = declaration
-        .alias
-        .map_or(own, |alias| facts.name(alias.name));
+    let bound = bound_name(facts, declaration);
     let first = path.first().map_or("crate", String::as_str);
     if declaration.macro_use {
-        return if first == "crate" {
-            Err(format!(
-                "`#[macro_use] extern crate {own}` gives macros that will be of this crate"
-            ))
-        } else {
-            Ok(Some(format!("#[macro_use]\nextern crate {first};")))
-        };
+        return crate_for_macros(own, first);
     }
     if bound == "_" {
         return Ok((first != "crate").then(|| format!("extern crate {first} as _;")));
@@ -180,6 +185,26 @@ pub(super) fn extern_crate(
     if gone && !public {
         return Ok(None);
     }
+    Ok(Some(use_of(path, bound, public)))
+}
+
+/// The name that an `extern crate` brings.
+fn bound_name<'f>(facts: &'f SourceFacts, declaration: &ExternCrate) -> &'f str {
+    let bound = declaration.alias.unwrap_or(declaration.name);
+    facts.name(bound.name)
+}
+
+fn crate_for_macros(own: &str, first: &str) -> Result<Option<String>, String> {
+    if first == "crate" {
+        return Err(format!(
+            "`#[macro_use] extern crate {own}` gives macros that will be of this crate"
+        ));
+    }
+    Ok(Some(format!("#[macro_use]\nextern crate {first};")))
+}
+
+/// A `use` of a path by the name `bound`.
+fn use_of(path: &[String], bound: &str, public: bool) -> String {
     let last = path.last().map(String::as_str);
     let alias = if last == Some(bound) {
         String::new()
@@ -187,5 +212,5 @@ pub(super) fn extern_crate(
         format!(" as {bound}")
     };
     let visibility = if public { "pub " } else { "" };
-    Ok(Some(format!("{visibility}use {}{alias};", path.join("::"))))
+    format!("{visibility}use {}{alias};", path.join("::"))
 }

@@ -11,7 +11,10 @@ use coalesce_cargo::{
 };
 use coalesce_model::{LanguagePlan, Texts, TreePath};
 
-use super::book::{Book, Wrong};
+use super::{
+    book::{Book, Wrong},
+    files::own_files,
+};
 use crate::{
     discover::{Package, TargetKind, crate_name},
     resolve::World,
@@ -56,18 +59,9 @@ fn one(
 ) -> Result<Vec<TreePath>, Wrong> {
     let manifest = package.directory.join("Cargo.toml");
     let manifest = manifest.map_err(|error| (package.directory.clone(), error.to_string()))?;
-    let wrong = |why: String| (manifest.clone(), why);
-    let others = package.targets.iter();
-    let other = others
-        .filter(|target| target.kind != TargetKind::Lib)
-        .map(|target| target.name.as_str())
-        .next();
-    if let Some(other) = other {
-        return Err(wrong(format!("its package has `{other}` besides")));
-    }
     let root = workspace::root(texts, &package.directory);
-    if root.as_ref().is_some_and(|(path, _)| *path == manifest) {
-        return Err(wrong("its package is the root of the workspace".to_owned()));
+    if let Some(why) = keeps(package, root.as_ref(), &manifest) {
+        return Err((manifest, why));
     }
     for (at, user) in world.packages.iter().enumerate() {
         if user.directory != package.directory {
@@ -81,6 +75,20 @@ fn one(
     }
     unlock(package, texts, book)?;
     Ok(files(world, package, texts))
+}
+
+/// Why a package cannot go.
+fn keeps(
+    package: &Package,
+    root: Option<&(TreePath, TreePath)>,
+    manifest: &TreePath,
+) -> Option<String> {
+    let mut others = package.targets.iter();
+    if let Some(other) = others.find(|target| target.kind != TargetKind::Lib) {
+        return Some(format!("its package has `{}` besides", other.name));
+    }
+    let is_root = root.is_some_and(|(path, _)| path == manifest);
+    is_root.then(|| "its package is the root of the workspace".to_owned())
 }
 
 /// Takes the lines of a user out, and what its features said of them.
@@ -99,21 +107,24 @@ fn forget(
     if names.is_empty() {
         return Ok(());
     }
-    book.change(path, |text| {
-        let mut text = text.to_owned();
-        let own = |entry: &entries::Entry| names.contains(&crate_name(&entry.key).as_str());
-        while let Some(entry) = entries::dependencies(&text)?.into_iter().find(own) {
-            let fates = BTreeMap::from([(entry.key.clone(), Fate::Gone)]);
-            let there = features::features(&text)?;
-            let implicit = features::implicit(&there, std::slice::from_ref(&entry)).len() == 1;
-            text = entries::remove(&text, &entry)?;
-            text = features::follow(&text, &fates)?;
-            if implicit {
-                text = features::put(&text, &entry.key, &[])?;
-            }
+    book.change(path, |text| Ok(without(text, &names)?))
+}
+
+/// A manifest without the lines of these names, and without what its features said of them.
+fn without(text: &str, names: &[&str]) -> Result<String, coalesce_cargo::Error> {
+    let mut text = text.to_owned();
+    let own = |entry: &entries::Entry| names.contains(&crate_name(&entry.key).as_str());
+    while let Some(entry) = entries::dependencies(&text)?.into_iter().find(own) {
+        let fates = BTreeMap::from([(entry.key.clone(), Fate::Gone)]);
+        let there = features::features(&text)?;
+        let implicit = features::implicit(&there, std::slice::from_ref(&entry)).len() == 1;
+        text = entries::remove(&text, &entry)?;
+        text = features::follow(&text, &fates)?;
+        if implicit {
+            text = features::put(&text, &entry.key, &[])?;
         }
-        Ok(text)
-    })
+    }
+    Ok(text)
 }
 
 fn unlock(package: &Package, texts: &dyn Texts, book: &mut Book<'_>) -> Result<(), Wrong> {
@@ -131,22 +142,6 @@ fn unlock(package: &Package, texts: &dyn Texts, book: &mut Book<'_>) -> Result<(
 
 /// All files of a package's folder, but for those of packages inside it.
 fn files(world: &World, package: &Package, texts: &dyn Texts) -> Vec<TreePath> {
-    let inside: Vec<&TreePath> = world
-        .packages
-        .iter()
-        .map(|other| &other.directory)
-        .filter(|other| {
-            **other != package.directory && other.strip_prefix(&package.directory).is_some()
-        })
-        .collect();
-    let below = texts.paths().iter();
-    below
-        .filter(|path| path.strip_prefix(&package.directory).is_some())
-        .filter(|path| {
-            !inside
-                .iter()
-                .any(|inside| path.strip_prefix(inside).is_some())
-        })
-        .cloned()
-        .collect()
+    let own = own_files(world, texts, &package.directory);
+    own.cloned().collect()
 }

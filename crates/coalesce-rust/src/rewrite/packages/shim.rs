@@ -57,17 +57,7 @@ fn forwards(
     line: &Entry,
     fates: &BTreeMap<String, Fate>,
 ) -> Result<String, String> {
-    let implicit = features::implicit(&said.features, &said.entries);
-    let mut all: Features = said.features.clone();
-    for name in implicit {
-        let own = fates.contains_key(&name);
-        let list = if own {
-            Vec::new()
-        } else {
-            vec![format!("dep:{name}")]
-        };
-        all.push((name, list));
-    }
+    let all = with_implicit(said, fates);
     let names: Vec<String> = all.iter().map(|(name, _)| name.clone()).collect();
     let mut text = text.to_owned();
     for (name, list) in &all {
@@ -81,6 +71,22 @@ fn forwards(
         text = features::put(&text, name, &new)?;
     }
     Ok(text)
+}
+
+/// The features, and those that are one by being a dependency; they turn nothing on where that is gone.
+fn with_implicit(said: &Said, fates: &BTreeMap<String, Fate>) -> Features {
+    let implicit = features::implicit(&said.features, &said.entries);
+    let mut all: Features = said.features.clone();
+    for name in implicit {
+        let own = fates.contains_key(&name);
+        let list = if own {
+            Vec::new()
+        } else {
+            vec![format!("dep:{name}")]
+        };
+        all.push((name, list));
+    }
+    all
 }
 
 #[cfg(test)]

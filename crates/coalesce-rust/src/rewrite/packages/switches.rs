@@ -36,13 +36,7 @@ pub(super) fn carry(
         if at == switch.to {
             open.extend(within(mapping, book, switch, &turns_on)?);
         } else if !follow(mapping, book, (at, switch), &turns_on)? && !is_forwarded {
-            let mut others = before.dependents().into_iter();
-            if others.any(|other| other != at) {
-                let name = &mapping.world.package(switch.to).name;
-                let why =
-                    format!("and `{name}`, which has the code now, is none of its dependencies");
-                open.push(before.left_open(at, &why));
-            }
+            open.extend(before.without_line(at));
         }
     }
     Ok(open)
@@ -60,11 +54,7 @@ pub(super) fn on_by_others(mapping: &Mapping<'_>, switch: &Switch) -> Result<Vec
     if always {
         return Ok(Vec::new());
     }
-    let turned = Switch {
-        from: switch.to,
-        to: switch.from,
-        feature: switch.feature.clone(),
-    };
+    let turned = switch.reversed();
     let other = OldFeature::new(mapping, &turned)?;
     let mut open = Vec::new();
     for at in other.dependents() {
@@ -92,6 +82,17 @@ struct TurnsOn {
 impl TurnsOn {
     fn is_none(&self) -> bool {
         !self.by_line && self.by_lists.is_empty()
+    }
+}
+
+impl Switch {
+    /// The feature of that name, for code that goes the other way.
+    fn reversed(&self) -> Self {
+        Self {
+            from: self.to,
+            to: self.from,
+            feature: self.feature.clone(),
+        }
     }
 }
 
@@ -152,6 +153,17 @@ impl<'m, 'a> OldFeature<'m, 'a> {
         };
         let lists = own.iter().filter(|(_, list)| list.iter().any(turns_on));
         lists.map(|(name, _)| name.clone()).collect()
+    }
+
+    /// What is open where a package turned it on that has no line for the one which has the code now; nothing
+    /// where it is the only one that depends on the old one.
+    fn without_line(&self, at: usize) -> Option<Unproven> {
+        let mut others = self.dependents().into_iter();
+        others.any(|other| other != at).then(|| {
+            let name = &self.mapping.world.package(self.switch.to).name;
+            let why = format!("and `{name}`, which has the code now, is none of its dependencies");
+            self.left_open(at, &why)
+        })
     }
 
     fn left_open(&self, at: usize, why: &str) -> Unproven {
@@ -242,23 +254,25 @@ fn follow(
     for line in &lines {
         let package = mapping.world.package(at);
         let known = Effective::of(book, mapping.texts, package, line);
-        if known.turns_on(&there, &switch.feature) {
-            continue;
+        if !known.turns_on(&there, &switch.feature) {
+            book.change(&path, |text| turn_on(text, turns_on, line, &switch.feature))?;
         }
-        book.change(&path, |text| {
-            if turns_on.by_line {
-                return ask(text, &entries::find(text, line)?, &switch.feature);
-            }
-            let mut text = text.to_owned();
-            for name in &turns_on.by_lists {
-                let said = features::features(&text)?;
-                let list = features::of(&said, name).cloned().unwrap_or_default();
-                text = features::put(&text, name, &with(list, line, &switch.feature))?;
-            }
-            Ok(text)
-        })?;
     }
     Ok(!lines.is_empty())
+}
+
+/// A manifest that turns a feature on for a line as it did before: in the line, or in lists of features.
+fn turn_on(text: &str, turns_on: &TurnsOn, line: &Entry, feature: &str) -> Result<String, String> {
+    if turns_on.by_line {
+        return ask(text, &entries::find(text, line)?, feature);
+    }
+    let mut text = text.to_owned();
+    for name in &turns_on.by_lists {
+        let said = features::features(&text)?;
+        let list = features::of(&said, name).cloned().unwrap_or_default();
+        text = features::put(&text, name, &with(list, line, feature))?;
+    }
+    Ok(text)
 }
 
 /// The package that has the code now turned the feature on in the one that it had the code from: its
@@ -271,18 +285,7 @@ fn within(
 ) -> Result<Option<Unproven>, Wrong> {
     let path = mapping.world.manifest_of(switch.to);
     let feature = &switch.feature;
-    book.change(&path, |text| {
-        let mut text = text.to_owned();
-        for name in turns_on.by_lists.iter().filter(|name| *name != feature) {
-            let said = features::features(&text)?;
-            let mut list = features::of(&said, name).cloned().unwrap_or_default();
-            if !list.contains(feature) {
-                list.push(feature.clone());
-            }
-            text = features::put(&text, name, &list)?;
-        }
-        Ok(text)
-    })?;
+    book.change(&path, |text| in_lists(text, turns_on, switch))?;
     let wrong = |why: coalesce_cargo::Error| (path.clone(), why.to_string());
     let now = features::features(&book.text(&path)?).map_err(wrong)?;
     let is_on = features::defaults(&now).contains(feature);
@@ -290,4 +293,19 @@ fn within(
     (turns_on.by_line && !is_on)
         .then(|| OldFeature::new(mapping, switch).map(|before| before.left_open(switch.to, why)))
         .transpose()
+}
+
+/// A manifest whose lists of features that turned the feature on turn that of its own on.
+fn in_lists(text: &str, turns_on: &TurnsOn, switch: &Switch) -> Result<String, String> {
+    let feature = &switch.feature;
+    let mut text = text.to_owned();
+    for name in turns_on.by_lists.iter().filter(|name| *name != feature) {
+        let said = features::features(&text)?;
+        let mut list = features::of(&said, name).cloned().unwrap_or_default();
+        if !list.contains(feature) {
+            list.push(feature.clone());
+        }
+        text = features::put(&text, name, &list)?;
+    }
+    Ok(text)
 }

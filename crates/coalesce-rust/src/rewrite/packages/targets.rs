@@ -11,7 +11,7 @@ use super::super::{
     mapping::{Library, Mapping},
     structure::Structure,
 };
-use crate::discover::{Package, TargetKind, crate_name};
+use crate::discover::{Package, Target, TargetKind, crate_name};
 
 /// The kinds that go along, and their folders.
 const KINDS: [(TargetKind, &str); 3] = [
@@ -34,21 +34,28 @@ pub(super) fn arrange(structure: &mut Structure, mapping: &Mapping<'_>, library:
         let Ok(from) = old.directory.join(folder) else {
             continue;
         };
-        let mut files: BTreeSet<TreePath> = mapping
-            .texts
-            .paths()
-            .iter()
-            .filter(|path| path.strip_prefix(&from).is_some())
-            .cloned()
-            .collect();
-        let roots = targets(old, kind).map(|target| target.path.clone());
-        files.extend(roots.filter(|path| path.strip_prefix(&old.directory).is_some()));
-        for path in &files {
-            if let Some(after) = after(structure, old, new, (kind, folder), path, mapping.texts) {
-                structure.files.insert(path.clone(), after);
-            }
-        }
+        let files = files_of_kind(mapping, old, kind, &from);
+        let moved = files.into_iter().filter_map(|path| {
+            let after = after(structure, old, new, (kind, folder), &path, mapping.texts)?;
+            Some((path, after))
+        });
+        let moved: Vec<(TreePath, TreePath)> = moved.collect();
+        structure.files.extend(moved);
     }
+}
+
+/// The files of a folder, and the targets of its kind that stand elsewhere in the package.
+fn files_of_kind(
+    mapping: &Mapping<'_>,
+    package: &Package,
+    kind: TargetKind,
+    folder: &TreePath,
+) -> BTreeSet<TreePath> {
+    let paths = mapping.texts.paths().iter();
+    let below = paths.filter(|path| path.strip_prefix(folder).is_some());
+    let roots = targets(package, kind).map(|target| &target.path);
+    let roots = roots.filter(|path| path.strip_prefix(&package.directory).is_some());
+    below.chain(roots).cloned().collect()
 }
 
 /// The build script goes along, with what it includes, at the same place of its new package.
@@ -75,7 +82,7 @@ fn script(structure: &mut Structure, mapping: &Mapping<'_>, old: &Package, new: 
     }
 }
 
-fn targets(package: &Package, kind: TargetKind) -> impl Iterator<Item = &crate::discover::Target> {
+fn targets(package: &Package, kind: TargetKind) -> impl Iterator<Item = &Target> {
     package
         .targets
         .iter()
@@ -144,28 +151,39 @@ pub(super) fn named(structure: &Structure, mapping: &Mapping<'_>, library: &Libr
     let mut found = Vec::new();
     for (kind, folder) in KINDS {
         let own = apart(old, new, kind, folder, mapping.texts);
-        for target in targets(old, kind) {
-            let after = structure.files.get(&target.path);
-            let Some(rest) = after.and_then(|after| after.strip_prefix(&new.directory)) else {
-                continue;
-            };
-            let taken = targets(new, kind).any(|known| known.name == target.name);
-            let name = if taken {
-                format!("{}_{}", crate_name(&old.name), target.name)
-            } else {
-                target.name.clone()
-            };
-            let by_place = rest
-                .strip_prefix(&format!("{folder}/"))
-                .is_some_and(|rest| !rest.contains('/') || rest.ends_with("/main.rs"));
-            found.push(Named {
-                table: kind.name(),
-                old: target.name.clone(),
-                name,
-                path: own.then(|| rest.to_owned()),
-                given: (!by_place).then(|| rest.to_owned()),
-            });
-        }
+        let named = targets(old, kind).filter_map(|target| {
+            let rest = structure.files.get(&target.path)?;
+            let rest = rest.strip_prefix(&new.directory)?;
+            Some(named_target(old, new, target, folder, rest, own))
+        });
+        found.extend(named);
     }
     found
+}
+
+/// A target whose root file is at `rest` of the package now; `own` where its kind has a folder of its own there.
+fn named_target(
+    old: &Package,
+    new: &Package,
+    target: &Target,
+    folder: &str,
+    rest: &str,
+    own: bool,
+) -> Named {
+    let taken = targets(new, target.kind).any(|known| known.name == target.name);
+    let name = if taken {
+        format!("{}_{}", crate_name(&old.name), target.name)
+    } else {
+        target.name.clone()
+    };
+    let by_place = rest
+        .strip_prefix(&format!("{folder}/"))
+        .is_some_and(|rest| !rest.contains('/') || rest.ends_with("/main.rs"));
+    Named {
+        table: target.kind.name(),
+        old: target.name.clone(),
+        name,
+        path: own.then(|| rest.to_owned()),
+        given: (!by_place).then(|| rest.to_owned()),
+    }
 }

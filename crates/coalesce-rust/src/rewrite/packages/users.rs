@@ -45,10 +45,15 @@ pub(super) fn all(merge: &mut Merge<'_, '_>, said: &Said) -> Result<(), Wrong> {
     Ok(())
 }
 
+/// The dependencies that a manifest says.
+fn lines_of(merge: &mut Merge<'_, '_>, path: &TreePath) -> Result<Vec<Entry>, Wrong> {
+    let text = merge.book.text(path)?;
+    entries::dependencies(&text).map_err(|why| (path.clone(), why.to_string()))
+}
+
 /// The entries of a package that name the library.
 fn own(merge: &mut Merge<'_, '_>, package: &Package, path: &TreePath) -> Result<Vec<Entry>, Wrong> {
-    let text = merge.book.text(path)?;
-    let all = entries::dependencies(&text).map_err(|why| (path.clone(), why.to_string()))?;
+    let all = lines_of(merge, path)?;
     let old = merge.package(merge.library.package);
     let old = old.directory.clone();
     let named = |entry: &Entry| {
@@ -70,32 +75,32 @@ fn target(
     for entry in &entries {
         let mut more: Vec<String> = entry.features();
         more.retain(|name| !on.contains(name) || entry.default_features() == Some(false));
-        let fates = BTreeMap::from([(entry.key.clone(), Fate::Own)]);
-        let implicit = entry.is("optional");
-        merge.book.change(path, |text| {
-            let there = features::features(text)?;
-            let was =
-                implicit && features::implicit(&there, std::slice::from_ref(entry)).len() == 1;
-            let mut text = features::follow(text, &fates)?;
-            if was {
-                text = features::put(&text, &entry.key, &[])?;
-            }
-            let again = find(&text, entry)?;
-            Ok(entries::remove(&text, &again)?)
-        })?;
+        merge.book.change(path, |text| Ok(without(text, entry)?))?;
         if !more.is_empty() && entry.kind() == DependencyKind::Normal {
             let list = more.join("`, `");
             let joined = vec![("default".to_owned(), more)];
-            merge
-                .book
-                .change(path, |text| Ok(features::join(text, &joined)?))?;
-            merge.note(
-                path,
-                format!("`{list}` is on by default now, since it was asked of what comes"),
-            );
+            let book = &mut merge.book;
+            book.change(path, |text| Ok(features::join(text, &joined)?))?;
+            let message =
+                format!("`{list}` is on by default now, since it was asked of what comes");
+            merge.note(path, message);
         }
     }
     Ok(())
+}
+
+/// A manifest without a line for what its package has itself now; the feature that the line was stays.
+fn without(text: &str, entry: &Entry) -> Result<String, coalesce_cargo::Error> {
+    let fates = BTreeMap::from([(entry.key.clone(), Fate::Own)]);
+    let there = features::features(text)?;
+    let was =
+        entry.is("optional") && features::implicit(&there, std::slice::from_ref(entry)).len() == 1;
+    let mut text = features::follow(text, &fates)?;
+    if was {
+        text = features::put(&text, &entry.key, &[])?;
+    }
+    let again = find(&text, entry)?;
+    entries::remove(&text, &again)
 }
 
 /// A package that depends on the library.
@@ -106,39 +111,48 @@ fn one(
     path: &TreePath,
     said: &Said,
 ) -> Result<(), Wrong> {
-    let wrong = |why: coalesce_cargo::Error| (path.clone(), why.to_string());
     for entry in own(merge, package, path)? {
         let mut new = line_for(merge, at, &entry, said)?;
-        let text = merge.book.text(path)?;
-        let there = entries::dependencies(&text).map_err(wrong)?;
-        let target = merge.package(merge.library.target);
-        let known = there.iter().find(|other| {
-            let leads = merge.leads_to(package, other);
-            let same = leads.is_some_and(|leads| leads.directory == target.directory);
-            same && other.table == entry.table
-        });
-        let known = known.or_else(|| {
-            let mut made = there.iter();
-            made.find(|other| other.key == new.key && other.table == entry.table)
-        });
+        let there = lines_of(merge, path)?;
+        let known = taking_over(merge, package, &there, &entry, &new);
         if let Some(known) = known {
-            if known.default_features() == Some(false) && new.default_features() != Some(false) {
-                new.ask(&said.defaults());
-                new.put("default-features", Some("false".to_owned()));
-            }
-            let joined = join(known, &new);
+            let joined = joined(said, known, &mut new);
             merge_into(merge, path, &entry, known, &joined)?;
         } else {
-            merge
-                .book
-                .change(path, |text| Ok(put(text, &entry, &new)?))?;
+            let book = &mut merge.book;
+            book.change(path, |text| Ok(put(text, &entry, &new)?))?;
         }
-        let text = merge.book.text(path)?;
-        let there = entries::dependencies(&text).map_err(wrong)?;
+        let there = lines_of(merge, path)?;
         let key = known.map_or(new.key.clone(), |known| known.key.clone());
         lists(merge, path, &entry, fate(&there, &key))?;
     }
     Ok(())
+}
+
+/// The line of a package that is there already for what takes over, or that has the key of the new one.
+fn taking_over<'e>(
+    merge: &Merge<'_, '_>,
+    package: &Package,
+    there: &'e [Entry],
+    old: &Entry,
+    new: &Entry,
+) -> Option<&'e Entry> {
+    let target = merge.package(merge.library.target);
+    let in_table = || there.iter().filter(|other| other.table == old.table);
+    let known = in_table().find(|other| {
+        let leads = merge.leads_to(package, other);
+        leads.is_some_and(|leads| leads.directory == target.directory)
+    });
+    known.or_else(|| in_table().find(|other| other.key == new.key))
+}
+
+/// A line that asks for what two ask for.
+fn joined(said: &Said, known: &Entry, new: &mut Entry) -> Entry {
+    if known.default_features() == Some(false) && new.default_features() != Some(false) {
+        new.ask(&said.defaults());
+        new.put("default-features", Some("false".to_owned()));
+    }
+    join(known, new)
 }
 
 /// Two lines become the one that was there.
@@ -213,52 +227,60 @@ pub(super) fn line_for(
     new.braces = old.braces;
     let shared = merge.shared_before(at, merge.library.package);
     let inherited = shared.filter(|_| old.is("workspace"));
-    let plain = [inherited.as_ref(), Some(old)];
-    let versions = plain
-        .iter()
-        .flatten()
-        .any(|entry| entry.raw("version").is_some());
-    if !versions {
+    let plain: Vec<&Entry> = inherited.iter().chain([old]).collect();
+    if !plain.iter().any(|entry| entry.raw("version").is_some()) {
         new.put("version", None);
     }
-    for entry in plain.into_iter().flatten() {
+    for entry in plain {
         new.ask(&entry.features());
         if entry.default_features() == Some(false) {
             new.put("default-features", Some("false".to_owned()));
         }
     }
     if !merge.mapping.is_replaced(merge.library.module) {
-        let mut more = asked(merge.mapping.world, merge.library, said);
-        let all = new.default_features() != Some(false);
-        let there = merge.features_there()?;
-        let on = features::defaults(&there);
-        let known = |name: &String| features::of(&there, name).is_some();
-        more.retain(|name| {
-            if all {
-                !on.contains(name)
-            } else {
-                name != "default" || known(name)
-            }
-        });
-        new.ask(&more);
+        ask_for_library(merge, &mut new, said)?;
     }
     if new.is("workspace") {
-        let there = merge.shared_entry(at, merge.library.target)?;
-        if let Some(there) = there {
-            let known = there.features();
-            let mut features = new.features();
-            features.retain(|name| !known.contains(name));
-            let features = (!features.is_empty()).then(|| document::list(&features));
-            new.put("features", features);
-            if there.default_features() != Some(false) {
-                new.put("default-features", None);
-            }
-        }
+        leave_out_shared(merge, at, &mut new)?;
     }
     for name in ["optional", "public"] {
         new.put(name, old.raw(name).map(str::to_owned));
     }
     Ok(new)
+}
+
+/// Has a line ask for the features that the library was, but for those that are on anyway.
+fn ask_for_library(merge: &mut Merge<'_, '_>, new: &mut Entry, said: &Said) -> Result<(), Wrong> {
+    let mut more = asked(merge.mapping.world, merge.library, said);
+    let all = new.default_features() != Some(false);
+    let there = merge.features_there()?;
+    let on = features::defaults(&there);
+    let known = |name: &String| features::of(&there, name).is_some();
+    more.retain(|name| {
+        if all {
+            !on.contains(name)
+        } else {
+            name != "default" || known(name)
+        }
+    });
+    new.ask(&more);
+    Ok(())
+}
+
+/// Leaves out of a line what the workspace says for it.
+fn leave_out_shared(merge: &mut Merge<'_, '_>, at: usize, new: &mut Entry) -> Result<(), Wrong> {
+    let Some(there) = merge.shared_entry(at, merge.library.target)? else {
+        return Ok(());
+    };
+    let known = there.features();
+    let mut features = new.features();
+    features.retain(|name| !known.contains(name));
+    let features = (!features.is_empty()).then(|| document::list(&features));
+    new.put("features", features);
+    if there.default_features() != Some(false) {
+        new.put("default-features", None);
+    }
+    Ok(())
 }
 
 /// What the workspace of a package says of another one.

@@ -101,25 +101,22 @@ impl Wishes {
         let own = entries::dependencies(&text).map_err(wrong)?;
         let there = entries::dependencies(&book.text(&new)?).map_err(wrong)?;
         let known = features::features(&book.text(&new)?).map_err(wrong)?;
-        let mut fates: BTreeMap<String, Fate> = BTreeMap::new();
-        for entry in &own {
+        let fates = own.iter().map(|entry| {
             let itself = names(mapping, from, to, entry);
             let fate = if itself {
                 Fate::Own
             } else {
                 fate(&there, &entry.key)
             };
-            fates.insert(entry.key.clone(), fate);
-        }
+            (entry.key.clone(), fate)
+        });
+        let fates: BTreeMap<String, Fate> = fates.collect();
         let implicit = vec![format!("dep:{name}")];
         let mut list = features::translated(features::of(&said, name).unwrap_or(&implicit), &fates);
         list.retain(|other| {
             let plain = !other.contains([':', '/']);
-            let comes = self.features.contains(&Switch {
-                feature: other.clone(),
-                ..switch.clone()
-            });
-            let there = is_new && (comes || features::of(&known, other).is_some());
+            let there =
+                is_new && (self.comes(switch, other) || features::of(&known, other).is_some());
             other != name && (!plain || there)
         });
         if !is_new && (list.is_empty() || features::of(&known, name).is_none()) {
@@ -130,6 +127,14 @@ impl Wishes {
             more.push(("default".to_owned(), vec![name.to_owned()]));
         }
         book.change(&new, |text| Ok(features::join(text, &more)?))
+    }
+
+    /// Whether another feature goes the same way.
+    fn comes(&self, switch: &Switch, feature: &str) -> bool {
+        self.features.contains(&Switch {
+            feature: feature.to_owned(),
+            ..switch.clone()
+        })
     }
 }
 
@@ -159,36 +164,35 @@ fn grant(mapping: &Mapping<'_>, book: &mut Book<'_>, wish: &Ask) -> Result<(), W
     let (old, new) = (world.manifest_of(wish.from), world.manifest_of(wish.to));
     let name = &*world.package(wish.used).name;
     let text = book.text(&old)?;
-    let asked = entries::dependencies(&text)
-        .map_err(|why| (old.clone(), why.to_string()))?
-        .iter()
-        .any(|entry| {
-            let own = entry.features().contains(&wish.feature);
-            own && names(mapping, wish.from, wish.used, entry)
-        });
+    let entries = entries::dependencies(&text).map_err(|why| (old.clone(), why.to_string()))?;
+    let asked = entries.iter().any(|entry| {
+        let own = entry.features().contains(&wish.feature);
+        own && names(mapping, wish.from, wish.used, entry)
+    });
     if wish.under.is_none() && !asked {
-        return Err((
-            old,
-            format!(
-                "what moves uses `{name}` with its feature `{}`, which nobody asks for here",
-                wish.feature
-            ),
-        ));
+        let why = format!(
+            "what moves uses `{name}` with its feature `{}`, which nobody asks for here",
+            wish.feature
+        );
+        return Err((old, why));
     }
-    book.change(&new, |text| {
-        let all = entries::dependencies(text)?;
-        let line = all
-            .iter()
-            .find(|entry| names(mapping, wish.to, wish.used, entry));
-        let Some(line) = line else {
-            return Ok(text.to_owned());
-        };
-        match &wish.under {
-            Some(under) if !asked => {
-                let list = vec![format!("{}/{}", line.key, wish.feature)];
-                Ok(features::join(text, &vec![(under.clone(), list)])?)
-            }
-            _ => ask(text, line, &wish.feature),
+    book.change(&new, |text| grant_in(text, mapping, wish, asked))
+}
+
+/// A manifest whose line for the package that is used turns the feature on, or its own feature that the code
+/// stands under does.
+fn grant_in(text: &str, mapping: &Mapping<'_>, wish: &Ask, asked: bool) -> Result<String, String> {
+    let all = entries::dependencies(text)?;
+    let mut lines = all.iter();
+    let line = lines.find(|entry| names(mapping, wish.to, wish.used, entry));
+    let Some(line) = line else {
+        return Ok(text.to_owned());
+    };
+    match &wish.under {
+        Some(under) if !asked => {
+            let list = vec![format!("{}/{}", line.key, wish.feature)];
+            Ok(features::join(text, &vec![(under.clone(), list)])?)
         }
-    })
+        _ => ask(text, line, &wish.feature),
+    }
 }

@@ -13,9 +13,9 @@ use coalesce_model::{ByteSpan, Texts};
 
 use super::members::{FileMembers, members_of};
 use crate::{
-    facts::{ItemKind, Namespaces},
+    facts::{ItemKind, Namespaces, SourceFacts},
     lexer::{self, Token, TokenKind},
-    resolve::{Body, FileId, ItemId, ModuleId, Res, UseSite, World},
+    resolve::{Body, FileId, Found, ItemId, ModuleId, Res, Site, UseSite, World},
 };
 
 /// A path of a file, and the items that it leads through.
@@ -26,6 +26,38 @@ pub(super) struct Named {
     members: Vec<(ItemId, String)>,
     /// What it leads to as a value: a constructor, of a type.
     values: Vec<ItemId>,
+}
+
+impl Named {
+    /// What a site whose path starts at a byte leads through.
+    fn of(facts: &SourceFacts, site: &Site<'_>, at: u32) -> Self {
+        let (mut items, mut members) = (Vec::new(), Vec::new());
+        let steps = site.trace.steps.iter().zip(site.segments);
+        for (res, segment) in
+            steps.flat_map(|(step, one)| step.all().map(move |(res, _)| (res, one)))
+        {
+            match res {
+                Res::Item(item) | Res::Variant(item, _) => items.push(item),
+                Res::Member(item, _) => {
+                    items.push(item);
+                    members.push((item, facts.name(segment.name).to_owned()));
+                }
+                Res::Module(_) | Res::External(_) => {}
+            }
+        }
+        let is_value = match site.site {
+            UseSite::Path(path) => facts.path(path).namespaces.meets(Namespaces::VALUE),
+            _ => false,
+        };
+        let last = site.trace.steps.last().filter(|_| is_value);
+        let values: BTreeSet<ItemId> = last.into_iter().flat_map(Found::items).collect();
+        Self {
+            at,
+            items,
+            members,
+            values: values.into_iter().collect(),
+        }
+    }
 }
 
 /// The paths of a file, resolved.
@@ -46,36 +78,10 @@ impl FilePaths {
             let Some(first) = site.segments.first() else {
                 return;
             };
-            let mut named = Named {
-                at: first.span.start,
-                items: Vec::new(),
-                members: Vec::new(),
-                values: Vec::new(),
-            };
-            for (step, segment) in site.trace.steps.iter().zip(site.segments) {
-                for (res, _) in step.all() {
-                    match res {
-                        Res::Item(item) | Res::Variant(item, _) => named.items.push(item),
-                        Res::Member(item, _) => {
-                            let name = facts.name(segment.name).to_owned();
-                            named.items.push(item);
-                            named.members.push((item, name));
-                        }
-                        Res::Module(_) | Res::External(_) => {}
-                    }
-                }
-            }
+            let named = Named::of(facts, &site, first.span.start);
             if let (UseSite::Path(path), Some(last)) = (site.site, site.trace.steps.last()) {
-                let items = last.all().filter_map(|(res, _)| match res {
-                    Res::Item(item) => Some(item),
-                    _ => None,
-                });
-                let items: BTreeSet<ItemId> = items.collect();
-                if facts.path(path).namespaces.meets(Namespaces::VALUE) {
-                    named.values.extend(&items);
-                }
-                let end = site.segments.last().map(|last| last.span.end);
-                if let Some(end) = end {
+                let items: BTreeSet<ItemId> = last.items().collect();
+                if let Some(end) = site.segments.last().map(|last| last.span.end) {
                     found.ends.entry(end).or_default().extend(&items);
                 }
                 found.targets.entry(path).or_default().extend(items);
@@ -313,9 +319,8 @@ impl Code {
                 let of = braces.of.iter();
                 self.in_literals
                     .extend(of.map(|item| (*item, name.to_owned())));
-                if braces.behind_generics || braces.is_given {
-                    self.aliased.insert(name.to_owned());
-                }
+                let by_alias = braces.behind_generics || braces.is_given;
+                self.aliased.extend(by_alias.then(|| name.to_owned()));
             }
             let is_given = last.is_some_and(|one| one.is(b'$'));
             let holds_fields = |one: &Braces| one.is_given || !one.of.is_empty();
@@ -354,30 +359,14 @@ impl Code {
         let mut said = ["", "", "", ""];
         for token in lexer::tokens(text, span) {
             let word = token.span.of(text).unwrap_or_default();
+            let name = word.strip_prefix("r#").unwrap_or(word);
+            let of_self = |name: &str| of_self(token.span.start, name);
+            if dot && token.is_ident() {
+                let rest = text.get(token.span.end as usize..).unwrap_or_default();
+                self.note_behind_dot(name, rest, own, &|| of_self(name));
+            }
             if token.is_ident() {
-                let name = word.strip_prefix("r#").unwrap_or(word);
-                if dot {
-                    // `.name(` and `.name::<` call; all else behind a dot is a field.
-                    let rest = text.get(token.span.end as usize..).unwrap_or_default();
-                    let rest = rest.trim_start();
-                    let call = rest.starts_with('(') || rest.starts_with("::");
-                    let list = if call {
-                        &mut self.called
-                    } else {
-                        &mut self.accessed
-                    };
-                    let receivers = list.entry(name.to_owned()).or_default();
-                    receivers.add(own, &|| of_self(token.span.start, name));
-                }
-                self.names.insert(name.to_owned());
-                let by_macro = match said {
-                    ["$", _, ":", ":"] => true,
-                    [_, "Self" | ">", ":", ":"] => of_self(token.span.start, name).is_empty(),
-                    _ => false,
-                };
-                if by_macro {
-                    self.through.insert(name.to_owned());
-                }
+                self.note_name(name, said, &|| of_self(name));
             }
             self.path_by_macro |= token.is(b'$') && matches!(said, [_, _, ":", ":"]);
             said.rotate_left(1);
@@ -385,16 +374,53 @@ impl Code {
                 *last = word;
             }
             if dot && matches!(token.kind, TokenKind::Literal) {
-                // `.0.1` is one number to a lexer.
-                for (at, number) in word.split('.').enumerate() {
-                    let receivers = self.accessed.entry(number.to_owned()).or_default();
-                    receivers.add(own && at == 0, &|| of_self(token.span.start, number));
-                }
+                self.note_numbers(word, own, &of_self);
             }
             self.by_macro |= dot && token.is(b'$');
             dot = token.is(b'.');
             own = dot && before_dot == "self";
             before_dot = word;
+        }
+    }
+
+    /// Notes a name, `said` being the words before it.
+    fn note_name(&mut self, name: &str, said: [&str; 4], of_self: &dyn Fn() -> BTreeSet<ItemId>) {
+        self.names.insert(name.to_owned());
+        let by_macro = match said {
+            ["$", _, ":", ":"] => true,
+            [_, "Self" | ">", ":", ":"] => of_self().is_empty(),
+            _ => false,
+        };
+        if by_macro {
+            self.through.insert(name.to_owned());
+        }
+    }
+
+    /// Notes a name behind a dot, `rest` being the text behind that: `.name(` and `.name::<` call; all else is a
+    /// field.
+    fn note_behind_dot(
+        &mut self,
+        name: &str,
+        rest: &str,
+        own: bool,
+        of_self: &dyn Fn() -> BTreeSet<ItemId>,
+    ) {
+        let rest = rest.trim_start();
+        let call = rest.starts_with('(') || rest.starts_with("::");
+        let list = if call {
+            &mut self.called
+        } else {
+            &mut self.accessed
+        };
+        let receivers = list.entry(name.to_owned()).or_default();
+        receivers.add(own, of_self);
+    }
+
+    /// Notes the numbers behind a dot: `.0.1` is one number to a lexer.
+    fn note_numbers(&mut self, word: &str, own: bool, of_self: &dyn Fn(&str) -> BTreeSet<ItemId>) {
+        for (at, number) in word.split('.').enumerate() {
+            let receivers = self.accessed.entry(number.to_owned()).or_default();
+            receivers.add(own && at == 0, &|| of_self(number));
         }
     }
 

@@ -75,18 +75,7 @@ pub(super) fn members_of(tree: &Resolved<'_>, file: FileId) -> FileMembers {
     let Ok(parsed) = syntax::parse::<syn::File>(code) else {
         return FileMembers::default();
     };
-    let mut bodies: BTreeMap<ScopeId, Vec<Home>> = BTreeMap::new();
-    for body in &tree.world[file].bodies {
-        let body = &tree.world[body];
-        let home = Home {
-            module: body.module,
-            scope: body.scope,
-        };
-        let known = bodies.entry(body.scope).or_default();
-        if !known.contains(&home) {
-            known.push(home);
-        }
-    }
+    let bodies = homes_by_scope(tree.world, file);
     let mut impls: Vec<&Impl> = facts.impls.iter().collect();
     impls.sort_by_key(|one| (one.span.start, std::cmp::Reverse(one.span.end)));
     let mut reader = Reader {
@@ -206,15 +195,9 @@ impl Reader<'_> {
         (visibility, at): (&syn::Visibility, Option<u32>),
         types: Vec<String>,
     ) {
-        let at = match visibility {
-            syn::Visibility::Inherited => at.map(ByteSpan::empty),
-            written => {
-                let range = written.span().byte_range();
-                let ends = self.place(range.start).zip(self.place(range.end));
-                ends.map(|(start, end)| ByteSpan::new(start, end))
-            }
+        let Some(at) = self.place_of(visibility, at) else {
+            return;
         };
-        let Some(at) = at else { return };
         let Home { module, scope } = owner.home;
         let members = self.found.0.entry((module, scope)).or_default();
         members.push(Member {
@@ -229,6 +212,16 @@ impl Reader<'_> {
             reach: reach(self.tree.world, module, visibility),
             types,
         });
+    }
+
+    /// Where a visibility stands, or would before what starts at `at`.
+    fn place_of(&self, visibility: &syn::Visibility, at: Option<u32>) -> Option<ByteSpan> {
+        if matches!(visibility, syn::Visibility::Inherited) {
+            return at.map(ByteSpan::empty);
+        }
+        let range = visibility.span().byte_range();
+        let ends = self.place(range.start).zip(self.place(range.end));
+        ends.map(|(start, end)| ByteSpan::new(start, end))
     }
 
     fn fields(&mut self, owner: &Owner, fields: &syn::Fields) {
@@ -296,17 +289,7 @@ impl Reader<'_> {
         };
         for member in &item.items {
             match member {
-                syn::ImplItem::Fn(method) => {
-                    let kind = if method.sig.receiver().is_some() {
-                        MemberKind::Method
-                    } else {
-                        MemberKind::Associated
-                    };
-                    let at = self.offset(&method.sig);
-                    let types = names_in(|names| names.visit_signature(&method.sig));
-                    let name = method.sig.ident.to_string();
-                    self.push((&owner, name), kind, (&method.vis, at), types);
-                }
+                syn::ImplItem::Fn(method) => self.method(&owner, method),
                 syn::ImplItem::Const(found) => {
                     let at = self.offset(&found.const_token);
                     let types = names_in(|names| names.visit_type(&found.ty));
@@ -316,6 +299,18 @@ impl Reader<'_> {
                 _ => {}
             }
         }
+    }
+
+    fn method(&mut self, owner: &Owner, method: &syn::ImplItemFn) {
+        let kind = if method.sig.receiver().is_some() {
+            MemberKind::Method
+        } else {
+            MemberKind::Associated
+        };
+        let at = self.offset(&method.sig);
+        let types = names_in(|names| names.visit_signature(&method.sig));
+        let name = method.sig.ident.to_string();
+        self.push((owner, name), kind, (&method.vis, at), types);
     }
 
     fn structure(&mut self, ident: &syn::Ident, fields: &syn::Fields) {
@@ -397,4 +392,21 @@ fn names_in(visit: impl FnOnce(&mut TypeNames)) -> Vec<String> {
     let mut names = TypeNames::default();
     visit(&mut names);
     names.0
+}
+
+/// The modules that each scope of a file is a body of, each once.
+fn homes_by_scope(world: &World, file: FileId) -> BTreeMap<ScopeId, Vec<Home>> {
+    let mut bodies: BTreeMap<ScopeId, Vec<Home>> = BTreeMap::new();
+    for body in &world[file].bodies {
+        let body = &world[body];
+        let home = Home {
+            module: body.module,
+            scope: body.scope,
+        };
+        let known = bodies.entry(body.scope).or_default();
+        if !known.contains(&home) {
+            known.push(home);
+        }
+    }
+    bodies
 }

@@ -68,13 +68,9 @@ impl<'r, 'a> Reachable<'r, 'a> {
         }
         let mut found = Vec::new();
         for (file, span) in parts {
-            let facts = self.tree.world.facts(*file);
-            let items = &facts.items;
-            for (at, item) in (0_u32..).zip(items) {
-                if span.contains(item.span) {
-                    found.extend(self.by_definition.get(&(*file, at)));
-                }
-            }
+            let items = (0_u32..).zip(&self.tree.world.facts(*file).items);
+            let inside = items.filter(|(_, item)| span.contains(item.span));
+            found.extend(inside.filter_map(|(at, _)| self.by_definition.get(&(*file, at))));
         }
         found
     }
@@ -127,13 +123,11 @@ impl<'r, 'a> Reachable<'r, 'a> {
             let leads = |path: Option<u32>| {
                 path.is_some_and(|path| paths.targets(path).any(|target| target == item))
             };
-            for (one, spans) in self.impls_of(file) {
-                if leads(one.self_path) || leads(one.trait_path) {
-                    for span in spans {
-                        let named = paths.within(*span).flat_map(|named| named.items.iter());
-                        found.extend(named.copied());
-                    }
-                }
+            let impls = self.impls_of(file).iter();
+            let own = impls.filter(|(one, _)| leads(one.self_path) || leads(one.trait_path));
+            for span in own.flat_map(|(_, spans)| spans) {
+                let named = paths.within(*span).flat_map(|named| named.items.iter());
+                found.extend(named.copied());
             }
         }
     }

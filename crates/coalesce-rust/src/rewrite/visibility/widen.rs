@@ -41,6 +41,19 @@ pub(in super::super) struct MemberWidenings {
     pub public: Vec<(FileId, u32)>,
 }
 
+impl MemberWidenings {
+    /// The same, each edit and each note once.
+    fn sorted(mut self) -> Self {
+        for edits in self.edits.values_mut() {
+            edits.sort();
+            edits.dedup();
+        }
+        self.notes.sort();
+        self.notes.dedup();
+        self
+    }
+}
+
 /// Code of one module before and one after.
 struct Region {
     from: ModuleId,
@@ -87,16 +100,13 @@ fn bodies_called(tree: &Resolved<'_>, parts: &[(FileId, ByteSpan)]) -> Vec<(File
     let mut found = Vec::new();
     while let Some((file, span)) = open.pop() {
         let paths = tree.paths_of(file);
-        for item in paths.within(span).flat_map(|named| &named.items) {
-            let node = &world[*item];
-            if node.kind != ItemKind::Macro || !seen.insert(*item) {
-                continue;
-            }
-            for (file, at) in &node.definitions {
-                let span = world.facts(*file).item(*at).span;
-                found.push((*file, span));
-                open.push((*file, span));
-            }
+        let named = paths.within(span).flat_map(|named| &named.items);
+        let macros = named.filter(|item| world[**item].kind == ItemKind::Macro);
+        for item in macros.filter(|item| seen.insert(**item)) {
+            let definitions = world[*item].definitions.iter();
+            let bodies = definitions.map(|(file, at)| (*file, world.facts(*file).item(*at).span));
+            open.extend(bodies.clone());
+            found.extend(bodies);
         }
     }
     found
@@ -119,13 +129,7 @@ pub(in super::super) fn widen(relocation: &Relocation<'_>) -> MemberWidenings {
     let world = relocation.mapping.world;
     let tree = Resolved::new(world, relocation.mapping.texts);
     let regions = regions(relocation);
-    let mut within: BTreeMap<ModuleId, Vec<usize>> = BTreeMap::new();
-    for (index, region) in regions.iter().enumerate() {
-        let above = |module: &ModuleId| world[*module].parent;
-        for module in std::iter::successors(Some(region.from), above) {
-            within.entry(module).or_default().push(index);
-        }
-    }
+    let within = regions_by_module(world, &regions);
     let mut work = Work {
         relocation,
         tree: &tree,
@@ -138,26 +142,21 @@ pub(in super::super) fn widen(relocation: &Relocation<'_>) -> MemberWidenings {
         made: MemberWidenings::default(),
     };
     work.read_replaced();
-    let mut seen = BTreeSet::new();
-    for body in &world.bodies {
-        if !work.may_matter(body) {
-            continue;
-        }
-        for member in tree.members_of(body).of(body) {
-            if seen.insert((member.file, member.at, member.home, member.name.clone())) {
-                work.member(member);
-            }
-        }
-    }
+    work.members();
     work.replacements();
-    let mut made = work.made;
-    for edits in made.edits.values_mut() {
-        edits.sort();
-        edits.dedup();
+    work.made.sorted()
+}
+
+/// The regions in each module, or in one below it.
+fn regions_by_module(world: &World, regions: &[Region]) -> BTreeMap<ModuleId, Vec<usize>> {
+    let mut within: BTreeMap<ModuleId, Vec<usize>> = BTreeMap::new();
+    for (index, region) in regions.iter().enumerate() {
+        let above = |module: &ModuleId| world[*module].parent;
+        for module in std::iter::successors(Some(region.from), above) {
+            within.entry(module).or_default().push(index);
+        }
     }
-    made.notes.sort();
-    made.notes.dedup();
-    made
+    within
 }
 
 /// All code of the tree that stays or moves, by module before and after.
@@ -323,20 +322,34 @@ impl<'a> Work<'_, 'a> {
         self.relocation.mapping
     }
 
+    /// Works every member out that may have to be widened, each place of one once.
+    fn members(&mut self) {
+        let tree = self.tree;
+        let mut seen = BTreeSet::new();
+        for body in &tree.world.bodies {
+            if !self.may_matter(body) {
+                continue;
+            }
+            let members = tree.members_of(body);
+            let new = members.of(body).iter().filter(|member| {
+                seen.insert((member.file, member.at, member.home, member.name.clone()))
+            });
+            for member in new {
+                self.member(member);
+            }
+        }
+    }
+
     fn read_replaced(&mut self) {
         let world = self.tree.world;
         let home = |item: &ItemId| Some(world[item].module);
         let homes: BTreeSet<ModuleId> = self.relocation.replaced.keys().filter_map(home).collect();
-        for body in world
-            .bodies
-            .iter()
-            .filter(|body| homes.contains(&body.module))
-        {
+        let bodies = world.bodies.iter();
+        for body in bodies.filter(|body| homes.contains(&body.module)) {
             for member in self.tree.members_of(body).of(body) {
-                for of in &member.of {
-                    self.old_reach
-                        .insert((*of, member.name.clone()), member.reach);
-                }
+                let key = |of: &ItemId| (*of, member.name.clone());
+                let own = member.of.iter().map(|of| (key(of), member.reach));
+                self.old_reach.extend(own);
             }
         }
     }
@@ -477,17 +490,13 @@ impl<'a> Work<'_, 'a> {
             let Some(reach) = reach.filter(|_| node.kind != ItemKind::Macro) else {
                 continue;
             };
-            for region in &self.regions {
-                let seen = speller.sees(&region.to, reach, node.module);
-                let named = || {
-                    region.says(self.tree, &before.name)
-                        && region.code(self.tree).items().contains(old)
-                };
-                if !seen && named() {
-                    self.made
-                        .needs
-                        .push(Need::new(Subject::Item(*new), region.to.clone()));
-                }
+            let unseen = |region: &&Region| !speller.sees(&region.to, reach, node.module);
+            let named = |region: &&Region| {
+                region.says(self.tree, &before.name) && region.code(self.tree).items().contains(old)
+            };
+            for region in self.regions.iter().filter(unseen).filter(named) {
+                let need = Need::new(Subject::Item(*new), region.to.clone());
+                self.made.needs.push(need);
             }
         }
     }
@@ -565,13 +574,12 @@ fn types_out_of_sight(mapping: &Mapping<'_>, member: &Member, place: &Place) -> 
     let speller = mapping.speller();
     let mut needs = Vec::new();
     for name in &member.types {
-        for item in world.items_of(member.home, name) {
-            let node = &world[item];
-            let reach = world.definition_reach(item);
-            if reach.is_some_and(|reach| !speller.sees(place, reach, node.module)) {
-                needs.push(Need::new(Subject::Item(item), place.clone()));
-            }
-        }
+        let items = world.items_of(member.home, name).into_iter();
+        let unseen = items.filter(|item| {
+            let reach = world.definition_reach(*item);
+            reach.is_some_and(|reach| !speller.sees(place, reach, world[*item].module))
+        });
+        needs.extend(unseen.map(|item| Need::new(Subject::Item(item), place.clone())));
     }
     needs
 }
