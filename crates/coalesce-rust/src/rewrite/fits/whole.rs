@@ -132,7 +132,7 @@ pub(super) struct Pairs {
     /// Macros of which no entry speaks, but one for their module.
     untold: BTreeSet<ItemId>,
     /// Those whose old name is kept.
-    shimmed: BTreeSet<ItemId>,
+    pub shimmed: BTreeSet<ItemId>,
 }
 
 impl Pairs {
@@ -489,7 +489,11 @@ impl Fitting<'_, '_> {
             }
             match comparison.of(*old, *new) {
                 Meaning::Same => same.push((*old, pair)),
-                Meaning::OtherText => differing.add(*old),
+                Meaning::OtherText => {
+                    differing.add(*old);
+                    let value = differing.other_value(&comparison, (*old, *new), &pair);
+                    whole.unproven.extend(value);
+                }
                 meaning => self.tell(&pair, meaning, whole),
             }
         }
