@@ -14,6 +14,7 @@ mod cycles;
 mod declarations;
 mod draft;
 mod expansions;
+mod exported_macros;
 mod file;
 mod fits;
 mod follow;
@@ -49,6 +50,7 @@ mod relocation;
 mod removal;
 mod shim_names;
 mod shims;
+mod short_paths;
 mod spell;
 mod stages;
 mod stand_in;
@@ -260,6 +262,13 @@ fn widen(
     needs.extend(relocated.needs);
     add(edits, relocated.edits);
     needs.extend(shims::needs(mapping));
+    for kept in [
+        exported_macros::keep(mapping),
+        exported_macros::beside_globs(mapping),
+    ] {
+        needs.extend(kept.needs);
+        add(edits, kept.edits);
+    }
     widen_needs(mapping, needs, edits, plan);
 }
 
@@ -328,7 +337,8 @@ fn files(
     idle: &idle_globs::IdleGlobs,
 ) -> Vec<(TreePath, FileEdits)> {
     let world = mapping.world;
-    let names = packages::names(mapping);
+    let mut names = packages::names(mapping);
+    names.extend(exported_macros::names(mapping));
     let sources: Vec<_> = world.sources().collect();
     sources
         .into_par_iter()

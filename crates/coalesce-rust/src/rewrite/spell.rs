@@ -5,6 +5,7 @@
 //! last step that does not hold decides how much is spelled anew; what follows is the author's.
 
 use super::{
+    exported_macros,
     items::moving::Set,
     mapping::Mapping,
     needs::{Because, Need, Purpose, Subject},
@@ -183,6 +184,9 @@ impl<'a> Speller<'a> {
             new = said.unwrap_or(new);
         }
         through_crate((facts, site), &mut new);
+        if let Some(why) = exported_macros::loses(self.mapping, (facts, site), (&here, &new)) {
+            return Outcome::Refuse(why);
+        }
         let same = site.segments.get(new.start..new.end).is_some_and(|old| {
             let old = old.iter().map(|old| facts.name(old.name));
             old.eq(new.path.iter().map(String::as_str))
