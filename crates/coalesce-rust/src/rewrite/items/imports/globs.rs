@@ -6,8 +6,8 @@ use coalesce_model::Edit;
 
 use super::{Settler, home_of, leaf_of, visibility_of};
 use crate::{
-    facts::{LeafKind, Origin, VisibilityKind},
-    resolve::{Binding, FileId, ItemId, ModuleId, Reach, Res, Sym, is_within},
+    facts::{LeafKind, Namespaces, Origin, VisibilityKind},
+    resolve::{Binding, FileId, ItemId, ModuleId, Reach, Res, Sym, World, is_within},
     rewrite::{
         follow::Following,
         globs,
@@ -216,7 +216,9 @@ impl<'a> Settler<'_, 'a> {
     fn is_had_besides(&self, leaf: (FileId, u32), here: ModuleId, moving: usize) -> bool {
         let world = self.world();
         let moved = self.set.moving(moving);
-        if is_of_module(world, leaf) && self.is_named_too(here, moved.item) {
+        if is_of_module(world, leaf)
+            && (self.is_named_too(here, moved.item) || self.is_another_by_name(leaf, here, moving))
+        {
             return true;
         }
         // A shim is another definition: two globs that bring both are ambiguous.
@@ -510,6 +512,23 @@ impl<'a> Settler<'_, 'a> {
         all.any(|one| one.res == Res::Item(item) && one.import.is_some() && !one.glob)
     }
 
+    /// Whether a module defines something else by the name of what a glob brought, whatever holds: its own name wins,
+    /// as that of a shim does beside `pub use new::*`.
+    fn is_another_by_name(&self, leaf: (FileId, u32), here: ModuleId, moving: usize) -> bool {
+        let world = self.world();
+        let item = self.set.moving(moving).item;
+        let bindings = world.bindings(here, &world[item].name);
+        let of_glob = bindings
+            .iter()
+            .filter(|one| one.glob && one.import == Some(leaf) && one.res == Res::Item(item));
+        let brought = of_glob.fold(Namespaces::default(), |all, one| all.or(one.namespaces));
+        let own = bindings
+            .iter()
+            .filter(|one| one.import.is_none() && is_always_there(world, one.res));
+        let own = own.fold(Namespaces::default(), |all, one| all.or(one.namespaces));
+        brought != Namespaces::default() && brought.and(own) == brought
+    }
+
     /// Whether all who have an item by globs of a module, which others cannot name, have it from its new place by
     /// globs as well, and nobody goes through that module itself: the compiler would warn of an import there.
     fn is_had_anyway(&self, leaf: (FileId, u32), here: ModuleId, moving: usize) -> bool {
@@ -563,6 +582,13 @@ impl<'a> Settler<'_, 'a> {
                 && self.speller().glob_target(at) == Some(target)
         })
     }
+}
+
+/// Whether an item is defined under no condition of its own.
+fn is_always_there(world: &World, res: Res) -> bool {
+    let Res::Item(item) = res else { return false };
+    let mut definitions = world[item].definitions.iter();
+    definitions.any(|(file, at)| !world.facts(*file).item(*at).conditional)
 }
 
 /// How a module has a name.
