@@ -10,7 +10,7 @@ use coalesce_model::{ByteSpan, Unproven, UnprovenKind};
 
 use super::{Import, Settler, home_of, leaf_of, visibility_of};
 use crate::{
-    facts::{LeafKind, VisibilityKind},
+    facts::{LeafKind, ScopeId, SourceFacts, VisibilityKind},
     resolve::{BodyId, FileId, ModuleId, Res, is_within},
     rewrite::{
         conditions::conditions_of,
@@ -362,7 +362,7 @@ impl<'a> Settler<'_, 'a> {
             let mut left_out: Vec<ByteSpan> = inner.map(|one| one.span).collect();
             left_out.extend(chunks.map(|one| one.span));
             left_out.sort();
-            let own = facts.scope(body.scope).span;
+            let own = between_braces(facts, body.scope);
             let mut start = own.start;
             for span in left_out.into_iter().chain([ByteSpan::empty(own.end)]) {
                 if span.start > start && start < own.end {
@@ -404,5 +404,14 @@ impl<'a> Settler<'_, 'a> {
             false => Demand::Perhaps,
         };
         demands.max().unwrap_or(unknown)
+    }
+}
+
+/// What stands in a scope, without the braces around it: between them are items, which a parser reads.
+fn between_braces(facts: &SourceFacts, scope: ScopeId) -> ByteSpan {
+    let fact = facts.scope(scope);
+    match scope.0 {
+        0 => fact.span,
+        _ => ByteSpan::new(fact.items_start, fact.span.end.saturating_sub(1)),
     }
 }
