@@ -142,6 +142,23 @@ impl MethodPlaces<'_, '_> {
         Ok(spelled(&self.mapping.speller().rooted_in(here, &place)))
     }
 
+    /// The same in the place of a path that begins at a byte: what begins with `$crate` goes on doing so.
+    fn path_at(
+        &self,
+        work: &FileInWork<'_>,
+        start: u32,
+        (module, doc): (ModuleId, bool),
+    ) -> Result<String, String> {
+        let (head, rest) = work.text.split_at(start as usize);
+        let dollar = if rest.starts_with('$') { "$" } else { "" };
+        if dollar.is_empty() && !head.ends_with('$') {
+            return self.path_from(module, doc);
+        }
+        let place = self.mapping.after(self.method.home).child(self.stand_in);
+        let path = self.mapping.speller().rooted_in(place.krate, &place);
+        Ok(format!("{dollar}{}", spelled(&path)))
+    }
+
     pub(super) fn refuse(
         &self,
         work: &FileInWork<'_>,
@@ -257,6 +274,9 @@ impl MethodPlaces<'_, '_> {
                     let start = self.before_colons(work, first.start);
                     self.path(work, (start, name), (module, doc), uses);
                 }
+                Origin::MacroBody if self.is_by_crate(work, first, module) => {
+                    self.path(work, (first.start, name), (module, doc), uses);
+                }
                 Origin::DocLink => self.link(work, (first, name), module, uses),
                 Origin::FormatString | Origin::Attribute | Origin::Visibility => {}
                 Origin::MacroTokens
@@ -272,6 +292,14 @@ impl MethodPlaces<'_, '_> {
                 }
             }
         }
+    }
+
+    /// Whether a path in the body of a macro begins with `$crate`, which is the crate of the function: whoever calls
+    /// the macro, that leads there.
+    fn is_by_crate(&self, work: &FileInWork<'_>, first: ByteSpan, module: ModuleId) -> bool {
+        let world = self.sources.world;
+        let said = work.text.get(..first.end as usize).unwrap_or_default();
+        said.ends_with("$crate") && world[module].krate == world[self.method.home].krate
     }
 
     /// Where a path begins, `::` before it included.
@@ -300,7 +328,7 @@ impl MethodPlaces<'_, '_> {
         if doc && !self.written.dropped && !self.is_shown_to_documents() {
             return self.hidden_from_documents(work, name, uses);
         }
-        let path = match self.path_from(module, doc) {
+        let path = match self.path_at(work, start, (module, doc)) {
             Ok(path) => path,
             Err(message) => return self.refuse(work, name, message, uses),
         };
