@@ -46,7 +46,7 @@ impl Configuration {
         let is_windows = system.map(|system| system == "target_os=\"windows\"");
         let contradicts = has("unix") && (has("windows") || is_windows == Some(true))
             || has("windows") && is_windows == Some(false);
-        !contradicts && !OF_ONE_VALUE.iter().any(|key| has_many(key))
+        !contradicts && !OF_ONE_VALUE.iter().any(has_many)
     }
 
     fn holds(&self, meta: &Meta) -> bool {

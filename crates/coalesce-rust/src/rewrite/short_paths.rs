@@ -6,9 +6,13 @@ use coalesce_model::{ByteSpan, Edit, LanguagePlan, Texts, TreePath};
 
 use crate::{
     RustGraph,
-    lexer::{self, Token},
+    facts::SourceFacts,
+    lexer,
     regressions::{NeedlessPath, Tree, needless_paths},
 };
+
+/// What stands before a name whose parameters follow in angle brackets.
+const HEADS: [&str; 6] = ["fn", "struct", "enum", "trait", "type", "union"];
 
 /// Takes away what stands before the names that such paths could begin with; those whose names a variable may have
 /// stay, and are told.
@@ -19,6 +23,7 @@ pub(super) fn shorten(before: Tree<'_>, graph: &RustGraph, texts: &dyn Texts) ->
     for one in needless_paths(before, after) {
         let path = &world[one.file].path;
         let edit = texts.text(path).and_then(|text| without_head(&text, &one));
+        let edit = edit.filter(|_| !is_declared_again(world.facts(one.file), &one.name));
         if let Some(edit) = edit {
             edits.entry(path.clone()).or_default().push(edit);
         }
@@ -42,32 +47,66 @@ fn without_head(text: &str, path: &NeedlessPath) -> Option<Edit> {
     (ends && !colons && !is_variable(text, &path.name)).then(|| Edit::delete(span))
 }
 
-/// Whether a name may be that of a variable or a parameter somewhere in a text: it stands by itself, and is neither
-/// called nor part of a path. Names of types begin with a capital letter.
+/// Whether a file declares or imports a name more than once, in whichever scopes: another one may be nearer.
+fn is_declared_again(facts: &SourceFacts, name: &str) -> bool {
+    let imported = facts.leaves.iter().filter(|leaf| {
+        let last = facts.segments(leaf.segments).last().copied();
+        let bound = leaf.alias.or(last);
+        bound.is_some_and(|bound| facts.name(bound.name) == name)
+    });
+    let items = facts.items.iter().map(|item| item.name.name);
+    let modules = facts.modules.iter().map(|module| module.name.name);
+    let declared = items.chain(modules).filter(|own| facts.name(*own) == name);
+    imported.count() + declared.count() > 1
+}
+
+/// Whether a name may be that of a variable or a parameter somewhere in a text.
 fn is_variable(text: &str, name: &str) -> bool {
-    if name.starts_with(char::is_uppercase) {
+    let tokens = lexer::tokens(text, ByteSpan::from_range(0..text.len()));
+    let words = tokens.iter().map(|token| token.span.of(text));
+    let words: Vec<&str> = words.map(Option::unwrap_or_default).collect();
+    let mut named = (0..words.len()).filter(|at| words.get(*at) == Some(&name));
+    match name.starts_with(char::is_uppercase) {
+        true => named.any(|at| is_type_parameter(&words, at)),
+        false => named.any(|at| stands_alone(&words, at)),
+    }
+}
+
+/// Whether a word is neither called nor part of a path, nor declared as an item.
+fn stands_alone(words: &[&str], at: usize) -> bool {
+    let word = |at: Option<usize>| at.and_then(|at| words.get(at)).copied();
+    let (before, behind) = (word(at.checked_sub(1)), word(Some(at + 1)));
+    let in_path = match before {
+        Some(":") => word(at.checked_sub(2)) == Some(":"),
+        Some("." | "fn" | "mod" | "use" | "const" | "static") => true,
+        _ => false,
+    };
+    let leads_on = behind == Some(":") && word(Some(at + 2)) == Some(":");
+    !in_path && !leads_on && !matches!(behind, Some("(" | "!"))
+}
+
+/// Whether a word may be declared as a parameter of a definition or an `impl`: among the first angle brackets behind
+/// its head.
+fn is_type_parameter(words: &[&str], at: usize) -> bool {
+    let begins = |word: &&str| matches!(*word, "<" | ",");
+    let before = at.checked_sub(1).and_then(|at| words.get(at));
+    if !before.is_some_and(begins) {
         return false;
     }
-    let tokens = lexer::tokens(text, ByteSpan::from_range(0..text.len()));
-    let said = |token: Option<&Token>| {
-        token
-            .and_then(|token| token.span.of(text))
-            .unwrap_or_default()
+    let mut depth = 1_usize;
+    let open = (0..at).rev().find(|back| {
+        match words.get(*back) {
+            Some(&">") => depth += 1,
+            Some(&"<") => depth -= 1,
+            _ => {}
+        }
+        depth == 0
+    });
+    let word = |back: usize| {
+        open.and_then(|open| words.get(open.checked_sub(back)?))
+            .copied()
     };
-    let mut named = tokens
-        .iter()
-        .enumerate()
-        .filter(|(_, token)| said(Some(token)) == name);
-    named.any(|(at, _)| {
-        let before = at.checked_sub(1).and_then(|at| tokens.get(at));
-        let behind = tokens.get(at + 1);
-        let in_path = matches!(
-            said(before),
-            ":" | "." | "fn" | "mod" | "use" | "const" | "static"
-        ) && (said(before) != ":" || said(tokens.get(at.wrapping_sub(2))) == ":");
-        let leads_on = said(behind) == ":" && said(tokens.get(at + 2)) == ":";
-        !in_path && !leads_on && !matches!(said(behind), "(" | "!")
-    })
+    word(1) == Some("impl") || word(2).is_some_and(|head| HEADS.contains(&head))
 }
 
 #[cfg(test)]
@@ -82,8 +121,13 @@ mod tests {
             ("fn f() { let mean = 1; mean(); }", true),
             ("fn f(mean: u8) {}", true),
             ("fn f(x: T) { x.map(|mean| 1) }", true),
+            ("fn f(x: Vec<Mean>, y: T<u8, Mean>) {}", false),
+            ("fn f<A: Into<u8>, Mean>(x: Mean) {}", true),
+            ("impl<Mean> T for S<Mean> {}", true),
+            ("struct S<Mean>(Mean);", true),
         ] {
-            let name = if text.contains("fmt") { "fmt" } else { "mean" };
+            let known = ["fmt", "Mean", "mean"];
+            let name = known.into_iter().find(|name| text.contains(name)).unwrap();
             assert_eq!(is_variable(text, name), expected, "{text}");
         }
     }

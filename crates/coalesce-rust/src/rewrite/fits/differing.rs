@@ -52,7 +52,8 @@ impl<'d> Differing<'d> {
         pair: &Alike,
     ) -> Option<Unproven> {
         let is_seen = self.used.contains(&old) || self.pairs.shimmed.contains(&old);
-        let apart = is_seen.then(|| comparison.values_apart(old, new));
+        let is_asked = is_seen && !self.pairs.decided.contains(&old);
+        let apart = is_asked.then(|| comparison.values_apart(old, new));
         let ApartValues { old: was, new: is } = apart??;
         self.told.insert(old);
         let to = &pair.to;

@@ -136,7 +136,7 @@ impl Comparison<'_, '_> {
             if !is_other && (is_one_value(x, y) || renamed.takes(x.text, y.text)) {
                 continue;
             }
-            if !is_other && !(is_value(x) && is_value(y)) {
+            if !(is_other || is_value(x) && is_value(y)) {
                 return None;
             }
             if !is_spoken(&mine, at) {

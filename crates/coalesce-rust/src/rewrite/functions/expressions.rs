@@ -19,6 +19,19 @@ fn held_by(of: &Value, types: &[&str]) -> Value {
     }
 }
 
+/// Whether a function of the standard library gives what was in the place that it is given: `mem::take`.
+fn is_out_of_place(path: &syn::Path) -> bool {
+    let names: Vec<String> = path
+        .segments
+        .iter()
+        .map(|one| one.ident.to_string())
+        .collect();
+    match names.as_slice() {
+        [.., module, name] => module == "mem" && matches!(name.as_str(), "take" | "replace"),
+        _ => false,
+    }
+}
+
 impl CallReader<'_, '_> {
     /// The type of an expression.
     pub(super) fn value(&mut self, expression: &syn::Expr) -> Value {
@@ -214,6 +227,11 @@ impl CallReader<'_, '_> {
                 "Self" => self.around.own.clone().unwrap_or(Value::Unknown),
                 _ => Value::Unknown,
             };
+        }
+        if is_out_of_place(path)
+            && let Value::Reference(_, of) = first
+        {
+            return *of;
         }
         match self.before_last(path) {
             Some(of @ Value::Item(item, _)) => {

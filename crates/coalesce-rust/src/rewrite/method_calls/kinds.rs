@@ -138,16 +138,26 @@ impl<'g> Given<'g> {
                 "crate" if step == 0 => root(home),
                 "self" if step == 0 => home,
                 "super" => world[at].parent?,
-                _ => world
-                    .bindings(at, name)
-                    .iter()
-                    .find_map(|one| match one.res {
+                _ => {
+                    let mut bindings = world.bindings(at, name).iter();
+                    let found = bindings.find_map(|one| match one.res {
                         Res::Module(module) => Some(module),
                         _ => None,
-                    })?,
+                    });
+                    found.or_else(|| self.library(home, name).filter(|_| step == 0))?
+                }
             };
         }
         Some((at, last.clone()))
+    }
+
+    /// The root of a library of the tree, by the name that the crate of a module has for it.
+    fn library(&self, home: ModuleId, name: &str) -> Option<ModuleId> {
+        let world = self.world;
+        let krate = &world[world[home].krate];
+        let mut known = krate.externs.iter();
+        let (_, library) = known.find(|(own, _)| own == name)?;
+        world[(*library)?].root
     }
 
     /// The traits that bounds name.

@@ -524,7 +524,7 @@ impl<'a> Settler<'_, 'a> {
         let brought = of_glob.fold(Namespaces::default(), |all, one| all.or(one.namespaces));
         let own = bindings
             .iter()
-            .filter(|one| one.import.is_none() && is_always_there(world, one.res));
+            .filter(|one| one.import.is_none() && is_always_beside(world, leaf, one.res));
         let own = own.fold(Namespaces::default(), |all, one| all.or(one.namespaces));
         brought != Namespaces::default() && brought.and(own) == brought
     }
@@ -584,11 +584,16 @@ impl<'a> Settler<'_, 'a> {
     }
 }
 
-/// Whether an item is defined under no condition of its own.
-fn is_always_there(world: &World, res: Res) -> bool {
+/// Whether an item is defined in the very text that an import stands in, under no condition of its own: of a module
+/// with several texts, another one may define it.
+fn is_always_beside(world: &World, (file, leaf): (FileId, u32), res: Res) -> bool {
     let Res::Item(item) = res else { return false };
+    let scope = world.facts(file).declaration_of(leaf).scope;
     let mut definitions = world[item].definitions.iter();
-    definitions.any(|(file, at)| !world.facts(*file).item(*at).conditional)
+    definitions.any(|(of, at)| {
+        let fact = world.facts(*of).item(*at);
+        *of == file && fact.scope == scope && !fact.conditional
+    })
 }
 
 /// How a module has a name.
