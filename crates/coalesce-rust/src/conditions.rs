@@ -28,6 +28,27 @@ impl Configuration {
         }
     }
 
+    /// Whether a compilation may have all of these names set.
+    fn can_be(&self) -> bool {
+        let has = |name: &str| self.names.contains(name);
+        let has_many = |key: &&str| {
+            let start = format!("{key}=");
+            self.names
+                .iter()
+                .filter(|name| name.starts_with(&start))
+                .count()
+                > 1
+        };
+        let system = self
+            .names
+            .iter()
+            .find(|name| name.starts_with("target_os="));
+        let is_windows = system.map(|system| system == "target_os=\"windows\"");
+        let contradicts = has("unix") && (has("windows") || is_windows == Some(true))
+            || has("windows") && is_windows == Some(false);
+        !contradicts && !OF_ONE_VALUE.iter().any(has_many)
+    }
+
     fn holds(&self, meta: &Meta) -> bool {
         match meta {
             Meta::Path(path) => path
@@ -103,6 +124,64 @@ fn gather_features(meta: &Meta, found: &mut BTreeSet<String>) {
         }
         Meta::Path(_) => {}
     }
+}
+
+/// Names that have one value at a time.
+const OF_ONE_VALUE: [&str; 7] = [
+    "panic",
+    "target_abi",
+    "target_arch",
+    "target_endian",
+    "target_env",
+    "target_os",
+    "target_pointer_width",
+];
+
+/// How many names are set and not set in turn.
+const MOST_NAMES: usize = 10;
+
+/// Whether some compilation may have all of these conditions, each as it stands between the brackets of a `cfg`; where
+/// that is not known, it may.
+pub(crate) fn can_hold_together<'c>(conditions: impl IntoIterator<Item = &'c str>) -> bool {
+    let _trees = syntax::Trees::begin();
+    let parsed: Option<Vec<Meta>> = conditions
+        .into_iter()
+        .map(|condition| syntax::parse(condition).ok())
+        .collect();
+    let Some(all) = parsed else { return true };
+    let mut names = BTreeSet::new();
+    let are_read = all
+        .iter()
+        .all(|one| gather_names(one, &mut names).is_some());
+    if !are_read || names.len() > MOST_NAMES {
+        return true;
+    }
+    let names: Vec<String> = names.into_iter().collect();
+    (0..1_usize << names.len()).any(|set| {
+        let chosen = names
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| (set >> at) & 1 == 1);
+        let configuration = Configuration::new(chosen.map(|(_, name)| name.clone()));
+        configuration.can_be() && all.iter().all(|one| configuration.holds(one))
+    })
+}
+
+/// The names that a condition asks for, as a configuration has them; `None` where it has another form.
+fn gather_names(meta: &Meta, found: &mut BTreeSet<String>) -> Option<()> {
+    match meta {
+        Meta::Path(path) => _ = found.insert(path.get_ident()?.to_string()),
+        Meta::NameValue(pair) => {
+            let (name, value) = named_value(pair)?;
+            found.insert(format!("{name}=\"{value}\""));
+        }
+        Meta::List(list) => {
+            for inner in metas(list)? {
+                gather_names(&inner, found)?;
+            }
+        }
+    }
+    Some(())
 }
 
 fn named_value(pair: &syn::MetaNameValue) -> Option<(String, String)> {
@@ -204,6 +283,24 @@ mod tests {
             (&["windows"], vec![import, function, branches]),
         ] {
             assert_eq!(left_out(names), expected, "{names:?}");
+        }
+    }
+
+    #[test]
+    fn conditions_hold_together_unless_one_excludes_another() {
+        for (conditions, expected) in [
+            (&["unix", "feature = \"a\""][..], true),
+            (&["feature=\"a\"", "not(feature = \"a\")"], false),
+            (&["any(unix, feature=\"a\")", "not(unix)"], true),
+            (&["all(unix, test)", "not(any(unix, windows))"], false),
+            (&["target_os = \"linux\"", "target_os = \"macos\""], false),
+            (&["unix", "windows"], false),
+            (&["windows", "target_os = \"linux\""], false),
+            (&["feature = \"a\"", "feature = \"b\""], true),
+            (&["version(\"1.2\")", "not(version(\"1.2\"))"], true),
+        ] {
+            let told = can_hold_together(conditions.iter().copied());
+            assert_eq!(told, expected, "{conditions:?}");
         }
     }
 

@@ -8,7 +8,7 @@ use rustc_hash::FxHashSet;
 use super::{Tree, UNUSED_IMPORTS, Warning, said_anew};
 use crate::{
     facts::{ItemKind, Namespaces, Origin, SourceFacts, UseLeaf, VisibilityKind},
-    resolve::{FileId, Res, Site, SourceFile, UseSite, World},
+    resolve::{FileId, ItemId, Res, Site, UseSite, World},
     rewrite::{Anchor, is_in_scope},
 };
 
@@ -42,60 +42,78 @@ fn idle(world: &World) -> BTreeMap<Key, (FileId, ByteSpan)> {
     for (file, source) in world.sources() {
         let facts = world.facts(file);
         // Few files import a macro.
-        let mut leaves = facts.leaves.iter();
-        if leaves.any(|leaf| is_private_by_own_name(facts, leaf, &macros)) {
-            let imports = imports_in(world, file, source, &macros).into_iter();
-            found.extend(imports.map(|(key, span)| (key, (file, span))));
+        let is_candidate = |leaf: &UseLeaf| is_private_by_own_name(facts, leaf, &macros);
+        if !facts.leaves.iter().any(is_candidate) {
+            continue;
         }
+        let mut read = MacroImports::default();
+        world.visit_file(source, &mut |facts, site| match site.site {
+            UseSite::Leaf(leaf) if is_private_by_own_name(facts, facts.leaf(leaf), &macros) => {
+                read.import(world, (file, leaf), &site);
+            }
+            UseSite::Leaf(_) => {}
+            _ => read.path(world, file, &site),
+        });
+        found.extend(read.idle(file));
     }
     found
 }
 
-/// The imports of a file that it needs for no path: `self::name!` needs the import.
-fn imports_in(
-    world: &World,
-    file: FileId,
-    source: &SourceFile,
-    macros: &FxHashSet<&str>,
-) -> Vec<(Key, ByteSpan)> {
-    let mut by_path: FxHashSet<u32> = FxHashSet::default();
-    let mut imports = Vec::new();
-    world.visit_file(source, &mut |facts, site| {
-        if let UseSite::Leaf(leaf) = site.site {
-            let import = seen_anyway(world, (file, leaf), facts, &site, macros);
-            imports.extend(import.map(|key| (leaf, key, facts.leaf(leaf).span)));
-        } else if site.segments.len() > 1 {
-            let steps = site.trace.steps.iter().filter_map(|step| step.import);
-            by_path.extend(steps.filter(|(of, _)| *of == file).map(|(_, leaf)| leaf));
-        }
-    });
-    imports.retain(|(leaf, ..)| !by_path.contains(leaf));
-    let imports = imports.into_iter();
-    imports.map(|(_, key, span)| (key, span)).collect()
+/// The imports of macros in a file that are seen without them, and what needs them all the same.
+#[derive(Default)]
+struct MacroImports {
+    imports: Vec<(u32, ItemId, Key, ByteSpan)>,
+    /// Imports that paths go through: `self::name!` needs one.
+    by_path: FxHashSet<u32>,
+    /// Macros that are called where they are not seen, as above their definitions.
+    called_unseen: FxHashSet<ItemId>,
 }
 
-/// The key of a private import of a macro that is in scope there by where it stands.
-fn seen_anyway(
-    world: &World,
-    (file, leaf): (FileId, u32),
-    facts: &SourceFacts,
-    site: &Site<'_>,
-    macros: &FxHashSet<&str>,
-) -> Option<Key> {
-    let last = site.trace.steps.last()?.all().collect::<Vec<_>>();
-    let [(Res::Item(item), Namespaces::MACRO)] = last.as_slice() else {
-        return None;
-    };
-    let leaf = facts.leaf(leaf);
-    let module = world.module_of(site.space);
-    let place = Anchor {
-        module,
-        file,
-        at: leaf.span.start,
-    };
-    let is_private = is_private_by_own_name(facts, leaf, macros);
-    (is_private && is_in_scope(world, *item, place))
-        .then(|| (world[module].canonical.clone(), world[*item].name.clone()))
+impl MacroImports {
+    fn import(&mut self, world: &World, (file, leaf): (FileId, u32), site: &Site<'_>) {
+        let span = world.facts(file).leaf(leaf).span;
+        let last = site.trace.steps.last();
+        let last = last.map(|step| step.all().collect::<Vec<_>>());
+        let [(Res::Item(item), Namespaces::MACRO)] = last.as_deref().unwrap_or_default() else {
+            return;
+        };
+        let module = world.module_of(site.space);
+        let at = span.start;
+        if is_in_scope(world, *item, Anchor { module, file, at }) {
+            let key = (world[module].canonical.clone(), world[*item].name.clone());
+            self.imports.push((leaf, *item, key, span));
+        }
+    }
+
+    fn path(&mut self, world: &World, file: FileId, site: &Site<'_>) {
+        if site.segments.len() > 1 {
+            let steps = site.trace.steps.iter().filter_map(|step| step.import);
+            let own = steps.filter(|(of, _)| *of == file).map(|(_, leaf)| leaf);
+            self.by_path.extend(own);
+            return;
+        }
+        if is_macro_in_scope(world, file, site) {
+            return;
+        }
+        let all = site.trace.steps.iter().flat_map(|step| step.all());
+        self.called_unseen
+            .extend(all.filter_map(|(res, _)| match res {
+                Res::Item(item) if world[item].kind == ItemKind::Macro => Some(item),
+                _ => None,
+            }));
+    }
+
+    fn idle(self, file: FileId) -> impl Iterator<Item = (Key, (FileId, ByteSpan))> {
+        let Self {
+            imports,
+            by_path,
+            called_unseen,
+        } = self;
+        let idle = imports.into_iter().filter(move |(leaf, item, ..)| {
+            !by_path.contains(leaf) && !called_unseen.contains(item)
+        });
+        idle.map(move |(_, _, key, span)| (key, (file, span)))
+    }
 }
 
 /// Whether a private import, of a module or a block, brings something called like a macro by that name.

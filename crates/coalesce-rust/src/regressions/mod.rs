@@ -35,7 +35,7 @@ pub(crate) use hidden_names::{TreeWithGlobs, hidden_beside_globs};
 pub(crate) use idle_macro_imports::idle_macro_imports;
 pub(crate) use idle_reexports::idle_reexports;
 pub(crate) use lints::{has_all_docs, is_file_documented, raised_lints};
-pub(crate) use qualifications::needless_qualifications;
+pub(crate) use qualifications::{NeedlessPath, may_be_on, needless_paths, needless_qualifications};
 pub(crate) use redundant_links::redundant_links;
 pub(crate) use repeated_conditions::conditions_said_again;
 pub(crate) use unused::left_unused;

@@ -3,13 +3,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::Unproven;
+use coalesce_model::{TreePath, Unproven};
 
-use super::{LintPlace, LintPlaces, Tree, is_changed, linted_anew};
+use super::{LintPlace, LintPlaces, Tree, is_changed, linted_anew, said_anew};
 use crate::{
     facts::{Origin, SourceFacts},
     lints,
-    resolve::{ModuleId, Res, Site, UseSite, World},
+    resolve::{FileId, ModuleId, Res, Site, UseSite, World},
 };
 
 const LINT: &str = "unused_qualifications";
@@ -28,6 +28,46 @@ pub(crate) fn needless_qualifications(before: Tree<'_>, after: Tree<'_>) -> Vec<
             )
         }),
     )
+}
+
+/// A path that says more than it has to.
+pub(crate) struct NeedlessPath {
+    pub file: FileId,
+    /// Where it begins.
+    pub start: u32,
+    pub said: String,
+    /// The name by which it could begin.
+    pub name: String,
+}
+
+/// The paths that come to say more than they have to where the lint speaks of it.
+pub(crate) fn needless_paths(before: Tree<'_>, after: Tree<'_>) -> Vec<NeedlessPath> {
+    let now = needless(after, before.world);
+    if now.is_empty() {
+        return Vec::new();
+    }
+    let then = needless(before, after.world);
+    let new = said_anew(&now, &then).into_iter();
+    new.map(|(name, one)| NeedlessPath {
+        file: one.file,
+        start: one.span.start,
+        said: one.said.clone(),
+        name: name.to_owned(),
+    })
+    .collect()
+}
+
+/// Whether the lint may be on somewhere, by the words of manifests and of the heads of crates.
+pub(crate) fn may_be_on(tree: Tree<'_>) -> bool {
+    let world = tree.world;
+    let says = |path: &TreePath| {
+        let text = tree.texts.text(path);
+        text.is_some_and(|text| text.contains(LINT))
+    };
+    let mut roots = world.crates.iter().map(|krate| &krate.root_file);
+    let manifests = (0..world.packages.len()).map(|package| world.manifest_of(package));
+    let workspace = TreePath::root().join("Cargo.toml").ok();
+    roots.any(says) || manifests.chain(workspace).any(|path| says(&path))
 }
 
 /// Such paths of the files that are not the same in another tree.
@@ -76,15 +116,50 @@ fn shortened(world: &World, facts: &SourceFacts, site: &Site<'_>) -> Option<(Str
     let module = world.module_of(site.space);
     let said = site.segments.iter().map(|one| facts.name(one.name));
     let said: Vec<&str> = said.collect();
-    let steps = site.trace.steps.iter().zip(site.segments).skip(1);
-    for (step, segment) in steps {
-        let name = facts.name(segment.name);
+    let steps = site.trace.steps.iter().zip(&said).skip(1);
+    for (step, name) in steps {
         let bound = world.bindings(module, name);
         let is_known = |res: Res| !matches!(res, Res::Member(..) | Res::Variant(..));
         let mut meant = step.all().filter(|(res, _)| is_known(*res)).peekable();
-        meant.peek()?;
+        if meant.peek().is_none() {
+            break;
+        }
         if meant.all(|(res, _)| bound.iter().any(|one| one.res == res)) {
-            return Some((name.to_owned(), said.join("::")));
+            return Some(((*name).to_owned(), said.join("::")));
+        }
+    }
+    let name = begins_outside(world, module, (site, &said))?;
+    Some((name.to_owned(), said.join("::")))
+}
+
+/// The name by which a path into another package could begin, whose steps nobody has read: the module imports it by
+/// the same full name.
+fn begins_outside<'n>(
+    world: &World,
+    module: ModuleId,
+    (site, said): (&Site<'_>, &[&'n str]),
+) -> Option<&'n str> {
+    // What is outside stays what it was first: the names behind it are not followed.
+    let mut steps = site.trace.steps.iter().enumerate();
+    let outside = steps.find_map(|(at, step)| {
+        let mut all = step.all();
+        all.find_map(|(res, _)| match res {
+            Res::External(full) => Some((at, full)),
+            _ => None,
+        })
+    });
+    let (at, full) = outside?;
+    let mut full = world.names.text(full).to_string();
+    for (place, name) in said.iter().copied().enumerate().skip(at) {
+        if place > at {
+            full.push_str("::");
+            full.push_str(name);
+        }
+        let mut bound = world.bindings(module, name).iter();
+        let is_bound =
+            |res: Res| matches!(res, Res::External(own) if *world.names.text(own) == *full);
+        if place > 0 && bound.any(|one| is_bound(one.res)) {
+            return Some(name);
         }
     }
     None

@@ -41,7 +41,10 @@ pub(crate) struct SaidByMacro {
     pub calls: BTreeSet<String>,
     /// Whether they call a macro whose name they are given.
     pub calls_given: bool,
-    pub made: MadeNames,
+    /// Whether they call methods whose names they are given.
+    pub takes_names: bool,
+    /// The names of methods that they put together.
+    pub pasted: BTreeSet<PastedName>,
     /// What they give to the macros that they call.
     pub words: BTreeSet<String>,
 }
@@ -59,18 +62,24 @@ impl SaidByMacro {
         self.methods.extend(other.methods);
         self.calls.extend(other.calls);
         self.calls_given |= other.calls_given;
-        self.made = self.made.max(other.made);
+        self.takes_names |= other.takes_names;
+        self.pasted.extend(other.pasted);
         self.words.extend(other.words);
     }
 }
 
-/// The methods that the body of a macro calls by names that it does not say.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum MadeNames {
-    #[default]
-    None,
-    /// It is given the names.
-    Given,
-    /// It puts names together.
-    Any,
+/// A name that a macro puts together: how it begins and how it ends, whatever stands between.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct PastedName {
+    pub start: String,
+    pub end: String,
+}
+
+impl PastedName {
+    /// Whether it may be a name.
+    pub fn may_be(&self, name: &str) -> bool {
+        name.len() >= self.start.len() + self.end.len()
+            && name.starts_with(&self.start)
+            && name.ends_with(&self.end)
+    }
 }

@@ -31,7 +31,7 @@ pub use world::{
 pub(crate) use expansions::{ExpandedCall, MOST_READINGS, Said, paths_of_body};
 pub(crate) use impls::ImplSite;
 pub(crate) use lookup::{Found, Lookup};
-pub(crate) use methods::{MacroMethods, MadeNames, MethodHomes, SaidByMacro};
+pub(crate) use methods::{MacroMethods, MethodHomes, PastedName, SaidByMacro};
 pub(crate) use names::is_within;
 pub(crate) use parts::parts;
 pub(crate) use tree::{MOST_MODULES, id};

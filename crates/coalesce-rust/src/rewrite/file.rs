@@ -9,13 +9,14 @@ use super::{
     follow::Following,
     globs,
     idle_globs::Idle,
+    items::is_exported,
     made_places::{self, Reading},
     mapping::Mapping,
     spell::{Outcome, Respelling, Speller},
     use_tree::LeafChange,
 };
 use crate::{
-    facts::{LeafKind, Origin, UseLeaf, VisibilityKind},
+    facts::{ItemKind, LeafKind, Namespaces, Origin, UseLeaf, VisibilityKind},
     resolve::{FileId, Found, Res, Site, UseSite},
 };
 
@@ -123,7 +124,8 @@ impl<'p> Pass<'p> {
             return self.draft.change(site, respelling, false);
         };
         if self.means_more(site, respelling) {
-            if self.is_used_as_module(leaf) {
+            let leads_to_macro = self.leads_to_leaving_macro(site);
+            if self.is_used(leaf, leads_to_macro) {
                 self.draft.beside(leaf, &respelling.path);
             }
             return;
@@ -225,7 +227,7 @@ impl<'p> Pass<'p> {
         let last = site.trace.steps.last();
         let more = last.is_some_and(|last| {
             let mut all = last.all();
-            all.any(|(res, _)| !matches!(res, Res::Module(_)))
+            all.any(|(res, _)| !matches!(res, Res::Module(_)) && !self.is_leaving_macro(res))
         });
         let outer = site.trace.steps.iter().rev().nth(1).and_then(Found::module);
         let here = self.mapping().world.module_of(site.space);
@@ -235,8 +237,23 @@ impl<'p> Pass<'p> {
             && outer.is_some_and(|outer| !self.mapping().is_changed(outer))
     }
 
-    /// Whether somebody goes through an import into a module; nobody knows of public ones.
-    fn is_used_as_module(&self, leaf: u32) -> bool {
+    /// Whether an import brings an exported macro whose module leaves its crate: by the root of that.
+    fn is_leaving_macro(&self, res: Res) -> bool {
+        let Res::Item(item) = res else { return false };
+        let node = &self.mapping().world[item];
+        node.kind == ItemKind::Macro
+            && self.mapping().crosses(node.module)
+            && is_exported(self.mapping().world, item)
+    }
+
+    fn leads_to_leaving_macro(&self, site: &Site<'_>) -> bool {
+        let last = site.trace.steps.last();
+        last.is_some_and(|last| last.all().any(|(res, _)| self.is_leaving_macro(res)))
+    }
+
+    /// Whether somebody goes through an import into a module, or calls the macro that it brings; nobody knows of
+    /// public ones.
+    fn is_used(&self, leaf: u32, as_macro: bool) -> bool {
         let (world, facts) = (self.mapping().world, self.draft.facts);
         let declaration = facts.declaration_of(leaf);
         if declaration.visibility.kind != VisibilityKind::Private {
@@ -245,9 +262,12 @@ impl<'p> Pass<'p> {
         let import = world.file_at(self.draft.path).map(|file| (file, leaf));
         let mut used = false;
         for load in 0..world.loads.len() {
-            world.visit(load, &mut |_, site| {
+            world.visit(load, &mut |facts, site| {
+                let calls = matches!(site.site, UseSite::Path(at) if facts.path(at).namespaces == Namespaces::MACRO);
                 let mut steps = site.trace.steps.iter();
-                steps.next_back();
+                if !(as_macro && calls) {
+                    steps.next_back();
+                }
                 used |= steps.any(|step| step.import == import);
             });
         }

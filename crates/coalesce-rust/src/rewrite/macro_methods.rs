@@ -18,7 +18,7 @@ use super::{
 use crate::{
     facts::{ItemKind, SourceFacts},
     lexer::{self, Token, TokenKind},
-    resolve::{MacroMethods, MadeNames, SaidByMacro, World},
+    resolve::{MacroMethods, PastedName, SaidByMacro, World},
     words::{self, STANDARD_TRAITS},
 };
 
@@ -155,7 +155,7 @@ impl MacroMethods {
         let mut open = vec![call.name.to_owned()];
         let mut seen = BTreeSet::new();
         let mut words: BTreeSet<String> = call.words().map(str::to_owned).collect();
-        let mut made = MadeNames::None;
+        let (mut takes_names, mut pasted) = (false, BTreeSet::new());
         let mut calls_given = false;
         while let Some(name) = open.pop() {
             if !seen.insert(name.clone()) {
@@ -168,7 +168,8 @@ impl MacroMethods {
                 found.doubtful.extend(said.doubtful.iter().cloned());
                 open.extend(said.calls.iter().cloned());
                 words.extend(said.words.iter().cloned());
-                made = made.max(said.made);
+                takes_names |= said.takes_names;
+                pasted.extend(said.pasted.iter());
                 calls_given |= said.calls_given;
             }
             if open.is_empty() && calls_given {
@@ -181,13 +182,13 @@ impl MacroMethods {
                 open.retain(|name| !seen.contains(name));
             }
         }
-        match made {
-            MadeNames::None => {}
-            MadeNames::Given => found.certain.extend(words),
-            MadeNames::Any => {
-                let traits = &homes::homes(world, texts).traits;
-                found.certain.extend(traits.keys().cloned());
-            }
+        if takes_names {
+            found.certain.extend(words);
+        }
+        if !pasted.is_empty() {
+            let names = homes::homes(world, texts).traits.keys();
+            let made = names.filter(|name| pasted.iter().any(|one| one.may_be(name)));
+            found.certain.extend(made.cloned());
         }
         let CalledByMacro { certain, doubtful } = found;
         doubtful.retain(|name| !certain.contains(name));
@@ -374,11 +375,32 @@ fn method_at(body: BodyTokens<'_>, at: usize, said: &mut SaidByMacro) {
         }
     } else if token.is(b'$') && !body.opens(at + 1) {
         if is_called(body, at + 2) {
-            said.made = said.made.max(MadeNames::Given);
+            said.takes_names = true;
         }
     } else if token.kind == TokenKind::Open(b'[') && body.is(at + 1, b'<') {
-        said.made = MadeNames::Any;
+        said.pasted.insert(pasted(body, at + 2));
     }
+}
+
+/// The name that is put together from a place on: `as_ $name:snake _at>]` begins with `as_` and ends with `_at`.
+fn pasted(body: BodyTokens<'_>, start: usize) -> PastedName {
+    let mut name = PastedName::default();
+    let mut is_given = false;
+    let part = |at: &usize| !body.is(*at, b'>') && *at < body.tokens.len();
+    for at in (start..).take_while(part) {
+        if body.is(at, b'$') {
+            is_given = true;
+            name.end.clear();
+        } else if !body.is_given(at) && !body.is(at, b':') && !body.is(at.wrapping_sub(1), b':') {
+            let known = if is_given {
+                &mut name.end
+            } else {
+                &mut name.start
+            };
+            known.push_str(body.word(at));
+        }
+    }
+    name
 }
 
 /// Whether what stands behind a name may call it: a field is followed by neither.

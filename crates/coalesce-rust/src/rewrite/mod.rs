@@ -14,6 +14,7 @@ mod cycles;
 mod declarations;
 mod draft;
 mod expansions;
+mod exported_macros;
 mod file;
 mod fits;
 mod follow;
@@ -50,6 +51,7 @@ mod relocation;
 mod removal;
 mod shim_names;
 mod shims;
+mod short_paths;
 mod spell;
 mod stages;
 mod stand_in;
@@ -273,6 +275,13 @@ fn widen(
     needs.extend(relocated.needs);
     add(edits, relocated.edits);
     needs.extend(shims::needs(mapping));
+    for kept in [
+        exported_macros::keep(mapping),
+        exported_macros::beside_globs(mapping),
+    ] {
+        needs.extend(kept.needs);
+        add(edits, kept.edits);
+    }
     widen_needs(mapping, needs, edits, plan);
 }
 
@@ -341,7 +350,8 @@ fn files(
     idle: &idle_globs::IdleGlobs,
 ) -> Vec<(TreePath, FileEdits)> {
     let world = mapping.world;
-    let names = packages::names(mapping);
+    let mut names = packages::names(mapping);
+    names.extend(exported_macros::names(mapping));
     let sources: Vec<_> = world.sources().collect();
     let work = |(file, source): (FileId, &SourceFile)| {
         let idle = idle.changes.get(&file);

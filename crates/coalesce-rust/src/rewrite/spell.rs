@@ -7,6 +7,7 @@
 mod style;
 
 use super::{
+    exported_macros,
     items::moving::Set,
     mapping::Mapping,
     needs::{Because, Need, Purpose, Subject},
@@ -194,7 +195,10 @@ impl<'a> Speller<'a> {
             new = said.unwrap_or(new);
         }
         through_crate((way.facts, way.site), &mut new);
-        Ok(new)
+        match exported_macros::loses(self.mapping, (way.facts, way.site), (way.here, &new)) {
+            Some(why) => Err(why),
+            None => Ok(new),
+        }
     }
 
     /// The segment at `at` gets another name, behind what is spelled anew already.

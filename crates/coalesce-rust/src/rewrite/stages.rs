@@ -16,8 +16,13 @@ use super::{
     mapping::Mapping,
     merge, modules, removal,
     shims::Forward,
+    short_paths,
 };
-use crate::{RustGraph, resolve::MOST_MODULES};
+use crate::{
+    RustGraph,
+    regressions::{Tree, may_be_on},
+    resolve::MOST_MODULES,
+};
 
 /// Works the changes out.
 pub(super) fn rewrite(graph: &RustGraph, changes: &[Change], texts: &dyn Texts) -> LanguagePlan {
@@ -160,9 +165,12 @@ impl Sorted {
             return;
         }
         let removals = self.after(&self.removals);
-        if !removals.is_empty() {
-            run.stage(|graph, texts| removal::rewrite(graph, &removals, texts));
+        if !removals.is_empty()
+            && !run.stage(|graph, texts| removal::rewrite(graph, &removals, texts))
+        {
+            return;
         }
+        run.shorten_paths();
     }
 
     /// Moves single blocks, by types that stand above them meanwhile; whether the next stage may follow.
@@ -236,6 +244,17 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
+    /// Makes paths short where a lint asks for that.
+    fn shorten_paths(&mut self) {
+        let before = Tree {
+            world: &self.graph.world,
+            texts: self.texts,
+        };
+        if self.plan.is_some() && may_be_on(before) {
+            self.stage(|graph, texts| short_paths::shorten(before, graph, texts));
+        }
+    }
+
     /// Works one stage out in the tree that those before it leave; whether the next one may follow.
     fn stage(&mut self, work: impl FnOnce(&RustGraph, &dyn Texts) -> LanguagePlan) -> bool {
         let plan = match self.plan.take() {

@@ -7,8 +7,9 @@ use coalesce_model::{ByteSpan, Finding, Unproven};
 
 use super::{
     Use,
-    meaning::words,
+    meaning::{Comparison, words},
     names::Names,
+    values::{ApartValues, is_constant},
     whole::{Alike, Pairs},
 };
 use crate::resolve::{FileId, ItemId, ModuleId, Res};
@@ -21,6 +22,8 @@ pub(super) struct Differing<'d> {
     used: BTreeSet<ItemId>,
     /// Those that read otherwise than what takes their place.
     other: BTreeSet<ItemId>,
+    /// Those of which a value that differs is told.
+    told: BTreeSet<ItemId>,
 }
 
 impl<'d> Differing<'d> {
@@ -31,12 +34,37 @@ impl<'d> Differing<'d> {
             pairs,
             used: used.map(|one| one.item).collect(),
             other: BTreeSet::new(),
+            told: BTreeSet::new(),
         }
     }
 
     /// Keeps that a definition reads otherwise than the one in its place.
     pub fn add(&mut self, old: ItemId) {
         self.other.insert(old);
+    }
+
+    /// That users get another value, where the one in its place is known to have one: nothing that reads otherwise
+    /// altogether, of which only the manifest can know that it serves.
+    pub fn other_value(
+        &mut self,
+        comparison: &Comparison<'_, '_>,
+        (old, new): (ItemId, ItemId),
+        pair: &Alike,
+    ) -> Option<Unproven> {
+        let is_seen = self.used.contains(&old) || self.pairs.shimmed.contains(&old);
+        let is_asked = is_seen && !self.pairs.decided.contains(&old);
+        let apart = is_asked.then(|| comparison.values_apart(old, new));
+        let ApartValues { old: was, new: is } = apart??;
+        self.told.insert(old);
+        let to = &pair.to;
+        let why = if is_constant(self.names.world[old].kind) {
+            format!("it is `{was}`, and `{to}` is `{is}`")
+        } else {
+            format!("it has `{was}` where `{to}` has `{is}`")
+        };
+        Some(pair.unproven(format!(
+            "{why}: that one serves for the other is the manifest's word"
+        )))
     }
 
     /// What reads like the one in its place, is used, and names something of its module that does not: an entry for
@@ -61,7 +89,12 @@ impl<'d> Differing<'d> {
     pub fn warnings(&self) -> Vec<Finding> {
         let world = self.names.world;
         let mut by_module: BTreeMap<_, Vec<ItemId>> = BTreeMap::new();
-        for item in self.other.intersection(&self.used) {
+        let told = |item: &&ItemId| self.told.contains(item);
+        for item in self
+            .other
+            .intersection(&self.used)
+            .filter(|item| !told(item))
+        {
             let home = world[*item].module;
             let apart = self.pairs.of_entries.contains(item).then_some(*item);
             by_module.entry((home, apart)).or_default().push(*item);

@@ -15,10 +15,14 @@ use super::{
     whole::Pairs,
 };
 use crate::{
+    conditions::can_hold_together,
     facts::{ItemKind, MacroCall},
     lexer,
     resolve::{FileId, ImplSite, ItemId, ModuleId, Res},
-    rewrite::mapping::{Mapping, refusal},
+    rewrite::{
+        conditions,
+        mapping::{Mapping, refusal},
+    },
     syntax,
 };
 
@@ -94,6 +98,22 @@ struct CallWithItems {
     items: BTreeSet<ItemId>,
 }
 
+/// A function or constant of an `impl`.
+struct ImplMember {
+    name: String,
+    conditions: Vec<String>,
+}
+
+/// The conditions among attributes, as they stand between the brackets.
+fn of_attributes(attributes: &[syn::Attribute]) -> Vec<String> {
+    let said = conditions::conditions(attributes).into_iter();
+    said.filter_map(|said| {
+        let inner = said.strip_prefix("#[cfg(")?.strip_suffix(")]")?;
+        Some(inner.to_owned())
+    })
+    .collect()
+}
+
 /// A trait with its arguments, and the type that it is implemented for.
 #[derive(PartialEq, Eq)]
 struct ImplementedType {
@@ -151,6 +171,9 @@ impl Check<'_, '_> {
     fn two(&self, (one, other): (&Head<'_>, &Head<'_>), found: &mut ImplementedTwice) {
         let meet = one.after.meets(&other.after, self.names);
         if meet == Meeting::Never || one.before.meets(&other.before, self.names) >= meet {
+            return;
+        }
+        if self.exclude_each_other((one.site, &[]), (other.site, &[])) {
             return;
         }
         if meet == Meeting::Always {
@@ -246,15 +269,56 @@ impl Check<'_, '_> {
                 continue;
             }
             let others = world.impls_of(*new).filter(|one| one.is_inherent());
-            let known: BTreeSet<String> = others.flat_map(|one| self.functions_of(one)).collect();
-            for one in own {
-                let twice = self
-                    .functions_of(one)
+            let known = others.flat_map(|one| {
+                self.functions_of(one)
                     .into_iter()
-                    .find(|name| known.contains(name));
-                refusals.extend(twice.map(|name| self.has_twice(one, *new, &name)));
+                    .map(move |member| (one, member))
+            });
+            let known: Vec<(&ImplSite, ImplMember)> = known.collect();
+            for one in own {
+                let mut members = self.functions_of(one).into_iter();
+                let twice = members.find(|member| self.is_known((one, member), &known));
+                refusals.extend(twice.map(|member| self.has_twice(one, *new, &member.name)));
             }
         }
+    }
+
+    /// Whether a member has the name of one that is there where it is.
+    fn is_known(
+        &self,
+        (site, member): (&ImplSite, &ImplMember),
+        known: &[(&ImplSite, ImplMember)],
+    ) -> bool {
+        let mut others = known.iter().filter(|(_, other)| other.name == member.name);
+        others.any(|(there, other)| {
+            !self.exclude_each_other((site, &member.conditions), (there, &other.conditions))
+        })
+    }
+
+    /// Whether no compilation has both of two `impl`s, or of what stands in them under conditions of its own.
+    fn exclude_each_other(
+        &self,
+        (one, mine): (&ImplSite, &[String]),
+        (other, theirs): (&ImplSite, &[String]),
+    ) -> bool {
+        let (here, there) = (self.conditions(one), self.conditions(other));
+        let all = here.iter().chain(&there).chain(mine).chain(theirs);
+        !can_hold_together(all.map(String::as_str))
+    }
+
+    /// The conditions around an `impl`, and its own.
+    fn conditions(&self, site: &ImplSite) -> BTreeSet<String> {
+        let _trees = syntax::Trees::begin();
+        let mut found = conditions::conditions_of(self.mapping, site.module);
+        let names = self.names.file(site.file);
+        let code = names.as_ref().and_then(|names| site.span.of(&names.text));
+        let parsed = code.and_then(|code| syntax::parse::<syn::ItemImpl>(code).ok());
+        found.extend(
+            parsed
+                .iter()
+                .flat_map(|parsed| of_attributes(&parsed.attrs)),
+        );
+        found
     }
 
     fn has_twice(&self, site: &ImplSite, of: ItemId, name: &str) -> Finding {
@@ -264,19 +328,22 @@ impl Check<'_, '_> {
     }
 
     /// The functions and constants of an `impl`.
-    fn functions_of(&self, site: &ImplSite) -> Vec<String> {
+    fn functions_of(&self, site: &ImplSite) -> Vec<ImplMember> {
         let _trees = syntax::Trees::begin();
         let names = self.names.file(site.file);
         let code = names.as_ref().and_then(|names| site.span.of(&names.text));
         let parsed = code.and_then(|code| syntax::parse::<syn::ItemImpl>(code).ok());
         let items = parsed.into_iter().flat_map(|parsed| parsed.items);
         let found = items.filter_map(|item| match item {
-            syn::ImplItem::Fn(own) => Some(own.sig.ident.to_string()),
-            syn::ImplItem::Const(own) => Some(own.ident.to_string()),
+            syn::ImplItem::Fn(own) => Some((own.sig.ident, own.attrs)),
+            syn::ImplItem::Const(own) => Some((own.ident, own.attrs)),
             _ => None,
         });
-
-        found.collect()
+        let members = found.map(|(name, attributes)| ImplMember {
+            name: name.to_string(),
+            conditions: of_attributes(&attributes),
+        });
+        members.collect()
     }
 
     /// Macros that are given both a type and what takes its place, and may implement something for each.

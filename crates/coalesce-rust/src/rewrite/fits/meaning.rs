@@ -99,10 +99,10 @@ pub(super) struct Comparison<'c, 'n> {
 
 /// A text of a definition: itself, or an `impl`.
 #[derive(Clone, Copy)]
-struct Piece {
-    file: FileId,
-    span: ByteSpan,
-    module: ModuleId,
+pub(super) struct Piece {
+    pub file: FileId,
+    pub span: ByteSpan,
+    pub module: ModuleId,
 }
 
 /// A word of a text, and where it stands.
@@ -186,7 +186,7 @@ impl<'c, 'n> Comparison<'c, 'n> {
         is_macro(old) && is_macro(new)
     }
 
-    fn items(&self, sides: DefinitionPair, assumed: &mut Assumed) -> Meaning {
+    pub(super) fn items(&self, sides: DefinitionPair, assumed: &mut Assumed) -> Meaning {
         if self.is_one(sides) || !assumed.insert(sides) {
             return Meaning::Same;
         }
@@ -267,7 +267,7 @@ impl<'c, 'n> Comparison<'c, 'n> {
     }
 
     /// The definition of an item and its `impl`s, by their heads.
-    fn pieces(&self, item: ItemId) -> Option<Vec<Piece>> {
+    pub(super) fn pieces(&self, item: ItemId) -> Option<Vec<Piece>> {
         let (file, fact) = self.names.definition(item)?;
         let module = self.names.world[item].module;
         let mut impls: Vec<(String, Piece)> = Vec::new();
@@ -365,7 +365,12 @@ impl<'c, 'n> Comparison<'c, 'n> {
         KEEPING.iter().any(|word| text.contains(word))
     }
 
-    fn leads_to(&self, file: &FileNames, module: ModuleId, word: &Word<'_>) -> BTreeSet<Res> {
+    pub(super) fn leads_to(
+        &self,
+        file: &FileNames,
+        module: ModuleId,
+        word: &Word<'_>,
+    ) -> BTreeSet<Res> {
         if word.is_behind_dot {
             return self.names.traits_with(module, word.text);
         }

@@ -19,6 +19,7 @@ mod shape;
 mod signature;
 mod types;
 mod usage;
+mod values;
 mod whole;
 mod writers;
 

@@ -132,7 +132,9 @@ pub(super) struct Pairs {
     /// Macros of which no entry speaks, but one for their module.
     untold: BTreeSet<ItemId>,
     /// Those whose old name is kept.
-    shimmed: BTreeSet<ItemId>,
+    pub shimmed: BTreeSet<ItemId>,
+    /// Those of which a merge says that the other one is kept.
+    pub decided: BTreeSet<ItemId>,
 }
 
 impl Pairs {
@@ -146,6 +148,7 @@ impl Pairs {
             of_entries: BTreeSet::new(),
             untold: BTreeSet::new(),
             shimmed: BTreeSet::new(),
+            decided: BTreeSet::new(),
         };
         let is_kept = |old: &ItemId| {
             let change = mapping.change_of(world[*old].module);
@@ -186,7 +189,9 @@ impl Pairs {
             }
             ChangeKind::Supersede => {
                 self.all.retain(|old, _| !from.contains(old));
-                self.pair(world, &items(world, &change.to), &from);
+                let there = items(world, &change.to);
+                self.pair(world, &there, &from);
+                self.decided.extend(there);
             }
             ChangeKind::Replace { .. } => {
                 let there = items(world, &change.to);
@@ -501,7 +506,11 @@ impl Fitting<'_, '_> {
             }
             match comparison.of(*old, *new) {
                 Meaning::Same => same.push((*old, pair)),
-                Meaning::OtherText => differing.add(*old),
+                Meaning::OtherText => {
+                    differing.add(*old);
+                    let value = differing.other_value(&comparison, (*old, *new), &pair);
+                    whole.unproven.extend(value);
+                }
                 meaning => self.tell(&pair, meaning, whole),
             }
         }

@@ -19,6 +19,19 @@ fn held_by(of: &Value, types: &[&str]) -> Value {
     }
 }
 
+/// Whether a function of the standard library gives what was in the place that it is given: `mem::take`.
+fn is_out_of_place(path: &syn::Path) -> bool {
+    let names: Vec<String> = path
+        .segments
+        .iter()
+        .map(|one| one.ident.to_string())
+        .collect();
+    match names.as_slice() {
+        [.., module, name] => module == "mem" && matches!(name.as_str(), "take" | "replace"),
+        _ => false,
+    }
+}
+
 impl CallReader<'_, '_> {
     /// The type of an expression.
     pub(super) fn value(&mut self, expression: &syn::Expr) -> Value {
@@ -220,6 +233,11 @@ impl CallReader<'_, '_> {
 
     /// What a function or a variant of a type gives, by its last name and its first argument.
     fn value_of_call_below(&self, path: &syn::Path, last: &str, first: Value) -> Value {
+        if is_out_of_place(path)
+            && let Value::Reference(_, of) = first
+        {
+            return *of;
+        }
         match self.before_last(path) {
             Some(of @ Value::Item(item, _)) => match self.sources.world.has_variant(item, last) {
                 true => of,

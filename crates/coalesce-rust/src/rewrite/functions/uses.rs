@@ -184,6 +184,23 @@ impl MethodPlaces<'_, '_> {
         Ok(spelled(&self.mapping.speller().rooted_in(here, &place)))
     }
 
+    /// The same in the place of a path that begins at a byte: what begins with `$crate` goes on doing so.
+    fn path_at(
+        &self,
+        work: &FileInWork<'_>,
+        start: u32,
+        (module, doc): (ModuleId, bool),
+    ) -> Result<String, String> {
+        let (head, rest) = work.text.split_at(start as usize);
+        let dollar = if rest.starts_with('$') { "$" } else { "" };
+        if dollar.is_empty() && !head.ends_with('$') {
+            return self.path_from(module, doc);
+        }
+        let place = self.mapping.after(self.method.home).child(self.stand_in);
+        let path = self.mapping.speller().rooted_in(place.krate, &place);
+        Ok(format!("{dollar}{}", spelled(&path)))
+    }
+
     pub(super) fn refuse(
         &self,
         work: &FileInWork<'_>,
@@ -321,6 +338,9 @@ impl MethodPlaces<'_, '_> {
                 let start = self.before_colons(work, said.start);
                 self.path(work, SaidPath { start, ..said }, uses);
             }
+            Origin::MacroBody if self.is_by_crate(work, said) => {
+                self.path(work, said, uses);
+            }
             Origin::DocLink => self.link(work, said, uses),
             Origin::FormatString | Origin::Attribute | Origin::Visibility => {}
             Origin::MacroTokens
@@ -329,6 +349,17 @@ impl MethodPlaces<'_, '_> {
             | Origin::AttributeString
             | Origin::BrokenFile => self.doubt_unread(work, said.name, uses),
         }
+    }
+
+    /// Whether a path in the body of a macro begins with `$crate`, which is the crate of the function: whoever calls
+    /// the macro, that leads there.
+    fn is_by_crate(&self, work: &FileInWork<'_>, said: SaidPath) -> bool {
+        let world = self.sources.world;
+        let from = work.text.get(said.start as usize..).unwrap_or_default();
+        let before = work.text.get(..said.start as usize).unwrap_or_default();
+        let by_crate =
+            from.starts_with("$crate") || (from.starts_with("crate") && before.ends_with('$'));
+        by_crate && world[said.module].krate == world[self.method.home].krate
     }
 
     /// Where a path begins, `::` before it included.
@@ -352,7 +383,8 @@ impl MethodPlaces<'_, '_> {
         if said.in_document && !dropped && !self.is_shown_to_documents() {
             return self.hidden_from_documents(work, said.name, uses);
         }
-        let path = match self.path_from(said.module, said.in_document) {
+        let place = (said.module, said.in_document);
+        let path = match self.path_at(work, said.start, place) {
             Ok(path) => path,
             Err(message) => return self.refuse(work, said.name, message, uses),
         };

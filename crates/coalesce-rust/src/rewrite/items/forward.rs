@@ -5,9 +5,11 @@
 //! that hands on to another crate would need that as a dependency of its users, so there the old
 //! name is a re-export, about which rustc is silent.
 
+use coalesce_model::ShimRequest;
+
 use super::{
     moving::conditions,
-    shims::{Shims, Spot, framed, span_of},
+    shims::{Shims, Spot, framed, marked, span_of},
 };
 use crate::{
     resolve::FileId,
@@ -62,12 +64,22 @@ fn reexport(spot: &Spot<'_, '_>, cfg: &str) -> String {
     let here = spot.set.mapping.krate(spot.home);
     let mut path = speller.rooted_in(here, &spot.moving.named_at);
     path.push(spot.moving.name.clone());
+    let old = (spot.old.as_str(), cfg);
+    reexport_of_macro(spot.request, old, &path)
+}
+
+/// The re-export of a macro by its old name, below its marker and under the conditions of its definition.
+pub(in crate::rewrite) fn reexport_of_macro(
+    request: &ShimRequest,
+    (old, conditions): (&str, &str),
+    path: &[String],
+) -> String {
     let names: Vec<String> = path.iter().map(|name| written(name)).collect();
-    let alias = if spot.old == spot.moving.name {
+    let alias = if path.last().is_some_and(|new| new == old) {
         String::new()
     } else {
-        format!(" as {}", written(&spot.old))
+        format!(" as {}", written(old))
     };
-    let body = format!("{cfg}pub use {}{alias};", names.join("::"));
-    framed(spot, &[format!("{}!", spot.old)], &body)
+    let body = format!("{conditions}pub use {}{alias};", names.join("::"));
+    marked((request, old), &[format!("{old}!")], &body)
 }

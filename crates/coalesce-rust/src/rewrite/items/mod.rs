@@ -26,6 +26,7 @@ mod taken;
 mod unseen;
 mod visibility;
 
+pub(super) use forward::reexport_of_macro;
 pub(crate) use rules::is_exported;
 pub(super) use rules::{imports, is_attribute, is_redefined};
 

@@ -686,7 +686,7 @@ pub(super) fn is_test(text: &str) -> bool {
 }
 
 /// The conditions of an item's text, as attributes.
-pub(super) fn conditions(text: &str) -> BTreeSet<String> {
+pub(in crate::rewrite) fn conditions(text: &str) -> BTreeSet<String> {
     let _trees = syntax::Trees::begin();
     let parsed = syntax::parse::<syn::Item>(text).ok();
     let found = parsed.as_ref().map(|item| match item {

@@ -233,6 +233,15 @@ fn made(spot: &Spot<'_, '_>, text: &str, short: &str) -> Option<shim::ShimItems>
 
 /// A shim below its marker.
 pub(super) fn framed(spot: &Spot<'_, '_>, silent: &[String], body: &str) -> String {
+    marked((spot.request, &spot.old), silent, body)
+}
+
+/// What keeps an old name, below its marker.
+pub(super) fn marked(
+    (request, old): (&ShimRequest, &str),
+    silent: &[String],
+    body: &str,
+) -> String {
     let silent = if silent.is_empty() {
         String::new()
     } else {
@@ -241,7 +250,7 @@ pub(super) fn framed(spot: &Spot<'_, '_>, silent: &[String], body: &str) -> Stri
             silent.join(", ")
         )
     };
-    let (manifest, old) = (&spot.request.manifest, &spot.old);
+    let manifest = &request.manifest;
     format!("// coalesce: item shim {manifest} {old}\n{silent}{body}")
 }
 

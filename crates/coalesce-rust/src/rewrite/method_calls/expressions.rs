@@ -3,10 +3,13 @@
 use syn::{parse::Parser, punctuated::Punctuated};
 
 use super::{
-    Reader,
+    Reader, is_module,
     kinds::{NUMBER, ReceiverKind},
     outside::{self, outside},
 };
+
+/// Traits whose functions give what may be of any type.
+const GIVE_ANY: [&str; 4] = ["AsMut", "AsRef", "Clone", "ToOwned"];
 
 /// Types of the standard library whose functions of these names make one of themselves, and nothing around it.
 const MADE: [&str; 9] = [
@@ -32,11 +35,15 @@ impl Reader<'_> {
         };
         path.path.segments.pop();
         path.path.segments.pop_punct();
-        if path.path.segments.is_empty() {
+        let Some(last) = path.path.segments.last() else {
             let qself = path.qself.filter(|qself| qself.as_token.is_none())?;
             return self.kind_of_type(&qself.ty);
-        }
-        self.kind_of_type(&syn::Type::Path(path))
+        };
+        let last = last.ident.to_string();
+        let is_no_type = is_module(&last) || GIVE_ANY.contains(&last.as_str());
+        let kind = self.kind_of_type(&syn::Type::Path(path));
+        // What `mem::take` or `Clone::clone` gives is of the type that it is given, and of none called `mem` or `Clone`.
+        kind.filter(|kind| !(is_no_type && matches!(kind, ReceiverKind::Outside(..))))
     }
 
     /// What is known of the type of an expression.

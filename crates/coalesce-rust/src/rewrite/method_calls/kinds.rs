@@ -151,12 +151,22 @@ impl<'g> Given<'g> {
             "super" => world[at].parent,
             _ => {
                 let mut bindings = world.bindings(at, name).iter();
-                bindings.find_map(|one| match one.res {
+                let found = bindings.find_map(|one| match one.res {
                     Res::Module(module) => Some(module),
                     _ => None,
-                })
+                });
+                found.or_else(|| self.library(home, name).filter(|_| step == 0))
             }
         }
+    }
+
+    /// The root of a library of the tree, by the name that the crate of a module has for it.
+    fn library(&self, home: ModuleId, name: &str) -> Option<ModuleId> {
+        let world = self.world;
+        let krate = &world[world[home].krate];
+        let mut known = krate.externs.iter();
+        let (_, library) = known.find(|(own, _)| own == name)?;
+        world[(*library)?].root
     }
 
     /// The traits that bounds name.

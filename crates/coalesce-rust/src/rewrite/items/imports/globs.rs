@@ -6,7 +6,7 @@ use coalesce_model::Edit;
 
 use super::{Settler, home_of, leaf_of, visibility_of};
 use crate::{
-    facts::{LeafKind, Origin, VisibilityKind},
+    facts::{LeafKind, Namespaces, Origin, VisibilityKind},
     resolve::{Binding, FileId, ItemId, ModuleId, Reach, Res, Sym, World, is_within},
     rewrite::{
         follow::Following,
@@ -248,7 +248,9 @@ impl<'a> Settler<'_, 'a> {
     fn is_had_besides(&self, leaf: (FileId, u32), here: ModuleId, moving: usize) -> bool {
         let world = self.world();
         let moved = self.set.moving(moving);
-        if is_of_module(world, leaf) && self.is_named_too(here, moved.item) {
+        if is_of_module(world, leaf)
+            && (self.is_named_too(here, moved.item) || self.is_another_by_name(leaf, here, moving))
+        {
             return true;
         }
         // A shim is another definition: two globs that bring both are ambiguous.
@@ -535,6 +537,23 @@ impl<'a> Settler<'_, 'a> {
         all.any(|one| one.res == Res::Item(item) && one.import.is_some() && !one.glob)
     }
 
+    /// Whether a module defines something else by the name of what a glob brought, whatever holds: its own name wins,
+    /// as that of a shim does beside `pub use new::*`.
+    fn is_another_by_name(&self, leaf: (FileId, u32), here: ModuleId, moving: usize) -> bool {
+        let world = self.world();
+        let item = self.set.moving(moving).item;
+        let bindings = world.bindings(here, &world[item].name);
+        let of_glob = bindings
+            .iter()
+            .filter(|one| one.glob && one.import == Some(leaf) && one.res == Res::Item(item));
+        let brought = of_glob.fold(Namespaces::default(), |all, one| all.or(one.namespaces));
+        let own = bindings
+            .iter()
+            .filter(|one| one.import.is_none() && is_always_beside(world, leaf, one.res));
+        let own = own.fold(Namespaces::default(), |all, one| all.or(one.namespaces));
+        brought != Namespaces::default() && brought.and(own) == brought
+    }
+
     /// Whether all who have an item by globs of a module, which others cannot name, have it from its new place by
     /// globs as well, and nobody goes through that module itself: the compiler would warn of an import there.
     fn is_had_anyway(&self, leaf: (FileId, u32), here: ModuleId, moving: usize) -> bool {
@@ -605,6 +624,18 @@ fn is_plain(world: &World, leaf: (FileId, u32)) -> bool {
     declaration.attributes.is_none()
         && declaration.origin == Origin::Code
         && is_of_module(world, leaf)
+}
+
+/// Whether an item is defined in the very text that an import stands in, under no condition of its own: of a module
+/// with several texts, another one may define it.
+fn is_always_beside(world: &World, (file, leaf): (FileId, u32), res: Res) -> bool {
+    let Res::Item(item) = res else { return false };
+    let scope = world.facts(file).declaration_of(leaf).scope;
+    let mut definitions = world[item].definitions.iter();
+    definitions.any(|(of, at)| {
+        let fact = world.facts(*of).item(*at);
+        *of == file && fact.scope == scope && !fact.conditional
+    })
 }
 
 /// How a module has a name.

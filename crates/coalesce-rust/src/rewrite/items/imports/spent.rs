@@ -10,7 +10,7 @@ use coalesce_model::{ByteSpan, Unproven, UnprovenKind};
 
 use super::{Import, Settler, between, home_of, leaf_of, visibility_of};
 use crate::{
-    facts::{LeafKind, VisibilityKind},
+    facts::{LeafKind, ScopeId, SourceFacts, VisibilityKind},
     resolve::{Body, BodyId, CrateId, FileId, ModuleId, Res, is_within},
     rewrite::{
         conditions::conditions_of,
@@ -397,7 +397,7 @@ impl<'a> Settler<'_, 'a> {
         let chunks = self.set.chunks.iter().filter(|one| one.file == body.file);
         let mut left_out: Vec<ByteSpan> = inner.map(|one| one.span).collect();
         left_out.extend(chunks.map(|one| one.span));
-        between(facts.scope(body.scope).span, left_out)
+        between(between_braces(facts, body.scope), left_out)
     }
 
     fn demand_by(
@@ -421,5 +421,14 @@ impl<'a> Settler<'_, 'a> {
             false => Demand::Perhaps,
         };
         demands.max().unwrap_or(unknown)
+    }
+}
+
+/// What stands in a scope, without the braces around it: between them are items, which a parser reads.
+fn between_braces(facts: &SourceFacts, scope: ScopeId) -> ByteSpan {
+    let fact = facts.scope(scope);
+    match scope.0 {
+        0 => fact.span,
+        _ => ByteSpan::new(fact.items_start, fact.span.end.saturating_sub(1)),
     }
 }

@@ -1,0 +1,332 @@
+//! Where two definitions that do not read alike differ by a value: the one is a copy of the other that was tuned.
+//!
+//! Texts are held against each other function by function. Names that are another one throughout have no meaning;
+//! numbers, texts, operators and constants do. What is written in another way altogether is not judged.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use coalesce_model::ByteSpan;
+use syn::spanned::Spanned as _;
+
+use super::meaning::{Assumed, Comparison, DefinitionPair, Meaning, Piece, Word, words};
+use crate::{
+    facts::ItemKind,
+    lexer::{self, TokenKind},
+    resolve::{ItemId, Res},
+    syntax,
+};
+
+/// What two definitions have at one place, as it is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct ApartValues {
+    pub old: String,
+    pub new: String,
+}
+
+/// A part of a definition that is held against the one of its name.
+struct ComparedPart {
+    piece: Piece,
+    /// What a constant is.
+    value: Option<ByteSpan>,
+}
+
+/// The trait of an `impl` and the name of a function or constant in it; nothing for what is no member.
+type PartName = (String, String);
+
+/// Macros and methods whose texts people read, and programs do not.
+const SPEAKING: [&str; 17] = [
+    "assert",
+    "assert_eq",
+    "assert_ne",
+    "debug",
+    "debug_assert",
+    "debug_assert_eq",
+    "debug_assert_ne",
+    "error",
+    "expect",
+    "info",
+    "log",
+    "panic",
+    "todo",
+    "trace",
+    "unimplemented",
+    "unreachable",
+    "warn",
+];
+
+impl Comparison<'_, '_> {
+    /// The first value that two definitions do not have in common, where they read alike but for values.
+    pub fn values_apart(&self, old: ItemId, new: ItemId) -> Option<ApartValues> {
+        let (mine, others) = (self.parts(old), self.parts(new));
+        let mut both = mine.iter().filter_map(|(name, one)| {
+            let other = others.get(name)?;
+            Some((one, other))
+        });
+        both.find_map(|(one, other)| self.parts_apart((one, other), (old, new)))
+    }
+
+    /// A definition, and the functions and constants of its `impl`s.
+    fn parts(&self, item: ItemId) -> BTreeMap<PartName, ComparedPart> {
+        let _trees = syntax::Trees::begin();
+        let mut found = BTreeMap::new();
+        for piece in self.pieces(item).unwrap_or_default() {
+            let names = self.names.file(piece.file);
+            let code = names.as_ref().and_then(|names| piece.span.of(&names.text));
+            let Some(parsed) = code.and_then(|code| syntax::parse(code).ok()) else {
+                continue;
+            };
+            let behind = |range: std::ops::Range<usize>| {
+                let start = piece.span.start as usize;
+                ByteSpan::from_range(start + range.start..start + range.end)
+            };
+            found.extend(parts_of(&parsed).into_iter().map(|read| {
+                let span = behind(read.span);
+                let value = read.value.map(behind);
+                let piece = Piece { span, ..piece };
+                (read.name, ComparedPart { piece, value })
+            }));
+        }
+        found
+    }
+
+    fn parts_apart(
+        &self,
+        (one, other): (&ComparedPart, &ComparedPart),
+        items: (ItemId, ItemId),
+    ) -> Option<ApartValues> {
+        let (Some(old), Some(new)) = (one.value, other.value) else {
+            return self.texts_apart((&one.piece, &other.piece), items);
+        };
+        let (left, right) = (
+            self.names.file(one.piece.file)?,
+            self.names.file(other.piece.file)?,
+        );
+        let (mine, others) = (words(&left, old), words(&right, new));
+        let is_same = mine.len() == others.len()
+            && mine
+                .iter()
+                .zip(&others)
+                .all(|(x, y)| x.text == y.text || is_one_value(x, y));
+        let written = |span: ByteSpan, text: &str| {
+            let code = span.of(text).unwrap_or_default();
+            code.split_whitespace().collect::<Vec<_>>().join(" ")
+        };
+        (!is_same).then(|| ApartValues {
+            old: written(old, &left.text),
+            new: written(new, &right.text),
+        })
+    }
+
+    /// The first value that two texts do not have in common; `None` where something else differs as well.
+    fn texts_apart(
+        &self,
+        (one, other): (&Piece, &Piece),
+        items: (ItemId, ItemId),
+    ) -> Option<ApartValues> {
+        let (left, right) = (self.names.file(one.file)?, self.names.file(other.file)?);
+        let (mine, others) = (words(&left, one.span), words(&right, other.span));
+        if mine.len() != others.len() {
+            return None;
+        }
+        let (mut renamed, mut first) = (Renamed::default(), None);
+        for (at, (x, y)) in mine.iter().zip(&others).enumerate() {
+            let known = self.leads_to(&left, one.module, x);
+            let there = self.leads_to(&right, other.module, y);
+            let is_other = self.are_other_constants(&known, &there, items);
+            if !is_other && (is_one_value(x, y) || renamed.takes(x.text, y.text)) {
+                continue;
+            }
+            if !(is_other || is_value(x) && is_value(y)) {
+                return None;
+            }
+            if !is_spoken(&mine, at) {
+                first.get_or_insert_with(|| ApartValues {
+                    old: x.text.to_owned(),
+                    new: y.text.to_owned(),
+                });
+            }
+        }
+        first
+    }
+
+    /// Whether two words lead to two constants, of which the one is not what the other one is.
+    fn are_other_constants(
+        &self,
+        known: &BTreeSet<Res>,
+        there: &BTreeSet<Res>,
+        of: (ItemId, ItemId),
+    ) -> bool {
+        let constant = |all: &BTreeSet<Res>| match all.first() {
+            Some(Res::Item(item)) if is_constant(self.names.world[*item].kind) => Some(*item),
+            _ => None,
+        };
+        let Some(items) = constant(known).zip(constant(there)) else {
+            return false;
+        };
+        let sides = DefinitionPair {
+            items,
+            spaces: None,
+        };
+        items != of
+            && items.0 != items.1
+            && self.pairs.get(&items.0) != Some(&items.1)
+            && self.items(sides, &mut Assumed::new()) == Meaning::OtherText
+            && self.values_apart(items.0, items.1).is_some()
+    }
+}
+
+pub(super) const fn is_constant(kind: ItemKind) -> bool {
+    matches!(kind, ItemKind::Const | ItemKind::Static)
+}
+
+/// Names that are another one throughout.
+#[derive(Default)]
+struct Renamed<'t> {
+    there: BTreeMap<&'t str, &'t str>,
+    back: BTreeMap<&'t str, &'t str>,
+}
+
+impl<'t> Renamed<'t> {
+    /// Whether a word may be the other one, by all that was met before.
+    fn takes(&mut self, word: &'t str, other: &'t str) -> bool {
+        if !is_word(word) || !is_word(other) {
+            return word == other;
+        }
+        *self.there.entry(word).or_insert(other) == other
+            && *self.back.entry(other).or_insert(word) == word
+    }
+}
+
+/// Whether a text is a name, and no value.
+fn is_word(text: &str) -> bool {
+    let mut letters = text.chars();
+    let begins = letters
+        .next()
+        .is_some_and(|first| first.is_alphabetic() || first == '_');
+    begins
+        && !matches!(text, "true" | "false")
+        && letters.all(|one| one.is_alphanumeric() || one == '_')
+}
+
+/// Whether a word is a literal or an operator.
+fn is_value(word: &Word<'_>) -> bool {
+    const OPERATORS: &str = "+-*/%&|^!<>=.";
+    kind_of(word).is_some_and(|kind| match kind {
+        TokenKind::Literal | TokenKind::Text { .. } => true,
+        TokenKind::Punct(byte) => OPERATORS.contains(char::from(byte)),
+        _ => matches!(word.text, "true" | "false"),
+    })
+}
+
+fn kind_of(word: &Word<'_>) -> Option<TokenKind> {
+    let whole = ByteSpan::from_range(0..word.text.len());
+    lexer::tokens_from(word.text, whole).map(|token| token.kind)
+}
+
+/// Whether two literals are one number (`255`, `0xff`, `2_55u8`).
+fn is_one_value(word: &Word<'_>, other: &Word<'_>) -> bool {
+    let number = |text: &str| match syn::parse_str(text) {
+        Ok(syn::Lit::Int(number)) => Some(number.base10_digits().to_owned()),
+        Ok(syn::Lit::Float(number)) => Some(number.base10_digits().to_owned()),
+        _ => None,
+    };
+    let is_number = |text: &str| text.starts_with(|first: char| first.is_ascii_digit());
+    let are_numbers = is_number(word.text) && is_number(other.text);
+    are_numbers && number(word.text).is_some_and(|one| number(other.text) == Some(one))
+}
+
+/// Whether a text stands in what is said to people.
+fn is_spoken(words: &[Word<'_>], at: usize) -> bool {
+    let text = |at: usize| words.get(at).map(|word| word.text).unwrap_or_default();
+    if !text(at).ends_with('"') && !text(at).ends_with('#') {
+        return false;
+    }
+    let Some(open) = opening_around(&text, at) else {
+        return false;
+    };
+    let before = |back: usize| open.checked_sub(back).map(&text).unwrap_or_default();
+    let name = if before(1) == "!" {
+        before(2)
+    } else {
+        before(1)
+    };
+    SPEAKING.contains(&name)
+}
+
+/// The bracket that a word stands in.
+fn opening_around<'t>(text: &impl Fn(usize) -> &'t str, at: usize) -> Option<usize> {
+    let mut depth = 0_usize;
+    (0..at).rev().find(|before| match text(*before) {
+        ")" | "]" | "}" => {
+            depth += 1;
+            false
+        }
+        "(" | "[" | "{" if depth == 0 => true,
+        "(" | "[" | "{" => {
+            depth -= 1;
+            false
+        }
+        _ => false,
+    })
+}
+
+/// A part as a parser reads it.
+struct ReadPart {
+    name: PartName,
+    span: std::ops::Range<usize>,
+    value: Option<std::ops::Range<usize>>,
+}
+
+/// The members of an `impl` or a trait, and anything else as a whole.
+fn parts_of(item: &syn::Item) -> Vec<ReadPart> {
+    let whole = |value: Option<&syn::Expr>| ReadPart {
+        name: PartName::default(),
+        span: item.span().byte_range(),
+        value: value.map(|value| value.span().byte_range()),
+    };
+    match item {
+        syn::Item::Impl(block) => members_of_impl(block),
+        syn::Item::Trait(defined) => members_of_trait(defined),
+        syn::Item::Const(defined) => vec![whole(Some(&defined.expr))],
+        syn::Item::Static(defined) => vec![whole(Some(&defined.expr))],
+        _ => vec![whole(None)],
+    }
+}
+
+fn members_of_impl(block: &syn::ItemImpl) -> Vec<ReadPart> {
+    let of = block.trait_.as_ref();
+    let of = of.and_then(|(path, _)| path.segments.last());
+    let of = of.map(|last| last.ident.to_string()).unwrap_or_default();
+    let members = block.items.iter().filter_map(|member| match member {
+        syn::ImplItem::Fn(function) => Some((&function.sig.ident, member.span(), None)),
+        syn::ImplItem::Const(constant) => {
+            Some((&constant.ident, member.span(), Some(&constant.expr)))
+        }
+        _ => None,
+    });
+    members.map(|member| member_part(&of, member)).collect()
+}
+
+fn members_of_trait(defined: &syn::ItemTrait) -> Vec<ReadPart> {
+    let members = defined.items.iter().filter_map(|member| match member {
+        syn::TraitItem::Fn(function) => Some((&function.sig.ident, member.span(), None)),
+        syn::TraitItem::Const(constant) => {
+            let value = constant.default.as_ref().map(|(_, value)| value);
+            Some((&constant.ident, member.span(), value))
+        }
+        _ => None,
+    });
+    members.map(|member| member_part("", member)).collect()
+}
+
+/// A member of a trait, or of what is of it.
+fn member_part(
+    of: &str,
+    (name, span, value): (&proc_macro2::Ident, proc_macro2::Span, Option<&syn::Expr>),
+) -> ReadPart {
+    ReadPart {
+        name: (of.to_owned(), name.to_string()),
+        span: span.byte_range(),
+        value: value.map(|value| value.span().byte_range()),
+    }
+}
