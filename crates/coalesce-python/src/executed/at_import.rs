@@ -346,27 +346,27 @@ struct Walker<'r, 'g> {
     reaches: Option<(TextRange, String)>,
 }
 
+impl<'r, 'g> Walker<'r, 'g> {
+    fn new(
+        reader: &'r AtImport<'g>,
+        verdicts: Verdicts<'r, 'g>,
+        module: usize,
+        strictness: Strictness,
+    ) -> Self {
+        Self {
+            reader,
+            verdicts,
+            module,
+            strictness,
+            guarded: 0,
+            fails: None,
+            reaches: None,
+        }
+    }
+}
+
 impl Walker<'_, '_> {
     fn may_fail(&mut self, range: TextRange, what: String) {
-        impl<'r, 'g> Walker<'r, 'g> {
-            fn new(
-                reader: &'r AtImport<'g>,
-                verdicts: Verdicts<'r, 'g>,
-                module: usize,
-                strictness: Strictness,
-            ) -> Self {
-                Self {
-                    reader,
-                    verdicts,
-                    module,
-                    strictness,
-                    guarded: 0,
-                    fails: None,
-                    reaches: None,
-                }
-            }
-        }
-
         self.fails.get_or_insert((range, what));
     }
 
