@@ -67,10 +67,10 @@ enum Way {
     Perhaps,
 }
 
-/// The imports of a graph by their conditions.
 /// Importer, imported, way and place.
 type ImportEdge = (usize, usize, Way, u32);
 
+/// The imports of a graph by their conditions.
 struct Edges {
     /// In the order of importers; the packages around what is imported included.
     all: Vec<ImportEdge>,

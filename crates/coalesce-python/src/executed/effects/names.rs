@@ -270,7 +270,7 @@ impl Execution<'_, '_, '_> {
         }
     }
 
-    /// What one of several targets has: an element of what is given, or gone through.
+    /// A name among several targets, or of a loop: it has an element of what is given.
     fn values_unpacked(
         &mut self,
         target: &Expr,
