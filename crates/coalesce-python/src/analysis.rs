@@ -15,16 +15,14 @@ mod parts;
 mod path_redirects;
 pub(crate) mod predicates;
 pub(crate) mod run_time;
+mod statements;
 mod use_index;
 mod visit;
 
 use std::{borrow::Cow, sync::OnceLock};
 
 use coalesce_model::{ByteSpan, Guard, texts::start_of_text};
-use ruff_python_ast::{
-    self as ast, Expr, Stmt,
-    visitor::{self, Visitor},
-};
+use ruff_python_ast::{self as ast, Expr, Stmt, visitor::Visitor};
 use ruff_python_parser::Mode;
 use ruff_text_size::{Ranged, TextRange};
 use rustc_hash::FxHashMap;
@@ -40,10 +38,7 @@ pub(crate) use lazy::{Piece, pieces_with};
 pub use parts::{
     Binding, Called, Definition, DefinitionKind, Evaluated, Scope, StringLiteral, Use,
 };
-use predicates::{
-    assigns_all, catches_import_error, is_logger, is_name, is_run_as_program, is_suppress,
-    is_type_checking, is_warning, mentions_type_checking, stronger,
-};
+use predicates::{is_name, stronger};
 pub use run_time::RunTimeImport;
 
 /// What the walk found.
@@ -118,24 +113,7 @@ impl Analysis {
         let dynamic = unread.is_some();
         let problem =
             unread.or(first.map(|error| (shift(error.location, start), error.error.to_string())));
-        let mut walker = Walker {
-            text,
-            start,
-            found: Self::default(),
-            scope: 0,
-            depth: 0,
-            guard: Guard::None,
-            annotation: false,
-            detail,
-            branches: 0,
-            program: false,
-            augments: false,
-            called: Called::No,
-            evaluated: Evaluated::Always,
-            through: 0,
-            class: None,
-            texts: FxHashMap::default(),
-        };
+        let mut walker = Walker::new(text, start, detail);
         walker.found.scopes.push(Scope::default());
         walker.found.syntax_error = problem;
         walker.found.dynamic = dynamic;
@@ -245,6 +223,27 @@ struct Walker<'t> {
 }
 
 impl<'t> Walker<'t> {
+    fn new(text: &'t str, start: u32, detail: Detail) -> Self {
+        Self {
+            text,
+            start,
+            found: Analysis::default(),
+            scope: 0,
+            depth: 0,
+            guard: Guard::None,
+            annotation: false,
+            detail,
+            branches: 0,
+            program: false,
+            augments: false,
+            called: Called::No,
+            evaluated: Evaluated::Always,
+            through: 0,
+            class: None,
+            texts: FxHashMap::default(),
+        }
+    }
+
     fn span(&self, node: impl Ranged) -> ByteSpan {
         shift(node.range(), self.start)
     }
@@ -297,40 +296,6 @@ impl<'t> Walker<'t> {
         }
     }
 
-    fn content(&mut self, statement: &Stmt) {
-        let content = match statement {
-            Stmt::Expr(statement)
-                if matches!(
-                    &*statement.value,
-                    Expr::StringLiteral(_) | Expr::EllipsisLiteral(_)
-                ) =>
-            {
-                Content::Nothing
-            }
-            Stmt::Pass(_) => Content::Nothing,
-            Stmt::Expr(statement) if is_warning(&statement.value) => Content::Imports,
-            Stmt::Import(_) | Stmt::ImportFrom(_) => Content::Imports,
-            Stmt::Assign(assign) if assigns_all(&assign.targets) || is_logger(&assign.value) => {
-                Content::Imports
-            }
-            Stmt::AugAssign(assign) if is_name(&assign.target, "__all__") => Content::Imports,
-            Stmt::AnnAssign(assign) if is_name(&assign.target, "__all__") => Content::Imports,
-            Stmt::Try(guarded) => {
-                for statement in guarded
-                    .body
-                    .iter()
-                    .chain(&guarded.orelse)
-                    .chain(&guarded.finalbody)
-                {
-                    self.content(statement);
-                }
-                return;
-            }
-            _ => Content::Code,
-        };
-        self.found.content = self.found.content.max(content);
-    }
-
     /// A name as the compiler has it: `__x` within `class _K` is `_K__x` (Python's reference, *Private name
     /// mangling*).
     fn mangled<'n>(&self, name: &'n str) -> Cow<'n, str> {
@@ -354,18 +319,15 @@ impl<'t> Walker<'t> {
         };
         let (program, through) = (self.program, self.through.max(span.start));
         if let Some(scope) = self.found.scopes.get_mut(scope) {
-            scope
-                .bindings
-                .entry(name.to_owned())
-                .or_default()
-                .push(Binding {
-                    span,
-                    import,
-                    value: None,
-                    program,
-                    through,
-                    augments: self.augments,
-                });
+            let known = scope.bindings.entry(name.to_owned()).or_default();
+            known.push(Binding {
+                span,
+                import,
+                value: None,
+                program,
+                through,
+                augments: self.augments,
+            });
         }
     }
 
@@ -478,30 +440,28 @@ impl<'t> Walker<'t> {
 
     /// The chain `a.b.c` that ends at this attribute, when it starts at a name.
     fn chain(&self, attribute: &ast::ExprAttribute) -> Option<Vec<Spanned>> {
-        let mut parts = vec![Spanned {
-            text: attribute.attr.as_str().to_owned(),
-            span: self.span(&attribute.attr),
-        }];
+        let mut parts = vec![self.spanned(&attribute.attr, &attribute.attr)];
         let mut value = &*attribute.value;
         loop {
             match value {
                 Expr::Attribute(inner) => {
-                    parts.push(Spanned {
-                        text: inner.attr.as_str().to_owned(),
-                        span: self.span(&inner.attr),
-                    });
+                    parts.push(self.spanned(&inner.attr, &inner.attr));
                     value = &inner.value;
                 }
                 Expr::Name(name) => {
-                    parts.push(Spanned {
-                        text: name.id.as_str().to_owned(),
-                        span: self.span(name),
-                    });
+                    parts.push(self.spanned(&name.id, name));
                     parts.reverse();
                     return Some(parts);
                 }
                 _ => return None,
             }
+        }
+    }
+
+    fn spanned(&self, text: &str, at: &impl Ranged) -> Spanned {
+        Spanned {
+            text: text.to_owned(),
+            span: self.span(at),
         }
     }
 
@@ -553,17 +513,7 @@ impl<'t> Walker<'t> {
             DefinitionKind::Function,
         );
         self.bind_identifier(&function.name);
-        let hook = matches!(
-            function.name.as_str(),
-            "__init_subclass__" | "__prepare__" | "__set_name__" | "__call__" | "__new__"
-        );
-        if hook && self.method() {
-            let mut definitions = self.found.definitions.iter_mut().rev();
-            let class = definitions.find(|each| Some(&each.name) == self.class.as_ref());
-            if let Some(class) = class {
-                class.hooks = true;
-            }
-        }
+        self.note_hook(&function.name);
         self.parameters_outside(&function.parameters);
         if let Some(returns) = &function.returns {
             self.visit_annotation(returns);
@@ -576,6 +526,21 @@ impl<'t> Walker<'t> {
             walker.documentation(&function.body);
             walker.visit_body(&function.body);
         });
+    }
+
+    /// A method that runs when a class is made of the one that has it marks that one.
+    fn note_hook(&mut self, name: &str) {
+        let hook = matches!(
+            name,
+            "__init_subclass__" | "__prepare__" | "__set_name__" | "__call__" | "__new__"
+        );
+        if hook && self.method() {
+            let mut definitions = self.found.definitions.iter_mut().rev();
+            let class = definitions.find(|each| Some(&each.name) == self.class.as_ref());
+            if let Some(class) = class {
+                class.hooks = true;
+            }
+        }
     }
 
     /// Defaults are evaluated where the function is defined; annotations too, or never.
@@ -619,59 +584,6 @@ impl<'t> Walker<'t> {
         self.class = outer;
     }
 
-    fn try_statement(&mut self, statement: &'t ast::StmtTry) {
-        let catches =
-            statement
-                .handlers
-                .iter()
-                .any(|ast::ExceptHandler::ExceptHandler(handler)| {
-                    handler.type_.as_deref().is_none_or(catches_import_error)
-                });
-        let (body, handlers) = if catches {
-            (Guard::ImportError, Guard::Fallback)
-        } else {
-            (self.guard, self.guard)
-        };
-        self.guarded(body, &statement.body);
-        for ast::ExceptHandler::ExceptHandler(handler) in &statement.handlers {
-            if let Some(kind) = &handler.type_ {
-                self.visit_expr(kind);
-            }
-            if let Some(name) = &handler.name {
-                self.bind_identifier(name);
-            }
-            self.guarded(handlers, &handler.body);
-        }
-        // What follows a success is executed only then.
-        self.branches += usize::from(catches);
-        self.visit_body(&statement.orelse);
-        self.branches -= usize::from(catches);
-        self.visit_body(&statement.finalbody);
-    }
-
-    fn if_statement(&mut self, statement: &'t ast::StmtIf) {
-        self.visit_expr(&statement.test);
-        let guard = if is_type_checking(&statement.test) {
-            Guard::TypeChecking
-        } else {
-            self.guard
-        };
-        // Below `if not TYPE_CHECKING` and after `if TYPE_CHECKING` stands what is executed.
-        let branch = usize::from(!mentions_type_checking(&statement.test));
-        self.branches += branch;
-        let outer = self.program;
-        self.program |= is_run_as_program(&statement.test);
-        self.guarded(guard, &statement.body);
-        self.program = outer;
-        for clause in &statement.elif_else_clauses {
-            if let Some(test) = &clause.test {
-                self.visit_expr(test);
-            }
-            self.visit_body(&clause.body);
-        }
-        self.branches -= branch;
-    }
-
     fn call(&mut self, call: &ast::ExprCall) {
         let callee = match &*call.func {
             Expr::Attribute(attribute) => attribute.attr.as_str(),
@@ -692,13 +604,18 @@ impl<'t> Walker<'t> {
             let executed = callee != "find_spec" && self.executed();
             self.found.run_time.push((found, guard, executed));
         } else {
-            let held = match call.arguments.args.first() {
-                Some(Expr::Name(name)) => self.texts.get(name.id.as_str()).copied(),
-                _ => None,
-            };
-            let beginning = run_time::beginning(call, held, self.start);
-            self.found.open.extend(beginning);
+            self.open_import(call);
         }
+    }
+
+    /// A call that imports what only the beginning is known of.
+    fn open_import(&mut self, call: &ast::ExprCall) {
+        let held = match call.arguments.args.first() {
+            Some(Expr::Name(name)) => self.texts.get(name.id.as_str()).copied(),
+            _ => None,
+        };
+        let beginning = run_time::beginning(call, held, self.start);
+        self.found.open.extend(beginning);
     }
 
     fn string(&mut self, literal: &ast::ExprStringLiteral) {
@@ -714,83 +631,5 @@ impl<'t> Walker<'t> {
             }
         }
         self.quoted_type(literal);
-    }
-
-    fn annotated(&mut self, assign: &'t ast::StmtAnnAssign, statement: &'t Stmt) {
-        // The type of a local variable is nobody's business.
-        let local = self.depth > 0 && matches!(&*assign.target, Expr::Name(_));
-        let inner = if local {
-            Evaluated::Never
-        } else {
-            self.evaluated
-        };
-        let outer = std::mem::replace(&mut self.evaluated, inner);
-        self.visit_annotation(&assign.annotation);
-        self.evaluated = outer;
-        if let Some(value) = &assign.value {
-            self.visit_expr(value);
-            self.gets_value(&assign.target, statement);
-        }
-        self.visit_expr(&assign.target);
-    }
-
-    fn statement(&mut self, statement: &'t Stmt) {
-        match statement {
-            Stmt::Import(import) => self.import(None, &import.names, import.range),
-            Stmt::ImportFrom(import) => {
-                self.import(Some(self.module_part(import)), &import.names, import.range)
-            }
-            Stmt::FunctionDef(function) => self.function(function),
-            Stmt::ClassDef(class) => self.class(class),
-            Stmt::Try(guarded) => self.try_statement(guarded),
-            Stmt::If(conditional) => self.if_statement(conditional),
-            Stmt::With(with)
-                if with
-                    .items
-                    .iter()
-                    .any(|item| is_suppress(&item.context_expr)) =>
-            {
-                let outer = std::mem::replace(&mut self.guard, Guard::Suppressed);
-                visitor::walk_stmt(self, statement);
-                self.guard = outer;
-            }
-            Stmt::Global(global) => self.global(global),
-            Stmt::Nonlocal(names) => self.nonlocal(names),
-            Stmt::Assign(assign) => {
-                if self.scope == 0 && assigns_all(&assign.targets) {
-                    self.assign_all(&assign.value, false);
-                }
-                self.assign(assign, statement);
-            }
-            Stmt::AugAssign(assign) if self.scope == 0 && is_name(&assign.target, "__all__") => {
-                self.assign_all(&assign.value, true);
-                visitor::walk_stmt(self, statement);
-            }
-            Stmt::AugAssign(assign) => {
-                self.visit_expr(&assign.value);
-                self.augments = assign.target.is_name_expr();
-                self.visit_expr(&assign.target);
-                self.augments = false;
-            }
-            Stmt::AnnAssign(assign) => {
-                let value = assign.value.as_deref();
-                let list = self.scope == 0 && is_name(&assign.target, "__all__");
-                if let Some(value) = value.filter(|_| list) {
-                    self.assign_all(value, false);
-                }
-                self.annotated(assign, statement);
-            }
-            Stmt::For(each) => self.for_statement(each),
-            _ => visitor::walk_stmt(self, statement),
-        }
-    }
-
-    fn for_statement(&mut self, statement: &'t ast::StmtFor) {
-        let outer = std::mem::replace(&mut self.called, Called::Callee);
-        self.visit_expr(&statement.iter);
-        self.called = outer;
-        self.visit_expr(&statement.target);
-        self.visit_body(&statement.body);
-        self.visit_body(&statement.orelse);
     }
 }

@@ -10,6 +10,7 @@
 mod at_import;
 mod conditions;
 mod effects;
+mod gone;
 mod harmless;
 mod kept;
 mod own_classes;
@@ -19,21 +20,20 @@ mod unseen;
 mod walked;
 
 use std::{
-    cell::{LazyCell, OnceCell, RefCell},
-    collections::{BTreeMap, BTreeSet},
-    sync::Arc,
+    cell::{OnceCell, RefCell},
+    collections::BTreeSet,
 };
 
 use coalesce_model::{
-    ByteSpan, Change, ImportTarget, Module, Subject, Texts, Unproven, UnprovenKind, change::Renames,
+    ByteSpan, Change, Module, Subject, Texts, Unproven, UnprovenKind, change::Renames,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
 pub use self::kept::kept_imports;
-use self::{at_import::AtImport, effects::ImportEffects, unseen::Unseen};
+use self::{at_import::AtImport, effects::ImportEffects};
 use crate::{
     facts::Effect,
-    flow::{Body, Calls, Flow, What},
+    flow::{Body, Calls, Event, Flow, What},
     graph::{Entity, PythonGraph},
     order::{leading, loads, parents},
     shim::written,
@@ -77,7 +77,7 @@ pub fn differences(
     let effects = Effects::new(before, texts);
     let reader = AtImport::new(before, texts);
     let imported = ImportEffects::new(&reader, &effects);
-    let mut unproven = lost((before, after), changes, &imports, &now, &imported);
+    let mut unproven = gone::lost((before, after), changes, &imports, &now, &imported);
     unproven.extend(gained((before, after), &imports, &now, &effects));
     let newly_run = conditions::newly_run(before, after, changes, &now, &imported);
     for one in newly_run {
@@ -86,58 +86,6 @@ pub fn differences(
         };
         if !unproven.iter().any(same) {
             unproven.push(one);
-        }
-    }
-    unproven
-}
-
-/// The modules that are run no longer. `now` has for each module the one that it is afterwards.
-fn lost(
-    (before, after): (&PythonGraph, &PythonGraph),
-    changes: &[Change],
-    (old, new): &(Imports, Imports),
-    now: &[Option<usize>],
-    imported: &ImportEffects<'_, '_>,
-) -> Vec<Unproven> {
-    let effects = imported.told();
-    let mut registered = registered_items(before, after, changes, imported);
-    let mut changed: Vec<usize> = registered.iter().map(|item| item.home).collect();
-    changed.extend((0..before.modules.len()).filter(|module| old.loses(*module, new, now)));
-    let mut told: BTreeMap<usize, Option<Unproven>> = BTreeMap::new();
-    let mut unproven = replaced::lost(before, after, changes, effects);
-    let (mut old_runs, mut new_runs) = (Runs::new(old), Runs::new(new));
-    let unseen = Unseen::new(before, after, effects.texts);
-    for root in old.leading_to(&changed) {
-        let Some(root_now) = now.get(root).copied().flatten() else {
-            continue;
-        };
-        let (ran, runs) = (old_runs.of(root), new_runs.of(root_now));
-        let is_lost = |module: &usize| {
-            let now = now.get(*module).copied().flatten();
-            now.is_some_and(|now| !runs.has(now))
-        };
-        let gone: BTreeSet<usize> = ran.members().filter(is_lost).collect();
-        for module in &gone {
-            let found = told.entry(*module).or_insert_with(|| {
-                let told = effects.of_module(*module, root);
-                let told = told.or_else(|| imported.lost(*module, root));
-                told.or_else(|| unseen.of_module(*module, root, &runs))
-            });
-            unproven.extend(found.take());
-        }
-        registered.retain(|item| {
-            let kept = !ran.has(item.home) || runs.has(item.arrives);
-            if !kept {
-                unproven.extend(item.unproven(before, root));
-            }
-            kept
-        });
-        let gone: BTreeSet<usize> = gone
-            .iter()
-            .filter_map(|module| now.get(*module).copied().flatten())
-            .collect();
-        if !gone.is_empty() {
-            unproven.extend(attributes((before, root), (after, root_now), &gone));
         }
     }
     unproven
@@ -164,11 +112,8 @@ fn gained(
         let (ran, runs) = (old_runs.of(root_was), new_runs.of(root));
         let was = |module| was.get(module).copied().flatten();
         let gained = runs.members().filter_map(was);
-        for module in gained.filter(|module| !ran.has(*module)) {
-            if told.insert(module) {
-                unproven.extend(effects.on_the_process(module, root_was));
-            }
-        }
+        let gained = gained.filter(|module| !ran.has(*module) && told.insert(*module));
+        unproven.extend(gained.filter_map(|module| effects.on_the_process(module, root_was)));
     }
     unproven
 }
@@ -384,6 +329,37 @@ impl Registered {
     }
 }
 
+/// An item whose text a change carries elsewhere.
+struct MovedItem<'c> {
+    /// Its full name, and its own.
+    name: &'c str,
+    item: &'c str,
+    /// The module that it leaves, and the one where it arrives.
+    home: usize,
+    arrives: usize,
+}
+
+/// The items that changes carry from one module of the tree to another one.
+fn moved_items<'c>(
+    before: &PythonGraph,
+    after: &PythonGraph,
+    changes: &'c [Change],
+) -> impl Iterator<Item = MovedItem<'c>> {
+    let moves = changes
+        .iter()
+        .filter(|change| change.subject == Subject::Item && change.kind.carries_text());
+    moves.filter_map(|change| {
+        let (module, item) = change.from.rsplit_once('.')?;
+        let (parent, _) = change.to.rsplit_once('.')?;
+        Some(MovedItem {
+            name: &change.from,
+            item,
+            home: before.find(None, module)?,
+            arrives: after.find(None, parent)?,
+        })
+    })
+}
+
 fn registered_items(
     before: &PythonGraph,
     after: &PythonGraph,
@@ -391,24 +367,18 @@ fn registered_items(
     imported: &ImportEffects<'_, '_>,
 ) -> Vec<Registered> {
     let effects = imported.told();
-    let moves = changes
-        .iter()
-        .filter(|change| change.subject == Subject::Item && change.kind.carries_text());
-    let found = moves.filter_map(|change| {
-        let (module, item) = change.from.rsplit_once('.')?;
-        let (parent, _) = change.to.rsplit_once('.')?;
-        let home = before.find(None, module)?;
-        let (span, does) = match effects.of_registered_item(home, item) {
+    let found = moved_items(before, after, changes).filter_map(|moved| {
+        let (span, does) = match effects.of_registered_item(moved.home, moved.item) {
             Some((_, span)) => (span, None),
             None => {
-                let effect = imported.of(home, Some(item)).reaches?;
+                let effect = imported.of(moved.home, Some(moved.item)).reaches?;
                 (Some(effect.span), Some(effect.what))
             }
         };
         Some(Registered {
-            name: change.from.clone(),
-            home,
-            arrives: after.find(None, parent)?,
+            name: moved.name.to_owned(),
+            home: moved.home,
+            arrives: moved.arrives,
             span,
             does,
         })
@@ -445,21 +415,13 @@ impl<'g> Effects<'g> {
     /// What a module does when it is executed, which the import of `root` no longer does. What leaves it counts, too: where
     /// it arrives, it registers itself before or after others.
     fn of_module(&self, module: usize, root: usize) -> Option<Unproven> {
-        let found = self.graph.modules.get(module)?;
-        let facts = self.graph.facts.get(module)?;
-        let plain = facts.effects.iter().filter(|effect| effect.item.is_none());
-        let plain = plain.filter(|effect| !self.only_forwards(module, &effect.chain));
-        let plain = plain.filter(|effect| !self.only_makes(module, &effect.chain));
-        let plain = plain.map(|effect| (effect.chain.join("."), Some(effect.span)));
-        let items = found.defines.iter();
-        // What hooks of the classes above do is read where their bodies are (`effects`).
-        let items = items.filter_map(|item| self.of_item_for_others(module, item));
-        let (what, span) = plain.chain(items).next()?;
+        let (what, span) = self.first_effect(module)?;
         let what = if what.is_empty() {
             "something that it calls".to_owned()
         } else {
             format!("`{what}`")
         };
+        let found = self.graph.modules.get(module)?;
         let root = self.graph.modules.get(root)?;
         Some(Unproven {
             path: found.path.clone(),
@@ -471,6 +433,20 @@ impl<'g> Effects<'g> {
                 root.name
             ),
         })
+    }
+
+    /// The first thing that a module does to others, with its place.
+    fn first_effect(&self, module: usize) -> Option<(String, Option<ByteSpan>)> {
+        let found = self.graph.modules.get(module)?;
+        let facts = self.graph.facts.get(module)?;
+        let plain = facts.effects.iter().filter(|effect| effect.item.is_none());
+        let plain = plain.filter(|effect| !self.only_forwards(module, &effect.chain));
+        let plain = plain.filter(|effect| !self.only_makes(module, &effect.chain));
+        let plain = plain.map(|effect| (effect.chain.join("."), Some(effect.span)));
+        let items = found.defines.iter();
+        // What hooks of the classes above do is read where their bodies are (`effects`).
+        let items = items.filter_map(|item| self.of_item_for_others(module, item));
+        plain.chain(items).next()
     }
 
     /// Whether this is a call of a class that Python has itself, such as an exception that is made and not raised.
@@ -675,28 +651,33 @@ impl<'g> Effects<'g> {
         let Some(body) = self.class_body(module, flow, class) else {
             return false;
         };
-        body.events.iter().any(|event| {
-            let What::Use {
-                chain,
-                called: Calls::Base,
-                ..
-            } = &event.what
-            else {
-                return false;
-            };
-            let chain: Vec<String> = chain
-                .iter()
-                .map(|name| flow.text(*name).to_owned())
-                .collect();
-            match self.resolve(module, &chain) {
-                (Entity::Item(home, base), 0) => {
-                    self.walked().contains(&base)
-                        || hooks && self.hooks(home, &base)
-                        || self.tells_a_base((home, &base), hooks, depth + 1)
-                }
-                _ => false,
-            }
+        let mut bases = body
+            .events
+            .iter()
+            .filter_map(|event| self.base_of_tree(module, flow, event));
+        bases.any(|(home, base)| {
+            self.walked().contains(&base)
+                || hooks && self.hooks(home, &base)
+                || self.tells_a_base((home, &base), hooks, depth + 1)
         })
+    }
+
+    /// The class of the tree that the head of a class names as a base.
+    fn base_of_tree(&self, module: usize, flow: &Flow, event: &Event) -> Option<(usize, String)> {
+        let What::Use {
+            chain,
+            called: Calls::Base,
+            ..
+        } = &event.what
+        else {
+            return None;
+        };
+        let chain = chain.iter().map(|name| flow.text(*name).to_owned());
+        let chain: Vec<String> = chain.collect();
+        match self.resolve(module, &chain) {
+            (Entity::Item(home, base), 0) => Some((home, base)),
+            _ => None,
+        }
     }
 
     /// Whether a class has `__init_subclass__`, or is a metaclass that does something.
@@ -723,62 +704,4 @@ impl<'g> Effects<'g> {
                 .any(|word| text.contains(word))
             })
     }
-}
-
-/// Where a module, as it is afterwards, reads one of these as an attribute of its package, and imports it
-/// nowhere itself.
-fn attributes(
-    (before, was): (&PythonGraph, usize),
-    (graph, root): (&PythonGraph, usize),
-    gone: &BTreeSet<usize>,
-) -> Vec<Unproven> {
-    let (Some(module), Some(facts)) = (before.modules.get(was), graph.facts.get(root)) else {
-        return Vec::new();
-    };
-    // Of a text that changes the place is another one.
-    let same = before
-        .facts
-        .get(was)
-        .is_some_and(|known| Arc::ptr_eq(known, facts));
-    // All imports of the tree are looked at only where something is missing.
-    let own = LazyCell::new(|| -> FxHashSet<usize> {
-        let own = graph
-            .imports
-            .iter()
-            .filter(|import| import.importer == root);
-        let targets = own.filter_map(|import| match import.target {
-            ImportTarget::Module(target) => Some(target),
-            _ => None,
-        });
-        targets.collect()
-    });
-    let flow = &facts.flow;
-    let mut unproven = Vec::new();
-    let mut told = FxHashSet::default();
-    for event in flow.events() {
-        let What::Use { local, chain, .. } = &event.what else {
-            continue;
-        };
-        let chain = chain.iter().map(|name| flow.text(*name));
-        // The first is bound by an import of this module; the others are attributes.
-        let mut attributes = graph
-            .follow(root, *local, chain)
-            .through
-            .into_iter()
-            .skip(1);
-        let lost = attributes.find(|each| gone.contains(each) && !own.contains(each));
-        if let Some(lost) = lost.filter(|lost| told.insert(*lost)) {
-            let name = graph.modules.get(lost).map(|lost| lost.name.clone());
-            unproven.push(Unproven {
-                path: module.path.clone(),
-                span: same.then(|| ByteSpan::empty(event.at)),
-                kind: UnprovenKind::NotLoaded,
-                name: name.unwrap_or_default(),
-                why: "it is read as an attribute of its package, and nothing that is imported here loads it \
-                      any more"
-                    .to_owned(),
-            });
-        }
-    }
-    unproven
 }

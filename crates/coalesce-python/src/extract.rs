@@ -77,51 +77,64 @@ pub fn structure(path: &TreePath, text: &str) -> PythonFacts {
 
 /// The facts that need no uses of names.
 fn facts_of(text: &str, analysis: &mut Analysis) -> PythonFacts {
-    let mut imports: Vec<ImportStatement> = Vec::with_capacity(analysis.imports.len());
     let defines = analysis.defines();
     let names = names(text, analysis);
     let program_names = analysis.program_names();
-    // Tables that were read say what such calls import.
-    let tables = &analysis.lazy;
-    let told = !tables.imports.is_empty() && tables.unknown.is_empty();
-    let open_imports = if told {
-        Vec::new()
-    } else {
-        std::mem::take(&mut analysis.open)
-    };
-    imports.extend(analysis.imports.iter().map(|(import, _)| import.clone()));
-    imports.extend(analysis.run_time.iter().filter_map(run_time));
-    imports.extend(analysis.lazy.imports.iter().map(|each| each.import.clone()));
+    let open_imports = open_imports(analysis);
     let mut lines = Lines::new(text);
-    for leaf in imports.iter_mut().flat_map(|import| &mut import.leaves) {
-        leaf.line = lines.number(leaf.name.span.start);
-    }
-    let names = names
-        .into_iter()
-        .map(|name| (lines.number(name.span.start), name))
-        .map(|(line, name)| (name, line))
-        .collect();
+    let imports = all_imports(analysis, &mut lines);
+    let names = names.into_iter();
+    let names = names.map(|name| (lines.number(name.span.start), name));
+    let names = names.map(|(line, name)| (name, line)).collect();
     PythonFacts {
         lines: lines.count(),
         shim: shim_marker(text),
         item_shims: item_shims(text),
-        syntax_error: analysis.syntax_error.take(),
         imports,
         defines,
+        names,
+        program_names,
+        open_imports,
+        imports_by_value: imports_by_value(text),
+        ..taken_from(analysis)
+    }
+}
+
+/// What a walk found as it stands in the facts.
+fn taken_from(analysis: &mut Analysis) -> PythonFacts {
+    PythonFacts {
+        syntax_error: analysis.syntax_error.take(),
         all: analysis.all.take(),
         dynamic: analysis.dynamic,
         tabled: analysis.tabled,
         content: analysis.content,
-        names,
-        program_names,
         lazy_stub: analysis.lazy.stub,
         unknown_tables: std::mem::take(&mut analysis.lazy.unknown),
         perhaps_tables: std::mem::take(&mut analysis.lazy.perhaps),
-        open_imports,
         path_redirects: std::mem::take(&mut analysis.path_redirects),
-        imports_by_value: imports_by_value(text),
         ..PythonFacts::default()
     }
+}
+
+/// The imports of which only the beginning is known. Tables that were read say what such calls import.
+fn open_imports(analysis: &mut Analysis) -> Vec<FromPart> {
+    let tables = &analysis.lazy;
+    match !tables.imports.is_empty() && tables.unknown.is_empty() {
+        true => Vec::new(),
+        false => std::mem::take(&mut analysis.open),
+    }
+}
+
+/// What the text imports by statements, by calls and by tables, with the lines of the names.
+fn all_imports(analysis: &Analysis, lines: &mut Lines<'_>) -> Vec<ImportStatement> {
+    let mut imports: Vec<ImportStatement> = Vec::with_capacity(analysis.imports.len());
+    imports.extend(analysis.imports.iter().map(|(import, _)| import.clone()));
+    imports.extend(analysis.run_time.iter().filter_map(run_time));
+    imports.extend(analysis.lazy.imports.iter().map(|each| each.import.clone()));
+    for leaf in imports.iter_mut().flat_map(|import| &mut import.leaves) {
+        leaf.line = lines.number(leaf.name.span.start);
+    }
+    imports
 }
 
 /// Numbers of lines of a few places that mostly come in the order of the text: the ends of lines between two of them are
@@ -173,26 +186,11 @@ impl<'t> Lines<'t> {
 
 /// `import_module("a.b")` is an import of a module by a literal name; it binds nothing.
 fn run_time((found, guard, eager): &(RunTimeImport, Guard, bool)) -> Option<ImportStatement> {
-    let FromPart {
-        level,
-        module,
-        span,
-    } = &found.from;
-    if !module.split('.').all(is_identifier) {
+    if !found.from.module.split('.').all(is_identifier) {
         return None;
     }
-    let (from, name) = match (level, module.rsplit_once('.')) {
-        (0, _) => (None, module.as_str()),
-        (_, above) => {
-            let (above, name) = above.unwrap_or(("", module));
-            let from = FromPart {
-                level: *level,
-                module: above.to_owned(),
-                span: *span,
-            };
-            (Some(from), name)
-        }
-    };
+    let span = &found.from.span;
+    let (from, name) = above(&found.from);
     let name = Spanned {
         text: name.to_owned(),
         span: *span,
@@ -200,21 +198,41 @@ fn run_time((found, guard, eager): &(RunTimeImport, Guard, bool)) -> Option<Impo
     Some(ImportStatement {
         span: *span,
         from,
-        leaves: vec![Leaf {
-            line: 0,
-            span: *span,
-            alias: Some(Spanned {
-                text: String::new(),
-                span: ByteSpan::empty(span.end),
-            }),
-            name,
-        }],
+        leaves: vec![unbound(name)],
         eager: *eager,
         top_level: false,
         guard: *guard,
         conditional: false,
         lazy: false,
     })
+}
+
+/// A leaf that binds nothing.
+fn unbound(name: Spanned) -> Leaf {
+    let span = name.span;
+    Leaf {
+        line: 0,
+        span,
+        alias: Some(Spanned {
+            text: String::new(),
+            span: ByteSpan::empty(span.end),
+        }),
+        name,
+    }
+}
+
+/// The `from` part and the name of an import of a module: below a package where it has dots in front.
+fn above(found: &FromPart) -> (Option<FromPart>, &str) {
+    if found.level == 0 {
+        return (None, &found.module);
+    }
+    let (above, name) = found.module.rsplit_once('.').unwrap_or(("", &found.module));
+    let from = FromPart {
+        level: found.level,
+        module: above.to_owned(),
+        span: found.span,
+    };
+    (Some(from), name)
 }
 
 /// The manifest id of a shim, from the marker on one of the first lines.

@@ -75,6 +75,16 @@ pub struct PythonFacts {
     pub storing_functions: Vec<String>,
 }
 
+impl PythonFacts {
+    /// Each name that is imported, with its statement.
+    pub fn import_leaves(&self) -> impl Iterator<Item = (&ImportStatement, &Leaf)> {
+        self.imports.iter().flat_map(|import| {
+            let leaves = import.leaves.iter();
+            leaves.map(move |leaf| (import, leaf))
+        })
+    }
+}
+
 /// A module that is an object in `sys.modules`, and whose `__path__` is that of a package.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PathRedirect {
@@ -194,6 +204,17 @@ impl Leaf {
 }
 
 impl ImportStatement {
+    /// Whether it is `from __future__ import annotations`: annotations are texts then, which nothing evaluates.
+    #[must_use]
+    pub fn leaves_annotations_as_texts(&self) -> bool {
+        let from = self.from.as_ref();
+        from.is_some_and(|from| from.level == 0 && from.module == "__future__")
+            && self
+                .leaves
+                .iter()
+                .any(|leaf| leaf.name.text == "annotations")
+    }
+
     /// The absolute name of the module that a `from` part means, in a module of package `package`.
     /// `None` when the dots lead above the top.
     #[must_use]

@@ -8,7 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    analysis::{Analysis, Called, DefinitionKind, Evaluated, Use},
+    analysis::{Analysis, Called, Definition, DefinitionKind, Evaluated, Use},
     facts::ImportStatement,
 };
 
@@ -221,29 +221,20 @@ impl<'a> Builder<'a> {
     /// A use of a name of the module, or of one that a function imports.
     fn used(&mut self, used: &'a Use) -> Option<Event> {
         let root = used.chain.first()?;
+        let at = root.span.start;
         if matches!(root.text.as_str(), "self" | "cls") {
             let attribute = used.chain.get(1)?;
             let what = What::Own(self.number(&attribute.text));
-            return Some(Event {
-                at: root.span.start,
-                what,
-            });
+            return Some(Event { at, what });
         }
         let local = match self.root(used.scope, &root.text) {
             UseRoot::Module => None,
             UseRoot::Imported(statement, leaf) => Some((statement, leaf)),
             UseRoot::Other => return None,
         };
-        let at = root.span.start;
         let chain = used.chain.iter();
         let chain = chain.map(|segment| self.number(&segment.text)).collect();
-        let called = match used.called {
-            _ if used.evaluated != Evaluated::Always => Calls::No,
-            Called::No => Calls::No,
-            Called::Base => Calls::Base,
-            Called::Passed => Calls::Maybe,
-            Called::Callee => Calls::Yes,
-        };
+        let called = calls_of(used);
         let what = What::Use {
             local,
             chain,
@@ -257,9 +248,18 @@ impl<'a> Builder<'a> {
         if analysis.definitions.is_empty() {
             return;
         }
-        // With each, whether it is done when the definition is executed, and not called then.
+        let all = self.in_bodies();
+        for definition in &analysis.definitions {
+            self.body(definition, &all);
+        }
+    }
+
+    /// What functions and classes do, in the order of the text: with each, whether it is done when the definition is
+    /// executed, and not called then.
+    fn in_bodies(&mut self) -> Vec<(Event, bool)> {
         let lazy = self.imports(|eager| !eager);
         let mut all: Vec<(Event, bool)> = lazy.into_iter().map(|event| (event, false)).collect();
+        let analysis = self.analysis;
         for used in &analysis.uses {
             let told = used.eager && matches!(used.called, Called::No | Called::Base);
             if !used.store && !used.unevaluated(self.future) {
@@ -267,33 +267,24 @@ impl<'a> Builder<'a> {
             }
         }
         all.sort_by_key(|(event, _)| event.at);
-        for definition in &analysis.definitions {
-            let start = all.partition_point(|(event, _)| event.at < definition.span.start);
-            let end = all.partition_point(|(event, _)| event.at < definition.span.end);
-            let inside = all.get(start..end).unwrap_or_default().iter();
-            let mut seen = FxHashSet::default();
-            let events: Vec<Event> = inside
-                .filter(|(event, told)| match definition.kind {
-                    DefinitionKind::Function => !told,
-                    DefinitionKind::Value => true,
-                    DefinitionKind::Class => *told && is_base(event),
-                })
-                .filter(|(event, _)| seen.insert(&event.what))
-                .map(|(event, _)| event.clone())
-                .collect();
-            let class = definition.kind == DefinitionKind::Class;
-            if !events.is_empty() || class {
-                let name = self.number(&definition.name);
-                let of = definition.class.as_ref().map(|class| self.number(class));
-                self.flow.bodies.push(Body {
-                    name,
-                    of,
-                    class,
-                    hooks: definition.hooks,
-                    events,
-                });
-            }
+        all
+    }
+
+    fn body(&mut self, definition: &'a Definition, all: &[(Event, bool)]) {
+        let events = events_of(definition, all);
+        let class = definition.kind == DefinitionKind::Class;
+        if events.is_empty() && !class {
+            return;
         }
+        let name = self.number(&definition.name);
+        let of = definition.class.as_ref().map(|class| self.number(class));
+        self.flow.bodies.push(Body {
+            name,
+            of,
+            class,
+            hooks: definition.hooks,
+            events,
+        });
     }
 
     fn bound(&mut self) {
@@ -310,6 +301,31 @@ impl<'a> Builder<'a> {
                 self.flow.bound.push((name, first));
             }
         }
+    }
+}
+
+/// What a definition does when it is called, or made of, each thing once.
+fn events_of(definition: &Definition, all: &[(Event, bool)]) -> Vec<Event> {
+    let start = all.partition_point(|(event, _)| event.at < definition.span.start);
+    let end = all.partition_point(|(event, _)| event.at < definition.span.end);
+    let inside = all.get(start..end).unwrap_or_default().iter();
+    let mut seen = FxHashSet::default();
+    let done = inside.filter(|(event, told)| match definition.kind {
+        DefinitionKind::Function => !told,
+        DefinitionKind::Value => true,
+        DefinitionKind::Class => *told && is_base(event),
+    });
+    let once = done.filter(|(event, _)| seen.insert(&event.what));
+    once.map(|(event, _)| event.clone()).collect()
+}
+
+fn calls_of(used: &Use) -> Calls {
+    match used.called {
+        _ if used.evaluated != Evaluated::Always => Calls::No,
+        Called::No => Calls::No,
+        Called::Base => Calls::Base,
+        Called::Passed => Calls::Maybe,
+        Called::Callee => Calls::Yes,
     }
 }
 

@@ -7,21 +7,22 @@ mod absent;
 mod bindings;
 mod look;
 mod names;
+mod problems;
+mod resolved;
 
 use std::sync::{Arc, OnceLock};
 
 use absent::{declared, extensions};
 use bindings::{Bound, bindings, exports, star_imports};
 use coalesce_model::{
-    Allowed, ByteSpan, Finding, Guard, Import, ImportTarget, LanguageKind, Mention, Module,
-    ModuleKind, Root, Settings, Severity, TreePath, finding::codes,
+    Allowed, Guard, Import, LanguageKind, Mention, Module, ModuleKind, Root, Settings, TreePath,
 };
 use look::{Known, Look, REMEMBERED};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
     facts::{Content, ImportStatement, Leaf, PythonFacts},
-    roots::{is_source, name_files},
+    roots::{FileNames, is_source, name_files},
 };
 
 /// How many re-exports are followed before a chain counts as opaque.
@@ -52,6 +53,7 @@ pub struct FollowedChain {
 }
 
 /// The resolved Python part of a tree.
+#[derive(Default)]
 pub struct PythonGraph {
     pub(crate) roots: Vec<Root>,
     pub(crate) modules: Vec<Module>,
@@ -103,34 +105,8 @@ impl PythonGraph {
         settings: &Settings,
     ) -> Self {
         let naming = name_files(files, settings);
-        let named = files
-            .iter()
-            .zip(naming.names)
-            .filter(|((path, _), _)| is_source(path));
-        let mut rows: Vec<_> = named
-            .map(|((path, facts), names)| (names, path.clone(), Arc::clone(facts)))
-            .collect();
-        rows.sort_by(|a, b| (&a.0.canonical, &a.1).cmp(&(&b.0.canonical, &b.1)));
-        let mut graph = Self {
-            roots: naming.roots,
-            modules: Vec::with_capacity(rows.len()),
-            facts: Vec::with_capacity(rows.len()),
-            imports: Vec::new(),
-            unchecked: Vec::new(),
-            mentions: Vec::new(),
-            by_path: FxHashMap::default(),
-            packages: FxHashSet::default(),
-            by_name: FxHashMap::default(),
-            outermost: FxHashSet::default(),
-            bound: Vec::with_capacity(rows.len()),
-            stars: Vec::with_capacity(rows.len()),
-            star_sources: Vec::new(),
-            extensions: extensions(paths),
-            built: declared(files, |facts| &facts.extensions),
-            requirements: declared(files, |facts| &facts.requirements),
-            allowed: settings.allowed.clone(),
-            advice: settings.advice,
-        };
+        let rows = sorted_rows(files, naming.names);
+        let mut graph = Self::without_modules(naming.roots, files, paths, settings);
         for (names, path, facts) in rows {
             graph.add(names.canonical, names.also, path, facts);
         }
@@ -141,15 +117,27 @@ impl PythonGraph {
         graph
     }
 
+    /// What the files declare and the settings say, and no module yet.
+    fn without_modules(
+        roots: Vec<Root>,
+        files: &[(TreePath, Arc<PythonFacts>)],
+        paths: &[TreePath],
+        settings: &Settings,
+    ) -> Self {
+        Self {
+            roots,
+            extensions: extensions(paths),
+            built: declared(files, |facts| &facts.extensions),
+            requirements: declared(files, |facts| &facts.requirements),
+            allowed: settings.allowed.clone(),
+            advice: settings.advice,
+            ..Self::default()
+        }
+    }
+
     fn add(&mut self, name: String, also: Vec<String>, path: TreePath, facts: Arc<PythonFacts>) {
         let index = self.modules.len();
-        for name in std::iter::once(&name).chain(&also) {
-            self.by_name.entry(name.clone()).or_default().push(index);
-            let first = name.split('.').next().unwrap_or_default();
-            if !self.outermost.contains(first) {
-                self.outermost.insert(first.to_owned());
-            }
-        }
+        self.list(index, std::iter::once(&name).chain(&also));
         self.by_path.insert(path.clone(), index);
         if path.file_name() == "__init__.py" {
             self.packages.extend(path.parent());
@@ -173,6 +161,17 @@ impl PythonGraph {
         self.stars.push(stars);
     }
 
+    /// Lists a module by the names that it has.
+    fn list<'n>(&mut self, index: usize, names: impl Iterator<Item = &'n String>) {
+        for name in names {
+            self.by_name.entry(name.clone()).or_default().push(index);
+            let first = name.split('.').next().unwrap_or_default();
+            if !self.outermost.contains(first) {
+                self.outermost.insert(first.to_owned());
+            }
+        }
+    }
+
     fn resolve_stars(&mut self) {
         let modules = 0..self.modules.len();
         self.star_sources = modules.map(|module| self.star_sources_of(module)).collect();
@@ -187,9 +186,8 @@ impl PythonGraph {
             let import = facts.and_then(|facts| facts.imports.get(*statement));
             match import.map(|import| self.base_module(module, import)) {
                 Some(Some(source)) if source != module => {
-                    if seen.insert(source) {
-                        sources.modules.push(source);
-                    }
+                    let is_new = seen.insert(source);
+                    sources.modules.extend(is_new.then_some(source));
                 }
                 Some(None) => sources.unknown = true,
                 Some(Some(_)) | None => {}
@@ -219,28 +217,30 @@ impl PythonGraph {
         if module.path.file_name() == "conftest.py" {
             return ModuleKind::Module;
         }
-        let holds_others = module.package && {
-            let below = format!("{}.", module.name);
-            let next = self.modules.get(index + 1);
-            next.is_some_and(|next| next.name.starts_with(&below))
-        };
+        let holds_others = self.holds_others(index, module);
         match facts.content {
             Content::Nothing if !holds_others => ModuleKind::Stub,
-            Content::Imports
-                if !holds_others && facts.imports.iter().any(|import| import.top_level) =>
-            {
-                let own = facts
-                    .imports
-                    .iter()
-                    .any(|import| self.base_module(index, import).is_some());
-                if own {
-                    ModuleKind::Redirect
-                } else {
-                    ModuleKind::Module
-                }
+            Content::Imports if !holds_others && self.redirects(index, facts) => {
+                ModuleKind::Redirect
             }
             _ => ModuleKind::Module,
         }
+    }
+
+    /// Whether a module is a package with others below it, which are the next ones by name.
+    fn holds_others(&self, index: usize, module: &Module) -> bool {
+        module.package && {
+            let below = format!("{}.", module.name);
+            let next = self.modules.get(index + 1);
+            next.is_some_and(|next| next.name.starts_with(&below))
+        }
+    }
+
+    /// Whether a module imports something at module level, and something of the tree.
+    fn redirects(&self, index: usize, facts: &PythonFacts) -> bool {
+        let mut imports = facts.imports.iter();
+        facts.imports.iter().any(|import| import.top_level)
+            && imports.any(|import| self.base_module(index, import).is_some())
     }
 
     /// The module index of a file.
@@ -286,6 +286,11 @@ impl PythonGraph {
         if let [only] = found.as_slice() {
             return Some(*only);
         }
+        self.nearest(found, here, name)
+    }
+
+    /// Of several modules of a name the one that is nearest to a place.
+    fn nearest(&self, found: &[usize], here: Option<&TreePath>, name: &str) -> Option<usize> {
         let near = |index: &&usize| {
             let module = self.modules.get(**index);
             let path = module.map_or("", |module| module.path.as_str());
@@ -414,44 +419,65 @@ impl PythonGraph {
         if look.depth > MAXIMUM_CHAIN {
             return Entity::Opaque;
         }
+        let name = leaf.name.text.as_str();
         let Some(from) = &import.from else {
-            if self.is_outside(importer, &leaf.name.text) {
-                return Entity::External;
-            }
-            return match self.find(Some(importer), &leaf.name.text) {
-                Some(module) => Entity::Module(module),
-                None => self.absent(importer, &leaf.name.text),
-            };
+            return self.imported_module(importer, name);
         };
         if let Some(module) = base {
-            // `from . import sub` in the package itself: the binding is its own submodule.
-            if module == importer
-                && self.binds(module, &leaf.name.text)
-                && let Some(submodule) = self.submodule(module, &leaf.name.text)
-            {
-                return Entity::Module(submodule);
-            }
-            if leaf.name.text == "*" {
-                return Entity::Module(module);
-            }
-            return match self.member_at(module, &leaf.name.text, look.further()) {
-                Entity::Missing if self.reads_types(importer, import) => self
-                    .twin_member_at(module, &leaf.name.text, look.further())
-                    .unwrap_or(Entity::Missing),
-                found => found,
-            };
+            return self.leaf_of_module((importer, import), module, name, look);
         }
         if from.level == 0 && self.is_outside(importer, &from.module) {
             return Entity::External;
         }
-        // A namespace package: the name may still be a module.
+        self.leaf_of_folder(importer, import, name)
+    }
+
+    /// What `import name` means.
+    fn imported_module(&self, importer: usize, name: &str) -> Entity {
+        if self.is_outside(importer, name) {
+            return Entity::External;
+        }
+        match self.find(Some(importer), name) {
+            Some(module) => Entity::Module(module),
+            None => self.absent(importer, name),
+        }
+    }
+
+    /// What a leaf means of a statement that names a module of the tree.
+    fn leaf_of_module(
+        &self,
+        (importer, import): (usize, &ImportStatement),
+        module: usize,
+        name: &str,
+        look: Look<'_>,
+    ) -> Entity {
+        // `from . import sub` in the package itself: the binding is its own submodule.
+        if module == importer
+            && self.binds(module, name)
+            && let Some(submodule) = self.submodule(module, name)
+        {
+            return Entity::Module(submodule);
+        }
+        if name == "*" {
+            return Entity::Module(module);
+        }
+        match self.member_at(module, name, look.further()) {
+            Entity::Missing if self.reads_types(importer, import) => self
+                .twin_member_at(module, name, look.further())
+                .unwrap_or(Entity::Missing),
+            found => found,
+        }
+    }
+
+    /// What a leaf means of a statement that names no module: of a namespace package it may still be one.
+    fn leaf_of_folder(&self, importer: usize, import: &ImportStatement, name: &str) -> Entity {
         let Some(base) = import.base(self.package_of(importer)) else {
             return Entity::Missing;
         };
-        if let Some(module) = self.find(Some(importer), &format!("{base}.{}", leaf.name.text)) {
-            return Entity::Module(module);
+        match self.find(Some(importer), &format!("{base}.{name}")) {
+            Some(module) => Entity::Module(module),
+            None => self.absent(importer, &base),
         }
-        self.absent(importer, &base)
     }
 
     /// Whether no module of the tree can have a name as a module sees it, since none begins like it. Most imports of a
@@ -517,17 +543,7 @@ impl PythonGraph {
             return Entity::Opaque;
         };
         if let Some(found) = bound.get(name) {
-            let imported = found
-                .import
-                .and_then(|(statement, leaf)| self.bound_entity_at(module, statement, leaf, look));
-            return match imported {
-                Some(entity)
-                    if !found.defined || matches!(entity, Entity::Module(_) | Entity::Item(..)) =>
-                {
-                    entity
-                }
-                _ => Entity::Item(module, name.to_owned()),
-            };
+            return self.bound_member(module, name, *found, look);
         }
         if let Some(submodule) = self.submodule(module, name) {
             return Entity::Module(submodule);
@@ -537,9 +553,30 @@ impl PythonGraph {
         {
             return found;
         }
-        let mut opaque = self.may_give(module, facts, name, look)
+        let opaque = self.may_give(module, facts, name, look)
             || facts.syntax_error.is_some()
             || is_dunder(name);
+        self.member_of_stars(module, name, opaque, look)
+    }
+
+    /// What a name is that the text of a module binds.
+    fn bound_member(&self, module: usize, name: &str, found: Bound, look: Look<'_>) -> Entity {
+        let imported = found
+            .import
+            .and_then(|(statement, leaf)| self.bound_entity_at(module, statement, leaf, look));
+        match imported {
+            Some(entity)
+                if !found.defined || matches!(entity, Entity::Module(_) | Entity::Item(..)) =>
+            {
+                entity
+            }
+            _ => Entity::Item(module, name.to_owned()),
+        }
+    }
+
+    /// What a name is that a star import may bring; `opaque` is whether something else may.
+    fn member_of_stars(&self, module: usize, name: &str, opaque: bool, look: Look<'_>) -> Entity {
+        let mut opaque = opaque;
         let stars = self.star_sources.get(module);
         for source in stars.into_iter().flat_map(|stars| &stars.modules) {
             match self.star_member_at(*source, name, look.further()) {
@@ -635,141 +672,37 @@ impl PythonGraph {
         }
     }
 
-    fn resolve_imports(&mut self) {
-        let (mut imports, mut unchecked) = (Vec::new(), Vec::new());
-        // In the order of paths; those of one file are sorted below.
-        let mut modules: Vec<_> = self.modules.iter().zip(&self.facts).enumerate().collect();
-        modules.sort_unstable_by(|(_, (a, _)), (_, (b, _))| a.path.cmp(&b.path));
-        for (importer, (module, facts)) in modules {
-            let first = (imports.len(), unchecked.len());
-            for import in &facts.imports {
-                let base = self.base_module(importer, import);
-                let package = import.base(self.package_of(importer));
-                for leaf in &import.leaves {
-                    let known = Known::default();
-                    let look = Look::new(&known);
-                    let entity = self.leaf_entity_of(importer, import, leaf, base, look);
-                    let opaque = entity == Entity::Opaque && !is_dunder(&leaf.name.text);
-                    let name = full_name(package.as_deref(), &leaf.name.text);
-                    // A folder without `__init__.py` is a package as well, and no module.
-                    let is_folder = entity == Entity::Missing && self.is_namespace(&name);
-                    let entity = if is_folder { Entity::Opaque } else { entity };
-                    let resolved = Import {
-                        importer,
-                        target: target(import, base, entity),
-                        name,
-                        path: module.path.clone(),
-                        span: leaf.name.span,
-                        line: leaf.line,
-                        eager: import.eager,
-                        guard: import.guard,
-                    };
-                    if opaque && !import.lazy {
-                        unchecked.push(resolved.clone());
-                    }
-                    imports.push(resolved);
-                }
-            }
-            for (list, first) in [(&mut imports, first.0), (&mut unchecked, first.1)] {
-                let own: &mut [Import] = list.get_mut(first..).unwrap_or_default();
-                own.sort_by_key(|import| import.span);
-            }
-        }
-        (self.imports, self.unchecked) = (imports, unchecked);
-    }
-
     fn collect_mentions(&mut self) {
         let mut mentions = Vec::new();
         for (module, facts) in self.modules.iter().zip(&self.facts) {
-            for (name, line) in &facts.names {
+            let own = facts.names.iter().filter(|(name, _)| {
                 let top = name.text.split('.').next().unwrap_or_default();
-                if self.by_name.contains_key(top) {
-                    mentions.push(Mention {
-                        path: module.path.clone(),
-                        span: name.span,
-                        line: *line,
-                        name: name.text.clone(),
-                    });
-                }
-            }
+                self.by_name.contains_key(top)
+            });
+            mentions.extend(own.map(|(name, line)| Mention {
+                path: module.path.clone(),
+                span: name.span,
+                line: *line,
+                name: name.text.clone(),
+            }));
         }
         mentions.sort_by(|a: &Mention, b| (&a.path, a.span).cmp(&(&b.path, b.span)));
         self.mentions = mentions;
     }
-
-    /// Unresolved imports and files that do not parse.
-    pub(crate) fn problems(&self) -> Vec<Finding> {
-        let finding = |code,
-                       severity,
-                       path: &TreePath,
-                       span: ByteSpan,
-                       message: String,
-                       help: Option<String>| Finding {
-            code,
-            severity,
-            path: path.clone(),
-            span: Some(span),
-            message,
-            help,
-        };
-        let unresolved = self
-            .imports
-            .iter()
-            .filter(|import| import.target == ImportTarget::Unresolved);
-        let mut problems: Vec<Finding> = unresolved
-            .map(|import| {
-                let message = format!("`{}` does not exist", import.name);
-                finding(
-                    codes::UNRESOLVED_IMPORT,
-                    Severity::Error,
-                    &import.path,
-                    import.span,
-                    message,
-                    None,
-                )
-            })
-            .collect();
-        let broken = self
-            .modules
-            .iter()
-            .zip(&self.facts)
-            .filter_map(|(module, facts)| Some((module, facts.syntax_error.as_ref()?)));
-        problems.extend(broken.map(|(module, (span, message))| {
-            finding(
-                codes::SYNTAX_ERROR,
-                Severity::Warning,
-                &module.path,
-                *span,
-                format!("does not parse: {message}"),
-                None,
-            )
-        }));
-        problems
-    }
 }
 
-/// What a leaf leads to that means `entity`, in a statement whose `from` part names the module `base`.
-fn target(import: &ImportStatement, base: Option<usize>, entity: Entity) -> ImportTarget {
-    match (entity, base) {
-        (Entity::Module(module), _) => ImportTarget::Module(module),
-        (Entity::Item(module, _), base) => ImportTarget::Module(base.unwrap_or(module)),
-        // A name that a module of the tree took from outside.
-        (Entity::External | Entity::Opaque, Some(module)) => ImportTarget::Module(module),
-        (Entity::External, None) => ImportTarget::External,
-        (Entity::Opaque, None) => ImportTarget::Opaque,
-        // What a table means by a text that is no module of the tree, nobody knows.
-        (Entity::Missing, None) if import.lazy => ImportTarget::Opaque,
-        (Entity::Missing, _) => ImportTarget::Unresolved,
-    }
-}
+/// The rows of a graph, by names and paths.
+type Row = (FileNames, TreePath, Arc<PythonFacts>);
 
-/// The full name of what a leaf imports from a package or by itself; a star means the whole module.
-fn full_name(package: Option<&str>, leaf: &str) -> String {
-    match (package, leaf) {
-        (Some(package), "*") => package.trim_end_matches(".*").to_owned(),
-        (Some(package), leaf) => [package, ".", leaf].concat(),
-        (None, leaf) => leaf.trim_end_matches(".*").to_owned(),
-    }
+/// The Python files with their names and facts, in the order of names.
+fn sorted_rows(files: &[(TreePath, Arc<PythonFacts>)], names: Vec<FileNames>) -> Vec<Row> {
+    let named = files.iter().zip(names);
+    let named = named.filter(|((path, _), _)| is_source(path));
+    let mut rows: Vec<Row> = named
+        .map(|((path, facts), names)| (names, path.clone(), Arc::clone(facts)))
+        .collect();
+    rows.sort_by(|a, b| (&a.0.canonical, &a.1).cmp(&(&b.0.canonical, &b.1)));
+    rows
 }
 
 /// The directory of a file; empty at the root.

@@ -6,8 +6,8 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use coalesce_model::{
-    ByteSpan, Change, Finding, Refusal, Texts, TreePath, Unproven, UnprovenKind, change::Renames,
-    language::LookupRegressions,
+    ByteSpan, Change, Finding, Module, Refusal, Texts, TreePath, Unproven, UnprovenKind,
+    change::Renames, language::LookupRegressions,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -40,32 +40,26 @@ pub fn regressions(
     if names.is_empty() {
         return found;
     }
-    let words = names.iter().flat_map(|name| {
-        let quoted = ['"', '\''].map(|quote| format!("{quote}{name}{quote}"));
-        quoted.into_iter().chain([format!(".{name}")])
-    });
-    let mentions = Mentions::new(&[words.collect::<Vec<String>>()]);
+    let mentions = mentions_of(&names);
     let origins = origins(before, after, changes);
     for (module, own) in after.modules.iter().enumerate() {
         let text = after_texts
             .text(&own.path)
             .filter(|text| mentions.any(text));
         let Some(text) = text else { continue };
-        let analysis = Analysis::new(&text);
-        let file = SearchedFile {
-            graph: after,
-            module,
-            path: &own.path,
-            text: &text,
-            names: Names::new(after, Some(module), &analysis),
-            analysis: &analysis,
-        };
         let origin = origins.get(&module).map_or(&own.path, |path| *path);
-        let place = Place::new(origin, before_texts);
-        lost.chains(&file, &place, &mut found.refusals);
-        lost.texts(&file, &place, &mut found.unproven);
+        lost.in_file(module, &text, &Place::new(origin, before_texts), &mut found);
     }
     found
+}
+
+/// Finds the texts that may mention one of these names as an attribute, or in quotes.
+fn mentions_of(names: &FxHashSet<&String>) -> Mentions {
+    let words = names.iter().flat_map(|name| {
+        let quoted = ['"', '\''].map(|quote| format!("{quote}{name}{quote}"));
+        quoted.into_iter().chain([format!(".{name}")])
+    });
+    Mentions::new(&[words.collect::<Vec<String>>()])
 }
 
 /// The paths that the modules of the planned tree have now.
@@ -110,28 +104,31 @@ impl<'p> Place<'p> {
     }
 }
 
+/// Whether two modules are source, and their texts are not the same.
+fn is_changed(
+    (before, module): (&PythonGraph, usize),
+    (after, now): (&PythonGraph, usize),
+) -> bool {
+    let facts = after.facts.get(now).zip(before.facts.get(module));
+    let is_same = facts.is_some_and(|(new, old)| Arc::ptr_eq(new, old));
+    let is_source =
+        |found: Option<&Module>| found.is_some_and(|found| found.path.extension() == Some("py"));
+    !is_same && is_source(before.modules.get(module)) && is_source(after.modules.get(now))
+}
+
 impl<'g> Lost<'g> {
     fn new(before: &PythonGraph, after: &'g PythonGraph, changes: &[Change]) -> Self {
         let renames = Renames::new(changes, ".");
         let mut names: FxHashMap<usize, FxHashSet<String>> = FxHashMap::default();
         for (module, own) in before.modules.iter().enumerate() {
-            let is_same = |after_module: usize| {
-                let facts = after.facts.get(after_module).zip(before.facts.get(module));
-                facts.is_some_and(|(new, old)| Arc::ptr_eq(new, old))
-            };
             let now = match renames.renamed(&own.name) {
                 Some(name) => after.find(None, &name),
                 None => after.module_of(&own.path),
             };
-            let is_source = |now: &usize| {
-                let now = after.modules.get(*now);
-                let both = [Some(own), now].into_iter().flatten();
-                both.filter(|module| module.path.extension() == Some("py"))
-                    .count()
-                    == 2
+            let changed = |now: &usize| is_changed((before, module), (after, *now));
+            let Some(now) = now.filter(changed) else {
+                continue;
             };
-            let now = now.filter(is_source).filter(|now| !is_same(*now));
-            let Some(now) = now else { continue };
             let gone = before.bound_names(module).filter(|name| {
                 before.member(module, name) != Entity::Missing
                     && after.member(now, name) == Entity::Missing
@@ -142,6 +139,24 @@ impl<'g> Lost<'g> {
             }
         }
         Self { after, names }
+    }
+
+    /// What is lost in one file of the planned tree.
+    fn in_file(&self, module: usize, text: &str, place: &Place<'_>, found: &mut LookupRegressions) {
+        let Some(own) = self.after.modules.get(module) else {
+            return;
+        };
+        let analysis = Analysis::new(text);
+        let file = SearchedFile {
+            graph: self.after,
+            module,
+            path: &own.path,
+            text,
+            names: Names::new(self.after, Some(module), &analysis),
+            analysis: &analysis,
+        };
+        self.chains(&file, place, &mut found.refusals);
+        self.texts(&file, place, &mut found.unproven);
     }
 
     fn has(&self, module: usize, name: &str) -> bool {
@@ -196,24 +211,27 @@ impl<'g> Lost<'g> {
                 unproven.push(told(place, (literal.span, file.text), content, why));
             }
         }
-        for used in &file.analysis.uses {
-            let meanings = file.names.meanings(used);
-            let whole = meanings.len() == used.chain.len();
-            let Some(Entity::Module(owner)) = meanings.last().and_then(|last| last.entity.clone())
-            else {
-                continue;
-            };
-            let (Some(last), true) = (used.chain.last(), whole) else {
-                continue;
-            };
-            if let Some((span, name)) = named_behind(file.text, last.span)
-                && self.has(owner, name)
-            {
-                let why =
-                    format!("`{name}` is read of a module by a text, and is not there any more");
-                unproven.push(told(place, (span, file.text), name, why));
-            }
-        }
+        let read = file.analysis.uses.iter();
+        unproven.extend(read.filter_map(|used| self.read_by_text(file, place, used)));
+    }
+
+    /// A name that is lost and that a text reads of the module that it stands behind.
+    fn read_by_text<'a>(
+        &self,
+        file: &SearchedFile<'a>,
+        place: &Place<'_>,
+        used: &'a Use,
+    ) -> Option<Unproven> {
+        let meanings = file.names.meanings(used);
+        let whole = meanings.len() == used.chain.len();
+        let Some(Entity::Module(owner)) = meanings.last()?.entity else {
+            return None;
+        };
+        let last = used.chain.last().filter(|_| whole)?;
+        let (span, name) = named_behind(file.text, last.span)?;
+        let why = format!("`{name}` is read of a module by a text, and is not there any more");
+        self.has(owner, name)
+            .then(|| told(place, (span, file.text), name, why))
     }
 
     /// The part of a full name that leads nowhere any more.

@@ -139,6 +139,18 @@ impl<'a> Names<'a> {
             entity,
             dotted,
         }];
+        self.follow_attributes(attributes, held.take(), &mut meanings);
+        meanings
+    }
+
+    /// What the attributes of a name mean, as far as anybody knows; the first may be one of the module that the name `held`.
+    fn follow_attributes(
+        &self,
+        attributes: &'a [Spanned],
+        held: Option<Meaning<'a>>,
+        meanings: &mut Vec<Meaning<'a>>,
+    ) {
+        let mut held = held;
         for attribute in attributes {
             let held = held.take();
             let Some(last) = held.as_ref().or(meanings.last()) else {
@@ -153,7 +165,6 @@ impl<'a> Names<'a> {
                 dotted,
             });
         }
-        meanings
     }
 
     /// The module that a plain assignment gives to a name: `filters = nx.filters`.
@@ -198,10 +209,8 @@ impl<'a> Names<'a> {
             return matches!(entity, Entity::Module(_) | Entity::Item(..))
                 .then_some((Some(entity), None));
         };
-        let imported = bound
-            .import
-            .and_then(|import| self.import_at(import))
-            .map(|(import, leaf)| self.leaf(import, leaf));
+        let import = bound.import.and_then(|import| self.import_at(import));
+        let imported = import.map(|(import, leaf)| self.leaf(import, leaf));
         let own = bound.own;
         match imported {
             Some((entity, dotted)) => {

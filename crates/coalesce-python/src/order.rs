@@ -24,7 +24,7 @@ use std::{
     sync::Arc,
 };
 
-use coalesce_model::{Change, Finding, Severity, Texts, change::Renames, finding::codes};
+use coalesce_model::{Change, Finding, Module, Severity, Texts, change::Renames, finding::codes};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::graph::PythonGraph;
@@ -56,6 +56,11 @@ impl Failure {
         (&self.reader, &self.target, &self.name)
     }
 
+    fn owned_read(&self) -> (String, String, String) {
+        let (reader, target, name) = self.read();
+        (reader.to_owned(), target.to_owned(), name.to_owned())
+    }
+
     /// The same read, whatever is imported first, and whether for certain or not.
     fn anywhere(&self) -> Self {
         Self {
@@ -85,21 +90,17 @@ pub fn order_regressions(
             continue;
         }
         let known = KnownFailures::of(before, &touched_before, branches, &new_name);
-        let mut new: Vec<&Failure> = regressions(&failing, &known).collect();
-        // What may fail follows from what fails for certain more often than not.
-        if new.iter().any(|failure| failure.certain) {
-            new.retain(|failure| failure.certain);
-        }
+        let new = worst(&failing, &known);
         let mut adviser = Adviser::new((after, texts), &touched_after, branches, (&known, &new));
-        for failure in &new {
-            let (reader, target, name) = failure.read();
-            if told.insert((reader.to_owned(), target.to_owned(), name.to_owned())) {
-                let found = finding(before, after, &new_name, failure);
-                findings.extend(found.map(|found| Finding {
-                    help: (after.advice.then(|| adviser.advice(failure))).flatten(),
-                    ..found
-                }));
-            }
+        for failure in new
+            .iter()
+            .filter(|failure| told.insert(failure.owned_read()))
+        {
+            let found = finding(before, after, &new_name, failure);
+            findings.extend(found.map(|found| Finding {
+                help: (after.advice.then(|| adviser.advice(failure))).flatten(),
+                ..found
+            }));
         }
     }
     findings
@@ -189,20 +190,53 @@ fn regressions<'f>(
     failing.iter().filter(|failure| !known.has(failure))
 }
 
+/// Of those the certain ones, if there are any: what may fail follows from what fails for certain more often than not.
+fn worst<'f>(failing: &'f BTreeSet<Failure>, known: &'f KnownFailures) -> Vec<&'f Failure> {
+    let mut new: Vec<&Failure> = regressions(failing, known).collect();
+    if new.iter().any(|failure| failure.certain) {
+        new.retain(|failure| failure.certain);
+    }
+    new
+}
+
 fn finding(
     before: &PythonGraph,
     after: &PythonGraph,
     new_name: &dyn Fn(&str) -> String,
     failure: &Failure,
 ) -> Option<Finding> {
-    let (reader, target, name) = failure.read();
-    let first = &failure.first;
+    let reader = failure.reader.as_str();
     let was = before
         .modules
         .iter()
         .find(|module| new_name(&module.name) == reader);
     let is = || after.modules.iter().find(|module| module.name == reader);
     let path = was.or_else(is)?.path.clone();
+    Some(Finding {
+        code: codes::READ_BEFORE_BOUND,
+        severity: Severity::Error,
+        path,
+        span: None,
+        message: message_of(failure),
+        help: None,
+    })
+}
+
+/// What is told of a module whose imports are made otherwise.
+fn note(own: &Module, message: String) -> Finding {
+    Finding {
+        code: codes::READ_BEFORE_BOUND,
+        severity: Severity::Note,
+        path: own.path.clone(),
+        span: None,
+        message,
+        help: None,
+    }
+}
+
+fn message_of(failure: &Failure) -> String {
+    let (reader, target, name) = failure.read();
+    let first = &failure.first;
     let what = if name == "*" {
         format!("all names of `{target}`")
     } else {
@@ -213,16 +247,9 @@ fn finding(
     } else {
         "may be called to"
     };
-    Some(Finding {
-        code: codes::READ_BEFORE_BOUND,
-        severity: Severity::Error,
-        path,
-        span: None,
-        message: format!(
-            "after the migration, `{reader}` {would} read {what} before it is bound, when `{first}` is imported first"
-        ),
-        help: None,
-    })
+    format!(
+        "after the migration, `{reader}` {would} read {what} before it is bound, when `{first}` is imported first"
+    )
 }
 
 /// Plays the import of every module from which a touched one can be reached, each in a fresh
@@ -260,26 +287,9 @@ fn played_from(
     program.entries.borrow_mut().clear();
     let mut tops: FxHashMap<usize, State> = FxHashMap::default();
     let mut failures = BTreeSet::new();
-    let module_name = |module: usize| {
-        let module = graph.modules.get(module);
-        module.map(|module| name(&module.name)).unwrap_or_default()
-    };
     let mut tell = |first: usize, found: FxHashSet<Read>| {
-        failures.extend(found.into_iter().map(|read| {
-            // What is read has the name that it has after the changes.
-            let module = graph.modules.get(read.target);
-            let old = module.map(|module| format!("{}.{}", module.name, read.name));
-            let new = name(&old.unwrap_or_default());
-            let (target, item) = new.rsplit_once('.').unwrap_or_default();
-            Failure {
-                first: module_name(first),
-                reader: module_name(read.reader),
-                target: target.to_owned(),
-                name: item.to_owned(),
-                certain: read.certain,
-                caught: read.caught,
-            }
-        }));
+        let found = found.into_iter();
+        failures.extend(found.map(|read| failure_of(graph, name, first, read)));
     };
     for root in roots {
         let top = program.top(root);
@@ -296,4 +306,30 @@ fn played_from(
         }
     }
     failures
+}
+
+/// A read that fails when `first` is imported, by the names after the changes.
+fn failure_of(
+    graph: &PythonGraph,
+    name: &dyn Fn(&str) -> String,
+    first: usize,
+    read: Read,
+) -> Failure {
+    let module_name = |module: usize| {
+        let module = graph.modules.get(module);
+        module.map(|module| name(&module.name)).unwrap_or_default()
+    };
+    // What is read has the name that it has after the changes.
+    let module = graph.modules.get(read.target);
+    let old = module.map(|module| format!("{}.{}", module.name, read.name));
+    let new = name(&old.unwrap_or_default());
+    let (target, item) = new.rsplit_once('.').unwrap_or_default();
+    Failure {
+        first: module_name(first),
+        reader: module_name(read.reader),
+        target: target.to_owned(),
+        name: item.to_owned(),
+        certain: read.certain,
+        caught: read.caught,
+    }
 }

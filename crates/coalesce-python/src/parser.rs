@@ -125,13 +125,10 @@ impl<'t> Scan<'t> {
                 _ => self.mark(byte, start),
             };
             self.tokens += usize::from(byte != b'\n');
-            if self.tokens > TOKENS {
-                self.at = start;
-                return Some("too long to be parsed: more than 3,000,000 tokens".to_owned());
-            }
-            if grew && let Some(what) = self.over() {
-                self.at = start;
-                return Some(format!("nested too deeply to be parsed: {what}"));
+            if (grew || self.tokens > TOKENS)
+                && let Some(what) = self.too_much(grew, start)
+            {
+                return Some(what);
             }
         }
         self.line_end(self.bytes.len());
@@ -167,37 +164,60 @@ impl<'t> Scan<'t> {
                 0
             }
             b'"' | b'\'' => self.string(byte, start),
-            b'(' | b'[' | b'{' => {
-                self.grow(1);
-                self.chains.push(0);
-                return true;
-            }
-            b')' | b']' | b'}' if self.chains.len() > 1 => {
-                self.chains.pop();
-                return true;
-            }
+            b'(' | b'[' | b'{' => return self.opens(),
+            b')' | b']' | b'}' if self.chains.len() > 1 => return self.closes(),
             b',' | b';' => {
                 self.restart();
                 0
             }
             b'\\' => {
-                // Before anything but the end of a line it is a mistake.
-                let ends = self.bytes.get(self.at) == Some(&b'\n');
-                self.bodies.take_if(|_| !ends);
-                self.at += 1;
+                self.backslash();
                 0
             }
-            b'\n' => {
-                self.restart();
-                self.line_end(start);
-                self.indentation();
-                return true;
-            }
+            b'\n' => return self.line_feed(start),
             b'!'..=b'/' | b':'..=b'@' | b'^' | b'|' | b'~' => 1,
             _ => 0,
         };
         self.grow(grows);
         grows > 0
+    }
+
+    fn opens(&mut self) -> bool {
+        self.grow(1);
+        self.chains.push(0);
+        true
+    }
+
+    fn closes(&mut self) -> bool {
+        self.chains.pop();
+        true
+    }
+
+    /// Before anything but the end of a line it is a mistake.
+    fn backslash(&mut self) {
+        let ends = self.bytes.get(self.at) == Some(&b'\n');
+        self.bodies.take_if(|_| !ends);
+        self.at += 1;
+    }
+
+    fn line_feed(&mut self, start: usize) -> bool {
+        self.restart();
+        self.line_end(start);
+        self.indentation();
+        true
+    }
+
+    /// What is too much for the parser, where something grew or there are too many tokens, with the token
+    /// that begins at `start`.
+    fn too_much(&mut self, grew: bool, start: usize) -> Option<String> {
+        let what = if self.tokens > TOKENS {
+            "too long to be parsed: more than 3,000,000 tokens".to_owned()
+        } else {
+            let over = self.over().filter(|_| grew)?;
+            format!("nested too deeply to be parsed: {over}")
+        };
+        self.at = start;
+        Some(what)
     }
 
     fn over(&self) -> Option<String> {
@@ -238,16 +258,7 @@ impl<'t> Scan<'t> {
         let triple = self.bytes.get(self.at..self.at + 2) == Some(&[quote, quote]);
         self.at += if triple { 2 } else { 0 };
         let first = self.at;
-        let prefix = self
-            .bytes
-            .get(start.saturating_sub(2)..start)
-            .unwrap_or_default();
-        let letter = |byte: &u8| matches!(byte, b'f' | b'F' | b't' | b'T');
-        let formatted = match prefix {
-            [first, b'r' | b'R'] => letter(first),
-            [.., last] => letter(last),
-            [] => false,
-        };
+        let formatted = self.is_formatted(start);
         let braces = match triple && !formatted {
             true => self.long_string(quote),
             false => self.short_string(quote, triple, formatted),
@@ -259,6 +270,17 @@ impl<'t> Scan<'t> {
             bodies.string(first, text, formatted);
         }
         braces
+    }
+
+    /// Whether the string whose opening quote is at `start` holds expressions.
+    fn is_formatted(&self, start: usize) -> bool {
+        let prefix = self.bytes.get(start.saturating_sub(2)..start);
+        let letter = |byte: &u8| matches!(byte, b'f' | b'F' | b't' | b'T');
+        match prefix.unwrap_or_default() {
+            [first, b'r' | b'R'] => letter(first),
+            [.., last] => letter(last),
+            [] => false,
+        }
     }
 
     /// Passes over the rest of a string of one line, or of one that holds expressions.
@@ -274,20 +296,18 @@ impl<'t> Scan<'t> {
                     self.bodies = None;
                     break;
                 }
-                byte if byte == quote => {
-                    let rest = self.bytes.get(self.at..self.at + 2);
-                    if !triple {
-                        break;
-                    }
-                    if rest == Some(&[quote, quote]) {
-                        self.at += 2;
-                        break;
-                    }
-                }
+                byte if byte == quote && self.ends_string(quote, triple) => break,
                 _ => {}
             }
         }
         braces
+    }
+
+    /// Whether the quote that was passed ends a string, with those that go with it.
+    fn ends_string(&mut self, quote: u8, triple: bool) -> bool {
+        let ends = !triple || self.bytes.get(self.at..self.at + 2) == Some(&[quote, quote]);
+        self.at += if triple && ends { 2 } else { 0 };
+        ends
     }
 
     /// Passes over the rest of a string in three quotes that holds no expressions, mostly a docstring. No braces open in it.
@@ -317,22 +337,7 @@ impl<'t> Scan<'t> {
             .position(|byte| !IN_WORDS[usize::from(*byte)])
             .unwrap_or(rest.len());
         self.at = start + length;
-        // Every word of a text comes by here: its length is looked at before its letters.
-        let grows = matches!(
-            rest.get(..length).unwrap_or_default(),
-            b"and"
-                | b"async"
-                | b"await"
-                | b"else"
-                | b"for"
-                | b"if"
-                | b"in"
-                | b"is"
-                | b"lambda"
-                | b"not"
-                | b"or"
-                | b"yield"
-        );
+        let grows = grows_expression(rest.get(..length).unwrap_or_default());
         self.grow(usize::from(grows));
         grows
     }
@@ -362,6 +367,26 @@ impl<'t> Scan<'t> {
             self.blocks.push(column);
         }
     }
+}
+
+/// Whether a word makes an expression deeper. Every word of a text comes by here: its length is looked at before its
+/// letters.
+fn grows_expression(word: &[u8]) -> bool {
+    matches!(
+        word,
+        b"and"
+            | b"async"
+            | b"await"
+            | b"else"
+            | b"for"
+            | b"if"
+            | b"in"
+            | b"is"
+            | b"lambda"
+            | b"not"
+            | b"or"
+            | b"yield"
+    )
 }
 
 #[cfg(test)]

@@ -88,17 +88,24 @@ const ROOTS: [(&[&str], &str); 8] = [
     ),
 ];
 
+/// Lists of package directories, which say where each of them lies.
+const PACKAGE_LISTS: [(&[&str], &str); 3] = [
+    (
+        &["tool", "hatch", "build", "targets", "wheel", "packages"],
+        "[tool.hatch]",
+    ),
+    (&["tool", "hatch", "build", "packages"], "[tool.hatch]"),
+    (
+        &["tool", "scikit-build", "wheel", "packages"],
+        "[tool.scikit-build]",
+    ),
+];
+
 fn roots(document: &Document<'_>) -> Vec<(String, String)> {
-    let declared =
-        |root: String, table: &str| (root, format!("declared by {table} in pyproject.toml"));
     let mut roots = Vec::new();
     for (keys, table) in ROOTS {
-        roots.extend(
-            document
-                .strings(keys)
-                .into_iter()
-                .map(|root| declared(root, table)),
-        );
+        let named = document.strings(keys).into_iter();
+        roots.extend(named.map(|root| declared_by(root, table)));
     }
     let poetry = document
         .at(&["tool", "poetry", "packages"])
@@ -107,27 +114,19 @@ fn roots(document: &Document<'_>) -> Vec<(String, String)> {
         .into_iter()
         .flatten()
         .filter_map(|package| package.as_inline_table()?.get("from")?.as_str());
-    roots.extend(from.map(|root| declared(root.to_owned(), "[tool.poetry]")));
-    // A list of package directories says where each of them lies.
-    let lists: [(&[&str], &str); 3] = [
-        (
-            &["tool", "hatch", "build", "targets", "wheel", "packages"],
-            "[tool.hatch]",
-        ),
-        (&["tool", "hatch", "build", "packages"], "[tool.hatch]"),
-        (
-            &["tool", "scikit-build", "wheel", "packages"],
-            "[tool.scikit-build]",
-        ),
-    ];
-    for (keys, table) in lists {
+    roots.extend(from.map(|root| declared_by(root.to_owned(), "[tool.poetry]")));
+    for (keys, table) in PACKAGE_LISTS {
         let packages = document.strings(keys);
         let above = packages
             .iter()
             .filter_map(|package| package.rsplit_once('/'));
-        roots.extend(above.map(|(above, _)| declared(above.to_owned(), table)));
+        roots.extend(above.map(|(above, _)| declared_by(above.to_owned(), table)));
     }
     roots
+}
+
+fn declared_by(root: String, table: &str) -> (String, String) {
+    (root, format!("declared by {table} in pyproject.toml"))
 }
 
 /// Distributions that are installed with the project, whatever is asked for.
@@ -216,22 +215,6 @@ fn strings(item: &Item) -> Vec<String> {
 fn setup_cfg(text: &str) -> PythonFacts {
     let mut found = PythonFacts::default();
     let mut key = String::new();
-    let mut value = |key: &str, value: &str| {
-        let value = value.trim();
-        let root = match key {
-            "where" => Some(value),
-            "package_dir" => value.strip_prefix('=').map(str::trim),
-            "install_requires" if !value.is_empty() && !value.starts_with('#') => {
-                found.requirements.push(distribution(value));
-                None
-            }
-            _ => None,
-        };
-        if let Some(root) = root.filter(|root| !root.is_empty()) {
-            let reason = format!("declared by {key} in setup.cfg");
-            found.declared_roots.push((root.to_owned(), reason));
-        }
-    };
     for line in text.lines() {
         if line.starts_with('[') {
             key.clear();
@@ -240,10 +223,28 @@ fn setup_cfg(text: &str) -> PythonFacts {
             .filter(|_| !line.starts_with([' ', '\t']))
         {
             key = name.trim().to_owned();
-            value(&key, rest);
+            setup_value(&mut found, &key, rest);
         } else {
-            value(&key, line);
+            setup_value(&mut found, &key, line);
         }
     }
     found
+}
+
+/// One value of a key of `setup.cfg`.
+fn setup_value(found: &mut PythonFacts, key: &str, value: &str) {
+    let value = value.trim();
+    let root = match key {
+        "where" => Some(value),
+        "package_dir" => value.strip_prefix('=').map(str::trim),
+        "install_requires" if !value.is_empty() && !value.starts_with('#') => {
+            found.requirements.push(distribution(value));
+            None
+        }
+        _ => None,
+    };
+    if let Some(root) = root.filter(|root| !root.is_empty()) {
+        let reason = format!("declared by {key} in setup.cfg");
+        found.declared_roots.push((root.to_owned(), reason));
+    }
 }

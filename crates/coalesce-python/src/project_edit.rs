@@ -6,8 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_model::{
-    ByteSpan, ChangeKind, Edit, Finding, LanguagePlan, Severity, Texts, TreePath, change::Renames,
-    finding::codes, texts::start_of_text,
+    ByteSpan, Change, ChangeKind, Edit, Finding, LanguagePlan, Severity, Texts, TreePath,
+    change::Renames, finding::codes, texts::start_of_text,
 };
 
 use ruff_python_ast::{
@@ -47,10 +47,12 @@ pub fn package_lists(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut Langua
         let Some(text) = texts.text(&path) else {
             continue;
         };
-        for list in lists(&path, &text) {
-            for name in &new {
-                add(mapping, &path, &text, &list, name, plan);
-            }
+        let lists = lists(&path, &text);
+        let all = lists
+            .iter()
+            .flat_map(|list| new.iter().map(move |name| (list, name)));
+        for (list, name) in all {
+            add(mapping, &path, &text, list, name, plan);
         }
     }
 }
@@ -61,35 +63,45 @@ fn new_packages(mapping: &Mapping<'_>, plan: &LanguagePlan) -> BTreeSet<String> 
     let mut new = BTreeSet::new();
     let made: BTreeMap<&TreePath, ()> = plan.creates.iter().map(|file| (&file.path, ())).collect();
     for change in &mapping.changes {
-        if let Some(module) = mapping
-            .graph
-            .find(None, &change.from)
-            .and_then(|index| mapping.graph.modules.get(index))
-            && change.kind == ChangeKind::Move
-            && let Some(target) = mapping.files.get(&module.path)
-        {
-            let mut directory = target.parent();
-            let mut name = change.to.as_str();
-            if module.package {
-                directory = directory.and_then(|directory| directory.parent());
-                // Its own entry is renamed; one that was not listed before stays so.
-            }
-            while let (Some(package), Some((above, _))) = (directory, name.rsplit_once('.')) {
-                if package
-                    .join("__init__.py")
-                    .is_ok_and(|file| made.contains_key(&file))
-                {
-                    new.insert(above.to_owned());
-                }
-                (name, directory) = (above, package.parent());
-            }
-        }
+        new.extend(made_above(mapping, change, &made));
         let shimmed = mapping
             .graph
             .modules
             .iter()
             .filter(|module| module.package && made.contains_key(&module.path));
         new.extend(shimmed.map(|module| module.name.clone()));
+    }
+    new
+}
+
+/// The directory where what a change moves lies afterwards.
+fn directory_after(mapping: &Mapping<'_>, change: &Change) -> Option<TreePath> {
+    let graph = mapping.graph;
+    let module = graph.find(None, &change.from);
+    let module = module.and_then(|index| graph.modules.get(index));
+    let module = module.filter(|_| change.kind == ChangeKind::Move)?;
+    let directory = mapping.files.get(&module.path)?.parent()?;
+    match module.package {
+        // Its own entry is renamed; one that was not listed before stays so.
+        true => directory.parent(),
+        false => Some(directory),
+    }
+}
+
+/// The packages around what a change moves that the plan makes.
+fn made_above(
+    mapping: &Mapping<'_>,
+    change: &Change,
+    made: &BTreeMap<&TreePath, ()>,
+) -> Vec<String> {
+    let mut directory = directory_after(mapping, change);
+    let mut name = change.to.as_str();
+    let mut new = Vec::new();
+    while let (Some(package), Some((above, _))) = (directory, name.rsplit_once('.')) {
+        let file = package.join("__init__.py");
+        let is_made = file.is_ok_and(|file| made.contains_key(&file));
+        new.extend(is_made.then(|| above.to_owned()));
+        (name, directory) = (above, package.parent());
     }
     new
 }
@@ -207,6 +219,31 @@ fn add(
     name: &str,
     plan: &mut LanguagePlan,
 ) {
+    let own_entry = list.iter().position(|entry| entry.name == name);
+    if !joins(mapping, list, name, own_entry.is_some()) {
+        return;
+    }
+    let place = own_entry.or_else(|| place_in_order(list, name));
+    let Some(entry) = list.get(place.unwrap_or(list.len() - 1)) else {
+        return;
+    };
+    let edit = insertion(path, text, entry, name);
+    plan.notes.push(joined(path, entry, name));
+    join_edit(plan.edits.entry(path.clone()).or_default(), edit);
+}
+
+/// Adds an edit: two packages that join at one place are one.
+fn join_edit(edits: &mut Vec<Edit>, edit: Edit) {
+    let mut others = edits.iter_mut();
+    match others.find(|other| other.span == edit.span && edit.span.is_empty()) {
+        Some(other) if !other.text.contains(&edit.text) => other.text.push_str(&edit.text),
+        Some(_) => {}
+        None => edits.push(edit),
+    }
+}
+
+/// Whether a package is to be listed where its neighbours are.
+fn joins(mapping: &Mapping<'_>, list: &[Entry], name: &str, was_listed: bool) -> bool {
     let renames = Renames::new(&mapping.changes, ".");
     let after = |entry: &Entry| renames.name_after(&entry.name);
     let top = |name: &str| name.split('.').next().unwrap_or_default().to_owned();
@@ -220,43 +257,27 @@ fn add(
         && modules
             .iter()
             .any(|module| module.package && below(&module.name));
-    let own_entry = list.iter().position(|entry| entry.name == name);
     // A shim's package is listed again only where it was.
     let was_package = mapping.graph.find(None, name).is_some();
-    if known || partial || !neighbours || (was_package && own_entry.is_none()) {
-        return;
-    }
-    let sorted = list
-        .windows(2)
-        .all(|pair| matches!(pair, [a, b] if a.name <= b.name));
-    let place = own_entry.or_else(|| {
-        if sorted {
-            list.iter().rposition(|entry| entry.name.as_str() < name)
-        } else {
-            None
-        }
-    });
-    let Some(entry) = list.get(place.unwrap_or(list.len() - 1)) else {
-        return;
-    };
-    let edit = insertion(path, text, entry, name);
-    plan.notes.push(Finding {
+    !known && !partial && neighbours && (!was_package || was_listed)
+}
+
+/// The entry that a name comes after, in a list that is sorted.
+fn place_in_order(list: &[Entry], name: &str) -> Option<usize> {
+    let mut pairs = list.windows(2);
+    let sorted = pairs.all(|pair| matches!(pair, [a, b] if a.name <= b.name));
+    let before = || list.iter().rposition(|entry| entry.name.as_str() < name);
+    sorted.then(before).flatten()
+}
+
+fn joined(path: &TreePath, entry: &Entry, name: &str) -> Finding {
+    Finding {
         code: codes::UNSAFE_CHANGE,
         severity: Severity::Note,
         path: path.clone(),
         span: Some(entry.span),
         message: format!("`{name}` joins the list of packages"),
         help: None,
-    });
-    let edits = plan.edits.entry(path.clone()).or_default();
-    // Two packages that join at one place are one edit.
-    match edits
-        .iter_mut()
-        .find(|other| other.span == edit.span && edit.span.is_empty())
-    {
-        Some(other) if !other.text.contains(&edit.text) => other.text.push_str(&edit.text),
-        Some(_) => {}
-        None => edits.push(edit),
     }
 }
 
@@ -269,10 +290,8 @@ fn insertion(path: &TreePath, text: &str, entry: &Entry, name: &str) -> Edit {
     if path.file_name() == "setup.cfg" {
         return Edit::insert(entry.span.end, format!("{newline}{indentation}{name}"));
     }
-    let quote = text
-        .get(entry.span.start as usize..)
-        .and_then(|rest| rest.chars().next())
-        .unwrap_or('"');
+    let written = text.get(entry.span.start as usize..).unwrap_or_default();
+    let quote = written.chars().next().unwrap_or('"');
     let rest = text.get(entry.span.end as usize..).unwrap_or_default();
     let comma = rest.starts_with(',');
     match (own_line, comma) {

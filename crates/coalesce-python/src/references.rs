@@ -77,25 +77,9 @@ impl Mentions {
             return vec![Vec::new(); self.count];
         }
         let per_file = graph.modules.par_iter().enumerate().map(|(module, found)| {
-            let Some(text) = texts.text(&found.path) else {
-                return Vec::new();
-            };
-            let mentioned = self.of(&text);
-            if mentioned.is_empty() {
-                return Vec::new();
-            }
-            let analysis = Analysis::new(&text);
-            let file = SearchedFile {
-                graph,
-                module,
-                path: &found.path,
-                text: &text,
-                names: Names::new(graph, Some(module), &analysis),
-                analysis: &analysis,
-            };
-            let found = mentioned.into_iter();
-            let found = found.filter_map(|at| Some((at, find(&file, at)?)));
-            found.collect()
+            let text = texts.text(&found.path);
+            text.map(|text| self.found_in(graph, module, &text, &find))
+                .unwrap_or_default()
         });
         let mut by_name = vec![Vec::new(); self.count];
         for (at, found) in per_file.flatten().collect::<Vec<_>>() {
@@ -103,11 +87,35 @@ impl Mentions {
                 own.extend(found);
             }
         }
-        for found in &mut by_name {
-            found.sort();
-            found.dedup_by(|a, b| a.path == b.path && a.span == b.span);
-        }
+        by_name.iter_mut().for_each(sort_each_once);
         by_name
+    }
+
+    /// What `find` finds in one file of the names that it mentions.
+    fn found_in(
+        &self,
+        graph: &PythonGraph,
+        module: usize,
+        text: &str,
+        find: &impl Fn(&SearchedFile<'_>, usize) -> Option<Vec<Reference>>,
+    ) -> Vec<(usize, Vec<Reference>)> {
+        let mentioned = self.of(text);
+        let own = graph.modules.get(module);
+        let Some(own) = own.filter(|_| !mentioned.is_empty()) else {
+            return Vec::new();
+        };
+        let analysis = Analysis::new(text);
+        let file = SearchedFile {
+            graph,
+            module,
+            path: &own.path,
+            text,
+            names: Names::new(graph, Some(module), &analysis),
+            analysis: &analysis,
+        };
+        let found = mentioned.into_iter();
+        let found = found.filter_map(|at| Some((at, find(&file, at)?)));
+        found.collect()
     }
 
     /// Whether a text may mention one of them.
@@ -126,11 +134,13 @@ impl Mentions {
             text.map(|text| self.of(&text)).unwrap_or_default()
         });
         let mut by_name = vec![Vec::new(); self.count];
-        for (module, mentioned) in of_each.collect::<Vec<_>>().into_iter().enumerate() {
-            for at in mentioned {
-                if let Some(own) = by_name.get_mut(at) {
-                    own.push(module);
-                }
+        let of_each: Vec<Vec<usize>> = of_each.collect();
+        let mentions = of_each.into_iter().enumerate();
+        let mentions = mentions
+            .flat_map(|(module, mentioned)| mentioned.into_iter().map(move |at| (module, at)));
+        for (module, at) in mentions {
+            if let Some(own) = by_name.get_mut(at) {
+                own.push(module);
             }
         }
         by_name
@@ -199,50 +209,31 @@ pub(crate) struct SearchedFile<'a> {
     pub(crate) names: Names<'a>,
 }
 
+fn sort_each_once(found: &mut Vec<Reference>) {
+    found.sort();
+    found.dedup_by(|a, b| a.path == b.path && a.span == b.span);
+}
+
 fn in_file(file: &SearchedFile<'_>, targets: &[Entity]) -> Vec<Reference> {
-    let SearchedFile {
-        graph,
-        module,
-        path,
-        text,
-        analysis,
-        ref names,
-    } = *file;
+    let (graph, module, analysis) = (file.graph, file.module, file.analysis);
     let mut finder = Finder {
         graph,
         module,
-        path,
+        path: file.path,
         targets,
         found: Vec::new(),
     };
-    for (import, _) in &analysis.imports {
-        finder.import(import);
-    }
-    for each in &analysis.lazy.imports {
-        finder.lazy(&each.import);
-    }
-    for (found, ..) in &analysis.run_time {
-        finder.run_time(&found.from);
-    }
-    let definitions = own_definitions(analysis, module, targets);
-    let definition = match definitions.as_slice() {
-        [only] => Some(*only),
-        several => {
-            for span in several {
-                finder.push(*span, vec![*span], Form::Binding);
-            }
-            None
-        }
-    };
+    finder.imports(analysis);
+    let definition = finder.definition(&own_definitions(analysis, module, targets));
     for used in &analysis.uses {
-        finder.chain(used, names, definition);
+        finder.chain(used, &file.names, definition);
     }
     for entry in analysis.all.iter().flatten() {
         if targets.contains(&graph.member(module, &entry.text)) {
             finder.push(entry.span, vec![entry.span], Form::ExportList);
         }
     }
-    finder.strings(analysis, text);
+    finder.strings(analysis, file.text);
     finder.found
 }
 
@@ -271,7 +262,39 @@ struct Finder<'a> {
     found: Vec<Reference>,
 }
 
+/// How a part of a chain is written, of a use that may bind its first name.
+const fn form_of_part(store: bool, at: usize) -> Form {
+    match store && at == 0 {
+        true => Form::Binding,
+        false => Form::Path,
+    }
+}
+
 impl Finder<'_> {
+    /// What the import statements name, and what is imported as they would.
+    fn imports(&mut self, analysis: &Analysis) {
+        for (import, _) in &analysis.imports {
+            self.import(import);
+        }
+        for each in &analysis.lazy.imports {
+            self.lazy(&each.import);
+        }
+        for (found, ..) in &analysis.run_time {
+            self.run_time(&found.from);
+        }
+    }
+
+    /// The one place where the file itself binds the item; several are references like others.
+    fn definition(&mut self, places: &[ByteSpan]) -> Option<ByteSpan> {
+        if let [only] = places {
+            return Some(*only);
+        }
+        for span in places {
+            self.push(*span, vec![*span], Form::Binding);
+        }
+        None
+    }
+
     fn push(&mut self, span: ByteSpan, segments: Vec<ByteSpan>, form: Form) {
         self.found.push(Reference {
             path: self.path.clone(),
@@ -290,11 +313,7 @@ impl Finder<'_> {
             let entity = meaning.entity.as_ref();
             let is_meant = entity.is_some_and(|entity| self.targets.contains(entity));
             if is_meant && Some(*span) != definition {
-                let form = if used.store && at == 0 {
-                    Form::Binding
-                } else {
-                    Form::Path
-                };
+                let form = form_of_part(used.store, at);
                 let segments = spans.iter().take(at + 1).copied();
                 self.push(*span, segments.collect(), form);
             }
@@ -305,19 +324,21 @@ impl Finder<'_> {
         if let Some(from) = &import.from
             && let Some(base) = self.graph.base_module(self.module, import)
         {
-            if self.targets.contains(&Entity::Module(base)) {
-                let form = if import.leaves.iter().any(|leaf| leaf.name.text == "*") {
-                    Form::Glob
-                } else {
-                    Form::ImportFrom
-                };
-                self.push(from.span, vec![from.span], form);
-            } else if from.level == 0 {
-                self.prefixes(&from.module, from.span, Form::ImportFrom);
-            }
+            self.base(import, from, base);
         }
         for leaf in &import.leaves {
             self.leaf(import, leaf);
+        }
+    }
+
+    /// The `from` part of a statement that names the module `base`.
+    fn base(&mut self, import: &ImportStatement, from: &FromPart, base: usize) {
+        if self.targets.contains(&Entity::Module(base)) {
+            let star = import.leaves.iter().any(|leaf| leaf.name.text == "*");
+            let form = if star { Form::Glob } else { Form::ImportFrom };
+            self.push(from.span, vec![from.span], form);
+        } else if from.level == 0 {
+            self.prefixes(&from.module, from.span, Form::ImportFrom);
         }
     }
 

@@ -56,22 +56,11 @@ pub fn regressions(before: &PythonGraph, after: &PythonGraph, changes: &[Change]
 type Pair = (usize, usize);
 
 fn pairs(before: &PythonGraph, after: &PythonGraph, changes: &[Change]) -> Vec<Pair> {
-    let is_source = |module: &Module| module.path.extension() == Some("py");
-    let by_name: FxHashMap<&str, usize> = after
-        .modules
-        .iter()
-        .enumerate()
-        .filter(|(_, module)| is_source(module))
-        .map(|(at, module)| (module.name.as_str(), at))
-        .collect();
-    let named = before
-        .modules
-        .iter()
-        .enumerate()
-        .filter(|(_, module)| is_source(module));
+    let named = sources(after).map(|(at, module)| (module.name.as_str(), at));
+    let by_name: FxHashMap<&str, usize> = named.collect();
     let renames = Renames::new(changes, ".");
     let mut pairs = Vec::new();
-    for (at, module) in named {
+    for (at, module) in sources(before) {
         let new = renames.renamed(&module.name);
         // A shim stands where the module was: who imports that may need no more either.
         let names = [Some(module.name.as_str()), new.as_deref()];
@@ -84,6 +73,12 @@ fn pairs(before: &PythonGraph, after: &PythonGraph, changes: &[Change]) -> Vec<P
     pairs.sort_unstable();
     pairs.dedup();
     pairs
+}
+
+/// The modules of a graph that are no files of types.
+fn sources(graph: &PythonGraph) -> impl Iterator<Item = (usize, &Module)> {
+    let modules = graph.modules.iter().enumerate();
+    modules.filter(|(_, module)| module.path.extension() == Some("py"))
 }
 
 /// Whether a statement is executed for certain when its module is, and fails loudly.
@@ -102,22 +97,9 @@ impl<'g> Needs<'g> {
             absent: Libraries::new(),
         };
         for (module, facts) in graph.facts.iter().enumerate() {
-            for import in facts.imports.iter().filter(|import| is_certain(import)) {
-                for leaf in &import.leaves {
-                    let (targets, library) = match needs.absent_name(module, import, leaf) {
-                        Some(name) => {
-                            needs.absent.insert(name.clone());
-                            (Vec::new(), Some(name))
-                        }
-                        None => needs.reaches(module, import, leaf),
-                    };
-                    if let (Some(loads), Some(own)) =
-                        (needs.loads.get_mut(module), needs.own.get_mut(module))
-                    {
-                        loads.extend(targets);
-                        own.extend(library);
-                    }
-                }
+            let leaves = facts.import_leaves();
+            for (import, leaf) in leaves.filter(|(import, _)| is_certain(import)) {
+                needs.add(module, import, leaf);
             }
             let around = needs.package_around(module);
             if let Some(loads) = needs.loads.get_mut(module) {
@@ -126,6 +108,21 @@ impl<'g> Needs<'g> {
         }
         needs.spread();
         needs
+    }
+
+    /// Adds what a module needs for one name that it imports.
+    fn add(&mut self, module: usize, import: &ImportStatement, leaf: &Leaf) {
+        let (targets, library) = match self.absent_name(module, import, leaf) {
+            Some(name) => {
+                self.absent.insert(name.clone());
+                (Vec::new(), Some(name))
+            }
+            None => self.reaches(module, import, leaf),
+        };
+        if let (Some(loads), Some(own)) = (self.loads.get_mut(module), self.own.get_mut(module)) {
+            loads.extend(targets);
+            own.extend(library);
+        }
     }
 
     /// The nearest package around a module, which is executed before it; those around that one are its own.
@@ -170,22 +167,28 @@ impl<'g> Needs<'g> {
                 targets.extend(base.and_then(|base| graph.lazy_source(base, &leaf.name.text)))
             }
             Entity::External if base.is_none() => {
-                let name = match &import.from {
-                    Some(from) if from.level > 0 => return (targets, None),
-                    Some(from) => &from.module,
-                    None => &leaf.name.text,
-                };
-                let top = name.split('.').next().unwrap_or_default();
-                let from = import.from.as_ref().map(|from| from.module.as_str());
-                let library = match standard::is_standard(top) {
-                    true => standard::of_some_systems(from, &leaf.name.text),
-                    false => Some(self.library(name, top).to_owned()),
-                };
-                return (targets, library);
+                return (targets, self.library_of(import, leaf));
             }
             Entity::External | Entity::Missing | Entity::Opaque => {}
         }
         (targets, None)
+    }
+
+    /// The library that a leaf is from which no module of the tree has.
+    fn library_of(&self, import: &ImportStatement, leaf: &Leaf) -> Option<String> {
+        let name = match &import.from {
+            Some(from) if from.level > 0 => return None,
+            Some(from) => &from.module,
+            None => &leaf.name.text,
+        };
+        let top = name.split('.').next().unwrap_or_default();
+        match standard::is_standard(top) {
+            true => {
+                let from = import.from.as_ref().map(|from| from.module.as_str());
+                standard::of_some_systems(from, &leaf.name.text)
+            }
+            false => Some(self.library(name, top).to_owned()),
+        }
     }
 
     /// What a name is taken from: all below `top`, or one of several distributions that share it
@@ -200,33 +203,30 @@ impl<'g> Needs<'g> {
     /// Hands what each module needs to those that execute it.
     fn spread(&mut self) {
         let mut users: Vec<Vec<usize>> = vec![Vec::new(); self.loads.len()];
-        for (module, loads) in self.loads.iter().enumerate() {
-            for target in loads {
-                if let Some(users) = users.get_mut(*target) {
-                    users.push(module);
-                }
+        let loads = self.loads.iter().enumerate();
+        let loads = loads.flat_map(|(module, loads)| loads.iter().map(move |load| (module, load)));
+        for (module, target) in loads {
+            if let Some(users) = users.get_mut(*target) {
+                users.push(module);
             }
         }
         self.of.clone_from(&self.own);
         let libraries: Libraries = self.own.iter().flatten().cloned().collect();
         for library in &libraries {
-            let needs = self
-                .own
-                .iter()
-                .enumerate()
-                .filter(|(_, own)| own.contains(library));
-            let mut open: Vec<usize> = needs.map(|(module, _)| module).collect();
-            while let Some(module) = open.pop() {
-                for user in users.get(module).into_iter().flatten() {
-                    if self
-                        .of
-                        .get_mut(*user)
-                        .is_some_and(|of| of.insert(library.clone()))
-                    {
-                        open.push(*user);
-                    }
-                }
-            }
+            self.spread_library(library, &users);
+        }
+    }
+
+    fn spread_library(&mut self, library: &str, users: &[Vec<usize>]) {
+        let own = self.own.iter().enumerate();
+        let needs = own.filter(|(_, own)| own.contains(library));
+        let mut open: Vec<usize> = needs.map(|(module, _)| module).collect();
+        while let Some(module) = open.pop() {
+            let users = users.get(module).into_iter().flatten().copied();
+            open.extend(users.filter(|user| {
+                let of = self.of.get_mut(*user);
+                of.is_some_and(|of| of.insert(library.to_owned()))
+            }));
         }
     }
 
@@ -332,23 +332,36 @@ fn new_requirement(
     };
     let (before, after) = *modules.iter().min_by_key(depth)?;
     let path = old.graph.modules.get(before)?.path.clone();
-    let way = new.way(after, library).into_iter();
-    let way: Vec<String> = way.map(|at| format!("`{}`", new.name(at))).collect();
-    let others = match modules.len() - 1 {
-        0 => String::new(),
-        1 => " (and one more module)".to_owned(),
-        more => format!(" (and {more} more modules)"),
-    };
-    let why = match new.absent.contains(library) {
-        true => "which is not there",
-        false => "which it does not need now",
-    };
+    let others = further_modules(modules.len() - 1);
+    let why = why_needed(new, library);
     let message = format!(
         "after the migration, importing `{}`{others} would need `{library}`, {why}: {}",
         new.name(after),
-        way.join(" imports "),
+        told_way(new, after, library),
     );
     Some(refusal(path, None, message, None).coded(codes::NEW_REQUIREMENT))
+}
+
+/// The way from a module to one that imports a library, as it is told.
+fn told_way(needs: &Needs<'_>, module: usize, library: &str) -> String {
+    let way = needs.way(module, library).into_iter();
+    let way: Vec<String> = way.map(|at| format!("`{}`", needs.name(at))).collect();
+    way.join(" imports ")
+}
+
+fn why_needed(needs: &Needs<'_>, library: &str) -> &'static str {
+    match needs.absent.contains(library) {
+        true => "which is not there",
+        false => "which it does not need now",
+    }
+}
+
+fn further_modules(count: usize) -> String {
+    match count {
+        0 => String::new(),
+        1 => " (and one more module)".to_owned(),
+        more => format!(" (and {more} more modules)"),
+    }
 }
 
 fn refusal(

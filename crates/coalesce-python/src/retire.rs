@@ -16,50 +16,55 @@ pub(crate) fn retire(shims: &[TreePath], texts: &dyn Texts) -> LanguagePlan {
     let mut plan = LanguagePlan::default();
     for path in shims {
         match module_that_stays(path, &going, texts) {
-            None => {
-                plan.deletes.push(path.clone());
-                let package = parent_file(path).filter(|package| !going.contains(package));
-                if let Some((package, edits)) = package.and_then(|package| {
-                    let edits = attributes(path, &texts.text(&package)?);
-                    Some((package, edits))
-                }) {
-                    plan.edits.entry(package).or_default().extend(edits);
-                }
-            }
-            Some(other) => plan.refusals.push(Finding {
-                code: codes::UNSAFE_CHANGE,
-                severity: Severity::Error,
-                path: path.clone(),
-                span: None,
-                message: format!("the shim cannot be removed: its package also holds {other}"),
-                help: Some(
-                    "move what the package holds first, or empty the file by hand".to_owned(),
-                ),
-            }),
+            None => remove(path, &going, texts, &mut plan),
+            Some(other) => plan.refusals.push(refusal(path, other)),
         }
     }
     plan.deletes.extend(spent_helpers(&going, texts));
     plan
 }
 
+/// Removes one file, and what the package around it says of it.
+fn remove(
+    path: &TreePath,
+    going: &BTreeSet<&TreePath>,
+    texts: &dyn Texts,
+    plan: &mut LanguagePlan,
+) {
+    plan.deletes.push(path.clone());
+    let package = parent_file(path).filter(|package| !going.contains(package));
+    if let Some((package, edits)) = package.and_then(|package| {
+        let edits = attributes(path, &texts.text(&package)?);
+        Some((package, edits))
+    }) {
+        plan.edits.entry(package).or_default().extend(edits);
+    }
+}
+
+fn refusal(path: &TreePath, other: &TreePath) -> Finding {
+    Finding {
+        code: codes::UNSAFE_CHANGE,
+        severity: Severity::Error,
+        path: path.clone(),
+        span: None,
+        message: format!("the shim cannot be removed: its package also holds {other}"),
+        help: Some("move what the package holds first, or empty the file by hand".to_owned()),
+    }
+}
+
 /// Helpers that no other file uses once these shims are gone.
 fn spent_helpers(going: &BTreeSet<&TreePath>, texts: &dyn Texts) -> Vec<TreePath> {
     let sources = || {
-        texts
-            .paths()
-            .iter()
-            .filter(|path| path.extension() == Some("py"))
+        let paths = texts.paths().iter();
+        paths.filter(|path| path.extension() == Some("py"))
     };
-    let imports = |path: &TreePath| {
-        texts
-            .text(path)
-            .is_some_and(|text| text.contains("._moved import forward"))
+    let holds = |path: &TreePath, is: &dyn Fn(&str) -> bool| {
+        let text = texts.text(path);
+        text.is_some_and(|text| is(&text))
     };
+    let imports = |path: &TreePath| holds(path, &|text| text.contains("._moved import forward"));
     let helper = |path: &&TreePath| {
-        path.file_name() == "_moved.py"
-            && texts
-                .text(path)
-                .is_some_and(|text| text.starts_with(MARKER))
+        path.file_name() == "_moved.py" && holds(path, &|text| text.starts_with(MARKER))
     };
     let spent = |helper: &&TreePath| {
         let package = helper.parent().unwrap_or_else(TreePath::root);

@@ -12,8 +12,9 @@ use coalesce_model::{
 };
 
 use crate::{
-    analysis::Analysis,
+    analysis::{Analysis, Use},
     extract::ITEM_SHIM,
+    facts::Leaf,
     graph::{Entity, PythonGraph},
     references::{Mentions, SearchedFile},
     rewrite::export_list::ExportList,
@@ -68,56 +69,50 @@ pub fn references(graph: &PythonGraph, names: &[&str], texts: &dyn Texts) -> Vec
 }
 
 fn readers_of(kept: &Kept<'_>, file: &SearchedFile<'_>) -> Vec<Reference> {
-    let Kept { home, item, name } = *kept;
-    let SearchedFile {
-        graph,
-        module,
-        path,
-        text,
-        analysis,
-        ref names,
-    } = *file;
-    let mut found: Vec<(ByteSpan, Form)> = Vec::new();
-    let mut star = false;
-    for (import, _) in &analysis.imports {
-        if graph.base_module(module, import) != Some(home) {
-            continue;
-        }
-        for leaf in &import.leaves {
-            star |= leaf.name.text == "*";
-            if leaf.name.text == item {
-                found.push((leaf.name.span, Form::ImportFrom));
-            }
-        }
+    let imports = file.analysis.imports.iter().map(|(import, _)| import);
+    let of_home =
+        imports.filter(|import| file.graph.base_module(file.module, import) == Some(kept.home));
+    let leaves: Vec<&Leaf> = of_home.flat_map(|import| &import.leaves).collect();
+    let star = leaves.iter().any(|leaf| leaf.name.text == "*");
+    let named = leaves.iter().filter(|leaf| leaf.name.text == kept.item);
+    let mut found: Vec<(ByteSpan, Form)> = named
+        .map(|leaf| (leaf.name.span, Form::ImportFrom))
+        .collect();
+    for used in &file.analysis.uses {
+        found.extend(read_by(kept, file, used, star));
     }
-    for used in &analysis.uses {
-        let bound = |root: &str| analysis.binding_scope(used.scope, root).is_some();
-        // A star brings it, as far as anybody can see.
-        if let Some(root) = used.chain.first()
-            && star
-            && root.text == item
-            && !bound(item)
-        {
-            found.push((root.span, Form::Path));
-        }
-        let meanings = names.meanings(used);
-        for (at, meaning) in meanings.iter().enumerate() {
-            let held = meaning.entity == Some(Entity::Module(home));
-            let next = used.chain.get(at + 1).filter(|next| next.text == item);
-            if let Some(next) = next.filter(|_| held) {
-                found.push((next.span, Form::Path));
-            }
-        }
-    }
-    for string in analysis
-        .strings
-        .iter()
-        .filter(|string| !string.documentation)
+    let strings = file.analysis.strings.iter();
+    let named = strings
+        .filter(|string| !string.documentation && string.span.of(file.text) == Some(kept.name));
+    found.extend(named.map(|string| (string.span, Form::String)));
+    references_at(file.path, found)
+}
+
+/// Where a use reads the item. `star` is whether a star import brings it, as far as anybody can see.
+fn read_by<'a>(
+    kept: &Kept<'_>,
+    file: &SearchedFile<'a>,
+    used: &'a Use,
+    star: bool,
+) -> Vec<(ByteSpan, Form)> {
+    let mut found = Vec::new();
+    let bound = || file.analysis.binding_scope(used.scope, kept.item).is_some();
+    if let Some(root) = used.chain.first()
+        && star
+        && root.text == kept.item
+        && !bound()
     {
-        if string.span.of(text) == Some(name) {
-            found.push((string.span, Form::String));
-        }
+        found.push((root.span, Form::Path));
     }
+    for (at, meaning) in file.names.meanings(used).iter().enumerate() {
+        let held = meaning.entity == Some(Entity::Module(kept.home));
+        let next = used.chain.get(at + 1).filter(|next| next.text == kept.item);
+        found.extend(next.filter(|_| held).map(|next| (next.span, Form::Path)));
+    }
+    found
+}
+
+fn references_at(path: &TreePath, found: Vec<(ByteSpan, Form)>) -> Vec<Reference> {
     let reference = |(span, form)| Reference {
         path: path.clone(),
         span,
@@ -131,19 +126,7 @@ fn readers_of(kept: &Kept<'_>, file: &SearchedFile<'_>) -> Vec<Reference> {
 /// Takes the shims of these items out.
 pub fn retire(graph: &PythonGraph, names: &[String], texts: &dyn Texts) -> LanguagePlan {
     let mut plan = LanguagePlan::default();
-    let mut by_file: BTreeMap<usize, BTreeSet<&str>> = BTreeMap::new();
-    for name in names {
-        let Some((parent, item)) = name.rsplit_once('.') else {
-            continue;
-        };
-        if let Some(module) = graph.find(None, parent) {
-            let files = std::iter::once(module).chain(graph.twin(module));
-            for file in files {
-                by_file.entry(file).or_default().insert(item);
-            }
-        }
-    }
-    for (file, items) in by_file {
+    for (file, items) in items_by_file(graph, names) {
         let Some(path) = graph.modules.get(file).map(|module| &module.path) else {
             continue;
         };
@@ -157,6 +140,26 @@ pub fn retire(graph: &PythonGraph, names: &[String], texts: &dyn Texts) -> Langu
         }
     }
     plan
+}
+
+/// The items of each file whose shims these are.
+fn items_by_file<'n>(
+    graph: &PythonGraph,
+    names: &'n [String],
+) -> BTreeMap<usize, BTreeSet<&'n str>> {
+    let mut by_file: BTreeMap<usize, BTreeSet<&str>> = BTreeMap::new();
+    for name in names {
+        let Some((parent, item)) = name.rsplit_once('.') else {
+            continue;
+        };
+        let Some(module) = graph.find(None, parent) else {
+            continue;
+        };
+        for file in std::iter::once(module).chain(graph.twin(module)) {
+            by_file.entry(file).or_default().insert(item);
+        }
+    }
+    by_file
 }
 
 fn edited_by_hand(path: &TreePath) -> Finding {
@@ -211,24 +214,7 @@ fn blocks(text: &str) -> Option<Vec<Block<'_>>> {
         let marker = rest.lines().next()?;
         let (_, names) = marker.strip_prefix(ITEM_SHIM)?.trim().split_once(' ')?;
         let after = rest.find('\n').map_or(rest.len(), |at| at + 1);
-        // The types of a shim are imports below the marker; else it ends with its own deletion.
-        let lines = rest.get(after..)?.split_inclusive('\n');
-        let is_types = rest.get(after..)?.starts_with("from ");
-        let mut end = after;
-        let mut closed = false;
-        for line in lines {
-            if is_types && !line.starts_with("from ") {
-                break;
-            }
-            end += line.len();
-            closed |= line.starts_with("del _forward_items");
-            if closed {
-                break;
-            }
-        }
-        if !(is_types || closed) {
-            return None;
-        }
+        let end = after + length_of_block(rest.get(after..)?)?;
         found.push(Block {
             span: ByteSpan::from_range(start..start + end),
             text: rest.get(..end)?,
@@ -236,6 +222,23 @@ fn blocks(text: &str) -> Option<Vec<Block<'_>>> {
         });
     }
     Some(found)
+}
+
+/// How long the rest of a block is below its marker; nothing where its end is not found.
+fn length_of_block(below: &str) -> Option<usize> {
+    // The types of a shim are imports below the marker; else it ends with its own deletion.
+    let is_types = below.starts_with("from ");
+    let mut length = 0;
+    for line in below.split_inclusive('\n') {
+        if is_types && !line.starts_with("from ") {
+            break;
+        }
+        length += line.len();
+        if line.starts_with("del _forward_items") {
+            return Some(length);
+        }
+    }
+    is_types.then_some(length)
 }
 
 /// The block without some of its names.
@@ -250,16 +253,7 @@ fn without(block: &Block<'_>, items: &BTreeSet<&str>, stays: &[&str]) -> Option<
     let mut lines = vec![format!("{ITEM_SHIM}{head} {}{newline}", stays.join(", "))];
     let mut dropped = 0;
     for line in block.text.split_inclusive('\n').skip(1) {
-        let trimmed = line.trim();
-        let entry = trimmed
-            .strip_prefix('"')
-            .and_then(|rest| rest.split_once("\": (\""));
-        let entry = entry.map(|(name, _)| name);
-        let import = trimmed
-            .strip_prefix("from ")
-            .and_then(|rest| rest.rsplit_once(" as "))
-            .map(|(_, name)| name);
-        if entry.or(import).is_some_and(|name| items.contains(name)) {
+        if name_of_line(line).is_some_and(|name| items.contains(name)) {
             dropped += 1;
         } else {
             lines.push(line.to_owned());
@@ -267,6 +261,17 @@ fn without(block: &Block<'_>, items: &BTreeSet<&str>, stays: &[&str]) -> Option<
     }
     let gone = block.names.len() - stays.len();
     (dropped >= gone).then(|| without_types(lines.concat(), newline))
+}
+
+/// The name that a line of a block stands for.
+fn name_of_line(line: &str) -> Option<&str> {
+    let line = line.trim();
+    let entry = line
+        .strip_prefix('"')
+        .and_then(|rest| rest.split_once("\": (\""));
+    let entry = entry.map(|(name, _)| name);
+    let import = || line.strip_prefix("from ")?.rsplit_once(" as ");
+    entry.or_else(|| import().map(|(_, name)| name))
 }
 
 /// The block for type checkers goes when nothing is left in it.

@@ -14,7 +14,7 @@ use std::{
 use coalesce_model::{LanguageKind, Root, Settings, TreePath};
 use rustc_hash::FxHashMap;
 
-use crate::facts::PythonFacts;
+use crate::facts::{Leaf, PythonFacts};
 
 /// The names of one file: the canonical one, and others under which the tree imports it.
 #[derive(Clone, Debug, Default)]
@@ -34,30 +34,12 @@ type File = (TreePath, Arc<PythonFacts>);
 /// Works the names out.
 pub fn name_files(files: &[File], settings: &Settings) -> Naming {
     let sources: Vec<&TreePath> = files.iter().map(|(path, _)| path).collect();
-    let mut namer = Namer {
-        packages: sources
-            .iter()
-            .filter(|path| path.file_stem() == "__init__" && is_source(path))
-            .filter_map(|path| path.parent())
-            .collect(),
-        projects: projects(&sources),
-        declared: declared(files, settings),
-        fixed: settings.python_roots.is_some(),
-        support: support(files),
-        beside: BTreeSet::new(),
-        used: BTreeMap::new(),
-    };
-    namer.beside = namer.beside_packages();
-    let names = sources
-        .iter()
-        .map(|path| {
-            if is_source(path) {
-                namer.names(path)
-            } else {
-                FileNames::default()
-            }
-        })
-        .collect();
+    let mut namer = Namer::new(files, &sources, settings);
+    let names = sources.iter().map(|path| match is_source(path) {
+        true => namer.names(path),
+        false => FileNames::default(),
+    });
+    let names = names.collect();
     let roots = namer.used.into_iter().map(|(path, reason)| Root {
         language: LanguageKind::Python,
         path,
@@ -91,6 +73,30 @@ struct Namer<'f> {
     used: BTreeMap<TreePath, String>,
 }
 
+/// A name that a file may have: whether its root is declared, how much supports it, whether the root is the nearest one, the
+/// parts of the name, the root, and the name.
+type Candidate = (bool, u32, bool, usize, TreePath, String);
+
+/// Where a file lies.
+struct FilePlace<'p> {
+    path: &'p TreePath,
+    directory: TreePath,
+    /// The topmost package that holds it.
+    top: Option<TreePath>,
+    /// The directory above that, or its own where no package holds it.
+    nearest: Option<TreePath>,
+}
+
+impl FilePlace<'_> {
+    /// What its package is called as seen from a root, or the file itself where it is in none.
+    fn subject(&self, root: &TreePath) -> Cow<'_, str> {
+        match &self.top {
+            Some(top) => dotted_folder(top.strip_prefix(root).unwrap_or_default()),
+            None => Cow::Owned(dotted(self.path, root)),
+        }
+    }
+}
+
 fn is_project_file(path: &TreePath) -> bool {
     matches!(
         path.file_name(),
@@ -111,32 +117,47 @@ fn declared(files: &[File], settings: &Settings) -> BTreeMap<TreePath, String> {
             .collect();
     }
     let mut declared = BTreeMap::from([(TreePath::root(), "the root of the tree".to_owned())]);
+    declared.extend(conventional_roots(files));
+    for (path, facts) in files {
+        let directory = path.parent().unwrap_or_else(TreePath::root);
+        let roots = facts.declared_roots.iter();
+        declared.extend(roots.filter_map(|(root, reason)| {
+            let root = directory.join(root).ok()?;
+            Some((root, reason.clone()))
+        }));
+    }
+    declared
+}
+
+/// Roots that build backends look for without being told, each with the reason.
+fn conventional_roots(files: &[File]) -> Vec<(TreePath, String)> {
+    let mut found = Vec::new();
     let project_files = files.iter().filter(|(path, _)| is_project_file(path));
     let beside_project_files = project_files.filter_map(|(path, _)| path.parent());
     let named: BTreeSet<TreePath> = beside_project_files.collect();
     let outermost = TreePath::root();
     let has_files = files.iter().any(|(path, _)| !path.as_str().contains('/'));
-    // What build backends look for without being told.
-    for beside in named.iter().chain(has_files.then_some(&outermost)) {
-        for name in ["src", "stubs", "typings"] {
-            if let Ok(root) = beside.join(name)
-                && (name != "src" || named.contains(beside))
-                && holds_sources(files, &root)
-            {
-                let reason = format!("`{name}` beside a project file, without `__init__.py`");
-                declared.insert(root, reason);
-            }
+    for (beside, name) in named
+        .iter()
+        .chain(has_files.then_some(&outermost))
+        .flat_map(conventional)
+    {
+        if let Ok(root) = beside.join(name)
+            && (name != "src" || named.contains(beside))
+            && holds_sources(files, &root)
+        {
+            let reason = format!("`{name}` beside a project file, without `__init__.py`");
+            found.push((root, reason));
         }
     }
-    for (path, facts) in files {
-        let directory = path.parent().unwrap_or_else(TreePath::root);
-        for (root, reason) in &facts.declared_roots {
-            if let Ok(root) = directory.join(root) {
-                declared.insert(root, reason.clone());
-            }
-        }
-    }
-    declared
+    found
+}
+
+/// What build backends look for beside a project file without being told.
+fn conventional(beside: &TreePath) -> impl Iterator<Item = (&TreePath, &'static str)> {
+    ["src", "stubs", "typings"]
+        .into_iter()
+        .map(move |name| (beside, name))
 }
 
 /// Whether a directory is no package and has sources below it.
@@ -162,7 +183,27 @@ struct Support<'f> {
     taken: FxHashMap<(&'f str, &'f str), u32>,
 }
 
-impl Support<'_> {
+impl<'f> Support<'f> {
+    /// What is imported from a module supports the module, too.
+    fn add_from(&mut self, module: &'f str, leaves: &'f [Leaf]) {
+        let times = u32::try_from(leaves.len() + 1).unwrap_or(u32::MAX);
+        for prefix in prefixes(module) {
+            *self.said.entry(prefix).or_default() += times;
+        }
+        for leaf in leaves {
+            let taken = (module, leaf.name.text.as_str());
+            *self.taken.entry(taken).or_default() += 1;
+        }
+    }
+
+    /// What `import a.b` names.
+    fn add_modules(&mut self, leaves: &'f [Leaf]) {
+        let names = leaves.iter().map(|leaf| leaf.name.text.as_str());
+        for prefix in names.flat_map(prefixes) {
+            *self.said.entry(prefix).or_default() += 1;
+        }
+    }
+
     fn of(&self, name: &str) -> u32 {
         let said = self.said.get(name).copied().unwrap_or(0);
         let dots = memchr::memchr_iter(b'.', name.as_bytes());
@@ -178,23 +219,10 @@ fn support(files: &[File]) -> Support<'_> {
     for import in imports {
         match &import.from {
             Some(from) if from.level == 0 => {
-                // The module, and what is imported from it.
-                let times = u32::try_from(import.leaves.len() + 1).unwrap_or(u32::MAX);
-                for prefix in prefixes(&from.module) {
-                    *support.said.entry(prefix).or_default() += times;
-                }
-                for leaf in &import.leaves {
-                    let taken = (from.module.as_str(), leaf.name.text.as_str());
-                    *support.taken.entry(taken).or_default() += 1;
-                }
+                support.add_from(&from.module, &import.leaves);
             }
             Some(_) => {}
-            None => {
-                let names = import.leaves.iter().map(|leaf| leaf.name.text.as_str());
-                for prefix in names.flat_map(prefixes) {
-                    *support.said.entry(prefix).or_default() += 1;
-                }
-            }
+            None => support.add_modules(&import.leaves),
         }
     }
     support
@@ -206,7 +234,24 @@ fn prefixes(name: &str) -> impl Iterator<Item = &str> {
     dots.chain([name.len()]).filter_map(|end| name.get(..end))
 }
 
-impl Namer<'_> {
+impl<'f> Namer<'f> {
+    fn new(files: &'f [File], sources: &[&TreePath], settings: &Settings) -> Self {
+        let packages = sources
+            .iter()
+            .filter(|path| path.file_stem() == "__init__" && is_source(path));
+        let mut namer = Self {
+            packages: packages.filter_map(|path| path.parent()).collect(),
+            projects: projects(sources),
+            declared: declared(files, settings),
+            fixed: settings.python_roots.is_some(),
+            support: support(files),
+            beside: BTreeSet::new(),
+            used: BTreeMap::new(),
+        };
+        namer.beside = namer.beside_packages();
+        namer
+    }
+
     fn beside_packages(&self) -> BTreeSet<TreePath> {
         let above = self.packages.iter().filter_map(|package| {
             let parent = package.parent()?;
@@ -217,51 +262,57 @@ impl Namer<'_> {
     }
 
     fn names(&mut self, path: &TreePath) -> FileNames {
-        let directory = path.parent().unwrap_or_else(TreePath::root);
-        let top = self.top(&directory);
-        let mut candidates: Vec<(bool, u32, bool, usize, TreePath, String)> = Vec::new();
-        let mut above = top
-            .as_ref()
-            .and_then(TreePath::parent)
-            .or_else(|| top.is_none().then(|| directory.clone()));
-        let nearest = above.clone();
+        let place = self.place_of(path);
+        let mut candidates: Vec<Candidate> = Vec::new();
+        let mut above = place.nearest.clone();
         while let Some(root) = above {
-            let subject = match &top {
-                Some(top) => dotted_folder(top.strip_prefix(&root).unwrap_or_default()),
-                None => Cow::Owned(dotted(path, &root)),
-            };
-            let is_declared = self.declared.contains_key(&root);
-            let is_nearest = top.is_some() && nearest.as_ref() == Some(&root);
-            let supported = self.supported(&subject, top.as_ref(), nearest.as_ref());
-            // The bare name of a script says nothing: every directory has its `utils`. Beside a
-            // package it is what the package calls it.
-            let beside = root == directory && self.beside.contains(&root);
-            let telling = top.is_some() || beside || subject.contains('.');
-            if let Some(project) = self.project_named_as_its_package(path, &root) {
-                if candidates.is_empty() {
-                    let segments = dotted(path, &root).split('.').count();
+            match self.project_named_as_its_package(path, &root) {
+                Some(project) if candidates.is_empty() => {
+                    let parts = dotted(path, &root).split('.').count();
                     let name = dotted(path, &project);
-                    candidates.push((false, 0, false, segments, project, name));
+                    candidates.push((false, 0, false, parts, project, name));
                 }
-                above = root.parent();
-                continue;
-            }
-            if is_declared || (!self.fixed && (is_nearest || (telling && supported > 0))) {
-                let supported = if telling || is_declared { supported } else { 0 };
-                let name = dotted(path, &root);
-                let segments = name.split('.').count();
-                candidates.push((
-                    is_declared,
-                    supported,
-                    is_nearest,
-                    segments,
-                    root.clone(),
-                    name,
-                ));
+                Some(_) => {}
+                None => candidates.extend(self.candidate(&place, &root)),
             }
             above = root.parent();
         }
         self.choose(path, candidates)
+    }
+
+    fn place_of<'p>(&self, path: &'p TreePath) -> FilePlace<'p> {
+        let directory = path.parent().unwrap_or_else(TreePath::root);
+        let top = self.top(&directory);
+        let nearest = match &top {
+            Some(top) => top.parent(),
+            None => Some(directory.clone()),
+        };
+        FilePlace {
+            path,
+            directory,
+            top,
+            nearest,
+        }
+    }
+
+    /// The name that a file has as seen from a root, where something speaks for it.
+    fn candidate(&self, place: &FilePlace<'_>, root: &TreePath) -> Option<Candidate> {
+        let (top, nearest) = (place.top.as_ref(), place.nearest.as_ref());
+        let subject = place.subject(root);
+        let is_declared = self.declared.contains_key(root);
+        let is_nearest = top.is_some() && nearest == Some(root);
+        let support = self.supported(&subject, top, nearest);
+        // The bare name of a script says nothing: every directory has its `utils`. Beside a
+        // package it is what the package calls it.
+        let beside = *root == place.directory && self.beside.contains(root);
+        let telling = top.is_some() || beside || subject.contains('.');
+        if !is_declared && (self.fixed || !(is_nearest || (telling && support > 0))) {
+            return None;
+        }
+        let support = if telling || is_declared { support } else { 0 };
+        let name = dotted(place.path, root);
+        let parts = name.split('.').count();
+        Some((is_declared, support, is_nearest, parts, root.clone(), name))
     }
 
     /// The folder between a root and a file, if it is that of a project called like its package:
@@ -311,11 +362,7 @@ impl Namer<'_> {
         Some(top)
     }
 
-    fn choose(
-        &mut self,
-        path: &TreePath,
-        mut candidates: Vec<(bool, u32, bool, usize, TreePath, String)>,
-    ) -> FileNames {
+    fn choose(&mut self, path: &TreePath, mut candidates: Vec<Candidate>) -> FileNames {
         // Most supported first; then the directory above the package; then declared, nearest first.
         candidates.sort_by(|a, b| (b.1, b.2, b.0, a.3).cmp(&(a.1, a.2, a.0, b.3)));
         let Some((is_declared, supported, _, _, root, canonical)) = candidates.first().cloned()
@@ -325,24 +372,26 @@ impl Namer<'_> {
                 also: Vec::new(),
             };
         };
-        let reason = if is_declared {
-            self.declared.get(&root).cloned().unwrap_or_default()
-        } else if supported > 0 {
-            "the tree's own imports resolve from it".to_owned()
-        } else {
-            "the directory above a package".to_owned()
-        };
+        let reason = self.reason(&root, is_declared, supported);
         self.used.entry(root).or_insert(reason);
-        let others = candidates
-            .iter()
-            .skip(1)
-            .filter(|candidate| candidate.1 > 0);
+        let others = candidates.iter().skip(1).filter(|one| one.1 > 0);
         FileNames {
             also: others
                 .map(|candidate| candidate.5.clone())
                 .filter(|name| *name != canonical)
                 .collect(),
             canonical,
+        }
+    }
+
+    /// Why names begin at a root.
+    fn reason(&self, root: &TreePath, is_declared: bool, supported: u32) -> String {
+        if is_declared {
+            self.declared.get(root).cloned().unwrap_or_default()
+        } else if supported > 0 {
+            "the tree's own imports resolve from it".to_owned()
+        } else {
+            "the directory above a package".to_owned()
         }
     }
 }

@@ -31,22 +31,7 @@ pub struct Shim<'a> {
 /// The text of the shim.
 #[must_use]
 pub fn text(shim: &Shim<'_>) -> String {
-    let since = shim
-        .request
-        .since
-        .as_ref()
-        .map(|since| format!(" since {since}"))
-        .unwrap_or_default();
-    let removal = shim
-        .request
-        .remove_in
-        .as_ref()
-        .map(|release| format!("; it will be removed in {release}"))
-        .unwrap_or_default();
-    let message = format!(
-        "`{}` is deprecated{since}, use `{}`{removal}",
-        shim.old, shim.new
-    );
+    let message = message(shim);
     let renames: Vec<String> = shim
         .renames
         .iter()
@@ -65,6 +50,21 @@ pub fn text(shim: &Shim<'_>) -> String {
         .replace("@NEW@", shim.new)
         .replace("@RENAMES@", &renames.join(", "))
         .replace("@TYPES@", &type_checking(shim))
+}
+
+/// What importing the old module warns of.
+fn message(shim: &Shim<'_>) -> String {
+    let since = shim.request.since.as_ref();
+    let since = since.map(|since| format!(" since {since}"));
+    let removal = shim.request.remove_in.as_ref();
+    let removal = removal.map(|release| format!("; it will be removed in {release}"));
+    format!(
+        "`{}` is deprecated{}, use `{}`{}",
+        shim.old,
+        since.unwrap_or_default(),
+        shim.new,
+        removal.unwrap_or_default()
+    )
 }
 
 /// The names as a type checker reads them; nothing of this is executed.

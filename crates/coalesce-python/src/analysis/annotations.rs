@@ -76,17 +76,7 @@ impl<'t> Walker<'t> {
         let (ast::Mod::Expression(expression), []) = (parsed.syntax(), parsed.errors()) else {
             return;
         };
-        let mut inner = Walker {
-            start: span.start,
-            found: Analysis::default(),
-            scope: 0,
-            depth: self.depth + 1,
-            annotation: true,
-            class: None,
-            texts: FxHashMap::default(),
-            ..*self
-        };
-        inner.found.scopes.push(Scope::default());
+        let mut inner = self.below(span.start);
         inner.visit_expr(&expression.body);
         let own = inner.found.uses.into_iter().filter(|used| used.scope == 0);
         self.found.uses.extend(own.map(|used| Use {
@@ -96,6 +86,22 @@ impl<'t> Walker<'t> {
             evaluated: Evaluated::Never,
             ..used
         }));
+    }
+
+    /// A walk of its own for a type that stands in the text.
+    fn below(&self, start: u32) -> Walker<'t> {
+        let mut inner = Walker {
+            start,
+            found: Analysis::default(),
+            scope: 0,
+            depth: self.depth + 1,
+            annotation: true,
+            class: None,
+            texts: FxHashMap::default(),
+            ..*self
+        };
+        inner.found.scopes.push(Scope::default());
+        inner
     }
 
     /// Walks `# type: Name` comments, as of module level: a comment has no scope of its own.
@@ -133,18 +139,21 @@ impl<'t> Walker<'t> {
         self.visit_expr(&subscript.value);
         match last_name(&subscript.value) {
             Some("Literal") => self.within_type(false, &subscript.slice),
-            Some("Annotated") => match &*subscript.slice {
-                Expr::Tuple(parts) => {
-                    for (at, part) in parts.elts.iter().enumerate() {
-                        self.within_type(at == 0, part);
-                    }
-                }
-                other => self.within_type(true, other),
-            },
+            Some("Annotated") => self.annotated_type(&subscript.slice),
             Some(name) if CONSTRUCTORS.contains(&name) => {
                 self.within_type(true, &subscript.slice);
             }
             _ => self.visit_expr(&subscript.slice),
+        }
+    }
+
+    /// `Annotated[type, …]`, of which the first is a type.
+    fn annotated_type(&mut self, slice: &'t Expr) {
+        let Expr::Tuple(parts) = slice else {
+            return self.within_type(true, slice);
+        };
+        for (at, part) in parts.elts.iter().enumerate() {
+            self.within_type(at == 0, part);
         }
     }
 

@@ -131,19 +131,20 @@ impl<'t> Walker<'t> {
             }
             _ => return None,
         };
-        elements
-            .iter()
-            .map(|element| match element {
-                Expr::StringLiteral(literal) => {
-                    let part = literal.value.iter().next()?;
-                    Some(Spanned {
-                        text: literal.value.to_str().to_owned(),
-                        span: shift(part.content_range(), self.start),
-                    })
-                }
-                _ => None,
-            })
-            .collect()
+        let strings = elements.iter().map(|element| self.literal_string(element));
+        strings.collect()
+    }
+
+    /// A text, at the place of its first part.
+    fn literal_string(&self, element: &Expr) -> Option<Spanned> {
+        let Expr::StringLiteral(literal) = element else {
+            return None;
+        };
+        let part = literal.value.iter().next()?;
+        Some(Spanned {
+            text: literal.value.to_str().to_owned(),
+            span: shift(part.content_range(), self.start),
+        })
     }
 
     /// `__all__.append("f")` and its like.
@@ -160,19 +161,14 @@ impl<'t> Walker<'t> {
             ("append" | "remove", [value]) | ("insert", [_, value]) => value,
             _ => return self.found.dynamic = true,
         };
-        let literal = match value {
-            Expr::StringLiteral(literal) => literal.value.iter().next().zip(Some(literal)),
-            _ => None,
-        };
-        let (Some((part, literal)), Some(all)) = (literal, &mut self.found.all) else {
+        let entry = self.literal_string(value);
+        let (Some(entry), Some(all)) = (entry, &mut self.found.all) else {
             return self.found.dynamic = true;
         };
-        let text = literal.value.to_str().to_owned();
         if method == "remove" {
-            all.retain(|entry| entry.text != text);
+            all.retain(|other| other.text != entry.text);
         } else {
-            let span = shift(part.content_range(), self.start);
-            all.push(Spanned { text, span });
+            all.push(entry);
         }
     }
 }

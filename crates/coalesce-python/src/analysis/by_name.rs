@@ -14,14 +14,17 @@ impl StatementsByName {
         for (at, statement) in statements.iter().enumerate() {
             let mut own = Vec::new();
             names(statement, &mut own);
-            for name in own {
-                let known = found.0.entry(name.to_owned()).or_default();
-                if known.last() != Some(&at) {
-                    known.push(at);
-                }
-            }
+            own.into_iter().for_each(|name| found.add(name, at));
         }
         found
+    }
+
+    /// Statements are added in their order.
+    fn add(&mut self, name: &str, at: usize) {
+        let known = self.0.entry(name.to_owned()).or_default();
+        if known.last() != Some(&at) {
+            known.push(at);
+        }
     }
 
     /// Those of the statements that were listed which bind a name, in their order.

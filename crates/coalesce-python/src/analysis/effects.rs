@@ -105,28 +105,30 @@ impl EffectFinder<'_> {
             Stmt::Assign(assign) => assign.targets.iter().for_each(|target| self.set(target)),
             Stmt::AugAssign(assign) => self.set(&assign.target),
             Stmt::Delete(delete) => delete.targets.iter().for_each(|target| self.set(target)),
-            Stmt::If(found) if is_run_as_program(&found.test) || is_type_checking(&found.test) => {
-                let others = found.elif_else_clauses.iter();
-                others.for_each(|clause| self.block(&clause.body));
-            }
-            Stmt::If(found) => {
-                self.block(&found.body);
-                let others = found.elif_else_clauses.iter();
-                others.for_each(|clause| self.block(&clause.body));
-            }
-            Stmt::Try(found) => {
-                self.block(&found.body);
-                for ast::ExceptHandler::ExceptHandler(handler) in &found.handlers {
-                    self.block(&handler.body);
-                }
-                self.block(&found.orelse);
-                self.block(&found.finalbody);
-            }
+            Stmt::If(found) => self.branches(found),
+            Stmt::Try(found) => self.tried(found),
             Stmt::With(found) => self.block(&found.body),
             Stmt::For(found) => self.block(&found.body),
             Stmt::While(found) => self.block(&found.body),
             _ => {}
         }
+    }
+
+    fn branches(&mut self, found: &ast::StmtIf) {
+        if !is_run_as_program(&found.test) && !is_type_checking(&found.test) {
+            self.block(&found.body);
+        }
+        let others = found.elif_else_clauses.iter();
+        others.for_each(|clause| self.block(&clause.body));
+    }
+
+    fn tried(&mut self, found: &ast::StmtTry) {
+        self.block(&found.body);
+        for ast::ExceptHandler::ExceptHandler(handler) in &found.handlers {
+            self.block(&handler.body);
+        }
+        self.block(&found.orelse);
+        self.block(&found.finalbody);
     }
 
     fn decorated(&mut self, name: &str, decorators: &[ast::Decorator]) {
@@ -224,20 +226,21 @@ impl Keeper<'_> {
             .is_some_and(|root| root == "sys" || self.module.bindings.contains_key(root.as_str()));
         self.keeps |= lasts;
     }
+
+    /// Something is set.
+    fn set(&mut self, target: &Expr) {
+        match target {
+            Expr::Subscript(subscript) => self.kept(&subscript.value),
+            Expr::Attribute(attribute) => self.kept(&attribute.value),
+            _ => {}
+        }
+    }
 }
 
 impl<'a> Visitor<'a> for Keeper<'_> {
     fn visit_stmt(&mut self, statement: &'a Stmt) {
         match statement {
-            Stmt::Assign(assign) => {
-                for target in &assign.targets {
-                    match target {
-                        Expr::Subscript(subscript) => self.kept(&subscript.value),
-                        Expr::Attribute(attribute) => self.kept(&attribute.value),
-                        _ => {}
-                    }
-                }
-            }
+            Stmt::Assign(assign) => assign.targets.iter().for_each(|target| self.set(target)),
             Stmt::Global(_) => self.keeps = true,
             _ => {}
         }

@@ -233,28 +233,11 @@ impl<'t> Search<'t> {
         let number = self.found.imports.len();
         let by_name = table.is_by_name();
         for entry in &table.entries {
-            let found = match &entry.value {
-                Value::Nothing if by_name => submodule(&entry.key, &Prefix::Package),
-                Value::Nothing => submodule(&entry.key, prefix),
-                Value::Text(module) => Some(one(prefix, module, &entry.key, &entry.key)),
-                Value::Texts(texts) => match texts.as_slice() {
-                    [module, name] if by_name => Some(one(prefix, module, name, &entry.key)),
-                    _ if by_name => None,
-                    [] => submodule(&entry.key, prefix),
-                    names => Some(several(prefix, &entry.key, names)),
-                },
-            };
+            let found = import_of(entry, prefix, by_name);
             let Some(import) = found.filter(is_named) else {
                 continue;
             };
-            let form = match &entry.value {
-                Value::Nothing => LazyForm::Submodule,
-                Value::Text(_) => LazyForm::Module(prefix.clone()),
-                Value::Texts(texts) if by_name || texts.is_empty() => {
-                    LazyForm::Module(prefix.clone())
-                }
-                Value::Texts(_) => LazyForm::Names(entry.written),
-            };
+            let form = form_of(entry, prefix, by_name);
             let same = |other: &LazyImport| other.entry == entry.span;
             if !self.found.imports.iter().any(same) {
                 self.found.imports.push(LazyImport {
@@ -265,6 +248,30 @@ impl<'t> Search<'t> {
                 });
             }
         }
+    }
+}
+
+/// The import that an entry of a table stands for, if it is known.
+fn import_of(entry: &Entry, prefix: &Prefix, by_name: bool) -> Option<ImportStatement> {
+    match &entry.value {
+        Value::Nothing if by_name => submodule(&entry.key, &Prefix::Package),
+        Value::Nothing => submodule(&entry.key, prefix),
+        Value::Text(module) => Some(one(prefix, module, &entry.key, &entry.key)),
+        Value::Texts(texts) => match texts.as_slice() {
+            [module, name] if by_name => Some(one(prefix, module, name, &entry.key)),
+            _ if by_name => None,
+            [] => submodule(&entry.key, prefix),
+            names => Some(several(prefix, &entry.key, names)),
+        },
+    }
+}
+
+fn form_of(entry: &Entry, prefix: &Prefix, by_name: bool) -> LazyForm {
+    match &entry.value {
+        Value::Nothing => LazyForm::Submodule,
+        Value::Text(_) => LazyForm::Module(prefix.clone()),
+        Value::Texts(texts) if by_name || texts.is_empty() => LazyForm::Module(prefix.clone()),
+        Value::Texts(_) => LazyForm::Names(entry.written),
     }
 }
 

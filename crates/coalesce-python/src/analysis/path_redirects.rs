@@ -68,23 +68,8 @@ fn redirect(assign: &ast::StmtAssign, packages: &FxHashMap<&str, &str>) -> Optio
 
 /// The package whose `__path__` the objects of a class have: a module whose only method is `__getattr__`.
 fn package_of(class: &ast::StmtClassDef, bare: BareNames) -> Option<&str> {
-    let arguments = class.arguments.as_ref()?;
-    let is_module = matches!(&*arguments.args, [base] if is_of(base, ("types", "ModuleType"), bare.module_type));
-    if !is_module || !arguments.keywords.is_empty() || !class.decorator_list.is_empty() {
-        return None;
-    }
-    let [Stmt::FunctionDef(method)] = without_documentation(&class.body) else {
-        return None;
-    };
-    let parameters = &method.parameters;
-    let names: Vec<&str> = parameters.iter().map(|one| one.name().as_str()).collect();
-    let [_, asked] = *names else {
-        return None;
-    };
-    if method.name.as_str() != "__getattr__" || !method.decorator_list.is_empty() {
-        return None;
-    }
-    let [Stmt::If(branch), ..] = without_documentation(&method.body) else {
+    let (body, asked) = getattr_of(class, bare)?;
+    let [Stmt::If(branch), ..] = without_documentation(body) else {
         return None;
     };
     if !asks_for_path(&branch.test, asked) {
@@ -102,13 +87,36 @@ fn package_of(class: &ast::StmtClassDef, bare: BareNames) -> Option<&str> {
         return None;
     };
     let answer = answer.value.as_ref()?.as_call_expr()?;
+    is_asked(answer, package.id.as_str(), asked)
+        .then(|| imported(&assign.value, bare))
+        .flatten()
+}
+
+/// `getattr(package, name)`
+fn is_asked(answer: &ast::ExprCall, package: &str, name: &str) -> bool {
     let [of, attribute, ..] = &*answer.arguments.args else {
+        return false;
+    };
+    is_name(&answer.func, "getattr") && is_name(of, package) && is_name(attribute, name)
+}
+
+/// The body of `__getattr__`, and the name that it is asked for, of a class that is a module and has nothing else.
+fn getattr_of(class: &ast::StmtClassDef, bare: BareNames) -> Option<(&[Stmt], &str)> {
+    let arguments = class.arguments.as_ref()?;
+    let is_module = matches!(&*arguments.args, [base] if is_of(base, ("types", "ModuleType"), bare.module_type));
+    if !is_module || !arguments.keywords.is_empty() || !class.decorator_list.is_empty() {
+        return None;
+    }
+    let [Stmt::FunctionDef(method)] = without_documentation(&class.body) else {
         return None;
     };
-    let passed_on = is_name(&answer.func, "getattr")
-        && is_name(of, package.id.as_str())
-        && is_name(attribute, asked);
-    passed_on.then(|| imported(&assign.value, bare)).flatten()
+    let parameters = &method.parameters;
+    let names: Vec<&str> = parameters.iter().map(|one| one.name().as_str()).collect();
+    let [_, asked] = *names else {
+        return None;
+    };
+    let is_it = method.name.as_str() == "__getattr__" && method.decorator_list.is_empty();
+    is_it.then_some((&*method.body, asked))
 }
 
 /// `name == "__path__"`, or `name in ("__path__", …)`.

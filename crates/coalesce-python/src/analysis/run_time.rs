@@ -55,28 +55,10 @@ pub fn module(call: &ast::ExprCall, start: u32) -> Option<RunTimeImport> {
     let argument = call.arguments.args.first()?;
     let parts = pieces(argument);
     let package = call.arguments.find_argument_value("package", 1);
-    let (mut text, mut own) = (String::new(), false);
-    for (at, part) in parts.iter().enumerate() {
-        match part {
-            Piece::Text(part, _) => text.push_str(part),
-            Piece::Package if at == 0 => own = true,
-            Piece::Package | Piece::Unknown => return None,
-        }
-    }
-    let name = text.trim_start_matches('.');
-    let dots = text.len() - name.len();
-    let (level, module) = match (own, dots) {
-        // The name of the package and what follows it.
-        (true, 1) => (1, name.to_owned()),
-        (true, _) => return None,
-        (false, 0) => (0, name.to_owned()),
-        (false, _) => relative(dots, name, package?)?,
-    };
+    let (text, own) = known_text(&parts)?;
+    let (level, module) = named(&text, own, package)?;
     let plain = matches!(parts.as_slice(), [Piece::Text(..)]);
-    let tail = match parts.last() {
-        Some(Piece::Text(part, range)) => Some((part.clone(), shift(*range, start))),
-        _ => None,
-    };
+    let tail = tail_of(&parts, start);
     let span = match (&tail, plain) {
         (Some((_, span)), true) => *span,
         _ => shift(argument.range(), start),
@@ -92,6 +74,40 @@ pub fn module(call: &ast::ExprCall, start: u32) -> Option<RunTimeImport> {
         own,
         tail,
     })
+}
+
+/// What a text says, and whether it begins with the name of the package; nothing where a part of it is not known.
+fn known_text(parts: &[Piece]) -> Option<(String, bool)> {
+    let (mut text, mut own) = (String::new(), false);
+    for (at, part) in parts.iter().enumerate() {
+        match part {
+            Piece::Text(part, _) => text.push_str(part),
+            Piece::Package if at == 0 => own = true,
+            Piece::Package | Piece::Unknown => return None,
+        }
+    }
+    Some((text, own))
+}
+
+/// The module that a text names, `own` where it follows the name of the package.
+fn named(text: &str, own: bool, package: Option<&Expr>) -> Option<(u32, String)> {
+    let name = text.trim_start_matches('.');
+    let dots = text.len() - name.len();
+    match (own, dots) {
+        // The name of the package and what follows it.
+        (true, 1) => Some((1, name.to_owned())),
+        (true, _) => None,
+        (false, 0) => Some((0, name.to_owned())),
+        (false, _) => relative(dots, name, package?),
+    }
+}
+
+/// The last part of a text, where it is a literal.
+fn tail_of(parts: &[Piece], start: u32) -> Option<(String, ByteSpan)> {
+    match parts.last() {
+        Some(Piece::Text(part, range)) => Some((part.clone(), shift(*range, start))),
+        _ => None,
+    }
 }
 
 /// What is known of the module that a call imports: its name begins so, with a dot at the end where
@@ -110,11 +126,8 @@ pub fn beginning(call: &ast::ExprCall, held: Option<&Expr>, start: u32) -> Optio
         (u32::try_from(dots).ok()?, name.to_owned())
     } else {
         // From which package the dots count, the call has to say.
-        relative(
-            dots,
-            name,
-            call.arguments.find_argument_value("package", 1)?,
-        )?
+        let package = call.arguments.find_argument_value("package", 1)?;
+        relative(dots, name, package)?
     };
     let span = shift(argument.range(), start);
     Some(FromPart {

@@ -50,44 +50,11 @@ impl<'t> Visitor<'t> for Walker<'t> {
 
     fn visit_expr(&mut self, expression: &'t Expr) {
         match expression {
-            Expr::Name(name) => {
-                let store = !matches!(name.ctx, ExprContext::Load);
-                let span = self.span(name);
-                if matches!(name.ctx, ExprContext::Store) {
-                    self.bind(name.id.as_str(), span, None);
-                }
-                if self.detail != Detail::Structure {
-                    let text = name.id.as_str().to_owned();
-                    self.use_name(vec![Spanned { text, span }], store);
-                }
-            }
-            Expr::Attribute(attribute) if self.detail == Detail::Structure => {
-                if !begins_with_name(attribute) {
-                    visitor::walk_expr(self, expression);
-                }
-            }
-            Expr::Attribute(attribute) => match self.chain(attribute) {
-                Some(chain) => {
-                    self.use_name(chain, false);
-                    if let Some(last) = self.found.uses.last_mut() {
-                        last.assigned = !matches!(attribute.ctx, ExprContext::Load);
-                    }
-                }
-                None => visitor::walk_expr(self, expression),
-            },
+            Expr::Name(name) => self.name(name),
+            Expr::Attribute(attribute) => self.attribute(attribute, expression),
             Expr::StringLiteral(literal) => self.string(literal),
             Expr::Subscript(subscript) => self.subscript(subscript),
-            Expr::Lambda(lambda) => {
-                if let Some(parameters) = &lambda.parameters {
-                    self.parameters_outside(parameters);
-                }
-                self.within(false, true, |walker| {
-                    if let Some(parameters) = &lambda.parameters {
-                        walker.parameters_inside(parameters);
-                    }
-                    walker.visit_expr(&lambda.body);
-                });
-            }
+            Expr::Lambda(lambda) => self.lambda(lambda),
             Expr::ListComp(found) => self.comprehension(&found.generators, &[&found.elt]),
             Expr::SetComp(found) => self.comprehension(&found.generators, &[&found.elt]),
             Expr::Generator(found) => self.comprehension(&found.generators, &[&found.elt]),
@@ -123,6 +90,48 @@ impl<'t> Visitor<'t> for Walker<'t> {
             _ => {}
         }
         visitor::walk_pattern(self, pattern);
+    }
+}
+
+impl<'t> Walker<'t> {
+    fn name(&mut self, name: &ast::ExprName) {
+        let store = !matches!(name.ctx, ExprContext::Load);
+        let span = self.span(name);
+        if matches!(name.ctx, ExprContext::Store) {
+            self.bind(name.id.as_str(), span, None);
+        }
+        if self.detail != Detail::Structure {
+            let text = name.id.as_str().to_owned();
+            self.use_name(vec![Spanned { text, span }], store);
+        }
+    }
+
+    fn attribute(&mut self, attribute: &ast::ExprAttribute, expression: &'t Expr) {
+        if self.detail == Detail::Structure {
+            if !begins_with_name(attribute) {
+                visitor::walk_expr(self, expression);
+            }
+            return;
+        }
+        let Some(chain) = self.chain(attribute) else {
+            return visitor::walk_expr(self, expression);
+        };
+        self.use_name(chain, false);
+        if let Some(last) = self.found.uses.last_mut() {
+            last.assigned = !matches!(attribute.ctx, ExprContext::Load);
+        }
+    }
+
+    fn lambda(&mut self, lambda: &'t ast::ExprLambda) {
+        if let Some(parameters) = &lambda.parameters {
+            self.parameters_outside(parameters);
+        }
+        self.within(false, true, |walker| {
+            if let Some(parameters) = &lambda.parameters {
+                walker.parameters_inside(parameters);
+            }
+            walker.visit_expr(&lambda.body);
+        });
     }
 }
 

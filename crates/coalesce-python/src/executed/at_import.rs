@@ -63,6 +63,16 @@ pub(super) struct Source {
 }
 
 impl Source {
+    /// A problem at its place in the file.
+    fn problem(&self, (range, what): (TextRange, String), kind: UnprovenKind) -> Problem {
+        let (start, end) = (range.start().to_u32(), range.end().to_u32());
+        Problem {
+            span: ByteSpan::new(start + self.start, end + self.start),
+            kind,
+            what,
+        }
+    }
+
     pub fn statements(&self) -> &[Stmt] {
         parser::statements(&self.parsed)
     }
@@ -130,15 +140,8 @@ impl<'g> AtImport<'g> {
         let Some(source) = self.source(module) else {
             return Vec::new();
         };
-        let mut walker = Walker {
-            reader: self,
-            verdicts: Verdicts::new(self, strictness == Strictness::Condition),
-            module,
-            strictness,
-            guarded: 0,
-            fails: None,
-            reaches: None,
-        };
+        let verdicts = Verdicts::new(self, strictness == Strictness::Condition);
+        let mut walker = Walker::new(self, verdicts, module, strictness);
         match item {
             None => walker.suite(source.statements()),
             Some(item) => source
@@ -146,16 +149,8 @@ impl<'g> AtImport<'g> {
                 .for_each(|one| walker.statement(one)),
         }
         let Walker { fails, reaches, .. } = walker;
-        let problem = |(range, what): (TextRange, String), kind| {
-            let (start, end) = (range.start().to_u32(), range.end().to_u32());
-            Problem {
-                span: ByteSpan::new(start + source.start, end + source.start),
-                kind,
-                what,
-            }
-        };
-        let fails = fails.map(|found| problem(found, UnprovenKind::FailingImport));
-        let reaches = reaches.map(|found| problem(found, UnprovenKind::NewlyExecuted));
+        let fails = fails.map(|found| source.problem(found, UnprovenKind::FailingImport));
+        let reaches = reaches.map(|found| source.problem(found, UnprovenKind::NewlyExecuted));
         fails.into_iter().chain(reaches).collect()
     }
 
@@ -235,10 +230,7 @@ pub(super) fn bound_by<'s>(statement: &'s Stmt, names: &mut Vec<&'s str>) {
             targets.for_each(|target| named(target, names));
         }
         Stmt::For(found) => named(&found.target, names),
-        Stmt::Import(found) => names.extend(found.names.iter().map(|alias| {
-            let first = alias.name.split('.').next().unwrap_or_default();
-            alias.asname.as_ref().map_or(first, |bound| bound.as_str())
-        })),
+        Stmt::Import(found) => names.extend(found.names.iter().map(bound_by_import)),
         Stmt::ImportFrom(found) => names.extend(found.names.iter().map(|alias| {
             let bound = alias.asname.as_ref().unwrap_or(&alias.name);
             bound.as_str()
@@ -248,6 +240,12 @@ pub(super) fn bound_by<'s>(statement: &'s Stmt, names: &mut Vec<&'s str>) {
     for suite in blocks(statement) {
         suite.iter().for_each(|one| bound_by(one, names));
     }
+}
+
+/// The name that `import a.b` or `import a.b as c` binds.
+fn bound_by_import(alias: &ast::Alias) -> &str {
+    let first = alias.name.split('.').next().unwrap_or_default();
+    alias.asname.as_ref().map_or(first, |bound| bound.as_str())
 }
 
 pub(super) fn named<'e>(target: &'e Expr, names: &mut Vec<&'e str>) {
@@ -284,41 +282,53 @@ fn perhaps_none(suite: &[Stmt]) -> BTreeSet<String> {
 
 /// Names that are set to `None` or `False`.
 fn nothing_bound(suite: &[Stmt], names: &mut BTreeSet<String>) {
-    let nothing = |value: &Expr| match value {
+    for statement in suite {
+        match statement {
+            Stmt::Assign(assign) if is_nothing(&assign.value) => {
+                let targets = assign.targets.iter();
+                targets.for_each(|target| add_named(target, names));
+            }
+            Stmt::AnnAssign(assign) if assign.value.as_deref().is_some_and(is_nothing) => {
+                add_named(&assign.target, names);
+            }
+            _ => nothing_bound_in_blocks(statement, names),
+        }
+    }
+}
+
+/// `None` or `False`
+fn is_nothing(value: &Expr) -> bool {
+    match value {
         Expr::NoneLiteral(_) => true,
         Expr::BooleanLiteral(literal) => !literal.value,
         _ => false,
-    };
-    for statement in suite {
-        match statement {
-            Stmt::Assign(assign) if nothing(&assign.value) => {
-                for target in &assign.targets {
-                    let mut found = Vec::new();
-                    named(target, &mut found);
-                    names.extend(found.into_iter().map(str::to_owned));
-                }
+    }
+}
+
+fn add_named(target: &Expr, names: &mut BTreeSet<String>) {
+    let mut found = Vec::new();
+    named(target, &mut found);
+    names.extend(found.into_iter().map(str::to_owned));
+}
+
+/// The same in the blocks of a statement that are executed with the module.
+fn nothing_bound_in_blocks(statement: &Stmt, names: &mut BTreeSet<String>) {
+    match statement {
+        Stmt::If(found) => {
+            nothing_bound(&found.body, names);
+            for clause in &found.elif_else_clauses {
+                nothing_bound(&clause.body, names);
             }
-            Stmt::AnnAssign(assign) if assign.value.as_deref().is_some_and(nothing) => {
-                let mut found = Vec::new();
-                named(&assign.target, &mut found);
-                names.extend(found.into_iter().map(str::to_owned));
-            }
-            Stmt::If(found) => {
-                nothing_bound(&found.body, names);
-                for clause in &found.elif_else_clauses {
-                    nothing_bound(&clause.body, names);
-                }
-            }
-            Stmt::Try(found) => {
-                nothing_bound(&found.body, names);
-                nothing_bound(&found.orelse, names);
-                for ExceptHandler::ExceptHandler(handler) in &found.handlers {
-                    nothing_bound(&handler.body, names);
-                }
-            }
-            Stmt::With(found) => nothing_bound(&found.body, names),
-            _ => {}
         }
+        Stmt::Try(found) => {
+            nothing_bound(&found.body, names);
+            nothing_bound(&found.orelse, names);
+            for ExceptHandler::ExceptHandler(handler) in &found.handlers {
+                nothing_bound(&handler.body, names);
+            }
+        }
+        Stmt::With(found) => nothing_bound(&found.body, names),
+        _ => {}
     }
 }
 
@@ -334,6 +344,25 @@ struct Walker<'r, 'g> {
     fails: Option<(TextRange, String)>,
     /// The first that may do something to others.
     reaches: Option<(TextRange, String)>,
+}
+
+impl<'r, 'g> Walker<'r, 'g> {
+    fn new(
+        reader: &'r AtImport<'g>,
+        verdicts: Verdicts<'r, 'g>,
+        module: usize,
+        strictness: Strictness,
+    ) -> Self {
+        Self {
+            reader,
+            verdicts,
+            module,
+            strictness,
+            guarded: 0,
+            fails: None,
+            reaches: None,
+        }
+    }
 }
 
 impl Walker<'_, '_> {
@@ -365,21 +394,8 @@ impl Walker<'_, '_> {
             return;
         }
         match statement {
-            Stmt::FunctionDef(function) => {
-                self.decorators(&function.decorator_list);
-                let defaults = function.parameters.iter_non_variadic_params();
-                defaults
-                    .filter_map(|one| one.default.as_deref())
-                    .for_each(|one| self.visit_expr(one));
-            }
-            Stmt::ClassDef(class) => {
-                self.decorators(&class.decorator_list);
-                for base in class.bases() {
-                    self.used(base, "as a base");
-                    self.visit_expr(base);
-                }
-                self.suite(&class.body);
-            }
+            Stmt::FunctionDef(function) => self.function(function),
+            Stmt::ClassDef(class) => self.class(class),
             Stmt::If(found) => self.branches(found),
             Stmt::Try(found) => self.tried(found),
             Stmt::Raise(raise) => self.may_fail(
@@ -389,27 +405,48 @@ impl Walker<'_, '_> {
             Stmt::Import(_) => {}
             Stmt::ImportFrom(_) => self.brings(statement.range()),
             Stmt::AnnAssign(assign) => assign.value.iter().for_each(|value| self.visit_expr(value)),
-            Stmt::Assign(assign) => {
-                self.visit_expr(&assign.value);
-                assign.targets.iter().for_each(|target| self.set(target));
-            }
-            Stmt::With(found) => {
-                found
-                    .items
-                    .iter()
-                    .for_each(|item| self.visit_expr(&item.context_expr));
-                self.suite(&found.body);
-            }
-            Stmt::For(found) => {
-                self.visit_expr(&found.iter);
-                self.below(&found.body);
-            }
-            Stmt::While(found) => {
-                self.visit_expr(&found.test);
-                self.below(&found.body);
-            }
+            Stmt::Assign(assign) => self.assigned(assign),
+            Stmt::With(found) => self.with(found),
+            Stmt::For(found) => self.repeated(&found.iter, &found.body),
+            Stmt::While(found) => self.repeated(&found.test, &found.body),
             _ => visitor::walk_stmt(self, statement),
         }
+    }
+
+    fn function(&mut self, function: &ast::StmtFunctionDef) {
+        self.decorators(&function.decorator_list);
+        let defaults = function.parameters.iter_non_variadic_params();
+        defaults
+            .filter_map(|one| one.default.as_deref())
+            .for_each(|one| self.visit_expr(one));
+    }
+
+    fn class(&mut self, class: &ast::StmtClassDef) {
+        self.decorators(&class.decorator_list);
+        for base in class.bases() {
+            self.used(base, "as a base");
+            self.visit_expr(base);
+        }
+        self.suite(&class.body);
+    }
+
+    fn assigned(&mut self, assign: &ast::StmtAssign) {
+        self.visit_expr(&assign.value);
+        assign.targets.iter().for_each(|target| self.set(target));
+    }
+
+    fn with(&mut self, found: &ast::StmtWith) {
+        found
+            .items
+            .iter()
+            .for_each(|item| self.visit_expr(&item.context_expr));
+        self.suite(&found.body);
+    }
+
+    /// A loop, whose body may not be executed at all.
+    fn repeated(&mut self, head: &Expr, body: &[Stmt]) {
+        self.visit_expr(head);
+        self.below(body);
     }
 
     fn branches(&mut self, found: &ast::StmtIf) {
@@ -439,31 +476,63 @@ impl Walker<'_, '_> {
 
     fn decorators(&mut self, decorators: &[ast::Decorator]) {
         for decorator in decorators {
-            let called = match &decorator.expression {
+            let expression = &decorator.expression;
+            let called = match expression {
                 Expr::Call(call) => &call.func,
                 other => other,
             };
             self.used(called, "as a decorator");
-            if self.strictness == Strictness::Condition {
-                if !self
-                    .verdicts
-                    .decorates_harmlessly(self.module, &decorator.expression)
-                {
-                    self.may_reach(
-                        decorator.range(),
-                        "nobody knows what this decorator does there",
-                    );
-                }
-            } else if let Expr::Call(call) = &decorator.expression {
-                call.arguments
-                    .args
-                    .iter()
-                    .for_each(|one| self.visit_expr(one));
-                call.arguments
-                    .keywords
-                    .iter()
-                    .for_each(|one| self.visit_expr(&one.value));
+            match expression {
+                _ if self.strictness == Strictness::Condition => self.question(decorator),
+                Expr::Call(call) => self.arguments(&call.arguments),
+                _ => {}
             }
+        }
+    }
+
+    /// What a decorator does with what it stands on.
+    fn question(&mut self, decorator: &ast::Decorator) {
+        let verdicts = &self.verdicts;
+        if !verdicts.decorates_harmlessly(self.module, &decorator.expression) {
+            self.may_reach(
+                decorator.range(),
+                "nobody knows what this decorator does there",
+            );
+        }
+    }
+
+    fn arguments(&mut self, arguments: &ast::Arguments) {
+        arguments.args.iter().for_each(|one| self.visit_expr(one));
+        let keywords = arguments.keywords.iter();
+        keywords.for_each(|one| self.visit_expr(&one.value));
+    }
+
+    fn lambda(&mut self, lambda: &ast::ExprLambda) {
+        let parameters = lambda.parameters.iter();
+        let defaults = parameters.flat_map(|all| all.iter_non_variadic_params());
+        let defaults = defaults.filter_map(|one| one.default.as_deref());
+        defaults.for_each(|one| self.visit_expr(one));
+    }
+
+    fn called(&mut self, call: &ast::ExprCall) {
+        self.used(&call.func, "in a call");
+        let counted = self.strictness >= Strictness::Value;
+        let verdicts = &self.verdicts;
+        if counted && !verdicts.is_harmless(self.module, call, &Locals::default()) {
+            self.may_reach(
+                call.range(),
+                "nobody knows that this call does nothing else there",
+            );
+        }
+    }
+
+    fn subscript(&mut self, subscript: &ast::ExprSubscript) {
+        let counted = self.strictness >= Strictness::Value;
+        if counted && self.verdicts.is_environment(self.module, &subscript.value) {
+            self.may_fail(
+                subscript.range(),
+                "it needs something of the environment".to_owned(),
+            );
         }
     }
 
@@ -499,6 +568,11 @@ impl Walker<'_, '_> {
         let Some(from) = self.reader.graph.base_module(self.module, import) else {
             return;
         };
+        self.question_leaves(range, import, from);
+    }
+
+    /// Whether each name that an import brings is there for certain.
+    fn question_leaves(&mut self, range: TextRange, import: &ImportStatement, from: usize) {
         let absent = import.leaves.iter().find(|leaf| {
             let name = &leaf.name.text;
             // A module below is imported where the package has no such name.
@@ -563,37 +637,10 @@ impl<'a> Visitor<'a> for Walker<'_, '_> {
             return;
         }
         match expression {
-            Expr::Lambda(lambda) => {
-                let parameters = lambda.parameters.iter();
-                let defaults = parameters.flat_map(|all| all.iter_non_variadic_params());
-                let defaults = defaults.filter_map(|one| one.default.as_deref());
-                defaults.for_each(|one| self.visit_expr(one));
-                return;
-            }
-            Expr::Call(call) => {
-                self.used(&call.func, "in a call");
-                let counted = self.strictness >= Strictness::Value;
-                if counted
-                    && !self
-                        .verdicts
-                        .is_harmless(self.module, call, &Locals::default())
-                {
-                    self.may_reach(
-                        call.range(),
-                        "nobody knows that this call does nothing else there",
-                    );
-                }
-            }
+            Expr::Lambda(lambda) => return self.lambda(lambda),
+            Expr::Call(call) => self.called(call),
             Expr::Attribute(attribute) => self.used(&attribute.value, "with an attribute"),
-            Expr::Subscript(subscript) => {
-                let counted = self.strictness >= Strictness::Value;
-                if counted && self.verdicts.is_environment(self.module, &subscript.value) {
-                    self.may_fail(
-                        subscript.range(),
-                        "it needs something of the environment".to_owned(),
-                    );
-                }
-            }
+            Expr::Subscript(subscript) => self.subscript(subscript),
             _ => {}
         }
         visitor::walk_expr(self, expression);

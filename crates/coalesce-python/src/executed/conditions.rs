@@ -6,12 +6,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::{Change, Guard, ImportTarget, Subject, Texts, Unproven};
+use coalesce_model::{Change, Guard, Import, ImportTarget, Texts, Unproven};
 use ruff_python_ast::{self as ast, Stmt};
-use ruff_text_size::Ranged;
+use ruff_text_size::{Ranged, TextRange};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{Imports, Runs, at_import::Strictness, earlier, effects::ImportEffects, forwarded_to};
+use super::{
+    Imports, ModuleSet, MovedItem, Runs, at_import::Strictness, earlier, effects::ImportEffects,
+    forwarded_to, moved_items,
+};
 use crate::{graph::PythonGraph, order::parents, parser};
 
 /// Parts of names of modules that nobody's code imports: whether they can be run says nothing.
@@ -64,11 +67,13 @@ enum Way {
     Perhaps,
 }
 
+/// Importer, imported, way and place.
+type ImportEdge = (usize, usize, Way, u32);
+
 /// The imports of a graph by their conditions.
 struct Edges {
-    /// Importer, imported, way and place, in the order of importers; the packages around what is imported
-    /// included.
-    all: Vec<(usize, usize, Way, u32)>,
+    /// In the order of importers; the packages around what is imported included.
+    all: Vec<ImportEdge>,
     /// Where those of each importer begin.
     starts: Vec<usize>,
     /// What runs for certain.
@@ -78,51 +83,16 @@ struct Edges {
 impl Edges {
     fn new(graph: &PythonGraph) -> Self {
         let around = parents(graph);
-        let mut all = Vec::new();
-        for import in &graph.imports {
-            let (ImportTarget::Module(target), Some(facts)) =
-                (&import.target, graph.facts.get(import.importer))
-            else {
-                continue;
-            };
-            let at = import.span.start;
-            let before = facts.imports.partition_point(|one| one.span.start <= at);
-            let statement = before
-                .checked_sub(1)
-                .and_then(|found| facts.imports.get(found));
-            let conditional = statement
-                .is_some_and(|statement| statement.span.end >= at && statement.conditional);
-            let way = match import.guard {
-                Guard::TypeChecking => continue,
-                Guard::None if !conditional && import.eager => Way::Certain,
-                Guard::None if !conditional => Way::Later,
-                _ => Way::Perhaps,
-            };
-            // The packages around the importer run before it, whatever it imports.
-            let own: Vec<usize> = std::iter::successors(Some(import.importer), |one| {
-                around.get(*one).copied().flatten()
-            })
+        let imports = graph.imports.iter();
+        let mut all: Vec<ImportEdge> = imports
+            .flat_map(|import| edges_of(graph, &around, import))
             .collect();
-            let above =
-                std::iter::successors(Some(*target), |one| around.get(*one).copied().flatten());
-            let above = above.filter(|target| !own.contains(target));
-            all.extend(above.map(|target| (import.importer, target, way, at)));
-        }
         all.sort_unstable();
         all.dedup_by_key(|(importer, target, way, _)| (*importer, *target, *way));
         let count = graph.modules.len();
         let starts = (0..=count).map(|module| all.partition_point(|edge| edge.0 < module));
         let starts = starts.collect();
-        let mut runs: Vec<Vec<usize>> = vec![Vec::new(); count];
-        for (importer, target, way, _) in &all {
-            if let (Way::Certain, Some(list)) = (way, runs.get_mut(*importer)) {
-                list.push(*target);
-            }
-        }
-        for (module, list) in runs.iter_mut().enumerate() {
-            list.extend(around.get(module).copied().flatten());
-            list.extend(forwarded_to(graph, module));
-        }
+        let runs = certain_runs(graph, &around, &all);
         Self {
             all,
             starts,
@@ -130,12 +100,74 @@ impl Edges {
         }
     }
 
-    fn of(&self, module: usize) -> &[(usize, usize, Way, u32)] {
+    fn of(&self, module: usize) -> &[ImportEdge] {
         let range = self.starts.get(module).zip(self.starts.get(module + 1));
         range
             .and_then(|(start, end)| self.all.get(*start..*end))
             .unwrap_or_default()
     }
+
+    /// The imports of one module by another one that is not for tests or the like.
+    fn counted(&self, apart: &[bool]) -> impl Iterator<Item = &ImportEdge> {
+        let counts = |importer: usize| apart.get(importer) != Some(&true);
+        let all = self.all.iter();
+        all.filter(move |edge| counts(edge.0) && edge.0 != edge.1)
+    }
+}
+
+/// What an import leads to: the module, and the packages around it.
+fn edges_of(graph: &PythonGraph, around: &[Option<usize>], import: &Import) -> Vec<ImportEdge> {
+    let ImportTarget::Module(target) = import.target else {
+        return Vec::new();
+    };
+    let Some(way) = way_of(graph, import) else {
+        return Vec::new();
+    };
+    let around = |one: &usize| around.get(*one).copied().flatten();
+    // The packages around the importer run before it, whatever it imports.
+    let own: Vec<usize> = std::iter::successors(Some(import.importer), around).collect();
+    let above = std::iter::successors(Some(target), around);
+    let above = above.filter(|target| !own.contains(target));
+    above
+        .map(|target| (import.importer, target, way, import.span.start))
+        .collect()
+}
+
+/// How an import comes to be executed; nothing where it never is.
+fn way_of(graph: &PythonGraph, import: &Import) -> Option<Way> {
+    let facts = graph.facts.get(import.importer)?;
+    let at = import.span.start;
+    let before = facts.imports.partition_point(|one| one.span.start <= at);
+    let statement = before
+        .checked_sub(1)
+        .and_then(|found| facts.imports.get(found));
+    let conditional =
+        statement.is_some_and(|statement| statement.span.end >= at && statement.conditional);
+    match import.guard {
+        Guard::TypeChecking => None,
+        Guard::None if !conditional && import.eager => Some(Way::Certain),
+        Guard::None if !conditional => Some(Way::Later),
+        _ => Some(Way::Perhaps),
+    }
+}
+
+/// The modules that each module runs for certain.
+fn certain_runs(
+    graph: &PythonGraph,
+    around: &[Option<usize>],
+    edges: &[ImportEdge],
+) -> Vec<Vec<usize>> {
+    let mut runs: Vec<Vec<usize>> = vec![Vec::new(); graph.modules.len()];
+    for (importer, target, way, _) in edges {
+        if let (Way::Certain, Some(list)) = (way, runs.get_mut(*importer)) {
+            list.push(*target);
+        }
+    }
+    for (module, list) in runs.iter_mut().enumerate() {
+        list.extend(around.get(module).copied().flatten());
+        list.extend(forwarded_to(graph, module));
+    }
+    runs
 }
 
 /// Under which conditions modules are imported.
@@ -158,15 +190,8 @@ impl<'g> Conditions<'g> {
             .iter()
             .map(|one| is_apart(&one.name))
             .collect();
-        let counts = |importer: usize| apart.get(importer) != Some(&true);
         let conditional = conditional_modules(edges, &apart, count);
-        let mut imported = vec![false; count];
-        let counted = edges.all.iter();
-        for (_, target, way, _) in counted.filter(|edge| counts(edge.0) && edge.0 != edge.1) {
-            if let (Way::Certain, Some(mark)) = (way, imported.get_mut(*target)) {
-                *mark = true;
-            }
-        }
+        let imported = imported_for_certain(edges, &apart, count);
         let mut conditions = Self {
             graph,
             texts,
@@ -182,23 +207,25 @@ impl<'g> Conditions<'g> {
     fn word(&mut self, edges: &Edges, apart: &[bool]) {
         let mut open = Vec::new();
         for (importer, target, way, at) in &edges.all {
-            if *way == Way::Perhaps
-                && self.conditional.get(*target) == Some(&true)
-                && apart.get(*importer) != Some(&true)
-            {
-                let text = self.text_of(*importer, *at);
-                if self.worded.entry(*target).or_default().insert(text.clone()) {
-                    open.push((*target, text));
-                }
+            let counts = *way == Way::Perhaps && apart.get(*importer) != Some(&true);
+            if !counts || self.conditional.get(*target) != Some(&true) {
+                continue;
+            }
+            let text = self.text_of(*importer, *at);
+            if self.worded.entry(*target).or_default().insert(text.clone()) {
+                open.push((*target, text));
             }
         }
         while let Some((module, text)) = open.pop() {
-            for (_, target, way, _) in edges.of(module) {
-                let follows = *way != Way::Perhaps && self.conditional.get(*target) == Some(&true);
-                if follows && self.worded.entry(*target).or_default().insert(text.clone()) {
-                    open.push((*target, text.clone()));
-                }
-            }
+            let certain = edges
+                .of(module)
+                .iter()
+                .filter(|edge| edge.2 != Way::Perhaps);
+            let follows = certain.map(|edge| edge.1).filter(|target| {
+                self.conditional.get(*target) == Some(&true)
+                    && self.worded.entry(*target).or_default().insert(text.clone())
+            });
+            open.extend(follows.map(|target| (target, text.clone())));
         }
     }
 
@@ -225,13 +252,12 @@ impl<'g> Conditions<'g> {
         };
         let (parsed, start) = parser::parse_module(&text);
         let source = text.get(start as usize..).unwrap_or_default();
-        let mut parts = Vec::new();
-        enclosing(
-            parser::statements(&parsed),
-            at.saturating_sub(start),
+        let place = ImportPlace {
+            at: at.saturating_sub(start),
             source,
-            &mut parts,
-        );
+        };
+        let mut parts = Vec::new();
+        place.enclosing(parser::statements(&parsed), &mut parts);
         parts.join(" and ")
     }
 }
@@ -239,20 +265,7 @@ impl<'g> Conditions<'g> {
 /// For each module whether it is only ever imported under a condition, by those that count.
 fn conditional_modules(edges: &Edges, apart: &[bool], count: usize) -> Vec<bool> {
     let counts = |importer: usize| apart.get(importer) != Some(&true);
-    let counted = edges.all.iter();
-    let counted = counted.filter(|edge| counts(edge.0) && edge.0 != edge.1);
-    // What a condition leads to, and all that this imports.
-    let mut conditional = vec![false; count];
-    let mut open: Vec<usize> = counted
-        .filter(|edge| edge.2 == Way::Perhaps)
-        .map(|edge| edge.1)
-        .collect();
-    while let Some(module) = open.pop() {
-        if let Some(mark) = conditional.get_mut(module).filter(|mark| !**mark) {
-            *mark = true;
-            open.extend(edges.of(module).iter().map(|edge| edge.1));
-        }
-    }
+    let mut conditional = led_to_by_conditions(edges, apart, count);
     // What somebody imports without one is free of it, and so is what that imports. A package at the top is
     // there to be imported.
     let around = |module: usize| edges.certain.around.get(module).copied().flatten();
@@ -274,6 +287,34 @@ fn conditional_modules(edges: &Edges, apart: &[bool], count: usize) -> Vec<bool>
     conditional
 }
 
+/// For each module whether a condition leads to it, or to what imports it.
+fn led_to_by_conditions(edges: &Edges, apart: &[bool], count: usize) -> Vec<bool> {
+    let mut conditional = vec![false; count];
+    let mut open: Vec<usize> = edges
+        .counted(apart)
+        .filter(|edge| edge.2 == Way::Perhaps)
+        .map(|edge| edge.1)
+        .collect();
+    while let Some(module) = open.pop() {
+        if let Some(mark) = conditional.get_mut(module).filter(|mark| !**mark) {
+            *mark = true;
+            open.extend(edges.of(module).iter().map(|edge| edge.1));
+        }
+    }
+    conditional
+}
+
+/// For each module whether another one that counts imports it for certain.
+fn imported_for_certain(edges: &Edges, apart: &[bool], count: usize) -> Vec<bool> {
+    let mut imported = vec![false; count];
+    for (_, target, way, _) in edges.counted(apart) {
+        if let (Way::Certain, Some(mark)) = (way, imported.get_mut(*target)) {
+            *mark = true;
+        }
+    }
+    imported
+}
+
 /// Whether a module is for tests, examples or the like.
 fn is_apart(name: &str) -> bool {
     name.split('.').any(|part| {
@@ -282,61 +323,76 @@ fn is_apart(name: &str) -> bool {
     })
 }
 
-/// The conditions that the statement at a place stands under, from outside.
-fn enclosing(suite: &[Stmt], at: u32, source: &str, parts: &mut Vec<String>) {
-    let holds = |range: ruff_text_size::TextRange| {
-        range.start().to_u32() <= at && at < range.end().to_u32()
-    };
-    let text = |range: ruff_text_size::TextRange| {
+/// Where an import stands.
+struct ImportPlace<'s> {
+    at: u32,
+    source: &'s str,
+}
+
+impl ImportPlace<'_> {
+    /// The conditions that it stands under, from outside.
+    fn enclosing(&self, suite: &[Stmt], parts: &mut Vec<String>) {
+        let found = suite.iter().find(|statement| self.is_in(statement.range()));
+        let Some(statement) = found else { return };
+        let inner: &[Stmt] = match statement {
+            Stmt::If(found) => self.branch(found, parts),
+            Stmt::Try(found) => self.block_of_try(found, parts),
+            Stmt::With(found) => &found.body,
+            Stmt::For(found) => &found.body,
+            Stmt::While(found) => &found.body,
+            Stmt::FunctionDef(found) => &found.body,
+            Stmt::ClassDef(found) => &found.body,
+            _ => return,
+        };
+        self.enclosing(inner, parts);
+    }
+
+    fn is_in(&self, range: TextRange) -> bool {
+        range.start().to_u32() <= self.at && self.at < range.end().to_u32()
+    }
+
+    /// The words of a part of the text.
+    fn text(&self, range: TextRange) -> String {
         let (start, end) = (range.start().to_usize(), range.end().to_usize());
-        let words = source.get(start..end).unwrap_or_default();
+        let words = self.source.get(start..end).unwrap_or_default();
         words.split_whitespace().collect::<Vec<_>>().join(" ")
-    };
-    let Some(statement) = suite.iter().find(|statement| holds(statement.range())) else {
-        return;
-    };
-    let inner: &[Stmt] = match statement {
-        Stmt::If(found) => {
-            let in_body = found.body.iter().any(|one| holds(one.range()));
-            if in_body {
-                parts.push(text(found.test.range()));
+    }
+
+    /// The branch that it stands in, if any.
+    fn branch<'a>(&self, found: &'a ast::StmtIf, parts: &mut Vec<String>) -> &'a [Stmt] {
+        if found.body.iter().any(|one| self.is_in(one.range())) {
+            parts.push(self.text(found.test.range()));
+            return &found.body;
+        }
+        parts.push(format!("not ({})", self.text(found.test.range())));
+        let mut clauses = found.elif_else_clauses.iter();
+        let Some(clause) = clauses.find(|clause| self.is_in(clause.range())) else {
+            return &[];
+        };
+        parts.extend(clause.test.as_ref().map(|test| self.text(test.range())));
+        &clause.body
+    }
+
+    fn block_of_try<'a>(&self, found: &'a ast::StmtTry, parts: &mut Vec<String>) -> &'a [Stmt] {
+        let holds = |suite: &[Stmt]| suite.iter().any(|one| self.is_in(one.range()));
+        let mut handlers = found.handlers.iter();
+        match handlers.find(|handler| self.is_in(handler.range())) {
+            Some(ast::ExceptHandler::ExceptHandler(handler)) => {
+                parts.push("a failure".to_owned());
+                &handler.body
+            }
+            None if holds(&found.body) => {
+                let first = found.body.first().map(|first| self.text(first.range()));
+                parts.push(format!("try {}", first.unwrap_or_default()));
                 &found.body
-            } else {
-                parts.push(format!("not ({})", text(found.test.range())));
-                let clauses = found.elif_else_clauses.iter();
-                let mut clauses = clauses.filter(|clause| holds(clause.range()));
-                let Some(clause) = clauses.next() else { return };
-                parts.extend(clause.test.as_ref().map(|test| text(test.range())));
-                &clause.body
             }
-        }
-        Stmt::Try(found) => {
-            let handler = found.handlers.iter().find(|handler| holds(handler.range()));
-            match handler {
-                Some(ast::ExceptHandler::ExceptHandler(handler)) => {
-                    parts.push("a failure".to_owned());
-                    &handler.body
-                }
-                None if found.body.iter().any(|one| holds(one.range())) => {
-                    let first = found.body.first().map(|first| text(first.range()));
-                    parts.push(format!("try {}", first.unwrap_or_default()));
-                    &found.body
-                }
-                None if found.orelse.iter().any(|one| holds(one.range())) => {
-                    parts.push("no failure".to_owned());
-                    &found.orelse
-                }
-                None => &found.finalbody,
+            None if holds(&found.orelse) => {
+                parts.push("no failure".to_owned());
+                &found.orelse
             }
+            None => &found.finalbody,
         }
-        Stmt::With(found) => &found.body,
-        Stmt::For(found) => &found.body,
-        Stmt::While(found) => &found.body,
-        Stmt::FunctionDef(found) => &found.body,
-        Stmt::ClassDef(found) => &found.body,
-        _ => return,
-    };
-    enclosing(inner, at, source, parts);
+    }
 }
 
 struct ImportComparison<'g> {
@@ -358,21 +414,9 @@ impl ImportComparison<'_> {
 
     /// Items whose text arrives where the module that they leave was not run.
     fn items(&mut self, changes: &[Change]) {
-        let moves = changes
-            .iter()
-            .filter(|change| change.subject == Subject::Item && change.kind.carries_text());
         let mut runs = Runs::new(&self.old.certain);
-        for change in moves {
-            let (Some((home, item)), Some((place, _))) =
-                (change.from.rsplit_once('.'), change.to.rsplit_once('.'))
-            else {
-                continue;
-            };
-            let (Some(home), Some(arrives)) =
-                (self.before.find(None, home), self.after.find(None, place))
-            else {
-                continue;
-            };
+        for moved in moved_items(self.before, self.after, changes) {
+            let MovedItem { home, arrives, .. } = moved;
             let arrived = self.was(arrives);
             if arrived.is_some_and(|arrived| runs.of(arrived).has(home)) {
                 continue;
@@ -385,7 +429,7 @@ impl ImportComparison<'_> {
                 true => Strictness::Condition,
                 false => Strictness::Value,
             };
-            self.read(home, Some(item), strictness, arrives);
+            self.read(home, Some(moved.item), strictness, arrives);
         }
     }
 
@@ -397,54 +441,65 @@ impl ImportComparison<'_> {
             let Some(importer_was) = self.was(importer) else {
                 continue;
             };
-            let known: FxHashSet<(usize, Way)> = self
-                .old
-                .of(importer_was)
-                .iter()
-                .map(|edge| (edge.1, edge.2))
-                .collect();
-            let edges = self.new.of(importer).iter();
-            let is_new = |edge: &&(usize, usize, Way, u32)| {
-                let was = self.was(edge.1);
-                was.is_none_or(|was| {
-                    !known.contains(&(was, edge.2)) && !known.contains(&(was, Way::Certain))
-                })
-            };
-            let new: Vec<_> = edges.filter(is_new).copied().collect();
+            let old = self.old.of(importer_was).iter();
+            let known: FxHashSet<(usize, Way)> = old.map(|edge| (edge.1, edge.2)).collect();
+            let new = self.new_edges(importer, &known);
             if new.is_empty() {
                 continue;
             }
-            let kept: FxHashSet<(usize, Way)> = self
-                .new
-                .of(importer)
-                .iter()
-                .filter_map(|edge| Some((self.was(edge.1)?, edge.2)))
-                .collect();
             let ran = old_runs.of(importer_was);
-            let lost: Vec<_> = known
-                .iter()
-                .filter(|edge| !kept.contains(edge))
-                .copied()
-                .collect();
-            for (_, target, way, at) in new {
+            let lost = self.lost_edges(importer, &known);
+            for edge in new {
                 // Under the same condition as what it replaces.
                 let mut before = vec![ran.clone()];
-                if way != Way::Certain {
-                    let same = lost.iter().filter(|edge| edge.1 == way);
-                    before.extend(same.map(|edge| old_runs.of(edge.0)));
-                }
-                let gained = new_runs.of(target);
-                let gained = gained.members().filter_map(|module| self.was(module));
-                let gained: Vec<usize> = gained
-                    .filter(|module| !before.iter().any(|ran| ran.has(*module)))
-                    .collect();
-                let conditions = match way {
-                    Way::Perhaps => self.condition_at(importer, importer_was, at),
-                    Way::Certain | Way::Later => self.conditions.of(importer_was),
-                };
-                self.come_to_be_run(importer, &gained, &conditions);
+                let same = |lost: &&(usize, Way)| edge.2 != Way::Certain && lost.1 == edge.2;
+                before.extend(lost.iter().filter(same).map(|lost| old_runs.of(lost.0)));
+                self.run_by_edge(edge, importer_was, &new_runs.of(edge.1), &before);
             }
         }
+    }
+
+    /// The imports of a module that it did not have, or not in that way.
+    fn new_edges(&self, importer: usize, known: &FxHashSet<(usize, Way)>) -> Vec<ImportEdge> {
+        let edges = self.new.of(importer).iter();
+        let is_new = |edge: &&(usize, usize, Way, u32)| {
+            let was = self.was(edge.1);
+            was.is_none_or(|was| {
+                !known.contains(&(was, edge.2)) && !known.contains(&(was, Way::Certain))
+            })
+        };
+        edges.filter(is_new).copied().collect()
+    }
+
+    /// The imports that a module had and has no longer.
+    fn lost_edges(&self, importer: usize, known: &FxHashSet<(usize, Way)>) -> Vec<(usize, Way)> {
+        let kept: FxHashSet<(usize, Way)> = self
+            .new
+            .of(importer)
+            .iter()
+            .filter_map(|edge| Some((self.was(edge.1)?, edge.2)))
+            .collect();
+        let known = known.iter();
+        known.filter(|edge| !kept.contains(edge)).copied().collect()
+    }
+
+    /// What an import runs that none of those ran `before`.
+    fn run_by_edge(
+        &mut self,
+        (importer, _, way, at): ImportEdge,
+        importer_was: usize,
+        runs: &ModuleSet,
+        before: &[ModuleSet],
+    ) {
+        let gained = runs.members().filter_map(|module| self.was(module));
+        let gained: Vec<usize> = gained
+            .filter(|module| !before.iter().any(|ran| ran.has(*module)))
+            .collect();
+        let conditions = match way {
+            Way::Perhaps => self.condition_at(importer, importer_was, at),
+            Way::Certain | Way::Later => self.conditions.of(importer_was),
+        };
+        self.come_to_be_run(importer, &gained, &conditions);
     }
 
     /// Reads the modules that one comes to run under a condition.
@@ -507,24 +562,29 @@ impl ImportComparison<'_> {
         if problems.is_empty() {
             return;
         }
-        let name = match item {
-            Some(item) => format!("{}.{item}", found.name),
-            None => found.name.clone(),
-        };
-        let under = match strictness {
-            Strictness::Condition => ", and was run under a condition only",
-            Strictness::Value | Strictness::Names => "",
-        };
         let unproven = problems.into_iter().map(|problem| Unproven {
             path: found.path.clone(),
             span: Some(problem.span),
             kind: problem.kind,
-            name: name.clone(),
-            why: format!(
-                "importing `{}` comes to run it{under}; {}",
-                by.name, problem.what
-            ),
+            name: full_name(&found.name, item),
+            why: reason(&by.name, strictness, &problem.what),
         });
         self.told.insert(key, unproven.collect());
     }
+}
+
+fn full_name(module: &str, item: Option<&str>) -> String {
+    match item {
+        Some(item) => format!("{module}.{item}"),
+        None => module.to_owned(),
+    }
+}
+
+/// Why a text that `by` comes to run is told of, and that it was run under a condition where it is read so closely.
+fn reason(by: &str, strictness: Strictness, what: &str) -> String {
+    let under = match strictness {
+        Strictness::Condition => ", and was run under a condition only",
+        Strictness::Value | Strictness::Names => "",
+    };
+    format!("importing `{by}` comes to run it{under}; {what}")
 }

@@ -316,33 +316,13 @@ impl<'r, 'g> Verdicts<'r, 'g> {
 
     fn called(&self, module: usize, func: &Expr, locals: &Locals) -> bool {
         let Some(chain) = chain(func) else {
-            return match func {
-                Expr::Attribute(method) => match (&*method.value, &locals.class) {
-                    (Expr::Call(above), Some((home, class))) if is_super(above) => {
-                        self.inherited(*home, class, &method.attr)
-                    }
-                    _ => is_quiet_method(&method.attr),
-                },
-                // A decorator that a call makes is what the call gives.
-                Expr::Call(call) => self.called(module, &call.func, locals),
-                _ => false,
-            };
+            return self.called_expression(module, func, locals);
         };
         let Some((first, rest)) = chain.split_first() else {
             return false;
         };
         if matches!(first.as_str(), "self" | "cls") || locals.names.contains(first) {
-            let own = locals
-                .class
-                .as_ref()
-                .filter(|_| matches!(first.as_str(), "self" | "cls"));
-            return match (own, rest) {
-                (Some((home, class)), [method]) => self
-                    .method(*home, class, method)
-                    .unwrap_or_else(|| is_quiet_method(method)),
-                (None | Some(_), [.., method]) => is_quiet_method(method),
-                _ => false,
-            };
+            return self.called_local(first, rest, locals);
         }
         match self.root(module, &chain) {
             ChainRoot::Builtin => match rest {
@@ -355,6 +335,34 @@ impl<'r, 'g> Verdicts<'r, 'g> {
                 .method(home, &class, &method)
                 .unwrap_or_else(|| is_quiet_method(&method)),
             ChainRoot::Module | ChainRoot::Unknown => false,
+        }
+    }
+
+    /// Whether calling what is no chain of names is harmless.
+    fn called_expression(&self, module: usize, func: &Expr, locals: &Locals) -> bool {
+        match func {
+            Expr::Attribute(method) => match (&*method.value, &locals.class) {
+                (Expr::Call(above), Some((home, class))) if is_super(above) => {
+                    self.inherited(*home, class, &method.attr)
+                }
+                _ => is_quiet_method(&method.attr),
+            },
+            // A decorator that a call makes is what the call gives.
+            Expr::Call(call) => self.called(module, &call.func, locals),
+            _ => false,
+        }
+    }
+
+    /// Whether calling a method of what a local name has is.
+    fn called_local(&self, first: &str, rest: &[String], locals: &Locals) -> bool {
+        let class = locals.class.as_ref();
+        let own = class.filter(|_| matches!(first, "self" | "cls"));
+        match (own, rest) {
+            (Some((home, class)), [method]) => self
+                .method(*home, class, method)
+                .unwrap_or_else(|| is_quiet_method(method)),
+            (None | Some(_), [.., method]) => is_quiet_method(method),
+            _ => false,
         }
     }
 
@@ -379,16 +387,19 @@ impl<'r, 'g> Verdicts<'r, 'g> {
                 [] => ChainRoot::Defined(home, name),
                 [.., method] => ChainRoot::Member(home, name, method.clone()),
             },
-            Entity::External => match self.outside(outside.0, outside.1, 0) {
-                Some(name) => {
-                    let all = std::iter::once(name).chain(rest.iter().cloned());
-                    ChainRoot::Outside(all.collect::<Vec<_>>().join("."))
-                }
-                None => ChainRoot::Unknown,
-            },
+            Entity::External => self.outside_root(outside, rest),
             Entity::Module(_) => ChainRoot::Module,
             Entity::Missing | Entity::Opaque => ChainRoot::Unknown,
         }
+    }
+
+    /// What a chain of names is that goes on with `rest` below what an import of a library brings.
+    fn outside_root(&self, (module, name): (usize, &str), rest: &[String]) -> ChainRoot {
+        let Some(name) = self.outside(module, name, 0) else {
+            return ChainRoot::Unknown;
+        };
+        let all = std::iter::once(name).chain(rest.iter().cloned());
+        ChainRoot::Outside(all.collect::<Vec<_>>().join("."))
     }
 
     /// The full name of what an import brings from outside of the tree.
@@ -449,20 +460,7 @@ impl<'r, 'g> Verdicts<'r, 'g> {
             .bases()
             .iter()
             .chain(keywords.map(|keyword| &keyword.value));
-        let bases = made.all(|base| {
-            let base = match base {
-                Expr::Subscript(generic) => &generic.value,
-                other => other,
-            };
-            let named = chain(base);
-            match named.map(|chain| self.root(home, &chain)) {
-                Some(ChainRoot::Builtin) => true,
-                Some(ChainRoot::Outside(name)) => is_quiet(&name),
-                Some(ChainRoot::Defined(module, name)) => self.definition(module, &name),
-                _ => base.is_literal_expr(),
-            }
-        });
-        bases
+        made.all(|base| self.is_quiet_base(home, base))
             && class
                 .decorator_list
                 .iter()
@@ -473,6 +471,17 @@ impl<'r, 'g> Verdicts<'r, 'g> {
                 }
                 _ => true,
             })
+    }
+
+    /// Whether nothing that a class is made of does anything with it.
+    fn is_quiet_base(&self, home: usize, base: &Expr) -> bool {
+        let base = without_parameters(base);
+        match chain(base).map(|chain| self.root(home, &chain)) {
+            Some(ChainRoot::Builtin) => true,
+            Some(ChainRoot::Outside(name)) => is_quiet(&name),
+            Some(ChainRoot::Defined(module, name)) => self.definition(module, &name),
+            _ => base.is_literal_expr(),
+        }
     }
 
     /// Whether a method of a class is; nothing where the class has none of that name itself.
@@ -539,22 +548,22 @@ impl<'r, 'g> Verdicts<'r, 'g> {
             return false;
         };
         // Which of several comes first is for all of them to say: each has to be.
-        let harmless = |base: &Expr| {
-            let base = match base {
-                Expr::Subscript(generic) => &generic.value,
-                other => other,
-            };
-            match chain(base).map(|chain| self.root(home, &chain)) {
-                Some(ChainRoot::Builtin) => true,
-                Some(ChainRoot::Outside(name)) => is_quiet(&name),
-                Some(ChainRoot::Defined(module, name)) => self
-                    .method(module, &name, method)
-                    .unwrap_or_else(|| self.inherited(module, &name, method)),
-                _ => false,
-            }
-        };
-        let all = || class.bases().iter().all(harmless);
+        let mut bases = class.bases().iter();
+        let all = || bases.all(|base| self.has_harmless(home, base, method));
         self.known.deeper(all).unwrap_or(false)
+    }
+
+    /// Whether a method that a base has is harmless.
+    fn has_harmless(&self, home: usize, base: &Expr, method: &str) -> bool {
+        let base = without_parameters(base);
+        match chain(base).map(|chain| self.root(home, &chain)) {
+            Some(ChainRoot::Builtin) => true,
+            Some(ChainRoot::Outside(name)) => is_quiet(&name),
+            Some(ChainRoot::Defined(module, name)) => self
+                .method(module, &name, method)
+                .unwrap_or_else(|| self.inherited(module, &name, method)),
+            _ => false,
+        }
     }
 
     fn body(&self, home: usize, function: &ast::StmtFunctionDef, class: Option<&str>) -> bool {
@@ -638,12 +647,7 @@ pub(super) fn is_quiet(name: &str) -> bool {
 pub(super) fn collect<'s>(suite: &'s [Stmt], name: &str, found: &mut Vec<&'s Stmt>) {
     for statement in suite {
         match statement {
-            Stmt::FunctionDef(function) if function.name.as_str() == name => found.push(statement),
-            Stmt::ClassDef(class) if class.name.as_str() == name => found.push(statement),
-            Stmt::Assign(assign) if assign.targets.iter().any(|one| is_named(one, name)) => {
-                found.push(statement)
-            }
-            Stmt::AnnAssign(assign) if is_named(&assign.target, name) => found.push(statement),
+            _ if binds_itself(statement, name) => found.push(statement),
             Stmt::If(block) => {
                 collect(&block.body, name, found);
                 block
@@ -651,15 +655,36 @@ pub(super) fn collect<'s>(suite: &'s [Stmt], name: &str, found: &mut Vec<&'s Stm
                     .iter()
                     .for_each(|clause| collect(&clause.body, name, found));
             }
-            Stmt::Try(block) => {
-                collect(&block.body, name, found);
-                collect(&block.orelse, name, found);
-                for ExceptHandler::ExceptHandler(handler) in &block.handlers {
-                    collect(&handler.body, name, found);
-                }
-            }
+            Stmt::Try(block) => collect_tried(block, name, found),
             _ => {}
         }
+    }
+}
+
+fn collect_tried<'s>(block: &'s ast::StmtTry, name: &str, found: &mut Vec<&'s Stmt>) {
+    collect(&block.body, name, found);
+    collect(&block.orelse, name, found);
+    for ExceptHandler::ExceptHandler(handler) in &block.handlers {
+        collect(&handler.body, name, found);
+    }
+}
+
+/// Whether a statement, and none in its blocks, defines a name or gives it a value.
+fn binds_itself(statement: &Stmt, name: &str) -> bool {
+    match statement {
+        Stmt::FunctionDef(function) => function.name.as_str() == name,
+        Stmt::ClassDef(class) => class.name.as_str() == name,
+        Stmt::Assign(assign) => assign.targets.iter().any(|one| is_named(one, name)),
+        Stmt::AnnAssign(assign) => is_named(&assign.target, name),
+        _ => false,
+    }
+}
+
+/// `Base[int]` without what stands in brackets.
+fn without_parameters(base: &Expr) -> &Expr {
+    match base {
+        Expr::Subscript(generic) => &generic.value,
+        other => other,
     }
 }
 
@@ -700,6 +725,23 @@ struct Body<'v, 'r, 'g> {
     harmless: bool,
 }
 
+impl Body<'_, '_, '_> {
+    /// Whether nothing of others is changed where a target is set.
+    fn sets_harmlessly(&self, target: &Expr) -> bool {
+        let place = match target {
+            Expr::Subscript(subscript) => &subscript.value,
+            Expr::Attribute(attribute) => &attribute.value,
+            _ => return true,
+        };
+        let root = chain(place);
+        let local = root
+            .as_ref()
+            .and_then(|chain| chain.first())
+            .is_some_and(|first| self.locals.names.contains(first));
+        local || !self.verdicts.is_of_others(self.home, place)
+    }
+}
+
 impl<'a> Visitor<'a> for Body<'_, '_, '_> {
     fn visit_stmt(&mut self, statement: &'a Stmt) {
         match statement {
@@ -708,19 +750,8 @@ impl<'a> Visitor<'a> for Body<'_, '_, '_> {
             Stmt::Import(_) | Stmt::ImportFrom(_) => self.harmless = false,
             Stmt::Raise(_) if self.verdicts.raises => self.harmless = false,
             Stmt::Assign(assign) => {
-                for target in &assign.targets {
-                    let place = match target {
-                        Expr::Subscript(subscript) => &subscript.value,
-                        Expr::Attribute(attribute) => &attribute.value,
-                        _ => continue,
-                    };
-                    let root = chain(place);
-                    let local = root
-                        .as_ref()
-                        .and_then(|chain| chain.first())
-                        .is_some_and(|first| self.locals.names.contains(first));
-                    self.harmless &= local || !self.verdicts.is_of_others(self.home, place);
-                }
+                let sets = assign.targets.iter().all(|one| self.sets_harmlessly(one));
+                self.harmless &= sets;
                 visitor::walk_stmt(self, statement);
             }
             _ => visitor::walk_stmt(self, statement),

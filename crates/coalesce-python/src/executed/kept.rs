@@ -134,13 +134,7 @@ impl<'g> Search<'g> {
             self.before.modules.get(module)?,
         );
         let (parent, leaf) = target.name.rsplit_once('.')?;
-        let bound = match parent == own.name {
-            true => leaf.to_owned(),
-            false => format!("_{leaf}"),
-        };
-        if self.before.binds(package.was, &bound) || self.after.binds(package.now, &bound) {
-            return None;
-        }
+        let bound = self.bound_name(&package, own, (parent, leaf))?;
         let below = self.same_statement(package.now, loading);
         let span = loading.span;
         let edit = self.edit(package.now, below, (parent, leaf, &bound));
@@ -149,17 +143,23 @@ impl<'g> Search<'g> {
             path: own.path.clone(),
             edits: edit.into_iter().collect(),
             rewrite: told(own, span, &after.name),
-            unproven: Unproven {
-                path: own.path.clone(),
-                span: Some(span),
-                kind: UnprovenKind::NotLoaded,
-                name: target.name.clone(),
-                why: format!(
-                    "importing `{}` loaded it, and nothing that is imported there does any more",
-                    own.name
-                ),
-            },
+            unproven: not_loaded(own, span, &target.name),
         })
+    }
+
+    /// The name that a package gives a module below it, if it has that left.
+    fn bound_name(
+        &self,
+        package: &PackageAround,
+        own: &Module,
+        (parent, leaf): (&str, &str),
+    ) -> Option<String> {
+        let bound = match parent == own.name {
+            true => leaf.to_owned(),
+            false => format!("_{leaf}"),
+        };
+        let taken = self.before.binds(package.was, &bound) || self.after.binds(package.now, &bound);
+        (!taken).then_some(bound)
     }
 
     /// The first statement of a package that loads a module when the package is executed.
@@ -200,19 +200,9 @@ impl<'g> Search<'g> {
         below: Option<&ImportStatement>,
         (parent, leaf, bound): (&str, &str, &str),
     ) -> Option<Edit> {
-        let (own, facts) = (
-            self.after.modules.get(package)?,
-            self.after.facts.get(package)?,
-        );
+        let own = self.after.modules.get(package)?;
         let text = self.texts.text(&own.path)?;
-        let from = |import: &ImportStatement| import.from.as_ref().map(|from| from.level > 0);
-        let dots = match below.and_then(from) {
-            Some(dots) => dots,
-            None => facts
-                .imports
-                .iter()
-                .any(|import| from(import) == Some(true)),
-        };
+        let dots = self.has_dots(package, below)?;
         let relative = relative(&own.name, parent).filter(|_| dots);
         let alias = match leaf == bound {
             true => String::new(),
@@ -227,6 +217,32 @@ impl<'g> Search<'g> {
                 Some(Edit::insert(header.at, header.text(&[statement])))
             }
         }
+    }
+
+    /// Whether a package writes its imports with dots: as the statement does that it goes on from, else as any does.
+    fn has_dots(&self, package: usize, below: Option<&ImportStatement>) -> Option<bool> {
+        let facts = self.after.facts.get(package)?;
+        let from = |import: &ImportStatement| import.from.as_ref().map(|from| from.level > 0);
+        let any = || {
+            facts
+                .imports
+                .iter()
+                .any(|import| from(import) == Some(true))
+        };
+        Some(below.and_then(from).unwrap_or_else(any))
+    }
+}
+
+fn not_loaded(package: &Module, span: ByteSpan, name: &str) -> Unproven {
+    Unproven {
+        path: package.path.clone(),
+        span: Some(span),
+        kind: UnprovenKind::NotLoaded,
+        name: name.to_owned(),
+        why: format!(
+            "importing `{}` loaded it, and nothing that is imported there does any more",
+            package.name
+        ),
     }
 }
 

@@ -54,14 +54,8 @@ struct Verdict {
 impl RecursiveVerdicts {
     /// The verdict of `read`, or what is known.
     pub fn decide(&self, definition: Definition, read: impl FnOnce() -> bool) -> bool {
-        if let Some(known) = self.known.borrow().get(&definition).copied() {
-            self.lean_on(known.leans_on);
-            return known.good;
-        }
-        let open = self.open.borrow().iter().position(|one| *one == definition);
-        if open.is_some() {
-            self.lean_on(open);
-            return true;
+        if let Some(good) = self.known_good(&definition) {
+            return good;
         }
         let outer = self.leans_on.take();
         let before = self.leaning.borrow().len();
@@ -78,6 +72,21 @@ impl RecursiveVerdicts {
         let verdict = Verdict { good, leans_on };
         self.known.borrow_mut().insert(definition, verdict);
         good
+    }
+
+    /// What is known of a definition, or counts as known while it is being read.
+    fn known_good(&self, definition: &Definition) -> Option<bool> {
+        if let Some(known) = self.known.borrow().get(definition).copied() {
+            self.lean_on(known.leans_on);
+            return Some(known.good);
+        }
+        let open = self
+            .open
+            .borrow()
+            .iter()
+            .position(|one| one == definition)?;
+        self.lean_on(Some(open));
+        Some(true)
     }
 
     /// What `read` gives; nothing where too much is being read already.

@@ -57,21 +57,7 @@ impl<'g> Unseen<'g> {
             self.before.modules.get(module)?,
             self.before.modules.get(root)?,
         );
-        let library = self.library(module, runs);
-        let (span, what) = match library {
-            Some((span, name)) => (
-                Some(span),
-                format!("with `{name}`, which it imports and does not use"),
-            ),
-            None => {
-                let looking = self.looking.get_or_init(|| self.find_looking());
-                let name = looking.as_ref()?;
-                (
-                    None,
-                    format!("and `{name}` looks through the modules that are loaded"),
-                )
-            }
-        };
+        let (span, what) = self.reason(module, runs)?;
         Some(Unproven {
             path: found.path.clone(),
             span,
@@ -82,6 +68,22 @@ impl<'g> Unseen<'g> {
                 root.name
             ),
         })
+    }
+
+    /// What is not there without a module, with its place where it has one.
+    fn reason(
+        &self,
+        module: usize,
+        runs: &ModuleSet,
+    ) -> Option<(Option<coalesce_model::ByteSpan>, String)> {
+        if let Some((span, name)) = self.library(module, runs) {
+            let what = format!("with `{name}`, which it imports and does not use");
+            return Some((Some(span), what));
+        }
+        let looking = self.looking.get_or_init(|| self.find_looking());
+        let name = looking.as_ref()?;
+        let what = format!("and `{name}` looks through the modules that are loaded");
+        Some((None, what))
     }
 
     /// A module of the tree that goes through `sys.modules`.
@@ -114,19 +116,15 @@ impl<'g> Unseen<'g> {
         let plain = facts.imports.iter().filter(|import| {
             import.eager && import.top_level && !import.conditional && import.guard == Guard::None
         });
-        for import in plain {
-            for leaf in &import.leaves {
-                let Some(library) = self.outside(module, import, leaf) else {
-                    continue;
-                };
-                let unused = places_of_word(&text, leaf.bound()).count() < 2
-                    && !self.is_taken(module, leaf.bound());
-                if unused && !self.is_loaded(&library, runs) {
-                    return Some((import.span, library));
-                }
-            }
-        }
-        None
+        let mut leaves =
+            plain.flat_map(|import| import.leaves.iter().map(move |leaf| (import, leaf)));
+        leaves.find_map(|(import, leaf)| {
+            let library = self.outside(module, import, leaf)?;
+            let unused = places_of_word(&text, leaf.bound()).count() < 2
+                && !self.is_taken(module, leaf.bound());
+            let counts = unused && !self.is_loaded(&library, runs);
+            counts.then_some((import.span, library))
+        })
     }
 
     /// The library that a leaf imports, where importing it may do something.

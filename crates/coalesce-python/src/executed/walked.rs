@@ -1,6 +1,6 @@
 //! Classes whose subclasses somebody asks for, by the names that stand before `.__subclasses__`.
 
-use coalesce_model::Texts;
+use coalesce_model::{Module, Texts};
 use rustc_hash::FxHashSet;
 
 use crate::{
@@ -12,38 +12,54 @@ const ASKED: &str = ".__subclasses__";
 
 /// The names of these classes; of a function that is handed one, those that it is handed.
 pub(super) fn classes(graph: &PythonGraph, texts: &dyn Texts) -> FxHashSet<String> {
-    let mut walked = FxHashSet::default();
-    let mut functions = FxHashSet::default();
+    let mut asked = AskedClasses::default();
     for module in &graph.modules {
         let Some(text) = texts.text(&module.path) else {
             continue;
         };
         for at in memchr::memmem::find_iter(text.as_bytes(), ASKED.as_bytes()) {
-            let (before, after) = text.split_at_checked(at).unwrap_or_default();
-            let after = after.get(ASKED.len()..).unwrap_or_default();
-            let word = match last_word(before) {
-                // `type.__subclasses__(kind)`
-                "type" => argument(after).unwrap_or_default(),
-                word => word,
-            };
-            let is_class = word.starts_with(|c: char| c.is_uppercase());
-            walked.insert(word.to_owned());
-            if !is_class {
-                walked.extend(module.defines.iter().cloned());
-                functions.extend(function_around(before).map(str::to_owned));
-            }
+            asked.add(module, text.split_at_checked(at).unwrap_or_default());
         }
     }
-    if !functions.is_empty() {
+    if !asked.functions.is_empty() {
         let all = graph.modules.iter();
-        for text in all.filter_map(|module| texts.text(&module.path)) {
-            let handed = functions
-                .iter()
-                .flat_map(|function| handed(&text, function));
-            walked.extend(handed.map(str::to_owned));
+        let texts = all.filter_map(|module| texts.text(&module.path));
+        texts.for_each(|text| asked.add_handed(&text));
+    }
+    asked.classes
+}
+
+/// The classes that are found, and the functions that ask what they are handed.
+#[derive(Default)]
+struct AskedClasses {
+    classes: FxHashSet<String>,
+    functions: FxHashSet<String>,
+}
+
+impl AskedClasses {
+    /// A place of a module where somebody asks, as what stands before it and after.
+    fn add(&mut self, module: &Module, (before, after): (&str, &str)) {
+        let after = after.get(ASKED.len()..).unwrap_or_default();
+        let word = match last_word(before) {
+            // `type.__subclasses__(kind)`
+            "type" => argument(after).unwrap_or_default(),
+            word => word,
+        };
+        let is_class = word.starts_with(|c: char| c.is_uppercase());
+        self.classes.insert(word.to_owned());
+        if !is_class {
+            self.classes.extend(module.defines.iter().cloned());
+            self.functions
+                .extend(function_around(before).map(str::to_owned));
         }
     }
-    walked
+
+    /// What a text hands these functions.
+    fn add_handed(&mut self, text: &str) {
+        let functions = self.functions.iter();
+        let handed = functions.flat_map(|function| handed(text, function));
+        self.classes.extend(handed.map(str::to_owned));
+    }
 }
 
 /// The function that a place stands in, unless that is a method.

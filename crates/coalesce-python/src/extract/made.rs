@@ -12,15 +12,17 @@ pub struct Made {
     pub several: Vec<String>,
 }
 
+/// Words of texts that make modules, or change how they are found.
+const WAYS: [&str; 5] = [
+    "meta_path",
+    "path_hooks",
+    "extend_path",
+    "exec(",
+    "import modules",
+];
+
 /// Modules that a text may make. To take the place of the module itself, as lazy loaders do, makes none.
 pub fn made(text: &str) -> Made {
-    const WAYS: [&str; 5] = [
-        "meta_path",
-        "path_hooks",
-        "extend_path",
-        "exec(",
-        "import modules",
-    ];
     let mut any = WAYS.iter().any(|way| has(text, way)) || sets_path(text);
     let mut names = Vec::new();
     let loaded = after(text, "sys.modules").filter(|rest| !rest.starts_with("[__name__]"));
@@ -33,17 +35,22 @@ pub fn made(text: &str) -> Made {
         }
     }
     names.sort_unstable();
-    let twice = names.windows(2).filter_map(|two| match two {
-        [one, other] if one == other => Some(one.clone()),
-        _ => None,
-    });
-    let several = twice.collect();
+    let several = named_twice(&names);
     names.dedup();
     Made {
         any,
         names,
         several,
     }
+}
+
+/// The names that stand more than once among sorted ones.
+fn named_twice(names: &[String]) -> Vec<String> {
+    let twice = names.windows(2).filter_map(|two| match two {
+        [one, other] if one == other => Some(one.clone()),
+        _ => None,
+    });
+    twice.collect()
 }
 
 /// Whether a text may change where the modules of its package are looked for. The name of that list as a

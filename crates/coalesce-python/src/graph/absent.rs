@@ -24,20 +24,22 @@ impl PythonGraph {
         let Some(module) = self.modules.get(found) else {
             return Entity::Opaque;
         };
-        let next = name
-            .get(known.len() + 1..)
-            .and_then(|rest| rest.split('.').next())
-            .unwrap_or_default();
+        let next = name.get(known.len() + 1..).unwrap_or_default();
+        let next = next.split('.').next().unwrap_or_default();
         // What is imported as a module has to be one: names that a package makes at run time do not help.
         let regular = module.package && !self.may_be_made(known, name);
-        // The standard library has a package `test`, and any installed package may be called so.
+        match !regular || self.may_be_other(known) || self.may_be_generated(found, next) {
+            true => Entity::Opaque,
+            false => Entity::Missing,
+        }
+    }
+
+    /// Whether a name may be that of an installed package besides: the standard library has a package `test`, and any
+    /// other may be called so.
+    fn may_be_other(&self, known: &str) -> bool {
         let top = known.split('.').next().unwrap_or(known);
         let own_top = self.by_name.get(top).is_some_and(|found| !found.is_empty());
-        if !regular || !own_top || top == "test" || self.may_be_generated(found, next) {
-            Entity::Opaque
-        } else {
-            Entity::Missing
-        }
+        !own_top || top == "test"
     }
 
     /// Whether a package has a submodule that is compiled: its file or its source is there, or a
@@ -94,14 +96,24 @@ impl PythonGraph {
             || self.is_namespace(&target)
             || self.may_be_generated(found, submodule)
             || package.split('.').next() == Some("test");
-        // Not `may_be_made` again: redirects may lead to each other.
-        let makes_it = |others: &Arc<PythonFacts>| {
+        regular && !is_there && !self.is_made_by_others((facts, made), name, package, &target)
+    }
+
+    /// Whether a package, or one that it is in, may make a module of the name `target`, or something besides `made` that
+    /// `name` is below of. Not `may_be_made` again: redirects may lead to each other.
+    fn is_made_by_others(
+        &self,
+        (facts, made): (&PythonFacts, &str),
+        name: &str,
+        package: &str,
+        target: &str,
+    ) -> bool {
+        self.facts_from(package).any(|others| {
             let own = |one: &String| one == made && std::ptr::eq(&**others, facts);
             let mut all = others.made_modules.iter();
             others.makes_modules
-                || all.any(|one| is_below(&target, one) || (is_below(name, one) && !own(one)))
-        };
-        regular && !is_there && !self.facts_from(package).any(makes_it)
+                || all.any(|one| is_below(target, one) || (is_below(name, one) && !own(one)))
+        })
     }
 
     /// Whether a package may have a submodule that the tree does not show: a compiled extension, or
@@ -162,38 +174,35 @@ pub(super) fn declared(
 /// Stems of compiled modules and their sources, by directory.
 pub(super) fn extensions(paths: &[TreePath]) -> FxHashMap<TreePath, Vec<String>> {
     let mut found: FxHashMap<TreePath, Vec<String>> = FxHashMap::default();
-    for path in paths {
-        if matches!(
-            path.extension(),
-            Some(
-                "so" | "pyd"
-                    | "pyx"
-                    | "pxd"
-                    | "c"
-                    | "cpp"
-                    | "cc"
-                    | "cu"
-                    | "f"
-                    | "f90"
-                    | "in"
-                    | "tp"
-                    | "rs"
-                    | "build"
-            )
-        ) {
-            let stem = path
-                .file_name()
-                .split('.')
-                .next()
-                .unwrap_or_default()
-                .to_owned();
-            found
-                .entry(path.parent().unwrap_or_else(TreePath::root))
-                .or_default()
-                .push(stem);
-        }
+    for path in paths.iter().filter(|path| is_compiled_or_source(path)) {
+        let stem = path.file_name().split('.').next();
+        let directory = path.parent().unwrap_or_else(TreePath::root);
+        let stems = found.entry(directory).or_default();
+        stems.push(stem.unwrap_or_default().to_owned());
     }
     found
+}
+
+/// Whether a file is a compiled module, or what one is made of.
+fn is_compiled_or_source(path: &TreePath) -> bool {
+    matches!(
+        path.extension(),
+        Some(
+            "so" | "pyd"
+                | "pyx"
+                | "pxd"
+                | "c"
+                | "cpp"
+                | "cc"
+                | "cu"
+                | "f"
+                | "f90"
+                | "in"
+                | "tp"
+                | "rs"
+                | "build"
+        )
+    )
 }
 
 /// Whether a name is that of a module, or of something below it.

@@ -31,20 +31,12 @@ pub(super) fn bindings(facts: &PythonFacts) -> FxHashMap<String, Bound> {
         let found: &mut Bound = bound.entry(name.clone()).or_default();
         found.defined = true;
     }
-    for (statement, import) in facts
-        .imports
-        .iter()
-        .enumerate()
-        .filter(|(_, import)| import.top_level)
-    {
-        for (at, leaf) in import.leaves.iter().enumerate() {
-            if leaf.name.text != "*" {
-                bound
-                    .entry(leaf.bound().to_owned())
-                    .or_default()
-                    .import
-                    .get_or_insert((statement, at));
-            }
+    for (statement, import) in facts.imports.iter().enumerate() {
+        let leaves = import.leaves.iter().enumerate();
+        let named = leaves.filter(|(_, leaf)| import.top_level && leaf.name.text != "*");
+        for (at, leaf) in named {
+            let found = bound.entry(leaf.bound().to_owned()).or_default();
+            found.import.get_or_insert((statement, at));
         }
     }
     bound
@@ -54,31 +46,25 @@ pub(super) fn exports(facts: &PythonFacts, path: &TreePath) -> Vec<String> {
     if let Some(all) = &facts.all {
         return all.iter().map(|entry| entry.text.clone()).collect();
     }
-    let public = |name: &&str| !name.starts_with('_');
-    let mut exports: Vec<String> = facts
-        .defines
-        .iter()
-        .map(String::as_str)
-        .filter(public)
-        .map(str::to_owned)
-        .collect();
+    let defined = facts.defines.iter().filter(|name| is_public(name));
+    let mut exports: Vec<String> = defined.cloned().collect();
     let package = path.file_stem() == "__init__";
-    for import in facts
-        .imports
-        .iter()
-        .filter(|import| import.top_level && import.from.is_some())
-    {
-        for leaf in &import.leaves {
-            let explicit = leaf
-                .alias
-                .as_ref()
-                .is_some_and(|alias| alias.text == leaf.name.text);
-            if (package || explicit) && leaf.name.text != "*" && public(&leaf.bound()) {
-                exports.push(leaf.bound().to_owned());
-            }
-        }
-    }
+    let leaves = facts.import_leaves();
+    let exported = leaves.filter(|(import, leaf)| {
+        let own = leaf.alias.as_ref();
+        let explicit = own.is_some_and(|alias| alias.text == leaf.name.text);
+        import.top_level
+            && import.from.is_some()
+            && (package || explicit)
+            && leaf.name.text != "*"
+            && is_public(leaf.bound())
+    });
+    exports.extend(exported.map(|(_, leaf)| leaf.bound().to_owned()));
     exports.sort();
     exports.dedup();
     exports
+}
+
+fn is_public(name: &str) -> bool {
+    !name.starts_with('_')
 }

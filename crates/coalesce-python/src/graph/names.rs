@@ -81,10 +81,7 @@ impl PythonGraph {
             (None, Entity::Item(home, item)) if home == module && item == last => {
                 // A name that an import brings from outside the tree is no definition.
                 let bound = self.bindings(module)?.get(last)?;
-                if !bound.defined {
-                    return None;
-                }
-                ItemPlace::Defined
+                bound.defined.then_some(ItemPlace::Defined)?
             }
             (None, entity @ Entity::Item(..)) => ItemPlace::Reexport(self.full_name(&entity)?),
             (None, Entity::Missing) => match self.twin_member(module, last)? {

@@ -176,60 +176,55 @@ pub(super) fn offers(graph: &PythonGraph, (module, statement): Statement) -> boo
         return false;
     };
     let flow = &facts.flow;
-    let mut used = flow
-        .module
-        .iter()
-        .chain(flow.bodies.iter().flat_map(|body| &body.events));
-    let is_used = |event: &Event| match &event.what {
-        What::Use { chain, .. } => chain.first().is_some_and(|root| {
-            let root = flow.text(*root);
-            import.leaves.iter().any(|leaf| leaf.bound() == root)
-        }),
-        What::Import(_) | What::Own(_) => false,
-    };
-    // A star import that brings the name, too, would give it instead.
-    let starred = |name: &str| {
-        let mut imports = facts.imports.iter();
-        imports.any(|other| {
-            other.leaves.iter().any(|leaf| leaf.name.text == "*")
-                && graph
-                    .base_module(module, other)
-                    .is_none_or(|star| !matches!(graph.star_member(star, name), Entity::Missing))
-        })
-    };
+    let binds = |root: &str| import.leaves.iter().any(|leaf| leaf.bound() == root);
+    let is_used = |event: &Event| root_of(flow, event).is_some_and(binds);
     import.top_level
         && import.eager
-        && !used.any(is_used)
+        && !flow.events().any(is_used)
         && import.leaves.iter().all(|leaf| {
             matches!(graph.leaf_entity(module, import, leaf), Entity::Item(..))
                 && graph.submodule(module, leaf.bound()).is_none()
-                && !starred(leaf.bound())
+                && !is_starred(graph, module, leaf.bound())
         })
+}
+
+/// Whether a star import of a module brings a name, too, and would give it instead.
+fn is_starred(graph: &PythonGraph, module: usize, name: &str) -> bool {
+    let facts = graph.facts.get(module);
+    let mut imports = facts.into_iter().flat_map(|facts| &facts.imports);
+    imports.any(|other| {
+        other.leaves.iter().any(|leaf| leaf.name.text == "*")
+            && graph
+                .base_module(module, other)
+                .is_none_or(|star| !matches!(graph.star_member(star, name), Entity::Missing))
+    })
+}
+
+/// The name that a use begins with.
+fn root_of<'f>(flow: &'f Flow, event: &Event) -> Option<&'f str> {
+    match &event.what {
+        What::Use { chain, .. } => chain.first().map(|root| flow.text(*root)),
+        What::Import(_) | What::Own(_) => None,
+    }
+}
+
+fn is_call(event: &Event) -> bool {
+    matches!(
+        event.what,
+        What::Use {
+            called: Calls::Yes,
+            ..
+        }
+    )
 }
 
 /// Whether names are used, and by nothing but functions that the module does not call itself.
 fn only_called_later(flow: &Flow, names: &[String]) -> bool {
-    let root = |event: &Event| match &event.what {
-        What::Use { chain, .. } => chain.first().map(|root| flow.text(*root)),
-        What::Import(_) | What::Own(_) => None,
-    };
+    let root = |event: &Event| root_of(flow, event);
     let named =
         |event: &Event| root(event).is_some_and(|name| names.iter().any(|other| other == name));
-    let is_call = |event: &&Event| {
-        matches!(
-            event.what,
-            What::Use {
-                called: Calls::Yes,
-                ..
-            }
-        )
-    };
-    let called: Vec<&str> = flow
-        .module
-        .iter()
-        .filter(is_call)
-        .filter_map(root)
-        .collect();
+    let calls = flow.module.iter().filter(|event| is_call(event));
+    let called: Vec<&str> = calls.filter_map(root).collect();
     let mut users = flow
         .bodies
         .iter()

@@ -5,7 +5,10 @@ use std::{collections::BTreeSet, rc::Rc};
 use rustc_hash::FxHashMap;
 
 use super::program::{Program, Source, State};
-use crate::{facts::ImportStatement, graph::Entity};
+use crate::{
+    facts::{ImportStatement, Leaf},
+    graph::Entity,
+};
 
 /// What every module has before anything of it is executed, whatever binds it anew.
 const OF_EVERY_MODULE: [&str; 9] = [
@@ -37,16 +40,31 @@ impl<'g> ExecutedImports<'g> {
             by_name: FxHashMap::default(),
             stars: Vec::new(),
         };
-        let executed = imports.iter().enumerate();
-        for (at, import) in executed.filter(|(_, import)| import.top_level && import.eager) {
-            for leaf in &import.leaves {
-                found.by_name.entry(leaf.bound()).or_default().push(at);
-                if leaf.name.text == "*" {
-                    found.stars.push(at);
-                }
-            }
+        for (at, import) in imports.iter().enumerate() {
+            let executed = import.top_level && import.eager;
+            let leaves = import.leaves.iter().filter(|_| executed);
+            leaves.for_each(|leaf| found.add(at, leaf));
         }
         found
+    }
+
+    fn add(&mut self, at: usize, leaf: &'g Leaf) {
+        self.by_name.entry(leaf.bound()).or_default().push(at);
+        if leaf.name.text == "*" {
+            self.stars.push(at);
+        }
+    }
+}
+
+impl Source {
+    /// Something that the text binds for certain.
+    const fn bound_at(at: u32) -> Self {
+        Self {
+            at,
+            opaque: false,
+            star: None,
+            submodule: None,
+        }
     }
 }
 
@@ -133,13 +151,9 @@ impl<'g> Program<'g> {
                 bound.collect()
             })
         });
+        let own = own.and_then(|own| own.get(name));
         let mut sources: Vec<Source> = Vec::new();
-        sources.extend(own.and_then(|own| own.get(name)).map(|at| Source {
-            at: at.saturating_sub(1),
-            opaque: false,
-            star: None,
-            submodule: None,
-        }));
+        sources.extend(own.map(|at| Source::bound_at(at.saturating_sub(1))));
         let imports = self.executed_imports(module, name).into_iter();
         sources.extend(imports.filter_map(|import| self.supplies(module, import, name)));
         let sources: Rc<[Source]> = sources.into();
@@ -165,12 +179,7 @@ impl<'g> Program<'g> {
     fn supplies(&self, module: usize, import: &ImportStatement, name: &str) -> Option<Source> {
         let at = import.span.start;
         if import.leaves.iter().any(|leaf| leaf.bound() == name) {
-            return Some(Source {
-                at,
-                opaque: false,
-                star: None,
-                submodule: None,
-            });
+            return Some(Source::bound_at(at));
         }
         if !import.leaves.iter().any(|leaf| leaf.name.text == "*") {
             return None;
@@ -182,16 +191,18 @@ impl<'g> Program<'g> {
             Some(Entity::Item(..)) => (false, None),
             Some(Entity::External | Entity::Opaque) | None => (true, None),
         };
-        let submodule = found.filter(|found| {
-            star.is_some_and(|star| {
-                !self.graph.binds(star, name) && self.graph.submodule(star, name) == Some(*found)
-            })
-        });
+        let submodule = found
+            .filter(|found| star.is_some_and(|star| self.is_bare_submodule(star, name, *found)));
         Some(Source {
             at,
             opaque,
             star,
             submodule,
         })
+    }
+
+    /// Whether a name of a package is a module below it, and nothing that the package binds.
+    fn is_bare_submodule(&self, package: usize, name: &str, found: usize) -> bool {
+        !self.graph.binds(package, name) && self.graph.submodule(package, name) == Some(found)
     }
 }

@@ -39,6 +39,15 @@ pub(super) struct Used<'g> {
     attribute: Option<&'g str>,
 }
 
+/// How something is called that a use in a body, or outside of any, reads.
+fn called_in(called: Calls, around: Option<&Body>) -> Calls {
+    match called {
+        // What is called in the end, a body does not say.
+        Calls::No if around.is_some() => Calls::Maybe,
+        other => other,
+    }
+}
+
 impl<'g> Program<'g> {
     /// One thing that a module does, or one of its bodies.
     pub(super) fn event(
@@ -51,28 +60,33 @@ impl<'g> Program<'g> {
     ) {
         match &event.what {
             What::Import(statement) => self.import(module, *statement, state, depth),
-            What::Own(attribute) => {
-                if let (Some(flow), Some(of)) = (self.flow(module), around.and_then(|body| body.of))
-                {
-                    let class = self.bodies_of(module, flow.text(of));
-                    let name = flow.text(*attribute);
-                    self.methods(module, &class, &[name], state, depth);
-                }
-            }
+            What::Own(attribute) => self.own(module, *attribute, around, state, depth),
             What::Use {
                 local,
                 chain,
                 called,
             } => {
-                let called = match called {
-                    // What is called in the end, a body does not say.
-                    Calls::No if around.is_some() => Calls::Maybe,
-                    other => *other,
-                };
+                let called = called_in(*called, around);
                 if let Some(used) = self.used((module, *local, around), chain, state, depth) {
                     self.call(&used, called, state, depth);
                 }
             }
+        }
+    }
+
+    /// An attribute of the object or the class that a method belongs to.
+    fn own(
+        &self,
+        module: usize,
+        attribute: u32,
+        around: Option<&'g Body>,
+        state: &mut State,
+        depth: usize,
+    ) {
+        if let (Some(flow), Some(of)) = (self.flow(module), around.and_then(|body| body.of)) {
+            let class = self.bodies_of(module, flow.text(of));
+            let name = flow.text(attribute);
+            self.methods(module, &class, &[name], state, depth);
         }
     }
 
@@ -89,53 +103,94 @@ impl<'g> Program<'g> {
         depth: usize,
     ) -> Option<Used<'g>> {
         let flow = self.flow(module)?;
-        let (root, attributes) = chain.split_first()?;
-        let root = flow.text(*root);
-        let mut meaning = match local {
+        let mut attributes = chain.iter().map(|name| flow.text(*name));
+        let root = attributes.next()?;
+        let meaning = match local {
             Some((statement, leaf)) => self.local(module, statement, leaf),
-            None => {
-                if self.running(module, state)
-                    && !self.bound_by_now(module, root, state)
-                    && !self.is_built_in(module, root, around)
-                {
-                    state.fail(module, module, root);
-                }
-                self.member(module, root)
-            }
+            None => self.read_name(module, root, around, state),
         };
-        let mut attributes = attributes.iter();
+        let meaning = self.read_attributes(module, meaning, &mut attributes, state, depth);
+        let Meaning::Item(home, bodies) = meaning else {
+            return None;
+        };
+        Some(Used {
+            home,
+            bodies,
+            attribute: attributes.next(),
+        })
+    }
+
+    /// A module reads a name of its own.
+    fn read_name(
+        &self,
+        module: usize,
+        name: &'g str,
+        around: Option<&Body>,
+        state: &mut State,
+    ) -> Meaning {
+        if self.running(module, state)
+            && !self.bound_by_now(module, name, state)
+            && !self.is_built_in(module, name, around)
+        {
+            state.fail(module, module, name);
+        }
+        self.member(module, name)
+    }
+
+    /// A module reads attributes of others, as long as these are modules: what the last one of them is.
+    fn read_attributes(
+        &self,
+        module: usize,
+        root: Meaning,
+        attributes: &mut impl Iterator<Item = &'g str>,
+        state: &mut State,
+        depth: usize,
+    ) -> Meaning {
+        let mut meaning = root;
         while let Meaning::Module(target) = meaning
             && let Some(attribute) = attributes.next()
         {
-            let name = flow.text(*attribute);
-            let next = self.member(target, name);
-            // A submodule is an attribute of its package when it is through, or something has bound it.
-            let unbound = match &next {
-                Meaning::Item(..) => true,
-                Meaning::Module(found) => {
-                    let through = state.stage.get(*found) == Some(&2);
-                    let own = self.graph.submodule(target, name) == Some(*found);
-                    state.supposed.is_none() && !(own && through)
-                }
-                Meaning::Other => false,
-            };
-            if unbound
-                && target != module
-                && self.running(target, state)
-                && !self.bound_by_now(target, name, state)
-            {
-                state.fail(module, target, name);
-            }
-            self.give(target, name, state, depth);
-            meaning = next;
+            meaning = self.read_attribute(module, (target, attribute), state, depth);
         }
-        match meaning {
-            Meaning::Item(home, bodies) => Some(Used {
-                home,
-                bodies,
-                attribute: attributes.next().map(|attribute| flow.text(*attribute)),
-            }),
-            _ => None,
+        meaning
+    }
+
+    /// A module reads an attribute of another one.
+    fn read_attribute(
+        &self,
+        module: usize,
+        (target, name): (usize, &'g str),
+        state: &mut State,
+        depth: usize,
+    ) -> Meaning {
+        let found = self.member(target, name);
+        if self.has_to_be_bound((target, name), &found, state)
+            && target != module
+            && self.running(target, state)
+            && !self.bound_by_now(target, name, state)
+        {
+            state.fail(module, target, name);
+        }
+        self.give(target, name, state, depth);
+        found
+    }
+
+    /// Whether something has to have bound an attribute of a module for it to be there.
+    fn has_to_be_bound(
+        &self,
+        (target, name): (usize, &str),
+        found: &Meaning,
+        state: &State,
+    ) -> bool {
+        // A submodule is an attribute of its package when it is through, or something has bound it.
+        match found {
+            Meaning::Item(..) => true,
+            Meaning::Module(found) => {
+                let through = state.stage.get(*found) == Some(&2);
+                let own = self.graph.submodule(target, name) == Some(*found);
+                state.supposed.is_none() && !(own && through)
+            }
+            Meaning::Other => false,
         }
     }
 
@@ -207,24 +262,32 @@ impl<'g> Program<'g> {
             return;
         };
         for at in used.bodies.iter() {
-            let Some(body) = flow.bodies.get(*at) else {
-                continue;
-            };
-            match (body.class, called, used.attribute) {
-                (true, Calls::Base, _) => self.told(used.home, body, state, depth),
-                (true, Calls::Yes, None) => {
-                    self.methods(used.home, &[*at], &CONSTRUCTORS, state, depth);
-                }
-                (true, _, Some(name)) => {
-                    self.methods(used.home, &[*at], &[name], state, depth);
-                }
-                // A class is handed on for many reasons; to be called is the rarest.
-                (true, ..) | (false, Calls::Base, _) => {}
-                (false, _, name) => {
-                    self.body(used.home, *at, state, depth);
-                    if let Some(name) = name {
-                        self.of_instance(used.home, body, name, state, depth);
-                    }
+            if let Some(body) = flow.bodies.get(*at) {
+                self.run_body(used, (*at, body), called, state, depth);
+            }
+        }
+    }
+
+    /// A class, or a function, is called, or an attribute of it is read.
+    fn run_body(
+        &self,
+        used: &Used<'g>,
+        (at, body): (usize, &'g Body),
+        called: Calls,
+        state: &mut State,
+        depth: usize,
+    ) {
+        let home = used.home;
+        match (body.class, called, used.attribute) {
+            (true, Calls::Base, _) => self.told(home, body, state, depth),
+            (true, Calls::Yes, None) => self.methods(home, &[at], &CONSTRUCTORS, state, depth),
+            (true, _, Some(name)) => self.methods(home, &[at], &[name], state, depth),
+            // A class is handed on for many reasons; to be called is the rarest.
+            (true, ..) | (false, Calls::Base, _) => {}
+            (false, _, name) => {
+                self.body(home, at, state, depth);
+                if let Some(name) = name {
+                    self.of_instance(home, body, name, state, depth);
                 }
             }
         }
@@ -290,33 +353,44 @@ impl<'g> Program<'g> {
         state: &mut State,
         depth: usize,
     ) {
-        let Some(flow) = self.flow(home) else {
-            return;
-        };
+        let flow = self.flow(home);
         for at in classes {
-            let Some(class) = flow.bodies.get(*at).filter(|body| body.class) else {
+            let class = flow.and_then(|flow| flow.bodies.get(*at));
+            let Some(class) = class.filter(|body| body.class) else {
                 continue;
             };
-            let mut left = Vec::new();
-            for name in names {
-                match self.method_of(home, class.name, name) {
-                    // A constructor calls those of its bases, as a rule.
-                    Some(method) => {
-                        self.body(home, method, state, depth + 1);
-                        left.extend(CONSTRUCTORS.contains(name).then_some(*name));
-                    }
-                    None => left.push(*name),
-                }
-            }
+            let left = self.own_methods((home, class), names, state, depth);
             if left.is_empty() || depth > MAXIMUM_DEPTH {
                 continue;
             }
-            for used in self.bases(home, class, state, depth) {
-                if !(used.home == home && used.bodies.contains(at)) {
-                    self.methods(used.home, &used.bodies, &left, state, depth + 1);
-                }
+            let bases = self.bases(home, class, state, depth).into_iter();
+            let is_own = |used: &Used<'_>| used.home == home && used.bodies.contains(at);
+            for used in bases.filter(|used| !is_own(used)) {
+                self.methods(used.home, &used.bodies, &left, state, depth + 1);
             }
         }
+    }
+
+    /// Methods that the body of a class has itself: those of them that are left for its bases.
+    fn own_methods(
+        &self,
+        (home, class): (usize, &Body),
+        names: &[&'g str],
+        state: &mut State,
+        depth: usize,
+    ) -> Vec<&'g str> {
+        let mut left = Vec::new();
+        for name in names {
+            match self.method_of(home, class.name, name) {
+                // A constructor calls those of its bases, as a rule.
+                Some(method) => {
+                    self.body(home, method, state, depth + 1);
+                    left.extend(CONSTRUCTORS.contains(name).then_some(*name));
+                }
+                None => left.push(*name),
+            }
+        }
+        left
     }
 
     /// A method or property of what a name holds: of the classes that its value is made with.

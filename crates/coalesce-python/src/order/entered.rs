@@ -26,6 +26,17 @@ pub(super) struct Frame {
     pub(super) failed: Vec<Read>,
 }
 
+impl Frame {
+    const fn new(component: Option<usize>, catching: u32) -> Self {
+        Self {
+            component,
+            leads: Vec::new(),
+            catching,
+            failed: Vec::new(),
+        }
+    }
+}
+
 /// What came of it.
 pub(super) struct Entered {
     /// The modules of it that were executed.
@@ -73,30 +84,31 @@ impl Program<'_> {
         if let Some(Some(known)) = &known {
             return self.enter_as_known(known, state, depth);
         }
-        state.frames.push(Frame {
-            component: reach.component(module),
-            leads: Vec::new(),
-            catching: state.catching,
-            failed: Vec::new(),
-        });
+        let frame = Frame::new(reach.component(module), state.catching);
+        state.frames.push(frame);
         self.perform(module, state, depth);
         let Some(frame) = state.frames.pop() else {
             return;
         };
         // Who catches it around here says nothing of who comes to it elsewhere.
         if known.is_some() && frame.catching == 0 {
-            let executed = members.iter().copied();
-            let executed = executed.filter(|member| state.stage.get(*member) == Some(&2));
-            let partial = (state.partial.iter())
-                .filter(|((reader, _), _)| reach.component(*reader) == frame.component);
-            let entered = Entered {
-                executed: executed.collect(),
-                partial: partial.map(|(place, then)| (*place, *then)).collect(),
-                leads: frame.leads,
-                failed: frame.failed,
-            };
-            self.entries.borrow_mut().insert(entrance, Rc::new(entered));
+            self.remember(entrance, members, frame, state);
         }
+    }
+
+    /// Keeps what came of entering a component, for who enters it where the same is left to be executed.
+    fn remember(&self, entrance: Entrance, members: &[usize], frame: Frame, state: &State) {
+        let executed = members.iter().copied();
+        let executed = executed.filter(|member| state.stage.get(*member) == Some(&2));
+        let partial = (state.partial.iter())
+            .filter(|((reader, _), _)| self.reach().component(*reader) == frame.component);
+        let entered = Entered {
+            executed: executed.collect(),
+            partial: partial.map(|(place, then)| (*place, *then)).collect(),
+            leads: frame.leads,
+            failed: frame.failed,
+        };
+        self.entries.borrow_mut().insert(entrance, Rc::new(entered));
     }
 
     fn enter_as_known(&self, known: &Entered, state: &mut State, depth: usize) {

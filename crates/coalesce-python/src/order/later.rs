@@ -7,18 +7,18 @@
 use std::collections::BTreeSet;
 
 use coalesce_model::{
-    Change, Deferral, Finding, Guard, Severity, Texts, Unproven, UnprovenKind, change::Renames,
-    finding::codes,
+    Change, Deferral, Edit, Guard, Texts, Unproven, UnprovenKind, change::Renames,
 };
 
 use super::{
     Failure, KnownFailures, advice,
     asked::{is_asked_for, is_looked_through},
-    played, played_from,
+    note, played, played_from,
     program::{Program, Statement},
     regressions, touched,
 };
 use crate::{
+    facts::ImportStatement,
     graph::PythonGraph,
     rewrite::{inside_functions, is_test, on_request},
 };
@@ -67,12 +67,7 @@ pub fn deferrals(
         trials: 0,
     };
     let found = search.found().unwrap_or_default();
-    let modules: BTreeSet<usize> = found.iter().map(|(module, _)| *module).collect();
-    let told = modules.into_iter().map(|module| {
-        let statements = found.iter().filter(|statement| statement.0 == module);
-        search.deferral(module, &statements.copied().collect::<Vec<_>>())
-    });
-    told.collect::<Option<Vec<Deferral>>>().unwrap_or_default()
+    search.deferrals(&found).unwrap_or_default()
 }
 
 /// How an import waits.
@@ -147,17 +142,32 @@ impl Search<'_> {
         chosen: &[Statement],
         left: &[(usize, Failure)],
     ) -> Option<(Statement, Vec<(usize, Failure)>)> {
+        let helping = self.helping(chosen, left)?;
+        for (_, statement) in helping {
+            if self.trials >= MAXIMUM_TRIALS {
+                break;
+            }
+            let remaining = self.failing(&with(chosen, statement));
+            if remaining.len() < left.len() {
+                return Some((statement, remaining));
+            }
+        }
+        None
+    }
+
+    /// The statements without which less fails of a sample, those first that leave the least.
+    fn helping(
+        &mut self,
+        chosen: &[Statement],
+        left: &[(usize, Failure)],
+    ) -> Option<Vec<(usize, Statement)>> {
         let (play, failure) = left.iter().find(|(_, failure)| failure.certain)?;
         let trail = self.trail(*play, failure, chosen)?;
-        let with = |statement| -> Vec<Statement> {
-            let chosen = chosen.iter().copied();
-            chosen.chain([statement]).collect()
-        };
         let sample = self.sample(left);
         let fails = self.failing_from(chosen, &sample).len();
         let mut helping: Vec<(usize, Statement)> = Vec::new();
         for statement in self.candidates(trail, chosen) {
-            let remaining = self.failing_from(&with(statement), &sample).len();
+            let remaining = self.failing_from(&with(chosen, statement), &sample).len();
             if remaining < fails {
                 helping.push((remaining, statement));
             }
@@ -166,16 +176,7 @@ impl Search<'_> {
             }
         }
         helping.sort_by_key(|(remaining, _)| *remaining);
-        for (_, statement) in helping {
-            if self.trials >= MAXIMUM_TRIALS {
-                break;
-            }
-            let remaining = self.failing(&with(statement));
-            if remaining.len() < left.len() {
-                return Some((statement, remaining));
-            }
-        }
-        None
+        Some(helping)
     }
 
     /// Modules whose import fails, drawn from all over them: a change may break that of thousands at once.
@@ -237,56 +238,30 @@ impl Search<'_> {
         permitted.then(|| manner(self.after, self.texts, statement))?
     }
 
+    /// What waits in each module; nothing where something cannot.
+    fn deferrals(&self, found: &[Statement]) -> Option<Vec<Deferral>> {
+        let modules: BTreeSet<usize> = found.iter().map(|(module, _)| *module).collect();
+        let told = modules.into_iter().map(|module| {
+            let statements = found.iter().filter(|statement| statement.0 == module);
+            self.deferral(module, &statements.copied().collect::<Vec<_>>())
+        });
+        told.collect()
+    }
+
     /// What waits in one module.
     fn deferral(&self, module: usize, statements: &[Statement]) -> Option<Deferral> {
         let own = self.after.modules.get(module)?;
-        let facts = self.after.facts.get(module)?;
-        let text = self.texts.text(&own.path)?;
-        let mut edits = Vec::new();
-        let (mut called, mut asked, mut spans) = (Vec::new(), Vec::new(), Vec::new());
-        for statement in statements {
-            let import = facts.imports.get(statement.1 as usize)?;
-            let bound = import.leaves.iter();
-            let bound = bound.map(|leaf| format!("`{}`", leaf.bound()));
-            match manner(self.after, self.texts, *statement)? {
-                Manner::InFunctions => {
-                    called.extend(bound);
-                    edits.extend(inside_functions(&text, import.span)?);
-                }
-                Manner::OnRequest => {
-                    asked.extend(bound);
-                    spans.push(import.span);
-                }
-            }
-        }
-        if !spans.is_empty() {
-            edits.extend(on_request(&text, &spans)?);
-        }
-        let why = what_changes(&own.name, &called, &asked);
-        let early = "at its head a name would be read before it is bound";
-        let told = [
-            (
-                called,
-                "inside of the functions that use it, when they are called",
-            ),
-            (asked, "in its `__getattr__`, when somebody asks"),
-        ];
-        let told = told.into_iter().filter(|(names, _)| !names.is_empty());
-        let told: Vec<String> = told
-            .map(|(names, when)| format!("{} {when}", names.join(", ")))
-            .collect();
-        let message = format!("`{}` imports {}: {early}", own.name, told.join("; "));
+        let waiting = self.waiting(module, statements)?;
+        let why = what_changes(&own.name, &waiting.called, &waiting.asked);
+        let message = format!(
+            "`{}` imports {}: at its head a name would be read before it is bound",
+            own.name,
+            waiting.told()
+        );
         Some(Deferral {
             path: own.path.clone(),
-            edits,
-            note: Finding {
-                code: codes::READ_BEFORE_BOUND,
-                severity: Severity::Note,
-                path: own.path.clone(),
-                span: None,
-                message,
-                help: None,
-            },
+            edits: waiting.edits,
+            note: note(own, message),
             unproven: Some(Unproven {
                 path: own.path.clone(),
                 span: None,
@@ -296,6 +271,72 @@ impl Search<'_> {
             }),
         })
     }
+
+    /// The statements of a module that wait, and the edits that make them.
+    fn waiting(&self, module: usize, statements: &[Statement]) -> Option<Waiting> {
+        let own = self.after.modules.get(module)?;
+        let facts = self.after.facts.get(module)?;
+        let text = self.texts.text(&own.path)?;
+        let mut waiting = Waiting::default();
+        let mut spans = Vec::new();
+        for statement in statements {
+            let import = facts.imports.get(statement.1 as usize)?;
+            match manner(self.after, self.texts, *statement)? {
+                Manner::InFunctions => {
+                    waiting.called.extend(bound_names(import));
+                    waiting.edits.extend(inside_functions(&text, import.span)?);
+                }
+                Manner::OnRequest => {
+                    waiting.asked.extend(bound_names(import));
+                    spans.push(import.span);
+                }
+            }
+        }
+        if !spans.is_empty() {
+            waiting.edits.extend(on_request(&text, &spans)?);
+        }
+        Some(waiting)
+    }
+}
+
+/// What waits in a module.
+#[derive(Default)]
+struct Waiting {
+    edits: Vec<Edit>,
+    /// What is imported when a function is called.
+    called: Vec<String>,
+    /// What is imported when somebody asks for it.
+    asked: Vec<String>,
+}
+
+impl Waiting {
+    /// What is imported when.
+    fn told(&self) -> String {
+        let told = [
+            (
+                &self.called,
+                "inside of the functions that use it, when they are called",
+            ),
+            (&self.asked, "in its `__getattr__`, when somebody asks"),
+        ];
+        let told = told.into_iter().filter(|(names, _)| !names.is_empty());
+        let told: Vec<String> = told
+            .map(|(names, when)| format!("{} {when}", names.join(", ")))
+            .collect();
+        told.join("; ")
+    }
+}
+
+/// The names that a statement binds, as they are told.
+fn bound_names(import: &ImportStatement) -> impl Iterator<Item = String> {
+    let leaves = import.leaves.iter();
+    leaves.map(|leaf| format!("`{}`", leaf.bound()))
+}
+
+/// Statements with one more.
+fn with(chosen: &[Statement], statement: Statement) -> Vec<Statement> {
+    let chosen = chosen.iter().copied();
+    chosen.chain([statement]).collect()
 }
 
 /// What may be otherwise where imports wait: of names that functions use, and of those that others ask for.

@@ -7,11 +7,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::{
-    Change, Deferral, Finding, Guard, Module, Severity, Texts, change::Renames, finding::codes,
-};
+use coalesce_model::{Change, Deferral, Guard, Module, Texts, change::Renames};
 
-use super::{KnownFailures, failures, regressions, touched};
+use super::{Failure, KnownFailures, failures, note, regressions, touched};
 use crate::{
     facts::ImportStatement,
     graph::{Entity, PythonGraph},
@@ -48,12 +46,7 @@ pub fn nearer_imports(
     for branches in [true, false] {
         let failing = failures(after, &touched_after, branches, &str::to_owned);
         let known = KnownFailures::of(before, &touched_before, branches, &new_name);
-        let mut early = EarlyReads::new();
-        for failure in regressions(&failing, &known).filter(|failure| failure.certain) {
-            let (reader, target, name) = failure.read();
-            early.entry((reader, target)).or_default().insert(name);
-        }
-        let mut early = early.into_iter();
+        let mut early = early_reads(&failing, &known).into_iter();
         let found =
             early.find_map(|((reader, target), names)| mended(&search, (reader, target), &names));
         if let Some(found) = found {
@@ -61,6 +54,16 @@ pub fn nearer_imports(
         }
     }
     Vec::new()
+}
+
+/// The reads that fail for certain, and did not before.
+fn early_reads<'f>(failing: &'f BTreeSet<Failure>, known: &'f KnownFailures) -> EarlyReads<'f> {
+    let mut early = EarlyReads::new();
+    for failure in regressions(failing, known).filter(|failure| failure.certain) {
+        let (reader, target, name) = failure.read();
+        early.entry((reader, target)).or_default().insert(name);
+    }
+    early
 }
 
 /// The statement of a module that takes all of these names from what has them later, taking them from elsewhere.
@@ -72,33 +75,53 @@ fn mended(
     let graph = search.graph;
     let (module, package) = (index(graph, reader)?, index(graph, target)?);
     let own = graph.modules.get(module)?;
+    let statement = early_statement(graph, (module, package), names)?;
+    let homes = homes(search, (module, package), statement, names)?;
+    let modules = spelled_homes(graph, module, statement, &homes);
+    let text = search.names.texts.text(&own.path)?;
+    let edits = taken_from(&text, statement.span, &modules)?;
+    Some(Deferral {
+        path: own.path.clone(),
+        edits,
+        note: note(own, taken(own, target, &homes)),
+        unproven: None,
+    })
+}
+
+/// The statement of a module that takes one of these names of a package.
+fn early_statement<'g>(
+    graph: &'g PythonGraph,
+    (module, package): (usize, usize),
+    names: &BTreeSet<&str>,
+) -> Option<&'g ImportStatement> {
     let mut imports = graph.facts.get(module)?.imports.iter();
-    let statement = imports.find(|import| {
+    imports.find(|import| {
         let mut leaves = import.leaves.iter();
         is_plain(import)
             && graph.base_module(module, import) == Some(package)
             && leaves.any(|leaf| names.contains(leaf.name.text.as_str()))
-    })?;
-    let homes = homes(search, (module, package), statement, names)?;
+    })
+}
+
+/// The module of each name, with dots where the statement has them.
+fn spelled_homes(
+    graph: &PythonGraph,
+    module: usize,
+    statement: &ImportStatement,
+    homes: &BTreeMap<&str, Vec<&str>>,
+) -> BTreeMap<String, String> {
     let dots = statement.from.as_ref().is_some_and(|from| from.level > 0);
     let spelled = |home: &str| {
         let relative = dots.then(|| relative(graph.package_of(module), home));
         relative.flatten().unwrap_or_else(|| home.to_owned())
     };
     let mut modules = BTreeMap::new();
-    for (home, names) in &homes {
+    for (home, names) in homes {
         for name in names {
             modules.insert((*name).to_owned(), spelled(home));
         }
     }
-    let text = search.names.texts.text(&own.path)?;
-    let edits = taken_from(&text, statement.span, &modules)?;
-    Some(Deferral {
-        path: own.path.clone(),
-        edits,
-        note: note(own, target, &homes),
-        unproven: None,
-    })
+    modules
 }
 
 /// The modules that define these names of a statement, each with its names.
@@ -121,23 +144,17 @@ fn homes<'g>(
     Some(homes)
 }
 
-fn note(own: &Module, target: &str, homes: &BTreeMap<&str, Vec<&str>>) -> Finding {
+/// What is told of the names that a module takes from where they are defined.
+fn taken(own: &Module, target: &str, homes: &BTreeMap<&str, Vec<&str>>) -> String {
     let taken = homes.iter().map(|(home, names)| {
         let names = names.iter().map(|name| format!("`{name}`"));
         format!("{} from `{home}`", names.collect::<Vec<_>>().join(", "))
     });
     let taken = taken.collect::<Vec<_>>().join(", ");
-    Finding {
-        code: codes::READ_BEFORE_BOUND,
-        severity: Severity::Note,
-        path: own.path.clone(),
-        span: None,
-        message: format!(
-            "`{}` takes {taken} and not of `{target}`, where it would be read before it is bound",
-            own.name
-        ),
-        help: None,
-    }
+    format!(
+        "`{}` takes {taken} and not of `{target}`, where it would be read before it is bound",
+        own.name
+    )
 }
 
 fn index(graph: &PythonGraph, name: &str) -> Option<usize> {
@@ -176,10 +193,7 @@ fn passed_on(search: &Search<'_>, module: usize, name: &str) -> Option<Option<(u
     if own.path.extension() != Some("py") || !stays_as_bound(names, &full, &text) {
         return None;
     }
-    let mut leaves = facts.imports.iter().flat_map(|import| {
-        let leaves = import.leaves.iter();
-        leaves.map(move |leaf| (import, leaf))
-    });
+    let mut leaves = facts.import_leaves();
     let imported = leaves.find(|(import, leaf)| leaf.bound() == name && import.top_level);
     let Some((import, leaf)) = imported else {
         let mut own = facts.flow.bound.iter();

@@ -13,7 +13,10 @@ use super::{
     entered::{Entered, Entrance, Frame},
     reach::{Reach, SHARED},
 };
-use crate::{facts::ImportStatement, graph::PythonGraph};
+use crate::{
+    facts::{ImportStatement, Leaf},
+    graph::PythonGraph,
+};
 
 /// Deeper chains of imports and calls are not followed.
 pub(super) const MAXIMUM_DEPTH: usize = 900;
@@ -277,29 +280,49 @@ impl<'g> Program<'g> {
     /// The leaves of an import statement, one after the other.
     fn leaves(&self, module: usize, import: &'g ImportStatement, state: &mut State, depth: usize) {
         for leaf in &import.leaves {
-            let Some((target, whole)) = self.target(module, leaf.name.span.start) else {
-                continue;
-            };
-            if whole && self.has_other(module, import, &leaf.name.text, state) {
-                continue;
-            }
-            if state.supposed.is_none() || self.leads_on(target, state) {
-                self.execute(target, state, depth + 1);
-            }
-            if leaf.name.text == "*" {
-                self.star(module, import, target, state);
-                let listed = self
-                    .graph
-                    .facts
-                    .get(target)
-                    .and_then(|facts| facts.all.as_ref());
-                for name in listed.into_iter().flatten() {
-                    self.give(target, &name.text, state, depth);
-                }
-            } else if !whole {
-                self.read(module, target, &leaf.name.text, state, depth);
-                self.give(target, &leaf.name.text, state, depth);
-            }
+            self.leaf(module, import, leaf, state, depth);
+        }
+    }
+
+    fn leaf(
+        &self,
+        module: usize,
+        import: &'g ImportStatement,
+        leaf: &'g Leaf,
+        state: &mut State,
+        depth: usize,
+    ) {
+        let Some((target, whole)) = self.target(module, leaf.name.span.start) else {
+            return;
+        };
+        if whole && self.has_other(module, import, &leaf.name.text, state) {
+            return;
+        }
+        if state.supposed.is_none() || self.leads_on(target, state) {
+            self.execute(target, state, depth + 1);
+        }
+        if leaf.name.text == "*" {
+            self.star_leaf(module, import, target, state, depth);
+        } else if !whole {
+            self.read(module, target, &leaf.name.text, state, depth);
+            self.give(target, &leaf.name.text, state, depth);
+        }
+    }
+
+    /// A star import: what the other module lists is given, too.
+    fn star_leaf(
+        &self,
+        module: usize,
+        import: &'g ImportStatement,
+        target: usize,
+        state: &mut State,
+        depth: usize,
+    ) {
+        self.star(module, import, target, state);
+        let facts = self.graph.facts.get(target);
+        let listed = facts.and_then(|facts| facts.all.as_ref());
+        for name in listed.into_iter().flatten() {
+            self.give(target, &name.text, state, depth);
         }
     }
 
@@ -481,25 +504,34 @@ pub(crate) fn leading(
     loads: &[Vec<usize>],
     parents: &[Option<usize>],
 ) -> Vec<bool> {
-    let mut users: Vec<Vec<usize>> = vec![Vec::new(); touched.len()];
-    for (module, (loads, parent)) in loads.iter().zip(parents).enumerate() {
-        for target in loads.iter().chain(parent) {
-            if let Some(users) = users.get_mut(*target) {
-                users.push(module);
-            }
-        }
-    }
+    let users = users_of(touched.len(), loads, parents);
     let mut leading = touched.to_vec();
     let mut open: Vec<usize> = (0..touched.len())
         .filter(|at| touched.get(*at) == Some(&true))
         .collect();
     while let Some(module) = open.pop() {
-        for user in users.get(module).into_iter().flatten() {
-            if let Some(leads) = leading.get_mut(*user).filter(|leads| !**leads) {
-                *leads = true;
-                open.push(*user);
-            }
-        }
+        let users = users.get(module).into_iter().flatten();
+        let marked = |user: &usize| {
+            let mark = leading.get_mut(*user);
+            mark.is_some_and(|leads| !std::mem::replace(leads, true))
+        };
+        open.extend(users.copied().filter(marked));
     }
     leading
+}
+
+/// The modules that load each module, or stand below it.
+fn users_of(count: usize, loads: &[Vec<usize>], parents: &[Option<usize>]) -> Vec<Vec<usize>> {
+    let mut users: Vec<Vec<usize>> = vec![Vec::new(); count];
+    let loads = loads.iter().zip(parents).enumerate();
+    let loads = loads.flat_map(|(module, (loads, parent))| {
+        let targets = loads.iter().chain(parent);
+        targets.map(move |target| (module, *target))
+    });
+    for (module, target) in loads {
+        if let Some(users) = users.get_mut(target) {
+            users.push(module);
+        }
+    }
+    users
 }

@@ -38,12 +38,7 @@ impl Reach {
         let edges = edges(graph, parents);
         let component = components(&edges);
         let count = component.iter().max().map_or(0, |last| last + 1);
-        let mut members = vec![Vec::new(); count];
-        for (module, component) in component.iter().enumerate() {
-            if let Some(members) = members.get_mut(*component) {
-                members.push(module);
-            }
-        }
+        let members = members_of(&component, count);
         let mut reach = Self {
             component,
             bits: bits(touched),
@@ -157,19 +152,13 @@ fn brought(graph: &PythonGraph, module: usize) -> Vec<usize> {
     };
     let mut found: Vec<usize> = Vec::new();
     let mut through_packages = false;
-    for import in &facts.imports {
-        for leaf in &import.leaves {
-            match graph.leaf_entity(module, import, leaf) {
-                Entity::Module(target) => {
-                    let package = graph.modules.get(target).is_some_and(|one| one.package);
-                    through_packages |= package || leaf.name.text.contains('.');
-                    found.push(target);
-                }
-                Entity::Item(home, _) => found.push(home),
-                Entity::External | Entity::Missing | Entity::Opaque => {}
-            }
-            through_packages |= leaf.name.text == "*";
-        }
+    for (import, leaf) in facts.import_leaves() {
+        let entity = graph.leaf_entity(module, import, leaf);
+        through_packages |= leads_through_package(graph, &entity, &leaf.name.text);
+        found.extend(match entity {
+            Entity::Module(home) | Entity::Item(home, _) => Some(home),
+            Entity::External | Entity::Missing | Entity::Opaque => None,
+        });
     }
     if facts.lazy_stub {
         found.extend(graph.twin(module));
@@ -178,6 +167,26 @@ fn brought(graph: &PythonGraph, module: usize) -> Vec<usize> {
         found.extend(named_through(graph, module));
     }
     found
+}
+
+/// Whether what an import names is a package, or comes through one, so that chains may go on below it.
+fn leads_through_package(graph: &PythonGraph, entity: &Entity, name: &str) -> bool {
+    let Entity::Module(target) = entity else {
+        return name == "*";
+    };
+    let package = graph.modules.get(*target).is_some_and(|one| one.package);
+    package || name.contains('.') || name == "*"
+}
+
+/// The modules of each component.
+fn members_of(component: &[usize], count: usize) -> Vec<Vec<usize>> {
+    let mut members = vec![Vec::new(); count];
+    for (module, component) in component.iter().enumerate() {
+        if let Some(members) = members.get_mut(*component) {
+            members.push(module);
+        }
+    }
+    members
 }
 
 /// The modules that the chains of a module go through.

@@ -128,18 +128,23 @@ impl Lexer<'_> {
         };
         let statement = self.fresh || self.after_semicolon();
         if self.fresh {
-            self.fresh = false;
-            self.lines.push(Line {
-                first: u32::try_from(self.tokens.len()).unwrap_or(u32::MAX),
-                indent: self.indent,
-                number,
-                last: number,
-            });
+            self.begin_line(number);
         }
         self.tokens.push(OutlineToken {
             span: ByteSpan::from_range(start..self.at),
             class,
             marks: if statement { marks::STATEMENT } else { 0 },
+        });
+    }
+
+    /// A line begins with the token that comes next.
+    fn begin_line(&mut self, number: u32) {
+        self.fresh = false;
+        self.lines.push(Line {
+            first: u32::try_from(self.tokens.len()).unwrap_or(u32::MAX),
+            indent: self.indent,
+            number,
+            last: number,
         });
     }
 
@@ -172,6 +177,21 @@ impl Lexer<'_> {
         let triple = self.byte(1) == quote && self.byte(2) == quote;
         self.at += if triple { 3 } else { 1 };
         let start = self.at;
+        let spaces = self.inside_string(quote, triple);
+        let inside = self.at.saturating_sub(start);
+        if self.byte(0) == quote {
+            self.at += if triple { 3 } else { 1 };
+        }
+        self.at = self.at.min(self.bytes.len());
+        if spaces || (triple && inside > 0) {
+            TokenClass::Prose
+        } else {
+            TokenClass::Key
+        }
+    }
+
+    /// The inside of a string; whether there are spaces in it.
+    fn inside_string(&mut self, quote: u8, triple: bool) -> bool {
         let mut spaces = false;
         while let Some(byte) = self.bytes.get(self.at).copied() {
             match byte {
@@ -188,16 +208,7 @@ impl Lexer<'_> {
                 _ => self.within_string(),
             }
         }
-        let inside = self.at.saturating_sub(start);
-        if self.byte(0) == quote {
-            self.at += if triple { 3 } else { 1 };
-        }
-        self.at = self.at.min(self.bytes.len());
-        if spaces || (triple && inside > 0) {
-            TokenClass::Prose
-        } else {
-            TokenClass::Key
-        }
+        spaces
     }
 
     fn closes(&self, quote: u8) -> bool {
@@ -232,32 +243,36 @@ impl Lexer<'_> {
             b')' | b']' | b'}' => self.depth = self.depth.saturating_sub(1),
             _ => {}
         }
-        let two = [first, self.byte(1)];
-        let pair = matches!(
-            &two,
-            b"=="
-                | b"!="
-                | b"<="
-                | b">="
-                | b"->"
-                | b":="
-                | b"**"
-                | b"//"
-                | b"<<"
-                | b">>"
-                | b"+="
-                | b"-="
-                | b"*="
-                | b"/="
-                | b"%="
-                | b"&="
-                | b"|="
-                | b"^="
-                | b"@="
-        );
+        let pair = is_pair([first, self.byte(1)]);
         self.at += 1 + usize::from(pair);
         TokenClass::Punct
     }
+}
+
+/// Whether two bytes are one operator.
+const fn is_pair(two: [u8; 2]) -> bool {
+    matches!(
+        &two,
+        b"=="
+            | b"!="
+            | b"<="
+            | b">="
+            | b"->"
+            | b":="
+            | b"**"
+            | b"//"
+            | b"<<"
+            | b">>"
+            | b"+="
+            | b"-="
+            | b"*="
+            | b"/="
+            | b"%="
+            | b"&="
+            | b"|="
+            | b"^="
+            | b"@="
+    )
 }
 
 /// Bytes of names; every byte of a character beyond ASCII counts.

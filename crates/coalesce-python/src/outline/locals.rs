@@ -53,10 +53,6 @@ fn variables<'t>(text: &'t str, body: &[OutlineToken], names: &mut FxHashSet<&'t
         if token.has(marks::STATEMENT) {
             targets(text, body.get(at..).unwrap_or_default(), names);
         }
-        let next = || {
-            body.get(at + 1)
-                .filter(|next| next.class == TokenClass::Word)
-        };
         // Most tokens are names, and bind nothing.
         if !matches!(token.class, TokenClass::Keyword | TokenClass::Punct) {
             continue;
@@ -64,7 +60,9 @@ fn variables<'t>(text: &'t str, body: &[OutlineToken], names: &mut FxHashSet<&'t
         match token.word(text) {
             "for" => names.extend(bound_names(text, body, at, "in").take(16)),
             "as" if !token.has(marks::IMPORT) => {
-                names.extend(next().map(|token| token.word(text)));
+                let next = body.get(at + 1);
+                let next = next.filter(|next| next.class == TokenClass::Word);
+                names.extend(next.map(|token| token.word(text)));
             }
             ":=" => {
                 let before = at.checked_sub(1).and_then(|before| body.get(before));
@@ -91,30 +89,44 @@ fn bound_names<'t>(
 
 /// The targets of an assignment: `a = …`, `a, (b, *c) = …`, `a: T = …`, `a = b = …`, `a += …`.
 fn targets<'t>(text: &'t str, statement: &[OutlineToken], names: &mut FxHashSet<&'t str>) {
-    let mut found: [&str; 16] = [""; 16];
-    let mut count = 0;
+    let mut found = FoundTargets::default();
     for (at, token) in statement.iter().enumerate().take(48) {
         if at > 0 && token.has(marks::STATEMENT) {
             return;
         }
         let own = token.word(text);
         match own {
-            "=" | "+=" | "-=" | "*=" | "/=" => {
-                names.extend(found.get(..count).unwrap_or_default().iter().copied());
-                count = 0;
-            }
+            "=" | "+=" | "-=" | "*=" | "/=" => names.extend(found.take()),
             ":" if at == 1 => {
-                names.extend(found.get(..count).unwrap_or_default().iter().copied());
+                names.extend(found.take());
                 return;
             }
             "," | "(" | ")" | "*" | "[" | "]" => {}
-            _ if token.class == TokenClass::Word && !token.has(marks::CALLEE) => {
-                if let Some(slot) = found.get_mut(count) {
-                    *slot = own;
-                    count += 1;
-                }
-            }
+            _ if token.class == TokenClass::Word && !token.has(marks::CALLEE) => found.add(own),
             _ => return,
         }
+    }
+}
+
+/// The first names of a statement that may turn out to be targets.
+#[derive(Default)]
+struct FoundTargets<'t> {
+    names: [&'t str; 16],
+    count: usize,
+}
+
+impl<'t> FoundTargets<'t> {
+    /// More than there is room for are passed over.
+    fn add(&mut self, name: &'t str) {
+        if let Some(slot) = self.names.get_mut(self.count) {
+            *slot = name;
+            self.count += 1;
+        }
+    }
+
+    /// All of them, after which there are none.
+    fn take(&mut self) -> impl Iterator<Item = &'t str> + use<'t> {
+        let count = std::mem::take(&mut self.count);
+        self.names.into_iter().take(count)
     }
 }

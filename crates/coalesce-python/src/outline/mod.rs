@@ -51,10 +51,7 @@ fn without_docstrings(
             .get(at + 1)
             .map_or(tokens.len(), |next| next.first as usize);
         let of_line = tokens.get(line.first as usize..end).unwrap_or_default();
-        let is_text = |token: &OutlineToken| {
-            matches!(token.class, TokenClass::Prose | TokenClass::Key)
-                && token.span.of(text).is_some_and(|text| !text.is_empty())
-        };
+        let is_text = |token: &OutlineToken| is_text(text, token);
         if of_line.iter().all(is_text) {
             continue;
         }
@@ -65,6 +62,12 @@ fn without_docstrings(
         kept.extend_from_slice(of_line);
     }
     (kept, left)
+}
+
+/// Whether a token is a string with something in it.
+fn is_text(text: &str, token: &OutlineToken) -> bool {
+    matches!(token.class, TokenClass::Prose | TokenClass::Key)
+        && token.span.of(text).is_some_and(|text| !text.is_empty())
 }
 
 /// A unit that has not ended yet.
@@ -189,17 +192,7 @@ impl Builder<'_> {
     }
 
     fn define(&mut self, line: &Line, keyword: u32, end: u32) {
-        let is_class = self.word(keyword) == "class";
-        let parent = self
-            .open
-            .last()
-            .and_then(|open| self.units.get(open.unit as usize));
-        let in_class = parent.is_some_and(|parent| parent.kind == UnitKind::Class);
-        let kind = match (is_class, in_class) {
-            (true, _) => UnitKind::Class,
-            (false, true) => UnitKind::Method,
-            (false, false) => UnitKind::Function,
-        };
+        let kind = self.kind_of_definition(keyword);
         let name = self
             .tokens
             .get_mut(keyword as usize + 1)
@@ -215,6 +208,20 @@ impl Builder<'_> {
             indent: line.indent,
             is_block: false,
         });
+    }
+
+    fn kind_of_definition(&self, keyword: u32) -> UnitKind {
+        let is_class = self.word(keyword) == "class";
+        let parent = self
+            .open
+            .last()
+            .and_then(|open| self.units.get(open.unit as usize));
+        let in_class = parent.is_some_and(|parent| parent.kind == UnitKind::Class);
+        match (is_class, in_class) {
+            (true, _) => UnitKind::Class,
+            (false, true) => UnitKind::Method,
+            (false, false) => UnitKind::Function,
+        }
     }
 
     /// The token after the colon that ends the head.
@@ -241,11 +248,8 @@ impl Builder<'_> {
     }
 
     fn import(&mut self, line: &Line, end: u32) {
-        for token in self
-            .tokens
-            .get_mut(line.first as usize..end as usize)
-            .unwrap_or_default()
-        {
+        let tokens = self.tokens.get_mut(line.first as usize..end as usize);
+        for token in tokens.unwrap_or_default() {
             token.marks |= marks::IMPORT;
         }
         if !self.at_module() {
@@ -259,17 +263,9 @@ impl Builder<'_> {
             unit.lines.1 = line.last;
             return;
         }
-        let unit = self.unit(
-            UnitKind::Imports,
-            ByteSpan::empty(0),
-            line.first,
-            line.first,
-            line.number,
-        );
-        if let Some(unit) = self.units.get_mut(unit as usize) {
-            unit.end = end;
-            unit.lines.1 = line.last;
-        }
+        let name = ByteSpan::empty(0);
+        let unit = self.unit(UnitKind::Imports, name, line.first, line.first, line.number);
+        self.close_unit(unit, line, end);
     }
 
     fn long_statement(&mut self, line: &Line, end: u32) {
@@ -281,6 +277,10 @@ impl Builder<'_> {
             .get(line.first as usize)
             .map_or(ByteSpan::empty(0), |token| token.span);
         let unit = self.unit(UnitKind::Block, name, line.first, line.first, line.number);
+        self.close_unit(unit, line, end);
+    }
+
+    fn close_unit(&mut self, unit: u32, line: &Line, end: u32) {
         if let Some(unit) = self.units.get_mut(unit as usize) {
             unit.end = end;
             unit.lines.1 = line.last;

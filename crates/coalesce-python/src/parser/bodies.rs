@@ -128,12 +128,16 @@ impl Bodies {
         let mut bytes = text.as_bytes().to_vec();
         for (start, end) in self.found {
             if let Some(body) = bytes.get_mut(start..end) {
-                body.fill(b'-');
-                if let Some(head) = body.get_mut(..NOTHING.len()) {
-                    head.copy_from_slice(NOTHING);
-                }
+                leave_out(body);
             }
         }
         String::from_utf8(bytes).ok()
+    }
+}
+
+fn leave_out(body: &mut [u8]) {
+    body.fill(b'-');
+    if let Some(head) = body.get_mut(..NOTHING.len()) {
+        head.copy_from_slice(NOTHING);
     }
 }

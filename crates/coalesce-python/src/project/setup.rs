@@ -37,23 +37,7 @@ impl Setup {
                 let root = arguments.find_argument_value("where", 0).and_then(text);
                 self.root(root, callee);
             }
-            "setup" => {
-                if let Some(Expr::Dict(directories)) = keyword(arguments, "package_dir") {
-                    let own = directories.items.iter().find(|item| {
-                        item.key
-                            .as_ref()
-                            .and_then(text)
-                            .is_some_and(|key| key.is_empty())
-                    });
-                    self.root(own.and_then(|item| text(&item.value)), "package_dir");
-                }
-                if let Some(Expr::List(list)) = keyword(arguments, "install_requires") {
-                    let lines = list.elts.iter().filter_map(text);
-                    self.facts
-                        .requirements
-                        .extend(lines.map(|line| super::distribution(&line)));
-                }
-            }
+            "setup" => self.setup(arguments),
             // Every build of compiled modules calls its description so.
             other if other.ends_with("Extension") => {
                 self.facts
@@ -61,6 +45,22 @@ impl Setup {
                     .extend(arguments.find_argument_value("name", 0).and_then(text));
             }
             _ => {}
+        }
+    }
+
+    fn setup(&mut self, arguments: &ast::Arguments) {
+        if let Some(Expr::Dict(directories)) = keyword(arguments, "package_dir") {
+            let own = directories.items.iter().find(|item| {
+                let key = item.key.as_ref().and_then(text);
+                key.is_some_and(|key| key.is_empty())
+            });
+            self.root(own.and_then(|item| text(&item.value)), "package_dir");
+        }
+        if let Some(Expr::List(list)) = keyword(arguments, "install_requires") {
+            let lines = list.elts.iter().filter_map(text);
+            self.facts
+                .requirements
+                .extend(lines.map(|line| super::distribution(&line)));
         }
     }
 

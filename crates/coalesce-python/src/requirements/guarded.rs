@@ -34,18 +34,18 @@ pub fn changed((old, new): (&Needs<'_>, &Needs<'_>), pairs: &[Pair], alone: bool
         if was.is_empty() || is.is_empty() || is_allowed(old, new, (*before, *after)) {
             continue;
         }
+        let module = old.graph.modules.get(*before);
         for (key, (outcome, span)) in &was {
-            if let Some((now, _)) = is.get(key)
-                && let Some((why, library)) = difference(new, outcome, now)
-            {
-                let message = format!("the guarded import of `{}` {why}", key.0);
-                differing.push(Differing {
-                    module: old.graph.modules.get(*before),
-                    span: *span,
-                    message,
-                    library,
-                });
-            }
+            let now = is.get(key).map(|(now, _)| now);
+            let Some((why, library)) = now.and_then(|now| difference(new, outcome, now)) else {
+                continue;
+            };
+            differing.push(Differing {
+                module,
+                span: *span,
+                message: format!("the guarded import of `{}` {why}", key.0),
+                library,
+            });
         }
     }
     let mut findings = refused(differing, &new.graph.allowed, alone);
@@ -104,25 +104,31 @@ fn difference(new: &Needs<'_>, was: &Outcome, is: &Outcome) -> Option<(String, O
             None,
         )),
         (Outcome::Alive(had), Outcome::Alive(has)) => {
-            let more = has.difference(had).find(counts);
-            let less = had.difference(has).find(counts);
-            match (more, less) {
-                (Some(library), _) => {
-                    let why = format!(
-                        "would fail without a word where `{library}` is missing, and does not now"
-                    );
-                    Some((why, Some(library.clone())))
-                }
-                (None, Some(library)) => {
-                    let why =
-                        format!("fails now where `{library}` is missing, and would succeed there");
-                    Some((why, Some(library.clone())))
-                }
-                (None, None) => None,
-            }
+            let (library, why) = difference_of_libraries(
+                had.difference(has).find(counts),
+                has.difference(had).find(counts),
+            )?;
+            Some((why, Some(library.clone())))
         }
         _ => None,
     }
+}
+
+/// What it means that an import needs a library less, or more, of which the latter counts first.
+fn difference_of_libraries<'l>(
+    less: Option<&'l String>,
+    more: Option<&'l String>,
+) -> Option<(&'l String, String)> {
+    let why = match (more, less) {
+        (Some(library), _) => {
+            format!("would fail without a word where `{library}` is missing, and does not now")
+        }
+        (None, Some(library)) => {
+            format!("fails now where `{library}` is missing, and would succeed there")
+        }
+        (None, None) => return None,
+    };
+    Some((more.or(less)?, why))
 }
 
 /// The outcomes of the imports of a module, guarded ones or the others.
@@ -132,21 +138,16 @@ fn outcomes(needs: &Needs<'_>, module: usize, guarded: bool) -> BTreeMap<Key, (O
     let Some(facts) = needs.graph.facts.get(module) else {
         return found;
     };
-    for import in facts
-        .imports
-        .iter()
-        .filter(|import| import.guard.hides_failure() == guarded)
-    {
-        for leaf in &import.leaves {
-            let bound = match leaf.bound() {
-                "" => leaf.name.text.rsplit('.').next().unwrap_or_default(),
-                bound => bound,
-            };
-            let count = counts.entry(bound.to_owned()).or_default();
-            *count += 1;
-            let outcome = outcome(needs, module, import, leaf);
-            found.insert((bound.to_owned(), *count), (outcome, leaf.name.span));
-        }
+    let leaves = facts.import_leaves();
+    for (import, leaf) in leaves.filter(|(import, _)| import.guard.hides_failure() == guarded) {
+        let bound = match leaf.bound() {
+            "" => leaf.name.text.rsplit('.').next().unwrap_or_default(),
+            bound => bound,
+        };
+        let count = counts.entry(bound.to_owned()).or_default();
+        *count += 1;
+        let outcome = outcome(needs, module, import, leaf);
+        found.insert((bound.to_owned(), *count), (outcome, leaf.name.span));
     }
     found
 }
@@ -172,33 +173,38 @@ fn outcome(needs: &Needs<'_>, module: usize, import: &ImportStatement, leaf: &Le
 fn hidden(old: &Needs<'_>, new: &Needs<'_>, pairs: &[Pair]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (before, after) in pairs {
-        let is_shim = new
-            .graph
-            .facts
-            .get(*after)
-            .is_some_and(|facts| facts.shim.is_some());
-        if is_shim {
+        let facts = new.graph.facts.get(*after);
+        if facts.is_some_and(|facts| facts.shim.is_some()) {
             continue;
         }
         for guarded in [false, true] {
-            let is = outcomes(new, *after, guarded);
-            for (key, (was, span)) in outcomes(old, *before, guarded) {
-                let lost = matches!(was, Outcome::Alive(_))
-                    && is
-                        .get(&key)
-                        .is_some_and(|(is, _)| is_lost(new, *after, &key, is));
-                if let (true, Some(module)) = (lost, old.graph.modules.get(*before)) {
-                    let message = format!(
-                        "after the migration, nothing of the tree would be behind the import of `{}`",
-                        key.0
-                    );
-                    let refused = refusal(module.path.clone(), Some(span), message, None);
-                    findings.push(refused.coded(codes::CHANGED_GUARD));
-                }
-            }
+            findings.extend(hidden_in(old, new, (*before, *after), guarded));
         }
     }
     findings
+}
+
+fn hidden_in(
+    old: &Needs<'_>,
+    new: &Needs<'_>,
+    (before, after): Pair,
+    guarded: bool,
+) -> Vec<Finding> {
+    let is = outcomes(new, after, guarded);
+    let found = outcomes(old, before, guarded).into_iter();
+    let lost = found.filter_map(|(key, (was, span))| {
+        let now = is.get(&key);
+        let is_lost = matches!(was, Outcome::Alive(_))
+            && now.is_some_and(|(now, _)| is_lost(new, after, &key, now));
+        let module = old.graph.modules.get(before).filter(|_| is_lost)?;
+        let message = format!(
+            "after the migration, nothing of the tree would be behind the import of `{}`",
+            key.0
+        );
+        let refused = refusal(module.path.clone(), Some(span), message, None);
+        Some(refused.coded(codes::CHANGED_GUARD))
+    });
+    lost.collect()
 }
 
 /// Whether an import that leads nowhere in the tree names a package of it.
@@ -211,10 +217,7 @@ fn is_lost(new: &Needs<'_>, module: usize, key: &Key, outcome: &Outcome) -> bool
     else {
         return false;
     };
-    let mut leaves = facts.imports.iter().flat_map(|import| {
-        let leaves = import.leaves.iter();
-        leaves.map(move |leaf| (import, leaf))
-    });
+    let mut leaves = facts.import_leaves();
     leaves.any(|(import, leaf)| {
         leaf.bound() == key.0
             && new.graph.base_module(module, import).is_none()

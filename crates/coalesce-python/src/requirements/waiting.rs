@@ -27,26 +27,34 @@ pub fn waiting(before: &PythonGraph, after: &PythonGraph, changes: &[Change]) ->
     let mut unproven = Vec::new();
     let mut told = BTreeSet::new();
     for (was, now) in pairs(before, after, changes) {
-        let same = (before.facts.get(was).zip(after.facts.get(now)))
-            .is_some_and(|(was, now)| std::sync::Arc::ptr_eq(was, now));
-        if same {
+        if is_same(before, was, after, now) {
             continue;
         }
-        let found = in_functions(&new, now)
-            .into_iter()
-            .filter(|found| !known.contains(&found.name))
-            .filter(|found| !leaves(changes, &found.target, new.name(now)));
-        let found: Vec<InFunction> = found.collect();
-        if found.is_empty() {
-            continue;
-        }
-        let runs = new.runs(now);
-        let late = found.into_iter().filter(|found| !found.has_run(&runs));
+        let found = in_functions(&new, now).into_iter().filter(|found| {
+            !known.contains(&found.name) && !leaves(changes, &found.target, new.name(now))
+        });
+        let late = not_run_yet(&new, now, found.collect()).into_iter();
         for late in late.filter(|late| told.insert((now, late.target.clone()))) {
             unproven.extend(late.unproven(before, was, new.name(now)));
         }
     }
     unproven
+}
+
+/// Those of the imports in functions of a module which it does not run for certain.
+fn not_run_yet(new: &Needs<'_>, module: usize, found: Vec<InFunction>) -> Vec<InFunction> {
+    if found.is_empty() {
+        return found;
+    }
+    let runs = new.runs(module);
+    let late = found.into_iter().filter(|found| !found.has_run(&runs));
+    late.collect()
+}
+
+/// Whether a module consists of the same text before and after.
+fn is_same(before: &PythonGraph, was: usize, after: &PythonGraph, now: usize) -> bool {
+    let facts = before.facts.get(was).zip(after.facts.get(now));
+    facts.is_some_and(|(was, now)| std::sync::Arc::ptr_eq(was, now))
 }
 
 /// One import in a function.

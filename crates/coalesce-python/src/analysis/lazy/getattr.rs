@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use coalesce_model::ByteSpan;
 use ruff_python_ast::{
     self as ast, CmpOp, Expr, InterpolatedStringElement, Operator, Stmt,
     visitor::{self, Visitor},
@@ -67,15 +68,7 @@ impl<'t> Body<'t> {
                 let value = self.values.get(name.id.as_str());
                 value.is_some_and(|value| is_worked_out(value))
             }
-            Expr::FString(text) => {
-                let mut elements = text.value.elements();
-                elements.any(|element| match element {
-                    InterpolatedStringElement::Literal(_) => false,
-                    InterpolatedStringElement::Interpolation(part) => {
-                        part.format_spec.is_some() || is_worked_out(&part.expression)
-                    }
-                })
-            }
+            Expr::FString(text) => self.is_formatted(text, depth + 1),
             Expr::BinOp(sum) => {
                 sum.op != Operator::Add || is_worked_out(&sum.left) || is_worked_out(&sum.right)
             }
@@ -86,11 +79,25 @@ impl<'t> Body<'t> {
                 (Some("str"), [text]) => is_worked_out(text),
                 _ => true,
             },
-            other => {
-                !(other.is_literal_expr() || other.is_attribute_expr() || other.is_subscript_expr())
-            }
+            other => !is_plain(other),
         }
     }
+
+    /// Whether a part of a text is formatted, or worked out.
+    fn is_formatted(&self, text: &'t ast::ExprFString, depth: usize) -> bool {
+        let mut elements = text.value.elements();
+        elements.any(|element| match element {
+            InterpolatedStringElement::Literal(_) => false,
+            InterpolatedStringElement::Interpolation(part) => {
+                part.format_spec.is_some() || self.is_worked_out(&part.expression, depth)
+            }
+        })
+    }
+}
+
+/// Whether a text is written where it stands, or looked up.
+fn is_plain(text: &Expr) -> bool {
+    text.is_literal_expr() || text.is_attribute_expr() || text.is_subscript_expr()
 }
 
 impl<'t> Search<'t> {
@@ -101,49 +108,50 @@ impl<'t> Search<'t> {
         functions: &Functions<'t>,
     ) {
         let body = reached(function, functions);
-        let prefixes: Vec<Prefix> = body
-            .code
-            .imported
-            .iter()
-            .filter_map(|argument| prefix(&body.pieces(argument)))
-            .collect();
-        let tables: Vec<tables::Table> = body
-            .code
-            .names
-            .iter()
-            .filter_map(|name| self.tables.named(name).cloned())
-            .collect();
-        // A list of some of the names says what else is done with them.
-        let tables: Vec<tables::Table> = tables
-            .iter()
-            .filter(|table| !tables.iter().any(|other| table.is_part_of(other)))
-            .cloned()
-            .collect();
+        let tables = self.tables_of(&body);
         for table in tables.iter().filter(|table| table.is_relative()) {
             self.add(table, &Prefix::None);
         }
+        self.add_absolute(&body, &tables, self.span(function));
+        let parameter = function.parameters.iter().next();
+        if let Some(parameter) = parameter {
+            self.branches(&function.body, parameter.name().as_str());
+        }
+    }
+
+    /// The tables that a body looks names up in. A list of some of the names says what else is done with them.
+    fn tables_of(&self, body: &Body<'t>) -> Vec<tables::Table> {
+        let names = body.code.names.iter();
+        let tables: Vec<&tables::Table> =
+            names.filter_map(|name| self.tables.named(name)).collect();
+        let whole = tables
+            .iter()
+            .filter(|table| !tables.iter().any(|other| table.is_part_of(other)));
+        whole.map(|table| (*table).clone()).collect()
+    }
+
+    /// Adds what the tables stand for whose texts the body puts something before.
+    fn add_absolute(&mut self, body: &Body<'t>, tables: &[tables::Table], at: ByteSpan) {
+        let imported = body.code.imported.iter();
+        let prefixes: Vec<Prefix> = imported
+            .filter_map(|argument| prefix(&body.pieces(argument)))
+            .collect();
         let others: Vec<&tables::Table> =
             tables.iter().filter(|table| !table.is_relative()).collect();
         let worked_out = |argument: &&Expr| body.is_worked_out(argument, 0);
         match prefixes.as_slice() {
             // `f"._{snake_case(name)}"`: no table says what that comes to.
-            _ if body.code.imported.iter().any(worked_out) => {
-                self.found.unknown.push(self.span(function))
-            }
+            _ if body.code.imported.iter().any(worked_out) => self.found.unknown.push(at),
             [] if others.is_empty() => {}
-            [] => self.found.perhaps.push(self.span(function)),
+            [] => self.found.perhaps.push(at),
             [first, rest @ ..] if rest.iter().all(|other| other == first) => {
                 others.iter().for_each(|table| self.add(table, first));
                 if tables.is_empty() || tables.iter().any(|table| !table.whole) {
-                    self.found.unknown.push(self.span(function));
+                    self.found.unknown.push(at);
                 }
             }
             _ if others.is_empty() && !tables.is_empty() => {}
-            _ => self.found.unknown.push(self.span(function)),
-        }
-        let parameter = function.parameters.iter().next();
-        if let Some(parameter) = parameter {
-            self.branches(&function.body, parameter.name().as_str());
+            _ => self.found.unknown.push(at),
         }
     }
 
@@ -151,27 +159,31 @@ impl<'t> Search<'t> {
     fn branches(&mut self, body: &'t [Stmt], parameter: &str) {
         for statement in body {
             match statement {
-                Stmt::If(block) => {
-                    self.branch(&asked(&block.test, parameter), &block.body);
-                    self.branches(&block.body, parameter);
-                    for clause in &block.elif_else_clauses {
-                        let asked = clause.test.as_ref().map(|test| asked(test, parameter));
-                        self.branch(&asked.unwrap_or_default(), &clause.body);
-                        self.branches(&clause.body, parameter);
-                    }
-                }
-                Stmt::Match(block) if is_name(&block.subject, parameter) => {
-                    for case in &block.cases {
-                        let asked = match &case.pattern {
-                            ast::Pattern::MatchValue(value) => literals(&value.value),
-                            _ => Vec::new(),
-                        };
-                        self.branch(&asked, &case.body);
-                    }
-                }
+                Stmt::If(block) => self.branches_of_if(block, parameter),
+                Stmt::Match(block) if is_name(&block.subject, parameter) => self.cases(block),
                 Stmt::Try(block) => self.branches(&block.body, parameter),
                 _ => {}
             }
+        }
+    }
+
+    fn branches_of_if(&mut self, block: &'t ast::StmtIf, parameter: &str) {
+        self.branch(&asked(&block.test, parameter), &block.body);
+        self.branches(&block.body, parameter);
+        for clause in &block.elif_else_clauses {
+            let asked = clause.test.as_ref().map(|test| asked(test, parameter));
+            self.branch(&asked.unwrap_or_default(), &clause.body);
+            self.branches(&clause.body, parameter);
+        }
+    }
+
+    fn cases(&mut self, block: &'t ast::StmtMatch) {
+        for case in &block.cases {
+            let asked = match &case.pattern {
+                ast::Pattern::MatchValue(value) => literals(&value.value),
+                _ => Vec::new(),
+            };
+            self.branch(&asked, &case.body);
         }
     }
 
@@ -208,40 +220,51 @@ impl<'t> Search<'t> {
     ) -> Option<ImportStatement> {
         match value {
             Expr::Name(name) => self.imported_as(name.id.as_str(), body, bound),
-            Expr::Attribute(attribute) => {
-                let attr = self.spanned(attribute.attr.as_str(), attribute.attr.range);
-                match &*attribute.value {
-                    Expr::Call(call) => {
-                        let from = self.run_time(call)?;
-                        Some(statement(from, vec![leaf(&attr, bound)]))
-                    }
-                    Expr::Name(module) => {
-                        let import = self.imported_as(module.id.as_str(), body, bound)?;
-                        let mut from = import.from?;
-                        let last = &import.leaves.first()?.name.text;
-                        let dot = if from.module.is_empty() { "" } else { "." };
-                        from.module = format!("{}{dot}{last}", from.module);
-                        Some(statement(from, vec![leaf(&attr, bound)]))
-                    }
-                    _ => None,
-                }
-            }
+            Expr::Attribute(attribute) => self.attribute_returned(attribute, body, bound),
+            Expr::Call(call) => self.call_returned(call, bound),
+            _ => None,
+        }
+    }
+
+    /// `return module.name`, where the branch imports the module.
+    fn attribute_returned(
+        &self,
+        attribute: &'t ast::ExprAttribute,
+        body: &'t [Stmt],
+        bound: &Spanned,
+    ) -> Option<ImportStatement> {
+        let attr = self.spanned(attribute.attr.as_str(), attribute.attr.range);
+        match &*attribute.value {
             Expr::Call(call) => {
-                let mut from = self.run_time(call)?;
-                let (above, last) = match from.module.rsplit_once('.') {
-                    Some((above, last)) => (above.to_owned(), last.to_owned()),
-                    None if from.level > 0 => (String::new(), from.module.clone()),
-                    None => return None,
-                };
-                let name = Spanned {
-                    text: last,
-                    span: from.span,
-                };
-                from.module = above;
-                Some(statement(from, vec![leaf(&name, bound)]))
+                let from = self.run_time(call)?;
+                Some(statement(from, vec![leaf(&attr, bound)]))
+            }
+            Expr::Name(module) => {
+                let import = self.imported_as(module.id.as_str(), body, bound)?;
+                let mut from = import.from?;
+                let last = &import.leaves.first()?.name.text;
+                let dot = if from.module.is_empty() { "" } else { "." };
+                from.module = format!("{}{dot}{last}", from.module);
+                Some(statement(from, vec![leaf(&attr, bound)]))
             }
             _ => None,
         }
+    }
+
+    /// `return import_module(".name", __package__)`
+    fn call_returned(&self, call: &'t ast::ExprCall, bound: &Spanned) -> Option<ImportStatement> {
+        let mut from = self.run_time(call)?;
+        let (above, last) = match from.module.rsplit_once('.') {
+            Some((above, last)) => (above.to_owned(), last.to_owned()),
+            None if from.level > 0 => (String::new(), from.module.clone()),
+            None => return None,
+        };
+        let name = Spanned {
+            text: last,
+            span: from.span,
+        };
+        from.module = above;
+        Some(statement(from, vec![leaf(&name, bound)]))
     }
 
     /// The import of a body that binds a name.
@@ -252,25 +275,30 @@ impl<'t> Search<'t> {
         bound: &Spanned,
     ) -> Option<ImportStatement> {
         body.iter().find_map(|each| {
-            let Stmt::ImportFrom(import) = each else {
-                return None;
-            };
-            let alias = import.names.iter().find(|alias| {
-                let own = alias.asname.as_ref().unwrap_or(&alias.name);
-                own.as_str() == name
-            })?;
-            let from = FromPart {
-                level: import.level,
-                module: import
-                    .module
-                    .as_ref()
-                    .map(ToString::to_string)
-                    .unwrap_or_default(),
-                span: self.span(import),
-            };
-            let found = self.spanned(alias.name.as_str(), alias.name.range);
-            Some(statement(from, vec![leaf(&found, bound)]))
+            let import = each.as_import_from_stmt()?;
+            self.bound_by(import, name, bound)
         })
+    }
+
+    /// What one import statement binds a name to.
+    fn bound_by(
+        &self,
+        import: &'t ast::StmtImportFrom,
+        name: &str,
+        bound: &Spanned,
+    ) -> Option<ImportStatement> {
+        let alias = import.names.iter().find(|alias| {
+            let own = alias.asname.as_ref().unwrap_or(&alias.name);
+            own.as_str() == name
+        })?;
+        let module = import.module.as_ref();
+        let from = FromPart {
+            level: import.level,
+            module: module.map(ToString::to_string).unwrap_or_default(),
+            span: self.span(import),
+        };
+        let found = self.spanned(alias.name.as_str(), alias.name.range);
+        Some(statement(from, vec![leaf(&found, bound)]))
     }
 
     /// The module that a call of `import_module` with a known text imports.

@@ -1,7 +1,8 @@
 //! Texts that are put together from literals and the name of the package: `f"{__name__}.old"`.
 
 use ruff_python_ast::{
-    Expr, ExprCall, ExprStringLiteral, FStringPart, InterpolatedStringElement, Operator,
+    Expr, ExprBinOp, ExprCall, ExprName, ExprStringLiteral, FStringPart, InterpolatedStringElement,
+    Operator, StringLiteral,
 };
 use ruff_text_size::{Ranged, TextRange, TextSize};
 
@@ -52,51 +53,50 @@ struct Parts<'n> {
 impl Parts<'_> {
     fn collect(&mut self, expression: &Expr) {
         match expression {
-            Expr::StringLiteral(literal) => self.found.extend(
-                literal
-                    .value
-                    .iter()
-                    .map(|part| Piece::Text(part.value.to_string(), part.content_range())),
-            ),
-            Expr::FString(text) => {
-                for part in &text.value {
-                    match part {
-                        FStringPart::Literal(part) => {
-                            self.found
-                                .push(Piece::Text(part.value.to_string(), part.content_range()));
-                        }
-                        FStringPart::FString(part) => {
-                            part.elements.iter().for_each(|each| self.element(each))
-                        }
-                    }
-                }
-            }
+            Expr::StringLiteral(text) => text.value.iter().for_each(|part| self.literal(part)),
+            Expr::FString(text) => text.value.iter().for_each(|part| self.formatted(part)),
             Expr::BinOp(sum) if sum.op == Operator::Add => {
                 self.collect(&sum.left);
                 self.collect(&sum.right);
             }
-            Expr::BinOp(filled) if filled.op == Operator::Mod => {
-                let values: Vec<&Expr> = match &*filled.right {
-                    Expr::Tuple(values) => values.elts.iter().collect(),
-                    one => vec![one],
-                };
-                let whole = self.fill(&filled.left, "%s", &values);
-                whole.unwrap_or_else(|| self.found.push(Piece::Unknown));
-            }
+            Expr::BinOp(filled) if filled.op == Operator::Mod => self.filled(filled),
             Expr::Call(call) => {
                 let whole = self.made_by_method(call);
                 whole.unwrap_or_else(|| self.found.push(Piece::Unknown));
             }
-            Expr::Name(name) if matches!(name.id.as_str(), "__name__" | "__package__") => {
-                self.found.push(Piece::Package);
-            }
-            Expr::Name(name) => {
-                let text = (self.texts)(name.id.as_str());
-                let piece = text.map(|text| Piece::Text(text, name.range()));
-                self.found.push(piece.unwrap_or(Piece::Unknown));
-            }
+            Expr::Name(name) => self.found.push(self.named(name)),
             _ => self.found.push(Piece::Unknown),
         }
+    }
+
+    fn literal(&mut self, part: &StringLiteral) {
+        let piece = Piece::Text(part.value.to_string(), part.content_range());
+        self.found.push(piece);
+    }
+
+    fn formatted(&mut self, part: &FStringPart) {
+        match part {
+            FStringPart::Literal(part) => self.literal(part),
+            FStringPart::FString(part) => part.elements.iter().for_each(|each| self.element(each)),
+        }
+    }
+
+    /// `"%s.%s" % (a, b)`
+    fn filled(&mut self, filled: &ExprBinOp) {
+        let values: Vec<&Expr> = match &*filled.right {
+            Expr::Tuple(values) => values.elts.iter().collect(),
+            one => vec![one],
+        };
+        let whole = self.fill(&filled.left, "%s", &values);
+        whole.unwrap_or_else(|| self.found.push(Piece::Unknown));
+    }
+
+    fn named(&self, name: &ExprName) -> Piece {
+        if matches!(name.id.as_str(), "__name__" | "__package__") {
+            return Piece::Package;
+        }
+        let text = (self.texts)(name.id.as_str());
+        text.map_or(Piece::Unknown, |text| Piece::Text(text, name.range()))
     }
 
     /// `"{}.{}".format(a, b)`, `".".join([a, b])`.
@@ -113,23 +113,26 @@ impl Parts<'_> {
                 let values: Vec<&Expr> = arguments.iter().collect();
                 self.fill(&method.value, "{}", &values)
             }
-            "join" => {
-                let values = match &**arguments {
-                    [Expr::List(values)] => &values.elts,
-                    [Expr::Tuple(values)] => &values.elts,
-                    _ => return None,
-                };
-                let (text, range) = whole_text(&method.value)?;
-                for (at, value) in values.iter().enumerate() {
-                    if at > 0 {
-                        self.found.push(Piece::Text(text.to_owned(), range));
-                    }
-                    self.collect(value);
-                }
-                Some(())
-            }
+            "join" => self.joined(&method.value, arguments),
             _ => None,
         }
+    }
+
+    /// `".".join([a, b])`
+    fn joined(&mut self, separator: &Expr, arguments: &[Expr]) -> Option<()> {
+        let values = match arguments {
+            [Expr::List(values)] => &values.elts,
+            [Expr::Tuple(values)] => &values.elts,
+            _ => return None,
+        };
+        let (text, range) = whole_text(separator)?;
+        for (at, value) in values.iter().enumerate() {
+            if at > 0 {
+                self.found.push(Piece::Text(text.to_owned(), range));
+            }
+            self.collect(value);
+        }
+        Some(())
     }
 
     /// The parts of a text with gaps that values fill one by one; none where it has other gaps, or another number of them.

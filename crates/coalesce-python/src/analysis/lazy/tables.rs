@@ -107,29 +107,33 @@ impl<'t> Tables<'t> {
     /// Reads the statements that executing the module comes to.
     pub fn suite(&mut self, body: &'t [Stmt]) {
         for statement in body {
-            match statement {
-                Stmt::Assign(assign) => {
-                    for target in &assign.targets {
-                        self.assign(target, &assign.value, self.span(statement));
-                    }
+            self.statement(statement);
+        }
+    }
+
+    fn statement(&mut self, statement: &'t Stmt) {
+        match statement {
+            Stmt::Assign(assign) => {
+                for target in &assign.targets {
+                    self.assign(target, &assign.value, self.span(statement));
                 }
-                Stmt::AnnAssign(assign) => {
-                    if let Some(value) = &assign.value {
-                        self.assign(&assign.target, value, self.span(statement));
-                    }
-                }
-                Stmt::AugAssign(assign) if assign.op == Operator::Add => {
-                    self.extend(&assign.target, &assign.value, self.span(statement));
-                }
-                Stmt::Expr(expression) => {
-                    if let Expr::Call(call) = &*expression.value {
-                        self.call(call, self.span(statement));
-                    }
-                }
-                other => blocks(other)
-                    .into_iter()
-                    .for_each(|suite| self.suite(suite)),
             }
+            Stmt::AnnAssign(assign) => {
+                if let Some(value) = &assign.value {
+                    self.assign(&assign.target, value, self.span(statement));
+                }
+            }
+            Stmt::AugAssign(assign) if assign.op == Operator::Add => {
+                self.extend(&assign.target, &assign.value, self.span(statement));
+            }
+            Stmt::Expr(expression) => {
+                if let Expr::Call(call) = &*expression.value {
+                    self.call(call, self.span(statement));
+                }
+            }
+            other => blocks(other)
+                .into_iter()
+                .for_each(|suite| self.suite(suite)),
         }
     }
 
@@ -299,22 +303,17 @@ impl<'t> Tables<'t> {
     }
 
     fn value(&self, value: &Expr) -> Option<Value> {
+        if let Expr::Tuple(tuple) = value
+            && let [package, module] = tuple.elts.as_slice()
+            && is_package(package)
+        {
+            return self.module_below(module);
+        }
         let elements = match value {
             Expr::StringLiteral(_) => return self.text(value).map(Value::Text),
             Expr::List(list) => &list.elts,
             Expr::Set(set) => &set.elts,
-            Expr::Tuple(tuple) => match tuple.elts.as_slice() {
-                // `(__spec__.parent, ".module")`: the package that the text counts from. Of some tables
-                // `"__module__"` says that the key is a module itself.
-                [package, module] if is_package(package) => {
-                    let module = self.text(module)?;
-                    return match module.text.as_str() {
-                        "__module__" => Some(Value::Nothing),
-                        text => text.starts_with('.').then_some(Value::Text(module)),
-                    };
-                }
-                _ => &tuple.elts,
-            },
+            Expr::Tuple(tuple) => &tuple.elts,
             // All names of a module, whatever they are.
             Expr::ListComp(found) if lists_names(&found.generators) => {
                 return Some(Value::Texts(Vec::new()));
@@ -323,6 +322,16 @@ impl<'t> Tables<'t> {
         };
         let texts = elements.iter().map(|element| self.text(element));
         texts.collect::<Option<_>>().map(Value::Texts)
+    }
+
+    /// `(__spec__.parent, ".module")`: the package that the text counts from. Of some tables `"__module__"` says that the
+    /// key is a module itself.
+    fn module_below(&self, module: &Expr) -> Option<Value> {
+        let module = self.text(module)?;
+        match module.text.as_str() {
+            "__module__" => Some(Value::Nothing),
+            text => text.starts_with('.').then_some(Value::Text(module)),
+        }
     }
 
     /// A literal of one part.

@@ -6,7 +6,7 @@ use ruff_text_size::Ranged;
 use super::{
     CallOutcome, Execution,
     calls::Given,
-    classes::{ClassMember, MAXIMUM_BASES},
+    classes::{ClassMember, is_plain_class},
     libraries::{changes_itself, is_plain_base},
     values::AbstractValue,
 };
@@ -23,6 +23,17 @@ impl Execution<'_, '_, '_> {
         self.run_hook_with((home, class, own), (hook, &AbstractValue::Unknown), at);
     }
 
+    /// Runs each of some such methods.
+    pub(super) fn run_hooks(
+        &mut self,
+        (home, class, own): (usize, &str, bool),
+        hooks: &[&str],
+        at: &impl Ranged,
+    ) {
+        for hook in hooks {
+            self.run_hook((home, class, own), hook, at);
+        }
+    }
     /// The same where it is known what the method is given.
     fn run_hook_with(
         &mut self,
@@ -30,11 +41,7 @@ impl Execution<'_, '_, '_> {
         (hook, given): (&str, &AbstractValue),
         at: &impl Ranged,
     ) {
-        let object = AbstractValue::Instance {
-            home,
-            class: class.to_owned(),
-            own,
-        };
+        let object = AbstractValue::instance(home, class, own);
         match self.effects.member_of_class(home, class, hook, 0) {
             ClassMember::None => {}
             ClassMember::Method(home, of) => {
@@ -57,52 +64,64 @@ impl Execution<'_, '_, '_> {
         given: &Given,
         at: &impl Ranged,
     ) -> AbstractValue {
-        let Some((home, class)) = self.class.clone() else {
-            return self.doubt(at, "nobody knows what this call does");
+        let Some((home, class)) = self.class_below(at) else {
+            return AbstractValue::Unknown;
         };
-        if self.effects.verdicts.is_mixed(&class) {
-            return self.doubt(
-                at,
-                "which class comes next is for the class to say that is made",
-            );
-        }
         let Some(text) = self.effects.class_text(home, &class) else {
             return AbstractValue::Unknown;
         };
         let bases = text.class().map(|found| self.effects.bases(home, found));
         for base in bases.unwrap_or_default() {
-            match base {
-                AbstractValue::Class(home, class) => {
-                    match self.effects.member_of_class(home, &class, name, 0) {
-                        ClassMember::Method(home, class) => {
-                            let method = AbstractValue::Method {
-                                home,
-                                class,
-                                name: name.to_owned(),
-                                own: true,
-                            };
-                            return self.invoke(&method, given, at);
-                        }
-                        ClassMember::None => {}
-                        _ => return self.doubt(at, "nobody knows what this call does"),
-                    }
+            match self.member_of_base(base, name) {
+                ClassMember::Method(home, class) => {
+                    let method = AbstractValue::method(home, class, name, true);
+                    return self.invoke(&method, given, at);
                 }
-                AbstractValue::Outside(of) if is_plain_base(&of) => {}
-                AbstractValue::Builtin(_) | AbstractValue::Own | AbstractValue::Shared => {}
+                ClassMember::None => {}
                 _ => return self.doubt(at, "nobody knows what this call does"),
             }
         }
+        self.call_of_builtins(name, (home, &class), at)
+    }
+
+    /// The class whose bases `super()` looks through; a doubt where the text does not say which comes next.
+    fn class_below(&mut self, at: &impl Ranged) -> Option<(usize, String)> {
+        let what = match self.class.clone() {
+            None => "nobody knows what this call does",
+            Some((_, class)) if self.effects.verdicts.is_mixed(&class) => {
+                "which class comes next is for the class to say that is made"
+            }
+            known => return known,
+        };
+        self.doubt(at, what);
+        None
+    }
+
+    /// What a class above another one has under a name, itself or from one above it.
+    fn member_of_base(&self, base: AbstractValue, name: &str) -> ClassMember {
+        match base {
+            AbstractValue::Class(home, class) => {
+                self.effects.member_of_class(home, &class, name, 0)
+            }
+            base if is_plain_class(&base) => ClassMember::None,
+            _ => ClassMember::Unknown,
+        }
+    }
+
+    /// `super().name(…)` where no class of the tree has the method.
+    fn call_of_builtins(
+        &mut self,
+        name: &str,
+        (home, class): (usize, &str),
+        at: &impl Ranged,
+    ) -> AbstractValue {
         let changes =
             changes_itself(name) || name.starts_with("__set") || name.starts_with("__del");
         if changes && name != "__set_name__" && !self.named("self").is_own() {
             self.doubt(at, "it changes what others have, too");
         }
         match name {
-            "__new__" => AbstractValue::Instance {
-                home,
-                class,
-                own: true,
-            },
+            "__new__" => AbstractValue::instance(home, class, true),
             "__setattr__" | "__init__" | "__init_subclass__" | "__post_init__" | "__set_name__" => {
                 AbstractValue::Constant
             }
@@ -136,9 +155,7 @@ impl Execution<'_, '_, '_> {
         for meta in self.effects.metaclasses(*home, class, 0) {
             match meta {
                 AbstractValue::Class(home, class) => {
-                    for hook in hooks {
-                        self.run_hook((home, &class, false), hook, at);
-                    }
+                    self.run_hooks((home, &class, false), hooks, at);
                 }
                 AbstractValue::Outside(name) if is_plain_base(&name) => {}
                 AbstractValue::Builtin(_) => {}
@@ -165,12 +182,7 @@ impl Execution<'_, '_, '_> {
             .iter()
             .map(|base| self.effects_free_value(base))
             .collect();
-        let is_enumeration = bases.iter().any(|base| match base {
-            AbstractValue::Class(home, class) => self.is_enum(*home, class, 0),
-            AbstractValue::Outside(name) => name.starts_with("enum."),
-            _ => false,
-        });
-        if !is_enumeration {
+        if !bases.iter().any(|base| self.is_enum_value(base, 0)) {
             return;
         }
         let members = class.body.iter().filter_map(Stmt::as_assign_stmt);
@@ -180,11 +192,9 @@ impl Execution<'_, '_, '_> {
         let given = values
             .into_iter()
             .fold(AbstractValue::Constant, AbstractValue::or);
-        for base in bases {
-            if let AbstractValue::Class(home, base) = base {
-                for hook in ["__new__", "__init__", "_generate_next_value_"] {
-                    self.run_hook_with((home, &base, true), (hook, &given), class);
-                }
+        for (home, base) in bases.into_iter().filter_map(AbstractValue::into_class) {
+            for hook in ["__new__", "__init__", "_generate_next_value_"] {
+                self.run_hook_with((home, &base, true), (hook, &given), class);
             }
         }
     }
@@ -199,27 +209,15 @@ impl Execution<'_, '_, '_> {
     pub(super) fn made_of(&mut self, value: AbstractValue, base: &impl Ranged) {
         match value {
             AbstractValue::Class(home, class) => {
-                if self.effects.told.walked().contains(&class) {
-                    self.doubt(
-                        base,
-                        format!("somebody asks for the subclasses of `{class}`"),
-                    );
-                }
+                self.doubt_if_walked(&class, base);
                 self.run_hook((home, &class, false), "__init_subclass__", base);
                 self.above(home, &class, base, 0);
             }
             AbstractValue::Outside(name) => {
                 let last = name.rsplit('.').next().unwrap_or(&name);
-                if self.effects.told.walked().contains(last) {
-                    self.doubt(
-                        base,
-                        format!("somebody asks for the subclasses of `{last}`"),
-                    );
-                } else if !is_plain_base(&name) {
-                    self.doubt(
-                        base,
-                        format!("nobody knows what `{name}` does with a subclass"),
-                    );
+                if !self.doubt_if_walked(last, base) && !is_plain_base(&name) {
+                    let what = format!("nobody knows what `{name}` does with a subclass");
+                    self.doubt(base, what);
                 }
             }
             AbstractValue::Builtin(_)
@@ -230,13 +228,18 @@ impl Execution<'_, '_, '_> {
         }
     }
 
+    /// Whether somebody asks for the subclasses of a class, which is a doubt where one is made.
+    fn doubt_if_walked(&mut self, class: &str, at: &impl Ranged) -> bool {
+        let walked = self.effects.told.walked().contains(class);
+        if walked {
+            self.doubt(at, format!("somebody asks for the subclasses of `{class}`"));
+        }
+        walked
+    }
+
     /// The classes above a base, and their metaclasses.
     fn above(&mut self, home: usize, class: &str, at: &impl Ranged, depth: usize) {
-        let Some(text) = self
-            .effects
-            .class_text(home, class)
-            .filter(|_| depth < MAXIMUM_BASES)
-        else {
+        let Some(text) = self.effects.class_within(home, class, depth) else {
             return;
         };
         let Some(classes) = text.classes() else {
@@ -258,9 +261,7 @@ impl Execution<'_, '_, '_> {
     fn one_above(&mut self, base: AbstractValue, at: &impl Ranged, depth: usize) {
         match base {
             AbstractValue::Class(home, class) => {
-                if self.effects.told.walked().contains(&class) {
-                    self.doubt(at, format!("somebody asks for the subclasses of `{class}`"));
-                }
+                self.doubt_if_walked(&class, at);
                 self.above(home, &class, at, depth);
             }
             AbstractValue::Outside(name) if !is_plain_base(&name) => {

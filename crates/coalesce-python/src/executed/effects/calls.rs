@@ -1,11 +1,13 @@
 //! Calls: of builtins, of other libraries, and of what the tree defines.
 
+mod decorators;
+
 use ruff_python_ast::{self as ast, Expr};
 use ruff_text_size::Ranged;
 use rustc_hash::FxHashMap;
 
 use super::{
-    Execution,
+    CallOutcome, Execution,
     libraries::{
         BuiltinKind, builtin_kind, calls_arguments, changes_first, changes_itself, is_plain_call,
         is_plain_method, is_stream, only_holds, puts_elements, takes_classes,
@@ -38,6 +40,23 @@ impl Given {
             .cloned()
             .unwrap_or(AbstractValue::Constant)
     }
+
+    /// The elements of what is given, functions and classes left aside.
+    fn elements_beside_code(&self) -> AbstractValue {
+        let others = self.values.iter().filter(|value| {
+            !matches!(
+                value,
+                AbstractValue::Code { .. }
+                    | AbstractValue::Function(..)
+                    | AbstractValue::Class(..)
+                    | AbstractValue::Builtin(_)
+                    | AbstractValue::Outside(_)
+            )
+        });
+        others.fold(AbstractValue::Constant, |all, value| {
+            all.or(value.element())
+        })
+    }
 }
 
 impl Execution<'_, '_, '_> {
@@ -50,44 +69,60 @@ impl Execution<'_, '_, '_> {
         {
             return AbstractValue::Code { own: true };
         }
-        let callee = match &*call.func {
-            Expr::Attribute(method) => {
-                if is_super(&method.value) {
-                    let given = self.given(&call.arguments);
-                    return self.call_above(&method.attr, &given, call);
-                }
-                let base = self.value(&method.value);
-                if let Some(made) = self.of_named_tuple(&base, &method.attr, &call.arguments) {
-                    return made;
-                }
-                if matches!(
-                    base,
-                    AbstractValue::Constant
-                        | AbstractValue::Own
-                        | AbstractValue::Shared
-                        | AbstractValue::Stream { .. }
-                        | AbstractValue::Container { .. }
-                ) {
-                    let given = self.given(&call.arguments);
-                    self.used_up(&base, method);
-                    if changes_itself(&method.attr) {
-                        let stored = match puts_elements(&method.attr) {
-                            true => given.all.element(),
-                            false => given.all.clone(),
-                        };
-                        self.store(&method.value, &stored);
-                    }
-                    return self.call_method(&base, method, &given, &call.arguments);
-                }
-                self.attribute(base, &method.attr, method)
-            }
-            other => self.value(other),
-        };
+        if let Expr::Attribute(method) = &*call.func {
+            return self.call_attribute(method, call);
+        }
+        let callee = self.value(&call.func);
         let given = self.given(&call.arguments);
+        self.call_value(&callee, &given, call)
+    }
+
+    /// `base.name(…)`
+    fn call_attribute(
+        &mut self,
+        method: &ast::ExprAttribute,
+        call: &ast::ExprCall,
+    ) -> AbstractValue {
+        if is_super(&method.value) {
+            let given = self.given(&call.arguments);
+            return self.call_above(&method.attr, &given, call);
+        }
+        let base = self.value(&method.value);
+        if let Some(made) = self.of_named_tuple(&base, &method.attr, &call.arguments) {
+            return made;
+        }
+        if base.is_of_builtins() {
+            let given = self.given(&call.arguments);
+            self.used_up(&base, method);
+            self.store_given(method, &given);
+            return self.call_method(&base, method, &given, &call.arguments);
+        }
+        let callee = self.attribute(base, &method.attr, method);
+        let given = self.given(&call.arguments);
+        self.call_value(&callee, &given, call)
+    }
+
+    /// What a method puts into the container that it belongs to.
+    fn store_given(&mut self, method: &ast::ExprAttribute, given: &Given) {
+        if changes_itself(&method.attr) {
+            let stored = match puts_elements(&method.attr) {
+                true => given.all.element(),
+                false => given.all.clone(),
+            };
+            self.store(&method.value, &stored);
+        }
+    }
+
+    fn call_value(
+        &mut self,
+        callee: &AbstractValue,
+        given: &Given,
+        call: &ast::ExprCall,
+    ) -> AbstractValue {
         match callee {
-            AbstractValue::Builtin(name) => self.call_builtin(&name, &given, call),
-            AbstractValue::Outside(name) => self.call_outside(&name, &given, call),
-            callee => self.invoke(&callee, &given, call),
+            AbstractValue::Builtin(name) => self.call_builtin(name, given, call),
+            AbstractValue::Outside(name) => self.call_outside(name, given, call),
+            callee => self.invoke(callee, given, call),
         }
     }
 
@@ -116,7 +151,41 @@ impl Execution<'_, '_, '_> {
         given: &Given,
         at: &impl Ranged,
     ) -> AbstractValue {
-        let outcome = match callee {
+        let Some(outcome) = self.outcome_of(callee, given) else {
+            return self.doubt(at, "nobody knows what this call does");
+        };
+        if let Some(effect) = outcome.effect {
+            self.doubt(at, effect);
+        }
+        outcome.value
+    }
+
+    /// What a call comes to; nothing where nobody knows.
+    fn outcome_of(&self, callee: &AbstractValue, given: &Given) -> Option<CallOutcome> {
+        let value = match callee {
+            // Classes and the like that known libraries make: named tuples.
+            AbstractValue::Constant | AbstractValue::Own | AbstractValue::Shared
+                if given.general.is_plain() =>
+            {
+                AbstractValue::container_of(given.general.clone())
+            }
+            AbstractValue::Builtin(name) if matches!(builtin_kind(name), BuiltinKind::Plain) => {
+                AbstractValue::Own
+            }
+            AbstractValue::Outside(name) if is_plain_call(name) => {
+                given.general.clone().or(AbstractValue::Own)
+            }
+            _ => return self.outcome_in_tree(callee, given),
+        };
+        Some(CallOutcome {
+            effect: None,
+            value,
+        })
+    }
+
+    /// What a call of a definition of the tree comes to.
+    fn outcome_in_tree(&self, callee: &AbstractValue, given: &Given) -> Option<CallOutcome> {
+        match callee {
             AbstractValue::Function(home, name) => {
                 self.effects
                     .call_function(self.imported, (*home, name), &given.all)
@@ -127,38 +196,15 @@ impl Execution<'_, '_, '_> {
                 name,
                 own,
             } => {
-                let object = AbstractValue::Instance {
-                    home: *home,
-                    class: class.clone(),
-                    own: *own,
-                };
+                let object = AbstractValue::instance(*home, class, *own);
                 self.effects
                     .call_method(self.imported, (*home, class, name), object, &given.all)
             }
             AbstractValue::Class(home, class) => {
                 self.effects.make(self.imported, (*home, class), &given.all)
             }
-            // Classes and the like that known libraries make: named tuples.
-            AbstractValue::Constant | AbstractValue::Own | AbstractValue::Shared
-                if given.general.is_plain() =>
-            {
-                return AbstractValue::container_of(given.general.clone());
-            }
-            AbstractValue::Builtin(name) if matches!(builtin_kind(name), BuiltinKind::Plain) => {
-                return AbstractValue::Own;
-            }
-            AbstractValue::Outside(name) if is_plain_call(name) => {
-                return given.general.clone().or(AbstractValue::Own);
-            }
             _ => None,
-        };
-        let Some(outcome) = outcome else {
-            return self.doubt(at, "nobody knows what this call does");
-        };
-        if let Some(effect) = outcome.effect {
-            self.doubt(at, effect);
         }
-        outcome.value
     }
 
     /// A method of something that builtins or known libraries made.
@@ -171,13 +217,7 @@ impl Execution<'_, '_, '_> {
     ) -> AbstractValue {
         let name = method.attr.as_str();
         if changes_itself(name) {
-            if !base.is_own() {
-                self.doubt(method, "it changes what others have, too");
-            }
-            if name == "sort" {
-                self.call_given(given, arguments);
-            }
-            return base.element();
+            return self.call_changing(base, method, given, arguments);
         }
         if !is_plain_method(name) {
             return self.doubt(
@@ -190,61 +230,60 @@ impl Execution<'_, '_, '_> {
         } else if !given.general.is_plain() && name != "get" {
             self.doubt(method, "it is given an object whose methods nobody knows");
         }
-        match base {
-            AbstractValue::Constant => AbstractValue::Own,
-            AbstractValue::Container { element, .. } | AbstractValue::Stream { element, .. }
-                if matches!(name, "copy" | "items" | "keys" | "values" | "union") =>
-            {
-                AbstractValue::container_of((**element).clone())
-            }
-            other => other.element(),
+        made_by_method(base, name)
+    }
+
+    /// A method that changes what it belongs to.
+    fn call_changing(
+        &mut self,
+        base: &AbstractValue,
+        method: &ast::ExprAttribute,
+        given: &Given,
+        arguments: &ast::Arguments,
+    ) -> AbstractValue {
+        if !base.is_own() {
+            self.doubt(method, "it changes what others have, too");
         }
+        if method.attr.as_str() == "sort" {
+            self.call_given(given, arguments);
+        }
+        base.element()
     }
 
     /// What calls its arguments, calls those.
     fn call_given(&mut self, given: &Given, arguments: &ast::Arguments) {
-        let others = given.values.iter().filter(|value| {
-            !matches!(
-                value,
-                AbstractValue::Code { .. }
-                    | AbstractValue::Function(..)
-                    | AbstractValue::Class(..)
-                    | AbstractValue::Builtin(_)
-                    | AbstractValue::Outside(_)
-            )
-        });
-        let others = others.fold(AbstractValue::Constant, |all, value| {
-            all.or(value.element())
-        });
+        let others = given.elements_beside_code();
         let keywords = arguments.keywords.iter().map(|keyword| &keyword.value);
         let expressions: Vec<&Expr> = arguments.args.iter().chain(keywords).collect();
         for (value, expression) in given.values.clone().into_iter().zip(expressions) {
-            match (&value, expression) {
-                (_, Expr::Lambda(lambda)) => self.call_lambda(lambda, &others),
-                (
-                    AbstractValue::Function(..)
-                    | AbstractValue::Class(..)
-                    | AbstractValue::Method { .. }
-                    | AbstractValue::Outside(_),
-                    _,
-                ) => {
-                    drop(self.invoke(&value, &Given::only(others.clone()), expression));
-                }
-                (AbstractValue::Builtin(name), _) => match builtin_kind(name) {
-                    BuiltinKind::Plain => {}
-                    BuiltinKind::Examining if others.is_plain() => {}
-                    _ => drop(self.doubt(expression, format!("`{name}` is called with each"))),
-                },
-                (
-                    AbstractValue::Code { .. }
-                    | AbstractValue::Unknown
-                    | AbstractValue::Instance { .. },
-                    _,
-                ) => {
-                    drop(self.doubt(expression, "it is called, and nobody knows what it does"));
-                }
-                _ => {}
+            self.call_with_each(&value, expression, &others);
+        }
+    }
+
+    /// One of the things that a call is given, which it may call with elements of the others.
+    fn call_with_each(&mut self, value: &AbstractValue, at: &Expr, elements: &AbstractValue) {
+        if let Expr::Lambda(lambda) = at {
+            self.call_lambda(lambda, elements);
+            return;
+        }
+        match value {
+            AbstractValue::Function(..)
+            | AbstractValue::Class(..)
+            | AbstractValue::Method { .. }
+            | AbstractValue::Outside(_) => {
+                drop(self.invoke(value, &Given::only(elements.clone()), at));
             }
+            AbstractValue::Builtin(name) => match builtin_kind(name) {
+                BuiltinKind::Plain => {}
+                BuiltinKind::Examining if elements.is_plain() => {}
+                _ => drop(self.doubt(at, format!("`{name}` is called with each"))),
+            },
+            AbstractValue::Code { .. }
+            | AbstractValue::Unknown
+            | AbstractValue::Instance { .. } => {
+                drop(self.doubt(at, "it is called, and nobody knows what it does"));
+            }
+            _ => {}
         }
     }
 
@@ -260,30 +299,10 @@ impl Execution<'_, '_, '_> {
 
     fn call_builtin(&mut self, name: &str, given: &Given, call: &ast::ExprCall) -> AbstractValue {
         if let Some((_, method)) = name.split_once('.') {
-            if method.starts_with("__set") || method.starts_with("__del") || changes_itself(method)
-            {
-                self.changed(&given.first(), call);
-                return AbstractValue::Constant;
-            }
-            let known = is_plain_method(method)
-                || matches!(method, "__new__" | "__init__" | "fromkeys" | "fromhex");
-            return match known && given.general.is_plain() {
-                true => AbstractValue::Own,
-                false => self.doubt(call, format!("nobody knows what `{name}` does")),
-            };
+            return self.call_method_of_builtin(name, method, given, call);
         }
         match builtin_kind(name) {
-            BuiltinKind::Plain if name == "type" && given.values.len() > 1 => {
-                self.made_class(given, call)
-            }
-            BuiltinKind::Plain if matches!(name, "property" | "classmethod" | "staticmethod") => {
-                AbstractValue::Code { own: true }
-            }
-            BuiltinKind::Plain if name == "type" => AbstractValue::Code { own: false },
-            BuiltinKind::Plain if matches!(name, "isinstance" | "issubclass") => {
-                self.asked_of_class(name, given, call)
-            }
-            BuiltinKind::Plain => AbstractValue::Own,
+            BuiltinKind::Plain => self.call_plain_builtin(name, given, call),
             BuiltinKind::Examining => self.examine(name, given, call),
             BuiltinKind::Changing => {
                 self.changed(&given.first(), call);
@@ -295,6 +314,41 @@ impl Execution<'_, '_, '_> {
                 AbstractValue::stream_of(AbstractValue::Own, &[])
             }
             _ => self.doubt(call, format!("`{name}` does more than give a value")),
+        }
+    }
+
+    /// `str.upper(text)`: the function as its class has it.
+    fn call_method_of_builtin(
+        &mut self,
+        name: &str,
+        method: &str,
+        given: &Given,
+        call: &ast::ExprCall,
+    ) -> AbstractValue {
+        if method.starts_with("__set") || method.starts_with("__del") || changes_itself(method) {
+            self.changed(&given.first(), call);
+            return AbstractValue::Constant;
+        }
+        let known = is_plain_method(method)
+            || matches!(method, "__new__" | "__init__" | "fromkeys" | "fromhex");
+        match known && given.general.is_plain() {
+            true => AbstractValue::Own,
+            false => self.doubt(call, format!("nobody knows what `{name}` does")),
+        }
+    }
+
+    fn call_plain_builtin(
+        &mut self,
+        name: &str,
+        given: &Given,
+        call: &ast::ExprCall,
+    ) -> AbstractValue {
+        match name {
+            "type" if given.values.len() > 1 => self.made_class(given, call),
+            "type" => AbstractValue::Code { own: false },
+            "property" | "classmethod" | "staticmethod" => AbstractValue::Code { own: true },
+            "isinstance" | "issubclass" => self.asked_of_class(name, given, call),
+            _ => AbstractValue::Own,
         }
     }
 
@@ -332,6 +386,11 @@ impl Execution<'_, '_, '_> {
         if !waits(name) && name != "len" {
             given.values.iter().for_each(|one| self.used_up(one, call));
         }
+        self.given_by_examining(name, given)
+    }
+
+    /// What a function gives that Python has itself and that goes through what it is given.
+    fn given_by_examining(&self, name: &str, given: &Given) -> AbstractValue {
         let gives_elements = goes_through(name) || matches!(name, "map" | "filter" | "max" | "min");
         if !gives_elements || matches!(name, "sum" | "any" | "all") {
             return AbstractValue::Own;
@@ -433,6 +492,16 @@ impl Execution<'_, '_, '_> {
             let changed = self.effects_free_value(&out.value);
             self.changed(&changed, call);
         }
+        self.given_by_library(name, given, call)
+    }
+
+    /// What a function of another library gives that does nothing besides.
+    fn given_by_library(
+        &mut self,
+        name: &str,
+        given: &Given,
+        call: &ast::ExprCall,
+    ) -> AbstractValue {
         if is_stream(name) {
             return AbstractValue::stream_of(given.general.element(), &given.values);
         }
@@ -470,20 +539,32 @@ impl Execution<'_, '_, '_> {
                 let value = given.values.get(1).cloned();
                 value.unwrap_or(AbstractValue::Unknown)
             }
+            _ => return self.call_class_maker(name, given, call),
+        })
+    }
+
+    /// Functions that make classes, or do something with objects of data classes.
+    fn call_class_maker(
+        &mut self,
+        name: &str,
+        given: &Given,
+        call: &ast::ExprCall,
+    ) -> Option<AbstractValue> {
+        match name {
             "dataclasses.replace"
             | "dataclasses.asdict"
             | "dataclasses.astuple"
-            | "dataclasses.fields" => self.of_data_class(name, given, call),
+            | "dataclasses.fields" => Some(self.of_data_class(name, given, call)),
             "types.new_class" | "dataclasses.make_dataclass" => {
                 let all = given.values.iter();
                 let all = all.flat_map(|one| [one.element(), one.clone()]);
                 let is_class = |one: &AbstractValue| matches!(one, AbstractValue::Class(..));
                 let classes: Vec<AbstractValue> = all.filter(is_class).collect();
                 classes.into_iter().for_each(|one| self.made_of(one, call));
-                return None;
+                None
             }
-            _ => return None,
-        })
+            _ => None,
+        }
     }
 
     /// Whether a value is a class of what is imported.
@@ -554,87 +635,18 @@ impl Execution<'_, '_, '_> {
             _ => AbstractValue::Unknown,
         }
     }
+}
 
-    /// Applies a decorator to a definition.
-    pub(super) fn decorate(
-        &mut self,
-        decorator: &ast::Decorator,
-        made: AbstractValue,
-    ) -> AbstractValue {
-        let expression = &decorator.expression;
-        // `@name.setter`
-        if let Expr::Attribute(attribute) = expression
-            && matches!(attribute.attr.as_str(), "setter" | "getter" | "deleter")
+/// What a method of something that builtins or known libraries made gives.
+fn made_by_method(base: &AbstractValue, name: &str) -> AbstractValue {
+    match base {
+        AbstractValue::Constant => AbstractValue::Own,
+        AbstractValue::Container { element, .. } | AbstractValue::Stream { element, .. }
+            if matches!(name, "copy" | "items" | "keys" | "values" | "union") =>
         {
-            return made;
+            AbstractValue::container_of((**element).clone())
         }
-        let value = self.value(expression);
-        let (name, is_called) = match (&value, expression) {
-            (AbstractValue::Outside(name) | AbstractValue::Builtin(name), _) => {
-                (Some(name.clone()), false)
-            }
-            (_, Expr::Call(call)) => match self.callee_outside(call) {
-                Some(name) => (Some(name), true),
-                None => (None, true),
-            },
-            _ => (None, false),
-        };
-        if let Some(name) = name {
-            let known = match &value {
-                AbstractValue::Outside(name) if takes_classes(name) => self.is_own_class(&made),
-                AbstractValue::Builtin(name) => matches!(builtin_kind(name), BuiltinKind::Plain),
-                _ => is_plain_call(&name),
-            };
-            if !known && !is_called {
-                self.doubt(
-                    decorator,
-                    format!("nobody knows what `{name}` does with what it stands on"),
-                );
-            }
-            let kept = name.ends_with("njit") || name.ends_with("jit");
-            return match &made {
-                AbstractValue::Function(..) if kept => AbstractValue::Code { own: true },
-                _ => made,
-            };
-        }
-        match value {
-            // What a known function of the tree gives is called.
-            AbstractValue::Function(..)
-            | AbstractValue::Method { .. }
-            | AbstractValue::Class(..) => {
-                let given = Given::only(AbstractValue::Code { own: true });
-                self.invoke(&value, &given, decorator)
-            }
-            AbstractValue::Code { .. } if is_called && self.makes_decorators(expression) => {
-                AbstractValue::Code { own: true }
-            }
-            // What a function of the tree gives is a decorator of a known library.
-            AbstractValue::Constant | AbstractValue::Own | AbstractValue::Shared => made,
-            _ => self.doubt(decorator, "nobody knows what this decorator does"),
-        }
-    }
-
-    fn callee_outside(&mut self, call: &ast::ExprCall) -> Option<String> {
-        match self.effects_free_value(&call.func) {
-            AbstractValue::Outside(name) => Some(name),
-            _ => None,
-        }
-    }
-
-    /// Whether a call makes a decorator that does no more than wrap: a function of the tree, whose inner functions are
-    /// gone through as well.
-    fn makes_decorators(&mut self, expression: &Expr) -> bool {
-        let Expr::Call(call) = expression else {
-            return false;
-        };
-        let callee = self.effects_free_value(&call.func);
-        let (reaches, fails) = (self.reaches.take(), self.fails.take());
-        let given = self.given(&call.arguments);
-        (self.reaches, self.fails) = (reaches, fails);
-        let inner = self
-            .effects
-            .inner_functions(self.imported, &callee, &given.all);
-        inner == Some(true)
+        other => other.element(),
     }
 }
 

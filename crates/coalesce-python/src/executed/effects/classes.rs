@@ -8,14 +8,23 @@ use ruff_text_size::Ranged;
 use super::{
     super::{at_import::Source, harmless::is_named},
     CallOutcome, Execution, ImportEffects,
+    filled::declares,
     libraries::{changes_itself, is_plain_base, is_plain_call},
     names::definitions,
     values::AbstractValue,
 };
 
 /// Deeper chains of base classes are not followed.
-pub(super) const MAXIMUM_BASES: usize = 12;
+const MAXIMUM_BASES: usize = 12;
 
+/// What functions and methods have beside what was set on them.
+const OF_CODE: [&str; 5] = [
+    "__code__",
+    "__doc__",
+    "__module__",
+    "__name__",
+    "__qualname__",
+];
 /// What a class has under a name.
 pub(super) enum ClassMember {
     /// A method as it stands, with the class that has it.
@@ -65,6 +74,11 @@ impl ImportEffects<'_, '_> {
         })
     }
 
+    /// The same for a class that so many classes are below of, while the chain is followed.
+    pub(super) fn class_within(&self, home: usize, class: &str, depth: usize) -> Option<ClassText> {
+        self.class_text(home, class)
+            .filter(|_| depth < MAXIMUM_BASES)
+    }
     /// What the classes directly above a class are.
     pub(super) fn bases(&self, home: usize, class: &ast::StmtClassDef) -> Vec<AbstractValue> {
         let mut execution = Execution::new(self, home, Some(home));
@@ -77,9 +91,7 @@ impl ImportEffects<'_, '_> {
 
     /// The metaclasses that a class and those above it name.
     pub(super) fn metaclasses(&self, home: usize, class: &str, depth: usize) -> Vec<AbstractValue> {
-        let text = self
-            .class_text(home, class)
-            .filter(|_| depth < MAXIMUM_BASES);
+        let text = self.class_within(home, class, depth);
         let Some(classes) = text.as_ref().and_then(ClassText::classes) else {
             return Vec::new();
         };
@@ -88,10 +100,9 @@ impl ImportEffects<'_, '_> {
             let mut arguments = class.arguments.iter();
             let named = arguments.find_map(|all| all.find_keyword("metaclass"));
             found.extend(named.map(|named| self.value_in(home, &named.value)));
-            for base in self.bases(home, class) {
-                if let AbstractValue::Class(home, base) = base {
-                    found.extend(self.metaclasses(home, &base, depth + 1));
-                }
+            let above = self.bases(home, class).into_iter();
+            for (home, base) in above.filter_map(AbstractValue::into_class) {
+                found.extend(self.metaclasses(home, &base, depth + 1));
             }
         }
         found
@@ -105,10 +116,7 @@ impl ImportEffects<'_, '_> {
         name: &str,
         depth: usize,
     ) -> ClassMember {
-        let Some(text) = self
-            .class_text(home, class)
-            .filter(|_| depth < MAXIMUM_BASES)
-        else {
+        let Some(text) = self.class_within(home, class, depth) else {
             return ClassMember::Unknown;
         };
         match text.classes().as_deref() {
@@ -135,69 +143,72 @@ impl ImportEffects<'_, '_> {
         depth: usize,
     ) -> ClassMember {
         match self.own_member(home, class, name) {
-            ClassMember::None => {}
-            other => return other,
+            ClassMember::None => self.member_above(home, class, name, depth),
+            other => other,
         }
-        let mut unknown = false;
+    }
+
+    /// What the classes above a class have under a name.
+    fn member_above(
+        &self,
+        home: usize,
+        class: &ast::StmtClassDef,
+        name: &str,
+        depth: usize,
+    ) -> ClassMember {
+        let mut found = ClassMember::None;
         for base in self.bases(home, class) {
-            match base {
-                AbstractValue::Class(base_home, class) => {
-                    match self.member_of_class(base_home, &class, name, depth + 1) {
-                        ClassMember::None => {}
-                        ClassMember::Held(value) if base_home != home => {
-                            return ClassMember::Held(value.for_others());
-                        }
-                        other => return other,
-                    }
+            let AbstractValue::Class(base_home, class) = base else {
+                if !is_plain_class(&base) {
+                    found = ClassMember::Unknown;
                 }
-                AbstractValue::Outside(name) => unknown |= !is_plain_base(&name),
-                AbstractValue::Builtin(_) | AbstractValue::Own | AbstractValue::Shared => {}
-                _ => unknown = true,
+                continue;
+            };
+            match self.member_of_class(base_home, &class, name, depth + 1) {
+                ClassMember::None => {}
+                ClassMember::Held(value) if base_home != home => {
+                    return ClassMember::Held(value.for_others());
+                }
+                other => return other,
             }
         }
-        match unknown {
-            true => ClassMember::Unknown,
-            false => ClassMember::None,
-        }
+        found
     }
 
     /// What the body of a class gives a name.
     fn own_member(&self, home: usize, class: &ast::StmtClassDef, name: &str) -> ClassMember {
         let mut found = ClassMember::None;
         for statement in &class.body {
-            match statement {
+            let member = match statement {
                 Stmt::FunctionDef(function) if function.name.as_str() == name => {
-                    let place = (home, class.name.to_string());
-                    found = match method_kind(function) {
-                        MethodKind::Plain => ClassMember::Method(place.0, place.1),
-                        MethodKind::Property => ClassMember::Property(place.0, place.1),
-                        MethodKind::Unknown => ClassMember::Unknown,
-                    };
+                    Some(method_member(home, class, function))
                 }
-                Stmt::Assign(assign)
-                    if assign.targets.iter().any(|target| is_named(target, name)) =>
-                {
-                    found = ClassMember::Held(self.own_value_in(home, &assign.value));
-                }
-                Stmt::AnnAssign(assign) if is_named(&assign.target, name) => {
-                    if let Some(value) = &assign.value {
-                        found = ClassMember::Held(self.own_value_in(home, value));
-                    }
-                }
-                Stmt::ClassDef(inner) if inner.name.as_str() == name => {
-                    found = ClassMember::Held(AbstractValue::Code { own: false });
-                }
-                Stmt::If(_) | Stmt::Try(_) | Stmt::For(_) | Stmt::With(_) => {
-                    let mut names = Vec::new();
-                    super::super::at_import::bound_by(statement, &mut names);
-                    if names.contains(&name) {
-                        found = ClassMember::Unknown;
-                    }
-                }
-                _ => {}
-            }
+                other => self.member_held(home, other, name),
+            };
+            found = member.unwrap_or(found);
         }
         found
+    }
+
+    /// What a statement in the body of a class, which is no method, gives a name.
+    fn member_held(&self, home: usize, statement: &Stmt, name: &str) -> Option<ClassMember> {
+        let held = match statement {
+            Stmt::Assign(assign) if assign.targets.iter().any(|one| is_named(one, name)) => {
+                self.own_value_in(home, &assign.value)
+            }
+            Stmt::AnnAssign(assign) if is_named(&assign.target, name) => {
+                self.own_value_in(home, assign.value.as_ref()?)
+            }
+            Stmt::ClassDef(inner) if inner.name.as_str() == name => {
+                AbstractValue::Code { own: false }
+            }
+            Stmt::If(_) | Stmt::Try(_) | Stmt::For(_) | Stmt::With(_) => {
+                let bound = declares(std::slice::from_ref(statement), name);
+                return bound.then_some(ClassMember::Unknown);
+            }
+            _ => return None,
+        };
+        Some(ClassMember::Held(held))
     }
 
     /// What `__init__` of a class, or of one above it, sets an attribute to: what it is given counts as unknown.
@@ -208,41 +219,40 @@ impl ImportEffects<'_, '_> {
         name: &str,
         depth: usize,
     ) -> Option<AbstractValue> {
-        let text = self
-            .class_text(home, class)
-            .filter(|_| depth < MAXIMUM_BASES)?;
+        let text = self.class_within(home, class, depth)?;
         let found = text.class()?;
-        let mut value: Option<AbstractValue> = None;
-        if let Some(function) = method_of(found, "__init__") {
-            let object = function.parameters.iter().next()?.name().to_string();
-            let given = function.parameters.iter();
-            let scope = given.map(|one| (one.name().to_string(), AbstractValue::Unknown));
-            let mut execution = Execution::new(self, home, Some(home));
-            execution.called = true;
-            execution.scopes.push(scope.collect());
-            let mut set = Vec::new();
-            values_set(&function.body, &object, name, &mut set);
-            if self.sets_of(home, name) > set.len() {
-                return Some(AbstractValue::Unknown);
-            }
-            for one in set {
-                let found = execution.effects_free_value(one);
-                value = Some(match value {
-                    Some(known) => known.or(found),
-                    None => found,
-                });
-            }
-        }
+        let value = match method_of(found, "__init__") {
+            Some(function) => self.set_by_method(home, function, name)?,
+            None => None,
+        };
         value.or_else(|| {
-            self.bases(home, found)
-                .into_iter()
-                .find_map(|base| match base {
-                    AbstractValue::Class(home, class) => {
-                        self.set_when_made(home, &class, name, depth + 1)
-                    }
-                    _ => None,
-                })
+            let above = self.bases(home, found).into_iter();
+            let mut classes = above.filter_map(AbstractValue::into_class);
+            classes.find_map(|(home, class)| self.set_when_made(home, &class, name, depth + 1))
         })
+    }
+
+    /// What a method sets an attribute of its object to, where it does; nothing where it has no object.
+    fn set_by_method(
+        &self,
+        home: usize,
+        function: &ast::StmtFunctionDef,
+        name: &str,
+    ) -> Option<Option<AbstractValue>> {
+        let object = function.parameters.iter().next()?.name().to_string();
+        let mut set = Vec::new();
+        values_set(&function.body, &object, name, &mut set);
+        if self.sets_of(home, name) > set.len() {
+            return Some(Some(AbstractValue::Unknown));
+        }
+        let given = function.parameters.iter();
+        let scope = given.map(|one| (one.name().to_string(), AbstractValue::Unknown));
+        let mut execution = Execution::new(self, home, Some(home));
+        execution.called = true;
+        execution.scopes.push(scope.collect());
+        let set = set.into_iter();
+        let values = set.map(|one| execution.effects_free_value(one));
+        Some(values.reduce(AbstractValue::or))
     }
 
     /// How often the text of a module sets an attribute of that name.
@@ -291,18 +301,8 @@ impl ImportEffects<'_, '_> {
         self.remembered((imported, home, key, given.clone()), || {
             let text = self.class_text(home, class)?;
             let function = method_of(text.class()?, name)?;
-            let is_static = decorated_by(function, "staticmethod");
-            let of_class = decorated_by(function, "classmethod")
-                || name == "__new__"
-                || name == "__init_subclass__";
             let whole = Some((home, class.to_owned()));
-            let object = match (is_static, of_class) {
-                (true, _) => None,
-                // The class that is made.
-                _ if name == "__init_subclass__" => Some(AbstractValue::Code { own: true }),
-                (_, true) => Some(AbstractValue::Class(home, class.to_owned())),
-                _ => Some(object),
-            };
+            let object = receiver(function, (home, class), object);
             Some(self.run((imported, home), function, (object, whole), given))
         })
     }
@@ -319,11 +319,7 @@ impl ImportEffects<'_, '_> {
             let effect = self.making(imported, (home, class), given, 0)?;
             Some(CallOutcome {
                 effect,
-                value: AbstractValue::Instance {
-                    home,
-                    class: class.to_owned(),
-                    own: true,
-                },
+                value: AbstractValue::instance(home, class, true),
             })
         })
     }
@@ -336,33 +332,49 @@ impl ImportEffects<'_, '_> {
         given: &AbstractValue,
         depth: usize,
     ) -> Option<Option<String>> {
-        let text = self
-            .class_text(home, class)
-            .filter(|_| depth < MAXIMUM_BASES)?;
+        let text = self.class_within(home, class, depth)?;
         let found = text.class()?;
         if method_of(found, "__del__").is_some() {
             return None;
         }
         let mut effect = self.run_factories(imported, home, found)?;
         if depth == 0 {
-            let mut execution = Execution::new(self, home, imported);
-            let whole = AbstractValue::Class(home, class.to_owned());
-            execution.run_metaclass(&whole, &["__call__"], found);
-            effect = effect.or(execution.reaches.map(|(_, what)| what));
+            effect = effect.or(self.run_call_of_metaclass(imported, (home, class), found));
         }
         for name in ["__new__", "__init__", "__post_init__"] {
             if method_of(found, name).is_some() {
-                let object = AbstractValue::Instance {
-                    home,
-                    class: class.to_owned(),
-                    own: true,
-                };
+                let object = AbstractValue::instance(home, class, true);
                 let outcome = self.call_method(imported, (home, class, name), object, given)?;
                 effect = effect.or(outcome.effect);
             }
         }
-        let has_own = method_of(found, "__init__").is_some();
-        for base in self.bases(home, found) {
+        Some(effect.or(self.making_above(imported, (home, found), given, depth)?))
+    }
+
+    /// What the metaclass of a class does when the class is called.
+    fn run_call_of_metaclass(
+        &self,
+        imported: Option<usize>,
+        (home, class): (usize, &str),
+        at: &ast::StmtClassDef,
+    ) -> Option<String> {
+        let mut execution = Execution::new(self, home, imported);
+        let whole = AbstractValue::Class(home, class.to_owned());
+        execution.run_metaclass(&whole, &["__call__"], at);
+        execution.reaches.map(|(_, what)| what)
+    }
+
+    /// What making an object does by what the classes above its class have for that.
+    fn making_above(
+        &self,
+        imported: Option<usize>,
+        (home, class): (usize, &ast::StmtClassDef),
+        given: &AbstractValue,
+        depth: usize,
+    ) -> Option<Option<String>> {
+        let has_own = method_of(class, "__init__").is_some();
+        let mut effect: Option<String> = None;
+        for base in self.bases(home, class) {
             match base {
                 AbstractValue::Class(home, class) if has_own => {
                     self.making_is_known(home, &class, depth + 1)?
@@ -370,8 +382,7 @@ impl ImportEffects<'_, '_> {
                 AbstractValue::Class(home, class) => {
                     effect = effect.or(self.making(imported, (home, &class), given, depth + 1)?);
                 }
-                AbstractValue::Outside(name) if is_plain_base(&name) || is_plain_call(&name) => {}
-                AbstractValue::Builtin(_) | AbstractValue::Own | AbstractValue::Shared => {}
+                base if is_plainly_made(&base) => {}
                 _ => return None,
             }
         }
@@ -407,9 +418,7 @@ impl ImportEffects<'_, '_> {
 
     /// Whether the classes above a class are known, whose `__init__` its own one calls or leaves.
     fn making_is_known(&self, home: usize, class: &str, depth: usize) -> Option<()> {
-        let text = self
-            .class_text(home, class)
-            .filter(|_| depth < MAXIMUM_BASES)?;
+        let text = self.class_within(home, class, depth)?;
         let found = text.class()?;
         if method_of(found, "__new__").is_some() {
             return None;
@@ -419,8 +428,7 @@ impl ImportEffects<'_, '_> {
                 AbstractValue::Class(home, class) => {
                     self.making_is_known(home, &class, depth + 1)?
                 }
-                AbstractValue::Outside(name) if is_plain_base(&name) || is_plain_call(&name) => {}
-                AbstractValue::Builtin(_) | AbstractValue::Own | AbstractValue::Shared => {}
+                base if is_plainly_made(&base) => {}
                 _ => return None,
             }
         }
@@ -437,6 +445,24 @@ impl Execution<'_, '_, '_> {
         at: &impl Ranged,
     ) -> AbstractValue {
         match base {
+            AbstractValue::Module(module) => {
+                self.asked_of_module(module, name, at);
+                self.member(module, name)
+            }
+            AbstractValue::Class(home, class) => self.attribute_of_class(home, &class, name, at),
+            AbstractValue::Instance { home, class, own } => {
+                self.attribute_of_object((home, &class, own), name, at)
+            }
+            AbstractValue::Unknown => {
+                self.doubt(at, "nobody knows what reading this attribute does")
+            }
+            base => self.attribute_of_known(base, name),
+        }
+    }
+
+    /// An attribute of what is known by its name, or made of builtins and libraries.
+    fn attribute_of_known(&self, base: AbstractValue, name: &str) -> AbstractValue {
+        match base {
             // A method that changes what others have.
             AbstractValue::Shared if changes_itself(name) => AbstractValue::Code { own: false },
             AbstractValue::Constant | AbstractValue::Own | AbstractValue::Shared => base,
@@ -449,32 +475,11 @@ impl Execution<'_, '_, '_> {
             {
                 AbstractValue::Outside("functools.singledispatch".to_owned())
             }
-            AbstractValue::Code { .. }
-            | AbstractValue::Function(..)
-            | AbstractValue::Method { .. }
-                if matches!(
-                    name,
-                    "__code__" | "__doc__" | "__module__" | "__name__" | "__qualname__"
-                ) =>
-            {
-                AbstractValue::Constant
-            }
-            AbstractValue::Function(..)
-            | AbstractValue::Method { .. }
-            | AbstractValue::Code { .. } => AbstractValue::Unknown,
-            AbstractValue::Module(module) => {
-                self.asked_of_module(module, name, at);
-                self.member(module, name)
-            }
             AbstractValue::Outside(of) => AbstractValue::outside(format!("{of}.{name}")),
             AbstractValue::Builtin(of) => AbstractValue::Builtin(format!("{of}.{name}")),
-            AbstractValue::Class(home, class) => self.attribute_of_class(home, &class, name, at),
-            AbstractValue::Instance { home, class, own } => {
-                self.attribute_of_object((home, &class, own), name, at)
-            }
-            AbstractValue::Unknown => {
-                self.doubt(at, "nobody knows what reading this attribute does")
-            }
+            // Of functions and methods.
+            _ if OF_CODE.contains(&name) => AbstractValue::Constant,
+            _ => AbstractValue::Unknown,
         }
     }
 
@@ -489,27 +494,31 @@ impl Execution<'_, '_, '_> {
             return AbstractValue::Constant;
         }
         match self.effects.member_of_class(home, class, name, 0) {
-            ClassMember::Method(home, class) => AbstractValue::Method {
-                home,
-                class,
-                name: name.to_owned(),
-                own: false,
-            },
+            ClassMember::Method(home, class) => AbstractValue::method(home, class, name, false),
             ClassMember::Property(..) => AbstractValue::Code { own: false },
-            ClassMember::Held(_) if self.is_enum(home, class, 0) => AbstractValue::Constant,
-            ClassMember::Held(value) => self.of_class(home, value),
-            ClassMember::None if self.is_enum(home, class, 0) => AbstractValue::Constant,
-            ClassMember::None => {
-                let whole = AbstractValue::Class(home, class.to_owned());
-                self.run_metaclass(&whole, &["__getattr__", name], at);
-                AbstractValue::Code {
-                    own: Some(home) == self.imported,
-                }
+            ClassMember::Held(_) | ClassMember::None if self.is_enum(home, class, 0) => {
+                AbstractValue::Constant
             }
+            ClassMember::Held(value) => self.of_class(home, value),
+            ClassMember::None => self.attribute_of_metaclass((home, class), name, at),
             ClassMember::Unknown if self.has_plain_metaclass(home, class, 0) => {
                 AbstractValue::Unknown
             }
             ClassMember::Unknown => self.doubt(at, "nobody knows what reading this attribute does"),
+        }
+    }
+
+    /// An attribute that no class above a class has.
+    fn attribute_of_metaclass(
+        &mut self,
+        (home, class): (usize, &str),
+        name: &str,
+        at: &impl Ranged,
+    ) -> AbstractValue {
+        let whole = AbstractValue::Class(home, class.to_owned());
+        self.run_metaclass(&whole, &["__getattr__", name], at);
+        AbstractValue::Code {
+            own: Some(home) == self.imported,
         }
     }
 
@@ -534,37 +543,35 @@ impl Execution<'_, '_, '_> {
             return self.doubt(at, "nobody knows what reading this attribute does");
         }
         match self.effects.member_of_class(home, class, name, 0) {
-            ClassMember::Method(home, class) => AbstractValue::Method {
-                home,
-                class,
-                name: name.to_owned(),
-                own,
-            },
-            ClassMember::Property(home, of) => {
-                let object = AbstractValue::Instance {
-                    home,
-                    class: of.clone(),
-                    own,
-                };
-                let outcome = self.effects.call_method(
-                    self.imported,
-                    (home, &of, name),
-                    object,
-                    &AbstractValue::Constant,
-                );
-                match outcome {
-                    Some(CallOutcome {
-                        effect: None,
-                        value,
-                    }) => value,
-                    _ => self.doubt(at, format!("nobody knows what the property `{name}` does")),
-                }
-            }
+            ClassMember::Method(home, class) => AbstractValue::method(home, class, name, own),
+            ClassMember::Property(home, class) => self.read_property((home, &class, own), name, at),
             ClassMember::Held(value) if value.is_plain() => self.of_class(home, value),
             ClassMember::None => self.attribute_set_when_made((home, class, own), name, at),
             ClassMember::Held(_) | ClassMember::Unknown => {
                 self.doubt(at, "nobody knows what reading this attribute does")
             }
+        }
+    }
+
+    /// A property of an object runs its method.
+    fn read_property(
+        &mut self,
+        (home, class, own): (usize, &str, bool),
+        name: &str,
+        at: &impl Ranged,
+    ) -> AbstractValue {
+        let object = AbstractValue::instance(home, class, own);
+        let nothing = AbstractValue::Constant;
+        let method = (home, class, name);
+        let outcome = self
+            .effects
+            .call_method(self.imported, method, object, &nothing);
+        match outcome {
+            Some(CallOutcome {
+                effect: None,
+                value,
+            }) => value,
+            _ => self.doubt(at, format!("nobody knows what the property `{name}` does")),
         }
     }
 
@@ -576,35 +583,26 @@ impl Execution<'_, '_, '_> {
         at: &impl Ranged,
     ) -> AbstractValue {
         let missing = self.effects.member_of_class(home, class, "__getattr__", 0);
-        match missing {
-            ClassMember::None => {
-                if self.effects.is_set_by_others(home, class, name) {
-                    self.may_fail(at, "it needs an attribute that others set first");
-                }
-                let value = self.effects.set_when_made(home, class, name, 0);
-                match value.unwrap_or(AbstractValue::Unknown) {
-                    // What was put into it since is not known.
-                    AbstractValue::Own if own => {
-                        AbstractValue::container_of(AbstractValue::Unknown)
-                    }
-                    AbstractValue::Own => {
-                        AbstractValue::container_of(AbstractValue::Unknown).for_others()
-                    }
-                    value if own => value,
-                    value => value.for_others(),
-                }
-            }
-            _ => self.doubt(at, "nobody knows what reading this attribute does"),
+        if !matches!(missing, ClassMember::None) {
+            return self.doubt(at, "nobody knows what reading this attribute does");
+        }
+        if self.effects.is_set_by_others(home, class, name) {
+            self.may_fail(at, "it needs an attribute that others set first");
+        }
+        let value = match self.effects.set_when_made(home, class, name, 0) {
+            // What was put into it since is not known.
+            Some(AbstractValue::Own) => AbstractValue::container_of(AbstractValue::Unknown),
+            value => value.unwrap_or(AbstractValue::Unknown),
+        };
+        match own {
+            true => value,
+            false => value.for_others(),
         }
     }
 
     /// Whether a class has a metaclass of Python or a known library.
     fn has_plain_metaclass(&self, home: usize, class: &str, depth: usize) -> bool {
-        let Some(text) = self
-            .effects
-            .class_text(home, class)
-            .filter(|_| depth < MAXIMUM_BASES)
-        else {
+        let Some(text) = self.effects.class_within(home, class, depth) else {
             return false;
         };
         let Some(found) = text.class() else {
@@ -616,31 +614,73 @@ impl Execution<'_, '_, '_> {
                 || matches!(self.effects.value_in(home, &keyword.value), AbstractValue::Outside(name) if is_plain_base(&name))
         }) && self.effects.bases(home, found).iter().all(|base| match base {
             AbstractValue::Class(home, class) => self.has_plain_metaclass(*home, class, depth + 1),
-            AbstractValue::Outside(name) => is_plain_base(name),
-            AbstractValue::Builtin(_) | AbstractValue::Own | AbstractValue::Shared => true,
-            _ => false,
+            base => is_plain_class(base),
         })
     }
 
     /// Whether a class is an enumeration.
     pub(super) fn is_enum(&self, home: usize, class: &str, depth: usize) -> bool {
-        let Some(text) = self
-            .effects
-            .class_text(home, class)
-            .filter(|_| depth < MAXIMUM_BASES)
-        else {
-            return false;
-        };
-        text.class().is_some_and(|found| {
-            self.effects
-                .bases(home, found)
-                .iter()
-                .any(|base| match base {
-                    AbstractValue::Class(home, class) => self.is_enum(*home, class, depth + 1),
-                    AbstractValue::Outside(name) => name.starts_with("enum."),
-                    _ => false,
-                })
+        let text = self.effects.class_within(home, class, depth);
+        let found = text.as_ref().and_then(ClassText::class);
+        found.is_some_and(|found| {
+            let bases = self.effects.bases(home, found);
+            bases.iter().any(|base| self.is_enum_value(base, depth + 1))
         })
+    }
+
+    /// Whether a value is an enumeration of the tree, or something of the library for them.
+    pub(super) fn is_enum_value(&self, value: &AbstractValue, depth: usize) -> bool {
+        match value {
+            AbstractValue::Class(home, class) => self.is_enum(*home, class, depth),
+            AbstractValue::Outside(name) => name.starts_with("enum."),
+            _ => false,
+        }
+    }
+}
+
+/// Whether a class above another one is of Python or of a library that does nothing with classes below.
+pub(super) fn is_plain_class(value: &AbstractValue) -> bool {
+    match value {
+        AbstractValue::Outside(name) => is_plain_base(name),
+        AbstractValue::Builtin(_) | AbstractValue::Own | AbstractValue::Shared => true,
+        _ => false,
+    }
+}
+
+/// Whether making an object of it, or of a class below it, does nothing besides.
+fn is_plainly_made(base: &AbstractValue) -> bool {
+    is_plain_class(base) || matches!(base, AbstractValue::Outside(name) if is_plain_call(name))
+}
+
+/// What a method of a class is given first, if anything.
+fn receiver(
+    function: &ast::StmtFunctionDef,
+    (home, class): (usize, &str),
+    object: AbstractValue,
+) -> Option<AbstractValue> {
+    let name = function.name.as_str();
+    let of_class = decorated_by(function, "classmethod") || name == "__new__";
+    if decorated_by(function, "staticmethod") {
+        return None;
+    }
+    Some(match name {
+        // The class that is made.
+        "__init_subclass__" => AbstractValue::Code { own: true },
+        _ if of_class => AbstractValue::Class(home, class.to_owned()),
+        _ => object,
+    })
+}
+
+fn method_member(
+    home: usize,
+    class: &ast::StmtClassDef,
+    function: &ast::StmtFunctionDef,
+) -> ClassMember {
+    let class = class.name.to_string();
+    match method_kind(function) {
+        MethodKind::Plain => ClassMember::Method(home, class),
+        MethodKind::Property => ClassMember::Property(home, class),
+        MethodKind::Unknown => ClassMember::Unknown,
     }
 }
 

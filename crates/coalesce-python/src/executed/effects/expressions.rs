@@ -49,6 +49,26 @@ impl Execution<'_, '_, '_> {
             }
             Expr::Subscript(subscript) => self.subscript(subscript),
             Expr::Call(call) => self.call(call),
+            Expr::BinOp(operation) => self.operated(operation),
+            Expr::UnaryOp(operation) => self.unary(operation),
+            Expr::BoolOp(operation) => self.either(&operation.values),
+            Expr::Compare(compare) => self.comparison(compare),
+            other => self.display(other),
+        }
+    }
+
+    fn unary(&mut self, operation: &ast::ExprUnaryOp) -> AbstractValue {
+        let value = self.value(&operation.operand);
+        if operation.op == ast::UnaryOp::Not {
+            self.asked(&value, operation);
+            return AbstractValue::Constant;
+        }
+        self.operand(value, operation)
+    }
+
+    /// Evaluates an expression that makes a container.
+    fn display(&mut self, expression: &Expr) -> AbstractValue {
+        match expression {
             Expr::Tuple(all) => match self.elements(&all.elts) {
                 AbstractValue::Constant => AbstractValue::Constant,
                 elements => AbstractValue::container_of(elements),
@@ -59,17 +79,13 @@ impl Execution<'_, '_, '_> {
                 AbstractValue::container_of(self.elements(&all.elts))
             }
             Expr::Dict(all) => self.dictionary(all),
-            Expr::BinOp(operation) => self.operated(operation),
-            Expr::UnaryOp(operation) => {
-                let value = self.value(&operation.operand);
-                if operation.op == ast::UnaryOp::Not {
-                    self.asked(&value, operation);
-                    return AbstractValue::Constant;
-                }
-                self.operand(value, operation)
+            Expr::ListComp(all) => self.comprehension(&all.generators, &[&all.elt]),
+            Expr::SetComp(all) => self.comprehension(&all.generators, &[&all.elt]),
+            Expr::DictComp(all) => {
+                let key = all.key.as_deref();
+                let parts: Vec<&Expr> = key.into_iter().chain([&*all.value]).collect();
+                self.comprehension(&all.generators, &parts)
             }
-            Expr::BoolOp(operation) => self.either(&operation.values),
-            Expr::Compare(compare) => self.comparison(compare),
             other => self.compound(other),
         }
     }
@@ -77,44 +93,20 @@ impl Execution<'_, '_, '_> {
     /// Evaluates an expression that is made of others.
     fn compound(&mut self, expression: &Expr) -> AbstractValue {
         match expression {
-            Expr::If(choice) => {
-                let test = self.value(&choice.test);
-                self.asked(&test, &*choice.test);
-                self.value(&choice.body).or(self.value(&choice.orelse))
-            }
+            Expr::If(choice) => self.choice(choice),
             Expr::Lambda(lambda) => {
-                if let Some(parameters) = &lambda.parameters {
-                    self.defaults(parameters);
-                }
+                lambda.parameters.iter().for_each(|all| self.defaults(all));
                 AbstractValue::Code { own: true }
             }
-            Expr::Named(named) => {
-                let value = self.value(&named.value);
-                if let Expr::Name(name) = &*named.target {
-                    self.bind(&name.id, value.clone());
-                }
-                value
-            }
+            Expr::Named(named) => self.bind_inline(named),
             Expr::Starred(starred) => {
                 let value = self.value(&starred.value);
                 self.iterated(&value, starred)
             }
-            Expr::Slice(slice) => {
-                for part in [&slice.lower, &slice.upper, &slice.step] {
-                    part.iter().for_each(|part| self.compared(part));
-                }
-                AbstractValue::Constant
-            }
-            Expr::ListComp(all) => self.comprehension(&all.generators, &[&all.elt]),
-            Expr::SetComp(all) => self.comprehension(&all.generators, &[&all.elt]),
+            Expr::Slice(slice) => self.slice(slice),
             Expr::Generator(all) => {
                 let made = self.comprehension(&all.generators, &[&all.elt]);
                 AbstractValue::stream_of(made.element(), &[])
-            }
-            Expr::DictComp(all) => {
-                let key = all.key.as_deref();
-                let parts: Vec<&Expr> = key.into_iter().chain([&*all.value]).collect();
-                self.comprehension(&all.generators, &parts)
             }
             Expr::Yield(found) => {
                 found.value.iter().for_each(|value| drop(self.value(value)));
@@ -122,6 +114,29 @@ impl Execution<'_, '_, '_> {
             }
             _ => self.doubt(expression, "it may run more than its text says"),
         }
+    }
+
+    /// `one if test else two`
+    fn choice(&mut self, choice: &ast::ExprIf) -> AbstractValue {
+        let test = self.value(&choice.test);
+        self.asked(&test, &*choice.test);
+        self.value(&choice.body).or(self.value(&choice.orelse))
+    }
+
+    /// `name := value`
+    fn bind_inline(&mut self, named: &ast::ExprNamed) -> AbstractValue {
+        let value = self.value(&named.value);
+        if let Expr::Name(name) = &*named.target {
+            self.bind(&name.id, value.clone());
+        }
+        value
+    }
+
+    fn slice(&mut self, slice: &ast::ExprSlice) -> AbstractValue {
+        for part in [&slice.lower, &slice.upper, &slice.step] {
+            part.iter().for_each(|part| self.compared(part));
+        }
+        AbstractValue::Constant
     }
 
     fn formatted(&mut self, text: &ast::ExprFString) -> AbstractValue {
@@ -246,14 +261,7 @@ impl Execution<'_, '_, '_> {
         let sides: Vec<&Expr> = std::iter::once(&*compare.left)
             .chain(&compare.comparators)
             .collect();
-        let mut values = Vec::new();
-        for side in &sides {
-            let value = self.value(side);
-            if !plain && !matches!(value, AbstractValue::Instance { .. }) {
-                self.compared_value(&value, side);
-            }
-            values.push(value);
-        }
+        let values = self.compared_sides(&sides, plain);
         for ((op, pair), side) in compare.ops.iter().zip(values.windows(2)).zip(&sides) {
             if let [one, two] = pair {
                 self.compare_objects((one, two), *op, *side);
@@ -266,6 +274,19 @@ impl Execution<'_, '_, '_> {
             }
         }
         AbstractValue::Constant
+    }
+
+    /// Evaluates the sides of a comparison, which is of identity alone where it is `plain`.
+    fn compared_sides(&mut self, sides: &[&Expr], plain: bool) -> Vec<AbstractValue> {
+        let mut values = Vec::new();
+        for side in sides {
+            let value = self.value(side);
+            if !plain && !matches!(value, AbstractValue::Instance { .. }) {
+                self.compared_value(&value, side);
+            }
+            values.push(value);
+        }
+        values
     }
 
     /// `x in place`
@@ -284,9 +305,19 @@ impl Execution<'_, '_, '_> {
     fn subscript(&mut self, subscript: &ast::ExprSubscript) -> AbstractValue {
         let base = self.value(&subscript.value);
         let index = self.value(&subscript.slice);
-        let of_state =
-            |value: &AbstractValue| matches!(value, AbstractValue::Outside(name) if is_state(name));
-        if of_state(&base) || self.reads_state(&subscript.slice) {
+        self.question_lookup(&base, &index, subscript);
+        self.looked_up(base, &index, subscript)
+    }
+
+    /// Whether a look-up may fail in another process, and whether what it is looked up by runs more.
+    fn question_lookup(
+        &mut self,
+        base: &AbstractValue,
+        index: &AbstractValue,
+        subscript: &ast::ExprSubscript,
+    ) {
+        let of_state = matches!(base, AbstractValue::Outside(name) if is_state(name));
+        if of_state || self.reads_state(&subscript.slice) {
             self.may_fail(
                 subscript,
                 "it needs something of the process that need not be there",
@@ -303,33 +334,51 @@ impl Execution<'_, '_, '_> {
                 "what it is looked up by is compared by a method that nobody knows",
             );
         }
+    }
+
+    /// What a look-up gives.
+    fn looked_up(
+        &mut self,
+        base: AbstractValue,
+        index: &AbstractValue,
+        subscript: &ast::ExprSubscript,
+    ) -> AbstractValue {
         match base {
-            AbstractValue::Outside(name) if name == "sys.modules" => match &*subscript.slice {
-                Expr::Name(own) if own.id.as_str() == "__name__" => {
-                    AbstractValue::Module(self.home)
-                }
-                _ => AbstractValue::Unknown,
-            },
+            AbstractValue::Outside(name) if name == "sys.modules" => {
+                self.looked_up_in_modules(&subscript.slice)
+            }
             AbstractValue::Outside(name) if is_state(&name) => AbstractValue::Constant,
-            AbstractValue::Constant
-            | AbstractValue::Own
-            | AbstractValue::Shared
-            | AbstractValue::Stream { .. }
-            | AbstractValue::Container { .. } => {
+            base if base.is_of_builtins() => {
                 self.used_up(&base, subscript);
                 base.element()
             }
-            AbstractValue::Class(home, class) => {
-                let whole = AbstractValue::Class(home, class.clone());
-                self.run_metaclass(&whole, &["__getitem__"], subscript);
-                self.run_hook((home, &class, false), "__class_getitem__", subscript);
-                AbstractValue::Class(home, class)
-            }
+            AbstractValue::Class(home, class) => self.subscript_of_class(home, class, subscript),
             AbstractValue::Outside(_) | AbstractValue::Builtin(_) => base,
             AbstractValue::Code { .. } => AbstractValue::Unknown,
-            AbstractValue::Instance { .. } => self.looked_up_in_object(&base, &index, subscript),
+            AbstractValue::Instance { .. } => self.looked_up_in_object(&base, index, subscript),
             _ => self.doubt(subscript, "nobody knows what looking this up does"),
         }
+    }
+
+    /// `sys.modules[name]`
+    fn looked_up_in_modules(&self, name: &Expr) -> AbstractValue {
+        match name {
+            Expr::Name(own) if own.id.as_str() == "__name__" => AbstractValue::Module(self.home),
+            _ => AbstractValue::Unknown,
+        }
+    }
+
+    /// `Class[parameter]`
+    fn subscript_of_class(
+        &mut self,
+        home: usize,
+        class: String,
+        at: &ast::ExprSubscript,
+    ) -> AbstractValue {
+        let whole = AbstractValue::Class(home, class.clone());
+        self.run_metaclass(&whole, &["__getitem__"], at);
+        self.run_hook((home, &class, false), "__class_getitem__", at);
+        whole
     }
 
     /// Goes through something.
@@ -343,11 +392,7 @@ impl Execution<'_, '_, '_> {
                 AbstractValue::Shared
             }
             AbstractValue::Outside(name) if has_plain_operators(name) => AbstractValue::Shared,
-            AbstractValue::Constant
-            | AbstractValue::Own
-            | AbstractValue::Shared
-            | AbstractValue::Stream { .. }
-            | AbstractValue::Container { .. } => {
+            value if value.is_of_builtins() => {
                 self.used_up(value, at);
                 value.element()
             }
@@ -417,18 +462,23 @@ impl Execution<'_, '_, '_> {
                 self.annotation(&subscript.slice);
             }
             Expr::BinOp(operation) if operation.op == ast::Operator::BitOr => {
-                for side in [&*operation.left, &*operation.right] {
-                    self.annotation(side);
-                    if let Expr::Name(name) = side
-                        && let AbstractValue::Instance { .. } = self.named(&name.id)
-                    {
-                        self.doubt(side, "nobody knows what an operator of this object does");
-                    }
-                }
+                self.annotated_union(operation);
             }
             Expr::Tuple(all) => all.elts.iter().for_each(|one| self.annotation(one)),
             Expr::List(all) => all.elts.iter().for_each(|one| self.annotation(one)),
             other => drop(self.value(other)),
+        }
+    }
+
+    /// `one | two` in an annotation.
+    fn annotated_union(&mut self, operation: &ast::ExprBinOp) {
+        for side in [&*operation.left, &*operation.right] {
+            self.annotation(side);
+            if let Expr::Name(name) = side
+                && let AbstractValue::Instance { .. } = self.named(&name.id)
+            {
+                self.doubt(side, "nobody knows what an operator of this object does");
+            }
         }
     }
 }

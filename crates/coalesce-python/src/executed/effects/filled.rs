@@ -1,32 +1,17 @@
 //! What others have to put somewhere first: a table that its module leaves empty, an attribute that making an object does
 //! not set.
 
+use std::rc::Rc;
+
 use ruff_python_ast::{self as ast, Expr, Stmt};
 
-use super::{Execution, ImportEffects};
+use super::{super::at_import::Source, Execution, ImportEffects};
 use crate::{analysis::predicates::chain, graph::Entity};
 
 impl Execution<'_, '_, '_> {
     /// Whether something is looked up in a literal of another module that does not have it.
     pub(super) fn is_to_be_filled(&self, table: &Expr, key: &Expr) -> bool {
-        let Some(names) = chain(table) else {
-            return false;
-        };
-        let first = names.first().map_or("", AsRef::as_ref);
-        if self.scopes.iter().any(|scope| scope.contains_key(first)) {
-            return false;
-        }
-        let graph = self.effects.reader.graph;
-        let names = names.iter().map(AsRef::as_ref);
-        let Entity::Item(home, item) = graph.follow(self.home, None, names).end else {
-            return false;
-        };
-        let source = self
-            .effects
-            .reader
-            .source(home)
-            .filter(|_| home != self.home);
-        let Some(source) = source else {
+        let Some((source, item)) = self.item_of_another(table) else {
             return false;
         };
         let mut binding = source.statements_binding(&item);
@@ -39,6 +24,22 @@ impl Execution<'_, '_, '_> {
             _ => None,
         };
         value.is_some_and(|value| lacks(value, key))
+    }
+
+    /// The text and the name of what an expression reads of another module.
+    fn item_of_another(&self, expression: &Expr) -> Option<(Rc<Source>, String)> {
+        let names = chain(expression)?;
+        let first = names.first().map_or("", AsRef::as_ref);
+        if self.scopes.iter().any(|scope| scope.contains_key(first)) {
+            return None;
+        }
+        let reader = self.effects.reader;
+        let names = names.iter().map(AsRef::as_ref);
+        let Entity::Item(home, item) = reader.graph.follow(self.home, None, names).end else {
+            return None;
+        };
+        let source = reader.source(home).filter(|_| home != self.home)?;
+        Some((source, item))
     }
 }
 
@@ -80,7 +81,7 @@ impl ImportEffects<'_, '_> {
 }
 
 /// Whether the body of a class names something of that name.
-fn declares(body: &[Stmt], name: &str) -> bool {
+pub(super) fn declares(body: &[Stmt], name: &str) -> bool {
     body.iter().any(|statement| {
         let mut names = Vec::new();
         super::super::at_import::bound_by(statement, &mut names);

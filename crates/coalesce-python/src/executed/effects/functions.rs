@@ -28,10 +28,7 @@ impl ImportEffects<'_, '_> {
                 };
                 let outcome = self.run((imported, home), function, (None, None), given);
                 all = Some(match all {
-                    Some(known) => CallOutcome {
-                        effect: known.effect.or(outcome.effect),
-                        value: known.value.or(outcome.value),
-                    },
+                    Some(known) => known.or(outcome),
                     None => outcome,
                 });
             }
@@ -87,13 +84,7 @@ impl ImportEffects<'_, '_> {
     ) -> Option<bool> {
         match callee {
             AbstractValue::Function(home, name) => {
-                let source = self.reader.source(*home)?;
-                let mut found = Vec::new();
-                definitions(source.statements(), name, &mut found);
-                let [Stmt::FunctionDef(function)] = found.as_slice() else {
-                    return None;
-                };
-                self.run_inner((imported, *home), function, (None, given))
+                self.inner_functions_of((imported, *home), name, given)
             }
             AbstractValue::Method {
                 home,
@@ -102,16 +93,28 @@ impl ImportEffects<'_, '_> {
                 own,
             } => {
                 let text = self.class_text(*home, class)?;
-                let object = AbstractValue::Instance {
-                    home: *home,
-                    class: class.clone(),
-                    own: *own,
-                };
+                let object = AbstractValue::instance(*home, class, *own);
                 let function = method_of(text.class()?, name)?;
                 self.run_inner((imported, *home), function, (Some(object), given))
             }
             _ => None,
         }
+    }
+
+    /// The same of a function of the tree, where there is one of that name alone.
+    fn inner_functions_of(
+        &self,
+        (imported, home): (Option<usize>, usize),
+        name: &str,
+        given: &AbstractValue,
+    ) -> Option<bool> {
+        let source = self.reader.source(home)?;
+        let mut found = Vec::new();
+        definitions(source.statements(), name, &mut found);
+        let [Stmt::FunctionDef(function)] = found.as_slice() else {
+            return None;
+        };
+        self.run_inner((imported, home), function, (None, given))
     }
 
     /// Runs the functions in the body of one that is given something, each with a definition that it stands on. Whether
@@ -123,9 +126,7 @@ impl ImportEffects<'_, '_> {
         (object, given): (Option<AbstractValue>, &AbstractValue),
     ) -> Option<bool> {
         let inner = function.body.iter();
-        let inner: Vec<_> = inner
-            .filter_map(|statement| statement.as_function_def_stmt())
-            .collect();
+        let inner: Vec<_> = inner.filter_map(Stmt::as_function_def_stmt).collect();
         if inner.is_empty() {
             return None;
         }
@@ -181,20 +182,23 @@ impl Execution<'_, '_, '_> {
                 scope.insert(name, object);
                 continue;
             }
-            let default = parameter.default.as_deref();
-            let default = default.map_or(AbstractValue::Constant, |value| {
-                self.effects_free_value(value)
-            });
+            let default = self.default_of(parameter);
             scope.insert(name, given.clone().or(default.for_others()));
         }
         let many = AbstractValue::container_of(given.clone());
-        for variadic in [&parameters.vararg, &parameters.kwarg]
-            .into_iter()
-            .flatten()
-        {
+        let variadic = [&parameters.vararg, &parameters.kwarg];
+        for variadic in variadic.into_iter().flatten() {
             scope.insert(variadic.name.to_string(), many.clone());
         }
         scope
+    }
+
+    /// What a parameter is where a call gives it nothing.
+    fn default_of(&mut self, parameter: &ast::ParameterWithDefault) -> AbstractValue {
+        let default = parameter.default.as_deref();
+        default.map_or(AbstractValue::Constant, |value| {
+            self.effects_free_value(value)
+        })
     }
 }
 

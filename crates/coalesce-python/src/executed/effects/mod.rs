@@ -32,6 +32,7 @@ use super::{
     harmless::Verdicts,
     recursive::DepthLimit,
 };
+use crate::facts::ImportStatement;
 
 /// One thing that importing a module does.
 #[derive(Clone, Debug)]
@@ -55,6 +56,25 @@ struct CallOutcome {
     /// Why it is not known to be harmless.
     effect: Option<String>,
     value: AbstractValue,
+}
+
+impl CallOutcome {
+    /// What a call comes to that may be either.
+    fn or(self, other: Self) -> Self {
+        Self {
+            effect: self.effect.or(other.effect),
+            value: self.value.or(other.value),
+        }
+    }
+}
+
+/// An effect at its place in a file whose text starts at `start`.
+fn effect_at(found: Option<(TextRange, String)>, start: u32) -> Option<ImportEffect> {
+    let (range, what) = found?;
+    Some(ImportEffect {
+        span: ByteSpan::new(range.start().to_u32() + start, range.end().to_u32() + start),
+        what,
+    })
 }
 
 /// The module that is executed, the definition (its module and name), and what it is called with.
@@ -111,17 +131,9 @@ impl<'r, 'g> ImportEffects<'r, 'g> {
                 .statements_binding(item)
                 .for_each(|statement| execution.statement(statement)),
         }
-        let effect = |found: Option<(TextRange, String)>| {
-            let (range, what) = found?;
-            let (start, end) = (range.start().to_u32(), range.end().to_u32());
-            Some(ImportEffect {
-                span: ByteSpan::new(start + source.start(), end + source.start()),
-                what,
-            })
-        };
         FoundEffects {
-            reaches: effect(execution.reaches),
-            fails: effect(execution.fails),
+            reaches: effect_at(execution.reaches, source.start()),
+            fails: effect_at(execution.fails, source.start()),
         }
     }
 
@@ -203,18 +215,8 @@ struct Execution<'e, 'r, 'g> {
 impl<'e, 'r, 'g> Execution<'e, 'r, 'g> {
     fn new(effects: &'e ImportEffects<'r, 'g>, home: usize, imported: Option<usize>) -> Self {
         let facts = effects.reader.graph.facts.get(home);
-        let future = facts.is_some_and(|facts| {
-            facts.imports.iter().any(|import| {
-                import
-                    .from
-                    .as_ref()
-                    .is_some_and(|from| from.module == "__future__")
-                    && import
-                        .leaves
-                        .iter()
-                        .any(|leaf| leaf.name.text == "annotations")
-            })
-        });
+        let mut imports = facts.into_iter().flat_map(|facts| &facts.imports);
+        let future = imports.any(ImportStatement::leaves_annotations_as_texts);
         Self {
             effects,
             home,

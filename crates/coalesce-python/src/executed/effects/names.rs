@@ -6,7 +6,7 @@ use ruff_python_ast::{
 };
 
 use super::{
-    super::harmless::collect,
+    super::harmless::{collect, is_named},
     Execution, ImportEffects,
     libraries::{changes_itself, puts_elements},
     values::AbstractValue,
@@ -56,15 +56,18 @@ impl ImportEffects<'_, '_> {
                 self.assigned(module, name)
             }
             Entity::Item(home, found) => self.global(home, &found).for_others(),
-            Entity::External => match self.verdicts.outside(module, name, 0) {
-                Some(full) => self
-                    .values_of(module, name)
-                    .into_iter()
-                    .fold(AbstractValue::outside(full), AbstractValue::or),
-                None => AbstractValue::Unknown,
-            },
+            Entity::External => self.library_global(module, name),
             Entity::Missing | Entity::Opaque => AbstractValue::Unknown,
         }
+    }
+
+    /// What a name is that an import of another library binds.
+    fn library_global(&self, module: usize, name: &str) -> AbstractValue {
+        let Some(full) = self.verdicts.outside(module, name, 0) else {
+            return AbstractValue::Unknown;
+        };
+        let values = self.values_of(module, name).into_iter();
+        values.fold(AbstractValue::outside(full), AbstractValue::or)
     }
 
     /// What the statements of a module give a name, and what its imports bring under it.
@@ -85,9 +88,22 @@ impl ImportEffects<'_, '_> {
 
     /// What a container of a module is with what the module puts into it.
     fn filled(&self, module: usize, name: &str, value: AbstractValue) -> AbstractValue {
-        let Some(source) = self.reader.source(module) else {
+        let Some(held) = self.stored_in(module, name) else {
             return value;
         };
+        match (held, value) {
+            (AbstractValue::Constant | AbstractValue::Own, value) => value,
+            (held, AbstractValue::Stream { own, element }) => AbstractValue::Stream {
+                own,
+                element: Box::new(element.or(held)),
+            },
+            (held, value) => value.or(AbstractValue::container_of(held)),
+        }
+    }
+
+    /// What the text of a module puts into what a name of it has.
+    fn stored_in(&self, module: usize, name: &str) -> Option<AbstractValue> {
+        let source = self.reader.source(module)?;
         let mut finder = StoreFinder {
             name,
             in_function: 0,
@@ -106,14 +122,7 @@ impl ImportEffects<'_, '_> {
                 false => value,
             });
         }
-        match (held, value) {
-            (AbstractValue::Constant | AbstractValue::Own, value) => value,
-            (held, AbstractValue::Stream { own, element }) => AbstractValue::Stream {
-                own,
-                element: Box::new(element.or(held)),
-            },
-            (held, value) => value.or(AbstractValue::container_of(held)),
-        }
+        Some(held)
     }
 
     /// What the imports at module level bring under a name.
@@ -124,20 +133,24 @@ impl ImportEffects<'_, '_> {
         let mut found = Vec::new();
         for import in imports.filter(|import| import.top_level) {
             for leaf in import.leaves.iter().filter(|leaf| leaf.bound() == name) {
-                found.push(match graph.leaf_entity(module, import, leaf) {
-                    Entity::Module(target) => AbstractValue::Module(target),
-                    Entity::Item(home, item) if home != module => {
-                        self.global(home, &item).for_others()
-                    }
-                    Entity::External => {
-                        let full = self.verdicts.outside(module, name, 0);
-                        full.map_or(AbstractValue::Unknown, AbstractValue::outside)
-                    }
-                    _ => AbstractValue::Unknown,
-                });
+                let entity = graph.leaf_entity(module, import, leaf);
+                found.push(self.value_brought(module, name, entity));
             }
         }
         found
+    }
+
+    /// What an import brings under a name.
+    fn value_brought(&self, module: usize, name: &str, entity: Entity) -> AbstractValue {
+        match entity {
+            Entity::Module(target) => AbstractValue::Module(target),
+            Entity::Item(home, item) if home != module => self.global(home, &item).for_others(),
+            Entity::External => {
+                let full = self.verdicts.outside(module, name, 0);
+                full.map_or(AbstractValue::Unknown, AbstractValue::outside)
+            }
+            _ => AbstractValue::Unknown,
+        }
     }
 
     fn values_of(&self, module: usize, name: &str) -> Vec<AbstractValue> {
@@ -174,54 +187,7 @@ impl Execution<'_, '_, '_> {
 
     /// What a statement of a module gives a name, also in its blocks.
     fn values_bound(&mut self, statement: &Stmt, name: &str, found: &mut Vec<AbstractValue>) {
-        let is_it = |target: &Expr| matches!(target, Expr::Name(one) if one.id.as_str() == name);
-        match statement {
-            Stmt::FunctionDef(function) if function.name.as_str() == name => {
-                let made = AbstractValue::Function(self.home, name.to_owned());
-                found.push(self.decorated(&function.decorator_list, made));
-            }
-            Stmt::ClassDef(class) if class.name.as_str() == name => {
-                let made = AbstractValue::Class(self.home, name.to_owned());
-                let kept = self.decorated(&class.decorator_list, made.clone());
-                found.push(if kept.is_plain() { made } else { kept });
-            }
-            Stmt::Assign(assign) => {
-                for target in &assign.targets {
-                    if is_it(target) {
-                        found.push(self.value(&assign.value));
-                    } else if let Expr::Tuple(_) | Expr::List(_) = target {
-                        self.values_unpacked(target, &assign.value, name, found);
-                    }
-                }
-            }
-            Stmt::AnnAssign(assign) if is_it(&assign.target) => {
-                found.extend(assign.value.as_ref().map(|value| self.value(value)));
-            }
-            Stmt::AugAssign(assign) if is_it(&assign.target) => {
-                let value = self.value(&assign.value);
-                found.push(if value.is_known() {
-                    AbstractValue::Constant
-                } else {
-                    value.in_general()
-                });
-            }
-            Stmt::For(each) => {
-                let mut names = Vec::new();
-                super::super::at_import::named(&each.target, &mut names);
-                if names.contains(&name) {
-                    let iterated = self.value(&each.iter);
-                    found.push(iterated.element());
-                }
-            }
-            Stmt::With(with) => {
-                for item in &with.items {
-                    if item.optional_vars.as_deref().is_some_and(is_it) {
-                        found.push(self.value(&item.context_expr).in_general());
-                    }
-                }
-            }
-            _ => {}
-        }
+        self.values_of_statement(statement, name, found);
         for suite in crate::analysis::predicates::blocks(statement) {
             suite
                 .iter()
@@ -229,6 +195,82 @@ impl Execution<'_, '_, '_> {
         }
     }
 
+    fn values_of_statement(
+        &mut self,
+        statement: &Stmt,
+        name: &str,
+        found: &mut Vec<AbstractValue>,
+    ) {
+        match statement {
+            Stmt::FunctionDef(function) if function.name.as_str() == name => {
+                found.push(self.value_of_function(function));
+            }
+            Stmt::ClassDef(class) if class.name.as_str() == name => {
+                found.push(self.value_of_class(class));
+            }
+            Stmt::Assign(assign) => self.values_assigned(assign, name, found),
+            Stmt::AnnAssign(assign) if is_named(&assign.target, name) => {
+                found.extend(assign.value.as_ref().map(|value| self.value(value)));
+            }
+            Stmt::AugAssign(assign) if is_named(&assign.target, name) => {
+                found.push(self.value_augmented(assign));
+            }
+            Stmt::For(each) => self.values_unpacked(&each.target, &each.iter, name, found),
+            Stmt::With(with) => self.values_entered(with, name, found),
+            _ => {}
+        }
+    }
+
+    fn value_of_function(&mut self, function: &ast::StmtFunctionDef) -> AbstractValue {
+        let made = AbstractValue::Function(self.home, function.name.to_string());
+        self.decorated(&function.decorator_list, made)
+    }
+
+    /// What a class is below its decorators, of which the plain ones leave it.
+    fn value_of_class(&mut self, class: &ast::StmtClassDef) -> AbstractValue {
+        let made = AbstractValue::Class(self.home, class.name.to_string());
+        let kept = self.decorated(&class.decorator_list, made.clone());
+        match kept.is_plain() {
+            true => made,
+            false => kept,
+        }
+    }
+
+    fn values_assigned(
+        &mut self,
+        assign: &ast::StmtAssign,
+        name: &str,
+        found: &mut Vec<AbstractValue>,
+    ) {
+        for target in &assign.targets {
+            if is_named(target, name) {
+                found.push(self.value(&assign.value));
+            } else if let Expr::Tuple(_) | Expr::List(_) = target {
+                self.values_unpacked(target, &assign.value, name, found);
+            }
+        }
+    }
+
+    /// What `name += value` makes of a name.
+    fn value_augmented(&mut self, assign: &ast::StmtAugAssign) -> AbstractValue {
+        let value = self.value(&assign.value);
+        match value.is_known() {
+            true => AbstractValue::Constant,
+            false => value.in_general(),
+        }
+    }
+
+    /// What `with … as name` gives a name.
+    fn values_entered(&mut self, with: &ast::StmtWith, name: &str, found: &mut Vec<AbstractValue>) {
+        for item in &with.items {
+            let target = item.optional_vars.as_deref();
+            if target.is_some_and(|target| is_named(target, name)) {
+                found.push(self.value(&item.context_expr).in_general());
+            }
+        }
+    }
+
+    /// A name among several targets, or of a loop: it has an element of what is given.
     fn values_unpacked(
         &mut self,
         target: &Expr,

@@ -5,6 +5,31 @@ use ruff_text_size::Ranged;
 
 use super::{Execution, calls::Given, classes::ClassMember, values::AbstractValue};
 
+/// What objects may have for somebody to go through them.
+const GOING_THROUGH: [&str; 6] = [
+    "__iter__",
+    "__next__",
+    "__len__",
+    "keys",
+    "__getitem__",
+    "__reversed__",
+];
+
+/// What they may have for numbers and other values to be made of them.
+const CONVERTING: [&str; 11] = [
+    "__int__",
+    "__float__",
+    "__index__",
+    "__abs__",
+    "__round__",
+    "__complex__",
+    "__bytes__",
+    "__dir__",
+    "__divmod__",
+    "__pow__",
+    "__trunc__",
+];
+
 impl Execution<'_, '_, '_> {
     /// Runs a method of an object: what it gives; nothing where the class is known and has none.
     pub(super) fn run_method(
@@ -56,21 +81,11 @@ impl Execution<'_, '_, '_> {
         operator: CmpOp,
         at: &impl Ranged,
     ) {
-        let (name, reflected) = match operator {
-            CmpOp::Eq => ("__eq__", "__eq__"),
-            CmpOp::NotEq => ("__ne__", "__ne__"),
-            CmpOp::Lt => ("__lt__", "__gt__"),
-            CmpOp::LtE => ("__le__", "__ge__"),
-            CmpOp::Gt => ("__gt__", "__lt__"),
-            CmpOp::GtE => ("__ge__", "__le__"),
-            CmpOp::In | CmpOp::NotIn => {
-                let own = self.run_method(two, "__contains__", one, at);
-                if own.is_none() {
-                    self.run_method(two, "__iter__", &AbstractValue::Constant, at);
-                }
-                return;
-            }
-            CmpOp::Is | CmpOp::IsNot => return,
+        if let CmpOp::In | CmpOp::NotIn = operator {
+            self.run_contains(two, one, at);
+        }
+        let Some((name, reflected)) = comparing_methods(operator) else {
+            return;
         };
         if self.run_method(one, name, two, at).is_none() {
             self.run_method(two, reflected, one, at);
@@ -78,6 +93,14 @@ impl Execution<'_, '_, '_> {
         // `!=` asks `__eq__` where there is nothing else.
         if operator == CmpOp::NotEq && self.run_method(one, "__eq__", two, at).is_none() {
             self.run_method(two, "__eq__", one, at);
+        }
+    }
+
+    /// `object in place`
+    fn run_contains(&mut self, place: &AbstractValue, object: &AbstractValue, at: &impl Ranged) {
+        let own = self.run_method(place, "__contains__", object, at);
+        if own.is_none() {
+            self.run_method(place, "__iter__", &AbstractValue::Constant, at);
         }
     }
 
@@ -95,29 +118,10 @@ impl Execution<'_, '_, '_> {
             "len" => &["__len__"],
             "bool" | "any" | "all" => &["__bool__", "__len__"],
             "list" | "tuple" | "iter" | "enumerate" | "zip" | "map" | "filter" | "reversed"
-            | "set" | "frozenset" | "sorted" | "dict" | "sum" | "max" | "min" => &[
-                "__iter__",
-                "__next__",
-                "__len__",
-                "keys",
-                "__getitem__",
-                "__reversed__",
-            ],
+            | "set" | "frozenset" | "sorted" | "dict" | "sum" | "max" | "min" => &GOING_THROUGH,
             "str" | "repr" | "format" | "ascii" => &["__str__", "__repr__", "__format__"],
             "hash" => &["__hash__"],
-            _ => &[
-                "__int__",
-                "__float__",
-                "__index__",
-                "__abs__",
-                "__round__",
-                "__complex__",
-                "__bytes__",
-                "__dir__",
-                "__divmod__",
-                "__pow__",
-                "__trunc__",
-            ],
+            _ => &CONVERTING,
         };
         for name in names {
             self.run_method(value, name, &AbstractValue::Constant, at);
@@ -149,4 +153,17 @@ impl Execution<'_, '_, '_> {
             self.doubt(at, "nobody knows what setting this does");
         }
     }
+}
+
+/// The methods that a comparison asks, of the one object and of the other.
+fn comparing_methods(operator: CmpOp) -> Option<(&'static str, &'static str)> {
+    Some(match operator {
+        CmpOp::Eq => ("__eq__", "__eq__"),
+        CmpOp::NotEq => ("__ne__", "__ne__"),
+        CmpOp::Lt => ("__lt__", "__gt__"),
+        CmpOp::LtE => ("__le__", "__ge__"),
+        CmpOp::Gt => ("__gt__", "__lt__"),
+        CmpOp::GtE => ("__ge__", "__le__"),
+        CmpOp::In | CmpOp::NotIn | CmpOp::Is | CmpOp::IsNot => return None,
+    })
 }

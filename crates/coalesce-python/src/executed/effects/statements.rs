@@ -1,13 +1,17 @@
 //! Statements: what they run, in the order of the text.
 
+use coalesce_model::ImportTarget;
 use ruff_python_ast::{self as ast, ExceptHandler, Expr, Stmt};
-use ruff_text_size::Ranged;
+use ruff_text_size::{Ranged, TextSize};
 use rustc_hash::FxHashMap;
 
 use super::{Execution, calls::Given, values::AbstractValue};
-use crate::analysis::predicates::{is_run_as_program, is_type_checking};
+use crate::{
+    analysis::predicates::{is_run_as_program, is_type_checking},
+    facts::ImportStatement,
+};
 
-impl Execution<'_, '_, '_> {
+impl<'g> Execution<'_, '_, 'g> {
     pub(super) fn suite(&mut self, suite: &[Stmt]) {
         for statement in suite {
             if self.reaches.is_some() && self.fails.is_some() {
@@ -22,11 +26,7 @@ impl Execution<'_, '_, '_> {
             Stmt::FunctionDef(function) => self.function(function),
             Stmt::ClassDef(class) => self.class(class),
             Stmt::Expr(found) => drop(self.value(&found.value)),
-            Stmt::Return(found) => {
-                let value = found.value.as_ref().map(|value| self.value(value));
-                let value = value.unwrap_or(AbstractValue::Constant);
-                self.returned = self.returned.clone().or(value);
-            }
+            Stmt::Return(found) => self.returns(found),
             Stmt::Assign(assign) => {
                 let value = self.value(&assign.value);
                 for target in &assign.targets {
@@ -39,33 +39,44 @@ impl Execution<'_, '_, '_> {
             Stmt::If(found) => self.branches(found),
             Stmt::Try(found) => self.tried(found),
             Stmt::With(found) => self.with(found),
-            Stmt::For(found) => {
-                let iterated = self.value(&found.iter);
-                let element = self.iterated(&iterated, &*found.iter);
-                self.assign(&found.target, &element);
-                self.suite(&found.body);
-                self.suite(&found.orelse);
-            }
-            Stmt::While(found) => {
-                let test = self.value(&found.test);
-                self.asked(&test, &*found.test);
-                self.suite(&found.body);
-                self.suite(&found.orelse);
-            }
+            Stmt::For(found) => self.for_loop(found),
+            Stmt::While(found) => self.while_loop(found),
             other => self.simple_statement(other),
+        }
+    }
+
+    fn returns(&mut self, found: &ast::StmtReturn) {
+        let value = found.value.as_ref().map(|value| self.value(value));
+        let value = value.unwrap_or(AbstractValue::Constant);
+        self.returned = self.returned.clone().or(value);
+    }
+
+    fn for_loop(&mut self, found: &ast::StmtFor) {
+        let iterated = self.value(&found.iter);
+        let element = self.iterated(&iterated, &*found.iter);
+        self.assign(&found.target, &element);
+        self.suite(&found.body);
+        self.suite(&found.orelse);
+    }
+    fn while_loop(&mut self, found: &ast::StmtWhile) {
+        let test = self.value(&found.test);
+        self.asked(&test, &*found.test);
+        self.suite(&found.body);
+        self.suite(&found.orelse);
+    }
+
+    fn asserted(&mut self, found: &ast::StmtAssert) {
+        let test = self.value(&found.test);
+        self.asked(&test, &*found.test);
+        if self.reads_state(&found.test) {
+            self.may_fail(found, "it holds in some processes only");
         }
     }
 
     fn simple_statement(&mut self, statement: &Stmt) {
         match statement {
             Stmt::Match(found) => self.matched(found),
-            Stmt::Assert(found) => {
-                let test = self.value(&found.test);
-                self.asked(&test, &*found.test);
-                if self.reads_state(&found.test) {
-                    self.may_fail(found, "it holds in some processes only");
-                }
-            }
+            Stmt::Assert(found) => self.asserted(found),
             Stmt::Raise(found) => {
                 let parts = [&found.exc, &found.cause];
                 parts
@@ -94,15 +105,10 @@ impl Execution<'_, '_, '_> {
 
     /// `from .base import name`, where `__getattr__` of the module gives the name.
     fn asked_of_modules(&mut self, statement: &Stmt) {
-        let reader = self.effects.reader;
-        let start = reader.source(self.home).map_or(0, |source| source.start());
-        let at = statement.range().start().to_u32() + start;
-        let graph = reader.graph;
-        let facts = graph.facts.get(self.home);
-        let mut imports = facts.into_iter().flat_map(|facts| &facts.imports);
-        let Some(import) = imports.find(|import| import.span.start == at) else {
+        let Some(import) = self.import_of(statement) else {
             return;
         };
+        let graph = self.effects.reader.graph;
         let Some(module) = graph.base_module(self.home, import) else {
             return;
         };
@@ -113,30 +119,14 @@ impl Execution<'_, '_, '_> {
 
     /// An import when a function is called.
     fn import(&mut self, statement: &Stmt) {
-        let text_start = self
-            .effects
-            .reader
-            .source(self.home)
-            .map_or(0, |source| source.start());
-        let at = statement.range().start().to_u32() + text_start;
-        let graph = self.effects.reader.graph;
-        let mut of_tree = graph.imports.iter();
-        let imports_tree = of_tree.any(|import| {
-            import.importer == self.home
-                && statement.range().contains(ruff_text_size::TextSize::from(
-                    import.span.start.saturating_sub(text_start),
-                ))
-                && matches!(import.target, coalesce_model::ImportTarget::Module(_))
-        });
+        let imports_tree = self.imports_tree(statement);
         if imports_tree {
             self.doubt(
                 statement,
                 "it imports a module of the tree when it is called",
             );
         }
-        let facts = graph.facts.get(self.home);
-        let found =
-            facts.and_then(|facts| facts.imports.iter().find(|import| import.span.start == at));
+        let found = self.import_of(statement);
         for leaf in found.into_iter().flat_map(|import| &import.leaves) {
             let name = match found.and_then(|import| import.from.as_ref()) {
                 Some(from) => format!("{}.{}", from.module, leaf.name.text),
@@ -149,6 +139,31 @@ impl Execution<'_, '_, '_> {
             };
             self.bind(leaf.bound(), value);
         }
+    }
+
+    /// Where the text starts that the places of statements count from.
+    fn text_start(&self) -> u32 {
+        let source = self.effects.reader.source(self.home);
+        source.map_or(0, |source| source.start())
+    }
+
+    /// What is known of a statement that imports.
+    fn import_of(&self, statement: &Stmt) -> Option<&'g ImportStatement> {
+        let at = statement.range().start().to_u32() + self.text_start();
+        let facts = self.effects.reader.graph.facts.get(self.home)?;
+        facts.imports.iter().find(|import| import.span.start == at)
+    }
+
+    /// Whether a statement imports a module of the tree.
+    fn imports_tree(&self, statement: &Stmt) -> bool {
+        let text_start = self.text_start();
+        let mut of_tree = self.effects.reader.graph.imports.iter();
+        of_tree.any(|import| {
+            let start = import.span.start.saturating_sub(text_start);
+            import.importer == self.home
+                && statement.range().contains(TextSize::from(start))
+                && matches!(import.target, ImportTarget::Module(_))
+        })
     }
 
     fn function(&mut self, function: &ast::StmtFunctionDef) {
@@ -180,17 +195,7 @@ impl Execution<'_, '_, '_> {
     fn class(&mut self, class: &ast::StmtClassDef) {
         class.bases().iter().for_each(|base| self.base(base));
         self.members_of_enumeration(class);
-        let keywords = class.arguments.iter().flat_map(|all| all.keywords.iter());
-        for keyword in keywords {
-            let value = self.value(&keyword.value);
-            if keyword
-                .arg
-                .as_ref()
-                .is_some_and(|name| name.as_str() == "metaclass")
-            {
-                self.metaclass(&value, keyword);
-            }
-        }
+        self.keywords_of_class(class);
         let outer = self.class.replace((self.home, class.name.to_string()));
         let called = std::mem::replace(&mut self.called, false);
         self.scopes.push(FxHashMap::default());
@@ -207,6 +212,21 @@ impl Execution<'_, '_, '_> {
             self.held_by_class(&value, class);
         }
         self.bind(&class.name, value);
+    }
+
+    /// What a class is given beside its bases: its metaclass, and what that takes.
+    fn keywords_of_class(&mut self, class: &ast::StmtClassDef) {
+        let keywords = class.arguments.iter().flat_map(|all| all.keywords.iter());
+        for keyword in keywords {
+            let value = self.value(&keyword.value);
+            if keyword
+                .arg
+                .as_ref()
+                .is_some_and(|name| name.as_str() == "metaclass")
+            {
+                self.metaclass(&value, keyword);
+            }
+        }
     }
 
     fn annotated(&mut self, assign: &ast::StmtAnnAssign) {
@@ -259,33 +279,42 @@ impl Execution<'_, '_, '_> {
                 let all = AbstractValue::container_of(value.clone());
                 self.assign(&starred.value, &all);
             }
-            Expr::Attribute(attribute) => {
-                let base = self.value(&attribute.value);
-                match &base {
-                    AbstractValue::Instance {
-                        home,
-                        class,
-                        own: true,
-                    } => {
-                        self.set_on_object((*home, class), &attribute.attr, target);
-                    }
-                    _ => self.changed(&base, target),
-                }
-            }
-            Expr::Subscript(subscript) => {
-                let base = self.value(&subscript.value);
-                self.compared(&subscript.slice);
-                match base {
-                    AbstractValue::Instance { .. } => {
-                        self.set_in_object(&base, &subscript.slice, (value, target));
-                    }
-                    base => {
-                        self.store(&subscript.value, value);
-                        self.changed(&base, target);
-                    }
-                }
-            }
+            Expr::Attribute(attribute) => self.assign_attribute(attribute, target),
+            Expr::Subscript(subscript) => self.assign_element(subscript, value, target),
             _ => drop(self.doubt(target, "nobody knows what this sets")),
+        }
+    }
+
+    fn assign_attribute(&mut self, attribute: &ast::ExprAttribute, target: &Expr) {
+        let base = self.value(&attribute.value);
+        match &base {
+            AbstractValue::Instance {
+                home,
+                class,
+                own: true,
+            } => {
+                self.set_on_object((*home, class), &attribute.attr, target);
+            }
+            _ => self.changed(&base, target),
+        }
+    }
+
+    fn assign_element(
+        &mut self,
+        subscript: &ast::ExprSubscript,
+        value: &AbstractValue,
+        target: &Expr,
+    ) {
+        let base = self.value(&subscript.value);
+        self.compared(&subscript.slice);
+        match base {
+            AbstractValue::Instance { .. } => {
+                self.set_in_object(&base, &subscript.slice, (value, target));
+            }
+            base => {
+                self.store(&subscript.value, value);
+                self.changed(&base, target);
+            }
         }
     }
 
@@ -385,27 +414,27 @@ impl Execution<'_, '_, '_> {
     fn with(&mut self, found: &ast::StmtWith) {
         for item in &found.items {
             let value = self.value(&item.context_expr);
-            match &value {
-                AbstractValue::Instance { home, class, own } => {
-                    self.run_hook((*home, class, *own), "__enter__", &item.context_expr);
-                    self.run_hook((*home, class, *own), "__exit__", &item.context_expr);
-                }
-                AbstractValue::Constant
-                | AbstractValue::Own
-                | AbstractValue::Stream { own: true, .. }
-                | AbstractValue::Code { own: true } => {}
-                AbstractValue::Unknown if self.is_manager(&item.context_expr) => {}
-                _ => drop(self.doubt(&item.context_expr, "nobody knows what entering this does")),
-            }
+            self.enter_manager(&value, &item.context_expr);
             if let Some(target) = &item.optional_vars {
-                let held = match value {
-                    AbstractValue::Own | AbstractValue::Stream { own: true, .. } => value,
-                    _ => AbstractValue::Unknown,
-                };
-                self.assign(target, &held);
+                self.assign(target, &entered(value));
             }
         }
         self.suite(&found.body);
+    }
+
+    /// Enters a context manager, and leaves it.
+    fn enter_manager(&mut self, manager: &AbstractValue, at: &Expr) {
+        match manager {
+            AbstractValue::Instance { home, class, own } => {
+                self.run_hooks((*home, class, *own), &["__enter__", "__exit__"], at);
+            }
+            AbstractValue::Constant
+            | AbstractValue::Own
+            | AbstractValue::Stream { own: true, .. }
+            | AbstractValue::Code { own: true } => {}
+            AbstractValue::Unknown if self.is_manager(at) => {}
+            _ => drop(self.doubt(at, "nobody knows what entering this does")),
+        }
     }
 
     /// Whether an expression calls a function of the tree that a generator makes a context manager; its body was read.
@@ -441,5 +470,13 @@ impl Execution<'_, '_, '_> {
             ast::Pattern::MatchAs(one) if one.pattern.is_none() => {}
             other => drop(self.doubt(other, "nobody knows what this pattern runs")),
         }
+    }
+}
+
+/// What entering a context manager gives.
+fn entered(manager: AbstractValue) -> AbstractValue {
+    match manager {
+        AbstractValue::Own | AbstractValue::Stream { own: true, .. } => manager,
+        _ => AbstractValue::Unknown,
     }
 }

@@ -67,6 +67,33 @@ impl AbstractValue {
         }
     }
 
+    /// An object of a class of the tree.
+    pub fn instance(home: usize, class: &str, own: bool) -> Self {
+        Self::Instance {
+            home,
+            class: class.to_owned(),
+            own,
+        }
+    }
+
+    /// A method of a class of the tree.
+    pub fn method(home: usize, class: String, name: &str, own: bool) -> Self {
+        Self::Method {
+            home,
+            class,
+            name: name.to_owned(),
+            own,
+        }
+    }
+
+    /// The module and the name of a class of the tree, where it is one.
+    pub fn into_class(self) -> Option<(usize, String)> {
+        match self {
+            Self::Class(home, class) => Some((home, class)),
+            _ => None,
+        }
+    }
+
     /// How much is not known of it; the worse of two holds where both are possible.
     fn rank(&self) -> u8 {
         match self {
@@ -105,16 +132,6 @@ impl AbstractValue {
         }
         match (self, other) {
             (
-                Self::Container { own, element },
-                Self::Container {
-                    own: too,
-                    element: two,
-                },
-            ) => Self::Container {
-                own: own && too,
-                element: Box::new(element.or(*two)),
-            },
-            (
                 Self::Stream { own, element },
                 Self::Stream {
                     own: too,
@@ -124,21 +141,34 @@ impl AbstractValue {
                 own: own && too,
                 element: Box::new(element.or(*two)),
             },
-            (Self::Container { own, element }, other @ (Self::Own | Self::Shared))
-            | (other @ (Self::Own | Self::Shared), Self::Container { own, element }) => {
-                Self::Container {
-                    own: own && other.is_own(),
-                    element: Box::new(element.or(other)),
-                }
-            }
-            (Self::Container { .. }, _) | (_, Self::Container { .. }) => Self::Unknown,
-            (one, two) => {
-                let (one, two) = (one.in_general(), two.in_general());
-                match one.rank() >= two.rank() {
-                    true => one,
-                    false => two,
-                }
-            }
+            (Self::Container { own, element }, other)
+            | (other, Self::Container { own, element }) => Self::container_or(own, *element, other),
+            (one, two) => one.worse_in_general(two),
+        }
+    }
+
+    /// What holds of a container and of what may be there instead.
+    fn container_or(own: bool, element: Self, other: Self) -> Self {
+        let (own, element) = match other {
+            Self::Container {
+                own: too,
+                element: two,
+            } => (own && too, element.or(*two)),
+            Self::Own | Self::Shared => (own && other.is_own(), element.or(other)),
+            _ => return Self::Unknown,
+        };
+        Self::Container {
+            own,
+            element: Box::new(element),
+        }
+    }
+
+    /// The worse of two values, as anything of its kind.
+    fn worse_in_general(self, other: Self) -> Self {
+        let (one, two) = (self.in_general(), other.in_general());
+        match one.rank() >= two.rank() {
+            true => one,
+            false => two,
         }
     }
 
@@ -168,6 +198,11 @@ impl AbstractValue {
     /// Whether all that can be done to it runs builtins and known libraries alone.
     pub fn is_known(&self) -> bool {
         matches!(self, Self::Constant | Self::Own | Self::Shared)
+    }
+
+    /// Whether its own methods are those of builtins and known libraries, whatever its elements are.
+    pub fn is_of_builtins(&self) -> bool {
+        self.is_known() || matches!(self, Self::Container { .. } | Self::Stream { .. })
     }
 
     /// Whether nobody but the text has it that is executed.
