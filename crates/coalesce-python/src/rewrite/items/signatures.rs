@@ -190,13 +190,7 @@ fn note_users(
         let (Some((swap, shape)), Some(users)) = (shapes.get(*at), users.get_mut(*at)) else {
             continue;
         };
-        let Found { mut used, bases } = user.check(mapping, swap, shape, plan);
-        user.leave_out_own(module, swap, &mut used);
-        users.add(&found.path, used, bases);
-        let offered = user
-            .offered((mapping.graph, module), swap)
-            .map(|span| (found.path.clone(), span));
-        users.offered = users.offered.take().or(offered);
+        user.note(mapping, (swap, shape), module, users, plan);
     }
 }
 
@@ -227,13 +221,11 @@ fn tell(
             plan.unproven.extend(unproven);
         }
         Comparison::Unknown(why) => {
-            let why = match &users.base {
-                Some(_) => format!("{why}, and a class is made of the one here"),
-                None => why,
-            };
-            let why = format!("{why}: that one serves for the other is the manifest's word");
-            plan.unproven
-                .extend(users.unproven(swap, UnprovenKind::Equivalence, why));
+            let base = users.base.as_ref();
+            let made = base.map_or("", |_| ", and a class is made of the one here");
+            let why = format!("{why}{made}: that one serves for the other is the manifest's word");
+            let unproven = users.unproven(swap, UnprovenKind::Equivalence, why);
+            plan.unproven.extend(unproven);
         }
     }
 }
@@ -264,13 +256,6 @@ struct Users {
     base: Option<(TreePath, ByteSpan)>,
     /// The first package that offers it by an import: who uses it there may be elsewhere.
     offered: Option<(TreePath, ByteSpan)>,
-}
-
-/// What of a file uses what is swapped.
-struct Found {
-    used: Vec<ByteSpan>,
-    /// Bases of classes.
-    bases: Vec<ByteSpan>,
 }
 
 impl Users {
@@ -356,12 +341,11 @@ fn primary(mapping: &Mapping<'_>, moved: &Swap, modules: &Modules<'_>) -> Option
             never: useless_decorator(&shape),
             ..shape
         },
-        (Some(Was::Function), Some(Stmt::FunctionDef(_))) => Shape {
+        (Some(was), Some(Stmt::FunctionDef(_) | Stmt::ClassDef(_))) => Shape {
             took,
-            functions: true,
+            functions: was == Was::Function,
             ..shape
         },
-        (Some(Was::Class), Some(Stmt::ClassDef(_))) => Shape { took, ..shape },
         _ => shape,
     })
 }
@@ -394,7 +378,7 @@ fn useless_decorator(shape: &Shape) -> Option<(Role, &'static str)> {
 }
 
 /// What an item is before it is replaced.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Was {
     Function,
     Class,
@@ -513,6 +497,8 @@ fn callee_of<'s>(member: &Spanned, takes: &'s Parameters) -> Callee<'s> {
 /// Where the uses of what is swapped end, by what is to be held against them.
 #[derive(Default)]
 struct Ends<'s> {
+    /// All of them.
+    used: Vec<ByteSpan>,
     /// Those that name it and no member of it.
     bare: Vec<u32>,
     callees: Vec<Callee<'s>>,
@@ -557,6 +543,18 @@ impl<'a> User<'a> {
         (path, text): (&'a TreePath, &'a str),
         parsed: &'a OnceCell<(Parsed<ast::Mod>, u32)>,
     ) -> Self {
+        let uses = Self::uses_of_items(&names);
+        Self {
+            names,
+            text,
+            path,
+            uses,
+            parsed,
+            calls: OnceCell::new(),
+        }
+    }
+
+    fn uses_of_items(names: &Names<'a>) -> BTreeMap<(usize, String), Vec<(usize, usize)>> {
         let mut uses: BTreeMap<(usize, String), Vec<(usize, usize)>> = BTreeMap::new();
         let all = names.analysis.uses.iter().enumerate();
         let meanings = all.flat_map(|(number, used)| {
@@ -572,14 +570,26 @@ impl<'a> User<'a> {
                 own.push((number, at));
             }
         }
-        Self {
-            names,
-            text,
-            path,
-            uses,
-            parsed,
-            calls: OnceCell::new(),
-        }
+        uses
+    }
+
+    /// Notes what the file has of one of what is swapped.
+    fn note(
+        &self,
+        mapping: &Mapping<'_>,
+        (swap, shape): (&Swap, &Shape),
+        module: usize,
+        users: &mut Users,
+        plan: &mut LanguagePlan,
+    ) {
+        let Ends {
+            mut used, bases, ..
+        } = self.check(mapping, swap, shape, plan);
+        self.leave_out_own(module, swap, &mut used);
+        users.add(self.path, used, bases);
+        let offered = self.offered((mapping.graph, module), swap);
+        let offered = offered.map(|span| (self.path.clone(), span));
+        users.offered = users.offered.take().or(offered);
     }
 
     /// Takes out the uses that stand in the definition which gives way itself.
@@ -628,17 +638,16 @@ impl<'a> User<'a> {
     }
 
     /// Refuses what does not fit, and gives the uses that go over to the other definition.
-    fn check(
+    fn check<'s>(
         &self,
         mapping: &Mapping<'_>,
         moved: &Swap,
-        shape: &Shape,
+        shape: &'s Shape,
         plan: &mut LanguagePlan,
-    ) -> Found {
-        let mut found = Vec::new();
+    ) -> Ends<'s> {
         let mut ends = Ends::default();
         for (used, at) in self.uses_of(mapping, moved) {
-            found.extend(used.chain.get(at).map(|name| name.span));
+            ends.used.extend(used.chain.get(at).map(|name| name.span));
             let Some(member) = used.chain.get(at + 1) else {
                 ends.note_itself(used, shape);
                 self.handed_on(used, (moved, shape), plan);
@@ -646,16 +655,23 @@ impl<'a> User<'a> {
             };
             let method = self.member(member, (moved, shape), plan);
             let method = method.filter(|_| used.chain.len() == at + 2);
-            ends.callees
-                .extend(method.map(|takes| callee_of(member, takes)));
+            let callee = method.map(|takes| callee_of(member, takes));
+            ends.callees.extend(callee);
         }
+        self.hold_against(&ends, (moved, shape), plan);
+        ends
+    }
+
+    /// Refuses the places and the calls that the other definition does not fit.
+    fn hold_against(
+        &self,
+        ends: &Ends<'_>,
+        (moved, shape): (&Swap, &Shape),
+        plan: &mut LanguagePlan,
+    ) {
         unfit_roles(self.text, self.path, &ends.bare, (moved, shape), plan);
         if !ends.callees.is_empty() {
             calls(self.path, self.calls(), &ends.callees, moved, plan);
-        }
-        Found {
-            used: found,
-            bases: ends.bases,
         }
     }
 

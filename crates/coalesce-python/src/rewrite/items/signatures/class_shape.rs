@@ -16,10 +16,8 @@ fn fields(class: &ast::StmtClassDef) -> Option<Parameters> {
         return None;
     }
     let mut found = Parameters::default();
-    for statement in &class.body {
-        let Stmt::AnnAssign(field) = statement else {
-            continue;
-        };
+    let fields = class.body.iter().filter_map(Stmt::as_ann_assign_stmt);
+    for field in fields {
         let (Expr::Name(name), false) = (&*field.target, is_special(&field.annotation)?) else {
             continue;
         };
@@ -27,12 +25,11 @@ fn fields(class: &ast::StmtClassDef) -> Option<Parameters> {
         if matches!(field.value.as_deref(), Some(Expr::Call(_))) {
             return None;
         }
-        let parameter = (name.id.to_string(), field.value.is_some());
-        if keywords {
-            found.keyword_only.push(parameter);
-        } else {
-            found.positional.push(parameter);
-        }
+        let kind = match keywords {
+            true => &mut found.keyword_only,
+            false => &mut found.positional,
+        };
+        kind.push((name.id.to_string(), field.value.is_some()));
     }
     Some(found)
 }
