@@ -1,7 +1,7 @@
 //! Where definitions go in a file, and what a file exports once they are there: `__all__` and star
 //! imports.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::collections::BTreeMap;
 
 use coalesce_model::{
     ByteSpan, Edit, Form, LanguagePlan, Texts, Unproven, UnprovenKind, finding::codes,
@@ -19,9 +19,10 @@ use super::{
     source::Source,
 };
 use crate::{
-    analysis::Analysis,
+    analysis::{Analysis, Binding},
     facts::{Content, ImportStatement, PythonFacts},
-    graph::Entity,
+    graph::{Entity, PythonGraph},
+    names::Names,
     rewrite::{
         export_list::ExportList,
         exports::with_quotes,
@@ -40,35 +41,43 @@ fn shadowed(
     block: &Block,
     source: &Source,
 ) -> Vec<Problem> {
-    let mut problems = Vec::new();
-    for used in source.analysis.uses_in(&block.extents) {
-        let Some(root) = used.chain.first() else {
-            continue;
-        };
-        let free = source
-            .analysis
-            .binding_scope(used.scope, &root.text)
-            .is_none()
-            && !matches!(
-                mapping.graph.member(source.module, &root.text),
-                Entity::Module(_) | Entity::Item(..)
-            );
-        // A star import of the target may bring a name as well.
-        let star = target.module.is_some_and(|module| {
-            matches!(
-                mapping.graph.member(module, &root.text),
-                Entity::Module(_) | Entity::Item(..)
-            )
-        });
-        if free && (star || !target.analysis.bindings(0, &root.text).is_empty()) {
-            let message = format!(
-                "`{}` in it is built in; `{}` has one of its own",
-                root.text, target.parent
-            );
-            problems.push((root.span, message));
-        }
-    }
-    problems
+    let foreign = |name: &str| binds_or_gets(mapping, target, name);
+    let uses = source.analysis.uses_in(&block.extents);
+    let roots = uses.filter_map(|used| Some((used, used.chain.first()?)));
+    let found = roots.filter(|(used, root)| {
+        let scope = source.analysis.binding_scope(used.scope, &root.text);
+        scope.is_none() && !has_member(mapping, source.module, &root.text) && foreign(&root.text)
+    });
+    let problems = found.map(|(_, root)| {
+        let message = format!(
+            "`{}` in it is built in; `{}` has one of its own",
+            root.text, target.parent
+        );
+        (root.span, message)
+    });
+    problems.collect()
+}
+
+/// Whether a target has a name: a star import of it may bring one as well.
+fn binds_or_gets(mapping: &Mapping<'_>, target: &Target, name: &str) -> bool {
+    let mut module = target.module.into_iter();
+    !target.analysis.bindings(0, name).is_empty()
+        || module.any(|module| has_member(mapping, module, name))
+}
+
+/// Whether a module has a name, by itself or by a star import.
+fn has_member(mapping: &Mapping<'_>, module: usize, name: &str) -> bool {
+    let member = mapping.graph.member(module, name);
+    matches!(member, Entity::Module(_) | Entity::Item(..))
+}
+
+/// Whether a file reads a name that nothing in it binds.
+pub(super) fn reads_unbound(analysis: &Analysis, name: &str) -> bool {
+    let mut uses = analysis.uses.iter();
+    uses.any(|used| {
+        used.chain.first().is_some_and(|root| root.text == name)
+            && analysis.binding_scope(used.scope, name).is_none()
+    })
 }
 
 /// A text whose bytes would mean something else in the target.
@@ -97,46 +106,45 @@ pub fn captured(
 ) -> Vec<Problem> {
     let mut problems = shadowed(mapping, target, block, source);
     problems.extend(recoded(target, block, source));
-    let Some(moved) = mapping.items.list.get(block.index) else {
-        return problems;
-    };
-    if moved.supersedes() {
-        return problems;
-    }
+    let moved = mapping.items.list.get(block.index);
     let place = block.extents.first().copied().unwrap_or(ByteSpan::empty(0));
-    let brought = |binding: &crate::analysis::Binding| {
-        let names = crate::names::Names::new(mapping.graph, target.module, &target.analysis);
-        let Some(((import, leaf), module)) = names.import(binding).zip(target.module) else {
-            return false;
-        };
-        // What the old module imports under a condition leads on to where that is from.
-        let written = import.full_name(leaf, mapping.graph.package_of(module));
-        written.is_some_and(|name| name == moved.change.from)
-            || matches!(mapping.graph.leaf_entity(module, import, leaf), Entity::Item(module, item)
-                if mapping.items.index(module, &item) == Some(block.index))
-    };
-    let bindings = target.analysis.bindings(0, &moved.name);
-    if bindings.iter().any(|binding| !brought(binding)) {
-        let message = format!("`{}` is something else in `{}`", moved.name, target.parent);
-        problems.push((place, message));
-    }
-    let free = target.analysis.uses.iter().any(|used| {
-        used.chain
-            .first()
-            .is_some_and(|root| root.text == moved.name)
-            && target
-                .analysis
-                .binding_scope(used.scope, &moved.name)
-                .is_none()
-    });
-    let supplied = target
-        .module
-        .map(|module| mapping.graph.member(module, &moved.name));
-    if free && !matches!(supplied, Some(Entity::Item(..))) {
-        let message = format!("`{}` uses the built-in `{}`", target.parent, moved.name);
-        problems.push((place, message));
+    if let Some(moved) = moved.filter(|moved| !moved.supersedes()) {
+        let messages = taken_names(mapping, target, moved, block.index);
+        problems.extend(messages.into_iter().map(|message| (place, message)));
     }
     problems
+}
+
+/// What the name of a definition that arrives is in its target already.
+fn taken_names(mapping: &Mapping<'_>, target: &Target, moved: &Moved, index: usize) -> Vec<String> {
+    let (name, parent) = (&moved.name, &target.parent);
+    let mut messages = Vec::new();
+    let mut bindings = target.analysis.bindings(0, name).iter();
+    if bindings.any(|binding| !brings(mapping, target, binding, index)) {
+        messages.push(format!("`{name}` is something else in `{parent}`"));
+    }
+    let supplied = target
+        .module
+        .map(|module| mapping.graph.member(module, name));
+    let free = reads_unbound(&target.analysis, name);
+    if free && !matches!(supplied, Some(Entity::Item(..))) {
+        messages.push(format!("`{parent}` uses the built-in `{name}`"));
+    }
+    messages
+}
+
+/// Whether what binds a name in a target is an import of the very item that arrives.
+fn brings(mapping: &Mapping<'_>, target: &Target, binding: &Binding, index: usize) -> bool {
+    let names = Names::new(mapping.graph, target.module, &target.analysis);
+    let Some(((import, leaf), module)) = names.import(binding).zip(target.module) else {
+        return false;
+    };
+    // What the old module imports under a condition leads on to where that is from.
+    let written = import.full_name(leaf, mapping.graph.package_of(module));
+    let moved = mapping.items.list.get(index);
+    written.is_some_and(|name| moved.is_some_and(|moved| name == moved.change.from))
+        || matches!(mapping.graph.leaf_entity(module, import, leaf), Entity::Item(module, item)
+            if mapping.items.index(module, &item) == Some(index))
 }
 
 /// Whether the first lines of a file name an encoding that is not ours.
@@ -169,43 +177,62 @@ impl Place {
     pub fn text(&self, target: &str, blocks: &[(String, Kind)], newline: &str) -> String {
         let mut result = String::new();
         let apart = |kind: Kind| cut::stands_apart(kind);
-        let guarded = |kind: Kind| matches!(kind, Kind::Guarded | Kind::Other);
-        let first_apart = blocks
-            .first()
-            .is_some_and(|(_, kind)| apart(*kind) || guarded(*kind));
-        let last_apart = blocks.last().is_some_and(|(_, kind)| apart(*kind));
+        let kinds = || blocks.iter().map(|(_, kind)| *kind);
+        let first_apart = kinds()
+            .next()
+            .is_some_and(|kind| apart(kind) || guarded(kind));
+        let last_apart = kinds().next_back().is_some_and(apart);
         let before = target.get(..self.at as usize).unwrap_or_default();
         if !before.is_empty() && !before.ends_with('\n') {
             result.push('\n');
         }
-        result.push_str(if first_apart && !self.top {
-            "\n\n"
-        } else {
-            "\n"
+        result.push_str(match first_apart && !self.top {
+            true => "\n\n",
+            false => "\n",
         });
-        let mut last: Option<Kind> = None;
-        for (text, kind) in blocks {
-            if let Some(last) = last {
-                result.push_str(if apart(last) || apart(*kind) {
-                    "\n\n\n"
-                } else if guarded(last) || guarded(*kind) {
-                    "\n\n"
-                } else {
-                    "\n"
-                });
-            }
-            result.push_str(text);
-            last = Some(*kind);
-        }
+        result.push_str(&joined_blocks(blocks));
         result.push('\n');
-        if self.below {
-            let after = target.get(self.at as usize..).unwrap_or_default();
-            let blank = after.len() - after.trim_start_matches(['\r', '\n']).len();
-            let have = after.get(..blank).unwrap_or_default().matches('\n').count();
-            let want = if last_apart || !self.top { 2 } else { 1 };
-            result.push_str(&"\n".repeat(usize::saturating_sub(want, have)));
-        }
+        result.push_str(&self.blank_below(target, last_apart));
         result.replace('\n', newline)
+    }
+
+    /// The blank lines that are missing before what stands below.
+    fn blank_below(&self, target: &str, last_apart: bool) -> String {
+        if !self.below {
+            return String::new();
+        }
+        let after = target.get(self.at as usize..).unwrap_or_default();
+        let blank = after.len() - after.trim_start_matches(['\r', '\n']).len();
+        let have = after.get(..blank).unwrap_or_default().matches('\n').count();
+        let want = if last_apart || !self.top { 2 } else { 1 };
+        "\n".repeat(usize::saturating_sub(want, have))
+    }
+}
+
+fn guarded(kind: Kind) -> bool {
+    matches!(kind, Kind::Guarded | Kind::Other)
+}
+
+/// Definitions one below the other.
+fn joined_blocks(blocks: &[(String, Kind)]) -> String {
+    let mut result = String::new();
+    let mut last: Option<Kind> = None;
+    for (text, kind) in blocks {
+        result.push_str(last.map_or("", |last| lines_between(last, *kind)));
+        result.push_str(text);
+        last = Some(*kind);
+    }
+    result
+}
+
+/// What parts two definitions.
+fn lines_between(last: Kind, next: Kind) -> &'static str {
+    if cut::stands_apart(last) || cut::stands_apart(next) {
+        "\n\n\n"
+    } else if guarded(last) || guarded(next) {
+        "\n\n"
+    } else {
+        "\n"
     }
 }
 
@@ -216,31 +243,9 @@ pub fn place(
     blocks: &[&Block],
     header: &Header,
 ) -> Result<Place, super::Misfit> {
-    let statements = &target.outline.statements;
     let last_need = last_need(target, blocks);
     if let Some(read) = first_read(mapping, target, blocks, header) {
-        let statement = target
-            .outline
-            .around(read)
-            .and_then(|at| statements.get(at));
-        let at = statement
-            .and_then(|statement| cut::extent(&target.text, statement))
-            .map_or(cut::line_start(&target.text, read), |extent| extent.start);
-        if at < last_need {
-            let block = blocks.first();
-            let path = block.map_or_else(|| target.path.clone(), |block| block.path.clone());
-            let span = block.and_then(|block| block.extents.first().copied());
-            let why = format!(
-                "`{}` reads it before what it needs is defined",
-                target.parent
-            );
-            return Err((path, span.unwrap_or(ByteSpan::empty(0)), why));
-        }
-        return Ok(Place {
-            at,
-            top: false,
-            below: true,
-        });
+        return before_reader(target, blocks, read, last_need);
     }
     let values = blocks.iter().all(|block| block.kind == Kind::Assign);
     if values && last_need == 0 && target.module.is_some() {
@@ -251,6 +256,33 @@ pub fn place(
         });
     }
     Ok(at_end(target, header))
+}
+
+/// The place before the statement that reads the items at once, if what they need stands above it.
+fn before_reader(
+    target: &Target,
+    blocks: &[&Block],
+    read: u32,
+    last_need: u32,
+) -> Result<Place, super::Misfit> {
+    let statements = &target.outline.statements;
+    let around = target.outline.around(read);
+    let at = around
+        .and_then(|at| cut::extent(&target.text, statements.get(at)?))
+        .map_or(cut::line_start(&target.text, read), |extent| extent.start);
+    if at < last_need {
+        let block = blocks.first();
+        let path = block.map_or_else(|| target.path.clone(), |block| block.path.clone());
+        let span = block.and_then(|block| block.extents.first().copied());
+        let parent = &target.parent;
+        let why = format!("`{parent}` reads it before what it needs is defined");
+        return Err((path, span.unwrap_or(ByteSpan::empty(0)), why));
+    }
+    Ok(Place {
+        at,
+        top: false,
+        below: true,
+    })
 }
 
 /// Where the target first reads one of the items when it is executed.
@@ -300,22 +332,7 @@ fn at_end(target: &Target, header: &Header) -> Place {
     let marker = target.text.find(crate::extract::ITEM_SHIM);
     let limit = marker.map(|marker| ByteSpan::from_range(0..marker).end);
     let within = |end: u32| limit.is_none_or(|limit| end <= limit);
-    // A list of names that ends the file goes on ending it.
-    let list = statements
-        .iter()
-        .rev()
-        .take_while(|each| each.kind == Kind::Dunder)
-        .count();
-    let (above, lists) = statements.split_at(statements.len() - list);
-    let defines = |each: &Statement| {
-        matches!(
-            each.kind,
-            Kind::Function { .. } | Kind::Class | Kind::Assign | Kind::Other
-        )
-    };
-    let is_list = |each: &Statement| each.name.as_deref() == Some("__all__");
-    let ended = above.iter().any(defines) && lists.len() == 1 && lists.iter().all(is_list);
-    let statements = if ended { above } else { statements };
+    let (statements, ended) = without_final_list(statements);
     let mut last = statements
         .iter()
         .rev()
@@ -330,6 +347,26 @@ fn at_end(target: &Target, header: &Header) -> Place {
         top: false,
         below: program || ended || limit.is_some(),
     }
+}
+
+/// The statements without the list of names that ends a file which defines something, and whether there is one: it
+/// goes on ending the file.
+fn without_final_list(statements: &[Statement]) -> (&[Statement], bool) {
+    let list = statements
+        .iter()
+        .rev()
+        .take_while(|each| each.kind == Kind::Dunder)
+        .count();
+    let (above, lists) = statements.split_at(statements.len() - list);
+    let defines = |each: &Statement| {
+        matches!(
+            each.kind,
+            Kind::Function { .. } | Kind::Class | Kind::Assign | Kind::Other
+        )
+    };
+    let is_list = |each: &Statement| each.name.as_deref() == Some("__all__");
+    let ended = above.iter().any(defines) && lists.len() == 1 && lists.iter().all(is_list);
+    (if ended { above } else { statements }, ended)
 }
 
 /// Below the blocks of guarded imports that follow the others.
@@ -347,47 +384,46 @@ fn after_blocks(target: &Target, at: u32) -> u32 {
 /// `__all__` of the old file and of the new one.
 pub fn lists(mapping: &Mapping<'_>, arriving: &Arriving, targets: &[Target], edits: &mut Edits) {
     for left in &arriving.left {
-        if mapping.goes_away(left.source.module) {
-            continue;
-        }
-        let leaves = |name: &str| {
-            let mut items = left.items.iter();
-            items.any(|index| {
-                let moved = mapping.items.list.get(*index);
-                moved.is_some_and(|moved| moved.item == name && moved.change.shim.is_none())
-            })
-        };
-        let removed = ExportList::new(&left.source.text).take_out(&leaves);
+        let removed = entries_that_leave(mapping, left);
         if !removed.is_empty() {
             let made = edits.entry(left.source.path.clone()).or_default();
             made.extend(removed);
         }
     }
     for target in targets {
-        if target.analysis.all.is_none() {
-            continue;
-        }
-        let names: Vec<&str> = mapping
-            .items
-            .list
-            .iter()
-            .filter(|moved| moved.travels() && moved.parent == target.parent)
-            .filter(|moved| is_exported(mapping, moved.source, &moved.item))
-            .map(|moved| moved.name.as_str())
-            .filter(|name| {
-                !target
-                    .analysis
-                    .all
-                    .iter()
-                    .flatten()
-                    .any(|entry| entry.text == *name)
-            })
-            .collect();
-        let put_in = ExportList::new(&target.text).put_in(&names);
-        if let Some(edit) = put_in.filter(|_| !names.is_empty()) {
+        if let Some(edit) = entries_that_arrive(mapping, target) {
             edits.entry(target.path.clone()).or_default().push(edit);
         }
     }
+}
+
+/// Takes out of `__all__` what has left a file without a shim.
+fn entries_that_leave(mapping: &Mapping<'_>, left: &Left) -> Vec<Edit> {
+    if mapping.goes_away(left.source.module) {
+        return Vec::new();
+    }
+    let leaves = |name: &str| {
+        let mut items = left.items.iter();
+        items.any(|index| {
+            let moved = mapping.items.list.get(*index);
+            moved.is_some_and(|moved| moved.item == name && moved.change.shim.is_none())
+        })
+    };
+    ExportList::new(&left.source.text).take_out(&leaves)
+}
+
+/// Puts into `__all__` of a file, if it has one, what arrives there and was exported before.
+fn entries_that_arrive(mapping: &Mapping<'_>, target: &Target) -> Option<Edit> {
+    let listed = target.analysis.all.as_ref()?;
+    let items = mapping.items.list.iter();
+    let names: Vec<&str> = items
+        .filter(|moved| moved.travels() && moved.parent == target.parent)
+        .filter(|moved| is_exported(mapping, moved.source, &moved.item))
+        .map(|moved| moved.name.as_str())
+        .filter(|name| listed.iter().all(|entry| entry.text != *name))
+        .collect();
+    let put_in = ExportList::new(&target.text).put_in(&names);
+    put_in.filter(|_| !names.is_empty())
 }
 
 /// Names that a module looks up at run time, or that an `__all__` which is worked out may list, and that it has no
@@ -395,30 +431,25 @@ pub fn lists(mapping: &Mapping<'_>, arriving: &Arriving, targets: &[Target], edi
 pub fn composed_lists(mapping: &Mapping<'_>, arriving: &Arriving, plan: &mut LanguagePlan) {
     for left in &arriving.left {
         let source = &left.source;
-        if mapping.goes_away(source.module) {
-            continue;
-        }
-        let list = ExportList::new(&source.text);
-        let items = left.items.iter();
+        let items = left
+            .items
+            .iter()
+            .filter(|_| !mapping.goes_away(source.module));
         let items = items.filter_map(|index| mapping.items.list.get(*index));
-        let table = looked_up(left);
+        let (list, table) = (ExportList::new(&source.text), looked_up(left));
         for moved in items.filter(|moved| moved.change.shim.is_none()) {
-            plan.unproven.extend(table.map(|span| Unproven {
+            let doubt = |span, why: &str| Unproven {
                 path: source.path.clone(),
                 span: Some(span),
                 kind: UnprovenKind::RuntimeTable,
                 name: moved.change.from.clone(),
-                why: "the module looks its names up at run time; this one leaves it".to_owned(),
-            }));
+                why: why.to_owned(),
+            };
+            let why = "the module looks its names up at run time; this one leaves it";
+            plan.unproven.extend(table.map(|span| doubt(span, why)));
             let doubted = list.doubt(&source.analysis, &moved.item);
-            plan.unproven.extend(doubted.map(|span| Unproven {
-                path: source.path.clone(),
-                span: Some(span),
-                kind: UnprovenKind::RuntimeTable,
-                name: moved.change.from.clone(),
-                why: "`__all__` is worked out here and may list it: a star import fails over a name that is not there"
-                    .to_owned(),
-            }));
+            let why = "`__all__` is worked out here and may list it: a star import fails over a name that is not there";
+            plan.unproven.extend(doubted.map(|span| doubt(span, why)));
         }
     }
 }
@@ -461,25 +492,12 @@ fn own_shims(left: &Left) -> Vec<ByteSpan> {
 /// stays with it.
 pub fn entries_after(text: &str, last: ByteSpan, names: &[&str]) -> Edit {
     let span = with_quotes(text, last);
-    let quote = text
-        .get(span.start as usize..)
-        .and_then(|text| text.chars().next());
-    let quote = quote.unwrap_or('"');
-    let start = cut::line_start(text, span.start);
-    let indentation = text
-        .get(start as usize..span.start as usize)
-        .unwrap_or_default();
-    let own_line = indentation.trim().is_empty() && start > 0;
-    let part = if own_line {
-        format!("{}{indentation}", cut::newline(text))
-    } else {
-        " ".to_owned()
-    };
-    let entries: Vec<String> = names
-        .iter()
-        .map(|name| format!("{part}{quote}{name}{quote}"))
-        .collect();
-    let entries = entries.join(",");
+    let (part, own_line) = before_entry(text, span);
+    let rest = text.get(span.start as usize..).unwrap_or_default();
+    let quote = rest.chars().next().unwrap_or('"');
+    let entries = names.iter();
+    let entries = entries.map(|name| format!("{part}{quote}{name}{quote}"));
+    let entries = entries.collect::<Vec<_>>().join(",");
     let rest = text.get(span.end as usize..).unwrap_or_default();
     let line = rest.split(['\n', '\r']).next().unwrap_or_default();
     let tail = line.trim_start();
@@ -497,6 +515,21 @@ pub fn entries_after(text: &str, last: ByteSpan, names: &[&str]) -> Edit {
     Edit::replace(ByteSpan::new(span.end, end), format!(",{line}{entries}"))
 }
 
+/// What stands between the comma before an entry and the entry, and whether that begins a line.
+fn before_entry(text: &str, entry: ByteSpan) -> (String, bool) {
+    let start = cut::line_start(text, entry.start);
+    let indentation = text
+        .get(start as usize..entry.start as usize)
+        .unwrap_or_default();
+    let own_line = indentation.trim().is_empty() && start > 0;
+    let part = if own_line {
+        format!("{}{indentation}", cut::newline(text))
+    } else {
+        " ".to_owned()
+    };
+    (part, own_line)
+}
+
 /// Whether a star import of a module brings a name.
 pub fn is_exported(mapping: &Mapping<'_>, module: usize, name: &str) -> bool {
     let facts = mapping.graph.facts.get(module);
@@ -509,34 +542,46 @@ pub fn is_exported(mapping: &Mapping<'_>, module: usize, name: &str) -> bool {
 /// Files that have an item by a star import of its old module import it by name, and files that
 /// would get one by a star import of its new module must not mean something else by it.
 pub fn stars(mapping: &Mapping<'_>, texts: &dyn Texts, edits: &mut Edits, plan: &mut LanguagePlan) {
-    let graph = mapping.graph;
-    for (user, facts) in graph.facts.iter().enumerate() {
-        let stars = facts.imports.iter().filter(|import| {
-            import.top_level && import.leaves.iter().any(|leaf| leaf.name.text == "*")
-        });
-        // A file may have thousands, nearly all of one module.
-        let mut by_base: BTreeMap<usize, Vec<&ImportStatement>> = BTreeMap::new();
-        for import in stars {
-            if let Some(base) = graph.base_module(user, import) {
-                by_base.entry(base).or_default().push(import);
-            }
-        }
+    for (user, facts) in mapping.graph.facts.iter().enumerate() {
         let mut losing: Vec<(&Moved, Vec<&ImportStatement>)> = Vec::new();
-        for (base, imports) in by_base {
+        for (base, imports) in stars_by_base(mapping, user, facts) {
             uncovered(mapping, texts, (user, base), &imports, plan);
-            for moved in &mapping.items.list {
-                if moved.target == Some(base) && moved.source != user {
-                    gains(mapping, user, moved, plan);
-                }
-                if is_lost(mapping, texts, (user, base), moved) {
-                    losing.push((moved, imports.clone()));
-                }
-            }
+            gained(mapping, (user, base), plan);
+            let items = mapping.items.list.iter();
+            let lost = items.filter(|moved| is_lost(mapping, texts, (user, base), moved));
+            losing.extend(lost.map(|moved| (moved, imports.clone())));
         }
         if !losing.is_empty() {
             loses(mapping, texts, user, &losing, edits, plan);
         }
     }
+}
+
+/// What arrives in a module that a file imports with a star.
+fn gained(mapping: &Mapping<'_>, (user, base): (usize, usize), plan: &mut LanguagePlan) {
+    let items = mapping.items.list.iter();
+    for moved in items.filter(|moved| moved.target == Some(base) && moved.source != user) {
+        gains(mapping, user, moved, plan);
+    }
+}
+
+/// The star imports at the top of a module, by the modules of the tree that they are of.
+fn stars_by_base<'g>(
+    mapping: &Mapping<'g>,
+    user: usize,
+    facts: &'g PythonFacts,
+) -> BTreeMap<usize, Vec<&'g ImportStatement>> {
+    let stars = facts.imports.iter().filter(|import| {
+        import.top_level && import.leaves.iter().any(|leaf| leaf.name.text == "*")
+    });
+    // A file may have thousands, nearly all of one module.
+    let mut by_base: BTreeMap<usize, Vec<&ImportStatement>> = BTreeMap::new();
+    for import in stars {
+        if let Some(base) = mapping.graph.base_module(user, import) {
+            by_base.entry(base).or_default().push(import);
+        }
+    }
+    by_base
 }
 
 /// Whether a file goes on from the value of a name that a star import brought: `NAME += […]`.
@@ -555,25 +600,11 @@ fn uncovered(
     stars: &[&ImportStatement],
     plan: &mut LanguagePlan,
 ) {
-    let graph = mapping.graph;
-    let lists = |module: usize| {
-        let path = graph.modules.get(module).map(|module| &module.path);
-        path.and_then(|path| texts.text(path))
-            .is_some_and(|text| text.contains("__all__"))
-    };
-    let is_kept = |moved: &&Moved| {
-        moved.target == Some(base)
-            && moved.travels()
-            && moved.source != user
-            && mapping.goes_away(moved.source)
-            && !moved.name.starts_with('_')
-            && !is_exported(mapping, moved.source, &moved.item)
-    };
-    let kept = mapping.items.list.iter().find(is_kept);
-    let Some((kept, module)) = kept.zip(graph.modules.get(user)) else {
+    let kept = kept_to_itself(mapping, user, base);
+    let Some((kept, module)) = kept.zip(mapping.graph.modules.get(user)) else {
         return;
     };
-    if mapping.goes_away(user) || lists(base) {
+    if mapping.goes_away(user) || has_list(mapping, texts, base) {
         return;
     }
     plan.unproven.extend(stars.iter().map(|star| Unproven {
@@ -586,6 +617,27 @@ fn uncovered(
             kept.item, kept.parent
         ),
     }));
+}
+
+/// The first item that its module, merged into another one, did not export.
+fn kept_to_itself<'m>(mapping: &'m Mapping<'_>, user: usize, base: usize) -> Option<&'m Moved> {
+    let is_kept = |moved: &&Moved| {
+        moved.target == Some(base)
+            && moved.travels()
+            && moved.source != user
+            && mapping.goes_away(moved.source)
+            && !moved.name.starts_with('_')
+            && !is_exported(mapping, moved.source, &moved.item)
+    };
+
+    mapping.items.list.iter().find(is_kept)
+}
+
+/// Whether the text of a module has an `__all__`.
+fn has_list(mapping: &Mapping<'_>, texts: &dyn Texts, module: usize) -> bool {
+    let path = mapping.graph.modules.get(module).map(|module| &module.path);
+    path.and_then(|path| texts.text(path))
+        .is_some_and(|text| text.contains("__all__"))
 }
 
 /// Whether a file has an item by a star import of the module that the item leaves.
@@ -640,50 +692,60 @@ fn loses(
     edits: &mut Edits,
     plan: &mut LanguagePlan,
 ) {
-    let graph = mapping.graph;
-    let Some(module) = graph.modules.get(user) else {
-        return;
-    };
-    let Some(text) = texts.text(&module.path) else {
+    let module = mapping.graph.modules.get(user);
+    let text = module.and_then(|module| texts.text(&module.path));
+    let Some((module, text)) = module.zip(text) else {
         return;
     };
     let analysis = Analysis::new(&text);
     let file = File::new(mapping, Some(user), &text, &analysis);
-    let imported = graph.imports.iter().any(|other| {
-        other.importer != user && other.target == coalesce_model::ImportTarget::Module(user)
-    });
+    let for_others = module.package || is_there_for_others(mapping.graph, user, &analysis);
     let mut found = FileEdits::new(module.path.clone());
     for (moved, imports) in losing {
-        let used = analysis.uses.iter().any(|used| {
-            used.chain
-                .first()
-                .is_some_and(|root| root.text == moved.item)
-                && analysis.binding_scope(used.scope, &moved.item).is_none()
-        });
-        let used = used || analysis.reads_before_binding(&moved.item);
-        let mut listed = analysis.all.iter().flatten();
-        let listed = listed.any(|entry| entry.text == moved.item);
-        // A module that defines nothing, and uses nothing of what it has by stars, is there for who is outside of the
-        // tree, whatever its imports stand in.
-        let imports_alone = |facts: &Arc<PythonFacts>| {
-            let test = is_test(module.path.file_name());
-            let nothing = facts.defines.is_empty() && !uses_stars(&analysis);
-            facts.content == Content::Imports || (nothing && !test)
-        };
-        let passes_on = graph.facts.get(user).is_some_and(imports_alone);
-        if !(used || listed || module.package || imported || passes_on) {
+        if !for_others && !is_used_or_listed(&analysis, &moved.item) {
             continue;
         }
         let own = edits.entry(module.path.clone()).or_default();
         for import in imports {
             own.push(import_by_name(&file, moved, import));
-            let reason = "the star import does not bring it any more";
-            let (from, to) = (&moved.change.from, &moved.change.to);
-            let reference = Reference::resolved(Form::ImportFrom, from, to, reason);
-            found.note(import.span, reference);
+            found.note(import.span, by_name(moved));
         }
     }
     plan.rewrites.extend(found.told.rewrites);
+}
+
+fn by_name(moved: &Moved) -> Reference<'_> {
+    let reason = "the star import does not bring it any more";
+    Reference::resolved(
+        Form::ImportFrom,
+        &moved.change.from,
+        &moved.change.to,
+        reason,
+    )
+}
+
+/// Whether a module is imported, or does nothing but to pass on what it has.
+fn is_there_for_others(graph: &PythonGraph, user: usize, analysis: &Analysis) -> bool {
+    let (modules, facts) = (graph.modules.get(user), graph.facts.get(user));
+    let imported = graph.imports.iter().any(|other| {
+        other.importer != user && other.target == coalesce_model::ImportTarget::Module(user)
+    });
+    // A module that defines nothing, and uses nothing of what it has by stars, is there for who is outside of the
+    // tree, whatever its imports stand in.
+    let test = modules.is_some_and(|module| is_test(module.path.file_name()));
+    let passes_on = facts.is_some_and(|facts| {
+        let nothing = facts.defines.is_empty() && !uses_stars(analysis);
+        facts.content == Content::Imports || (nothing && !test)
+    });
+    imported || passes_on
+}
+
+/// Whether a file uses a name that it has by a star import, or exports it.
+fn is_used_or_listed(analysis: &Analysis, name: &str) -> bool {
+    let mut listed = analysis.all.iter().flatten();
+    reads_unbound(analysis, name)
+        || analysis.reads_before_binding(name)
+        || listed.any(|entry| entry.text == name)
 }
 
 /// Whether a file uses names that nothing in it binds, so that a star import brings them.

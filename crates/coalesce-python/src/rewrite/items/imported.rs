@@ -88,49 +88,188 @@ pub fn resolve(
     target: &Target,
     (taken, patched): (&[Line], bool),
 ) -> Result<Resolved, Problem> {
-    let Some(line) = line(mapping, source, need, target) else {
-        return Ok(Resolved::default());
+    let asked = Asked {
+        mapping,
+        source,
+        block,
+        need,
+        target,
+        taken,
     };
-    if !patched && let Some(resolved) = logger(mapping, source, need, target, taken) {
-        return Ok(resolved);
+    asked.resolve(patched)
+}
+
+/// What a block needs of one name, and all that decides how it is met.
+#[derive(Clone, Copy)]
+struct Asked<'a> {
+    mapping: &'a Mapping<'a>,
+    source: &'a Source,
+    block: &'a Block,
+    need: &'a Need,
+    target: &'a Target,
+    /// Imports that the target gets for others.
+    taken: &'a [Line],
+}
+
+impl Asked<'_> {
+    fn resolve(self, patched: bool) -> Result<Resolved, Problem> {
+        let Some(line) = line(self.mapping, self.source, self.need, self.target) else {
+            return Ok(Resolved::default());
+        };
+        let perhaps = is_perhaps(self.source, self.need);
+        if let Some(resolved) = self.without_import(&line, patched, perhaps) {
+            return Ok(resolved);
+        }
+        if let Some(message) = goes_away(self.mapping, self.source, self.need) {
+            return Err((self.place(), message));
+        }
+        let own = line.parent.as_deref() == Some(&self.target.parent);
+        if own && !is_to_be_loaded(self.mapping, self.target, &line) {
+            return own_name(self.need, &self.text(), self.place(), line);
+        }
+        if perhaps {
+            let message = format!(
+                "it needs `{}`, which its module has only under a condition",
+                self.need.name
+            );
+            return Err((self.place(), message));
+        }
+        self.by_import(line)
     }
-    let perhaps = is_perhaps(source, need);
-    if need.origin == Origin::Back
-        && (patched || perhaps)
-        && !need.eager()
-        && let Some(resolved) = through_module(source, block, need, target, &line, taken)
-    {
-        return Ok(resolved);
+
+    /// Where the block uses the name first.
+    fn place(self) -> ByteSpan {
+        let first = self.need.uses.first();
+        first.map_or(ByteSpan::empty(0), |used| used.span)
     }
-    let text: String = block
-        .extents
-        .iter()
-        .filter_map(|span| span.of(&source.text))
-        .collect();
-    let place = need
-        .uses
-        .first()
-        .map_or(ByteSpan::empty(0), |used| used.span);
-    if let Some(message) = goes_away(mapping, source, need) {
-        return Err((place, message));
+
+    /// The text of the block.
+    fn text(self) -> String {
+        let extents = self.block.extents.iter();
+        extents
+            .filter_map(|span| span.of(&self.source.text))
+            .collect()
     }
-    if line.parent.as_deref() == Some(&target.parent) && !is_to_be_loaded(mapping, target, &line) {
-        return own_name(need, &text, place, line);
+
+    /// What the target has of its own, or reads of the old module each time.
+    fn without_import(self, line: &Line, patched: bool, perhaps: bool) -> Option<Resolved> {
+        if !patched && let Some(resolved) = self.logger() {
+            return Some(resolved);
+        }
+        let later = self.need.origin == Origin::Back && !self.need.eager();
+        (later && (patched || perhaps))
+            .then(|| self.through_module(line))
+            .flatten()
     }
-    if perhaps {
-        let message = format!(
-            "it needs `{}`, which its module has only under a condition",
-            need.name
-        );
-        return Err((place, message));
+
+    fn by_import(self, line: Line) -> Result<Resolved, Problem> {
+        match state(self.mapping, self.target, &line) {
+            State::Same => Ok(Resolved::default()),
+            State::Free if is_left_free(self.mapping, self.target, self.taken, &line) => {
+                Ok(Resolved {
+                    line: Some(line),
+                    ..Resolved::default()
+                })
+            }
+            State::Free | State::Taken => self.under_another_name(line),
+        }
     }
-    match state(mapping, target, &line) {
-        State::Same => Ok(Resolved::default()),
-        State::Free if is_left_free(mapping, target, taken, &line) => Ok(Resolved {
-            line: Some(line),
+
+    /// A logger of the module is not imported back: the target has one, or gets it.
+    fn logger(self) -> Option<Resolved> {
+        let (made, import) = match loggers::own(self.source, self.need, self.target)? {
+            Own::Standing => {
+                return Some(Resolved {
+                    other_logger: true,
+                    ..Resolved::default()
+                });
+            }
+            Own::Made(made, import) => (made, import),
+        };
+        let free = self.is_free_for(&import);
+        let line = match state(self.mapping, self.target, &import) {
+            State::Same => None,
+            State::Free => Some(import),
+            State::Taken => return None,
+        };
+        free.then_some(Resolved {
+            line,
+            made: Some(made),
+            other_logger: true,
             ..Resolved::default()
-        }),
-        State::Free | State::Taken => under_another_name(need, target, (taken, &text), line),
+        })
+    }
+
+    /// Whether nothing else that the target gets has the name, or the one that an import for it binds.
+    fn is_free_for(self, import: &Line) -> bool {
+        let name = &self.need.name;
+        // What arrives may have the name, too.
+        let arrives = [name, &import.bound].into_iter().any(|name| {
+            let mut called = self.mapping.items.called(&self.target.parent, name);
+            called.next().is_some()
+        });
+        let known = self.taken.iter().any(|other| {
+            other.bound == *name || other.bound == import.bound && !same(other, import)
+        });
+        !arrives && !known
+    }
+
+    /// The import under a name that is free, where another thing has the needed one.
+    fn under_another_name(self, mut line: Line) -> Result<Resolved, Problem> {
+        let (name, parent) = (&self.need.name, &self.target.parent);
+        let is_dotted = line.parent.is_none() && line.name.contains('.');
+        if is_dotted && line.name.split('.').next() == Some(&line.bound) {
+            let message = format!("`{}` means something else in `{parent}`", line.bound);
+            return Err((self.place(), message));
+        }
+        let stem = line.parent.as_deref().unwrap_or(&line.name);
+        let stem = stem.rsplit('.').next().unwrap_or_default();
+        let stem = stem.trim_matches('_');
+        let alias = format!("{stem}_{}", name.trim_start_matches('_'));
+        line.bound.clone_from(&alias);
+        if self.is_taken(&line) {
+            let message = format!("`{name}` means something else in `{parent}`");
+            return Err((self.place(), message));
+        }
+        Ok(Resolved {
+            line: Some(line),
+            rename: Some(alias),
+            ..Resolved::default()
+        })
+    }
+
+    /// Whether the name that an import binds means something else to the target, the block, or another import.
+    fn is_taken(self, line: &Line) -> bool {
+        let name = line.bound.as_str();
+        let mut scopes = self.target.analysis.scopes.iter();
+        let bound = scopes.any(|scope| scope.bindings.contains_key(name));
+        let mut taken = self.taken.iter();
+        let known = taken.find(|other| other.bound == name);
+        bound || mentions(&self.text(), name) || known.is_some_and(|other| !same(other, line))
+    }
+
+    /// A name that others set in the old module is read there each time: `old.name`.
+    fn through_module(self, line: &Line) -> Option<Resolved> {
+        let (above, leaf) = line.parent.as_ref()?.rsplit_once('.')?;
+        let module = Line {
+            parent: Some(above.to_owned()),
+            name: leaf.to_owned(),
+            bound: leaf.to_owned(),
+            late: true,
+            ..line.clone()
+        };
+        let taken = self.taken.iter();
+        let known = taken
+            .filter(|other| other.bound == leaf)
+            .any(|other| !same(other, &module));
+        if known || self.is_taken(&module) {
+            return None;
+        }
+        Some(Resolved {
+            line: Some(module),
+            rename: Some(format!("{leaf}.{}", self.need.name)),
+            ..Resolved::default()
+        })
     }
 }
 
@@ -163,44 +302,6 @@ fn is_perhaps(source: &Source, need: &Need) -> bool {
         && !source.outline.certain.contains(&need.name)
 }
 
-/// A logger of the module is not imported back: the target has one, or gets it.
-fn logger(
-    mapping: &Mapping<'_>,
-    source: &Source,
-    need: &Need,
-    target: &Target,
-    taken: &[Line],
-) -> Option<Resolved> {
-    let (made, import) = match loggers::own(source, need, target)? {
-        Own::Standing => {
-            return Some(Resolved {
-                other_logger: true,
-                ..Resolved::default()
-            });
-        }
-        Own::Made(made, import) => (made, import),
-    };
-    // What arrives may have the name, too.
-    let arrives = [&need.name, &import.bound].into_iter().any(|name| {
-        let mut called = mapping.items.called(&target.parent, name);
-        called.next().is_some()
-    });
-    let known = taken.iter().any(|other| {
-        other.bound == need.name || other.bound == import.bound && !same(other, &import)
-    });
-    let line = match state(mapping, target, &import) {
-        State::Same => None,
-        State::Free => Some(import),
-        State::Taken => return None,
-    };
-    (!arrives && !known).then_some(Resolved {
-        line,
-        made: Some(made),
-        other_logger: true,
-        ..Resolved::default()
-    })
-}
-
 /// Whether a name of a package is that of a module in it, which nobody may have imported when it is read.
 fn is_to_be_loaded(mapping: &Mapping<'_>, target: &Target, line: &Line) -> bool {
     let names = |module| mapping.name_after(module) == format!("{}.{}", target.parent, line.name);
@@ -223,95 +324,6 @@ fn own_name(need: &Need, text: &str, place: ByteSpan, line: Line) -> Result<Reso
     })
 }
 
-/// The import under a name that is free, where another thing has the needed one.
-fn under_another_name(
-    need: &Need,
-    target: &Target,
-    (taken, text): (&[Line], &str),
-    mut line: Line,
-) -> Result<Resolved, Problem> {
-    let place = need.uses.first();
-    let place = place.map_or(ByteSpan::empty(0), |used| used.span);
-    if line.parent.is_none()
-        && line.name.contains('.')
-        && line.name.split('.').next() == Some(&line.bound)
-    {
-        let message = format!(
-            "`{}` means something else in `{}`",
-            line.bound, target.parent
-        );
-        return Err((place, message));
-    }
-    let stem = line.parent.as_deref().unwrap_or(&line.name);
-    let stem = stem
-        .rsplit('.')
-        .next()
-        .unwrap_or_default()
-        .trim_matches('_');
-    let alias = format!("{stem}_{}", need.name.trim_start_matches('_'));
-    let bound = |name: &str| {
-        target
-            .analysis
-            .scopes
-            .iter()
-            .any(|scope| scope.bindings.contains_key(name))
-    };
-    let known = taken.iter().find(|other| other.bound == alias);
-    line.bound.clone_from(&alias);
-    if bound(&alias) || mentions(text, &alias) || known.is_some_and(|other| !same(other, &line)) {
-        let message = format!(
-            "`{}` means something else in `{}`",
-            need.name, target.parent
-        );
-        return Err((place, message));
-    }
-    Ok(Resolved {
-        line: Some(line),
-        rename: Some(alias),
-        ..Resolved::default()
-    })
-}
-
-/// A name that others set in the old module is read there each time: `old.name`.
-fn through_module(
-    source: &Source,
-    block: &Block,
-    need: &Need,
-    target: &Target,
-    line: &Line,
-    taken: &[Line],
-) -> Option<Resolved> {
-    let (above, leaf) = line.parent.as_ref()?.rsplit_once('.')?;
-    let text: String = block
-        .extents
-        .iter()
-        .filter_map(|span| span.of(&source.text))
-        .collect();
-    let module = Line {
-        parent: Some(above.to_owned()),
-        name: leaf.to_owned(),
-        bound: leaf.to_owned(),
-        late: true,
-        ..line.clone()
-    };
-    let known = taken
-        .iter()
-        .any(|other| other.bound == leaf && !same(other, &module));
-    let bound = target
-        .analysis
-        .scopes
-        .iter()
-        .any(|scope| scope.bindings.contains_key(leaf));
-    if known || bound || mentions(&text, leaf) {
-        return None;
-    }
-    Some(Resolved {
-        line: Some(module),
-        rename: Some(format!("{leaf}.{}", need.name)),
-        ..Resolved::default()
-    })
-}
-
 fn same(a: &Line, b: &Line) -> bool {
     (&a.parent, &a.name, &a.bound) == (&b.parent, &b.name, &b.bound)
 }
@@ -330,7 +342,12 @@ fn mentions(text: &str, name: &str) -> bool {
 
 /// The import as the old file has it, or the one that brings the name from there.
 fn line(mapping: &Mapping<'_>, source: &Source, need: &Need, target: &Target) -> Option<Line> {
-    let own = |module: Option<usize>, parent: String, name: String| Line {
+    if let Origin::Import { statement, leaf } = need.origin {
+        let (import, _) = source.analysis.imports.get(statement)?;
+        return imported(mapping, source, import, import.leaves.get(leaf)?, need);
+    }
+    let (module, parent, name) = place_of(mapping, source, need)?;
+    Some(Line {
         parent: Some(parent),
         name,
         bound: need.name.clone(),
@@ -338,31 +355,44 @@ fn line(mapping: &Mapping<'_>, source: &Source, need: &Need, target: &Target) ->
         module,
         typing: need.typing,
         late: false,
-    };
+    })
+}
+
+/// The module that has what no import of the old file brings, with its name and the name there.
+fn place_of(
+    mapping: &Mapping<'_>,
+    source: &Source,
+    need: &Need,
+) -> Option<(Option<usize>, String, String)> {
     match &need.origin {
-        Origin::Back => Some(own(
+        Origin::Back => Some((
             Some(source.module),
             mapping.name_after(source.module),
             mapping.item_after(source.module, &need.name),
         )),
         Origin::Item(index) => {
             let moved = mapping.items.list.get(*index)?;
-            Some(own(moved.target, moved.parent.clone(), moved.name.clone()))
+            Some((moved.target, moved.parent.clone(), moved.name.clone()))
         }
         Origin::Star(full) => {
-            let entity = mapping.graph.lookup(full);
-            let module = match entity {
-                Entity::Module(module) | Entity::Item(module, _) => Some(module),
-                _ => None,
-            };
-            let full = mapping.absolute(None, full).unwrap_or_else(|| full.clone());
-            let (parent, name) = full.rsplit_once('.')?;
-            Some(own(module, parent.to_owned(), name.to_owned()))
+            let spelled = mapping.absolute(None, full);
+            let spelled = spelled.unwrap_or_else(|| full.clone());
+            let (parent, name) = spelled.rsplit_once('.')?;
+            Some((
+                module_with(mapping, full),
+                parent.to_owned(),
+                name.to_owned(),
+            ))
         }
-        Origin::Import { statement, leaf } => {
-            let (import, _) = source.analysis.imports.get(*statement)?;
-            imported(mapping, source, import, import.leaves.get(*leaf)?, need)
-        }
+        Origin::Import { .. } => None,
+    }
+}
+
+/// The module that a full name is of: itself, or the one with the item.
+fn module_with(mapping: &Mapping<'_>, full: &str) -> Option<usize> {
+    match mapping.graph.lookup(full) {
+        Entity::Module(module) | Entity::Item(module, _) => Some(module),
+        _ => None,
     }
 }
 
@@ -397,36 +427,48 @@ fn imported(
     need: &Need,
 ) -> Option<Line> {
     let file = File::new(mapping, Some(source.module), &source.text, &source.analysis);
-    let graph = mapping.graph;
-    let entity = graph.leaf_entity(source.module, import, leaf);
     let Some(from) = &import.from else {
-        let name = &leaf.name.text;
-        return Some(Line {
-            parent: None,
-            name: file.absolute(name).unwrap_or_else(|| name.clone()),
-            bound: leaf.bound().to_owned(),
-            relative: false,
-            module: graph.find(Some(source.module), name),
-            typing: need.typing,
-            late: false,
-        });
+        return Some(whole_module(&file, leaf, need));
     };
-    let base = import.base(graph.package_of(source.module))?;
+    let base = import.base(mapping.graph.package_of(source.module))?;
     let base_module = file.base_module(import, &base);
     let to = destination(&file, &base, base_module, leaf);
-    let module = match entity {
+    let module = match mapping.graph.leaf_entity(source.module, import, leaf) {
         Entity::Module(module) => Some(module),
         _ => base_module,
     };
     Some(Line {
         parent: Some(to.parent),
         name: to.name,
-        bound: leaf.bound().to_owned(),
         relative: from.level > 0,
         module,
+        ..written(leaf, need)
+    })
+}
+
+/// `import a.b` in the words of another file.
+fn whole_module(file: &File<'_>, leaf: &Leaf, need: &Need) -> Line {
+    let line = written(leaf, need);
+    Line {
+        name: file
+            .absolute(&line.name)
+            .unwrap_or_else(|| line.name.clone()),
+        module: file.graph().find(file.module, &line.name),
+        ..line
+    }
+}
+
+/// An import as it is written, before it is known what it brings.
+fn written(leaf: &Leaf, need: &Need) -> Line {
+    Line {
+        parent: None,
+        name: leaf.name.text.clone(),
+        bound: leaf.bound().to_owned(),
+        relative: false,
+        module: None,
         typing: need.typing,
         late: false,
-    })
+    }
 }
 
 enum State {
@@ -448,23 +490,7 @@ fn state(mapping: &Mapping<'_>, target: &Target, line: &Line) -> State {
         let Some((import, leaf)) = file.names.import(binding) else {
             return State::Taken;
         };
-        let equal = match &import.from {
-            None => {
-                let name = &leaf.name.text;
-                let name = file.absolute(name).unwrap_or_else(|| name.clone());
-                let top = name.split('.').next() == Some(&line.bound);
-                line.parent.is_none()
-                    && (name == line.name
-                        || (top && line.name.split('.').next() == Some(&line.bound)))
-                    && (name == line.name || leaf.alias.is_none())
-            }
-            Some(_) => {
-                let base = import.base(file.package).unwrap_or_default();
-                let to = destination(&file, &base, file.base_module(import, &base), leaf);
-                line.parent.as_deref() == Some(&to.parent) && line.name == to.name
-            }
-        };
-        if !equal {
+        if !imports_same(&file, (import, leaf), line) {
             return State::Taken;
         }
         let whole = line.parent.is_some() || leaf.name.text == line.name || line.typing;
@@ -476,33 +502,53 @@ fn state(mapping: &Mapping<'_>, target: &Target, line: &Line) -> State {
     state
 }
 
+/// Whether an import of a file brings the very thing that a line does.
+fn imports_same(file: &File<'_>, (import, leaf): (&ImportStatement, &Leaf), line: &Line) -> bool {
+    if import.from.is_some() {
+        let base = import.base(file.package).unwrap_or_default();
+        let to = destination(file, &base, file.base_module(import, &base), leaf);
+        return line.parent.as_deref() == Some(&to.parent) && line.name == to.name;
+    }
+    let name = &leaf.name.text;
+    let name = file.absolute(name).unwrap_or_else(|| name.clone());
+    let top = |name: &str| name.split('.').next() == Some(line.bound.as_str());
+    let is_same = name == line.name;
+    line.parent.is_none()
+        && (is_same || (top(&name) && top(&line.name)))
+        && (is_same || leaf.alias.is_none())
+}
+
 /// The statements for some imports: those of one module are one.
 pub fn statements(target: &Target, lines: &[Line]) -> Vec<String> {
     let mut plain: Vec<String> = Vec::new();
     let mut from: BTreeMap<(bool, String), Vec<String>> = BTreeMap::new();
     for line in lines {
-        match line.spelled_parent(&target.package) {
-            None => plain.push(line.statement(&target.package)),
-            Some(parent) => {
-                let leaves = from.entry((parent.starts_with('.'), parent)).or_default();
-                if !leaves.contains(&line.leaf()) {
-                    leaves.push(line.leaf());
-                }
-            }
+        let Some(parent) = line.spelled_parent(&target.package) else {
+            plain.push(line.statement(&target.package));
+            continue;
+        };
+        let leaves = from.entry((parent.starts_with('.'), parent)).or_default();
+        if !leaves.contains(&line.leaf()) {
+            leaves.push(line.leaf());
         }
     }
     plain.sort();
     plain.dedup();
     plain.extend(from.into_iter().map(|((_, parent), mut leaves)| {
         leaves.sort();
-        let statement = format!("from {parent} import {}", leaves.join(", "));
-        if statement.len() <= 88 || leaves.len() == 1 {
-            return statement;
-        }
-        let leaves: String = leaves.iter().map(|leaf| format!("    {leaf},\n")).collect();
-        format!("from {parent} import (\n{leaves})")
+        from_statement(&parent, &leaves)
     }));
     plain
+}
+
+/// `from parent import …`, with a line for each name where they are too long for one.
+fn from_statement(parent: &str, leaves: &[String]) -> String {
+    let statement = format!("from {parent} import {}", leaves.join(", "));
+    if statement.len() <= 88 || leaves.len() == 1 {
+        return statement;
+    }
+    let leaves: String = leaves.iter().map(|leaf| format!("    {leaf},\n")).collect();
+    format!("from {parent} import (\n{leaves})")
 }
 
 /// Imports for type checkers go into the block that the file has, or into a new one below `lines`.
@@ -510,43 +556,48 @@ pub fn typing_block(target: &Target, typing: Vec<String>, lines: &mut Vec<String
     if typing.is_empty() {
         return None;
     }
-    let inner = |indentation: &str| -> String {
-        let each = typing.iter().map(|line| {
-            format!(
-                "{indentation}{}\n",
-                line.replace('\n', &format!("\n{indentation}"))
-            )
-        });
-        each.collect()
-    };
-    let block = target
-        .outline
-        .statements
-        .iter()
-        .find(|each| each.kind == Kind::Typing);
-    if let Some(block) = block {
-        let start = cut::line_start(&target.text, block.span.end.saturating_sub(1));
-        let line = target.text.get(start as usize..).unwrap_or_default();
-        let own = line.len() - line.trim_start_matches([' ', '\t']).len();
-        let closing = line.trim_start().starts_with(')');
-        if own > 0 || closing {
-            let at = cut::line_end(&target.text, block.span.end);
-            let open = !target
-                .text
-                .get(..at as usize)
-                .unwrap_or_default()
-                .ends_with('\n');
-            let text = inner(line.get(..own.max(1)).filter(|_| own > 0).unwrap_or("    "));
-            let text = if open { format!("\n{text}") } else { text };
-            return Some(Edit::insert(at, text));
-        }
+    let statements = target.outline.statements.iter();
+    let mut blocks = statements.filter(|each| each.kind == Kind::Typing);
+    if let Some(edit) = blocks
+        .next()
+        .and_then(|block| at_end_of_block(&target.text, block.span, &typing))
+    {
+        return Some(edit);
     }
     let known = !target.analysis.bindings(0, "TYPE_CHECKING").is_empty()
         || lines.iter().any(|line| line.contains("TYPE_CHECKING"));
     if !known {
         lines.insert(0, "from typing import TYPE_CHECKING".to_owned());
     }
-    let body = inner("    ");
+    let body = indented(&typing, "    ");
     lines.push(format!("\nif TYPE_CHECKING:\n{}", body.trim_end()));
     None
+}
+
+/// Statements on lines of their own, each line of them indented.
+fn indented(statements: &[String], indentation: &str) -> String {
+    let each = statements.iter().map(|line| {
+        format!(
+            "{indentation}{}\n",
+            line.replace('\n', &format!("\n{indentation}"))
+        )
+    });
+    each.collect()
+}
+
+/// Statements below the last one of a block, indented as that is; none where the block is all on one line.
+fn at_end_of_block(text: &str, block: ByteSpan, statements: &[String]) -> Option<Edit> {
+    let start = cut::line_start(text, block.end.saturating_sub(1));
+    let line = text.get(start as usize..).unwrap_or_default();
+    let own = line.len() - line.trim_start_matches([' ', '\t']).len();
+    let closing = line.trim_start().starts_with(')');
+    if own == 0 && !closing {
+        return None;
+    }
+    let at = cut::line_end(text, block.end);
+    let above = text.get(..at as usize).unwrap_or_default();
+    let indentation = line.get(..own.max(1)).filter(|_| own > 0).unwrap_or("    ");
+    let made = indented(statements, indentation);
+    let open = if above.ends_with('\n') { "" } else { "\n" };
+    Some(Edit::insert(at, format!("{open}{made}")))
 }

@@ -2,7 +2,7 @@
 
 use coalesce_model::{Edit, LanguagePlan, finding::codes};
 
-use super::{Moved, reflection, refusal, source::Source};
+use super::{Moved, exports, reflection, refusal, source::Source};
 use crate::rewrite::{export_list::ExportList, mapping::Mapping};
 
 /// Renames an item and its uses in its own file; the old name must be bound once, the new one
@@ -31,10 +31,7 @@ pub fn here(mapping: &Mapping<'_>, source: &Source, moved: &Moved, plan: &mut La
         .any(|(_, other)| other == name);
     let removed = !moved.travels();
     let taken = !removed && !analysis.bindings(0, name).is_empty();
-    let captured = analysis.uses.iter().any(|used| {
-        used.chain.first().is_some_and(|root| root.text == name)
-            && analysis.binding_scope(used.scope, name).is_none()
-    });
+    let captured = exports::reads_unbound(analysis, name);
     let why = if imported {
         "an import binds the old name, too"
     } else if hidden.is_some() || global {

@@ -1,6 +1,8 @@
 //! Whether the users of a replaced item can use the one in its place: calls fit its parameters, and
 //! the members that they name are there.
 
+mod class_shape;
+
 use std::{cell::OnceCell, collections::BTreeMap};
 
 use coalesce_model::{
@@ -9,7 +11,10 @@ use coalesce_model::{
 use ruff_python_ast::{self as ast, Expr, Stmt, comparable::ComparableExpr};
 use ruff_python_parser::Parsed;
 
+use class_shape::class_shape;
+
 use super::{
+    Moved,
     calls::{Callee, CallsOfFile, calls, doubt},
     equivalence::{self, Comparison, Modules},
     name_index::NameIndex,
@@ -69,25 +74,33 @@ pub(super) struct Swap {
 /// All definitions that give way to others: items, those that are superseded, and whatever a replaced
 /// module defines.
 pub(super) fn swaps(mapping: &Mapping<'_>) -> Vec<Swap> {
-    let mut swaps = Vec::new();
-    for moved in &mapping.items.list {
-        let (from, to) = (moved.change.from.clone(), moved.change.to.clone());
-        match (&moved.change.kind, moved.target) {
-            (ChangeKind::Replace { .. }, _) => swaps.push(Swap {
-                source: moved.source,
-                item: moved.item.clone(),
-                from,
-                to,
-            }),
-            (ChangeKind::Supersede, Some(target)) => swaps.push(Swap {
-                source: target,
-                item: moved.name.clone(),
-                from: to,
-                to: from,
-            }),
-            _ => {}
-        }
+    let items = mapping.items.list.iter().filter_map(swap_of_item);
+    items.chain(swaps_of_modules(mapping)).collect()
+}
+
+/// What a change of an item makes give way.
+fn swap_of_item(moved: &Moved) -> Option<Swap> {
+    let (from, to) = (moved.change.from.clone(), moved.change.to.clone());
+    match (&moved.change.kind, moved.target) {
+        (ChangeKind::Replace { .. }, _) => Some(Swap {
+            source: moved.source,
+            item: moved.item.clone(),
+            from,
+            to,
+        }),
+        (ChangeKind::Supersede, Some(target)) => Some(Swap {
+            source: target,
+            item: moved.name.clone(),
+            from: to,
+            to: from,
+        }),
+        _ => None,
     }
+}
+
+/// What modules define that give way as a whole.
+fn swaps_of_modules(mapping: &Mapping<'_>) -> Vec<Swap> {
+    let mut swaps = Vec::new();
     for (source, module) in mapping.graph.modules.iter().enumerate() {
         let new = mapping
             .new_name(source)
@@ -126,19 +139,8 @@ pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) 
     let names = NameIndex::new(texts);
     let compared = open.into_iter().zip(conditions);
     for (((swap, _), users), (comparison, perhaps)) in shapes.iter().zip(users).zip(compared) {
-        if perhaps {
-            let why = format!("`{}` is there only under a condition", swap.to);
-            let unproven = users.unproven(swap, UnprovenKind::Condition, why);
-            plan.unproven.extend(unproven);
-        }
-        let both = [&swap.to, &swap.from];
-        let mut both = both.into_iter().filter(|_| users.first.is_some());
-        if let Some(name) = both.find(|name| patches::is_set_by(&names, &setters, name)) {
-            let why =
-                format!("`{name}` is set to something else, and others come to read what is set");
-            plan.unproven
-                .extend(users.unproven(swap, UnprovenKind::Patch, why));
-        }
+        let is_set = |name: &str| patches::is_set_by(&names, &setters, name);
+        plan.unproven.extend(users.doubts(swap, perhaps, is_set));
         tell(mapping, swap, users, comparison, plan);
     }
 }
@@ -154,38 +156,42 @@ fn users_of(
     let words = words.map(|(swap, _)| [word_of(&swap.item).to_owned()]);
     let mentions = Mentions::new(&words.collect::<Vec<_>>());
     let mut users: Vec<Users> = shapes.iter().map(|_| Users::default()).collect();
-    for (module, found) in mapping.graph.modules.iter().enumerate() {
-        let stays = !mapping.goes_away(module);
-        let Some(text) = texts.text(&found.path).filter(|_| stays) else {
+    for module in 0..mapping.graph.modules.len() {
+        let user = mapping.graph.modules.get(module);
+        let stays = user.filter(|_| !mapping.goes_away(module));
+        let Some(text) = stays.and_then(|user| texts.text(&user.path)) else {
             continue;
         };
         let named = mentions.of(&text);
-        if named.is_empty() {
-            continue;
-        }
-        let analysis = Analysis::new(&text);
-        let parsed = OnceCell::new();
-        let names = Names::new(mapping.graph, Some(module), &analysis);
-        let user = User::new(names, (&found.path, &text), &parsed);
-        for at in named {
-            let (Some((swap, shape)), Some(users)) = (shapes.get(at), users.get_mut(at)) else {
-                continue;
-            };
-            let Found { mut used, bases } = user.check(mapping, swap, shape, plan);
-            let goes = |definition: &&Definition| {
-                module == swap.source && definition.class.is_none() && definition.name == swap.item
-            };
-            for own in analysis.definitions.iter().filter(goes) {
-                used.retain(|span| !own.span.contains(*span));
-            }
-            users.add(&found.path, used, bases);
-            let offered = user
-                .offered((mapping.graph, module), swap)
-                .map(|span| (found.path.clone(), span));
-            users.offered = users.offered.take().or(offered);
+        if !named.is_empty() {
+            note_users(mapping, (module, &text), shapes, &named, &mut users, plan);
         }
     }
     users
+}
+
+/// Notes what a file has of each of what is swapped and named in it.
+fn note_users(
+    mapping: &Mapping<'_>,
+    (module, text): (usize, &str),
+    shapes: &[(Swap, Shape)],
+    named: &[usize],
+    users: &mut [Users],
+    plan: &mut LanguagePlan,
+) {
+    let Some(found) = mapping.graph.modules.get(module) else {
+        return;
+    };
+    let analysis = Analysis::new(text);
+    let parsed = OnceCell::new();
+    let names = Names::new(mapping.graph, Some(module), &analysis);
+    let user = User::new(names, (&found.path, text), &parsed);
+    for at in named {
+        let (Some((swap, shape)), Some(users)) = (shapes.get(*at), users.get_mut(*at)) else {
+            continue;
+        };
+        user.note(mapping, (swap, shape), module, users, plan);
+    }
 }
 
 /// What a text has that says a name, also where a class puts its own before it: the name without its first underscores.
@@ -206,17 +212,8 @@ fn tell(
         Comparison::Same => {}
         Comparison::MeansAnother(refusal) => plan.refusals.push(refusal),
         Comparison::TwoObjects(why, own) => {
-            let place = mapping.graph.modules.get(swap.source);
             let unproven = users.unproven(swap, UnprovenKind::Equivalence, why.clone());
-            let unproven = unproven.or_else(|| {
-                Some(Unproven {
-                    path: place?.path.clone(),
-                    span: Some(own),
-                    kind: UnprovenKind::Equivalence,
-                    name: swap.from.clone(),
-                    why,
-                })
-            });
+            let unproven = unproven.or_else(|| unproven_at_home(mapping, swap, own, why));
             plan.unproven.extend(unproven);
         }
         Comparison::Differs(why) => {
@@ -224,15 +221,30 @@ fn tell(
             plan.unproven.extend(unproven);
         }
         Comparison::Unknown(why) => {
-            let why = match &users.base {
-                Some(_) => format!("{why}, and a class is made of the one here"),
-                None => why,
-            };
-            let why = format!("{why}: that one serves for the other is the manifest's word");
-            plan.unproven
-                .extend(users.unproven(swap, UnprovenKind::Equivalence, why));
+            let base = users.base.as_ref();
+            let made = base.map_or("", |_| ", and a class is made of the one here");
+            let why = format!("{why}{made}: that one serves for the other is the manifest's word");
+            let unproven = users.unproven(swap, UnprovenKind::Equivalence, why);
+            plan.unproven.extend(unproven);
         }
     }
+}
+
+/// That a definition nobody is seen to use gives way to another object.
+fn unproven_at_home(
+    mapping: &Mapping<'_>,
+    swap: &Swap,
+    own: ByteSpan,
+    why: String,
+) -> Option<Unproven> {
+    let place = mapping.graph.modules.get(swap.source)?;
+    Some(Unproven {
+        path: place.path.clone(),
+        span: Some(own),
+        kind: UnprovenKind::Equivalence,
+        name: swap.from.clone(),
+        why,
+    })
 }
 
 /// Who uses what is swapped.
@@ -244,13 +256,6 @@ struct Users {
     base: Option<(TreePath, ByteSpan)>,
     /// The first package that offers it by an import: who uses it there may be elsewhere.
     offered: Option<(TreePath, ByteSpan)>,
-}
-
-/// What of a file uses what is swapped.
-struct Found {
-    used: Vec<ByteSpan>,
-    /// Bases of classes.
-    bases: Vec<ByteSpan>,
 }
 
 impl Users {
@@ -275,6 +280,23 @@ impl Users {
             name: swap.from.clone(),
             why,
         })
+    }
+
+    /// What is not proven of the names themselves: there under a condition, or set by somebody.
+    fn doubts(&self, swap: &Swap, perhaps: bool, is_set: impl Fn(&str) -> bool) -> Vec<Unproven> {
+        let condition = perhaps.then(|| {
+            let why = format!("`{}` is there only under a condition", swap.to);
+            self.unproven(swap, UnprovenKind::Condition, why)
+        });
+        let both = [&swap.to, &swap.from];
+        let mut both = both.into_iter().filter(|_| self.first.is_some());
+        let set = both.find(|name| is_set(name)).map(|name| {
+            let why =
+                format!("`{name}` is set to something else, and others come to read what is set");
+            self.unproven(swap, UnprovenKind::Patch, why)
+        });
+        let doubts = [condition, set].into_iter();
+        doubts.flatten().flatten().collect()
     }
 
     fn more(&self) -> String {
@@ -303,12 +325,7 @@ fn primary(mapping: &Mapping<'_>, moved: &Swap, modules: &Modules<'_>) -> Option
     let Entity::Item(module, item) = mapping.graph.lookup(&moved.to) else {
         return None;
     };
-    let old = modules.read(mapping, moved.source);
-    let (was, took) = old.map_or((None, None), |old| {
-        let definitions = old.definitions_of(&moved.item);
-        let took = shape(&definitions).and_then(|shape| shape.parameters);
-        (kind_of(&definitions), took)
-    });
+    let (was, took) = was_before(mapping, moved, modules);
     let read = modules.read(mapping, module)?;
     let definitions = read.definitions_of(&item);
     let shape = shape(&definitions)?;
@@ -320,33 +337,48 @@ fn primary(mapping: &Mapping<'_>, moved: &Swap, modules: &Modules<'_>) -> Option
             never: Some((Role::Class, "is a function, and a class is needed here")),
             ..shape
         },
-        (Some(Was::Function), Some(Stmt::ClassDef(_))) => {
-            let wraps = |members: &Vec<String>| {
-                let mut members = members.iter();
-                members.any(|member| ["__call__", "__get__", "__new__"].contains(&member.as_str()))
-            };
-            let useless = shape
-                .members
-                .as_ref()
-                .is_some_and(|members| !wraps(members));
-            let why = "is a class whose objects cannot be called, and it decorates here";
-            Shape {
-                never: useless.then_some((Role::Decorator, why)),
-                ..shape
-            }
-        }
-        (Some(Was::Function), Some(Stmt::FunctionDef(_))) => Shape {
-            took,
-            functions: true,
+        (Some(Was::Function), Some(Stmt::ClassDef(_))) => Shape {
+            never: useless_decorator(&shape),
             ..shape
         },
-        (Some(Was::Class), Some(Stmt::ClassDef(_))) => Shape { took, ..shape },
+        (Some(was), Some(Stmt::FunctionDef(_) | Stmt::ClassDef(_))) => Shape {
+            took,
+            functions: was == Was::Function,
+            ..shape
+        },
         _ => shape,
     })
 }
 
+/// What an item is before it is replaced, and what calling it takes.
+fn was_before(
+    mapping: &Mapping<'_>,
+    moved: &Swap,
+    modules: &Modules<'_>,
+) -> (Option<Was>, Option<Parameters>) {
+    let Some(old) = modules.read(mapping, moved.source) else {
+        return (None, None);
+    };
+    let definitions = old.definitions_of(&moved.item);
+    let took = shape(&definitions).and_then(|shape| shape.parameters);
+    (kind_of(&definitions), took)
+}
+
+/// What a class has to have so that it can stand where a function decorates.
+const WRAPPING: [&str; 3] = ["__call__", "__get__", "__new__"];
+
+/// A class that cannot stand where a function decorates, if all its members are known.
+fn useless_decorator(shape: &Shape) -> Option<(Role, &'static str)> {
+    let members = shape.members.as_ref()?;
+    let wraps = members
+        .iter()
+        .any(|member| WRAPPING.contains(&member.as_str()));
+    let why = "is a class whose objects cannot be called, and it decorates here";
+    (!wraps).then_some((Role::Decorator, why))
+}
+
 /// What an item is before it is replaced.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Was {
     Function,
     Class,
@@ -426,123 +458,6 @@ fn method(function: &ast::StmtFunctionDef) -> Option<Parameters> {
     }
 }
 
-/// What calling a data class takes; none when that is not plain to see.
-fn fields(class: &ast::StmtClassDef) -> Option<Parameters> {
-    let [only] = class.decorator_list.as_slice() else {
-        return None;
-    };
-    let mut found = Parameters::default();
-    let mut keywords = false;
-    match &only.expression {
-        Expr::Call(call) => {
-            for keyword in &call.arguments.keywords {
-                match keyword.arg.as_ref()?.as_str() {
-                    "kw_only" => keywords = is_true(&keyword.value)?,
-                    "init" => is_true(&keyword.value)?.then_some(())?,
-                    _ => {}
-                }
-            }
-        }
-        Expr::Name(_) | Expr::Attribute(_) => {}
-        _ => return None,
-    }
-    if name_of(&only.expression) != "dataclass" {
-        return None;
-    }
-    for statement in &class.body {
-        let Stmt::AnnAssign(field) = statement else {
-            continue;
-        };
-        let (Expr::Name(name), false) = (&*field.target, is_special(&field.annotation)?) else {
-            continue;
-        };
-        // `field(…)` says itself whether it is one.
-        if matches!(field.value.as_deref(), Some(Expr::Call(_))) {
-            return None;
-        }
-        let parameter = (name.id.to_string(), field.value.is_some());
-        if keywords {
-            found.keyword_only.push(parameter);
-        } else {
-            found.positional.push(parameter);
-        }
-    }
-    Some(found)
-}
-
-fn is_true(value: &Expr) -> Option<bool> {
-    match value {
-        Expr::BooleanLiteral(literal) => Some(literal.value),
-        _ => None,
-    }
-}
-
-/// Whether a type says that the name is no field; none for types that say more than that.
-fn is_special(annotation: &Expr) -> Option<bool> {
-    let last = match annotation {
-        Expr::Subscript(subscript) => name_of(&subscript.value),
-        other => name_of(other),
-    };
-    match last {
-        "InitVar" | "KW_ONLY" => None,
-        last => Some(last == "ClassVar"),
-    }
-}
-
-fn class_shape(class: &ast::StmtClassDef) -> Shape {
-    let bases = class.arguments.as_ref().is_some_and(|arguments| {
-        !arguments.keywords.is_empty()
-            || arguments
-                .args
-                .iter()
-                .any(|base| !matches!(base, Expr::Name(name) if name.id.as_str() == "object"))
-    });
-    let mut members = Vec::new();
-    let mut initializer = None;
-    let mut methods = BTreeMap::new();
-    for statement in &class.body {
-        match statement {
-            Stmt::FunctionDef(function) => {
-                members.push(function.name.to_string());
-                match method(function) {
-                    Some(parameters) => {
-                        drop(methods.insert(function.name.to_string(), parameters));
-                    }
-                    None => drop(methods.remove(function.name.as_str())),
-                }
-                if matches!(function.name.as_str(), "__init__" | "__new__") {
-                    initializer = Some(parameters(&function.parameters, 1));
-                }
-            }
-            Stmt::ClassDef(inner) => members.push(inner.name.to_string()),
-            Stmt::Assign(assign) => {
-                members.extend(assign.targets.iter().filter_map(|target| match target {
-                    Expr::Name(name) => Some(name.id.to_string()),
-                    _ => None,
-                }))
-            }
-            Stmt::AnnAssign(assign) => {
-                if let Expr::Name(name) = &*assign.target {
-                    members.push(name.id.to_string());
-                }
-            }
-            _ => {}
-        }
-    }
-    let known = !bases && class.decorator_list.is_empty();
-    let parameters = match initializer {
-        Some(initializer) => Some(initializer),
-        None => known.then(Parameters::default),
-    };
-    let parameters = parameters.filter(|_| class.decorator_list.is_empty());
-    Shape {
-        parameters: parameters.or_else(|| fields(class).filter(|_| !bases)),
-        members: known.then_some(members),
-        methods,
-        ..Shape::default()
-    }
-}
-
 fn parameters(parameters: &ast::Parameters, skip: usize) -> Parameters {
     let each = |list: &[ast::ParameterWithDefault]| -> Vec<(String, bool)> {
         list.iter()
@@ -569,6 +484,47 @@ fn parameters(parameters: &ast::Parameters, skip: usize) -> Parameters {
     }
 }
 
+/// A method that is called by its name.
+fn callee_of<'s>(member: &Spanned, takes: &'s Parameters) -> Callee<'s> {
+    Callee {
+        end: member.span.end,
+        takes,
+        took: None,
+        name: format!(".{}", member.text),
+    }
+}
+
+/// Where the uses of what is swapped end, by what is to be held against them.
+#[derive(Default)]
+struct Ends<'s> {
+    /// All of them.
+    used: Vec<ByteSpan>,
+    /// Those that name it and no member of it.
+    bare: Vec<u32>,
+    callees: Vec<Callee<'s>>,
+    /// Bases of classes.
+    bases: Vec<ByteSpan>,
+}
+
+impl<'s> Ends<'s> {
+    /// A use that names no member.
+    fn note_itself(&mut self, used: &Use, shape: &'s Shape) {
+        let Some(last) = used.chain.last() else {
+            return;
+        };
+        self.bare.push(last.span.end);
+        self.callees
+            .extend(shape.parameters.as_ref().map(|takes| Callee {
+                end: last.span.end,
+                takes,
+                took: shape.took.as_ref(),
+                name: String::new(),
+            }));
+        if used.called == Called::Base {
+            self.bases.push(last.span);
+        }
+    }
+}
 /// A file that may use what is swapped.
 struct User<'a> {
     names: Names<'a>,
@@ -587,17 +543,7 @@ impl<'a> User<'a> {
         (path, text): (&'a TreePath, &'a str),
         parsed: &'a OnceCell<(Parsed<ast::Mod>, u32)>,
     ) -> Self {
-        let mut uses: BTreeMap<(usize, String), Vec<(usize, usize)>> = BTreeMap::new();
-        for (number, used) in names.analysis.uses.iter().enumerate() {
-            for (at, meaning) in names.meanings(used).iter().enumerate() {
-                if let Some(Entity::Item(home, item)) = &meaning.entity {
-                    let own = uses.entry((*home, item.clone())).or_default();
-                    if own.last().is_none_or(|(last, _)| *last != number) {
-                        own.push((number, at));
-                    }
-                }
-            }
-        }
+        let uses = Self::uses_of_items(&names);
         Self {
             names,
             text,
@@ -605,6 +551,54 @@ impl<'a> User<'a> {
             uses,
             parsed,
             calls: OnceCell::new(),
+        }
+    }
+
+    fn uses_of_items(names: &Names<'a>) -> BTreeMap<(usize, String), Vec<(usize, usize)>> {
+        let mut uses: BTreeMap<(usize, String), Vec<(usize, usize)>> = BTreeMap::new();
+        let all = names.analysis.uses.iter().enumerate();
+        let meanings = all.flat_map(|(number, used)| {
+            let meanings = names.meanings(used).into_iter().enumerate();
+            meanings.map(move |(at, meaning)| (number, at, meaning))
+        });
+        for (number, at, meaning) in meanings {
+            let Some(Entity::Item(home, item)) = meaning.entity else {
+                continue;
+            };
+            let own = uses.entry((home, item)).or_default();
+            if own.last().is_none_or(|(last, _)| *last != number) {
+                own.push((number, at));
+            }
+        }
+        uses
+    }
+
+    /// Notes what the file has of one of what is swapped.
+    fn note(
+        &self,
+        mapping: &Mapping<'_>,
+        (swap, shape): (&Swap, &Shape),
+        module: usize,
+        users: &mut Users,
+        plan: &mut LanguagePlan,
+    ) {
+        let Ends {
+            mut used, bases, ..
+        } = self.check(mapping, swap, shape, plan);
+        self.leave_out_own(module, swap, &mut used);
+        users.add(self.path, used, bases);
+        let offered = self.offered((mapping.graph, module), swap);
+        let offered = offered.map(|span| (self.path.clone(), span));
+        users.offered = users.offered.take().or(offered);
+    }
+
+    /// Takes out the uses that stand in the definition which gives way itself.
+    fn leave_out_own(&self, module: usize, swap: &Swap, used: &mut Vec<ByteSpan>) {
+        let goes = |definition: &&Definition| {
+            module == swap.source && definition.class.is_none() && definition.name == swap.item
+        };
+        for own in self.names.analysis.definitions.iter().filter(goes) {
+            used.retain(|span| !own.span.contains(*span));
         }
     }
 
@@ -644,52 +638,41 @@ impl<'a> User<'a> {
     }
 
     /// Refuses what does not fit, and gives the uses that go over to the other definition.
-    fn check(
+    fn check<'s>(
         &self,
         mapping: &Mapping<'_>,
         moved: &Swap,
-        shape: &Shape,
+        shape: &'s Shape,
         plan: &mut LanguagePlan,
-    ) -> Found {
-        let (mut found, mut bases) = (Vec::new(), Vec::new());
-        let mut ends: Vec<Callee<'_>> = Vec::new();
-        let mut bare: Vec<u32> = Vec::new();
+    ) -> Ends<'s> {
+        let mut ends = Ends::default();
         for (used, at) in self.uses_of(mapping, moved) {
-            found.extend(used.chain.get(at).map(|name| name.span));
-            match used.chain.get(at + 1) {
-                Some(member) => {
-                    let method = self.member(member, (moved, shape), plan);
-                    if let Some(method) = method.filter(|_| used.chain.len() == at + 2) {
-                        ends.push(Callee {
-                            end: member.span.end,
-                            takes: method,
-                            took: None,
-                            name: format!(".{}", member.text),
-                        });
-                    }
-                }
-                None => {
-                    bare.extend(used.chain.last().map(|last| last.span.end));
-                    if let (Some(last), Some(own)) = (used.chain.last(), &shape.parameters) {
-                        ends.push(Callee {
-                            end: last.span.end,
-                            takes: own,
-                            took: shape.took.as_ref(),
-                            name: String::new(),
-                        });
-                    }
-                    if used.called == Called::Base {
-                        bases.extend(used.chain.last().map(|last| last.span));
-                    }
-                    self.handed_on(used, (moved, shape), plan);
-                }
-            }
+            ends.used.extend(used.chain.get(at).map(|name| name.span));
+            let Some(member) = used.chain.get(at + 1) else {
+                ends.note_itself(used, shape);
+                self.handed_on(used, (moved, shape), plan);
+                continue;
+            };
+            let method = self.member(member, (moved, shape), plan);
+            let method = method.filter(|_| used.chain.len() == at + 2);
+            let callee = method.map(|takes| callee_of(member, takes));
+            ends.callees.extend(callee);
         }
-        unfit_roles(self.text, self.path, &bare, (moved, shape), plan);
-        if !ends.is_empty() {
-            calls(self.path, self.calls(), &ends, moved, plan);
+        self.hold_against(&ends, (moved, shape), plan);
+        ends
+    }
+
+    /// Refuses the places and the calls that the other definition does not fit.
+    fn hold_against(
+        &self,
+        ends: &Ends<'_>,
+        (moved, shape): (&Swap, &Shape),
+        plan: &mut LanguagePlan,
+    ) {
+        unfit_roles(self.text, self.path, &ends.bare, (moved, shape), plan);
+        if !ends.callees.is_empty() {
+            calls(self.path, self.calls(), &ends.callees, moved, plan);
         }
-        Found { used: found, bases }
     }
 
     /// A function that is passed on, to be called by somebody who is not seen: both must take the same.
