@@ -14,12 +14,14 @@ use coalesce_model::{
 use super::{
     Failure, KnownFailures, advice,
     asked::{is_asked_for, is_looked_through},
+    nearer::takes_what_stays,
     played, played_from,
     program::{Program, Statement},
     regressions, touched,
 };
 use crate::{
     graph::PythonGraph,
+    requirements::runs_besides,
     rewrite::{inside_functions, is_test, on_request},
 };
 
@@ -70,7 +72,9 @@ pub fn deferrals(
     let modules: BTreeSet<usize> = found.iter().map(|(module, _)| *module).collect();
     let told = modules.into_iter().map(|module| {
         let statements = found.iter().filter(|statement| statement.0 == module);
-        search.deferral(module, &statements.copied().collect::<Vec<_>>())
+        let statements: Vec<Statement> = statements.copied().collect();
+        let settled = found.len() == 1 && search.is_settled(module, &statements);
+        search.deferral(module, &statements, settled)
     });
     told.collect::<Option<Vec<Deferral>>>().unwrap_or_default()
 }
@@ -237,8 +241,23 @@ impl Search<'_> {
         permitted.then(|| manner(self.after, self.texts, statement))?
     }
 
-    /// What waits in one module.
-    fn deferral(&self, module: usize, statements: &[Statement]) -> Option<Deferral> {
+    /// Whether what one statement brings has run by the time that a function of its module is called, and is the same then
+    /// at each call.
+    fn is_settled(&self, module: usize, statements: &[Statement]) -> bool {
+        let [statement] = statements else {
+            return false;
+        };
+        let at = statement.1 as usize;
+        let facts = self.after.facts.get(module);
+        let import = facts.and_then(|facts| facts.imports.get(at));
+        import.is_some_and(|import| {
+            takes_what_stays(self.after, self.texts, (module, import))
+                && runs_besides(self.after, module, at)
+        })
+    }
+
+    /// What waits in one module; nothing is left to prove where it is settled what the functions find.
+    fn deferral(&self, module: usize, statements: &[Statement], settled: bool) -> Option<Deferral> {
         let own = self.after.modules.get(module)?;
         let facts = self.after.facts.get(module)?;
         let text = self.texts.text(&own.path)?;
@@ -264,6 +283,7 @@ impl Search<'_> {
         }
         let why = what_changes(&own.name, &called, &asked);
         let early = "at its head a name would be read before it is bound";
+        let is_asked = !asked.is_empty();
         let told = [
             (
                 called,
@@ -287,7 +307,7 @@ impl Search<'_> {
                 message,
                 help: None,
             },
-            unproven: Some(Unproven {
+            unproven: (!settled || is_asked).then(|| Unproven {
                 path: own.path.clone(),
                 span: None,
                 kind: UnprovenKind::NotLoaded,
