@@ -20,7 +20,7 @@ use coalesce_model::{
 };
 use rustc_hash::FxHashMap;
 
-pub use self::waiting::waiting;
+pub use self::waiting::{runs_besides, waiting};
 
 use crate::{
     facts::{ImportStatement, Leaf},

@@ -25,7 +25,7 @@ const DESCRIBING: [&str; 8] = [
 ];
 
 /// A directive that is open.
-struct Directive<'t> {
+struct OpenDirective<'t> {
     name: &'t str,
     argument: &'t str,
     /// The lines below it are further to the right; none where a fence ends it.
@@ -37,7 +37,7 @@ struct Pass<'a, 't> {
     items: Vec<&'a Change>,
     text: &'t str,
     current: Option<&'t str>,
-    open: Option<Directive<'t>>,
+    open: Option<OpenDirective<'t>>,
     /// The line before was one of a list of members.
     lists: bool,
 }
@@ -77,7 +77,7 @@ impl<'t> Pass<'_, 't> {
         if trimmed.is_empty() {
             return;
         }
-        let ends = |open: &Directive<'_>| match open.indentation {
+        let ends = |open: &OpenDirective<'_>| match open.indentation {
             Some(own) => indentation <= own,
             None => trimmed.starts_with("```") || trimmed == ":::",
         };
@@ -94,8 +94,8 @@ impl<'t> Pass<'_, 't> {
     }
 
     /// Takes a directive in, and follows what it is about.
-    fn directive(&mut self, directive: Directive<'t>, found: &mut Found) {
-        let Directive { name, argument, .. } = directive;
+    fn directive(&mut self, directive: OpenDirective<'t>, found: &mut Found) {
+        let OpenDirective { name, argument, .. } = directive;
         if matches!(name, "currentmodule" | "module" | "automodule") {
             self.current = Some(argument).filter(|name| *name != "None");
         } else if name.starts_with("auto") && name != "autosummary" {
@@ -205,7 +205,7 @@ fn words(line: &str) -> impl Iterator<Item = &str> {
 }
 
 /// A directive of reStructuredText, of MyST, or of mkdocstrings.
-fn directive(line: &str, indentation: usize) -> Option<Directive<'_>> {
+fn directive(line: &str, indentation: usize) -> Option<OpenDirective<'_>> {
     let fence = ["```{", ":::{"];
     let fenced = fence.iter().find_map(|start| line.strip_prefix(start));
     let (name, argument) = match (line.strip_prefix(".. "), fenced, line.strip_prefix("::: ")) {
@@ -215,7 +215,7 @@ fn directive(line: &str, indentation: usize) -> Option<Directive<'_>> {
         _ => return None,
     };
     let name = name.trim();
-    Some(Directive {
+    Some(OpenDirective {
         name: name.strip_prefix("py:").unwrap_or(name),
         argument: argument.trim(),
         indentation: fenced.is_none().then_some(indentation),

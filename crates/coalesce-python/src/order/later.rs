@@ -13,6 +13,7 @@ use coalesce_model::{
 use super::{
     Failure, KnownFailures, advice,
     asked::{is_asked_for, is_looked_through},
+    nearer::takes_what_stays,
     note, played, played_from,
     program::{Program, Statement},
     regressions, touched,
@@ -20,6 +21,7 @@ use super::{
 use crate::{
     facts::ImportStatement,
     graph::PythonGraph,
+    requirements::runs_besides,
     rewrite::{inside_functions, is_test, on_request},
 };
 
@@ -243,15 +245,33 @@ impl Search<'_> {
         let modules: BTreeSet<usize> = found.iter().map(|(module, _)| *module).collect();
         let told = modules.into_iter().map(|module| {
             let statements = found.iter().filter(|statement| statement.0 == module);
-            self.deferral(module, &statements.copied().collect::<Vec<_>>())
+            let statements: Vec<Statement> = statements.copied().collect();
+            let settled = found.len() == 1 && self.is_settled(module, &statements);
+            self.deferral(module, &statements, settled)
         });
         told.collect()
     }
 
-    /// What waits in one module.
-    fn deferral(&self, module: usize, statements: &[Statement]) -> Option<Deferral> {
+    /// Whether what one statement brings has run by the time that a function of its module is called, and is the same then
+    /// at each call.
+    fn is_settled(&self, module: usize, statements: &[Statement]) -> bool {
+        let [statement] = statements else {
+            return false;
+        };
+        let at = statement.1 as usize;
+        let facts = self.after.facts.get(module);
+        let import = facts.and_then(|facts| facts.imports.get(at));
+        import.is_some_and(|import| {
+            takes_what_stays(self.after, self.texts, (module, import))
+                && runs_besides(self.after, module, at)
+        })
+    }
+
+    /// What waits in one module; nothing is left to prove where it is settled what the functions find.
+    fn deferral(&self, module: usize, statements: &[Statement], settled: bool) -> Option<Deferral> {
         let own = self.after.modules.get(module)?;
         let waiting = self.waiting(module, statements)?;
+        let is_asked = !waiting.asked.is_empty();
         let why = what_changes(&own.name, &waiting.called, &waiting.asked);
         let message = format!(
             "`{}` imports {}: at its head a name would be read before it is bound",
@@ -262,7 +282,7 @@ impl Search<'_> {
             path: own.path.clone(),
             edits: waiting.edits,
             note: note(own, message),
-            unproven: Some(Unproven {
+            unproven: (!settled || is_asked).then(|| Unproven {
                 path: own.path.clone(),
                 span: None,
                 kind: UnprovenKind::NotLoaded,

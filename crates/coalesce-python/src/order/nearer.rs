@@ -183,6 +183,32 @@ fn home(search: &Search<'_>, package: usize, name: &str) -> Option<(usize, Strin
     None
 }
 
+/// Whether each name that a statement takes is one thing whenever it is read: one statement binds it in each module on the
+/// way, and nothing sets it there.
+pub(super) fn takes_what_stays(
+    graph: &PythonGraph,
+    texts: &dyn Texts,
+    (module, import): (usize, &ImportStatement),
+) -> bool {
+    let names = NameIndex::new(texts);
+    let search = Search { graph, names };
+    let base = graph.base_module(module, import);
+    let mut leaves = import.leaves.iter();
+    base.is_some_and(|base| leaves.all(|leaf| stays(&search, base, &leaf.name.text)))
+}
+
+fn stays(search: &Search<'_>, module: usize, name: &str) -> bool {
+    let (mut module, mut name) = (module, name.to_owned());
+    for _ in 0..MAXIMUM_CHAIN {
+        match passed_on(search, module, &name) {
+            Some(Some(next)) => (module, name) = next,
+            Some(None) => return true,
+            None => return false,
+        }
+    }
+    false
+}
+
 /// From where a module has a name: the statement that imports it, or none where the module defines it itself. Nothing where
 /// something else may bind it, then or later.
 fn passed_on(search: &Search<'_>, module: usize, name: &str) -> Option<Option<(usize, String)>> {

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use coalesce_model::{Change, Guard, Subject, Unproven, UnprovenKind, change::Renames};
 use rustc_hash::FxHashSet;
 
-use super::{Needs, pairs};
+use super::{Needs, is_certain, pairs};
 use crate::{
     facts::{ImportStatement, Leaf},
     graph::{Entity, PythonGraph},
@@ -55,6 +55,32 @@ fn not_run_yet(new: &Needs<'_>, module: usize, found: Vec<InFunction>) -> Vec<In
 fn is_same(before: &PythonGraph, was: usize, after: &PythonGraph, now: usize) -> bool {
     let facts = before.facts.get(was).zip(after.facts.get(now));
     facts.is_some_and(|(was, now)| std::sync::Arc::ptr_eq(was, now))
+}
+
+/// Whether importing a module runs for certain what one of its import statements runs, also without that statement.
+pub fn runs_besides(graph: &PythonGraph, module: usize, statement: usize) -> bool {
+    let needs = Needs::new(graph);
+    let imports = graph.facts.get(module).map(|facts| &facts.imports);
+    let imports = imports.into_iter().flatten().enumerate();
+    let (mut waits, mut open): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
+    open.extend(needs.package_around(module));
+    for (at, import) in imports {
+        let leaves = import.leaves.iter();
+        let runs = leaves.flat_map(|leaf| needs.reaches(module, import, leaf).0);
+        match at == statement {
+            true => waits.extend(runs),
+            false if is_certain(import) => open.extend(runs),
+            false => {}
+        }
+    }
+    let mut runs = FxHashSet::default();
+    runs.insert(module);
+    while let Some(next) = open.pop() {
+        if runs.insert(next) {
+            open.extend(needs.loads.get(next).into_iter().flatten());
+        }
+    }
+    !waits.is_empty() && waits.iter().all(|target| runs.contains(target))
 }
 
 /// One import in a function.
