@@ -4,7 +4,7 @@
 //! no difference and a changed threshold is one.
 
 use coalesce_model::{
-    ByteSpan, LanguageKind, TokenClass,
+    ByteSpan, TokenClass,
     envelope::DifferenceAspect,
     outline::{brackets, marks},
 };

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use coalesce_model::{TreePath, UnitKind, envelope::DuplicateKind};
+use coalesce_model::{LanguageKind, TreePath, UnitKind, envelope::DuplicateKind};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 use xxhash_rust::xxh3::xxh3_64;
