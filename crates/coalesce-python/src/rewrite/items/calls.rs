@@ -130,6 +130,20 @@ struct Held {
     doubts: Vec<(ByteSpan, String)>,
 }
 
+impl Held {
+    /// Holds one call against what is called.
+    fn note(&mut self, known: &Callee<'_>, call: &ast::ExprCall, span: ByteSpan) {
+        if let Some(why) = known.takes.misfit(&call.arguments) {
+            self.found.push((span, known.name.clone(), why));
+            return;
+        }
+        let doubt = known
+            .took
+            .and_then(|took| known.takes.doubt(took, &call.arguments));
+        self.doubts.extend(doubt.map(|why| (span, why)));
+    }
+}
+
 impl<'t> CallsOfFile<'t> {
     /// Reads a tree whose offsets are counted from `start`.
     pub fn new(tree: &'t ast::Mod, start: u32) -> Self {
@@ -152,20 +166,13 @@ impl<'t> CallsOfFile<'t> {
         let mut seen = BTreeSet::new();
         // Of several that end at one place the first counts.
         for known in ends.iter().filter(|known| seen.insert(known.end)) {
-            for span in self.decorators.get(&known.end).into_iter().flatten() {
-                if let Some(why) = known.takes.misfit_of_one() {
-                    held.found.push((*span, known.name.clone(), why));
-                }
-            }
+            let misfit = known.takes.misfit_of_one();
+            let decorated = self.decorators.get(&known.end).into_iter().flatten();
+            let misfits = decorated.filter_map(|span| Some((*span, misfit.clone()?)));
+            held.found
+                .extend(misfits.map(|(span, why)| (span, known.name.clone(), why)));
             for call in self.calls.get(&known.end).into_iter().flatten() {
-                let span = self.span(*call);
-                if let Some(why) = known.takes.misfit(&call.arguments) {
-                    held.found.push((span, known.name.clone(), why));
-                } else if let Some(took) = known.took
-                    && let Some(why) = known.takes.doubt(took, &call.arguments)
-                {
-                    held.doubts.push((span, why));
-                }
+                held.note(known, call, self.span(*call));
             }
         }
         held

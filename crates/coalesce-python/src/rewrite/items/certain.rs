@@ -12,28 +12,30 @@ pub fn bound(suite: &[Stmt]) -> Option<BTreeSet<String>> {
     for statement in suite {
         match statement {
             Stmt::Raise(_) | Stmt::Return(_) | Stmt::Continue(_) | Stmt::Break(_) => return None,
-            Stmt::If(block) => {
-                let mut branches = vec![bound(&block.body)];
-                branches.extend(block.elif_else_clauses.iter().map(|one| bound(&one.body)));
-                let last = block.elif_else_clauses.last();
-                if last.is_none_or(|clause| clause.test.is_some()) {
-                    branches.push(Some(BTreeSet::new()));
-                }
-                names.extend(in_all(branches)?);
-            }
+            Stmt::If(block) => names.extend(in_branches(block)?),
             Stmt::Try(block) => names.extend(tried(block)?),
             Stmt::With(block) if !suppresses(block) => names.extend(bound(&block.body)?),
             Stmt::Delete(delete) => {
-                for target in &delete.targets {
-                    if let Expr::Name(name) = target {
-                        names.remove(name.id.as_str());
-                    }
+                let targets = delete.targets.iter().filter_map(Expr::as_name_expr);
+                for target in targets {
+                    names.remove(target.id.as_str());
                 }
             }
             _ => plain(statement, &mut names),
         }
     }
     Some(names)
+}
+
+/// What all branches of an `if` bind; none of them may be executed where there is no `else`.
+fn in_branches(block: &ast::StmtIf) -> Option<BTreeSet<String>> {
+    let mut branches = vec![bound(&block.body)];
+    branches.extend(block.elif_else_clauses.iter().map(|one| bound(&one.body)));
+    let last = block.elif_else_clauses.last();
+    if last.is_none_or(|clause| clause.test.is_some()) {
+        branches.push(Some(BTreeSet::new()));
+    }
+    in_all(branches)
 }
 
 /// What is bound in every branch that reaches its end.

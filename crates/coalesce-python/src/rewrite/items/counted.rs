@@ -20,18 +20,7 @@ impl Traveller<'_> {
     /// A call that counts, where others call the same when they are executed: that of a value, and those that executing a
     /// class or the head of a function makes.
     pub(super) fn counted(&self, plan: &mut LanguagePlan) {
-        let uses = self.source.analysis.uses.iter();
-        let called = uses.filter_map(|used| {
-            let (first, last) = used.chain.first().zip(used.chain.last())?;
-            let calls = used.called == Called::Callee && used.eager;
-            // `next(numbers)` gets on by itself.
-            let name = match last.text.as_str() {
-                "next" | "__next__" => argument(&self.source.text, used),
-                name => name,
-            };
-            (calls && self.own.span.contains(first.span)).then_some((name, first.span))
-        });
-        let called: BTreeMap<&str, ByteSpan> = called.collect();
+        let called = self.called_to_make_it();
         let most = match self.own.kind {
             DefinitionKind::Class => MOST_CALLED_IN_A_CLASS,
             _ => MOST_CALLED,
@@ -51,6 +40,22 @@ impl Traveller<'_> {
             );
             self.doubt(self.own.span, UnprovenKind::OwnPlace, why, plan);
         }
+    }
+
+    /// What is called where the definition is executed, and where.
+    fn called_to_make_it(&self) -> BTreeMap<&str, ByteSpan> {
+        let uses = self.source.analysis.uses.iter();
+        let called = uses.filter_map(|used| {
+            let (first, last) = used.chain.first().zip(used.chain.last())?;
+            let calls = used.called == Called::Callee && used.eager;
+            // `next(numbers)` gets on by itself.
+            let name = match last.text.as_str() {
+                "next" | "__next__" => argument(&self.source.text, used),
+                name => name,
+            };
+            (calls && self.own.span.contains(first.span)).then_some((name, first.span))
+        });
+        called.collect()
     }
 
     /// A value that is pickled by a text, which is looked up in the module of its class (`def __reduce__` that returns a

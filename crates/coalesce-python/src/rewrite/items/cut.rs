@@ -89,11 +89,8 @@ pub fn with_blanks(text: &str, extent: ByteSpan) -> ByteSpan {
     let before = text.get(..extent.start as usize).unwrap_or_default();
     let after = text.get(extent.end as usize..).unwrap_or_default();
     let kept = before.trim_end_matches([' ', '\t', '\r', '\n']);
-    let content = kept.len()
-        + before
-            .get(kept.len()..)
-            .and_then(|rest| rest.find('\n'))
-            .map_or(0, |at| at + 1);
+    let rest = before.get(kept.len()..).unwrap_or_default();
+    let content = kept.len() + rest.find('\n').map_or(0, |at| at + 1);
     let blank_before = before.get(content..).unwrap_or_default();
     let next = after.trim_start_matches([' ', '\t', '\r', '\n']);
     let gap = after.get(..after.len() - next.len()).unwrap_or_default();
@@ -102,10 +99,8 @@ pub fn with_blanks(text: &str, extent: ByteSpan) -> ByteSpan {
     let blank_after = after.get(..gap).unwrap_or_default();
     let lines = |blank: &str| blank.matches('\n').count();
     if next.is_empty() {
-        return ByteSpan::new(
-            if kept.is_empty() { 0 } else { offset(content) },
-            offset(text.len()),
-        );
+        let start = if kept.is_empty() { 0 } else { content };
+        return ByteSpan::from_range(start..text.len());
     }
     if kept.is_empty() || lines(blank_before) >= lines(blank_after) {
         ByteSpan::new(extent.start, extent.end + offset(blank_after.len()))
@@ -141,25 +136,21 @@ pub fn with_blanks_before(text: &str, extent: ByteSpan) -> ByteSpan {
 
 /// The text of a part of a file with the edits inside it made.
 pub fn edited(text: &str, span: ByteSpan, edits: &[Edit]) -> String {
-    let mut inside: Vec<&Edit> = edits
+    let edits = edits
         .iter()
-        .filter(|edit| span.start <= edit.span.start && edit.span.end <= span.end)
+        .filter(|edit| span.start <= edit.span.start && edit.span.end <= span.end);
+    let mut inside: Vec<&Edit> = edits
+        .filter(|edit| !edit.span.is_empty() || !edit.text.is_empty())
         .collect();
     inside.sort_by_key(|edit| edit.span);
     let mut result = String::new();
     let mut at = span.start;
-    for edit in inside
-        .into_iter()
-        .filter(|edit| !edit.span.is_empty() || !edit.text.is_empty())
-    {
+    for edit in inside {
         if edit.span.start < at {
             continue;
         }
-        result.push_str(
-            ByteSpan::new(at, edit.span.start)
-                .of(text)
-                .unwrap_or_default(),
-        );
+        let kept = ByteSpan::new(at, edit.span.start).of(text);
+        result.push_str(kept.unwrap_or_default());
         result.push_str(&edit.text);
         at = edit.span.end;
     }
@@ -179,23 +170,16 @@ pub fn merged(mut edits: Vec<Edit>) -> Vec<Edit> {
             continue;
         }
         own.push(edit.clone());
-        let meets = |last: &Edit| last.span.is_empty() && last.span.start == edit.span.start;
         let deletes = |edit: &Edit| edit.text.is_empty() && !edit.span.is_empty();
-        let overlaps = |last: &Edit| edit.span.start < last.span.end;
-        if let Some(last) = result.last_mut()
-            && deletes(last)
-            && deletes(&edit)
-            && overlaps(last)
-        {
-            last.span = last.span.cover(edit.span);
-            continue;
-        }
-        match result.last_mut().filter(|last| meets(last)) {
-            Some(last) => {
+        match result.last_mut() {
+            Some(last) if deletes(last) && deletes(&edit) && edit.span.start < last.span.end => {
+                last.span = last.span.cover(edit.span);
+            }
+            Some(last) if last.span.is_empty() && last.span.start == edit.span.start => {
                 last.text = with_import(&last.text, &edit.text);
                 last.span = edit.span;
             }
-            None => result.push(edit),
+            _ => result.push(edit),
         }
     }
     result

@@ -67,34 +67,36 @@ pub(super) fn used_items(graph: &PythonGraph, texts: &dyn Texts) -> UsedItems {
     let modules = graph.modules.par_iter().enumerate();
     let used = modules.map(|(index, module)| {
         let text = texts.text(&module.path).unwrap_or_default();
-        let analysis = Analysis::without_annotations(&text);
-        let names = Names::new(graph, Some(index), &analysis);
-        let own = analysis
-            .definitions
-            .iter()
-            .filter(|each| each.class.is_none());
-        let mut own: Vec<&Definition> = own.collect();
-        own.sort_by_key(|each| each.span.start);
-        let around = |at: u32| {
-            let begun = own.partition_point(|each| each.span.start <= at);
-            let last = begun.checked_sub(1).and_then(|last| own.get(last))?;
-            (at < last.span.end).then(|| last.name.clone())
-        };
-        let uses = analysis.uses.iter().flat_map(|used| {
-            let by = used.chain.first().and_then(|root| around(root.span.start));
-            let meanings = names.meanings(used).into_iter();
-            let items = meanings.filter_map(|meaning| match meaning.entity {
-                Some(Entity::Item(home, item)) => Some((home, item)),
-                _ => None,
-            });
-            items.map(move |item| UsedItem {
-                by: by.clone(),
-                item,
-            })
-        });
-        uses.collect()
+        used_by(graph, index, &text)
     });
     used.collect()
+}
+
+/// What one module uses.
+fn used_by(graph: &PythonGraph, module: usize, text: &str) -> Vec<UsedItem> {
+    let analysis = Analysis::without_annotations(text);
+    let names = Names::new(graph, Some(module), &analysis);
+    let definitions = analysis.definitions.iter();
+    let mut own: Vec<&Definition> = definitions.filter(|each| each.class.is_none()).collect();
+    own.sort_by_key(|each| each.span.start);
+    let around = |at: u32| {
+        let begun = own.partition_point(|each| each.span.start <= at);
+        let last = begun.checked_sub(1).and_then(|last| own.get(last))?;
+        (at < last.span.end).then(|| last.name.clone())
+    };
+    let uses = analysis.uses.iter().flat_map(|used| {
+        let by = used.chain.first().and_then(|root| around(root.span.start));
+        let meanings = names.meanings(used).into_iter();
+        let items = meanings.filter_map(|meaning| match meaning.entity {
+            Some(Entity::Item(home, item)) => Some((home, item)),
+            _ => None,
+        });
+        items.map(move |item| UsedItem {
+            by: by.clone(),
+            item,
+        })
+    });
+    uses.collect()
 }
 
 /// How far objects of a class are followed: through so many definitions that use each other.
@@ -145,23 +147,28 @@ fn told_by(statement: &Stmt) -> Option<Told> {
         let by_value = bases().any(|base| is_any(base, &BY_VALUE));
         return Some(if by_value { Told::Same } else { Told::Equal });
     }
-    let compared = class.decorator_list.iter().any(|decorator| {
-        let called = match &decorator.expression {
-            Expr::Call(call) => {
-                let equal = call.arguments.find_keyword("eq");
-                let off = equal
-                    .is_some_and(|eq| matches!(&eq.value, Expr::BooleanLiteral(is) if !is.value));
-                (!off).then_some(&*call.func)
-            }
-            plain => Some(plain),
-        };
-        called.is_some_and(|called| is_any(last_name(called), &COMPARED))
-    });
+    let mut decorators = class.decorator_list.iter();
+    let compared = decorators.any(|decorator| makes_equality(&decorator.expression));
     let own = class
         .body
         .iter()
         .any(|each| matches!(each, Stmt::FunctionDef(method) if method.name.as_str() == "__eq__"));
     (compared || own).then_some(Told::Equal)
+}
+
+/// Whether a decorator makes an `__eq__`: `@dataclass` does, `@dataclass(eq=False)` does not.
+fn makes_equality(decorator: &Expr) -> bool {
+    let called = match decorator {
+        Expr::Call(call) => {
+            let equal = call.arguments.find_keyword("eq");
+            let off =
+                equal.is_some_and(|eq| matches!(&eq.value, Expr::BooleanLiteral(is) if !is.value));
+            (!off).then_some(&*call.func)
+        }
+        plain => Some(plain),
+    };
+    let name = called.and_then(last_name);
+    name.is_some_and(|name| COMPARED.contains(&name))
 }
 
 /// Whether a file compares what need be no literal.

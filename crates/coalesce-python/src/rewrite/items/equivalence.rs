@@ -183,16 +183,27 @@ fn own_things(
     if !matches!(old.statement, Stmt::ClassDef(_)) {
         return None;
     }
+    let what = held_apart(mapping, (old, new), swap, modules)?;
+    Some(format!("{pair}, {what}"))
+}
+
+/// What tells two classes of equal text apart, or their objects.
+fn held_apart(
+    mapping: &Mapping<'_>,
+    (old, new): (&Definition, &Definition),
+    swap: &Swap,
+    modules: &Modules<'_>,
+) -> Option<String> {
     let there = (new.module, new.item.as_str(), new.span);
     if let Some(place) = told_apart::place(mapping, modules.texts, swap, (old.span, there)) {
         return Some(format!(
-            "{pair}, and `{place}` tells them apart, or asks for the one where the other may come"
+            "and `{place}` tells them apart, or asks for the one where the other may come"
         ));
     }
     let class = (&old.statement, (new.module, new.item.as_str()));
     let place = equal_objects::place(mapping, modules, swap, class)?;
     Some(format!(
-        "{pair}, objects of the one are not equal to objects of the other before, and `{place}` may compare them"
+        "objects of the one are not equal to objects of the other before, and `{place}` may compare them"
     ))
 }
 
@@ -546,33 +557,25 @@ fn bare(statement: &Stmt, item: &str) -> Stmt {
 }
 
 fn forget_targets(statement: &mut Stmt, item: &str) {
+    let forget_all = |body: &mut [Stmt]| body.iter_mut().for_each(|one| forget_targets(one, item));
     match statement {
-        Stmt::Assign(assign) => assign
-            .targets
-            .iter_mut()
-            .for_each(|target| forget(target, item)),
+        Stmt::Assign(assign) => {
+            let targets = assign.targets.iter_mut();
+            targets.for_each(|target| forget(target, item));
+        }
         Stmt::AnnAssign(assign) => forget(&mut assign.target, item),
         Stmt::Try(found) => {
-            for body in [&mut found.body, &mut found.orelse, &mut found.finalbody] {
-                body.iter_mut().for_each(|one| forget_targets(one, item));
-            }
+            forget_all(&mut found.body);
+            forget_all(&mut found.orelse);
+            forget_all(&mut found.finalbody);
             for ast::ExceptHandler::ExceptHandler(handler) in &mut found.handlers {
-                handler
-                    .body
-                    .iter_mut()
-                    .for_each(|one| forget_targets(one, item));
+                forget_all(&mut handler.body);
             }
         }
         Stmt::If(found) => {
-            found
-                .body
-                .iter_mut()
-                .for_each(|one| forget_targets(one, item));
+            forget_all(&mut found.body);
             for clause in &mut found.elif_else_clauses {
-                clause
-                    .body
-                    .iter_mut()
-                    .for_each(|one| forget_targets(one, item));
+                forget_all(&mut clause.body);
             }
         }
         _ => {}

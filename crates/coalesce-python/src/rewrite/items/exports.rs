@@ -701,13 +701,11 @@ fn loses(
     let file = File::new(mapping, Some(user), &text, &analysis);
     let for_others = module.package || is_there_for_others(mapping.graph, user, &analysis);
     let mut found = FileEdits::new(module.path.clone());
-    for (moved, imports) in losing {
-        if !for_others && !is_used_or_listed(&analysis, &moved.item) {
-            continue;
-        }
-        let own = edits.entry(module.path.clone()).or_default();
+    let needed = |moved: &Moved| for_others || is_used_or_listed(&analysis, &moved.item);
+    for (moved, imports) in losing.iter().filter(|(moved, _)| needed(moved)) {
+        let edits = edits.entry(module.path.clone()).or_default();
         for import in imports {
-            own.push(import_by_name(&file, moved, import));
+            edits.push(import_by_name(&file, moved, import));
             found.note(import.span, by_name(moved));
         }
     }

@@ -166,20 +166,24 @@ fn bound(statement: &Stmt, binds: &mut Vec<String>) -> Option<()> {
             alias.asname.as_ref().map_or(first, ToString::to_string)
         })),
         Stmt::ImportFrom(import) => {
-            for alias in &import.names {
-                let name = alias.asname.as_ref().unwrap_or(&alias.name);
-                if name.as_str() == "*" {
-                    return None;
-                }
-                binds.push(name.to_string());
+            let names = import.names.iter();
+            let names = names.map(|alias| alias.asname.as_ref().unwrap_or(&alias.name));
+            let names: Vec<String> = names.map(ToString::to_string).collect();
+            if names.iter().any(|name| name == "*") {
+                return None;
+            }
+            binds.extend(names);
+        }
+        Stmt::Assign(assign) => {
+            let plain = matches!(
+                &*assign.value,
+                Expr::NoneLiteral(_) | Expr::BooleanLiteral(_)
+            );
+            match &*assign.targets {
+                [Expr::Name(name)] if plain => binds.push(name.id.to_string()),
+                _ => return None,
             }
         }
-        Stmt::Assign(assign) => match (&*assign.targets, &*assign.value) {
-            ([Expr::Name(name)], Expr::NoneLiteral(_) | Expr::BooleanLiteral(_)) => {
-                binds.push(name.id.to_string());
-            }
-            _ => return None,
-        },
         _ => return None,
     }
     Some(())
@@ -211,6 +215,15 @@ fn suites(statement: &Stmt) -> Vec<&[Stmt]> {
     }
 }
 
+/// Whether a statement of the module changes what a name holds, or may.
+fn is_changed(source: &Source, item: &str) -> bool {
+    let changed = |statement: &Statement| {
+        let mut all = statement.changes.iter().chain(&statement.calls);
+        all.any(|name| name == item)
+    };
+    source.outline.statements.iter().any(changed)
+}
+
 /// Where a flag that is set under conditions is set, when it gives way to one elsewhere: the lines,
 /// and what stands instead of them where a block would be empty.
 pub fn flag(
@@ -225,25 +238,12 @@ pub fn flag(
         return None;
     }
     let mut settings = settings(&source.text, item);
-    if settings.count != source.analysis.bindings(0, item).len() {
-        return None;
-    }
-    let changed = |statement: &Statement| {
-        let mut all = statement.changes.iter().chain(&statement.calls);
-        all.any(|name| name == item)
-    };
-    if source.outline.statements.iter().any(changed) {
+    let all = settings.count == source.analysis.bindings(0, item).len();
+    if !all || is_changed(source, item) {
         return None;
     }
     for hollow in &settings.hollow {
-        let unused = |name: &String| {
-            let mut uses = source.analysis.uses.iter();
-            let used = uses.any(|used| {
-                let root = used.chain.first().filter(|root| root.text == *name);
-                root.is_some_and(|root| !hollow.extent.contains(root.span))
-            });
-            !used && !is_wanted(mapping, source, name, names)
-        };
+        let unused = |name: &String| is_unused(mapping, (source, names), hollow, name);
         if hollow.binds.iter().all(unused) {
             let inside = |start: u32| hollow.extent.start <= start && start < hollow.extent.end;
             settings.extents.retain(|extent| !inside(extent.start));
@@ -253,6 +253,21 @@ pub fn flag(
     }
     settings.extents.sort();
     Some((settings.extents, settings.fillers))
+}
+
+/// Whether nobody uses a name outside of the block that binds it.
+fn is_unused(
+    mapping: &Mapping<'_>,
+    (source, names): (&Source, &NameIndex<'_>),
+    hollow: &Hollow,
+    name: &str,
+) -> bool {
+    let mut uses = source.analysis.uses.iter();
+    let used = uses.any(|used| {
+        let root = used.chain.first().filter(|root| root.text == name);
+        root.is_some_and(|root| !hollow.extent.contains(root.span))
+    });
+    !used && !is_wanted(mapping, source, name, names)
 }
 
 #[cfg(test)]

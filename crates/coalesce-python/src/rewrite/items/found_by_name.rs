@@ -3,10 +3,12 @@
 
 use std::{
     cell::{OnceCell, RefCell},
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
 };
 
-use coalesce_model::{ByteSpan, LanguagePlan, Memo, Texts, TreePath, Unproven, UnprovenKind};
+use coalesce_model::{
+    ByteSpan, LanguagePlan, Memo, Module, Texts, TreePath, Unproven, UnprovenKind,
+};
 use ruff_python_ast::{
     Expr, Stmt, StmtFunctionDef,
     visitor::{self, Visitor},
@@ -74,13 +76,7 @@ pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) 
         };
         let own = source.own.get(&moved.item);
         let own = own.and_then(|own| source.analysis.definitions.get(*own));
-        let target = moved
-            .target
-            .and_then(|target| mapping.graph.modules.get(target));
-        let to = target.map(|target| target.path.clone()).or_else(|| {
-            let base = mapping.target_base(&moved.parent, &module.name, &module.path, false);
-            TreePath::new(&format!("{base}.py")).ok()
-        });
+        let to = path_after(mapping, moved, module);
         let (Some(own), Some(to)) = (own, to) else {
             continue;
         };
@@ -94,21 +90,19 @@ pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) 
             to,
             readers: &readers,
         };
-        traveller.private_names(plan);
-        traveller.name_of_module(&module.name, plan);
-        traveller.tests(plan);
-        traveller.annotations(plan);
-        traveller.read_names(plan);
-        traveller.imported_back_from_program(plan);
-        traveller.fixtures_by_text(plan);
-        traveller.examples(plan);
-        traveller.frames(&frame_readers, plan);
-        traveller.counted(plan);
-        traveller.pickled_by_text(plan);
-        traveller.reloaded(plan);
-        traveller.read_early(plan);
-        traveller.exported_by_decorator(plan);
+        traveller.look(&module.name, &frame_readers, plan);
     }
+}
+
+/// The file that an item goes to.
+fn path_after(mapping: &Mapping<'_>, moved: &Moved, home: &Module) -> Option<TreePath> {
+    let target = moved
+        .target
+        .and_then(|target| mapping.graph.modules.get(target));
+    target.map(|target| target.path.clone()).or_else(|| {
+        let base = mapping.target_base(&moved.parent, &home.name, &home.path, false);
+        TreePath::new(&format!("{base}.py")).ok()
+    })
 }
 
 /// Items that are read off a module which something imports by a text: `import_module(path).ITEM`. Which module that
@@ -126,22 +120,25 @@ fn read_off_modules(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut Languag
             found.is_some()
         };
         let dotted = format!(".{}", moved.item);
+        let why = format!(
+            "it is read off something that may be `{}`, which is imported by its name as a text",
+            home.name
+        );
         for (reader, text) in mapping.mentioning(&moved.item) {
             let imports = text.contains("import_module(") || text.contains("__import__(");
             if *reader == moved.source || !text.contains(&dotted) || !(imports || is_spelled()) {
                 continue;
             }
-            let place = (graph.modules.get(*reader)).zip(read_off(mapping, *reader, text, moved));
-            plan.unproven.extend(place.map(|(reader, span)| Unproven {
-                path: reader.path.clone(),
-                span: Some(span),
-                kind: UnprovenKind::UnknownType,
-                name: moved.change.from.clone(),
-                why: format!(
-                    "it is read off something that may be `{}`, which is imported by its name as a text",
-                    home.name
-                ),
-            }));
+            let place = read_off(mapping, *reader, text, moved);
+            let reader = graph.modules.get(*reader);
+            plan.unproven
+                .extend(reader.zip(place).map(|(reader, span)| Unproven {
+                    path: reader.path.clone(),
+                    span: Some(span),
+                    kind: UnprovenKind::UnknownType,
+                    name: moved.change.from.clone(),
+                    why: why.clone(),
+                }));
         }
     }
 }
@@ -178,6 +175,24 @@ fn read_off(mapping: &Mapping<'_>, reader: usize, text: &str, moved: &Moved) -> 
 }
 
 impl Traveller<'_> {
+    /// All that may find the definition, or what it is made of, by names alone.
+    fn look(&self, home: &str, frame_readers: &BTreeSet<String>, plan: &mut LanguagePlan) {
+        self.private_names(plan);
+        self.name_of_module(home, plan);
+        self.tests(plan);
+        self.annotations(plan);
+        self.read_names(plan);
+        self.imported_back_from_program(plan);
+        self.fixtures_by_text(plan);
+        self.examples(plan);
+        self.frames(frame_readers, plan);
+        self.counted(plan);
+        self.pickled_by_text(plan);
+        self.reloaded(plan);
+        self.read_early(plan);
+        self.exported_by_decorator(plan);
+    }
+
     fn refuse(&self, path: &TreePath, span: ByteSpan, why: &str, plan: &mut LanguagePlan) {
         let message = format!(
             "`{}` cannot become `{}`: {why}",
@@ -225,15 +240,7 @@ impl Traveller<'_> {
             let Some(text) = self.texts.text(&module.path) else {
                 continue;
             };
-            let mut places = memchr::memmem::find_iter(text.as_bytes(), prefix.as_bytes());
-            let found = places.find(|at| {
-                let before = text
-                    .get(..*at)
-                    .and_then(|before| before.chars().next_back());
-                let rest = text.get(at + prefix.len()..).unwrap_or_default();
-                let name: &str = rest.split(|c: char| !is_word(c)).next().unwrap_or_default();
-                !before.is_some_and(is_word) && !name.is_empty() && !name.ends_with("__")
-            });
+            let found = private_name_in(&text, &prefix);
             if let Some(at) = found {
                 let span = ByteSpan::from_range(at..at + prefix.len());
                 let why = "a private name of it is spelled out here, which a class of another name has not";
@@ -262,12 +269,8 @@ impl Traveller<'_> {
         let (old, new) = (self.path.file_name(), self.to.file_name());
         let span = self.own.span;
         if old == "conftest.py" && new != "conftest.py" && self.moved.item.starts_with("pytest_") {
-            return self.refuse(
-                self.path,
-                span,
-                "pytest calls it as a hook, in a `conftest.py`",
-                plan,
-            );
+            let why = "pytest calls it as a hook, in a `conftest.py`";
+            return self.refuse(self.path, span, why, plan);
         }
         if !function.fixture {
             return self.collected(plan);
@@ -275,35 +278,39 @@ impl Traveller<'_> {
         if fixtures::can_import(self.path, &self.to) && self.moved.change.shim.is_none() {
             return self.imported_by_conftest(plan);
         }
-        let reached = |user: &TreePath| {
-            let folder = self.to.parent().unwrap_or_else(TreePath::root);
-            new == "conftest.py" && (folder.is_root() || user.strip_prefix(&folder).is_some())
-        };
-        if function.autouse && !reached(self.path) {
+        if function.autouse && !self.reaches_after(self.path) {
             let why =
                 "pytest uses it for every test that it reaches, and from there it reaches others";
             return self.refuse(self.path, span, why, plan);
         }
+        let mut users = self.mentions().filter(|(user, _)| self.loses_fixture(user));
+        let place = users.find_map(|(user, text)| Some((user, asks(text, &function.name)?)));
+        if let Some((user, span)) = place {
+            let why = match fixtures::can_import(self.path, &self.to) {
+                true => {
+                    "pytest itself would use the shim: without `shim` the file goes on importing it"
+                }
+                false => "a test asks for this fixture by its name, and would not find it",
+            };
+            self.refuse(user, span, why, plan);
+        }
+    }
+
+    /// Whether a fixture reaches a file from where it goes.
+    fn reaches_after(&self, user: &TreePath) -> bool {
+        let folder = self.to.parent().unwrap_or_else(TreePath::root);
+        self.to.file_name() == "conftest.py"
+            && (folder.is_root() || user.strip_prefix(&folder).is_some())
+    }
+
+    /// Whether a file has a fixture by its name before, and not after.
+    fn loses_fixture(&self, user: &TreePath) -> bool {
         let folder = self.path.parent().unwrap_or_else(TreePath::root);
-        let reach = |user: &TreePath| match old {
+        let reached = match self.path.file_name() {
             "conftest.py" => folder.is_root() || user.strip_prefix(&folder).is_some(),
             _ => user == self.path,
         };
-        for (user, text) in self.mentions() {
-            let stays = reached(user) && self.moved.name == self.moved.item;
-            if stays || !reach(user) {
-                continue;
-            }
-            if let Some(span) = asks(text, &function.name) {
-                let why = match fixtures::can_import(self.path, &self.to) {
-                    true => {
-                        "pytest itself would use the shim: without `shim` the file goes on importing it"
-                    }
-                    false => "a test asks for this fixture by its name, and would not find it",
-                };
-                return self.refuse(user, span, why, plan);
-            }
-        }
+        reached && !(self.reaches_after(user) && self.moved.name == self.moved.item)
     }
 
     /// A fixture that its `conftest.py` imports from now on.
@@ -395,17 +402,24 @@ impl Traveller<'_> {
             }
             return;
         }
-        let target = self.moved.target.filter(|_| self.is_read());
-        let target = target.and_then(|target| self.mapping.graph.modules.get(target));
-        let text = target.and_then(|target| self.texts.text(&target.path));
-        let other = |text: &str| {
-            !text.trim().is_empty() && has_future(&Analysis::without_annotations(text)) != future
-        };
-        if text.is_some_and(|text| other(&text)) {
+        if self.moved.target.is_some()
+            && self.is_read()
+            && self.is_evaluated_otherwise_there(future)
+        {
             let why = "of the two files, one has its annotations as texts, and somebody reads them";
             let why = why.to_owned();
             self.doubt(self.own.span, UnprovenKind::UnknownType, why, plan);
         }
+    }
+
+    /// Whether of the two files one has its annotations as texts.
+    fn is_evaluated_otherwise_there(&self, future: bool) -> bool {
+        let target = self.moved.target;
+        let target = target.and_then(|target| self.mapping.graph.modules.get(target));
+        let text = target.and_then(|target| self.texts.text(&target.path));
+        text.is_some_and(|text| {
+            !text.trim().is_empty() && has_future(&Analysis::without_annotations(&text)) != future
+        })
     }
 
     fn holds(&self, used: &Use) -> bool {
@@ -532,10 +546,10 @@ impl Visitor<'_> for Search<'_> {
         if let Stmt::FunctionDef(function) = statement
             && (function.name.starts_with("test") || is_fixture(function))
         {
-            for parameter in function.parameters.iter_non_variadic_params() {
-                if parameter.name().as_str() == self.name {
-                    self.note(parameter.name());
-                }
+            let mut parameters = function.parameters.iter_non_variadic_params();
+            let asked = parameters.find(|each| each.name().as_str() == self.name);
+            if let Some(parameter) = asked {
+                self.note(parameter.name());
             }
         }
         visitor::walk_stmt(self, statement);
@@ -549,13 +563,26 @@ impl Visitor<'_> for Search<'_> {
                 "usefixtures" | "getfixturevalue" | "lazy_fixture"
             )
         {
-            for argument in &call.arguments.args {
-                if matches!(argument, Expr::StringLiteral(text) if text.value.to_str() == self.name)
-                {
-                    self.note(argument);
-                }
+            let arguments = call.arguments.args.iter();
+            let texts = arguments.filter_map(Expr::as_string_literal_expr);
+            let name = self.name;
+            for text in texts.filter(|text| text.value.to_str() == name) {
+                self.note(text);
             }
         }
         visitor::walk_expr(self, expression);
     }
+}
+
+/// Where a private name of a class is spelled out in a text.
+fn private_name_in(text: &str, prefix: &str) -> Option<usize> {
+    let mut places = memchr::memmem::find_iter(text.as_bytes(), prefix.as_bytes());
+    places.find(|at| {
+        let before = text
+            .get(..*at)
+            .and_then(|before| before.chars().next_back());
+        let rest = text.get(at + prefix.len()..).unwrap_or_default();
+        let name: &str = rest.split(|c: char| !is_word(c)).next().unwrap_or_default();
+        !before.is_some_and(is_word) && !name.is_empty() && !name.ends_with("__")
+    })
 }

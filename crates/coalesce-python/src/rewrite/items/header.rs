@@ -18,17 +18,8 @@ pub struct Header {
 impl Header {
     pub fn new(text: &str, outline: &Outline) -> Self {
         let newline = newline(text);
-        let head = outline.statements.iter().take_while(|statement| {
-            matches!(
-                statement.kind,
-                Kind::Documentation
-                    | Kind::Future
-                    | Kind::Import
-                    | Kind::Typing
-                    | Kind::Guarded
-                    | Kind::Dunder
-            )
-        });
+        let head = outline.statements.iter();
+        let head = head.take_while(|statement| Self::is_of_head(statement.kind));
         let head: Vec<_> = head.collect();
         let imports = |kinds: &[Kind]| {
             head.iter()
@@ -44,6 +35,19 @@ impl Header {
             Some(span) => Self::after(text, span, newline, newline),
             None => Self::top(text, outline, newline),
         }
+    }
+
+    /// Whether a statement may stand above the last import of a file.
+    const fn is_of_head(kind: Kind) -> bool {
+        matches!(
+            kind,
+            Kind::Documentation
+                | Kind::Future
+                | Kind::Import
+                | Kind::Typing
+                | Kind::Guarded
+                | Kind::Dunder
+        )
     }
 
     /// The place in a text that nobody has taken apart yet.

@@ -88,7 +88,7 @@ pub fn resolve(
     target: &Target,
     (taken, patched): (&[Line], bool),
 ) -> Result<Resolved, Problem> {
-    let asked = Asked {
+    let asked = NeedInTarget {
         mapping,
         source,
         block,
@@ -101,7 +101,7 @@ pub fn resolve(
 
 /// What a block needs of one name, and all that decides how it is met.
 #[derive(Clone, Copy)]
-struct Asked<'a> {
+struct NeedInTarget<'a> {
     mapping: &'a Mapping<'a>,
     source: &'a Source,
     block: &'a Block,
@@ -111,7 +111,7 @@ struct Asked<'a> {
     taken: &'a [Line],
 }
 
-impl Asked<'_> {
+impl NeedInTarget<'_> {
     fn resolve(self, patched: bool) -> Result<Resolved, Problem> {
         let Some(line) = line(self.mapping, self.source, self.need, self.target) else {
             return Ok(Resolved::default());
@@ -365,11 +365,10 @@ fn place_of(
     need: &Need,
 ) -> Option<(Option<usize>, String, String)> {
     match &need.origin {
-        Origin::Back => Some((
-            Some(source.module),
-            mapping.name_after(source.module),
-            mapping.item_after(source.module, &need.name),
-        )),
+        Origin::Back => {
+            let item = mapping.item_after(source.module, &need.name);
+            Some((Some(source.module), mapping.name_after(source.module), item))
+        }
         Origin::Item(index) => {
             let moved = mapping.items.list.get(*index)?;
             Some((moved.target, moved.parent.clone(), moved.name.clone()))
@@ -378,11 +377,8 @@ fn place_of(
             let spelled = mapping.absolute(None, full);
             let spelled = spelled.unwrap_or_else(|| full.clone());
             let (parent, name) = spelled.rsplit_once('.')?;
-            Some((
-                module_with(mapping, full),
-                parent.to_owned(),
-                name.to_owned(),
-            ))
+            let (parent, name) = (parent.to_owned(), name.to_owned());
+            Some((module_with(mapping, full), parent, name))
         }
         Origin::Import { .. } => None,
     }
@@ -433,10 +429,8 @@ fn imported(
     let base = import.base(mapping.graph.package_of(source.module))?;
     let base_module = file.base_module(import, &base);
     let to = destination(&file, &base, base_module, leaf);
-    let module = match mapping.graph.leaf_entity(source.module, import, leaf) {
-        Entity::Module(module) => Some(module),
-        _ => base_module,
-    };
+    let entity = mapping.graph.leaf_entity(source.module, import, leaf);
+    let module = module_itself(&entity).or(base_module);
     Some(Line {
         parent: Some(to.parent),
         name: to.name,
@@ -444,6 +438,13 @@ fn imported(
         module,
         ..written(leaf, need)
     })
+}
+
+const fn module_itself(entity: &Entity) -> Option<usize> {
+    match entity {
+        Entity::Module(module) => Some(*module),
+        _ => None,
+    }
 }
 
 /// `import a.b` in the words of another file.

@@ -72,10 +72,8 @@ pub(super) fn named(
         if !words.has(Word::Logger) && !words.has(Word::Log) {
             return None;
         }
-        let text = texts.text(&module.path)?;
-        if !renamed.may_concern(&text) {
-            return None;
-        }
+        let text = texts.text(&module.path);
+        let text = text.filter(|text| renamed.may_concern(text))?;
         let (span, why) = renamed.place(mapping, index, &text)?;
         Some(Unproven {
             path: module.path.clone(),
@@ -174,10 +172,7 @@ impl Renamed<'_> {
         analysis.uses.iter().find_map(|used| {
             let end = match own {
                 true => self.is_own(analysis, used).then_some(0),
-                false => names.meanings(used).iter().position(|meaning| {
-                    matches!(&meaning.entity, Some(Entity::Item(home, name))
-                        if *home == self.source.module && name == self.variable)
-                }),
+                false => self.end_in(&names, used),
             }?;
             let place = used.chain.get(end)?.span;
             let next = used.chain.get(end + 1);
@@ -187,6 +182,14 @@ impl Renamed<'_> {
                 None => !own && !used.store,
             };
             sets.then_some(place)
+        })
+    }
+
+    /// How much of a use of another module names the logger.
+    fn end_in(&self, names: &Names<'_>, used: &Use) -> Option<usize> {
+        names.meanings(used).iter().position(|meaning| {
+            matches!(&meaning.entity, Some(Entity::Item(home, name))
+                if *home == self.source.module && name == self.variable)
         })
     }
 

@@ -9,7 +9,7 @@ use coalesce_model::ByteSpan;
 use super::{
     imported::Line,
     needs::{Need, Origin},
-    outline::{Kind, Outline},
+    outline::{Kind, Outline, Statement},
     place::Target,
     source::Source,
 };
@@ -61,17 +61,7 @@ fn is_plain((text, analysis, outline): (&str, &Analysis, &Outline), name: &str) 
     let Some(at) = outline.around(binding.span.start) else {
         return false;
     };
-    let value = outline
-        .statements
-        .get(at)
-        .filter(|each| each.kind == Kind::Assign);
-    let value = value.and_then(|each| {
-        ByteSpan::new(binding.span.end, each.span.end)
-            .of(text)?
-            .trim_start()
-            .strip_prefix('=')
-    });
-    if value.is_none_or(|value| value.trim() != VALUE) {
+    if !is_value_of(text, outline.statements.get(at), binding.span.end) {
         return false;
     }
     let touched = outline.statements.iter().any(|each| {
@@ -86,4 +76,16 @@ fn is_plain((text, analysis, outline): (&str, &Analysis, &Outline), name: &str) 
                 .any(|leaf| leaf.name.text == "logging" && leaf.alias.is_none())
     });
     !touched && standard
+}
+
+/// Whether what a statement gives the name that ends at a place is the plain logger.
+fn is_value_of(text: &str, statement: Option<&Statement>, end: u32) -> bool {
+    let value = statement.filter(|each| each.kind == Kind::Assign);
+    let value = value.and_then(|each| {
+        ByteSpan::new(end, each.span.end)
+            .of(text)?
+            .trim_start()
+            .strip_prefix('=')
+    });
+    value.is_some_and(|value| value.trim() == VALUE)
 }

@@ -99,6 +99,25 @@ pub struct Moved {
 }
 
 impl Moved {
+    /// What a change makes of an item; none where its module is not of the tree.
+    fn new(mapping: &Mapping<'_>, change: &Change) -> Option<Self> {
+        let (module, item) = change.from.rsplit_once('.')?;
+        let (parent, name) = change.to.rsplit_once('.')?;
+        let source = mapping.graph.find(None, module)?;
+        let follows = mapping.goes_away(source)
+            && mapping.new_name(source) == Some(parent)
+            && mapping.item_after(source, item) == name;
+        Some(Self {
+            change: change.clone(),
+            source,
+            item: item.to_owned(),
+            parent: parent.to_owned(),
+            name: name.to_owned(),
+            target: module_called(mapping, parent, source),
+            follows,
+        })
+    }
+
     /// Whether the text of the definition goes along.
     pub fn travels(&self) -> bool {
         self.change.kind.carries_text()
@@ -132,34 +151,18 @@ impl Items {
     pub fn new(mapping: &Mapping<'_>, changes: &[Change]) -> Self {
         let mut items = Self::default();
         for change in changes {
-            let Some((module, item)) = change.from.rsplit_once('.') else {
+            let Some(moved) = Moved::new(mapping, change) else {
                 continue;
             };
-            let Some((parent, name)) = change.to.rsplit_once('.') else {
-                continue;
-            };
-            let Some(source) = mapping.graph.find(None, module) else {
-                continue;
-            };
-            let target = module_called(mapping, parent, source);
-            let follows = mapping.goes_away(source)
-                && mapping.new_name(source) == Some(parent)
-                && mapping.item_after(source, item) == name;
             let index = items.list.len();
             let called = items.by_new_name.entry(change.to.clone());
             called.or_default().push(index);
-            items.list.push(Moved {
-                change: change.clone(),
-                source,
-                item: item.to_owned(),
-                parent: parent.to_owned(),
-                name: name.to_owned(),
-                target,
-                follows,
-            });
-            for module in std::iter::once(source).chain(mapping.graph.twin(source)) {
-                items.by_name.insert((module, item.to_owned()), index);
+            let source = moved.source;
+            let modules = std::iter::once(source).chain(mapping.graph.twin(source));
+            for module in modules {
+                items.by_name.insert((module, moved.item.clone()), index);
             }
+            items.list.push(moved);
         }
         items
     }
@@ -229,20 +232,7 @@ pub fn plan(
         return;
     }
     found_by_name::check(mapping, texts, plan);
-    let mut sources: Vec<usize> = mapping
-        .items
-        .list
-        .iter()
-        .map(|moved| moved.source)
-        .collect();
-    sources.extend(
-        sources
-            .clone()
-            .into_iter()
-            .filter_map(|source| mapping.graph.twin(source)),
-    );
-    sources.sort_unstable();
-    sources.dedup();
+    let sources = modules_left(mapping);
     let mut arriving = place::Arriving::default();
     let names = NameIndex::new(texts);
     for source in sources {
@@ -253,6 +243,20 @@ pub fn plan(
         let merged = cut::merged(std::mem::take(edits));
         *edits = merged;
     }
+}
+
+/// The modules that items leave, those of their types among them.
+fn modules_left(mapping: &Mapping<'_>) -> Vec<usize> {
+    let own = mapping.items.list.iter().map(|moved| moved.source);
+    let mut sources: Vec<usize> = own.collect();
+    let twins = sources
+        .iter()
+        .filter_map(|source| mapping.graph.twin(*source));
+    let twins: Vec<usize> = twins.collect();
+    sources.extend(twins);
+    sources.sort_unstable();
+    sources.dedup();
+    sources
 }
 
 /// Edits by file.

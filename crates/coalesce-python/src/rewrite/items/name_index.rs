@@ -112,9 +112,7 @@ fn read(texts: &dyn Texts) -> FxHashSet<u64> {
         for part in text.split_inclusive(|c| !is_word(c)) {
             let word = part.trim_end_matches(|c| !is_word(c));
             let named = all || matches!(before, Some('.' | '"' | '\''));
-            if named && !word.is_empty() {
-                words.insert(hash(word));
-            }
+            words.extend((named && !word.is_empty()).then(|| hash(word)));
             before = part.chars().next_back();
         }
     }
@@ -126,10 +124,11 @@ fn called(texts: &dyn Texts, name: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut open = vec![name.to_owned()];
     while let Some(name) = open.pop() {
-        if found.len() < MOST_NAMES_OF_A_MODULE && found.insert(name.clone()) {
-            for (_, text) in sources(texts) {
-                open.extend(given_names(&text, &name).map(str::to_owned));
-            }
+        if found.len() >= MOST_NAMES_OF_A_MODULE || !found.insert(name.clone()) {
+            continue;
+        }
+        for (_, text) in sources(texts) {
+            open.extend(given_names(&text, &name).map(str::to_owned));
         }
     }
     found

@@ -49,11 +49,9 @@ impl<'m> Loads<'m> {
     pub fn reaches(&self, start: usize, goal: usize, goal_name: &str) -> bool {
         let graph = self.mapping.graph;
         let around = |module: usize| {
-            graph.modules.get(module).is_some_and(|module| {
-                goal_name
-                    .strip_prefix(module.name.as_str())
-                    .is_some_and(|rest| rest.starts_with('.'))
-            })
+            let name = graph.modules.get(module).map(|module| &module.name);
+            let rest = name.and_then(|name| goal_name.strip_prefix(name.as_str()));
+            rest.is_some_and(|rest| rest.starts_with('.'))
         };
         let mut seen = FxHashSet::default();
         let mut open = vec![start];
@@ -66,10 +64,8 @@ impl<'m> Loads<'m> {
             }
             open.extend_from_slice(self.mapping.executes(module));
             open.extend(self.added.get(&module).into_iter().flatten());
-            let mut name = graph
-                .modules
-                .get(module)
-                .map_or("", |module| module.name.as_str());
+            let module_name = graph.modules.get(module).map(|module| &module.name);
+            let mut name = module_name.map_or("", String::as_str);
             while let Some((above, _)) = name.rsplit_once('.') {
                 name = above;
                 open.extend(graph.find(Some(module), above));

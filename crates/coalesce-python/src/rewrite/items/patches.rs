@@ -108,29 +108,32 @@ pub fn through_module(
                     .is_some_and(|target| found == Entity::Module(target))
         })
     };
-    let shadowed = analysis
-        .scopes
-        .iter()
-        .skip(1)
-        .any(|scope| scope.bindings.contains_key(leaf));
+    let shadowed = is_bound_inside(analysis, leaf);
     if !known.is_empty() && known.iter().all(same) && !shadowed {
         return Some((None, edits));
     }
-    let used = analysis
-        .uses
-        .iter()
-        .any(|used| used.chain.first().is_some_and(|root| root.text == leaf));
+    let mut uses = analysis.uses.iter();
+    let used = uses.any(|used| used.chain.first().is_some_and(|root| root.text == leaf));
     if !known.is_empty() || shadowed || used {
         return None;
     }
-    let dots = analysis
-        .imports
-        .iter()
-        .any(|(import, _)| import.from.as_ref().is_some_and(|from| from.level > 0));
+    Some((Some(import_of(mapping, source, above, leaf)), edits))
+}
+
+/// Whether something within a module binds a name for itself.
+fn is_bound_inside(analysis: &Analysis, name: &str) -> bool {
+    let mut inner = analysis.scopes.iter().skip(1);
+    inner.any(|scope| scope.bindings.contains_key(name))
+}
+
+/// The import of a module, with dots where the file has such imports.
+fn import_of(mapping: &Mapping<'_>, source: &Source, above: &str, leaf: &str) -> String {
+    let mut imports = source.analysis.imports.iter();
+    let dots = imports.any(|(import, _)| import.from.as_ref().is_some_and(|from| from.level > 0));
     let package = mapping.package_after(source.module);
     let parent = dots.then(|| relative(&package, above)).flatten();
     let parent = parent.unwrap_or_else(|| above.to_owned());
-    Some((Some(format!("from {parent} import {leaf}")), edits))
+    format!("from {parent} import {leaf}")
 }
 
 /// Items that their old modules go on reading as names of their own: what is set by the old name is
@@ -146,10 +149,9 @@ pub fn keep(
         .filter_map(|index| mapping.items.list.get(*index));
     for moved in copies.filter(|moved| names.may_name(&moved.change.from)) {
         let full = &moved.change.from;
-        for (path, text) in sources(names.texts).filter(|(_, text)| sets(text)) {
-            for span in places(&text, full) {
-                stays(path, span, moved, plan);
-            }
+        let setting = sources(names.texts).filter(|(_, text)| sets(text));
+        for (path, text) in setting {
+            places(&text, full).for_each(|span| stays(path, span, moved, plan));
         }
     }
 }
@@ -163,9 +165,12 @@ fn stays(path: &TreePath, span: ByteSpan, moved: &Moved, plan: &mut LanguagePlan
     if edits.len() == before {
         return;
     }
-    let (full, to) = (&moved.change.from, &moved.change.to);
+    let full = &moved.change.from;
     plan.rewrites
         .retain(|rewrite| !(rewrite.path == *path && rewrite.span == span));
+    let to = &moved.change.to;
+    let why = format!("it is set for the readers in the old module alone; others read `{to}`");
+    plan.unproven.push(patched(path, span, full, why));
     plan.not_rewritten.push(NotRewritten {
         path: path.clone(),
         span,
@@ -173,13 +178,16 @@ fn stays(path: &TreePath, span: ByteSpan, moved: &Moved, plan: &mut LanguagePlan
         name: full.clone(),
         why: "the old module goes on reading this name of its own".to_owned(),
     });
-    plan.unproven.push(Unproven {
+}
+
+fn patched(path: &TreePath, span: ByteSpan, name: &str, why: String) -> Unproven {
+    Unproven {
         path: path.clone(),
         span: Some(span),
         kind: UnprovenKind::Patch,
-        name: full.clone(),
-        why: format!("it is set for the readers in the old module alone; others read `{to}`"),
-    });
+        name: name.to_owned(),
+        why,
+    }
 }
 
 /// Strings that set a name of the old module which the definitions have taken along.
@@ -191,47 +199,46 @@ pub fn follow(
     edits: &mut Edits,
 ) {
     for block in &arriving.blocks {
-        let Some(moved) = mapping.items.list.get(block.index) else {
+        let moved = mapping.items.list.get(block.index);
+        let mut lefts = arriving.left.iter();
+        let left = lefts.find(|left| left.source.path == block.path);
+        let Some((moved, left)) = moved.zip(left) else {
             continue;
         };
-        let Some(left) = arriving
-            .left
-            .iter()
-            .find(|left| left.source.path == block.path)
-        else {
+        let module = mapping.graph.modules.get(left.source.module);
+        let Some(module) = module.filter(|_| !left.source.is_stub()) else {
             continue;
         };
-        let Some(module) = mapping.graph.modules.get(left.source.module) else {
-            continue;
-        };
-        let imported = block
-            .needs
-            .iter()
-            .filter(|need| matches!(need.origin, Origin::Import { .. }))
-            .map(|need| need.name.clone());
-        let taken: BTreeSet<String> = imported.chain(built_in(left, block)).collect();
-        for name in taken {
-            if left.source.is_stub() {
-                continue;
-            }
+        for name in taken_along(left, block) {
             let full = format!("{}.{name}", module.name);
             let new = format!("{}.{name}", moved.parent);
-            if !names.may_name(&full) {
-                continue;
+            if names.may_name(&full) {
+                plan.unproven.extend(set_by_parts_of(names, (&full, &new)));
+                let stays = still_used(left, &name);
+                set_elsewhere(names.texts, (&full, &new), stays, plan, edits);
             }
-            if let Some(path) = set_by_parts::find(names, &full) {
-                plan.unproven.push(Unproven {
-                    path,
-                    span: None,
-                    kind: UnprovenKind::Patch,
-                    name: full.clone(),
-                    why: format!("it is set here; the moved definition reads `{new}`"),
-                });
-            }
-            let stays = still_used(left, &name);
-            set_elsewhere(names.texts, (&full, &new), stays, plan, edits);
         }
     }
+}
+
+/// What a definition has by imports that go along with it, or is built in.
+fn taken_along(left: &Left, block: &Block) -> BTreeSet<String> {
+    let imported = block.needs.iter();
+    let imported = imported.filter(|need| matches!(need.origin, Origin::Import { .. }));
+    let imported = imported.map(|need| need.name.clone());
+    imported.chain(built_in(left, block)).collect()
+}
+
+/// That somebody sets a name without spelling it out.
+fn set_by_parts_of(names: &NameIndex<'_>, (full, new): (&str, &str)) -> Option<Unproven> {
+    let path = set_by_parts::find(names, full)?;
+    Some(Unproven {
+        path,
+        span: None,
+        kind: UnprovenKind::Patch,
+        name: full.to_owned(),
+        why: format!("it is set here; the moved definition reads `{new}`"),
+    })
 }
 
 /// What is built in and used by a definition: a test may put a name of the module before it.
@@ -265,11 +272,8 @@ fn set_elsewhere(
     plan: &mut LanguagePlan,
     edits: &mut Edits,
 ) {
-    for path in texts
-        .paths()
-        .iter()
-        .filter(|path| path.extension() == Some("py"))
-    {
+    let files = texts.paths().iter();
+    for path in files.filter(|path| path.extension() == Some("py")) {
         let Some(text) = texts.text(path).filter(|text| text.contains(full)) else {
             continue;
         };
@@ -279,36 +283,50 @@ fn set_elsewhere(
                 .get(span.end as usize..)
                 .is_some_and(|rest| rest.starts_with(['"', '\'']));
             if stays && whole {
-                plan.not_rewritten.push(NotRewritten {
-                    path: path.clone(),
-                    span,
-                    form: Form::String,
-                    name: full.to_owned(),
-                    why: format!("the moved definition reads `{new}` instead; the old module still has its own"),
-                });
-                plan.unproven.push(Unproven {
-                    path: path.clone(),
-                    span: Some(span),
-                    kind: UnprovenKind::Patch,
-                    name: full.to_owned(),
-                    why: format!("it is set for what stays; the moved definition reads `{new}`"),
-                });
+                keep_for_old(path, span, (full, new), plan);
             } else if !stays && !is_edited(plan, path, span) {
-                edits
-                    .entry(path.clone())
-                    .or_default()
-                    .push(Edit::replace(span, new));
-                plan.rewrites.push(Rewrite {
-                    path: path.clone(),
-                    span,
-                    form: Form::String,
-                    evidence: Evidence::ExactName,
-                    from: full.to_owned(),
-                    to: new.to_owned(),
-                    reason: "the import has gone along with what uses it".to_owned(),
-                    safety: Safety::NeedsReview,
-                });
+                let own = edits.entry(path.clone()).or_default();
+                own.push(Edit::replace(span, new));
+                plan.rewrites.push(follows(path, span, (full, new)));
             }
         }
+    }
+}
+
+/// A string that sets what the old module goes on reading.
+fn keep_for_old(
+    path: &TreePath,
+    span: ByteSpan,
+    (full, new): (&str, &str),
+    plan: &mut LanguagePlan,
+) {
+    plan.not_rewritten.push(NotRewritten {
+        path: path.clone(),
+        span,
+        form: Form::String,
+        name: full.to_owned(),
+        why: format!(
+            "the moved definition reads `{new}` instead; the old module still has its own"
+        ),
+    });
+    plan.unproven.push(Unproven {
+        path: path.clone(),
+        span: Some(span),
+        kind: UnprovenKind::Patch,
+        name: full.to_owned(),
+        why: format!("it is set for what stays; the moved definition reads `{new}`"),
+    });
+}
+
+fn follows(path: &TreePath, span: ByteSpan, (full, new): (&str, &str)) -> Rewrite {
+    Rewrite {
+        path: path.clone(),
+        span,
+        form: Form::String,
+        evidence: Evidence::ExactName,
+        from: full.to_owned(),
+        to: new.to_owned(),
+        reason: "the import has gone along with what uses it".to_owned(),
+        safety: Safety::NeedsReview,
     }
 }

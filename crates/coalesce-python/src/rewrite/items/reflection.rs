@@ -1,7 +1,7 @@
 //! What a program reads of a definition's name when it runs: `__name__` in tables, methods that are found by the name of
 //! a class, decorators and base classes that go by it. A definition that gets another name is found by that one then.
 
-use coalesce_model::{ByteSpan, LanguagePlan, Unproven, UnprovenKind};
+use coalesce_model::{ByteSpan, LanguagePlan, TreePath, Unproven, UnprovenKind};
 
 use super::{Moved, found_by_name::Traveller, source::Source};
 use crate::{
@@ -132,28 +132,31 @@ impl Traveller<'_> {
         }
         let words = self.mapping.words(self.texts);
         if words.iter().any(|words| words.has(Word::Name)) {
-            plan.unproven
-                .extend(self.mapping.graph.modules.iter().find_map(|module| {
-                    let text = self.texts.text(&module.path)?;
-                    let (span, why) = self.in_longer_name(&text)?;
-                    let edits = plan.edits.get(&module.path).into_iter().flatten();
-                    let mut changed = edits.filter(|edit| edit.span.cover(span) == edit.span);
-                    let exported = Analysis::new(&text).all.unwrap_or_default();
-                    let mut exported = exported
-                        .iter()
-                        .map(|entry| entry.span.cover(span) == entry.span);
-                    if changed.next().is_some() || exported.any(|within| within) {
-                        return None;
-                    }
-                    Some(Unproven {
-                        path: module.path.clone(),
-                        span: Some(span),
-                        kind: UnprovenKind::DynamicImport,
-                        name: self.moved.change.from.clone(),
-                        why,
-                    })
-                }));
+            let mut modules = self.mapping.graph.modules.iter();
+            let found = modules.find_map(|module| self.longer_name(&module.path, plan));
+            plan.unproven.extend(found);
         }
+    }
+
+    /// A longer name in a file that the definition's is part of, and that does not follow.
+    fn longer_name(&self, path: &TreePath, plan: &LanguagePlan) -> Option<Unproven> {
+        let text = self.texts.text(path)?;
+        let (span, why) = self.in_longer_name(&text)?;
+        let edits = plan.edits.get(path).into_iter().flatten();
+        let mut changed = edits.filter(|edit| edit.span.cover(span) == edit.span);
+        let exported = Analysis::new(&text).all.unwrap_or_default();
+        let mut exported = exported.iter();
+        let listed = exported.any(|entry| entry.span.cover(span) == entry.span);
+        if changed.next().is_some() || listed {
+            return None;
+        }
+        Some(Unproven {
+            path: path.clone(),
+            span: Some(span),
+            kind: UnprovenKind::DynamicImport,
+            name: self.moved.change.from.clone(),
+            why,
+        })
     }
 
     /// A decorator that writes the name into the `__all__` of its module.
@@ -233,24 +236,25 @@ impl Traveller<'_> {
                 return None;
             }
             let base = last.text.as_str();
-            let error = ["Error", "Exception", "Warning"]
-                .iter()
-                .any(|end| base.ends_with(end));
-            let named = match self.text_defining(base) {
-                Some(text) => {
-                    let hooks = [
-                        "__init_subclass__",
-                        "metaclass=",
-                        "(type)",
-                        "__subclasses__",
-                    ];
-                    reads_names(&text) && hooks.iter().any(|hook| text.contains(hook))
-                }
-                None => !error && !NAMELESS_BASES.contains(&base),
-            };
+            let named = self.may_go_by_name(base);
             let why = format!("its base class `{base}` may go by its name");
             named.then_some((first.span, why))
         })
+    }
+
+    /// Whether a base class may do something with the names of its subclasses.
+    fn may_go_by_name(&self, base: &str) -> bool {
+        let Some(text) = self.text_defining(base) else {
+            let mut errors = ["Error", "Exception", "Warning"].iter();
+            return !errors.any(|end| base.ends_with(end)) && !NAMELESS_BASES.contains(&base);
+        };
+        let hooks = [
+            "__init_subclass__",
+            "metaclass=",
+            "(type)",
+            "__subclasses__",
+        ];
+        reads_names(&text) && hooks.iter().any(|hook| text.contains(hook))
     }
 
     /// The text of a module of the tree that defines a name, its own first.

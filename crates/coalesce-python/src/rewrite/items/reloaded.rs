@@ -3,11 +3,7 @@
 use coalesce_model::{ByteSpan, LanguagePlan, Unproven, UnprovenKind};
 
 use super::found_by_name::Traveller;
-use crate::{
-    analysis::{Analysis, Use},
-    graph::Entity,
-    names::Names,
-};
+use crate::{analysis::Analysis, graph::Entity, names::Names};
 
 /// What takes a module out of those that are loaded, so that the next import executes it again.
 const FORGETTING: [&str; 5] = [
@@ -21,9 +17,7 @@ const FORGETTING: [&str; 5] = [
 impl Traveller<'_> {
     /// A definition that is made of values, of a module that somebody executes again.
     pub(super) fn reloaded(&self, plan: &mut LanguagePlan) {
-        let mut uses = self.source.analysis.uses_in(&[self.own.span]);
-        let is_made = |used: &Use| used.eager && !used.store && !used.annotation;
-        if !uses.any(is_made) {
+        if !self.is_made_of_values() {
             return;
         }
         let Some(home) = self.mapping.graph.modules.get(self.moved.source) else {
@@ -32,33 +26,34 @@ impl Traveller<'_> {
         let mut modules = self.mapping.graph.modules.iter().enumerate();
         let found = modules.find_map(|(index, module)| {
             let text = self.texts.text(&module.path)?;
-            let forgets = FORGETTING.iter().any(|call| text.contains(call));
-            if !forgets && !text.contains("reload(") {
-                return None;
-            }
+            let mut calls = FORGETTING.iter().chain(&["reload("]);
+            calls.find(|call| text.contains(**call))?;
             let span = self.executed_again(index, &text, &home.name)?;
             Some((module.path.clone(), span))
         });
+        let home = &home.name;
         plan.unproven.extend(found.map(|(path, span)| Unproven {
             path,
             span: Some(span),
             kind: UnprovenKind::NotExecuted,
             name: self.moved.change.from.clone(),
             why: format!(
-                "`{}` is executed again here, and what has left it is not made again with it",
-                home.name
+                "`{home}` is executed again here, and what has left it is not made again with it"
             ),
         }));
+    }
+
+    /// Whether values are read where the definition is executed.
+    fn is_made_of_values(&self) -> bool {
+        let mut uses = self.source.analysis.uses_in(&[self.own.span]);
+        uses.any(|used| used.eager && !used.store && !used.annotation)
     }
 
     /// Where a file has the module executed again.
     fn executed_again(&self, module: usize, text: &str, home: &str) -> Option<ByteSpan> {
         let analysis = Analysis::new(text);
         let names = Names::new(self.mapping.graph, Some(module), &analysis);
-        let before = |at: u32| {
-            let before = text.get(..at as usize).unwrap_or_default();
-            before.trim_end_matches(['"', '\'']).trim_end()
-        };
+        let before = |at: u32| code_before(text, at);
         let reloads = analysis.uses.iter().find_map(|used| {
             let (first, last) = used.chain.first().zip(used.chain.last())?;
             let called = before(first.span.start);
@@ -78,4 +73,10 @@ impl Traveller<'_> {
             found.map(|string| string.span)
         })
     }
+}
+
+/// What stands before a name or a text, its quotes left out.
+fn code_before(text: &str, at: u32) -> &str {
+    let before = text.get(..at as usize).unwrap_or_default();
+    before.trim_end_matches(['"', '\'']).trim_end()
 }

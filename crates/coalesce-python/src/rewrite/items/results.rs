@@ -41,22 +41,22 @@ pub(super) fn compare(
             ))
         }
         (Stmt::ClassDef(was), Stmt::ClassDef(is)) => {
-            match unlike::classes(mapping, swap, (old, was), is) {
-                Some(why) => Results::Differ(why),
-                None => {
-                    Results::Unknown(format!("the classes `{from}` and `{to}` are not the same"))
-                }
-            }
+            let unlike = unlike::classes(mapping, swap, (old, was), is);
+            let why = format!("the classes `{from}` and `{to}` are not the same");
+            unlike.map_or(Results::Unknown(why), Results::Differ)
         }
-        (was, is) if is_value(was) && is_value(is) => {
-            let why = format!("`{from}` and `{to}` are not the same value");
-            match decide(value(was), value(is), why.clone()) {
-                // Whether users mind is nothing that a type tells, as it does of what functions give.
-                Results::Alike => Results::Unknown(why),
-                told => told,
-            }
-        }
+        (was, is) if is_value(was) && is_value(is) => values(swap, was, is),
         _ => Results::Differ(format!("`{from}` and `{to}` are two kinds of thing")),
+    }
+}
+
+/// Compares two values by their types.
+fn values(swap: &Swap, was: &Stmt, is: &Stmt) -> Results {
+    let why = format!("`{}` and `{}` are not the same value", swap.from, swap.to);
+    match decide(value(was), value(is), why.clone()) {
+        // Whether users mind is nothing that a type tells, as it does of what functions give.
+        Results::Alike => Results::Unknown(why),
+        told => told,
     }
 }
 
@@ -68,34 +68,51 @@ fn functions(
 ) -> Results {
     let (from, to) = (&swap.from, &swap.to);
     let why = format!("`{from}` and `{to}` are not the same, nor known to return one type");
-    for (decorator, what) in KINDS {
-        let (a, b) = (is_decorated(was, decorator), is_decorated(is, decorator));
-        if a != b {
-            let only = if a { from } else { to };
-            return Results::Differ(format!("of `{from}` and `{to}`, only `{only}` is {what}"));
-        }
+    if let Some(why) = kinds_apart(swap, was, is) {
+        return Results::Differ(why);
     }
     // A decorator may make anything of what a function returns.
     if !was.decorator_list.is_empty() || !is.decorator_list.is_empty() {
         return Results::Unknown(why);
     }
     if let (Some(a), Some(b)) = (was.returns.as_deref(), is.returns.as_deref()) {
-        if is_same(mapping, (old, a), (new, b)) {
-            return Results::Alike;
-        }
-        return Results::Differ(format!(
-            "`{from}` returns {}, and `{to}` returns {}",
-            spelled(mapping, old, a),
-            spelled(mapping, new, b)
-        ));
+        return annotations(mapping, swap, (old, a), (new, b));
     }
     if yields(was) != yields(is) {
         let only = if yields(was) { from } else { to };
-        return Results::Differ(format!(
-            "of `{from}` and `{to}`, only `{only}` yields its values one by one"
-        ));
+        let why = format!("of `{from}` and `{to}`, only `{only}` yields its values one by one");
+        return Results::Differ(why);
     }
     decide(returned(was), returned(is), why)
+}
+
+/// Which of two functions alone is of a kind, as a sentence.
+fn kinds_apart(swap: &Swap, was: &StmtFunctionDef, is: &StmtFunctionDef) -> Option<String> {
+    let (from, to) = (&swap.from, &swap.to);
+    KINDS.iter().find_map(|(decorator, what)| {
+        let (a, b) = (is_decorated(was, decorator), is_decorated(is, decorator));
+        let only = if a { from } else { to };
+        (a != b).then(|| format!("of `{from}` and `{to}`, only `{only}` is {what}"))
+    })
+}
+
+/// Compares what two functions say that they return.
+fn annotations(
+    mapping: &Mapping<'_>,
+    swap: &Swap,
+    (old, a): (&Definition, &Expr),
+    (new, b): (&Definition, &Expr),
+) -> Results {
+    if is_same(mapping, (old, a), (new, b)) {
+        return Results::Alike;
+    }
+    Results::Differ(format!(
+        "`{}` returns {}, and `{}` returns {}",
+        swap.from,
+        spelled(mapping, old, a),
+        swap.to,
+        spelled(mapping, new, b)
+    ))
 }
 
 /// Decorators that make another kind of thing of a function, and which.

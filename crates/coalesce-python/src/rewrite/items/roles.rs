@@ -81,11 +81,10 @@ impl Visitor<'_> for Search<'_> {
                 }
             }
             Stmt::Try(guarded) => {
-                for ExceptHandler::ExceptHandler(handler) in &guarded.handlers {
-                    if let Some(caught) = &handler.type_ {
-                        self.asks(caught, Role::Class);
-                    }
-                }
+                let handlers = guarded.handlers.iter();
+                let caught =
+                    handlers.filter_map(|ExceptHandler::ExceptHandler(one)| one.type_.as_deref());
+                caught.for_each(|caught| self.asks(caught, Role::Class));
             }
             _ => {}
         }

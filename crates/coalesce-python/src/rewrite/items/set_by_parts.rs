@@ -83,12 +83,7 @@ fn is_spelled_by_parts(text: &str, name: &str) -> bool {
         }
         let quoted = before.ends_with(['"', '\'']) && rest.starts_with(['"', '\'']);
         if quoted {
-            let before = before.trim_end_matches(['"', '\'']).trim_end();
-            let after = rest.trim_start_matches(['"', '\'']).trim_start();
-            let is_key = several && after.starts_with(':');
-            let set =
-                before.ends_with(',') || is_key || is_argument(before) || is_in_dictionary(before);
-            return set && !prose.has(at);
+            return is_set_by_text(before, rest, several) && !prose.has(at);
         }
         let ends = rest.starts_with(['"', '\'']);
         let put_together = before
@@ -97,6 +92,14 @@ fn is_spelled_by_parts(text: &str, name: &str) -> bool {
         let keyword = before.trim_end().ends_with(['(', ',']) && is_assignment(rest.trim_start());
         ends && put_together || several && keyword
     })
+}
+
+/// Whether the text between these two is what something is set by: an argument, a key.
+fn is_set_by_text(before: &str, rest: &str, several: bool) -> bool {
+    let before = before.trim_end_matches(['"', '\'']).trim_end();
+    let after = rest.trim_start_matches(['"', '\'']).trim_start();
+    let is_key = several && after.starts_with(':');
+    before.ends_with(',') || is_key || is_argument(before) || is_in_dictionary(before)
 }
 
 /// The docstrings of a file, whose words set nothing: the choices of an argument stand there in quotes.

@@ -19,39 +19,43 @@ pub fn append(
     helper: Option<&str>,
     edits: &mut Vec<Edit>,
 ) {
-    let mut manifests: BTreeMap<&str, Vec<&Moved>> = BTreeMap::new();
-    for moved in kept {
-        if let Some(request) = &moved.change.shim {
-            manifests.entry(&request.manifest).or_default().push(moved);
-        }
-    }
-    let stub = source.path.extension() == Some("pyi");
     let mut text = String::new();
-    for (manifest, items) in manifests {
-        text.push_str(&if stub {
-            types(manifest, &items)
-        } else {
-            shim(
-                &mapping.name_after(source.module),
-                manifest,
-                (&items, own),
-                helper,
-            )
+    for (manifest, items) in by_manifest(kept) {
+        text.push_str(&match source.path.extension() {
+            Some("pyi") => types(manifest, &items),
+            _ => {
+                let old = mapping.name_after(source.module);
+                shim(&old, manifest, (&items, own), helper)
+            }
         });
     }
+    append_text(source, &text, edits);
+}
+
+/// Puts a text at the end of a file, from which something may be cut out.
+fn append_text(source: &Source, text: &str, edits: &mut Vec<Edit>) {
     let length = source.text.len();
     let at = ByteSpan::from_range(length..length).start;
     let newline = cut::newline(&source.text);
     let open = !source.text.is_empty() && !source.text.ends_with('\n');
     let text = format!("{}{text}", if open { "\n" } else { "" }).replace('\n', newline);
     // What is cut out at the very end of the file and what is put there are one edit.
-    match edits
-        .iter_mut()
-        .find(|edit| edit.span.end == at && !edit.span.is_empty())
-    {
+    let mut edits_there = edits.iter_mut();
+    match edits_there.find(|edit| edit.span.end == at && !edit.span.is_empty()) {
         Some(edit) => edit.text.push_str(&text),
         None => edits.push(Edit::insert(at, text)),
     }
+}
+
+/// Items whose shims stay, by the manifests that ask for them.
+fn by_manifest<'m>(kept: &[&'m Moved]) -> BTreeMap<&'m str, Vec<&'m Moved>> {
+    let mut manifests: BTreeMap<&str, Vec<&Moved>> = BTreeMap::new();
+    for moved in kept {
+        if let Some(request) = &moved.change.shim {
+            manifests.entry(&request.manifest).or_default().push(moved);
+        }
+    }
+    manifests
 }
 
 fn names(items: &[&Moved]) -> String {

@@ -217,13 +217,11 @@ fn tell(
             plan.unproven.extend(unproven);
         }
         Comparison::Differs(why) => {
-            let unproven = users.unproven(swap, UnprovenKind::UnknownType, why);
-            plan.unproven.extend(unproven);
+            let kind = UnprovenKind::UnknownType;
+            plan.unproven.extend(users.unproven(swap, kind, why));
         }
         Comparison::Unknown(why) => {
-            let base = users.base.as_ref();
-            let made = base.map_or("", |_| ", and a class is made of the one here");
-            let why = format!("{why}{made}: that one serves for the other is the manifest's word");
+            let why = users.unknown(why);
             let unproven = users.unproven(swap, UnprovenKind::Equivalence, why);
             plan.unproven.extend(unproven);
         }
@@ -282,6 +280,15 @@ impl Users {
         })
     }
 
+    /// Why it is not known that the one serves for the other.
+    fn unknown(&self, why: String) -> String {
+        let made = match self.base {
+            Some(_) => ", and a class is made of the one here",
+            None => "",
+        };
+        format!("{why}{made}: that one serves for the other is the manifest's word")
+    }
+
     /// What is not proven of the names themselves: there under a condition, or set by somebody.
     fn doubts(&self, swap: &Swap, perhaps: bool, is_set: impl Fn(&str) -> bool) -> Vec<Unproven> {
         let condition = perhaps.then(|| {
@@ -330,10 +337,25 @@ fn primary(mapping: &Mapping<'_>, moved: &Swap, modules: &Modules<'_>) -> Option
     let definitions = read.definitions_of(&item);
     let shape = shape(&definitions)?;
     // A function that others hang members on has more than is seen here.
-    let bare = !read.has_attribute_set(&item);
-    Some(match (was, definitions.last()) {
+    let bare = || !read.has_attribute_set(&item);
+    Some(shape_beside(
+        was,
+        took,
+        (shape, definitions.last().copied()),
+        bare,
+    ))
+}
+
+/// What a definition takes and has, beside what the one before was.
+fn shape_beside(
+    was: Option<Was>,
+    took: Option<Parameters>,
+    (shape, definition): (Shape, Option<&Stmt>),
+    is_bare: impl Fn() -> bool,
+) -> Shape {
+    match (was, definition) {
         (Some(Was::Class), Some(Stmt::FunctionDef(function))) => Shape {
-            members: (bare && function.decorator_list.is_empty()).then(Vec::new),
+            members: (is_bare() && function.decorator_list.is_empty()).then(Vec::new),
             never: Some((Role::Class, "is a function, and a class is needed here")),
             ..shape
         },
@@ -347,7 +369,7 @@ fn primary(mapping: &Mapping<'_>, moved: &Swap, modules: &Modules<'_>) -> Option
             ..shape
         },
         _ => shape,
-    })
+    }
 }
 
 /// What an item is before it is replaced, and what calling it takes.

@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     analysis::{Analysis, Use},
-    facts::{ImportStatement, Leaf},
+    facts::{ImportStatement, Leaf, Spanned},
     rewrite::{
         self,
         file::{File, FileEdits},
@@ -72,14 +72,10 @@ pub fn early(analysis: &Analysis, outline: &Outline) -> BTreeSet<String> {
         if !early.insert(name) {
             continue;
         }
-        for used in &analysis.uses {
-            if let Some(root) = used.chain.first()
-                && spans.iter().any(|span| span.contains(root.span))
-                && !early.contains(&root.text)
-            {
-                open.push(root.text.clone());
-            }
-        }
+        let own = |root: &Spanned| spans.iter().any(|span| span.contains(root.span));
+        let roots = analysis.uses.iter().filter_map(|used| used.chain.first());
+        let roots = roots.filter(|root| own(root) && !early.contains(&root.text));
+        open.extend(roots.map(|root| root.text.clone()));
     }
     early
 }
@@ -156,41 +152,53 @@ fn cuts(
     names: &NameIndex<'_>,
     plan: &mut LanguagePlan,
 ) -> Vec<Cut> {
-    let module = source.module;
     let mut cuts: Vec<Cut> = Vec::new();
     for (index, moved) in mapping.items.list.iter().enumerate() {
-        let here = moved.source == module || mapping.graph.twin(moved.source) == Some(module);
-        if !here || source.analysis.bindings(0, &moved.item).is_empty() {
-            continue;
-        }
-        if mapping.name_after(module) == moved.parent && !mapping.goes_away(module) {
-            super::rename::here(mapping, source, moved, plan);
-            continue;
-        }
-        if mapping.goes_away(module) && !moved.travels() {
+        if !leaves(mapping, source, moved, plan) {
             continue;
         }
         match definition(mapping, source, moved) {
             // Names that one statement binds leave with it, once.
             Ok((_, extents)) if cuts.iter().any(|cut| cut.extents == extents) => {}
-            Ok((kind, extents)) => cuts.push(Cut {
-                index,
-                extents,
-                kind,
-                fillers: BTreeMap::new(),
-            }),
-            Err(problem) => match flags::flag(mapping, source, moved, names) {
-                Some((extents, fillers)) => cuts.push(Cut {
+            Ok((kind, extents)) => {
+                let fillers = BTreeMap::new();
+                cuts.push(Cut {
                     index,
                     extents,
-                    kind: Kind::Assign,
+                    kind,
                     fillers,
-                }),
+                });
+            }
+            Err(problem) => match flags::flag(mapping, source, moved, names) {
+                Some((extents, fillers)) => {
+                    let kind = Kind::Assign;
+                    cuts.push(Cut {
+                        index,
+                        extents,
+                        kind,
+                        fillers,
+                    });
+                }
                 None => stays(mapping, source, index, problem, plan),
             },
         }
     }
     cuts
+}
+
+/// Whether an item leaves a file; one that only changes its name is renamed.
+fn leaves(mapping: &Mapping<'_>, source: &Source, moved: &Moved, plan: &mut LanguagePlan) -> bool {
+    let module = source.module;
+    let here = moved.source == module || mapping.graph.twin(moved.source) == Some(module);
+    if !here || source.analysis.bindings(0, &moved.item).is_empty() {
+        return false;
+    }
+    let goes = mapping.goes_away(module);
+    if mapping.name_after(module) == moved.parent && !goes {
+        super::rename::here(mapping, source, moved, plan);
+        return false;
+    }
+    !goes || moved.travels()
 }
 
 /// Deletes what leaves a file. Edits inside of it are for where it goes.

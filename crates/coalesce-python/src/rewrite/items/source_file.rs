@@ -114,10 +114,8 @@ impl Examples {
         }
         found.all.sort_by_key(|one| one.span.start);
         for (at, example) in found.all.iter().enumerate() {
-            for used in &example.analysis.uses {
-                let Some(root) = used.chain.first() else {
-                    continue;
-                };
+            let uses = example.analysis.uses.iter();
+            for root in uses.filter_map(|used| used.chain.first()) {
                 let known = found.by_name.entry(root.text.clone()).or_default();
                 if known.last() != Some(&at) {
                     known.push(at);

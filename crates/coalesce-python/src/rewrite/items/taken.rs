@@ -32,14 +32,16 @@ pub fn taken_from(
         let module = modules.get(&name.text).map(String::as_str);
         groups.entry(module).or_default().push(span.of(text)?);
     }
+    let text_after = laid_out(groups, own, written).replace('\n', cut::newline(text));
+    Some(vec![Edit::replace(lines, text_after)])
+}
+
+/// A statement for each module that names are taken from; the module that has the others comes first.
+fn laid_out(groups: BTreeMap<Option<&str>, Vec<&str>>, own: &str, written: &str) -> String {
     let statements = groups.into_iter();
     let statements = statements.map(|(module, names)| from_line(module.unwrap_or(own), "", &names));
     let ends = if written.ends_with('\n') { "\n" } else { "" };
-    let all = format!("{}{ends}", statements.collect::<Vec<_>>().join("\n"));
-    Some(vec![Edit::replace(
-        lines,
-        all.replace('\n', cut::newline(text)),
-    )])
+    format!("{}{ends}", statements.collect::<Vec<_>>().join("\n"))
 }
 
 #[cfg(test)]

@@ -59,19 +59,8 @@ impl Parameters {
 
     /// Why a call of `old` that nobody can see may not fit.
     pub(super) fn unlike(&self, old: &Self) -> Option<String> {
-        for (at, (name, default)) in old.positional.iter().enumerate() {
-            match self.positional.get(at) {
-                Some((other, _)) if other != name => {
-                    return Some(format!("argument {} was `{name}` and is `{other}`", at + 1));
-                }
-                Some((_, false)) if *default => {
-                    return Some(format!("`{name}` has to be given"));
-                }
-                None if !self.more => {
-                    return Some(format!("it takes no `{name}` by position"));
-                }
-                _ => {}
-            }
+        if let Some(why) = self.unlike_by_position(old) {
+            return Some(why);
         }
         let later = self.positional.iter().skip(old.positional.len());
         let mut needed = later.chain(&self.keyword_only);
@@ -87,6 +76,19 @@ impl Parameters {
         }
         let mut defaults = old.defaults.iter();
         defaults.find_map(|(name, default)| self.other_default(name, default))
+    }
+
+    /// Why arguments that `old` takes by position may not fit.
+    fn unlike_by_position(&self, old: &Self) -> Option<String> {
+        let mut positional = old.positional.iter().enumerate();
+        positional.find_map(|(at, (name, default))| match self.positional.get(at) {
+            Some((other, _)) if other != name => {
+                Some(format!("argument {} was `{name}` and is `{other}`", at + 1))
+            }
+            Some((_, false)) if *default => Some(format!("`{name}` has to be given")),
+            None if !self.more => Some(format!("it takes no `{name}` by position")),
+            _ => None,
+        })
     }
 }
 
@@ -109,29 +111,23 @@ pub(super) fn classes(
     }
     let whole = bases.iter().all(|base| NEUTRAL.contains(base));
     let used = |member: &str| is_used(mapping, swap, old, member);
-    for member in members(was)
-        .into_iter()
-        .filter(|each| !each.name.starts_with('_'))
-    {
-        let others = members(is);
-        match others.iter().find(|other| other.name == member.name) {
-            None if whole && used(member.name) => {
-                let name = member.name;
-                return Some(format!(
-                    "`.{name}` of `{from}` is used, and `{to}` has no such member"
-                ));
-            }
-            Some(other) if other.kind != member.kind && used(member.name) => {
-                let name = member.name;
-                return Some(format!(
-                    "`{name}` is {} in `{from}` and {} in `{to}`",
-                    member.kind, other.kind
-                ));
-            }
-            _ => {}
+    let others = members(is);
+    let members = members(was).into_iter();
+    let mut members = members.filter(|each| !each.name.starts_with('_'));
+    members.find_map(|member| {
+        let other = others.iter().find(|other| other.name == member.name);
+        let name = member.name;
+        match other {
+            None if whole && used(name) => Some(format!(
+                "`.{name}` of `{from}` is used, and `{to}` has no such member"
+            )),
+            Some(other) if other.kind != member.kind && used(name) => Some(format!(
+                "`{name}` is {} in `{from}` and {} in `{to}`",
+                member.kind, other.kind
+            )),
+            _ => None,
         }
-    }
-    None
+    })
 }
 
 /// Bases that say nothing about what a class can be used for.
@@ -161,27 +157,23 @@ struct Member<'a> {
 fn members(class: &StmtClassDef) -> Vec<Member<'_>> {
     let mut found = Vec::new();
     for statement in &class.body {
-        match statement {
-            Stmt::FunctionDef(function) => found.push(Member {
-                name: function.name.as_str(),
-                kind: kind(function),
-            }),
-            Stmt::Assign(assign) => {
-                for target in &assign.targets {
-                    if let Expr::Name(name) = target {
-                        let (name, kind) = (name.id.as_str(), "a value");
-                        found.push(Member { name, kind });
-                    }
-                }
+        let targets = match statement {
+            Stmt::FunctionDef(function) => {
+                found.push(Member {
+                    name: function.name.as_str(),
+                    kind: kind(function),
+                });
+                continue;
             }
-            Stmt::AnnAssign(assign) => {
-                if let Expr::Name(name) = &*assign.target {
-                    let (name, kind) = (name.id.as_str(), "a value");
-                    found.push(Member { name, kind });
-                }
-            }
-            _ => {}
-        }
+            Stmt::Assign(assign) => assign.targets.as_slice(),
+            Stmt::AnnAssign(assign) => std::slice::from_ref(&*assign.target),
+            _ => continue,
+        };
+        let names = targets.iter().filter_map(Expr::as_name_expr);
+        found.extend(names.map(|name| Member {
+            name: name.id.as_str(),
+            kind: "a value",
+        }));
     }
     found
 }

@@ -13,7 +13,7 @@ use super::{
     outline::{BodyStart, Function, Kind, Outline},
 };
 use crate::{
-    analysis::Analysis,
+    analysis::{Analysis, Use},
     facts::{ImportStatement, Leaf},
     names::occurrences_of_word,
 };
@@ -125,17 +125,21 @@ pub fn inside_functions(text: &str, span: ByteSpan) -> Option<Vec<Edit>> {
     let mut edits = vec![Edit::delete(own_lines(text, &outline, import)?)];
     edits.extend(inserted.into_iter().map(|(entry, leaves)| {
         let statement = spelled(text, import, (&entry.indentation, &leaves));
-        let rest = text.get(entry.at as usize..).unwrap_or_default();
-        let rest = rest.trim_start();
-        let apart = ["def ", "async def ", "class ", "@"];
-        let blank = match apart.iter().any(|head| rest.starts_with(head)) {
-            true => "\n",
-            false => "",
-        };
+        let blank = blank_before(text, entry.at);
         let lines = format!("{}{blank}", entry.text(&statement));
         Edit::insert(entry.at, lines.replace('\n', newline))
     }));
     Some(edits)
+}
+
+/// The blank line between an import and a definition that follows it.
+fn blank_before(text: &str, at: u32) -> &'static str {
+    let rest = text.get(at as usize..).unwrap_or_default().trim_start();
+    let apart = ["def ", "async def ", "class ", "@"];
+    match apart.iter().any(|head| rest.starts_with(head)) {
+        true => "\n",
+        false => "",
+    }
 }
 
 /// Where the functions begin that use what a leaf binds.
@@ -145,15 +149,7 @@ fn entries(
     leaf: &Leaf,
 ) -> Option<Vec<BodyStart>> {
     let name = leaf.bound();
-    let declared = outline.globals.iter().any(|(_, global)| global == name);
-    let bound = analysis.bindings(0, name).len();
-    let mut strings = analysis.strings.iter();
-    let quoted = strings.any(|string| {
-        let text = string.span.of(text).unwrap_or_default();
-        text.trim_matches(['"', '\'']) == name
-            || (text.contains(">>>") && occurrences_of_word(text, name))
-    });
-    if declared || bound != 1 || quoted {
+    if !is_bound_once(text, (analysis, outline), name) {
         return None;
     }
     let mut entries: Vec<BodyStart> = Vec::new();
@@ -164,19 +160,35 @@ fn entries(
         if analysis.binding_scope(used.scope, name) != Some(0) {
             continue;
         }
-        let mut functions = outline.functions.iter();
-        let function = functions.find(|function| function.span.contains(root.span))?;
-        let entry = function.entry.clone()?;
-        // Decorators and defaults stand before the body.
-        if used.annotation || used.store || root.span.start < entry.at || !is_plain(text, function)
-        {
-            return None;
-        }
+        let entry = entry_for(text, outline, used, root.span)?;
         if !entries.contains(&entry) {
             entries.push(entry);
         }
     }
     (!entries.is_empty()).then_some(entries)
+}
+
+/// Whether an import alone binds a name, and no text says it.
+fn is_bound_once(text: &str, (analysis, outline): (&Analysis, &Outline), name: &str) -> bool {
+    let declared = outline.globals.iter().any(|(_, global)| global == name);
+    let bound = analysis.bindings(0, name).len();
+    let mut strings = analysis.strings.iter();
+    let quoted = strings.any(|string| {
+        let text = string.span.of(text).unwrap_or_default();
+        text.trim_matches(['"', '\'']) == name
+            || (text.contains(">>>") && occurrences_of_word(text, name))
+    });
+    !declared && bound == 1 && !quoted
+}
+
+/// Where the function begins that a use stands in, if that may import for itself.
+fn entry_for(text: &str, outline: &Outline, used: &Use, root: ByteSpan) -> Option<BodyStart> {
+    let mut functions = outline.functions.iter();
+    let function = functions.find(|function| function.span.contains(root))?;
+    let entry = function.entry.clone()?;
+    // Decorators and defaults stand before the body.
+    let before = used.annotation || used.store || root.start < entry.at;
+    (!before && is_plain(text, function)).then_some(entry)
 }
 
 /// Whether nothing but Python itself reads the body of a function.

@@ -31,33 +31,32 @@ impl Placing<'_, '_> {
                     self.plan.notes.extend(note);
                 }
                 Err((path, span, why)) => {
-                    self.plan
-                        .refusals
-                        .push(refusal(&path, Some(span), why, None))
+                    let refused = refusal(&path, Some(span), why, None);
+                    self.plan.refusals.push(refused);
                 }
             }
-            let blank = target.is_blank();
-            if target.module.is_some() && blank {
-                let text = cut::edited("", ByteSpan::empty(0), &at_start(edits));
-                let text = format!("{}\n", text.trim_matches('\n'));
-                let whole = ByteSpan::from_range(0..target.text.len());
-                self.plan
-                    .edits
-                    .insert(target.path.clone(), vec![Edit::replace(whole, text)]);
-            } else if target.module.is_some() {
-                self.plan.edits.insert(target.path.clone(), edits);
-            } else {
-                let text = cut::edited("", ByteSpan::empty(0), &at_start(edits));
-                let text = format!("{}\n", text.trim_matches('\n'));
-                let reason = format!("the module that the items of `{}` move to", target.parent);
-                self.plan.creates.push(NewFile {
-                    path: target.path.clone(),
-                    text,
-                    reason,
-                });
-            }
+            self.put(&target, edits);
             self.targets.push(target);
         }
+    }
+
+    /// The text of a target: edits of the one that it has, or a new one.
+    fn put(&mut self, target: &Target, edits: Vec<Edit>) {
+        let (path, standing) = (target.path.clone(), target.module.is_some());
+        if standing && !target.is_blank() {
+            self.plan.edits.insert(path, edits);
+            return;
+        }
+        let text = cut::edited("", ByteSpan::empty(0), &at_start(edits));
+        let text = format!("{}\n", text.trim_matches('\n'));
+        if standing {
+            let whole = ByteSpan::from_range(0..target.text.len());
+            let edit = Edit::replace(whole, text);
+            self.plan.edits.insert(path, vec![edit]);
+            return;
+        }
+        let reason = format!("the module that the items of `{}` move to", target.parent);
+        self.plan.creates.push(NewFile { path, text, reason });
     }
 
     fn arrivals(&self, target: &Target) -> Result<Made, super::Misfit> {
@@ -228,17 +227,9 @@ impl Placing<'_, '_> {
     fn future(&self, target: &Target, blocks: &[&Block]) -> (Vec<Edit>, Option<Finding>) {
         let lefts = &self.arriving.left;
         let of = |block: &Block| lefts.iter().find(|left| left.source.path == block.path);
-        let wanted = blocks.iter().any(|block| {
-            of(block).is_some_and(|left| {
-                let inside = |span| block.extents.iter().any(|extent| extent.contains(span));
-                let mut uses = left.source.analysis.uses.iter();
-                source::has_future(&left.source.analysis)
-                    && uses.any(|used| {
-                        used.evaluated == Evaluated::WithoutFuture
-                            && used.chain.first().is_some_and(|root| inside(root.span))
-                    })
-            })
-        });
+        let wanted = blocks
+            .iter()
+            .any(|block| of(block).is_some_and(|left| is_unevaluated(&left.source, block)));
         if !wanted || source::has_future(&target.analysis) {
             return (Vec::new(), None);
         }
@@ -255,18 +246,7 @@ impl Placing<'_, '_> {
             severity: Severity::Note,
             ..refusal(&target.path, None, why.to_owned(), None)
         });
-        let docs = target.outline.statements.first();
-        let docs = docs.filter(|first| first.kind == Kind::Documentation);
-        let future = target
-            .outline
-            .statements
-            .iter()
-            .find(|each| each.kind == Kind::Future);
-        let (at, before, after) = match (future, docs) {
-            (Some(future), _) => (cut::line_end(&target.text, future.span.end), "", ""),
-            (None, Some(docs)) => (cut::line_end(&target.text, docs.span.end), newline, ""),
-            (None, None) => (cut::heading_end(&target.text, &target.outline), "", newline),
-        };
+        let (at, before, after) = place_of_future(target, newline);
         let edit = Edit::insert(at, format!("{before}{line}{after}"));
         (vec![edit], note)
     }
@@ -323,4 +303,24 @@ fn stands_at_the_end(target: &Target) -> Finding {
 fn at_start(edits: Vec<Edit>) -> Vec<Edit> {
     let text = edits.into_iter().map(|edit| edit.text).collect::<String>();
     vec![Edit::insert(0, text)]
+}
+
+/// Whether a block has types that are not evaluated where it comes from, and were elsewhere.
+fn is_unevaluated(source: &Source, block: &Block) -> bool {
+    let mut uses = source.analysis.uses_in(&block.extents);
+    source::has_future(&source.analysis)
+        && uses.any(|used| used.evaluated == Evaluated::WithoutFuture)
+}
+
+/// Where the import of a feature goes in a file, and the line breaks around it.
+fn place_of_future<'n>(target: &Target, newline: &'n str) -> (u32, &'n str, &'n str) {
+    let docs = target.outline.statements.first();
+    let docs = docs.filter(|first| first.kind == Kind::Documentation);
+    let mut statements = target.outline.statements.iter();
+    let future = statements.find(|each| each.kind == Kind::Future);
+    match (future, docs) {
+        (Some(future), _) => (cut::line_end(&target.text, future.span.end), "", ""),
+        (None, Some(docs)) => (cut::line_end(&target.text, docs.span.end), newline, ""),
+        (None, None) => (cut::heading_end(&target.text, &target.outline), "", newline),
+    }
 }

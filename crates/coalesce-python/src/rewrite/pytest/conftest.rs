@@ -6,7 +6,7 @@ use ruff_python_ast::{
     CmpOp, Expr, Stmt, StmtFunctionDef,
     visitor::{self, Visitor},
 };
-use ruff_text_size::Ranged;
+use ruff_text_size::{Ranged, TextRange};
 
 use super::settings::fits;
 use crate::{
@@ -57,23 +57,21 @@ impl Conftest {
             text: text.to_owned(),
         };
         let (parsed, start) = parse_module(text);
-        for statement in statements(&parsed) {
-            if let Stmt::FunctionDef(function) = statement
-                && is_fixture(function)
-            {
-                let named = NamedFunction::new(function);
-                let span = shift(function.name.range(), start);
-                found.fixtures.push((named.name, span, named.autouse));
-            }
-        }
+        found.read_fixtures(statements(&parsed), start);
         if text.contains("collect_ignore") {
-            let mut search = Entries {
-                start,
-                conftest: &mut found,
-            };
-            search.visit_body(statements(&parsed));
+            let conftest = &mut found;
+            Entries { start, conftest }.visit_body(statements(&parsed));
         }
         found
+    }
+
+    fn read_fixtures(&mut self, body: &[Stmt], start: u32) {
+        let functions = body.iter().filter_map(Stmt::as_function_def_stmt);
+        for function in functions.filter(|function| is_fixture(function)) {
+            let named = NamedFunction::new(function);
+            let span = shift(function.name.range(), start);
+            self.fixtures.push((named.name, span, named.autouse));
+        }
     }
 
     /// Whether it counts for a file, before the changes.
@@ -129,7 +127,7 @@ impl Conftest {
 }
 
 /// A file as seen from a folder above it.
-fn below<'p>(file: &'p TreePath, folder: &TreePath) -> Option<&'p str> {
+pub(super) fn below<'p>(file: &'p TreePath, folder: &TreePath) -> Option<&'p str> {
     match folder.is_root() {
         true => Some(file.as_str()),
         false => file.strip_prefix(folder),
@@ -160,22 +158,21 @@ impl Entries<'_> {
             other => std::slice::from_ref(other),
         };
         for element in elements {
-            match element {
-                Expr::StringLiteral(text) if text.value.iter().count() == 1 => {
-                    for part in &text.value {
-                        self.conftest.left_out.push(LeftOut {
-                            entry: text.value.to_str().to_owned(),
-                            span: shift(part.content_range(), self.start),
-                            glob,
-                        });
-                    }
-                }
-                other => {
-                    let span = shift(other.range(), self.start);
-                    self.conftest.computed.get_or_insert(span);
-                }
+            match whole_literal(element) {
+                Some((entry, range)) => self.conftest.left_out.push(LeftOut {
+                    entry: entry.to_owned(),
+                    span: shift(range, self.start),
+                    glob,
+                }),
+                None => self.compute(element),
             }
         }
+    }
+
+    /// Notes that an entry is put together.
+    fn compute(&mut self, entry: &Expr) {
+        let span = shift(entry.range(), self.start);
+        self.conftest.computed.get_or_insert(span);
     }
 }
 
@@ -208,6 +205,15 @@ impl Visitor<'_> for Entries<'_> {
         }
         visitor::walk_expr(self, expression);
     }
+}
+/// What a literal of one part says, and where.
+fn whole_literal(expression: &Expr) -> Option<(&str, TextRange)> {
+    let text = expression.as_string_literal_expr()?;
+    let mut parts = text.value.iter();
+    let (part, None) = (parts.next()?, parts.next()) else {
+        return None;
+    };
+    Some((text.value.to_str(), part.content_range()))
 }
 
 /// A call that writes something for people.
@@ -321,28 +327,20 @@ impl Places<'_> {
         let ([op], [right]) = (&*compare.ops, &*compare.comparators) else {
             return false;
         };
-        let left = &*compare.left;
-        let (literal, part) = match (op, left, right) {
-            (CmpOp::In | CmpOp::NotIn, Expr::StringLiteral(text), place) => {
-                (text, self.part(place))
-            }
-            (CmpOp::Eq | CmpOp::NotEq, Expr::StringLiteral(text), place)
-            | (CmpOp::Eq | CmpOp::NotEq, place, Expr::StringLiteral(text)) => {
-                (text, self.part(place))
-            }
+        let (text, place) = match (op, &*compare.left, right) {
+            (
+                CmpOp::Eq | CmpOp::NotEq | CmpOp::In | CmpOp::NotIn,
+                Expr::StringLiteral(text),
+                place,
+            )
+            | (CmpOp::Eq | CmpOp::NotEq, place, Expr::StringLiteral(text)) => (text, place),
             _ => return false,
         };
-        let (literal, Some(part)) = (literal.value.to_str(), part) else {
+        let (literal, Some(part)) = (text.value.to_str(), self.part(place)) else {
             return false;
         };
-        let whole = matches!(part, Part::Parts) || !matches!(op, CmpOp::In | CmpOp::NotIn);
-        let test = |text: &str| {
-            if whole {
-                text == literal
-            } else {
-                text.contains(literal)
-            }
-        };
+        let within = matches!(op, CmpOp::In | CmpOp::NotIn) && !matches!(part, Part::Parts);
+        let test = |text: &str| text == literal || within && text.contains(literal);
         if self.differs(part, &test) {
             self.note(compare);
         }
@@ -351,6 +349,31 @@ impl Places<'_> {
 
     fn note(&mut self, node: impl Ranged) {
         self.found.get_or_insert(shift(node.range(), self.start));
+    }
+
+    /// Notes a question to the place of a test that ends otherwise, or cannot be worked out; says whether a call is one.
+    fn call(&mut self, call: &ruff_python_ast::ExprCall) -> bool {
+        let Expr::Attribute(method) = &*call.func else {
+            return false;
+        };
+        let [Expr::StringLiteral(text)] = &*call.arguments.args else {
+            return false;
+        };
+        let Some(part) = self.part(&method.value) else {
+            return false;
+        };
+        let text = text.value.to_str();
+        let known = match method.attr.as_str() {
+            "startswith" => self.differs(part, &|at| {
+                at.trim_start_matches('/').starts_with(text) || at.starts_with(text)
+            }),
+            "endswith" => self.differs(part, &|at| at.split("::").any(|at| at.ends_with(text))),
+            _ => true,
+        };
+        if known {
+            self.note(call);
+        }
+        true
     }
 }
 
@@ -361,27 +384,7 @@ impl Visitor<'_> for Places<'_> {
             // What is only told to somebody.
             Expr::FString(_) => return,
             Expr::Call(call) if is_telling(&call.func) => return,
-            Expr::Call(call) => {
-                if let Expr::Attribute(method) = &*call.func
-                    && let Some(part) = self.part(&method.value)
-                    && let [Expr::StringLiteral(text)] = &*call.arguments.args
-                {
-                    let text = text.value.to_str();
-                    let known = match method.attr.as_str() {
-                        "startswith" => self.differs(part, &|at| {
-                            at.trim_start_matches('/').starts_with(text) || at.starts_with(text)
-                        }),
-                        "endswith" => {
-                            self.differs(part, &|at| at.split("::").any(|at| at.ends_with(text)))
-                        }
-                        _ => true,
-                    };
-                    if known {
-                        self.note(call);
-                    }
-                    return;
-                }
-            }
+            Expr::Call(call) if self.call(call) => return,
             _ => {}
         }
         if self.part(expression).is_some() {

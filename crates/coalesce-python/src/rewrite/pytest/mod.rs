@@ -10,21 +10,22 @@ mod settings;
 use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_model::{
-    ByteSpan, ChangeKind, Edit, Evidence, Form, LanguagePlan, Rewrite, Safety, Texts, TreePath,
-    Unproven, UnprovenKind, finding::codes,
+    ByteSpan, ChangeKind, Edit, Evidence, Form, LanguagePlan, Module, Rewrite, Safety, Texts,
+    TreePath, Unproven, UnprovenKind, finding::codes,
 };
 use ruff_python_ast::{
-    Expr, Stmt, StmtClassDef,
+    Expr, Stmt, StmtClassDef, StmtFunctionDef,
     visitor::{self, Visitor},
 };
-use ruff_text_size::Ranged;
+use ruff_text_size::{Ranged, TextRange};
 
-use conftest::{At, Conftest};
+use conftest::{At, Conftest, LeftOut, below};
+use module_state::ForAll;
 use settings::TestSettings;
 pub use settings::fits;
 
 use super::{
-    items::{NamedFunction, is_fixture, refusal},
+    items::{Moved, NamedFunction, is_fixture, refusal},
     mapping::Mapping,
     places::{has_own_rules, is_test},
 };
@@ -67,91 +68,102 @@ pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) 
 
 /// Shims that pytest imports because it is told to import every module: they warn there.
 fn collected_shims(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) {
-    let mut changes = mapping.changes.iter();
-    if !changes.any(|change| change.shim.is_some()) {
+    let shimmed = || mapping.changes.iter().filter(|one| one.shim.is_some());
+    if shimmed().next().is_none() {
         return;
     }
     let settings = TestSettings::of(texts);
-    if !settings.imports_all {
-        return;
-    }
-    for change in mapping.changes.iter().filter(|one| one.shim.is_some()) {
+    let shimmed = shimmed().filter(|_| settings.imports_all);
+    for change in shimmed {
         let old = mapping.graph.find(None, &change.from);
-        let Some(old) = old.and_then(|old| mapping.graph.modules.get(old)) else {
-            continue;
-        };
-        if settings.reaches(&old.path) && settings.hides(&old.path).is_none() {
-            plan.unproven.push(Unproven {
+        let old = old.and_then(|old| mapping.graph.modules.get(old));
+        let collected =
+            |old: &&Module| settings.reaches(&old.path) && settings.hides(&old.path).is_none();
+        let why = "pytest imports every module here (`--doctest-modules`), and the shim warns";
+        plan.unproven
+            .extend(old.filter(collected).map(|old| Unproven {
                 path: old.path.clone(),
                 span: None,
                 kind: UnprovenKind::Condition,
                 name: change.from.clone(),
-                why: "pytest imports every module here (`--doctest-modules`), and the shim warns"
-                    .to_owned(),
-            });
-        }
+                why: why.to_owned(),
+            }));
     }
 }
 
 /// Files of tests that move, and tests that leave their file.
 fn moving(mapping: &Mapping<'_>, texts: &dyn Texts) -> Vec<Moving> {
-    let mut found = Vec::new();
-    for (index, module) in mapping.graph.modules.iter().enumerate() {
-        let Some(target) = mapping.files.get(&module.path) else {
-            continue;
-        };
-        let tested = |path: &TreePath| texts.text(path).is_some_and(|text| has_tests(&text));
-        if *target == module.path || !is_test(target.file_name()) || !tested(&module.path) {
-            continue;
-        }
-        found.push(Moving {
-            from: module.name.clone(),
-            to: mapping.name_after(index),
-            path: module.path.clone(),
-            target: target.clone(),
-            names: Default::default(),
-            span: None,
-        });
-    }
+    let mut found: Vec<Moving> = (0..mapping.graph.modules.len())
+        .filter_map(|index| moving_file(mapping, index, texts))
+        .collect();
     let mut known: BTreeMap<usize, BTreeMap<String, (ByteSpan, bool)>> = BTreeMap::new();
-    for moved in mapping.items.list.iter().filter(|moved| {
+    let moves = mapping.items.list.iter().filter(|moved| {
         moved.change.kind == ChangeKind::Move && moved.travels() && !mapping.goes_away(moved.source)
-    }) {
+    });
+    for moved in moves {
         let Some(module) = mapping.graph.modules.get(moved.source) else {
             continue;
         };
-        let there = moved
-            .target
-            .and_then(|target| mapping.graph.modules.get(target));
-        let there = there.map(|there| there.path.clone());
-        let target = there.or_else(|| {
-            let base = mapping.target_base(&moved.parent, &module.name, &module.path, false);
-            TreePath::new(&format!("{base}.py")).ok()
-        });
-        let Some(target) = target else { continue };
-        if !is_test(target.file_name()) {
+        let Some(target) = target_of(mapping, moved, module) else {
             continue;
-        }
+        };
         let defined = known.entry(moved.source).or_insert_with(|| {
             let text = texts.text(&module.path);
             text.map(|text| definitions(&text)).unwrap_or_default()
         });
-        let Some((span, case)) = defined.get(&moved.item).copied() else {
-            continue;
-        };
-        let named = |name: &str| case || name.starts_with("test") || name.starts_with("Test");
-        if named(&moved.name) {
-            found.push(Moving {
-                from: moved.change.from.clone(),
-                to: moved.change.to.clone(),
-                path: module.path.clone(),
-                target,
-                names: (moved.item.clone(), moved.name.clone()),
-                span: Some(span),
-            });
-        }
+        let own = defined.get(&moved.item).copied();
+        found.extend(own.and_then(|own| moving_test(moved, module, target, own)));
     }
     found
+}
+
+/// A file with tests that moves.
+fn moving_file(mapping: &Mapping<'_>, index: usize, texts: &dyn Texts) -> Option<Moving> {
+    let module = mapping.graph.modules.get(index)?;
+    let target = mapping.files.get(&module.path)?;
+    if *target == module.path || !is_test(target.file_name()) {
+        return None;
+    }
+    has_tests(&texts.text(&module.path)?).then(|| Moving {
+        from: module.name.clone(),
+        to: mapping.name_after(index),
+        path: module.path.clone(),
+        target: target.clone(),
+        names: Default::default(),
+        span: None,
+    })
+}
+
+/// The file of tests that a definition goes to, if it is one.
+fn target_of(mapping: &Mapping<'_>, moved: &Moved, module: &Module) -> Option<TreePath> {
+    let there = moved
+        .target
+        .and_then(|target| mapping.graph.modules.get(target));
+    let there = there.map(|there| there.path.clone());
+    let target = there.or_else(|| {
+        let base = mapping.target_base(&moved.parent, &module.name, &module.path, false);
+        TreePath::new(&format!("{base}.py")).ok()
+    });
+    target.filter(|target| is_test(target.file_name()))
+}
+
+/// A definition that leaves its file, if it is a test there.
+fn moving_test(
+    moved: &Moved,
+    module: &Module,
+    target: TreePath,
+    (span, case): (ByteSpan, bool),
+) -> Option<Moving> {
+    let mut begins = ["test", "Test"].iter();
+    let named = case || begins.any(|begin| moved.name.starts_with(begin));
+    named.then(|| Moving {
+        from: moved.change.from.clone(),
+        to: moved.change.to.clone(),
+        path: module.path.clone(),
+        target,
+        names: (moved.item.clone(), moved.name.clone()),
+        span: Some(span),
+    })
 }
 
 /// The functions and classes at the top of a file by their names, the last of each, and whether it is a case of
@@ -326,32 +338,36 @@ impl Around<'_> {
             }
             for entry in &conftest.left_out {
                 settle(&conftest.path, entry.span, plan);
-                let old = Conftest::leaves_out(entry, &conftest.path, &test.path);
-                let new = Conftest::leaves_out(entry, &conftest.after, &test.target);
-                if old == new {
-                    continue;
-                }
-                let folder = conftest.after.parent().unwrap_or_else(TreePath::root);
-                let rest = match folder.is_root() {
-                    true => Some(test.target.as_str()),
-                    false => test.target.strip_prefix(&folder),
-                };
-                let own = Conftest::leaves_out(entry, &conftest.path, &test.path)
-                    && !entry.glob
-                    && entry.entry.ends_with(".py")
-                    && test.names.0.is_empty();
-                if let Some(rest) = rest.filter(|_| own) {
-                    follow(&conftest.path, entry.span, (&entry.entry, rest), plan);
-                    continue;
-                }
-                let why = match new {
-                    true => "this leaves the file out, so that pytest no longer collects the test",
-                    false => "this leaves the test out, and no longer does: pytest comes to run it",
-                };
-                let place = (&conftest.path, Some(entry.span));
-                self.doubt_at(place, test, (UnprovenKind::Condition, why.to_owned()), plan);
+                self.left_out_by(conftest, entry, test, plan);
             }
         }
+    }
+
+    /// One entry of what a `conftest.py` leaves out: where it is for the file that moves alone, it follows.
+    fn left_out_by(
+        &self,
+        conftest: &Conftest,
+        entry: &LeftOut,
+        test: &Moving,
+        plan: &mut LanguagePlan,
+    ) {
+        let old = Conftest::leaves_out(entry, &conftest.path, &test.path);
+        let new = Conftest::leaves_out(entry, &conftest.after, &test.target);
+        if old == new {
+            return;
+        }
+        let is_file = !entry.glob && entry.entry.ends_with(".py") && test.names.0.is_empty();
+        let folder = conftest.after.parent().unwrap_or_else(TreePath::root);
+        let rest = below(&test.target, &folder);
+        if let Some(rest) = rest.filter(|_| old && is_file) {
+            return follow(&conftest.path, entry.span, (&entry.entry, rest), plan);
+        }
+        let why = match new {
+            true => "this leaves the file out, so that pytest no longer collects the test",
+            false => "this leaves the test out, and no longer does: pytest comes to run it",
+        };
+        let place = (&conftest.path, Some(entry.span));
+        self.doubt_at(place, test, (UnprovenKind::Condition, why.to_owned()), plan);
     }
 
     /// What the files above the test do for it.
@@ -369,27 +385,7 @@ impl Around<'_> {
             if !reached && !reaches {
                 continue;
             }
-            for (name, span, _) in conftest
-                .fixtures
-                .iter()
-                .filter(|(.., auto)| *auto && reached != reaches)
-            {
-                let (kind, why) = match reaches {
-                    true => (
-                        UnprovenKind::Condition,
-                        format!(
-                            "every test below this folder gets `{name}`, which this one did not"
-                        ),
-                    ),
-                    false => (
-                        UnprovenKind::Condition,
-                        format!(
-                            "every test below this folder gets `{name}`, which this one does not any more"
-                        ),
-                    ),
-                };
-                self.doubt_at((&conftest.path, Some(*span)), test, (kind, why), plan);
-            }
+            self.given_to_all(conftest, test, (reached, reaches), plan);
             if let Some(span) = conftest.asks_where(&was, &is) {
                 let why =
                     "it goes by the file or the name of a test, which are others then".to_owned();
@@ -398,6 +394,26 @@ impl Around<'_> {
             }
         }
         self.fixtures(test, plan);
+    }
+
+    /// Fixtures that every test below a folder gets, where the test comes below it or leaves it.
+    fn given_to_all(
+        &self,
+        conftest: &Conftest,
+        test: &Moving,
+        (reached, reaches): (bool, bool),
+        plan: &mut LanguagePlan,
+    ) {
+        let ends = match reaches {
+            true => "did not",
+            false => "does not any more",
+        };
+        let fixtures = conftest.fixtures.iter();
+        for (name, span, _) in fixtures.filter(|(.., auto)| *auto && reached != reaches) {
+            let why = format!("every test below this folder gets `{name}`, which this one {ends}");
+            let place = (&conftest.path, Some(*span));
+            self.doubt_at(place, test, (UnprovenKind::Condition, why), plan);
+        }
     }
 
     /// Fixtures that the test asks for, by the `conftest.py` that has them.
@@ -411,30 +427,29 @@ impl Around<'_> {
                 self.fixture_of_file(test, name, plan);
                 continue;
             }
-            let gives = |conftest: &&Conftest| self.gives(conftest, name);
-            let mut all = self
-                .conftests
-                .iter()
-                .filter(|each| each.reached(&test.path));
-            let Some(old) = all.find(gives) else { continue };
-            let mut all = self
-                .conftests
-                .iter()
-                .filter(|each| each.reaches(&test.target));
-            match all.find(gives) {
-                Some(new) if new.path == old.path => {}
-                Some(new) => {
-                    let why = format!("`{name}` of the test is the fixture of this file then");
-                    let place = (&new.path, None);
-                    self.doubt_at(place, test, (UnprovenKind::Condition, why), plan);
-                }
-                None => {
-                    let why = format!(
-                        "it asks for the fixture `{name}` of `{}`, which does not reach there",
-                        old.path
-                    );
-                    self.refuse(test, &why, plan);
-                }
+            self.fixture_of_conftest(test, name, plan);
+        }
+    }
+
+    /// A fixture that the test has from a `conftest.py`.
+    fn fixture_of_conftest(&self, test: &Moving, name: &str, plan: &mut LanguagePlan) {
+        let giving = || self.conftests.iter().filter(|each| self.gives(each, name));
+        let Some(old) = giving().find(|each| each.reached(&test.path)) else {
+            return;
+        };
+        match giving().find(|each| each.reaches(&test.target)) {
+            Some(new) if new.path == old.path => {}
+            Some(new) => {
+                let why = format!("`{name}` of the test is the fixture of this file then");
+                let place = (&new.path, None);
+                self.doubt_at(place, test, (UnprovenKind::Condition, why), plan);
+            }
+            None => {
+                let why = format!(
+                    "it asks for the fixture `{name}` of `{}`, which does not reach there",
+                    old.path
+                );
+                self.refuse(test, &why, plan);
             }
         }
     }
@@ -481,10 +496,9 @@ impl Around<'_> {
             let mut items = self.mapping.items.list.iter();
             items.any(|moved| moved.item == name && moved.travels())
         };
-        if let Some(lost) = old
-            .iter()
-            .find(|each| !goes(&each.name) && !new.iter().any(|other| other.text == each.text))
-        {
+        let has = |list: &[ForAll], text: &str| list.iter().any(|other| other.text == text);
+        let mut left = old.iter().filter(|each| !has(&new, &each.text));
+        if let Some(lost) = left.find(|each| !goes(&each.name)) {
             let why = format!(
                 "`{}` here counts for every test of the file, and for this one no more",
                 lost.name
@@ -492,10 +506,7 @@ impl Around<'_> {
             let place = (&test.path, Some(lost.span));
             self.doubt_at(place, test, (UnprovenKind::Condition, why), plan);
         }
-        if let Some(gained) = new
-            .iter()
-            .find(|each| !old.iter().any(|other| other.text == each.text))
-        {
+        if let Some(gained) = new.iter().find(|each| !has(&old, &each.text)) {
             let why = format!("`{}` here comes to count for the test", gained.name);
             let place = (&test.target, Some(gained.span));
             self.doubt_at(place, test, (UnprovenKind::Condition, why), plan);
@@ -572,29 +583,35 @@ impl Asked {
         asked.visit_body(statements(&parsed));
         asked
     }
+
+    fn is_inside(&self, range: TextRange) -> bool {
+        let place = shift(range, self.start);
+        self.within.is_none_or(|within| within.contains(place))
+    }
+
+    /// A fixture, or a test with what it asks for as parameters.
+    fn function(&mut self, function: &StmtFunctionDef) {
+        let fixture = is_fixture(function);
+        let inside = self.is_inside(function.range());
+        if fixture {
+            let name = NamedFunction::new(function).name;
+            match inside && self.within.is_some() {
+                true => self.carried.insert(name),
+                false => self.own.insert(name),
+            };
+        }
+        if inside && (fixture || function.name.starts_with("test")) {
+            let names = function.parameters.iter_non_variadic_params();
+            let names = names.filter(|each| each.default.is_none());
+            self.names.extend(names.map(|each| each.name().to_string()));
+        }
+    }
 }
 
 impl Visitor<'_> for Asked {
     fn visit_stmt(&mut self, statement: &Stmt) {
         if let Stmt::FunctionDef(function) = statement {
-            let fixture = is_fixture(function);
-            let place = shift(function.range(), self.start);
-            let inside = self.within.is_none_or(|within| within.contains(place));
-            if fixture {
-                let name = NamedFunction::new(function).name;
-                let carried = inside && self.within.is_some();
-                let known = if carried {
-                    &mut self.carried
-                } else {
-                    &mut self.own
-                };
-                known.insert(name);
-            }
-            if inside && (fixture || function.name.starts_with("test")) {
-                let names = function.parameters.iter_non_variadic_params();
-                let names = names.filter(|each| each.default.is_none());
-                self.names.extend(names.map(|each| each.name().to_string()));
-            }
+            self.function(function);
         }
         visitor::walk_stmt(self, statement);
     }
@@ -602,14 +619,12 @@ impl Visitor<'_> for Asked {
     fn visit_expr(&mut self, expression: &Expr) {
         if let Expr::Call(call) = expression
             && let Some("usefixtures" | "getfixturevalue") = last_name(&call.func)
+            && self.is_inside(call.range())
         {
-            let place = shift(call.range(), self.start);
-            let inside = self.within.is_none_or(|within| within.contains(place));
-            for argument in call.arguments.args.iter().filter(|_| inside) {
-                if let Expr::StringLiteral(text) = argument {
-                    self.names.insert(text.value.to_str().to_owned());
-                }
-            }
+            let texts = call.arguments.args.iter();
+            let texts = texts.filter_map(Expr::as_string_literal_expr);
+            self.names
+                .extend(texts.map(|text| text.value.to_str().to_owned()));
         }
         visitor::walk_expr(self, expression);
     }

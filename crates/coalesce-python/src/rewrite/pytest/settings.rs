@@ -84,20 +84,18 @@ fn words_of(text: &str, key: &str) -> Option<Vec<String>> {
         Some((number, rest.strip_prefix('=')?))
     })?;
     let following = text.lines().skip(start + 1);
+    let bracket = rest.trim_start().starts_with('[');
     let mut value = rest.to_owned();
-    if rest.trim_start().starts_with('[') {
-        for line in following {
-            if value.contains(']') {
-                break;
-            }
-            value.push(' ');
-            value.push_str(line);
+    for line in following {
+        let goes_on = match bracket {
+            true => !value.contains(']'),
+            false => line.starts_with([' ', '\t']),
+        };
+        if !goes_on {
+            break;
         }
-    } else {
-        for line in following.take_while(|line| line.starts_with([' ', '\t'])) {
-            value.push(' ');
-            value.push_str(line);
-        }
+        value.push(' ');
+        value.push_str(line);
     }
     let ends = |c: char| c.is_whitespace() || matches!(c, ',' | '"' | '\'' | '[' | ']');
     let words = value.split(ends).filter(|word| !word.is_empty());

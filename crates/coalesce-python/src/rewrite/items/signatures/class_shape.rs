@@ -11,10 +11,8 @@ fn fields(class: &ast::StmtClassDef) -> Option<Parameters> {
     let [only] = class.decorator_list.as_slice() else {
         return None;
     };
-    let keywords = takes_keywords_alone(&only.expression)?;
-    if name_of(&only.expression) != "dataclass" {
-        return None;
-    }
+    let keywords = takes_keywords_alone(&only.expression)
+        .filter(|_| name_of(&only.expression) == "dataclass")?;
     let mut found = Parameters::default();
     let fields = class.body.iter().filter_map(Stmt::as_ann_assign_stmt);
     for field in fields {
