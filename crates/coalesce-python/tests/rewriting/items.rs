@@ -631,13 +631,13 @@ const REFUSED: &[Refused] = &[
         "`global`",
     ),
     (
-        "f = []\nf.append(2)\n",
+        "f = []\nprint(f)\nf.append(2)\n",
         "",
         item,
         "changes it after its definition",
     ),
     (
-        "f = {}\nf[1] = 2\n",
+        "f = {}\nf[1] = f[2] = 2\n",
         "",
         item,
         "changes it after its definition",

@@ -9,6 +9,9 @@ use super::{
 };
 use crate::{analysis::DefinitionKind, graph::Entity, rewrite::mapping::Mapping};
 
+/// Whether something sets a name of the module that is left.
+type IsSet<'a> = dyn Fn(&str) -> bool + 'a;
+
 /// The guarded import that binds a needed name, as a statement of the target; nothing where it means more than that name, or
 /// could mean something else there.
 pub fn written_again(
@@ -16,7 +19,7 @@ pub fn written_again(
     source: &Source,
     need: &Need,
     target: &Target,
-    (taken, is_set): (&[Line], &dyn Fn(&str) -> bool),
+    (taken, is_set): (&[Line], &IsSet<'_>),
 ) -> Option<Resolved> {
     if need.origin != Origin::Back || need.typing || source.is_stub() {
         return None;

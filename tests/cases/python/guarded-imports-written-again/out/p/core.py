@@ -1,6 +1,5 @@
 """Core."""
 
-
 try:
     from numba import njit
 

@@ -1,0 +1,10 @@
+"""Helpers."""
+
+from p.links import LABEL
+
+PATTERN = LABEL + "x"
+LIMIT = 4
+
+
+def parse(text):
+    return text.count(PATTERN) + LIMIT

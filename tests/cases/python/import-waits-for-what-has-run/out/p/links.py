@@ -1,0 +1,8 @@
+"""Links."""
+
+LABEL = "[^]]+"
+
+
+def close(text):
+    from .helpers import parse
+    return parse(text)

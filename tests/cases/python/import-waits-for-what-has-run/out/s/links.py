@@ -1,0 +1,6 @@
+"""Links."""
+from .helpers import parse
+
+
+def close(text):
+    return parse(text)
