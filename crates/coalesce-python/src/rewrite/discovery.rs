@@ -174,7 +174,6 @@ impl<'a> Looking<'a> {
             text,
             analysis: Analysis::new(text),
         };
-        let mut found = Vec::new();
         let mut found: Vec<Unproven> = Vec::new();
         for mover in movers {
             let folders = &mover.folders;

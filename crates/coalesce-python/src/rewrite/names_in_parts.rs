@@ -1,7 +1,7 @@
 //! A module and a name of it that are told apart, as strings: `("pkg.a", "worker")`, and code in strings that runs
 //! (`exec`). Neither is a name that could be followed.
 
-use coalesce_model::{ByteSpan, Change, Form, ModuleKind, Subject, UnprovenKind};
+use coalesce_model::{ByteSpan, Change, ModuleKind, Subject, UnprovenKind};
 
 use super::file::{File, FileEdits};
 use crate::names::{is_word, occurrences_of_word};

@@ -10,7 +10,7 @@ use super::{
     globs,
     idle_globs::Idle,
     items::is_exported,
-    made_places::{self, Reading},
+    made_places::{self, ArgumentReading},
     mapping::Mapping,
     spell::{Outcome, Respelling, Speller},
     use_tree::LeafChange,
@@ -145,9 +145,9 @@ impl<'p> Pass<'p> {
             return None;
         }
         match made_places::reading(mapping, self.draft.facts, site) {
-            Reading::AsWritten => return respelling,
-            Reading::Within => {}
-            Reading::Unknown(why) => self.draft.doubt(site, why),
+            ArgumentReading::AsWritten => return respelling,
+            ArgumentReading::Within => {}
+            ArgumentReading::Unknown(why) => self.draft.doubt(site, why),
         }
         None
     }

@@ -12,7 +12,7 @@ use crate::{
 
 /// How a relative path in the arguments of a macro is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reading {
+pub(super) enum ArgumentReading {
     /// As it stands.
     AsWritten,
     /// In a module that the macro makes below the one of the call: the way from there stays what it is.
@@ -22,32 +22,36 @@ pub(super) enum Reading {
 }
 
 /// How a path is read that code takes along to another module.
-pub(super) fn reading(mapping: &Mapping<'_>, facts: &SourceFacts, site: &Site<'_>) -> Reading {
+pub(super) fn reading(
+    mapping: &Mapping<'_>,
+    facts: &SourceFacts,
+    site: &Site<'_>,
+) -> ArgumentReading {
     let in_arguments = matches!(site.origin, Origin::MacroArguments | Origin::MacroTokens);
     let mut names = site.segments.iter().map(|segment| facts.name(segment.name));
     let relative = names.clone().take_while(|name| is_relative(name)).count();
     if !in_arguments || relative == 0 || relative == site.segments.len() {
-        return Reading::AsWritten;
+        return ArgumentReading::AsWritten;
     }
     let steps = site.trace.steps.iter();
     let known = steps.take_while(|step| !step.is_empty()).count();
     let supers = names.clone().filter(|name| *name == "super").count();
     let leads_nowhere = known <= relative;
     if leads_nowhere && supers < 2 && site.trace.unresolved == Some(relative) {
-        return Reading::Within;
+        return ArgumentReading::Within;
     }
     let here = mapping.world.module_of(site.space);
     let own = |first| supers > 0 && has(mapping.world, here, first);
     let doubtful = leads_nowhere || names.nth(relative).is_some_and(own);
     if doubtful && makes_modules(mapping, facts, site) {
-        return Reading::Unknown(match leads_nowhere {
+        return ArgumentReading::Unknown(match leads_nowhere {
             true => {
                 "the macro makes modules, and from the call the path leads nowhere that is known"
             }
             false => "the macro makes modules, and the name is there for both readings",
         });
     }
-    Reading::AsWritten
+    ArgumentReading::AsWritten
 }
 
 fn is_relative(name: &str) -> bool {

@@ -5,6 +5,7 @@
 //! alias with parameters, `impl Trait`, more general parameters) is listed as not proven. Receivers
 //! are not known: what stands behind a dot counts by its name, in files that name the type.
 
+mod gone;
 mod opposites;
 mod shims;
 
@@ -15,6 +16,7 @@ use coalesce_model::{
     finding::codes,
 };
 
+use self::gone::Gone;
 use super::{
     Use,
     auto_traits::AutoTraits,
@@ -269,57 +271,6 @@ fn definitions(
     both.into_iter()
         .map(|item| (item, signatures.of(item)))
         .collect()
-}
-
-/// The texts that go.
-struct Gone<'g, 'm> {
-    mapping: &'g Mapping<'m>,
-    spans: BTreeMap<FileId, Vec<ByteSpan>>,
-}
-
-impl<'g, 'm> Gone<'g, 'm> {
-    fn new(mapping: &'g Mapping<'m>, names: &Names<'_>, found: &Pairs) -> Self {
-        let mut spans: BTreeMap<FileId, Vec<ByteSpan>> = BTreeMap::new();
-        for old in found.all.keys() {
-            let own = names.definition(*old).map(|(file, fact)| (file, fact.span));
-            let impls = names.impls(*old).into_iter();
-            for (file, span) in own
-                .into_iter()
-                .chain(impls.map(|(file, span, _)| (file, span)))
-            {
-                spans.entry(file).or_default().push(span);
-            }
-        }
-        Self { mapping, spans }
-    }
-
-    fn has(&self, file: FileId, module: ModuleId, at: u32) -> bool {
-        self.mapping.is_replaced(module) || self.has_text(file, at)
-    }
-
-    /// Whether a byte is of a definition that gives way.
-    fn has_text(&self, file: FileId, at: u32) -> bool {
-        let inside = |span: &ByteSpan| span.start <= at && at < span.end;
-        let spans = self.spans.get(&file);
-        spans.is_some_and(|spans| spans.iter().any(inside))
-    }
-
-    /// Whether a byte of a file goes, whatever module it is of.
-    fn has_byte(&self, file: FileId, at: u32) -> bool {
-        let world = self.mapping.world;
-        let bodies = world[file].bodies.iter().map(|body| &world[*body]);
-        let mut around: Vec<(u32, ModuleId)> = Vec::new();
-        for body in bodies {
-            let facts = world.facts(file);
-            let scope = Some(facts.scope(body.scope));
-            let span = scope.map(|scope| scope.span);
-            if let Some(span) = span.filter(|span| span.start <= at && at < span.end) {
-                around.push((span.len(), body.module));
-            }
-        }
-        let inner = around.into_iter().min();
-        inner.is_some_and(|(_, module)| self.has(file, module, at))
-    }
 }
 
 /// Users, held against what they will use.

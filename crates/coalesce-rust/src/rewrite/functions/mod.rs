@@ -11,6 +11,7 @@ mod documents;
 mod expressions;
 mod found;
 mod lifetimes;
+mod lists;
 mod patterns;
 mod reader;
 mod shims;
