@@ -4,7 +4,7 @@
 //! no difference and a changed threshold is one.
 
 use coalesce_model::{
-    ByteSpan, LanguageKind, TokenClass,
+    ByteSpan, TokenClass,
     envelope::DifferenceAspect,
     outline::{brackets, marks},
 };
@@ -244,10 +244,8 @@ fn aspect(file: &SourceFile, statement: &Statement, varied: bool) -> DifferenceA
         "else" | "finally" => DifferenceAspect::Fallback,
         "import" | "from" | "use" => DifferenceAspect::Import,
         "return" | "yield" => DifferenceAspect::Return,
-        // The value of a block, which Rust's last statement is.
-        _ if file.language == LanguageKind::Rust
-            && tokens.last().is_some_and(|last| word(last) == "}") =>
-        {
+        // The value of a block, which its last statement may be.
+        _ if file.lexicon().block_values && tokens.last().is_some_and(|last| word(last) == "}") => {
             DifferenceAspect::Return
         }
         _ => DifferenceAspect::Statement,

@@ -426,8 +426,8 @@ fn cases(file: &SourceFile, unit: &Unit) -> u32 {
 /// `impl Trait for Type`. That others have the same name says nothing of what it does.
 fn name_is_given(file: &SourceFile, unit: &Unit) -> bool {
     let name = unit.name_span.of(&file.text).unwrap_or("");
-    if file.language == LanguageKind::Python {
-        return name.starts_with("__") && name.ends_with("__") && name != "__init__";
+    if file.grammar.is_given_name(name) {
+        return true;
     }
     let parent = unit.parent.and_then(|at| file.units.get(at as usize));
     let Some(parent) = parent.filter(|parent| parent.kind == UnitKind::Impl) else {

@@ -11,7 +11,6 @@
 mod aspects;
 mod compare;
 mod heads;
-mod imports;
 mod in_order;
 mod matching;
 mod meaning;
@@ -20,6 +19,7 @@ mod renamed;
 pub mod rows;
 mod tell;
 
+pub use coalesce_model::grammar::PartKind;
 use coalesce_model::{ByteSpan, envelope::DifferenceAspect};
 use thiserror::Error;
 
@@ -39,41 +39,6 @@ pub struct Side<'f> {
     pub is_package: bool,
     /// The item inside of the file, segment by segment; empty for all of the module.
     pub item: Vec<String>,
-}
-
-/// What a part of a file is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum PartKind {
-    /// A module: the file, or one inside of it.
-    Module,
-    /// A Python class.
-    Class,
-    /// A Rust struct.
-    Struct,
-    /// A Rust enum.
-    Enum,
-    /// A Rust union.
-    Union,
-    /// A Rust trait.
-    Trait,
-    /// An `impl` block; all inherent ones of a type that stand in one module count as one.
-    Impl,
-    /// A function outside of classes.
-    Function,
-    /// A function of a class, trait or `impl`.
-    Method,
-    /// `macro_rules!`.
-    Macro,
-    /// A constant, a static, or a variable of a module or class.
-    Constant,
-    /// A type alias.
-    Alias,
-    /// A field or variant.
-    Field,
-    /// A name that an import brings.
-    Import,
-    /// Anything else that stands in a module or class: guarded imports, `if`, calls, macros.
-    Statement,
 }
 
 /// How a definition of one side stands to the other side.

@@ -2,7 +2,6 @@
 //! without a break, and how many of their lines stand in both as they are written, comments
 //! included. Whoever copies leaves lines behind; whoever writes the like again does not.
 
-use coalesce_model::LanguageKind;
 use rustc_hash::FxHasher;
 use std::hash::Hasher as _;
 
@@ -158,6 +157,7 @@ fn lines(file: &SourceFile, unit: &Unit) -> Vec<(u64, bool)> {
     let end = last.map_or(first, |token| token.span().end as usize);
     let text = file.text.get(first..end).unwrap_or("");
     let bytes = text.as_bytes();
+    let comment = file.lexicon().line_comment.as_bytes();
     let (mut found, mut start) = (Vec::new(), 0);
     for end in memchr::memchr_iter(b'\n', bytes).chain([bytes.len()]) {
         let line = bytes.get(start..end).unwrap_or_default().trim_ascii();
@@ -165,19 +165,12 @@ fn lines(file: &SourceFile, unit: &Unit) -> Vec<(u64, bool)> {
         if line.len() >= SAYS {
             let mut hasher = FxHasher::default();
             hasher.write(line);
-            found.push((hasher.finish(), is_comment(line, file.language)));
+            found.push((hasher.finish(), line.starts_with(comment)));
         }
     }
     found.sort_unstable();
     found.dedup_by_key(|line| line.0);
     found
-}
-
-fn is_comment(line: &[u8], language: LanguageKind) -> bool {
-    match language {
-        LanguageKind::Python => line.starts_with(b"#"),
-        LanguageKind::Rust | LanguageKind::Kernel => line.starts_with(b"//"),
-    }
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 //! several share, and that is no part of a longer one of the same places, is a passage. What is
 //! found depends on the places of a passage alone: a further file adds places and passages, and takes none.
 
-use coalesce_model::{LanguageKind, UnitKind};
+use coalesce_model::UnitKind;
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -153,8 +153,8 @@ impl Searched {
         });
         let files = corpus.files.par_iter().enumerate();
         let of_modules = files.filter_map(|(at, file)| {
-            let is_python = file.language == LanguageKind::Python;
-            let statements = is_python.then(|| outside(file))?;
+            let runs = file.lexicon().runs_modules;
+            let statements = runs.then(|| outside(file))?;
             Some(((u32::try_from(at).ok()?, 0), statements))
         });
         let searched = of_units.chain(of_modules);
@@ -332,12 +332,12 @@ fn leave_out_repetition(ids: &mut [Option<u64>]) {
     }
 }
 
-/// Whether a unit is code that is searched by itself, and not as a part of what is around it. Blocks of Python
-/// are parts of their module.
+/// Whether a unit is code that is searched by itself, and not as a part of what is around it. Blocks are
+/// parts of a module that runs them.
 fn is_outermost(file: &SourceFile, unit: &Unit) -> bool {
     let is_code = |unit: &Unit| match unit.kind {
         UnitKind::Function | UnitKind::Method => true,
-        UnitKind::Block => file.language != LanguageKind::Python,
+        UnitKind::Block => !file.lexicon().runs_modules,
         _ => false,
     };
     let around = unit.parent.and_then(|at| file.units.get(at as usize));
@@ -378,7 +378,7 @@ fn repeated(all: &mut [u64]) -> FxHashSet<u64> {
 fn ids(corpus: &Corpus, units: &[(u32, u32)], statements: &[Statements]) -> Vec<Vec<Option<u64>>> {
     let language = |file: u32| {
         let file = corpus.files.get(file as usize);
-        file.map_or(LanguageKind::Python, |file| file.language) as u64
+        file.map_or(0, |file| file.language as u64)
     };
     let of = |file: u32, statement: &Statement| statement.blind ^ (language(file) << 61);
     let mut all: Vec<u64> = units

@@ -101,7 +101,7 @@ mod tests {
             units: Vec::new(),
         };
         let path = TreePath::new("a.py").expect("it is a path");
-        let file = SourceFile::new(path, LanguageKind::Python, text.into(), &outline);
+        let file = SourceFile::new(path, &coalesce_python::Python, text.into(), &outline);
         let end = u32::try_from(file.tokens.len()).expect("it is short");
         let mut lines = align::LineCounter::of_file(&file);
         let statements = align::statements_in(&file, (0, end), &mut lines);

@@ -208,7 +208,7 @@ fn tell_files(corpus: &Corpus, gpu: &catalogue::Scan, report: &mut Report) {
 fn gpu_code(corpus: &mut Corpus) -> catalogue::Scan {
     let mut gpu = catalogue::scan(corpus);
     let kernels = (0..).zip(&corpus.entries);
-    let kernels = kernels.filter(|(_, entry)| corpus.language(entry) == LanguageKind::Kernel);
+    let kernels = kernels.filter(|(_, entry)| corpus.file(entry).lexicon().for_devices);
     gpu.entries.extend(kernels.map(|(at, _)| at));
     corpus.note_gpu(&gpu.entries);
     gpu

@@ -7,8 +7,8 @@
 use std::sync::Arc;
 
 use coalesce_model::{
-    ByteSpan, Language, LanguageKind, Outline, OutlineToken, OutlineUnit, TokenClass, TreePath,
-    UnitKind, outline::marks,
+    ByteSpan, Grammar, Language, LanguageKind, Lexicon, Outline, OutlineToken, OutlineUnit,
+    TokenClass, TreePath, UnitKind, grammar::Tokens, outline::marks,
 };
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -157,9 +157,6 @@ pub fn id_of(bytes: &[u8]) -> u32 {
     u32::try_from((hash ^ (hash >> 32)) & 0xffff_ffff).unwrap_or(0)
 }
 
-/// Macros of Rust whose texts are programs.
-pub const ASSEMBLY: [&str; 3] = ["asm", "naked_asm", "global_asm"];
-
 /// A part of a file that can be a copy of another one.
 #[derive(Clone, Debug)]
 pub struct Unit {
@@ -219,6 +216,8 @@ pub struct SourceFile {
     pub path: TreePath,
     /// Its language.
     pub language: LanguageKind,
+    /// How that is written.
+    pub grammar: &'static dyn Grammar,
     /// Its text.
     pub text: Arc<str>,
     /// Tokens without comments and docstrings.
@@ -230,13 +229,19 @@ pub struct SourceFile {
 impl SourceFile {
     /// The file at `path`, of which the language made `outline`.
     #[must_use]
-    pub fn new(path: TreePath, language: LanguageKind, text: Arc<str>, outline: &Outline) -> Self {
+    pub fn new(
+        path: TreePath,
+        grammar: &'static dyn Grammar,
+        text: Arc<str>,
+        outline: &Outline,
+    ) -> Self {
         let (tokens, places) = normal(&text, &outline.tokens);
         let units = shallow(&outline.units).into_iter();
         let units = units.map(|(parent, unit)| Unit::new(&text, unit, parent, &places));
         let mut file = Self {
             path,
-            language,
+            language: grammar.lexicon().language,
+            grammar,
             tokens,
             units: units.collect(),
             text,
@@ -251,7 +256,13 @@ impl SourceFile {
     #[must_use]
     pub fn outlined<L: Language>(language: &L, path: &TreePath, text: Arc<str>) -> Option<Self> {
         let outline = language.outline(path, &text)?;
-        Some(Self::new(path.clone(), language.kind(), text, &outline))
+        Some(Self::new(path.clone(), language.grammar(), text, &outline))
+    }
+
+    /// What of its language a table says.
+    #[must_use]
+    pub fn lexicon(&self) -> &'static Lexicon {
+        self.grammar.lexicon()
     }
 
     /// What a type says outside of its functions is its content, not a message: two of the same
@@ -272,11 +283,12 @@ impl SourceFile {
         }
     }
 
-    /// The texts that Rust's macros for assembly are given are programs, and no messages.
+    /// The texts that macros for assembly are given are programs, and no messages.
     fn keep_assembly(&mut self) {
         let text = Arc::clone(&self.text);
-        let is_there = |name| memchr::memmem::find(text.as_bytes(), name).is_some();
-        if self.language != LanguageKind::Rust || !is_there(b"asm!") {
+        let macros = self.lexicon().assembly_macros;
+        let is_there = |name: &&str| memchr::memmem::find(text.as_bytes(), name.as_bytes());
+        if !macros.iter().any(|name| is_there(name).is_some()) {
             return;
         }
         let word = |token: &Token| token.span().of(&text).unwrap_or("");
@@ -287,7 +299,7 @@ impl SourceFile {
             };
             match word(token) {
                 "(" if depth > 0 => depth += 1,
-                "(" if word(mark) == "!" && ASSEMBLY.contains(&word(name)) => depth = 1,
+                "(" if word(mark) == "!" && macros.contains(&word(name)) => depth = 1,
                 ")" => depth = depth.saturating_sub(1),
                 _ if depth > 0 && token.class == TokenClass::Prose => token.class = TokenClass::Key,
                 _ => {}
@@ -310,6 +322,21 @@ impl SourceFile {
             || says(&head.documentation, &GENERATED_FOR_CERTAIN)
             || (says(&head.documentation, &["generated"])
                 && says(&head.documentation, &["do not edit"]))
+    }
+
+    /// The unit that begins with a token and defines something: what is no block, and no imports.
+    #[must_use]
+    pub fn definition_at(&self, at: u32) -> Option<u32> {
+        let first = self.units.partition_point(|unit| unit.first < at).max(1);
+        let own = self.units.get(first..).unwrap_or_default().iter();
+        let own = own.take_while(|unit| unit.first == at);
+        let defines = |unit: &Unit| {
+            use UnitKind::{Block, GuardedImport, Imports};
+            !matches!(unit.kind, Block | GuardedImport | Imports)
+        };
+        let defining = own.enumerate().filter(|(_, unit)| defines(unit));
+        let (behind, _) = defining.last()?;
+        u32::try_from(first + behind).ok()
     }
 
     /// First byte of its first token.
@@ -409,6 +436,51 @@ impl SourceFile {
             }
             around = unit.parent.map(|parent| parent as usize);
         }
+    }
+}
+
+impl Tokens for SourceFile {
+    fn path(&self) -> &TreePath {
+        &self.path
+    }
+
+    fn text(&self) -> &str {
+        &self.text
+    }
+
+    fn count(&self) -> u32 {
+        u32::try_from(self.tokens.len()).unwrap_or(u32::MAX)
+    }
+
+    fn word(&self, at: u32) -> &str {
+        ByteSpan::text_under(self.tokens.get(at as usize).map(Token::span), &self.text)
+    }
+
+    fn has(&self, at: u32, mark: u8) -> bool {
+        let token = self.tokens.get(at as usize);
+        token.is_some_and(|token| token.has(mark))
+    }
+
+    fn is_name(&self, at: u32) -> bool {
+        let token = self.tokens.get(at as usize);
+        token.is_some_and(|token| token.class == TokenClass::Word)
+    }
+
+    fn bytes(&self, at: u32) -> Option<(usize, usize)> {
+        let span = self.tokens.get(at as usize)?.span();
+        Some((span.start as usize, span.end as usize))
+    }
+
+    fn begins_definition(&self, at: u32) -> bool {
+        self.definition_at(at).is_some()
+    }
+
+    fn modules_around(&self, at: u32) -> Vec<String> {
+        let modules = self.units.iter().skip(1);
+        let around = modules
+            .filter(|unit| unit.kind == UnitKind::Module && (unit.body..unit.end).contains(&at));
+        let names = around.filter_map(|unit| unit.name_span.of(&self.text));
+        names.map(str::to_owned).collect()
     }
 }
 
@@ -520,7 +592,7 @@ mod tests {
             ],
         };
         let path = TreePath::new("a.py").expect("it is a path");
-        let file = SourceFile::new(path, LanguageKind::Python, text.into(), &outline);
+        let file = SourceFile::new(path, &coalesce_python::Python, text.into(), &outline);
         let allowed: Vec<Option<&str>> = file
             .units
             .iter()
@@ -561,7 +633,7 @@ mod tests {
         for (text, expected) in cases {
             let path = TreePath::new("a.py").expect("it is a path");
             let outline = Outline::default();
-            let file = SourceFile::new(path, LanguageKind::Python, text.into(), &outline);
+            let file = SourceFile::new(path, &coalesce_python::Python, text.into(), &outline);
             assert_eq!(file.is_generated(), expected, "{text}");
         }
     }

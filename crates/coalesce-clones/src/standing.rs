@@ -1,7 +1,7 @@
 //! Why copies are left where they are, as far as the files say so: they are tests, programs that each
 //! stand alone, or copies that their own comments keep on purpose.
 
-use coalesce_model::{LanguageKind, TreePath, UnitKind};
+use coalesce_model::{TreePath, UnitKind, grammar::Entry};
 use rustc_hash::FxHashSet;
 
 use crate::{
@@ -79,29 +79,38 @@ impl Apart {
 
 /// Files that have an entry of their own, and nothing can import them, or hardly.
 fn programs(files: &[SourceFile]) -> FxHashSet<TreePath> {
-    let packages: FxHashSet<&str> = files
-        .iter()
-        .filter_map(|file| file.path.as_str().strip_suffix("/__init__.py"))
-        .collect();
-    let stands_alone = |file: &&SourceFile| match file.language {
-        LanguageKind::Rust => has_main(file),
-        LanguageKind::Python => {
-            let path = file.path.as_str();
-            let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
-            !packages.contains(folder) && file.text.contains("\nif __name__")
+    let packages: FxHashSet<&str> = files.iter().filter_map(package_of).collect();
+    let stands_alone = |file: &&SourceFile| match file.lexicon().entry {
+        Entry::Nothing => false,
+        Entry::Function(name) => defines_outside(file, name),
+        Entry::Statement { begins, .. } => {
+            !packages.contains(folder_of(file)) && file.text.contains(&format!("\n{begins}"))
         }
-        LanguageKind::Kernel => false,
     };
     let programs = files.iter().filter(stands_alone);
     programs.map(|file| file.path.clone()).collect()
 }
 
-/// Whether a file of Rust has a `main` outside of its modules.
-fn has_main(file: &SourceFile) -> bool {
+fn folder_of(file: &SourceFile) -> &str {
+    let path = file.path.as_str();
+    path.rsplit_once('/').map_or("", |(folder, _)| folder)
+}
+
+/// The folder of which a file makes a package.
+fn package_of(file: &SourceFile) -> Option<&str> {
+    let Entry::Statement { package_file, .. } = file.lexicon().entry else {
+        return None;
+    };
+    let (folder, name) = file.path.as_str().rsplit_once('/')?;
+    (name == package_file).then_some(folder)
+}
+
+/// Whether a file has a function of this name outside of its modules and types.
+fn defines_outside(file: &SourceFile, function: &str) -> bool {
     file.units.iter().any(|unit| {
         let is_outer = unit.parent.is_none_or(|parent| parent == 0);
         let name = unit.name_span.of(&file.text);
-        is_outer && unit.kind == UnitKind::Function && name == Some("main")
+        is_outer && unit.kind == UnitKind::Function && name == Some(function)
     })
 }
 
@@ -110,7 +119,7 @@ fn is_test(file: &SourceFile, unit: &Unit) -> bool {
     if corpus::is_test(file, unit) || compiled_for_tests::is_unit_for_tests(file, unit) {
         return true;
     }
-    if file.language != LanguageKind::Rust {
+    if file.lexicon().test_attributes.is_empty() {
         return false;
     }
     // What stands in a test is of this test: a passage of it, and a function that it has for itself.
@@ -131,6 +140,7 @@ const fn is_function(unit: &Unit) -> bool {
 
 /// Whether `#[test]`, `#[tokio::test]` or the like stands before a function.
 fn has_test_attribute(file: &SourceFile, unit: &Unit) -> bool {
+    let attributes = file.lexicon().test_attributes;
     let head = file.tokens.get(unit.first as usize..unit.body as usize);
     let mut words = head
         .unwrap_or_default()
@@ -139,7 +149,7 @@ fn has_test_attribute(file: &SourceFile, unit: &Unit) -> bool {
         .take_while(|word| *word != "fn")
         .peekable();
     while let Some(word) = words.next() {
-        if matches!(word, "test" | "rstest" | "test_case" | "bench") && words.peek().is_some() {
+        if attributes.contains(&word) && words.peek().is_some() {
             return true;
         }
     }
@@ -149,7 +159,7 @@ fn has_test_attribute(file: &SourceFile, unit: &Unit) -> bool {
 /// Whether a unit is an `impl` of a trait, or a function in one.
 #[must_use]
 pub fn is_of_trait(file: &SourceFile, unit: &Unit) -> bool {
-    if file.language != LanguageKind::Rust {
+    if !file.lexicon().traits {
         return false;
     }
     let around = unit.parent.and_then(|at| file.units.get(at as usize));
@@ -204,18 +214,19 @@ fn is_item_word(word: &str) -> bool {
     )
 }
 
-/// Whether the first lines of a unit of Python warn that it is deprecated.
+/// Whether the first lines of a unit warn that it is deprecated.
 fn warns_of_itself(file: &SourceFile, unit: &Unit) -> bool {
     let inside = file
         .text
         .lines()
         .skip(unit.lines.0 as usize)
         .take(BEGINNING);
-    file.language == LanguageKind::Python
+    let texts = file.lexicon().deprecation_texts;
+    !texts.is_empty()
         && unit.line_count() > 1
         && inside
             .take(unit.line_count() as usize - 1)
-            .any(|line| line.contains("DeprecationWarning") || line.contains(".. deprecated::"))
+            .any(|line| texts.iter().any(|text| line.contains(text)))
 }
 
 /// Whether one of these lines says so, alone or with those behind it.
@@ -296,7 +307,7 @@ mod tests {
         };
         let path = TreePath::new(path).expect("it is a path");
         let text = format!("# {comment}\nx = 1\n");
-        SourceFile::new(path, LanguageKind::Python, text.into(), &outline)
+        SourceFile::new(path, &coalesce_python::Python, text.into(), &outline)
     }
 
     #[test]

@@ -108,7 +108,7 @@ impl<T: Clone + Eq + std::hash::Hash> OneToOne<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use coalesce_model::{LanguageKind, Outline, OutlineToken, TreePath};
+    use coalesce_model::{Outline, OutlineToken, TreePath};
 
     /// Words in a row, as one text: those in capitals are local names.
     fn file(words: &str) -> SourceFile {
@@ -132,7 +132,7 @@ mod tests {
             units: Vec::new(),
         };
         let path = TreePath::new("a.py").expect("it is a path");
-        SourceFile::new(path, LanguageKind::Python, words.into(), &outline)
+        SourceFile::new(path, &coalesce_python::Python, words.into(), &outline)
     }
 
     fn pairs(a: &str, b: &str) -> Option<usize> {

@@ -4,13 +4,13 @@
 
 use std::collections::BTreeSet;
 
-use coalesce_model::{LanguageKind, TreePath, UnitKind};
+use coalesce_model::{TreePath, UnitKind};
 
 use crate::{
     merging::Place,
     opposites,
     report::Member,
-    source::{self, ASSEMBLY, SourceFile, Token, Unit},
+    source::{self, SourceFile, Token, Unit},
     standing,
 };
 
@@ -177,22 +177,22 @@ pub fn are_called_otherwise(places: &[Place<'_>]) -> bool {
     ways.any(|other| Some(other) != first)
 }
 
-/// Whether they are Rust's and some change what others only read: the language has no word for both, so even what is
-/// equal has to be there twice.
+/// Whether some change what others only read, in a language that has no word for both: even what is equal has to be
+/// there twice.
 pub fn are_by_mutability(places: &[Place<'_>]) -> bool {
     let changes = |(file, unit): &Place<'_>| ways_of(file, unit).contains("mut");
-    let is_rust = |(file, _): &Place<'_>| file.language == LanguageKind::Rust;
+    let has_two = |(file, _): &Place<'_>| file.lexicon().parts_mutability;
     let mut ways = places.iter().map(changes);
     let first = ways.next();
-    places.iter().all(is_rust) && ways.any(|other| Some(other) != first)
+    places.iter().all(has_two) && ways.any(|other| Some(other) != first)
 }
 
 /// Whether they are one function for several conditions: of one name in one scope, of which a program has one at a
-/// time. Kernels may have several, for other parameters.
+/// time. Some languages may have several, for other parameters.
 pub fn are_alternatives(places: &[Place<'_>]) -> bool {
     let scope = |(file, unit): &Place<'_>| {
         let is_function = matches!(unit.kind, UnitKind::Function | UnitKind::Method);
-        let is_single = file.language != LanguageKind::Kernel && unit.name != 0;
+        let is_single = !file.lexicon().overloads && unit.name != 0;
         (is_function && is_single).then(|| (file.path.clone(), unit.parent, unit.name))
     };
     let mut scopes = places.iter().map(scope);
@@ -226,10 +226,10 @@ pub fn are_default_and_override(places: &[Place<'_>]) -> bool {
     of_one && !others.is_empty()
 }
 
-/// The name of the trait of Rust that a function stands in.
+/// The name of the trait that a function stands in.
 fn trait_around<'f>(file: &'f SourceFile, unit: &Unit) -> Option<&'f str> {
     let around = file.units.get(unit.parent? as usize)?;
-    let is_trait = file.language == LanguageKind::Rust
+    let is_trait = file.lexicon().traits
         && around.kind == UnitKind::Class
         && head_of(file, around).any(|word| word == "trait");
     is_trait.then(|| around.name_span.of(&file.text))?
@@ -237,22 +237,22 @@ fn trait_around<'f>(file: &'f SourceFile, unit: &Unit) -> Option<&'f str> {
 
 /// Whether a body is written in assembly: what differs is tuned by hand.
 pub fn is_assembly(file: &SourceFile, unit: &Unit) -> bool {
-    file.language == LanguageKind::Rust && {
-        let body = file.body_of(unit);
-        let word = |token: &Token| token.span().of(&file.text).unwrap_or("");
-        body.windows(2).any(|pair| match pair {
-            [name, mark] => word(mark) == "!" && ASSEMBLY.contains(&word(name)),
-            _ => false,
-        })
-    }
+    let macros = file.lexicon().assembly_macros;
+    let body = file.body_of(unit);
+    let word = |token: &Token| token.span().of(&file.text).unwrap_or("");
+    let is_call = |pair: &[Token]| match pair {
+        [name, mark] => word(mark) == "!" && macros.contains(&word(name)),
+        _ => false,
+    };
+    !macros.is_empty() && body.windows(2).any(is_call)
 }
 
-/// Whether a function is handed to a macro of Rust: `wrap!(f32, name, fn run() {…})` asks for one in each place.
+/// Whether a function is handed to a macro: `wrap!(f32, name, fn run() {…})` asks for one in each place.
 pub fn is_in_macro_call(file: &SourceFile, unit: &Unit) -> bool {
     let is_function = matches!(unit.kind, UnitKind::Function | UnitKind::Method);
     let mut depth = 0_usize;
     let mut before = head_of(file, unit).take_while(|word| *word != "fn");
-    file.language == LanguageKind::Rust
+    file.lexicon().macros_take_definitions
         && is_function
         && before.any(|word| {
             match word {
@@ -295,7 +295,7 @@ fn ways_of(file: &SourceFile, unit: &Unit) -> BTreeSet<&'static str> {
 pub fn is_for_device(file: &SourceFile, unit: &Unit) -> bool {
     let is_inside = |other: &&Unit| unit.first < other.first && other.end <= unit.end;
     let mut inside = file.units.iter().filter(is_inside);
-    file.language == LanguageKind::Kernel
+    file.lexicon().for_devices
         || source::outwards(file, unit).any(|unit| says_device(file, unit))
         || inside.any(|unit| says_device(file, unit))
 }
@@ -315,7 +315,7 @@ fn says_device(file: &SourceFile, unit: &Unit) -> bool {
     })
 }
 
-/// Whether it is a macro of Rust: where functions would do, nobody writes one.
+/// Whether it is a macro: where functions would do, nobody writes one.
 pub fn is_macro(file: &SourceFile, unit: &Unit) -> bool {
     head_of(file, unit).any(|word| word == "macro_rules")
 }

@@ -3,8 +3,7 @@
 
 use coalesce_clones::{Baseline, Options, Report, SourceFile, find};
 use coalesce_model::{
-    Language as _, LanguageKind, MemoryTexts, Texts as _, envelope::DifferenceAspect,
-    envelope::DuplicateKind,
+    MemoryTexts, Texts as _, envelope::DifferenceAspect, envelope::DuplicateKind,
 };
 use coalesce_python::Python;
 use coalesce_rust::Rust;
@@ -13,11 +12,11 @@ fn report(fixture: &str) -> Report {
     let texts = MemoryTexts::fixture(fixture);
     let file = |path: &coalesce_model::TreePath| {
         let text = texts.text(path).unwrap();
-        let (language, outline) = match path.extension() {
-            Some("py") => (LanguageKind::Python, Python.outline(path, &text)),
-            _ => (LanguageKind::Rust, Rust.outline(path, &text)),
+        let outlined = match path.extension() {
+            Some("py") => SourceFile::outlined(&Python, path, text),
+            _ => SourceFile::outlined(&Rust, path, text),
         };
-        SourceFile::new(path.clone(), language, text, &outline.unwrap())
+        outlined.unwrap()
     };
     let mut files: Vec<SourceFile> = texts.paths().iter().map(file).collect();
     // Names are rare in a real tree; here others have to make them so.
@@ -27,8 +26,7 @@ fn report(fixture: &str) -> Report {
             "def filler_{at}(value):\n    step_{at} = first_{at}(value)\n    return last_{at}(step_{at})\n"
         )
         .into();
-        let outline = Python.outline(&path, &text).unwrap();
-        files.push(SourceFile::new(path, LanguageKind::Python, text, &outline));
+        files.push(SourceFile::outlined(&Python, &path, text).unwrap());
     }
     find(files, Options::default())
 }

@@ -8,17 +8,17 @@ use coalesce_clones::{
     SourceFile,
     coverage::{Coverage, Entry, Relation, Side, Text, coverage},
 };
-use coalesce_model::{Language as _, LanguageKind, MemoryTexts, Texts as _, TreePath};
+use coalesce_model::{LanguageKind, MemoryTexts, Texts as _, TreePath};
 use coalesce_python::Python;
 use coalesce_rust::Rust;
 use proptest::{prelude::*, sample::subsequence};
 
 fn source(path: &TreePath, text: &str) -> SourceFile {
-    let (language, outline) = match path.extension() {
-        Some("py") => (LanguageKind::Python, Python.outline(path, text)),
-        _ => (LanguageKind::Rust, Rust.outline(path, text)),
+    let outlined = match path.extension() {
+        Some("py") => SourceFile::outlined(&Python, path, text.into()),
+        _ => SourceFile::outlined(&Rust, path, text.into()),
     };
-    SourceFile::new(path.clone(), language, text.into(), &outline.unwrap())
+    outlined.unwrap()
 }
 
 /// `path`, or `path item`, with the module that the path is the place of.

@@ -12,8 +12,8 @@ use coalesce_clones::SourceFile;
 use coalesce_index::Index;
 use coalesce_kernels::Kernels;
 use coalesce_model::{
-    Change, Deferral, Language, LanguageGraph, LanguageKind, LanguagePlan, Settings, Severity,
-    Texts, TreePath,
+    Change, Deferral, Grammar, Language, LanguageGraph, LanguageKind, LanguagePlan, Settings,
+    Severity, Texts, TreePath,
     envelope::{Files, SkippedFile},
     finding::codes,
     language::{RewriteOptions, Structure, Taken},
@@ -59,8 +59,7 @@ impl<L: Language> Part<L> {
             Extent::Whole => taken(&language, tree, cache),
             Extent::Structure => taken(&Structure(&language), tree, cache),
         };
-        if language.kind() != LanguageKind::Python && !files.is_empty() {
-            // It is resolved in parallel.
+        if L::RESOLVES_IN_PARALLEL && !files.is_empty() {
             threads::start();
         }
         let graph = language.resolve(&files, tree.paths(), settings);
@@ -229,6 +228,9 @@ pub trait Outliner: Sync {
     /// Which language.
     fn language(&self) -> LanguageKind;
 
+    /// How it is written.
+    fn written(&self) -> &'static dyn Grammar;
+
     /// Of all files of a tree those that hold facts: [`Language::claimed`].
     fn sources<'p>(&self, paths: &'p [TreePath]) -> BTreeSet<&'p TreePath>;
 
@@ -240,6 +242,10 @@ pub trait Outliner: Sync {
 impl<L: Language> Outliner for L {
     fn language(&self) -> LanguageKind {
         self.kind()
+    }
+
+    fn written(&self) -> &'static dyn Grammar {
+        self.grammar()
     }
 
     fn sources<'p>(&self, paths: &'p [TreePath]) -> BTreeSet<&'p TreePath> {
@@ -254,19 +260,14 @@ impl<L: Language> Outliner for L {
         let Some(outline) = self.outline(path, text) else {
             return Vec::new();
         };
-        let own = SourceFile::new(path.clone(), self.kind(), Arc::clone(text), &outline);
-        let kernels = match self.kind() {
-            LanguageKind::Kernel => Vec::new(),
-            _ => coalesce_kernels::embedded(text, &outline),
+        let own = SourceFile::new(path.clone(), self.grammar(), Arc::clone(text), &outline);
+        let kernels = match self.grammar().lexicon().for_devices {
+            true => Vec::new(),
+            false => coalesce_kernels::embedded(text, &outline),
         };
         let embedded = kernels.into_iter().map(|span| {
             let outline = coalesce_kernels::outline(text, span);
-            SourceFile::new(
-                path.clone(),
-                LanguageKind::Kernel,
-                Arc::clone(text),
-                &outline,
-            )
+            SourceFile::new(path.clone(), &Kernels, Arc::clone(text), &outline)
         });
         std::iter::once(own).chain(embedded).collect()
     }

@@ -4,9 +4,9 @@
 use std::{collections::HashSet, sync::Arc};
 
 use coalesce_model::{
-    ByteSpan, Change, Edit, Finding, FoundItem, Import, Language, LanguageGraph, LanguageKind,
-    LanguagePlan, Mention, Module, ModuleKind, Outline, Reference, Rewrite, Root, Settings,
-    Severity, Texts, TreePath, UnitKind, finding::codes, language::RewriteOptions,
+    ByteSpan, Change, Edit, Finding, FoundItem, Grammar, Import, Language, LanguageGraph,
+    LanguageKind, LanguagePlan, Mention, Module, ModuleKind, Outline, Reference, Rewrite, Root,
+    Settings, Severity, Texts, TreePath, UnitKind, finding::codes, language::RewriteOptions,
 };
 use serde::{Deserialize, Serialize};
 
@@ -36,8 +36,8 @@ impl Language for Kernels {
 
     const FACTS_VERSION: u32 = 1;
 
-    fn kind(&self) -> LanguageKind {
-        LanguageKind::Kernel
+    fn grammar(&self) -> &'static dyn Grammar {
+        &Kernels
     }
 
     fn claims(&self, path: &TreePath) -> bool {
@@ -111,8 +111,8 @@ pub struct KernelGraph {
 const COMPARED_ONLY: &str = "kernels are compared, never moved or rewritten";
 
 impl LanguageGraph for KernelGraph {
-    fn language(&self) -> LanguageKind {
-        LanguageKind::Kernel
+    fn grammar(&self) -> &'static dyn Grammar {
+        &Kernels
     }
 
     fn roots(&self) -> &[Root] {

@@ -6,6 +6,7 @@
 //! nothing: a plan that names a kernel file is refused.
 
 mod embedded;
+mod grammar;
 mod language;
 mod lexer;
 mod locals;

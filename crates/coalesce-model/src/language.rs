@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::{
-    ByteSpan, Change, CheckSettings, Deferral, Finding, Import, KeptImport, LanguageKind,
+    ByteSpan, Change, CheckSettings, Deferral, Finding, Grammar, Import, KeptImport, LanguageKind,
     LanguagePlan, Mention, Module, Outline, Reference, Rewrite, Root, Texts, TreePath, Unproven,
     manifest::Accessor,
 };
@@ -67,8 +67,16 @@ pub trait Language: Sync {
     /// Whether [`Language::structure`] gives less than [`Language::facts`], so that the two are kept apart.
     const STRUCTURE_IS_LESS: bool = false;
 
+    /// Whether [`Language::resolve`] works on several threads.
+    const RESOLVES_IN_PARALLEL: bool = true;
+
+    /// How it is written.
+    fn grammar(&self) -> &'static dyn Grammar;
+
     /// Which language.
-    fn kind(&self) -> LanguageKind;
+    fn kind(&self) -> LanguageKind {
+        self.grammar().lexicon().language
+    }
 
     /// Whether the file holds facts: a source file, or a project file such as `Cargo.toml`.
     fn claims(&self, path: &TreePath) -> bool;
@@ -236,6 +244,17 @@ pub struct FoundItem {
     pub place: ItemPlace,
 }
 
+/// A module that leads on from an old name to a new one, as it would be written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeadingModule {
+    /// Its file, which is not there.
+    pub path: TreePath,
+    /// Its text.
+    pub text: String,
+    /// The file that has to declare it, and what is added behind the text of that.
+    pub declaration: Option<(TreePath, String)>,
+}
+
 /// What becomes of names that led somewhere and are looked up elsewhere than they stand.
 #[derive(Debug, Default)]
 pub struct LookupRegressions {
@@ -247,8 +266,13 @@ pub struct LookupRegressions {
 
 /// The resolved modules, imports and names of one language.
 pub trait LanguageGraph: Send + Sync {
+    /// How the language is written.
+    fn grammar(&self) -> &'static dyn Grammar;
+
     /// Which language.
-    fn language(&self) -> LanguageKind;
+    fn language(&self) -> LanguageKind {
+        self.grammar().lexicon().language
+    }
 
     /// Roots and how they were found, sorted.
     fn roots(&self) -> &[Root];
@@ -363,6 +387,13 @@ pub trait LanguageGraph: Send + Sync {
     fn references_of(&self, names: &[&str], texts: &dyn Texts) -> Vec<Vec<Reference>> {
         let names = names.iter();
         names.map(|name| self.references(name, texts)).collect()
+    }
+
+    /// The module that would lead on from the name `from`, which is no module's, to the module `to`; `None` where it has no
+    /// place, or the language has no such modules.
+    fn leading_module(&self, from: &str, to: &str, texts: &dyn Texts) -> Option<LeadingModule> {
+        let _ = (from, to, texts);
+        None
     }
 
     /// In how many ways the changes could be worked out: where the first one would break something,

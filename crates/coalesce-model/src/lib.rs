@@ -12,6 +12,7 @@ mod components;
 pub mod edit;
 pub mod envelope;
 pub mod finding;
+pub mod grammar;
 pub mod hash;
 pub mod json_schema;
 pub mod language;
@@ -35,6 +36,7 @@ pub use check_settings::{CheckSettings, Layers, ProjectRule, RoleHome, RuleSubje
 pub use components::components;
 pub use edit::{Edit, EditError, EditSet};
 pub use finding::{Code, Finding, Severity};
+pub use grammar::{Grammar, Lexicon};
 pub use hash::ContentHash;
 pub use language::{
     Allowed, DuplicateSettings, FoundItem, ItemPlace, ItemShim, Language, LanguageGraph, Settings,

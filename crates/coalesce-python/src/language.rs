@@ -3,16 +3,16 @@
 use std::sync::Arc;
 
 use coalesce_model::{
-    ByteSpan, Change, Deferral, Edit, Finding, FoundItem, Import, ItemShim, KeptImport, Language,
-    LanguageGraph, LanguageKind, LanguagePlan, Mention, Module, Outline, Reference, Rewrite, Root,
+    ByteSpan, Change, Deferral, Edit, Finding, FoundItem, Grammar, Import, ItemShim, KeptImport,
+    Language, LanguageGraph, LanguagePlan, Mention, Module, Outline, Reference, Rewrite, Root,
     Settings, Texts, TreePath, Unproven,
-    language::{LookupRegressions, RewriteOptions},
+    language::{LeadingModule, LookupRegressions, RewriteOptions},
     manifest::Accessor,
 };
 
 use crate::{
-    analysis::Analysis, executed, extract, facts::PythonFacts, graph::PythonGraph, lookups, order,
-    outline, project, references, requirements, retire, retire_items, rewrite,
+    analysis::Analysis, executed, extract, facts::PythonFacts, graph::PythonGraph, leading,
+    lookups, order, outline, project, references, requirements, retire, retire_items, rewrite,
 };
 
 /// The Python language.
@@ -27,8 +27,10 @@ impl Language for Python {
 
     const STRUCTURE_IS_LESS: bool = true;
 
-    fn kind(&self) -> LanguageKind {
-        LanguageKind::Python
+    const RESOLVES_IN_PARALLEL: bool = false;
+
+    fn grammar(&self) -> &'static dyn Grammar {
+        &Python
     }
 
     fn claims(&self, path: &TreePath) -> bool {
@@ -76,8 +78,12 @@ impl Language for Python {
 }
 
 impl LanguageGraph for PythonGraph {
-    fn language(&self) -> LanguageKind {
-        LanguageKind::Python
+    fn grammar(&self) -> &'static dyn Grammar {
+        &Python
+    }
+
+    fn leading_module(&self, from: &str, to: &str, texts: &dyn Texts) -> Option<LeadingModule> {
+        leading::module(self, from, to, texts)
     }
 
     fn roots(&self) -> &[Root] {

@@ -8,16 +8,16 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use coalesce_cargo::package;
 use coalesce_model::{
-    ByteSpan, Change, Edit, Finding, FoundItem, Import, ItemShim, Language, LanguageGraph,
-    LanguageKind, LanguagePlan, Mention, Module, Outline, Reference, Rewrite, Root, Settings,
-    Texts, TreePath, Unproven,
-    language::{LookupRegressions, RewriteOptions},
+    ByteSpan, Change, Edit, Finding, FoundItem, Grammar, Import, ItemShim, Language, LanguageGraph,
+    LanguagePlan, Mention, Module, Outline, Reference, Rewrite, Root, Settings, Texts, TreePath,
+    Unproven,
+    language::{LeadingModule, LookupRegressions, RewriteOptions},
 };
 
 use crate::{
     discover::{self, TargetKind},
     facts::{self, Facts},
-    outline, references,
+    leading, outline, references,
     regressions::{
         Tree, TreeWithGlobs, ambiguous_methods, ambiguous_reexports, captured_names,
         conditions_said_again, deprecated_uses, expectations_in_doubt, expectations_left,
@@ -38,8 +38,8 @@ impl Language for Rust {
 
     const FACTS_VERSION: u32 = facts::VERSION;
 
-    fn kind(&self) -> LanguageKind {
-        LanguageKind::Rust
+    fn grammar(&self) -> &'static dyn Grammar {
+        &Rust
     }
 
     fn claims(&self, path: &TreePath) -> bool {
@@ -172,8 +172,12 @@ impl RustGraph {
 }
 
 impl LanguageGraph for RustGraph {
-    fn language(&self) -> LanguageKind {
-        LanguageKind::Rust
+    fn grammar(&self) -> &'static dyn Grammar {
+        &Rust
+    }
+
+    fn leading_module(&self, from: &str, to: &str, texts: &dyn Texts) -> Option<LeadingModule> {
+        leading::module(self, from, to, texts)
     }
 
     fn roots(&self) -> &[Root] {

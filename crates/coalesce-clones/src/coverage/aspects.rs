@@ -1,6 +1,10 @@
 //! What a difference is about, going by the words in which two statements differ.
 
-use coalesce_model::{LanguageKind, TokenClass, envelope::DifferenceAspect};
+use coalesce_model::{
+    TokenClass,
+    envelope::DifferenceAspect,
+    grammar::{Blocks, Tokens},
+};
 
 use super::{
     compare::Piece,
@@ -28,8 +32,8 @@ pub(crate) struct Flow<'r, 'f> {
 
 /// A block that is open.
 struct Block {
-    /// Python: the column of what opens it.
-    column: u32,
+    /// Where columns mark blocks, that of what opens it.
+    column: usize,
     /// The piece that opens it; of a bare block, the one around it.
     piece: Option<usize>,
     /// Whether it is for what fails or is not there.
@@ -51,9 +55,10 @@ impl<'r, 'f> Flow<'r, 'f> {
             return (Within::default(), words);
         };
         let word = self.reader.word(first.token);
-        match self.reader.file.language {
-            LanguageKind::Python => {
-                let column = self.reader.column(first.token);
+        match self.reader.file.lexicon().blocks {
+            Blocks::Indented => {
+                let tokens: &dyn Tokens = self.reader.file;
+                let column = tokens.column(first.token);
                 self.open.retain(|block| block.column < column);
                 let within = self.within(word);
                 self.open.push(Block {
@@ -63,7 +68,7 @@ impl<'r, 'f> Flow<'r, 'f> {
                 });
                 (within, words)
             }
-            LanguageKind::Rust | LanguageKind::Kernel => {
+            Blocks::Braced => {
                 let within = self.within(word);
                 let fallback = word == "else";
                 (within, self.braces(words, at, fallback))
@@ -274,12 +279,12 @@ fn by_words<'w>(words: impl Iterator<Item = &'w str>) -> Option<DifferenceAspect
     words.filter_map(aspect).min()
 }
 
-/// Whether it is the value of a Rust block: the last statement of one, without a semicolon.
+/// Whether it is the value of a block: the last statement of one, without a semicolon.
 fn is_value(meaning: &Meaning<'_>, piece: &Piece) -> bool {
-    let rust = meaning.reader.file.language == LanguageKind::Rust;
+    let values = meaning.reader.file.lexicon().block_values;
     let last = piece
         .words
         .last()
         .map_or("", |word| meaning.reader.word(word.token));
-    rust && !matches!(last, ";" | "{" | ",")
+    values && !matches!(last, ";" | "{" | ",")
 }

@@ -4,7 +4,7 @@
 //! Unlike [`crate::align::differences`] it cuts nothing off, and a local name that is exchanged for
 //! another one is a difference unless it is exchanged everywhere.
 
-use coalesce_model::{LanguageKind, TokenClass, envelope::DifferenceAspect, outline::marks};
+use coalesce_model::{TokenClass, envelope::DifferenceAspect, outline::marks};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 use std::hash::Hasher as _;
@@ -137,7 +137,7 @@ fn finish(
         return;
     }
     let long = statement.len() > LONG;
-    let rust = meaning.reader.file.language != LanguageKind::Python;
+    let braces = meaning.reader.file.lexicon().has_braces();
     let (mut open, mut piece) = (Vec::new(), Vec::new());
     let mut add = |piece: &mut Vec<Meant>| {
         found.push(Piece::new(std::mem::take(piece), within));
@@ -154,7 +154,7 @@ fn finish(
             _ => {}
         }
         piece.push(word);
-        let arm = rust && open.last().is_none_or(|last| *last == "{");
+        let arm = braces && open.last().is_none_or(|last| *last == "{");
         if text == "," && (arm || (long && open.len() <= 1)) {
             add(&mut piece);
         }

@@ -1,9 +1,9 @@
 //! The heads of two definitions: parameters, defaults, decorators, attributes, visibility, bases.
 //!
-//! The name itself is no difference. Names of parameters are part of a Python signature, since callers
-//! may spell them; in Rust they are local names.
+//! The name itself is no difference. Names of parameters are part of a signature where callers may spell them; else they
+//! are local names.
 
-use coalesce_model::{LanguageKind, envelope::DifferenceAspect, outline::marks};
+use coalesce_model::{envelope::DifferenceAspect, outline::marks};
 
 use super::{
     PartKind,
@@ -42,8 +42,8 @@ pub(super) fn compare(a: &Meaning<'_>, left: &Part, b: &Meaning<'_>, right: &Par
     found
 }
 
-/// Parameters of two definitions that are each other, as hashes of their names: in Python those of one
-/// name, in Rust those of one place.
+/// Parameters of two definitions that are each other, as hashes of their names: those of one
+/// name where callers may spell it, else those of one place.
 pub(super) fn parameters(
     a: &Meaning<'_>,
     left: &Part,
@@ -51,13 +51,11 @@ pub(super) fn parameters(
     right: &Part,
 ) -> Vec<(u32, u32)> {
     let (x, y) = (names(a, left), names(b, right));
-    match a.reader.file.language {
-        LanguageKind::Python => {
-            let both = x.into_iter().filter(|name| y.contains(name));
-            both.map(|name| (name, name)).collect()
-        }
-        LanguageKind::Rust | LanguageKind::Kernel => x.into_iter().zip(y).collect(),
+    if !a.reader.file.lexicon().spells_parameters {
+        return x.into_iter().zip(y).collect();
     }
+    let both = x.into_iter().filter(|name| y.contains(name));
+    both.map(|name| (name, name)).collect()
 }
 
 /// Whether both take parameters, other than the one that a method is bound to.
@@ -144,7 +142,7 @@ impl Head {
 /// A word whose name counts, if the language says so.
 fn settled(meaning: &Meaning<'_>, word: Meant) -> Meant {
     Meant {
-        local: word.local && meaning.reader.file.language == LanguageKind::Rust,
+        local: word.local && !meaning.reader.file.lexicon().spells_parameters,
         ..word
     }
 }

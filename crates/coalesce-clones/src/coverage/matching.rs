@@ -1,7 +1,7 @@
 //! Which part of one side stands for which of the other: by what they mean and are called, whatever
 //! their order. Copies under other names are found in [`super::renamed`].
 
-use coalesce_model::{LanguageKind, TokenClass, envelope::DifferenceAspect, outline::marks};
+use coalesce_model::{TokenClass, envelope::DifferenceAspect, outline::marks};
 use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::Hasher as _;
 
@@ -440,10 +440,8 @@ fn name_key(side: &Read<'_>, part: &Part) -> Option<u64> {
         return None;
     }
     let name = side.meaning.name(&part.name);
-    let space = match side.file.language {
-        LanguageKind::Python | LanguageKind::Kernel => None,
-        LanguageKind::Rust => space(part.kind),
-    };
+    let parts = side.file.lexicon().parts_namespaces;
+    let space = space(part.kind).filter(|_| parts);
     Some(hashed(&(space, name)))
 }
 

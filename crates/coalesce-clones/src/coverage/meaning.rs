@@ -5,13 +5,12 @@
 //! Names are taken from imports of the file's own module alone: a name from `import *`, or from an
 //! import of a module inside of it, stays as it is.
 
-use coalesce_model::{LanguageKind, TokenClass, outline::marks};
+use coalesce_model::{TokenClass, grammar::ImportLeaf, outline::marks};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 
 use super::{
     Side,
-    imports::{self, Leaf},
     parts::{Part, Range, Reader},
 };
 use crate::source::{Token, id_of};
@@ -112,14 +111,14 @@ impl<'f> Meaning<'f> {
     fn statement_imports(&self, range: Range, names: &mut FxHashMap<String, Vec<String>>) {
         for at in range.0..range.1 {
             if let Some(end) = self.import_end(at, range.1) {
-                for leaf in imports::leaves(&self.reader, (self.keyword(at, end), end)) {
+                for leaf in self.import_leaves(at, end) {
                     self.add(&leaf, names);
                 }
             }
         }
     }
 
-    fn add(&self, leaf: &Leaf, names: &mut FxHashMap<String, Vec<String>>) {
+    fn add(&self, leaf: &ImportLeaf, names: &mut FxHashMap<String, Vec<String>>) {
         if !leaf.bound.is_empty() {
             let path = self.absolute(leaf, &leaf.stands_for);
             names.entry(leaf.bound.clone()).or_insert(path);
@@ -137,60 +136,33 @@ impl<'f> Meaning<'f> {
         })
     }
 
-    /// The token of the `use`, `import` or `from`.
-    fn keyword(&self, at: u32, end: u32) -> u32 {
-        match self.reader.file.language {
-            LanguageKind::Python | LanguageKind::Kernel => at,
-            LanguageKind::Rust => self.reader.rust_keyword(at, end),
-        }
+    /// What an import statement brings.
+    fn import_leaves(&self, at: u32, end: u32) -> Vec<ImportLeaf> {
+        let keyword = self.reader.keyword((at, end));
+        self.reader.import_leaves((keyword, end))
     }
 
     /// What the path of a leaf means, as it is compared.
-    pub(crate) fn target(&self, leaf: &Leaf) -> Vec<String> {
+    pub(crate) fn target(&self, leaf: &ImportLeaf) -> Vec<String> {
         self.stripped(self.absolute(leaf, &leaf.path))
     }
 
     /// What a path in an import means from the root of the tree.
-    fn absolute(&self, leaf: &Leaf, path: &[String]) -> Vec<String> {
-        match self.reader.file.language {
-            LanguageKind::Python if leaf.dots > 0 => {
-                let up = leaf.dots - usize::from(self.is_package);
-                let kept = self.own.len().saturating_sub(up);
-                let mut found = self.own.get(..kept).unwrap_or_default().to_vec();
-                found.extend_from_slice(path);
-                found
-            }
-            LanguageKind::Python | LanguageKind::Kernel => path.to_vec(),
-            LanguageKind::Rust => self.rust_absolute(path),
+    fn absolute(&self, leaf: &ImportLeaf, path: &[String]) -> Vec<String> {
+        if leaf.dots == 0 {
+            return self.absolute_path(path);
         }
+        let up = leaf.dots - usize::from(self.is_package);
+        let kept = self.own.len().saturating_sub(up);
+        let mut found = self.own.get(..kept).unwrap_or_default().to_vec();
+        found.extend_from_slice(path);
+        found
     }
 
-    fn rust_absolute(&self, path: &[String]) -> Vec<String> {
-        let Some(first) = path.first() else {
-            return Vec::new();
-        };
-        let (mut base, mut rest) = (Vec::new(), path);
-        match first.as_str() {
-            "crate" => {
-                base.extend(self.own.first().cloned());
-                rest = path.get(1..).unwrap_or_default();
-            }
-            "self" | "super" => {
-                base.clone_from(&self.own);
-                while let Some((step, behind)) = rest.split_first()
-                    && matches!(step.as_str(), "self" | "super")
-                {
-                    if step == "super" {
-                        base.pop();
-                    }
-                    rest = behind;
-                }
-            }
-            name if self.modules.iter().any(|module| module == name) => base.clone_from(&self.own),
-            _ => {}
-        }
-        base.extend_from_slice(rest);
-        base
+    /// What a path means from the root of the tree.
+    fn absolute_path(&self, path: &[String]) -> Vec<String> {
+        let grammar = self.reader.file.grammar;
+        grammar.absolute(path, &self.own, &self.modules)
     }
 
     /// A path without the name of one of the two modules before it.
@@ -204,7 +176,7 @@ impl<'f> Meaning<'f> {
     }
 
     /// Whether an import brings something of the module that this one is compared with.
-    pub(crate) fn is_from_other(&self, leaf: &Leaf) -> bool {
+    pub(crate) fn is_from_other(&self, leaf: &ImportLeaf) -> bool {
         let path = self.absolute(leaf, &leaf.path);
         !self.other.is_empty() && path.len() > self.other.len() && path.starts_with(&self.other)
     }
@@ -249,7 +221,7 @@ impl<'f> Meaning<'f> {
             class,
         };
         found.push(word(id_of(b"import"), at, TokenClass::Keyword));
-        for leaf in imports::leaves(&self.reader, (self.keyword(at, end), end)) {
+        for leaf in self.import_leaves(at, end) {
             let path = self.target(&leaf).join(".");
             found.push(word(
                 id_of(path.as_bytes()),
@@ -317,8 +289,7 @@ impl<'f> Meaning<'f> {
                 full.extend_from_slice(path.get(1..).unwrap_or_default());
                 full
             }
-            None if self.reader.file.language == LanguageKind::Rust => self.rust_absolute(path),
-            None => path.to_vec(),
+            None => self.absolute_path(path),
         };
         full = self.stripped(full);
         if let Some(first) = full.first_mut() {
@@ -349,10 +320,11 @@ impl<'f> Meaning<'f> {
         }
     }
 
-    /// A message without its quotes; in Python also without the layout between its parts.
+    /// A message without its quotes; where strings in a row are one, also without the layout between them.
     fn message<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let triple = text.contains("\"\"\"") || text.contains("'''");
-        if self.reader.file.language == LanguageKind::Python && !triple && text.contains('\n') {
+        let joins = self.reader.file.lexicon().joins_strings;
+        if joins && !triple && text.contains('\n') {
             let parts: Vec<&str> = text.lines().map(str::trim).collect();
             return Cow::Owned(parts.join("\n"));
         }

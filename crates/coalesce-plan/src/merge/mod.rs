@@ -18,7 +18,7 @@ use coalesce_clones::{
 };
 use coalesce_index::Index;
 use coalesce_model::{
-    Change, ChangeKind, Finding, LanguageGraph, LanguageKind, Module, Severity, Subject, Texts,
+    Change, ChangeKind, Finding, LanguageGraph, Lexicon, Module, Severity, Subject, Texts,
     TreePath,
     finding::codes,
     manifest::{Choice, Decision, Manifest, ManifestError, did_you_mean},
@@ -159,6 +159,11 @@ impl<'a> Merge<'a> {
         self.open.language.separator()
     }
 
+    /// How the language is written.
+    fn lexicon(&self) -> &'static Lexicon {
+        self.graph.grammar().lexicon()
+    }
+
     /// Whether an entry of its own speaks for this name.
     fn has_entry(&self, name: &str) -> bool {
         let manifests = self.manifests.iter();
@@ -239,7 +244,7 @@ impl<'a> Merge<'a> {
         let text = self.texts.text(&module.path)?;
         let outline = self.graph.outline(&module.path, &text)?;
         let path = module.path.clone();
-        Some(SourceFile::new(path, self.open.language, text, &outline))
+        Some(SourceFile::new(path, self.graph.grammar(), text, &outline))
     }
 
     /// The modules of a pair side by side.
@@ -342,17 +347,17 @@ impl<'a> Merge<'a> {
                 }));
             }
         }
-        let rust = self.open.language == LanguageKind::Rust;
-        if rust {
+        let whole = self.lexicon().replaces_whole_modules;
+        if whole {
             changes.extend(self.mark(pair, parts));
         }
-        if rust || pair.prefix.is_empty() || !rename.is_empty() {
-            let whole = change(self.manifest, entry, Subject::Module);
+        if whole || pair.prefix.is_empty() || !rename.is_empty() {
+            let of_module = change(self.manifest, entry, Subject::Module);
             changes.push(Change {
                 from: pair.from.name.clone(),
                 to: pair.into.name.clone(),
                 kind: ChangeKind::Replace { rename },
-                ..whole
+                ..of_module
             });
         }
     }
@@ -380,10 +385,10 @@ impl<'a> Merge<'a> {
     }
 
     /// Of an item that is replaced by another one, whether its users fit that is held against the
-    /// item; in Rust, that is done for the whole module.
+    /// item, unless that is done for the whole module.
     fn replaced_item(&self) -> Option<ChangeKind> {
-        let python = self.open.language == LanguageKind::Python;
-        python.then(|| ChangeKind::Replace { rename: Vec::new() })
+        let single = !self.lexicon().replaces_whole_modules;
+        single.then(|| ChangeKind::Replace { rename: Vec::new() })
     }
 
     /// The decision for one of these names.

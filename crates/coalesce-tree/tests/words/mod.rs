@@ -6,8 +6,10 @@ use std::sync::{
 };
 
 use coalesce_model::{
-    ByteSpan, Change, Edit, Finding, Import, Language, LanguageGraph, LanguageKind, LanguagePlan,
-    Mention, Module, Reference, Rewrite, Root, Settings, Texts, TreePath, language::RewriteOptions,
+    ByteSpan, Change, Edit, Finding, Grammar, Import, Language, LanguageGraph, LanguageKind,
+    LanguagePlan, Lexicon, Mention, Module, Reference, Rewrite, Root, Settings, Texts, TreePath,
+    grammar::{TokenRange, Tokens},
+    language::RewriteOptions,
 };
 
 /// The language, and how many files it has taken apart.
@@ -22,8 +24,8 @@ impl Language for Words {
     type Graph = Nothing;
     const FACTS_VERSION: u32 = 1;
 
-    fn kind(&self) -> LanguageKind {
-        LanguageKind::Python
+    fn grammar(&self) -> &'static dyn Grammar {
+        &Written
     }
 
     fn claims(&self, path: &TreePath) -> bool {
@@ -48,12 +50,32 @@ impl Language for Words {
     }
 }
 
+/// It has statements of nothing but words.
+#[derive(Debug)]
+struct Written;
+
+static LEXICON: Lexicon = Lexicon::plain(LanguageKind::Python);
+
+impl Grammar for Written {
+    fn lexicon(&self) -> &'static Lexicon {
+        &LEXICON
+    }
+
+    fn statement_end(&self, _: &dyn Tokens, (_, end): TokenRange) -> u32 {
+        end
+    }
+
+    fn as_function(&self, statements: &str) -> String {
+        statements.to_owned()
+    }
+}
+
 /// A graph without anything.
 pub struct Nothing;
 
 impl LanguageGraph for Nothing {
-    fn language(&self) -> LanguageKind {
-        LanguageKind::Python
+    fn grammar(&self) -> &'static dyn Grammar {
+        &Written
     }
     fn roots(&self) -> &[Root] {
         &[]
