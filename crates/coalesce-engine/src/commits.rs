@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use coalesce_apply::{CommitStep, Commits, Content, FileChange};
 use coalesce_model::{
-    LanguageKind, Texts as _, TreePath,
+    Texts as _, TreePath,
     manifest::{Manifest, Verb, VerifyTable},
 };
 use coalesce_plan::{Assembled, EntryState, Operation, PlanSource};
@@ -406,19 +406,20 @@ fn rewritten_lines(plan: &MigrationPlan, path: &TreePath, text: &str) -> BTreeSe
     .collect()
 }
 
-/// Whether a file holds what an entry names, or, in Rust, declares it: a module above it.
+/// Whether a file holds what an entry names, or declares it where modules are declared: a module above it.
 fn concerned(session: &Session, shimmed: &MigrationPlan, path: &TreePath) -> bool {
     shimmed.checked.changes.iter().any(|(language, changes)| {
         let graph = session.part(*language).graph();
         let separator = language.separator();
+        let declares = graph.grammar().lexicon().declares_modules;
         let own = graph.modules().iter().filter(|module| module.path == *path);
         let own: Vec<&str> = own.map(|module| module.name.as_str()).collect();
         let names = changes.iter().flat_map(|change| [&change.from, &change.to]);
         let mut names = names.map(String::as_str);
         names.any(|name| {
-            own.iter().any(|own| match language {
-                LanguageKind::Rust => is_below(name, own, separator),
-                LanguageKind::Python | LanguageKind::Kernel => {
+            own.iter().any(|own| match declares {
+                true => is_below(name, own, separator),
+                false => {
                     name == *own
                         || name
                             .rsplit_once(separator)

@@ -15,7 +15,7 @@ use coalesce_clones::{
     verdict::{Verdict, verdict},
 };
 use coalesce_model::{
-    LanguageKind, Texts as _, TreePath, UnitKind,
+    Grammar, LanguageKind, Texts as _, TreePath, UnitKind,
     envelope::{ExistingEntry, ExistingRelation, Share},
     language::Taken,
 };
@@ -204,12 +204,13 @@ impl SnippetKey {
 
 impl Snippet {
     fn new(text: &str, language: Option<LanguageKind>) -> Result<Self, Failure> {
-        let language = language.unwrap_or_else(|| guessed(text));
         let nothing = || {
             let failure = Failure::user("there is no code in the snippet that could be compared");
             failure.hint("give a function, or the statements of one; `--language` says what it is")
         };
-        for text in [text.to_owned(), as_function(text, language)] {
+        let language = language.or_else(|| guessed(text)).ok_or_else(nothing)?;
+        let whole = as_function(text, language);
+        for text in std::iter::once(text.to_owned()).chain(whole) {
             let file = snippet_file(&text, language).ok_or_else(nothing)?;
             let corpus = Corpus::new(vec![file.clone()]);
             let asked: Vec<u32> = (0..)
@@ -359,39 +360,26 @@ fn snippet_file(text: &str, language: LanguageKind) -> Option<SourceFile> {
 }
 
 /// Statements as the body of a function.
-fn as_function(text: &str, language: LanguageKind) -> String {
-    match language {
-        LanguageKind::Python => {
-            let lines = text.lines().map(|line| format!("    {line}\n"));
-            format!("def snippet():\n{}", lines.collect::<String>())
-        }
-        LanguageKind::Rust => format!("fn snippet() {{\n{text}\n}}\n"),
-        LanguageKind::Kernel => format!("void snippet() {{\n{text}\n}}\n"),
-    }
+fn as_function(text: &str, language: LanguageKind) -> Option<String> {
+    let grammar = grammars().find(|grammar| grammar.lexicon().language == language)?;
+    Some(grammar.as_function(text))
+}
+
+/// How each language is written.
+fn grammars() -> impl Iterator<Item = &'static dyn Grammar> {
+    OUTLINERS.iter().map(|outliner| outliner.written())
 }
 
 /// The language that a text is likely written in.
-fn guessed(text: &str) -> LanguageKind {
-    if coalesce_kernels::is_program(text) {
-        return LanguageKind::Kernel;
-    }
-    let signs =
-        |signs: &[&str]| -> usize { signs.iter().map(|sign| text.matches(sign).count()).sum() };
-    let rust = signs(&["fn ", "let ", ";\n", "::", "&mut", "->", "{\n"]);
-    let python = signs(&[
-        "def ",
-        ":\n",
-        "self",
-        "import ",
-        "None",
-        "elif ",
-        "    return",
-    ]);
-    if rust > python {
-        LanguageKind::Rust
-    } else {
-        LanguageKind::Python
-    }
+fn guessed(text: &str) -> Option<LanguageKind> {
+    let signs = |grammar: &&'static dyn Grammar| -> usize {
+        let signs = grammar.lexicon().signs.iter();
+        signs.map(|sign| text.matches(sign).count()).sum()
+    };
+    let certain = grammars().find(|grammar| grammar.recognizes(text));
+    let with_signs = || grammars().filter(|grammar| !grammar.lexicon().signs.is_empty());
+    let likely = certain.or_else(|| with_signs().max_by_key(signs))?;
+    Some(likely.lexicon().language)
 }
 
 /// A signature that is looked for.

@@ -9,8 +9,8 @@ mod items;
 use std::collections::BTreeSet;
 
 use coalesce_model::{
-    Change, ChangeKind, Form, Import, ImportTarget, LanguageKind, LanguagePlan, Module, ModuleKind,
-    ShimRequest, Subject, Texts as _, TreePath,
+    Change, ChangeKind, Form, Import, ImportTarget, LanguagePlan, Module, ModuleKind, ShimRequest,
+    Subject, Texts as _, TreePath,
     language::RewriteOptions,
     manifest::{Entry, Manifest, applied_line, is_guard},
 };
@@ -114,9 +114,9 @@ fn proposal(
     options: RewriteOptions,
 ) -> Option<LanguagePlan> {
     let modules = part.graph().modules();
-    let Some(to) = modules.iter().find(|module| module.name == entry.to.text) else {
+    if !modules.iter().any(|module| module.name == entry.to.text) {
         return items::proposal(session, part, entry, options);
-    };
+    }
     let users = users(session, part, entry);
     if users.is_empty() {
         return None;
@@ -124,7 +124,7 @@ fn proposal(
     let shim = modules.iter().find(|module| module.name == entry.from.text);
     let stand_in = match shim {
         Some(_) => StandIn::default(),
-        None => StandIn::of(session, part, entry, to)?,
+        None => StandIn::of(session, part, entry)?,
     };
     // The shim that is there stays: what cannot be led on goes on naming it, and stops no other use.
     let change = replacement(entry, shim.map(|_| ShimRequest::of(manifest)));
@@ -244,46 +244,22 @@ struct StandIn {
 }
 
 impl StandIn {
-    fn of(session: &Session, part: &dyn LanguagePart, entry: &Entry, to: &Module) -> Option<Self> {
-        match part.kind() {
-            LanguageKind::Python => Self::of_python(session, entry, to),
-            LanguageKind::Rust => Self::of_rust(session, part, entry),
-            LanguageKind::Kernel => None,
-        }
-    }
-
-    fn of_python(session: &Session, entry: &Entry, to: &Module) -> Option<Self> {
-        let names = (entry.from.text.as_str(), entry.to.text.as_str());
-        let path = python_path(session, names, to)?;
-        let text = format!("from {} import *\n", entry.to.text);
-        Some(Self {
-            operations: vec![create(path, text)],
+    fn of(session: &Session, part: &dyn LanguagePart, entry: &Entry) -> Option<Self> {
+        let (from, to) = (entry.from.text.as_str(), entry.to.text.as_str());
+        let leading = part.graph().leading_module(from, to, &session.tree)?;
+        let mut stand_in = Self {
+            operations: vec![create(leading.path, leading.text)],
             declared_in: None,
-        })
-    }
-
-    fn of_rust(session: &Session, part: &dyn LanguagePart, entry: &Entry) -> Option<Self> {
-        let (above, name) = entry.from.text.rsplit_once("::")?;
-        let modules = part.graph().modules().iter();
-        let mut above = modules.filter(|module| module.name == above);
-        let above = &above.find(|module| module.inline.is_none())?.path;
-        let own = session.tree.text(above)?;
-        let file = match above.file_name() {
-            "lib.rs" | "main.rs" | "mod.rs" => above.parent()?.join(&format!("{name}.rs")),
-            _ => {
-                let stem = above.as_str().strip_suffix(".rs")?;
-                TreePath::new(&format!("{stem}/{name}.rs"))
-            }
         };
-        let declaration = Operation::Edit {
-            path: above.clone(),
-            text: format!("{own}\npub mod {name};\n"),
-        };
-        let text = format!("pub use {}::*;\n", rust_path(entry));
-        Some(Self {
-            operations: vec![declaration, create(file.ok()?, text)],
-            declared_in: Some((above.clone(), u32::try_from(own.len()).ok()?)),
-        })
+        if let Some((path, added)) = leading.declaration {
+            let own = session.tree.text(&path)?;
+            stand_in.declared_in = Some((path.clone(), u32::try_from(own.len()).ok()?));
+            let text = format!("{own}{added}");
+            stand_in
+                .operations
+                .insert(0, Operation::Edit { path, text });
+        }
+        Some(stand_in)
     }
 
     /// Whether a place is part of what stands in.
@@ -302,24 +278,4 @@ fn create(path: TreePath, text: String) -> Operation {
         text,
         reason: String::new(),
     }
-}
-
-/// How the old module names the new one: by `crate` within one crate.
-fn rust_path(entry: &Entry) -> String {
-    let of = |name: &str| name.split("::").next().unwrap_or_default().to_owned();
-    let (from, to) = (of(&entry.from.text), of(&entry.to.text));
-    match entry.to.text.strip_prefix(&to) {
-        Some(rest) if from == to => format!("crate{rest}"),
-        _ => entry.to.text.clone(),
-    }
-}
-
-/// Where the old module would stand: below the directory that the new one's name begins at.
-fn python_path(session: &Session, (old, new): (&str, &str), to: &Module) -> Option<TreePath> {
-    let inside = new.replace('.', "/");
-    let stem = to.path.as_str().strip_suffix(".py")?;
-    let stem = stem.strip_suffix("/__init__").unwrap_or(stem);
-    let root = stem.strip_suffix(&inside)?;
-    let path = TreePath::new(&format!("{root}{}.py", old.replace('.', "/"))).ok()?;
-    (!session.tree.exists(&path)).then_some(path)
 }

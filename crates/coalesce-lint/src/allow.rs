@@ -42,10 +42,13 @@ pub fn of_sources(subject: &Subject<'_>) -> Vec<Allowance> {
     let files = files.flat_map(|(language, paths)| paths.iter().map(|path| (*language, path)));
     for (language, path) in files.filter(|(_, path)| subject.texts.may_have_remarks(path)) {
         let text = subject.texts.text(path);
+        let Some(graph) = subject.index.graph(language) else {
+            continue;
+        };
         let Some(text) = text.filter(|text| finder.find(text.as_bytes()).is_some()) else {
             continue;
         };
-        let own = of_text(language, path, &text);
+        let own = of_text(graph.grammar().lexicon().line_comment, path, &text);
         found.extend(in_comments(subject, (language, path), &text, own));
     }
     found
@@ -70,11 +73,7 @@ fn in_comments(
     found
 }
 
-fn of_text(language: LanguageKind, path: &TreePath, text: &str) -> Vec<Allowance> {
-    let sign = match language {
-        LanguageKind::Python => "#",
-        LanguageKind::Rust | LanguageKind::Kernel => "//",
-    };
+fn of_text(sign: &str, path: &TreePath, text: &str) -> Vec<Allowance> {
     let lines = LineIndex::new(text);
     let places = text.match_indices(MARK);
     places

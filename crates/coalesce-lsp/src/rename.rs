@@ -133,8 +133,9 @@ fn language_of_either(session: &Session, path: &TreePath) -> Option<LanguageKind
 /// `#[path]` puts elsewhere has another one; then the plan moves other files, and is refused.
 fn name_by_place(session: &Session, language: LanguageKind, path: &TreePath) -> Option<String> {
     let graph = session.part(language).graph();
+    let named = graph.grammar().lexicon().roots_are_named;
     let roots = graph.roots().iter().filter_map(|root| {
-        let folder = folder_of(root, language)?;
+        let folder = folder_of(root, named)?;
         let inside = path.strip_prefix(&folder)?.to_owned();
         let nearness = folder.as_str().len();
         // Of several targets in one folder, the library has the module.
@@ -150,7 +151,7 @@ fn name_by_place(session: &Session, language: LanguageKind, path: &TreePath) -> 
     if is_file && matches!(parts.last(), Some(&("__init__" | "mod"))) {
         parts.pop();
     }
-    if language == LanguageKind::Rust {
+    if named {
         parts.insert(0, &root);
     }
     let name = parts.join(language.separator());
@@ -158,12 +159,10 @@ fn name_by_place(session: &Session, language: LanguageKind, path: &TreePath) -> 
 }
 
 /// The folder below which names begin at a root.
-fn folder_of(root: &Root, language: LanguageKind) -> Option<TreePath> {
-    match language {
-        LanguageKind::Python => Some(root.path.clone()),
-        LanguageKind::Rust => root.path.parent(),
-        // Kernels have no roots, and are not moved.
-        LanguageKind::Kernel => None,
+fn folder_of(root: &Root, named: bool) -> Option<TreePath> {
+    match named {
+        true => root.path.parent(),
+        false => Some(root.path.clone()),
     }
 }
 

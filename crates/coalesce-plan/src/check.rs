@@ -11,8 +11,8 @@ use std::collections::BTreeMap;
 
 use coalesce_index::Index;
 use coalesce_model::{
-    Allowed, ByteSpan, Change, ChangeKind, LanguageKind, Module, ModuleKind, ShimRequest, Subject,
-    Texts, TreePath,
+    Allowed, ByteSpan, Change, ChangeKind, LanguageKind, Lexicon, Module, ModuleKind, ShimRequest,
+    Subject, Texts, TreePath,
     manifest::{
         Accessor, Entry, FURTHER_MISTAKES, MOST_MISTAKES, Manifest, ManifestError, Name, Removal,
         Verb, applied_line, did_you_mean, name_meant, removal_line,
@@ -347,8 +347,9 @@ impl<'a> Checker<'a> {
                 .to_owned()
         };
         let one_file = from.iter().all(|module| place(module) == place(first));
-        // A Rust name may stand for several files, one for each cfg; they move together.
-        if !one_file && first.language == LanguageKind::Python {
+        // Where modules are declared, a name may stand for several files, one a condition; they move together.
+        let by_condition = self.has(first, |lexicon| lexicon.declares_modules);
+        if !one_file && !by_condition {
             let places: Vec<_> = from
                 .iter()
                 .map(|module| format!("`{}`", qualified(module, &name.text)))
@@ -417,8 +418,19 @@ impl<'a> Checker<'a> {
         self.can_be_named(manifest, entry, module) && self.top_level_exists(manifest, name, module)
     }
 
-    /// A segment that stands in the old name is one that the tree gets along with; in Rust also one of a
-    /// module that is there, since every word can be said as `r#word`.
+    /// How the language of a module is written.
+    fn lexicon(&self, module: &Module) -> Option<&'static Lexicon> {
+        let graph = self.index.graph(module.language)?;
+        Some(graph.grammar().lexicon())
+    }
+
+    /// Whether the language of a module has something.
+    fn has(&self, module: &Module, what: impl Fn(&Lexicon) -> bool) -> bool {
+        self.lexicon(module).is_some_and(what)
+    }
+
+    /// A segment that stands in the old name is one that the tree gets along with; where every word can be said
+    /// (`r#word`), also one of a module that is there.
     fn can_be_named(&mut self, manifest: &Manifest, entry: &Entry, module: &Module) -> bool {
         let separator = module.language.separator();
         let mut end = 0;
@@ -428,10 +440,10 @@ impl<'a> Checker<'a> {
             end += separator.len();
             let block = segment.starts_with("impl ");
             let kept = block || entry.from.text.split(separator).any(|old| old == segment);
-            let why = unfit(segment, module.language).filter(|_| !kept)?;
+            let lexicon = self.lexicon(module)?;
+            let why = unfit(segment, lexicon).filter(|_| !kept)?;
             let is_there = |name| self.index.modules_named(name).next().is_some();
-            let raw = module.language == LanguageKind::Rust;
-            let there = raw && whole.is_some_and(is_there);
+            let there = lexicon.raw_prefix.is_some() && whole.is_some_and(is_there);
             (!there).then(|| format!("no import can name `{segment}`: it {why}"))
         });
         let fits = unfit.is_none();
@@ -445,6 +457,7 @@ impl<'a> Checker<'a> {
         let top = |text: &str| text.split(separator).next().unwrap_or(text).to_owned();
         let wanted = top(&name.text);
         let alone = !name.text.contains(separator);
+        let roots_are_named = self.has(module, |lexicon| lexicon.roots_are_named);
         let modules = || {
             self.index
                 .graph(module.language)
@@ -453,7 +466,7 @@ impl<'a> Checker<'a> {
         };
         if wanted == top(&module.name)
             || modules().any(|other| top(&other.name) == wanted)
-            || (alone && module.language == LanguageKind::Python)
+            || (alone && !roots_are_named)
         {
             return true;
         }
@@ -464,15 +477,11 @@ impl<'a> Checker<'a> {
         }
         let near = did_you_mean(&wanted, tops.iter().map(String::as_str));
         let help = near.or_else(|| {
-            (alone && module.language == LanguageKind::Rust).then(|| {
+            (alone && roots_are_named).then(|| {
                 format!("a crate becomes a module of one that is there: `krate::{wanted}`")
             })
         });
-        let what = if module.language == LanguageKind::Rust {
-            "crate"
-        } else {
-            "package"
-        };
+        let what = self.lexicon(module).map_or("", |lexicon| lexicon.root_word);
         self.errors.push(manifest.error(
             name.span,
             format!("there is no {what} `{wanted}` to move it to"),
@@ -525,7 +534,8 @@ impl<'a> Checker<'a> {
         let before = self.errors.len();
         for (old, new) in &entry.rename {
             let separator = module.language.separator();
-            let path = new.contains(separator) && module.language != LanguageKind::Rust;
+            let whole = self.has(module, |lexicon| lexicon.replaces_whole_modules);
+            let path = new.contains(separator) && !whole;
             if path || old.contains(separator) {
                 let message = format!("`{old} = {new}` renames what is not in these very modules");
                 let help = Some("give it a `[[replace]]` of its own".to_owned());

@@ -2,31 +2,18 @@
 //!
 //! Only what a manifest asks for; names that stand in the tree are the languages' business.
 
-use coalesce_model::LanguageKind;
+use coalesce_model::Lexicon;
 
-/// Words that Python keeps to itself.
-const PYTHON: &str = "False None True and as assert async await break class continue def del elif \
-    else except finally for from global if import in is lambda nonlocal not or pass raise return \
-    try while with yield";
-
-/// Words that Rust keeps to itself, those for later included.
-const RUST: &str = "Self abstract as async await become box break const continue crate do dyn \
-    else enum extern false final fn for gen if impl in let loop macro match mod move mut override \
-    priv pub ref return self static struct super trait true try type typeof unsafe unsized use \
-    virtual where while yield";
-
-/// Why no import can name this segment; `None` when one can.
-pub fn unfit(segment: &str, language: LanguageKind) -> Option<&'static str> {
-    let (words, raw) = match language {
-        LanguageKind::Python => (PYTHON, None),
-        LanguageKind::Rust => (RUST, segment.strip_prefix("r#")),
-        LanguageKind::Kernel => ("", None),
-    };
+/// Why no import can name this segment in a language; `None` when one can.
+pub fn unfit(segment: &str, lexicon: &Lexicon) -> Option<&'static str> {
+    let raw = lexicon
+        .raw_prefix
+        .and_then(|prefix| segment.strip_prefix(prefix));
     let name = raw.unwrap_or(segment);
     let begins = |c: char| c == '_' || c.is_alphabetic();
     if !name.starts_with(begins) || !name.chars().all(|c| c == '_' || c.is_alphanumeric()) {
         Some("is not an identifier")
-    } else if raw.is_none() && words.split_whitespace().any(|word| word == name) {
+    } else if raw.is_none() && lexicon.keywords.contains(&name) {
         Some("is a keyword")
     } else {
         None
@@ -35,13 +22,22 @@ pub fn unfit(segment: &str, language: LanguageKind) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use coalesce_model::manifest::toml_key;
+    use coalesce_model::{LanguageKind, manifest::toml_key};
 
     use super::*;
 
     #[test]
     fn names_that_no_import_can_spell() {
-        for (segment, python, rust) in [
+        let plain = Lexicon {
+            keywords: &["class"],
+            ..Lexicon::plain(LanguageKind::Kernel)
+        };
+        let with_raw = Lexicon {
+            keywords: &["type"],
+            raw_prefix: Some("r#"),
+            ..plain
+        };
+        for (segment, in_plain, in_raw) in [
             ("gpu", None, None),
             ("_größe2", None, None),
             ("class", Some("is a keyword"), None),
@@ -58,8 +54,8 @@ mod tests {
                 Some("is not an identifier"),
             ),
         ] {
-            assert_eq!(unfit(segment, LanguageKind::Python), python, "{segment}");
-            assert_eq!(unfit(segment, LanguageKind::Rust), rust, "{segment}");
+            assert_eq!(unfit(segment, &plain), in_plain, "{segment}");
+            assert_eq!(unfit(segment, &with_raw), in_raw, "{segment}");
         }
     }
 

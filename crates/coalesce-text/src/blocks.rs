@@ -3,7 +3,7 @@
 //! What a block means is not known here. Of a block with prompts only the lines that have one are
 //! code; the rest is output.
 
-use coalesce_model::{ByteSpan, LanguageKind};
+use coalesce_model::{ByteSpan, Lexicon};
 
 /// One block of code in a document.
 #[derive(Debug)]
@@ -18,15 +18,8 @@ pub struct Block {
 
 impl Block {
     /// Whether it is written in a language.
-    pub fn speaks(&self, language: LanguageKind) -> bool {
-        match language {
-            LanguageKind::Python => matches!(
-                self.language.as_str(),
-                "python" | "py" | "python3" | "pycon" | "ipython" | "doctest"
-            ),
-            LanguageKind::Rust => matches!(self.language.as_str(), "rust" | "rs" | ""),
-            LanguageKind::Kernel => false,
-        }
+    pub fn speaks(&self, language: &Lexicon) -> bool {
+        language.fence_words.contains(&self.language.as_str())
     }
 }
 

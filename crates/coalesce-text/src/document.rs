@@ -8,7 +8,7 @@ use crate::{
 
 /// Rewrites a Markdown or similar document.
 pub fn rewrite(subject: &Subject<'_>, text: &str, found: &mut Found) {
-    let (blocks, language) = (blocks(text), subject.graph.language());
+    let (blocks, language) = (blocks(text), subject.graph.grammar().lexicon());
     for block in blocks.iter().filter(|block| block.speaks(language)) {
         fragment(subject, &Fragment::from_lines(text, &block.lines), found);
     }

@@ -13,7 +13,7 @@ use coalesce_model::{
 };
 use coalesce_plan::Operation;
 
-use super::{RenewedPart, StandIn, create, python_path};
+use super::{RenewedPart, StandIn, create};
 use crate::{Session, session::LanguagePart};
 
 /// What leads later uses of an item on.
@@ -83,9 +83,10 @@ fn stand_in(
     let definition = definition.named(name);
     let modules = part.graph().modules();
     let Some(there) = modules.iter().find(|one| one.name == module) else {
-        let path = python_path(session, (module, &home.name), home)?;
+        let graph = part.graph();
+        let leading = graph.leading_module(module, &home.name, &session.tree)?;
         return Some(StandIn {
-            operations: vec![create(path, definition)],
+            operations: vec![create(leading.path, definition)],
             declared_in: None,
         });
     };

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_apply::FileChange;
 use coalesce_model::{
-    Finding, LanguageGraph, LanguageKind, Module, ModuleKind, Texts as _, TreePath,
-    envelope::ShimEntry, manifest::VerifyTable,
+    Finding, LanguageGraph, Module, ModuleKind, Texts as _, TreePath, envelope::ShimEntry,
+    manifest::VerifyTable,
 };
 use coalesce_plan::{Operation, planned_tree};
 use coalesce_rust::conditional_lines;
@@ -421,8 +421,7 @@ fn package_of(session: &Session, path: &TreePath) -> Option<String> {
 
 fn import_roots(session: &Session) -> Vec<TreePath> {
     let roots = session.python.graph.roots().iter();
-    let own = roots.filter(|root| root.language == LanguageKind::Python);
-    own.map(|root| root.path.clone()).collect()
+    roots.map(|root| root.path.clone()).collect()
 }
 
 /// Modules that an import can name. What runs as a program is not imported.

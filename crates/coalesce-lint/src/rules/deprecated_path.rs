@@ -158,7 +158,7 @@ fn deprecated_attribute<'g>(
 /// Whether a file is a test or example of the very package whose library is the shim: these show that
 /// it forwards.
 fn is_own(shim: &Module, user: &TreePath) -> bool {
-    let root = shim.language == LanguageKind::Rust && shim.path.file_name() == "lib.rs";
+    let root = shim.path.file_name() == "lib.rs";
     let source = shim.path.parent().filter(|_| root);
     let package = source
         .filter(|source| source.file_name() == "src")

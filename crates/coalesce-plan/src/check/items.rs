@@ -1,7 +1,7 @@
 //! Entries whose names are those of items: which they are, whether they are done, whether they fit.
 
 use coalesce_model::{
-    FoundItem, ItemPlace, LanguageGraph, LanguageKind, Module, Subject, TreePath,
+    FoundItem, ItemPlace, LanguageGraph, Module, Subject, TreePath,
     manifest::{Entry, Manifest, Name, NameKind, Verb, name_meant},
 };
 
@@ -31,7 +31,7 @@ impl<'a> Checker<'a> {
             }
             // `pub use hostname::hostname;` beside `mod hostname;`: two things of one name.
             (Some(module), Some(ItemPlace::Reexport(of)))
-                if module.language == LanguageKind::Rust && of != module.name =>
+                if self.has(module, |lexicon| lexicon.parts_namespaces) && of != module.name =>
             {
                 let item = format!("an item, `{of}`, which is re-exported there");
                 let help =
@@ -83,10 +83,9 @@ impl<'a> Checker<'a> {
         entry: &Entry,
         modules: &[&Module],
     ) -> Option<Subject> {
-        let rust = modules
-            .iter()
-            .all(|module| module.language == LanguageKind::Rust);
-        if rust && !entry.from.text.contains("::") {
+        let mut modules = modules.iter();
+        let named = modules.all(|module| self.has(module, |lexicon| lexicon.roots_are_named));
+        if named && !entry.from.text.contains("::") {
             return Some(Subject::Module);
         }
         let message = format!("`{}` is not the name of a crate", entry.from.text);

@@ -84,7 +84,8 @@ impl Checker<'_> {
         if self.names.entry_from(&from.text).is_some() {
             return Err((format!("`{}` stands in two entries", from.text), None));
         }
-        if let Some(why) = unfit(new, module.language) {
+        let lexicon = self.lexicon(module);
+        if let Some(why) = lexicon.and_then(|lexicon| unfit(new, lexicon)) {
             return Err((format!("no import can name `{new}`: it {why}"), None));
         }
         let leaves = entry.rename.iter().any(|(other, _)| other == new);

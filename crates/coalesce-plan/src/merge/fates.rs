@@ -6,7 +6,7 @@ use coalesce_clones::{
     SourceFile,
     coverage::{Entry, Note, PartKind, Place, Relation},
 };
-use coalesce_model::{LanguageKind, Module, TokenClass, manifest::Choice};
+use coalesce_model::{Module, TokenClass, manifest::Choice};
 
 use super::{Compared, Merge, Pair, impls, rust_tests};
 
@@ -95,9 +95,9 @@ pub fn of<'e>(merge: &Merge<'_>, pair: &Pair<'_>, compared: &'e Compared) -> Vec
         let text = place.span.of(&compared.from.text);
         text.is_some_and(|text| text.starts_with("if __name__"))
     };
-    let rust = merge.open.language == LanguageKind::Rust;
+    let marks_tests = !merge.lexicon().test_attributes.is_empty();
     let is_test = |place: &Place| {
-        let text = place.span.of(&compared.from.text).filter(|_| rust);
+        let text = place.span.of(&compared.from.text).filter(|_| marks_tests);
         text.is_some_and(rust_tests::is_test)
     };
     let mut parts: Vec<Part<'e>> = entries
@@ -144,7 +144,8 @@ fn part<'e>(
         let mut renames = merge.open.entry.rename.iter();
         pair.prefix.is_empty() && renames.any(|(old, _)| old == name)
     };
-    let exported = merge.open.language == LanguageKind::Python && names == ["__all__"];
+    let list = merge.lexicon().export_list;
+    let exported = list.is_some_and(|list| names == [list]);
     if exported
         || names
             .iter()
@@ -226,9 +227,9 @@ fn unique(merge: &Merge<'_>, pair: &Pair<'_>, part: &Part<'_>) -> Fate {
 
 /// Whether it is private, and no other file names it.
 fn is_own(merge: &Merge<'_>, pair: &Pair<'_>, part: &Part<'_>) -> bool {
-    let private = |name: &String| match merge.open.language {
-        LanguageKind::Python => name.starts_with('_') && !name.ends_with("__"),
-        LanguageKind::Rust | LanguageKind::Kernel => !pair.from.exports.contains(name),
+    let private = |name: &String| {
+        let told = merge.graph.grammar().is_private_name(name);
+        told.unwrap_or_else(|| !pair.from.exports.contains(name))
     };
     if part.names.is_empty() || !part.names.iter().all(private) {
         return false;
@@ -247,7 +248,7 @@ fn is_own(merge: &Merge<'_>, pair: &Pair<'_>, part: &Part<'_>) -> bool {
 /// configuration (`pkg.old._Plugin`).
 pub(super) fn names_behind(merge: &Merge<'_>, from: &Module) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
-    if merge.open.language != LanguageKind::Python {
+    if !merge.lexicon().named_in_texts {
         return found;
     }
     let module = last(&from.name);

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use coalesce_clones::{Duplicate, Member, Report};
 use coalesce_index::{ItemUsers, importers};
 use coalesce_model::{
-    LanguageGraph, LanguageKind, Module, ModuleKind, Texts, TreePath, envelope::DuplicateKind,
+    LanguageGraph, LanguageKind, Lexicon, Module, ModuleKind, Texts, TreePath,
+    envelope::DuplicateKind,
 };
 
 use super::primary::{Standing, is_apart};
@@ -72,6 +73,12 @@ impl<'g> Modules<'g> {
     #[must_use]
     pub fn language(&self) -> LanguageKind {
         self.graph.language()
+    }
+
+    /// How that is written.
+    #[must_use]
+    pub fn lexicon(&self) -> &'static Lexicon {
+        self.graph.grammar().lexicon()
     }
 
     /// All of them.

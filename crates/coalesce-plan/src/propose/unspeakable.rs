@@ -3,7 +3,7 @@
 use super::drafting::first_of;
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::{LanguageKind, TreePath};
+use coalesce_model::TreePath;
 
 use super::copies::{Class, Modules};
 
@@ -12,7 +12,7 @@ const TOLD: usize = 3;
 
 /// Takes the classes out that no entry can speak of, and says which they are and why.
 pub fn take_out(modules: &Modules<'_>, classes: &mut Vec<Class<'_>>) -> Vec<String> {
-    if modules.language() == LanguageKind::Kernel {
+    if modules.lexicon().for_devices {
         let kernels = std::mem::take(classes);
         return of_kernels(&kernels).into_iter().collect();
     }
