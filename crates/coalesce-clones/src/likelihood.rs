@@ -2,13 +2,16 @@
 //!
 //! A logistic function of what they have in common. Its weights are not chosen: they are fitted to
 //! classes and pairs of public source trees that were read one by one (`xtask/labels/`, and how:
-//! ARCHITECTURE.md), one set for each language. It says nothing of whether two units *are* copies;
+//! ARCHITECTURE.md), one set for each language (`likelihood.toml`). It says nothing of whether two units *are* copies;
 //! much that is the same word for word is nothing that anybody would merge.
 //!
 //! Also from which likelihood on a pair is told: less where the name, or what is looked for, is
 //! evidence of another kind.
 
+use std::{collections::BTreeMap, sync::LazyLock};
+
 use coalesce_model::LanguageKind;
+use serde::Deserialize;
 
 use crate::evidence::Evidence;
 
@@ -16,7 +19,7 @@ use crate::evidence::Evidence;
 pub const FEATURES: usize = 15;
 
 /// The weights of one language.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Deserialize)]
 pub struct Weights {
     /// What is added for a pair of which nothing else is known.
     pub base: f32,
@@ -24,63 +27,85 @@ pub struct Weights {
     pub of: [f32; FEATURES],
 }
 
+/// What the table has of one language.
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+struct Row {
+    told_from: f32,
+    copies_from: Option<f32>,
+    equal_types_from: Option<f32>,
+    /// The language by whose weights it is weighed, where it has none.
+    like: Option<LanguageKind>,
+    #[serde(flatten)]
+    weights: Option<Weights>,
+}
+
+/// How many languages there are.
+const LANGUAGES: usize = LanguageKind::ALL.len();
+
+/// The rows of the table, in the order of the languages.
+static ROWS: LazyLock<[Row; LANGUAGES]> = LazyLock::new(|| {
+    let rows = toml::from_str(include_str!("likelihood.toml"));
+    let mut rows: BTreeMap<LanguageKind, Row> = rows.expect("invariant: the table is one");
+    LanguageKind::ALL.map(|language| {
+        let row = rows.remove(&language);
+        row.expect("invariant: the table has every language")
+    })
+});
+
+/// Which row, and which weights, are those of a language.
+fn place(language: LanguageKind) -> usize {
+    let mut all = LanguageKind::ALL.iter();
+    all.position(|one| *one == language).unwrap_or(0)
+}
+
+fn row(language: LanguageKind) -> Option<&'static Row> {
+    ROWS.get(place(language))
+}
+
 /// The weights of all languages. Others than the default ones serve to try the finder on trees that
 /// its weights were not fitted to.
 #[derive(Clone, Copy, Debug)]
-pub struct Fitted {
-    /// Those of Python.
-    pub python: Weights,
-    /// Those of Rust, and of kernels, of which nobody has read enough pairs yet: their shape is nearer
-    /// to Rust's.
-    pub rust: Weights,
-}
+pub struct Fitted([Weights; LANGUAGES]);
 
 impl Default for Fitted {
     fn default() -> Self {
-        Self {
-            python: PYTHON,
-            rust: RUST,
-        }
+        *FITTED
     }
 }
+
+/// The weights of the table.
+static FITTED: LazyLock<Fitted> = LazyLock::new(|| {
+    let own = |language| row(language).and_then(|row| row.weights);
+    let weights = Fitted::new(|language| own(language).ok_or(language));
+    weights.expect("invariant: who is weighed like another one names one with weights")
+});
 
 impl Fitted {
-    const fn of(&self, language: LanguageKind) -> &Weights {
-        match language {
-            LanguageKind::Python => &self.python,
-            LanguageKind::Rust | LanguageKind::Kernel => &self.rust,
+    /// Weights of each language that has its own.
+    ///
+    /// # Errors
+    /// Those of `weights`.
+    pub fn new<E>(weights: impl Fn(LanguageKind) -> Result<Weights, E>) -> Result<Self, E> {
+        let mut found = [Weights {
+            base: 0.0,
+            of: [0.0; FEATURES],
+        }; LANGUAGES];
+        for (own, language) in found.iter_mut().zip(LanguageKind::ALL) {
+            let like = row(language).and_then(|row| row.like);
+            *own = weights(like.unwrap_or(language))?;
         }
+        Ok(Self(found))
+    }
+
+    fn of(&self, language: LanguageKind) -> &Weights {
+        let [first, ..] = &self.0;
+        self.0.get(place(language)).unwrap_or(first)
     }
 }
 
-const PYTHON: Weights = Weights {
-    base: -4.685,
-    of: [
-        0.566, 1.950, 0.706, -0.982, 1.256, -0.655, 0.955, 0.398, 0.213, 0.366, 0.190, 0.801,
-        -0.084, -0.629, -8.307,
-    ],
-};
-
-const RUST: Weights = Weights {
-    base: -6.659,
-    of: [
-        0.903, 2.234, 0.622, -3.769, 2.950, -0.514, 0.294, 0.731, 0.464, 0.676, 0.749, 0.648,
-        0.104, -0.260, -11.840,
-    ],
-};
-
-/// From which likelihood on a pair is told: where in Python seven of eight, in Rust five of six are
-/// ones in trees that the weights were not fitted to, of classes half of which were read because they
-/// are hard.
-const LIKELY_PYTHON: f32 = 0.7;
-const LIKELY_RUST: f32 = 0.7;
-/// The same for what calls an interface of the catalogue, which is what is looked for.
+/// From which likelihood on what calls an interface of the catalogue is told, which is what is looked for.
 const LIKELY_GPU: f32 = 0.5;
-/// The same for functions and types of two files that are copies going by their common name: it is
-/// most of the answer.
-const LIKELY_NAMESAKE: f32 = 0.1;
-/// The same in Rust, where traits and modules give names: only of types that do not differ at all.
-const LIKELY_EQUAL: f32 = 0.4;
 /// From this likelihood on a pair is close enough to being told that it joins what is, and keeps
 /// nothing apart.
 pub const NEARLY: f32 = 0.5;
@@ -146,28 +171,27 @@ pub fn together(pair: f32, places: usize) -> f32 {
 
 /// From which likelihood on copies of a language are told.
 #[must_use]
-pub const fn told_together_from(language: LanguageKind) -> f32 {
-    match language {
-        LanguageKind::Python => LIKELY_PYTHON,
-        LanguageKind::Rust | LanguageKind::Kernel => LIKELY_RUST,
-    }
+pub fn told_together_from(language: LanguageKind) -> f32 {
+    row(language).map_or(1.0, |row| row.told_from)
 }
 
 /// From which likelihood on a pair is told; `copies` where names and sizes say already that it is
 /// one of copies.
 #[must_use]
-pub const fn told_from(evidence: &Evidence, copies: bool) -> f32 {
+pub fn told_from(evidence: &Evidence, copies: bool) -> f32 {
+    if is_whole(evidence) || evidence.substituted {
+        return 0.0;
+    }
     let named = evidence.same_name && (evidence.functions || evidence.declarations);
     let namesakes = named && !evidence.same_file && !evidence.tests;
-    match evidence.language {
-        _ if is_whole(evidence) || evidence.substituted => 0.0,
-        LanguageKind::Python if namesakes && copies => LIKELY_NAMESAKE,
-        LanguageKind::Rust if namesakes && evidence.declarations && is_equal(evidence) => {
-            LIKELY_EQUAL
-        }
-        _ if evidence.gpu && !evidence.tests => LIKELY_GPU,
-        language => told_together_from(language),
-    }
+    let row = row(evidence.language).filter(|_| namesakes);
+    let of_copies = row.and_then(|row| row.copies_from).filter(|_| copies);
+    let are_equal_types = evidence.declarations && is_equal(evidence);
+    let of_types = row.and_then(|row| row.equal_types_from);
+    let of_types = of_types.filter(|_| are_equal_types);
+    let of_gpu = Some(LIKELY_GPU).filter(|_| evidence.gpu && !evidence.tests);
+    let own = || told_together_from(evidence.language);
+    of_copies.or(of_types).or(of_gpu).unwrap_or_else(own)
 }
 
 /// Whether two are equal and there is something to it, whatever else speaks against it: whoever

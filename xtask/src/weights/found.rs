@@ -101,10 +101,7 @@ fn fitted_without(measurement: &Measurement, repository: &str) -> anyhow::Result
             of,
         })
     };
-    Ok(Fitted {
-        python: weights(LanguageKind::Python)?,
-        rust: weights(LanguageKind::Rust)?,
-    })
+    Fitted::new(weights)
 }
 
 /// The lines of a file on which there is code.

@@ -132,21 +132,18 @@ fn report(language: &str, classes: &[&Measured]) -> anyhow::Result<String> {
 
 /// The weights as they stand in the source file.
 fn constant(language: &str, weights: &Weights) -> String {
-    let name = language.to_uppercase();
+    let name = language.to_lowercase();
     let mut lines = vec![String::new()];
     for weight in &weights.of {
         let text = format!(" {weight:.3},");
         match lines.last_mut() {
-            Some(line) if 7 + line.len() + text.len() <= WIDTH => line.push_str(&text),
+            Some(line) if 3 + line.len() + text.len() <= WIDTH => line.push_str(&text),
             _ => lines.push(text),
         }
     }
-    let lines: Vec<String> = lines
-        .iter()
-        .map(|line| format!("       {line}\n"))
-        .collect();
+    let lines: Vec<String> = lines.iter().map(|line| format!("   {line}\n")).collect();
     format!(
-        "const {name}: Weights = Weights {{\n    base: {:.3},\n    of: [\n{}    ],\n}};\n",
+        "[{name}]\nbase = {:.3}\nof = [\n{}]\n",
         weights.base,
         lines.concat()
     )
