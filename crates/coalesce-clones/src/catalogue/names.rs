@@ -4,7 +4,7 @@ use coalesce_model::{LanguageKind, TokenClass, outline::marks};
 use rustc_hash::FxHashMap;
 
 use super::data::{Catalogue, Package};
-use crate::source::{SourceFile, Token, id_of};
+use crate::source::{SourceFile, id_of};
 
 /// A name that leads to a library: the library, and the path inside of it.
 #[derive(Clone, Debug)]
@@ -49,20 +49,16 @@ impl<'c> Index<'c> {
     #[must_use]
     pub fn names(&self, file: &SourceFile) -> FxHashMap<u32, Known<'c>> {
         let mut names = FxHashMap::default();
+        let paths_name_libraries = file.lexicon().paths_name_libraries;
         let mut at = 0;
         while let Some(token) = file.tokens.get(at) {
             if token.has(marks::IMPORT) {
                 let end = statement_end(file, at);
-                let tokens = file.tokens.get(at..end).unwrap_or_default();
-                match file.language {
-                    LanguageKind::Python => self.python_import(file, tokens, &mut names),
-                    LanguageKind::Rust => self.rust_use(file, tokens, &mut names),
-                    LanguageKind::Kernel => {}
-                }
+                self.import(file, (at, end), &mut names);
                 at = end;
                 continue;
             }
-            if file.language == LanguageKind::Rust
+            if paths_name_libraries
                 && token.class == TokenClass::Word
                 && let Some(package) = self.packages.get(&token.id)
             {
@@ -73,108 +69,41 @@ impl<'c> Index<'c> {
         names
     }
 
-    /// `import a.b as c`, `from a.b import c as d, e`.
-    fn python_import(
+    /// What an import statement brings: names of libraries, of what is in them, and what is called as they are.
+    fn import(
         &self,
         file: &SourceFile,
-        tokens: &[Token],
+        (first, end): (usize, usize),
         names: &mut FxHashMap<u32, Known<'c>>,
     ) {
-        let words: Vec<(&str, u32)> = words(file, tokens);
-        let from = words.first().is_some_and(|word| word.0 == "from");
-        let split = words
-            .iter()
-            .position(|word| word.0 == "import")
-            .unwrap_or(0);
-        let head = words.get(1..split).unwrap_or_default();
-        let leaves = words.get(split + 1..).unwrap_or_default();
-        for leaf in leaves.split(|word| word.0 == ",") {
-            let leaf: Vec<(&str, u32)> = leaf
-                .iter()
-                .filter(|word| !matches!(word.0, "(" | ")"))
-                .copied()
-                .collect();
-            let bound = leaf.iter().position(|word| word.0 == "as");
-            let path = leaf.get(..bound.unwrap_or(leaf.len())).unwrap_or_default();
-            let Some(name) = bound.and_then(|at| leaf.get(at + 1)).or(if from {
-                path.last()
-            } else {
-                path.first()
-            }) else {
-                continue;
-            };
-            let full = if from {
-                [head, path].concat()
-            } else {
-                path.to_vec()
-            };
-            let package = full.first().and_then(|first| self.packages.get(&first.1));
-            match package {
-                // `import a.b` binds `a`.
-                Some(package) if !from && bound.is_none() => {
-                    names.insert(name.1, known(package, ""));
+        let place = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+        let (first, end) = (place(first), place(end));
+        let keyword = file.grammar.keyword(file, (first, end));
+        for leaf in file.grammar.import_leaves(file, (keyword, end)) {
+            // What brings everything is no name, but says that the library is used.
+            let bound = if leaf.glob { "*" } else { leaf.bound.as_str() };
+            let bound = id_of(bound.as_bytes());
+            let library = leaf.path.first().filter(|_| leaf.dots == 0);
+            let library = library.and_then(|name| self.packages.get(&id_of(name.as_bytes())));
+            let inside = leaf.stands_for.get(1..).unwrap_or_default();
+            let is_inside = leaf.dots > 0 || leaf.path.len() > 1;
+            match (library, self.aliases.get(&bound).filter(|_| is_inside)) {
+                (Some(library), _) => {
+                    let inside = inside.join(file.language.separator());
+                    names.insert(bound, known(library, &inside));
                 }
-                Some(package) => {
-                    let inside: Vec<&str> = full
-                        .iter()
-                        .skip(1)
-                        .map(|word| word.0)
-                        .filter(|word| *word != ".")
-                        .collect();
-                    names.insert(name.1, known(package, &inside.join(".")));
+                (None, Some(alias)) => {
+                    names.entry(bound).or_insert_with(|| known(alias, ""));
                 }
-                None => {
-                    if let Some(package) = self.aliases.get(&name.1).filter(|_| from) {
-                        names.entry(name.1).or_insert_with(|| known(package, ""));
-                    }
-                }
+                (None, None) => {}
             }
         }
     }
 
-    /// `use a::b::{c, d as e};`, one level of braces after another.
-    fn rust_use(&self, file: &SourceFile, tokens: &[Token], names: &mut FxHashMap<u32, Known<'c>>) {
-        let words = words(file, tokens);
-        let start = words
-            .iter()
-            .position(|word| word.0 == "use")
-            .map_or(0, |at| at + 1);
-        let rest = words.get(start..).unwrap_or_default();
-        let rest = if rest.first().is_some_and(|word| word.0 == "::") {
-            rest.get(1..).unwrap_or_default()
-        } else {
-            rest
-        };
-        let Some(package) = rest.first().and_then(|first| self.packages.get(&first.1)) else {
-            return;
-        };
-        let (mut stack, mut path): (Vec<usize>, Vec<&str>) = (Vec::new(), Vec::new());
-        let mut last: Option<(&str, u32)> = None;
-        for (at, (word, id)) in rest.iter().enumerate().skip(1) {
-            match *word {
-                "::" => path.extend(last.take().map(|last| last.0)),
-                "{" => stack.push(path.len()),
-                "as" => {}
-                "," | "}" | ";" => {
-                    if let Some((name, id)) = last.take() {
-                        let original = match rest.get(at.saturating_sub(2)) {
-                            Some(("as", _)) => {
-                                rest.get(at.saturating_sub(3)).map_or(name, |word| word.0)
-                            }
-                            _ => name,
-                        };
-                        let inside = [path.as_slice(), &[original]].concat().join("::");
-                        names.insert(id, known(package, inside.trim_start_matches("::")));
-                    }
-                    path.truncate(stack.last().copied().unwrap_or(0));
-                    if *word == "}" {
-                        stack.pop();
-                        path.truncate(stack.last().copied().unwrap_or(0));
-                    }
-                }
-                _ => last = Some((word, *id)),
-            }
-        }
+    /// Whether a language has no library.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.packages.is_empty()
     }
 }
 
@@ -183,11 +112,6 @@ fn known<'c>(package: &'c Package, inside: &str) -> Known<'c> {
         package,
         inside: inside.to_owned(),
     }
-}
-
-fn words<'f>(file: &'f SourceFile, tokens: &[Token]) -> Vec<(&'f str, u32)> {
-    let word = |token: &Token| (token.span().of(&file.text).unwrap_or(""), token.id);
-    tokens.iter().map(word).collect()
 }
 
 /// One past the import statement that begins at `start`.

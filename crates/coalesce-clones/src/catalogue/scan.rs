@@ -80,18 +80,13 @@ struct Call {
 #[must_use]
 pub fn scan(corpus: &Corpus) -> Scan {
     let catalogue = Catalogue::built_in();
-    let python = Index::new(catalogue, LanguageKind::Python);
-    let rust = Index::new(catalogue, LanguageKind::Rust);
-    let calls: Vec<Vec<Call>> = corpus
-        .files
-        .par_iter()
-        .map(|file| match file.language {
-            LanguageKind::Python => calls(file, &python),
-            LanguageKind::Rust => calls(file, &rust),
-            // A kernel calls no library of the host.
-            LanguageKind::Kernel => Vec::new(),
-        })
-        .collect();
+    let indexes = LanguageKind::ALL.map(|language| (language, Index::new(catalogue, language)));
+    let calls_of = |file: &SourceFile| {
+        let mut indexes = indexes.iter().filter(|(_, index)| !index.is_empty());
+        let index = indexes.find(|(language, _)| *language == file.language);
+        index.map_or_else(Vec::new, |(_, index)| calls(file, index))
+    };
+    let calls: Vec<Vec<Call>> = corpus.files.par_iter().map(calls_of).collect();
     let mut scan = Scan {
         uses: uses(corpus, &calls),
         ..Scan::default()
