@@ -10,7 +10,7 @@ use syn::{
     visit::{self, Visit},
 };
 
-use super::shape::Counts;
+use super::{languages::LanguagePlaces, shape::Counts};
 use crate::repository::File;
 
 /// Lines that a file may have.
@@ -70,6 +70,7 @@ pub fn problems(files: &[File]) -> Vec<String> {
     let mut problems = Vec::new();
     let mut types = TypeNames::default();
     let mut counts = Counts::default();
+    let mut languages = LanguagePlaces::default();
     for file in files.iter().filter(|file| is_ours(&file.path)) {
         let Some(text) = &file.text else { continue };
         problems.extend(shape(&file.path, text));
@@ -81,12 +82,14 @@ pub fn problems(files: &[File]) -> Vec<String> {
                 problems.extend(visitor.problems);
                 types.add(&file.path, visitor.types);
                 counts.add(&file.path, text, &syntax);
+                languages.add(&file.path, &syntax);
             }
             Err(error) => problems.push(format!("{}: does not parse: {error}", file.path)),
         }
     }
     problems.extend(types.problems());
     problems.extend(counts.problems());
+    problems.extend(languages.problems());
     problems
 }
 

@@ -4,6 +4,7 @@
 
 mod code;
 mod edges;
+mod languages;
 mod shape;
 mod text;
 mod wants;
