@@ -30,7 +30,7 @@ pub struct Weights {
 /// What the table has of one language.
 #[derive(Deserialize)]
 #[serde(rename_all = "kebab-case")]
-struct Row {
+struct LanguageRow {
     told_from: f32,
     copies_from: Option<f32>,
     equal_types_from: Option<f32>,
@@ -44,9 +44,9 @@ struct Row {
 const LANGUAGES: usize = LanguageKind::ALL.len();
 
 /// The rows of the table, in the order of the languages.
-static ROWS: LazyLock<[Row; LANGUAGES]> = LazyLock::new(|| {
+static ROWS: LazyLock<[LanguageRow; LANGUAGES]> = LazyLock::new(|| {
     let rows = toml::from_str(include_str!("likelihood.toml"));
-    let mut rows: BTreeMap<LanguageKind, Row> = rows.expect("invariant: the table is one");
+    let mut rows: BTreeMap<LanguageKind, LanguageRow> = rows.expect("invariant: the table is one");
     LanguageKind::ALL.map(|language| {
         let row = rows.remove(&language);
         row.expect("invariant: the table has every language")
@@ -59,7 +59,7 @@ fn place(language: LanguageKind) -> usize {
     all.position(|one| *one == language).unwrap_or(0)
 }
 
-fn row(language: LanguageKind) -> Option<&'static Row> {
+fn row(language: LanguageKind) -> Option<&'static LanguageRow> {
     ROWS.get(place(language))
 }
 

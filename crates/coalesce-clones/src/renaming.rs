@@ -74,9 +74,7 @@ fn most_meant<'n>(names: impl Iterator<Item = &'n Names>) -> FxHashMap<u32, u32>
 mod tests {
     use super::*;
     use crate::align;
-    use coalesce_model::{
-        ByteSpan, LanguageKind, Outline, OutlineToken, TokenClass, TreePath, outline::marks,
-    };
+    use coalesce_model::{ByteSpan, Outline, OutlineToken, TokenClass, TreePath, outline::marks};
 
     /// Statements of one line each: words in capitals are local names.
     fn file(text: &str) -> (SourceFile, Vec<Statement>) {

@@ -1,7 +1,7 @@
 //! Why copies are left where they are, as far as the files say so: they are tests, programs that each
 //! stand alone, or copies that their own comments keep on purpose.
 
-use coalesce_model::{TreePath, UnitKind, grammar::Entry};
+use coalesce_model::{TreePath, UnitKind, grammar::EntryPoint};
 use rustc_hash::FxHashSet;
 
 use crate::{
@@ -81,9 +81,9 @@ impl Apart {
 fn programs(files: &[SourceFile]) -> FxHashSet<TreePath> {
     let packages: FxHashSet<&str> = files.iter().filter_map(package_of).collect();
     let stands_alone = |file: &&SourceFile| match file.lexicon().entry {
-        Entry::Nothing => false,
-        Entry::Function(name) => defines_outside(file, name),
-        Entry::Statement { begins, .. } => {
+        EntryPoint::Nothing => false,
+        EntryPoint::Function(name) => defines_outside(file, name),
+        EntryPoint::Statement { begins, .. } => {
             !packages.contains(folder_of(file)) && file.text.contains(&format!("\n{begins}"))
         }
     };
@@ -98,7 +98,7 @@ fn folder_of(file: &SourceFile) -> &str {
 
 /// The folder of which a file makes a package.
 fn package_of(file: &SourceFile) -> Option<&str> {
-    let Entry::Statement { package_file, .. } = file.lexicon().entry else {
+    let EntryPoint::Statement { package_file, .. } = file.lexicon().entry else {
         return None;
     };
     let (folder, name) = file.path.as_str().rsplit_once('/')?;

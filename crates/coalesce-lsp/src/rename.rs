@@ -142,20 +142,25 @@ fn name_by_place(session: &Session, language: LanguageKind, path: &TreePath) -> 
         Some((nearness, root.kind == "lib", root.name.clone(), inside))
     });
     let (_, _, root, inside) = roots.max()?;
-    let is_file = language_of(path).is_some();
-    let stem = match is_file {
-        true => inside.rsplit_once('.').map_or("", |(stem, _)| stem),
-        false => inside.as_str(),
-    };
-    let mut parts: Vec<&str> = stem.split('/').filter(|part| !part.is_empty()).collect();
-    if is_file && matches!(parts.last(), Some(&("__init__" | "mod"))) {
-        parts.pop();
-    }
+    let mut parts = parts_of(&inside, language_of(path).is_some());
     if named {
         parts.insert(0, &root);
     }
     let name = parts.join(language.separator());
     (!name.is_empty()).then_some(name)
+}
+
+/// The parts of the name of a file or folder; a file that stands for its folder has that one's.
+fn parts_of(inside: &str, is_file: bool) -> Vec<&str> {
+    let stem = match is_file {
+        true => inside.rsplit_once('.').map_or("", |(stem, _)| stem),
+        false => inside,
+    };
+    let mut parts: Vec<&str> = stem.split('/').filter(|part| !part.is_empty()).collect();
+    if is_file && matches!(parts.last(), Some(&("__init__" | "mod"))) {
+        parts.pop();
+    }
+    parts
 }
 
 /// The folder below which names begin at a root.

@@ -22,7 +22,7 @@ pub enum Blocks {
 
 /// By what a file shows that it is a program, which nothing imports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Entry {
+pub enum EntryPoint {
     /// Nothing does.
     Nothing,
     /// A function of this name outside of types and modules.
@@ -60,7 +60,7 @@ pub struct Lexicon {
     /// What the text of something says that warns of its own use.
     pub deprecation_texts: &'static [&'static str],
     /// By what a file shows that it is a program.
-    pub entry: Entry,
+    pub entry: EntryPoint,
     /// Whether a module runs its statements, so that what they do may be a copy as what functions do.
     pub runs_modules: bool,
     /// Whether a module is there only where the one above it declares it.
@@ -112,7 +112,7 @@ impl Lexicon {
             assembly_macros: &[],
             test_attributes: &[],
             deprecation_texts: &[],
-            entry: Entry::Nothing,
+            entry: EntryPoint::Nothing,
             runs_modules: false,
             declares_modules: false,
             parts_namespaces: false,

@@ -4,7 +4,7 @@ mod imports;
 
 use coalesce_model::{
     Grammar, LanguageKind, Lexicon,
-    grammar::{Blocks, Entry, ImportLeaf, PartKind, StatementKind, TokenRange, Tokens},
+    grammar::{Blocks, EntryPoint, ImportLeaf, PartKind, StatementKind, TokenRange, Tokens},
     outline::marks,
 };
 
@@ -30,7 +30,7 @@ static LEXICON: Lexicon = Lexicon {
         "    return",
     ],
     deprecation_texts: &["DeprecationWarning", ".. deprecated::"],
-    entry: Entry::Statement {
+    entry: EntryPoint::Statement {
         begins: "if __name__",
         package_file: "__init__.py",
     },

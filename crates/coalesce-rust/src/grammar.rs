@@ -6,7 +6,7 @@ mod test_code;
 use coalesce_model::{
     Grammar, LanguageKind, Lexicon,
     grammar::{
-        Entry, ImportLeaf, PartKind, StatementKind, TestPlaces, TokenRange, Tokens, braced_end,
+        EntryPoint, ImportLeaf, PartKind, StatementKind, TestPlaces, TokenRange, Tokens, braced_end,
     },
 };
 
@@ -25,7 +25,7 @@ static LEXICON: Lexicon = Lexicon {
     signs: &["fn ", "let ", ";\n", "::", "&mut", "->", "{\n"],
     assembly_macros: &["asm", "naked_asm", "global_asm"],
     test_attributes: &["test", "rstest", "test_case", "bench"],
-    entry: Entry::Function("main"),
+    entry: EntryPoint::Function("main"),
     declares_modules: true,
     parts_namespaces: true,
     traits: true,

@@ -27,22 +27,22 @@ pub fn places(tokens: &dyn Tokens) -> TestPlaces {
 }
 
 /// Notes where the text of a declared module can be.
-fn note(tokens: &dyn Tokens, declared: Declared, found: &mut TestPlaces) {
+fn note(tokens: &dyn Tokens, declared: TestDeclaration, found: &mut TestPlaces) {
     let own = own_folder(tokens);
     match declared {
-        Declared::File => {
+        TestDeclaration::File => {
             found.files.push(tokens.path().clone());
             // Of a root that is a test itself everything is.
             found.folders.push(below(&own, ""));
         }
-        Declared::At(place) => {
+        TestDeclaration::At(place) => {
             let path = tokens.path().as_str();
             let (folder, _) = path.rsplit_once('/').unwrap_or(("", ""));
             found
                 .files
                 .extend(TreePath::new(&below(folder, &place)).ok());
         }
-        Declared::Module(names) => {
+        TestDeclaration::Module(names) => {
             let place = below(&own, &names.join("/"));
             let file = TreePath::new(&format!("{place}.rs"));
             found.files.extend(file.ok());
@@ -72,7 +72,7 @@ fn below(folder: &str, name: &str) -> String {
 
 /// Where the text of what is compiled for tests alone stands.
 #[derive(Debug, PartialEq, Eq)]
-enum Declared {
+enum TestDeclaration {
     /// The file says it of itself.
     File,
     /// A file that an attribute names.
@@ -88,7 +88,7 @@ fn mentions_condition(tokens: &dyn Tokens) -> bool {
 }
 
 /// What a file declares for tests alone.
-fn declared_for_tests(tokens: &dyn Tokens) -> Vec<Declared> {
+fn declared_for_tests(tokens: &dyn Tokens) -> Vec<TestDeclaration> {
     let mut found = Vec::new();
     let mut reader = DeclarationReader::new(tokens, 0);
     while reader.at < reader.end {
@@ -96,7 +96,7 @@ fn declared_for_tests(tokens: &dyn Tokens) -> Vec<Declared> {
         let (mut only_tests, mut place) = (false, None);
         while let Some(attribute) = reader.attribute(reader.end) {
             if attribute.only_tests && attribute.of_file {
-                found.push(Declared::File);
+                found.push(TestDeclaration::File);
             }
             only_tests |= attribute.only_tests && !attribute.of_file;
             place = attribute.path.or(place);
@@ -104,7 +104,7 @@ fn declared_for_tests(tokens: &dyn Tokens) -> Vec<Declared> {
         if let Some(name) = reader.declared_module().filter(|_| only_tests) {
             let mut names = tokens.modules_around(begins);
             names.push(name.to_owned());
-            found.push(place.map_or(Declared::Module(names), Declared::At));
+            found.push(place.map_or(TestDeclaration::Module(names), TestDeclaration::At));
         }
         reader.at += 1;
     }
