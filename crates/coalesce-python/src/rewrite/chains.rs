@@ -20,6 +20,7 @@ use crate::{
     },
 };
 
+const RENAMED: &str = "the chain leads to a module with another name";
 /// Rewrites the chains of a file.
 pub fn rewrite(file: &File<'_>, found: &mut FileEdits) {
     for used in &file.analysis().uses {
@@ -117,15 +118,11 @@ fn module_prefix(file: &File<'_>, chain: &[Spanned]) -> Option<(usize, usize)> {
         }
         name.push_str(&segment.text);
         let here = file.graph().find(file.module, &name);
-        if let Some((_, parent)) = known.filter(|(length, _)| *length == at) {
-            let hidden = match file.graph().member(parent, &segment.text) {
-                Entity::Module(module) => Some(module) != here,
-                Entity::Item(..) => true,
-                Entity::External | Entity::Missing | Entity::Opaque => false,
-            };
-            if hidden || here.is_none() {
-                break;
-            }
+        let hidden = known.is_some_and(|(length, parent)| {
+            length == at && is_hidden(file, (parent, here), &segment.text)
+        });
+        if hidden {
+            break;
         }
         match here {
             Some(module) => known = Some((at + 1, module)),
@@ -134,6 +131,16 @@ fn module_prefix(file: &File<'_>, chain: &[Spanned]) -> Option<(usize, usize)> {
         }
     }
     known
+}
+
+/// Whether a name of a module is something else than the module of that name below it.
+fn is_hidden(file: &File<'_>, (parent, here): (usize, Option<usize>), name: &str) -> bool {
+    here.is_none()
+        || match file.graph().member(parent, name) {
+            Entity::Module(module) => Some(module) != here,
+            Entity::Item(..) => true,
+            Entity::External | Entity::Missing | Entity::Opaque => false,
+        }
 }
 
 /// Where a chain goes on from a module through names that the modules on its way have for others: `pkg.device.count` where
@@ -190,26 +197,24 @@ fn whole(file: &File<'_>, used: &Use, imports: Option<Whole<'_>>, found: &mut Fi
     let root = used.root();
     if imports.is_some_and(|imports| imports.naming(root).is_some())
         && let Some(root_after) = file.absolute(root)
-        && (new == root_after
-            || new
-                .strip_prefix(root_after.as_str())
-                .is_some_and(|rest| rest == old.get(root.len()..).unwrap_or_default()))
+        && is_same_below(
+            (&new, &root_after),
+            old.get(root.len()..).unwrap_or_default(),
+        )
     {
         return;
     }
     let Some(span) = span_of(&used.chain, 0, length - 1) else {
         return;
     };
-    found.change(
-        Edit::replace(span, new.clone()),
-        Reference::resolved(
-            Form::Path,
-            &old,
-            &new,
-            "the chain leads to a module with another name",
-        ),
-    );
+    let reference = Reference::resolved(Form::Path, &old, &new, RENAMED);
+    found.change(Edit::replace(span, new.clone()), reference);
     load(file, imports, module, (&old, &new), found);
+}
+
+/// Whether a new name is that of the root after the changes, with the same rest behind it.
+fn is_same_below((new, root): (&str, &str), rest: &str) -> bool {
+    new == root || new.strip_prefix(root).is_some_and(|below| below == rest)
 }
 
 /// Adds the import that a chain needs by its new name, unless something in the file loads it.
@@ -279,22 +284,14 @@ fn renamed(
     let old = file.graph().full_name(&Entity::Module(last));
     let (old, new) = (old.unwrap_or_default(), file.mapping.name_after(last));
     let root_after = file.mapping.name_after(root);
-    let now: String = used
-        .chain
-        .iter()
-        .skip(1)
-        .take(at)
+    let segments = used.chain.iter().skip(1).take(at);
+    let now: String = segments
         .map(|segment| format!(".{}", segment.text))
         .collect();
     let Some(span) = span_of(&used.chain, 1, at) else {
         return;
     };
-    let reference = Reference::resolved(
-        Form::Path,
-        &old,
-        &new,
-        "the chain leads to a module with another name",
-    );
+    let reference = Reference::resolved(Form::Path, &old, &new, RENAMED);
     match new.strip_prefix(root_after.as_str()) {
         Some(rest) if rest == now => {}
         Some(rest) if rest.starts_with('.') => {
@@ -347,17 +344,16 @@ fn elsewhere(
         return;
     };
     let Some(import) = import else {
+        let root = &root.text;
         let why = format!(
-            "`{}` comes from a star import or an assignment and does not lead to `{new}`",
-            root.text
+            "`{root}` comes from a star import or an assignment and does not lead to `{new}`"
         );
         return leave(span, old, &why, found);
     };
     if attributes::is_global(file, import, &root.text) {
-        let message = format!(
-            "`{old}` is reached through `{}`, which an import below `global` binds",
-            root.text
-        );
+        let root = &root.text;
+        let message =
+            format!("`{old}` is reached through `{root}`, which an import below `global` binds");
         let help = "import the module at the top of the file".to_owned();
         return found.refuse(span, message, Some(help));
     }
@@ -365,24 +361,28 @@ fn elsewhere(
         let why = "the module is a top-level one now; import it";
         return leave(span, old, why, found);
     };
-    let taken = |name: &str| file.index().is_taken(name, None);
-    let joined = format!("{}_{leaf}", root.text);
-    let name = if taken(leaf) { joined.as_str() } else { leaf };
-    if name != leaf && taken(name) {
+    let Some((name, alias)) = free_name(file, &root.text, leaf) else {
+        let name = format!("{}_{leaf}", root.text);
         let why =
             format!("`{leaf}` and `{name}` are taken here; import `{new}` by a name that is free");
         return leave(span, old, &why, found);
-    }
-    let alias = if name == leaf {
-        String::new()
-    } else {
-        format!(" as {name}")
     };
     let reason = "the module is imported by its new name";
     let reference = Reference::resolved(Form::Path, old, new, reason);
     found.change(Edit::replace(span, name), reference);
     let statement = format!("from {parent} import {leaf}{alias}");
     found.add_statement(file.place_after(import), statement);
+}
+
+/// A name for a module that is free in a file, and what an import needs behind it for that.
+fn free_name(file: &File<'_>, root: &str, leaf: &str) -> Option<(String, String)> {
+    let taken = |name: &str| file.index().is_taken(name, None);
+    if !taken(leaf) {
+        return Some((leaf.to_owned(), String::new()));
+    }
+    let joined = format!("{root}_{leaf}");
+    let alias = format!(" as {joined}");
+    (!taken(&joined)).then_some((joined, alias))
 }
 
 /// Tells of a chain that stays, though it may lead nowhere afterwards.

@@ -48,17 +48,13 @@ pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) 
         .filter(|mover| mover.change.kind == ChangeKind::Move)
         .filter_map(|mover| calls_a_reader(mover, texts, &readers));
     plan.unproven.extend(calls);
-    let found: Vec<Vec<Unproven>> = mapping
-        .graph
-        .modules
-        .par_iter()
-        .enumerate()
-        .filter_map(|(index, module)| {
-            let text = texts.text(&module.path)?;
-            let found = Looking::at(mapping, index, (&module.path, &text), texts, &movers);
-            (!found.is_empty()).then_some(found)
-        })
-        .collect();
+    let modules = mapping.graph.modules.par_iter().enumerate();
+    let found = modules.filter_map(|(index, module)| {
+        let text = texts.text(&module.path)?;
+        let found = Looking::at(mapping, index, (&module.path, &text), texts, &movers);
+        (!found.is_empty()).then_some(found)
+    });
+    let found: Vec<Vec<Unproven>> = found.collect();
     plan.unproven.extend(found.into_iter().flatten());
 }
 
@@ -178,16 +174,16 @@ impl<'a> Looking<'a> {
             text,
             analysis: Analysis::new(text),
         };
-        let mut found = Vec::new();
+        let mut found: Vec<Unproven> = Vec::new();
         for mover in movers {
             let folders = &mover.folders;
-            if walks {
-                found.extend(looking.walked(mover));
-            }
-            if lists || (descends && top(&folders[0]) != top(&folders[1])) {
+            let goes = folders[0] != folders[1];
+            let top = top(&folders[0]) != top(&folders[1]);
+            found.extend(walks.then(|| looking.walked(mover)).flatten());
+            if lists || (descends && top) {
                 found.extend(looking.listed(mover));
             }
-            if by_test && is_test(mover.path.file_name()) && folders[0] != folders[1] {
+            if by_test && goes && is_test(mover.path.file_name()) {
                 found.extend(looking.beside_tests(mover));
             }
             if levels && mover.logs {
@@ -278,19 +274,7 @@ impl<'a> Looking<'a> {
         let named = strings
             .filter(|string| !string.documentation)
             .find_map(|string| {
-                // What begins in somebody's home is no folder of the tree.
-                let text = string.span.of(self.text)?;
-                let text = Some(text).filter(|text| !text.starts_with('~'))?;
-                let text = text.trim_end_matches(['*', '/']);
-                let text = text
-                    .strip_suffix("*.py")
-                    .unwrap_or(text)
-                    .trim_end_matches(['*', '/']);
-                let last = text.rsplit('/').next().filter(|last| !last.is_empty())?;
-                let folder = mover
-                    .folders
-                    .iter()
-                    .find(|folder| folder.file_name() == last)?;
+                let folder = self.folder_named(string.span, mover)?;
                 Some(self.unproven(string.span, kind, mover, why(folder)))
             });
         let own = self.path.parent();
@@ -304,6 +288,20 @@ impl<'a> Looking<'a> {
             Some(self.unproven(span, kind, mover, why(folder)))
         };
         named.or_else(beside)
+    }
+
+    /// The folder of a module that a text ends with the name of.
+    fn folder_named<'f>(&self, text: ByteSpan, mover: &'f Mover<'_>) -> Option<&'f TreePath> {
+        // What begins in somebody's home is no folder of the tree.
+        let text = text.of(self.text).filter(|text| !text.starts_with('~'))?;
+        let text = text.trim_end_matches(['*', '/']);
+        let files = text.strip_suffix("*.py").unwrap_or(text);
+        let text = files.trim_end_matches(['*', '/']);
+        let last = text.rsplit('/').next().filter(|last| !last.is_empty())?;
+        mover
+            .folders
+            .iter()
+            .find(|folder| folder.file_name() == last)
     }
 
     /// Whether all that the file lists are folders that its own place says, whose lists stay what they are.

@@ -81,13 +81,11 @@ fn hands_what_is_outside(
         if before.ends_with("def ") || is_plain_import(&analysis, place) {
             return true;
         }
-        let Some(rest) = after.strip_prefix('(') else {
-            return false;
-        };
-        let given = arguments(in_parentheses(rest));
-        given
-            .get(parameter)
-            .is_some_and(|argument| is_outside(graph, &analysis, text, place, argument))
+        let given = after
+            .strip_prefix('(')
+            .map(|rest| arguments(in_parentheses(rest)));
+        let argument = given.and_then(|given| given.get(parameter).copied());
+        argument.is_some_and(|argument| is_outside(graph, &analysis, text, place, argument))
     })
 }
 
@@ -112,21 +110,13 @@ fn is_outside(
         return false;
     }
     if root != argument {
-        let imported = analysis.bindings(0, root);
-        if let [only] = imported
-            && only.import.is_none()
-        {
-            return is_imported_or_skipped(graph, text, root);
-        }
-        return !imported.is_empty()
-            && imported.iter().all(|binding| {
-                let import = binding.import.and_then(|(at, leaf)| {
-                    let (import, _) = analysis.imports.get(at)?;
-                    Some((import, import.leaves.get(leaf)?))
-                });
-                import.is_some_and(|(import, leaf)| is_of_library(graph, import, leaf))
-            });
+        return is_of_libraries(graph, analysis, text, root);
     }
+    is_handed_by_protocol(analysis, text, place, argument)
+}
+
+/// Whether an argument is what a protocol hands to the method around it, which sets it to nothing else.
+fn is_handed_by_protocol(analysis: &Analysis, text: &str, place: ByteSpan, argument: &str) -> bool {
     let functions = analysis
         .definitions
         .iter()
@@ -139,6 +129,23 @@ fn is_outside(
             && second_parameter(code) == Some(argument)
             && !code.contains(&format!("{argument} ="))
     })
+}
+
+/// Whether each import that binds a name is one of another library.
+fn is_of_libraries(graph: &PythonGraph, analysis: &Analysis, text: &str, root: &str) -> bool {
+    let imported = analysis.bindings(0, root);
+    if let [only] = imported
+        && only.import.is_none()
+    {
+        return is_imported_or_skipped(graph, text, root);
+    }
+    let is_library = |(at, leaf): (usize, usize)| {
+        let import = analysis.imports.get(at).map(|(import, _)| import);
+        let leaf = import.and_then(|import| Some((import, import.leaves.get(leaf)?)));
+        leaf.is_some_and(|(import, leaf)| is_of_library(graph, import, leaf))
+    };
+    let mut imports = imported.iter().map(|binding| binding.import);
+    !imported.is_empty() && imports.all(|import| import.is_some_and(is_library))
 }
 
 /// Whether a name of a test file is given another library, or the tests are left out:

@@ -181,14 +181,7 @@ fn exports_walked<'m>(
     changes.find(|change| relists(mapping, change, None))?;
     let analysis = OnceCell::new();
     let places = memchr::memmem::find_iter(text.as_bytes(), b"__all__");
-    let mut places = places.filter_map(|at| {
-        let before = text.get(..at)?;
-        let line = before.rsplit('\n').next()?;
-        let loops = line.contains("for ") && line.contains(" in ");
-        let named =
-            before.ends_with('.') || (before.ends_with(['"', '\'']) && line.contains("getattr("));
-        (loops && named).then_some(at)
-    });
+    let mut places = places.filter(|at| is_looped_over(text, *at));
     let (change, at) = places.find_map(|at| {
         let analysis = analysis.get_or_init(|| Analysis::new(text));
         let walked = module_before(mapping, (module, analysis), at);
@@ -202,6 +195,15 @@ fn exports_walked<'m>(
         span,
         "it goes through the export list of a module, which comes to be another",
     ))
+}
+
+/// Whether a loop goes over what is named at a place: an attribute, or what `getattr` gives.
+fn is_looped_over(text: &str, at: usize) -> bool {
+    let before = text.get(..at).unwrap_or_default();
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    let loops = line.contains("for ") && line.contains(" in ");
+    let quoted = before.ends_with(['"', '\'']) && line.contains("getattr(");
+    loops && (before.ends_with('.') || quoted)
 }
 
 /// The module whose attribute stands at a place, where that is named there.

@@ -21,7 +21,7 @@ use super::{
     mapping::Mapping,
 };
 use crate::{
-    analysis::{Analysis, Definition, DefinitionKind},
+    analysis::{Analysis, Definition, DefinitionKind, Use},
     names::{is_word, last_word, occurrences_of_word},
 };
 
@@ -137,21 +137,16 @@ impl<'m> Readers<'m> {
         };
         match asked {
             Whose::Any => true,
-            Whose::Instances(class) => {
-                let Some(below) = self.below(class) else {
-                    return true;
-                };
-                pieces.iter().any(|piece| may_define(piece, &below))
-            }
+            Whose::Instances(class) => self
+                .below(class)
+                .is_none_or(|below| pieces.iter().any(|piece| may_define(piece, &below))),
             Whose::Handed(function, parameter) => {
                 !is_from_elsewhere(self.mapping.graph, self.all(), function, *parameter)
             }
             Whose::Decorated(function) => {
                 let mut all = self.all().iter();
-                pieces
-                    .iter()
-                    .any(|piece| occurrences_of_word(piece.text(), function))
-                    || all.any(|text| is_more_than_decorator(text, function))
+                let named = |piece: &Carried| occurrences_of_word(piece.text(), function);
+                pieces.iter().any(named) || all.any(|text| is_more_than_decorator(text, function))
             }
         }
     }
@@ -176,22 +171,7 @@ impl<'m> Readers<'m> {
     pub(super) fn pieces(&self, change: &Change) -> Option<Vec<Carried>> {
         let graph = self.mapping.graph;
         if change.subject == Subject::Item {
-            let (module, item) = change.from.rsplit_once('.')?;
-            let module = graph.modules.get(graph.find(None, module)?)?;
-            let file = self.texts.text(&module.path)?;
-            let analysis = Analysis::new(&file);
-            let own = |each: &&Definition| each.class.is_none() && each.name == item;
-            let spans = analysis
-                .definitions
-                .iter()
-                .filter(own)
-                .map(|each| each.span);
-            let pieces = spans.map(|span| Carried {
-                file: Arc::clone(&file),
-                span,
-            });
-            let pieces: Vec<Carried> = pieces.collect();
-            return (!pieces.is_empty()).then_some(pieces);
+            return self.pieces_of_item(change);
         }
         let below = format!("{}.", change.from);
         let modules = graph.modules.iter();
@@ -202,6 +182,23 @@ impl<'m> Readers<'m> {
             Some(Carried { file, span })
         });
         Some(pieces.collect())
+    }
+
+    /// The definitions that a change of an item takes along.
+    fn pieces_of_item(&self, change: &Change) -> Option<Vec<Carried>> {
+        let graph = self.mapping.graph;
+        let (module, item) = change.from.rsplit_once('.')?;
+        let module = graph.modules.get(graph.find(None, module)?)?;
+        let file = self.texts.text(&module.path)?;
+        let analysis = Analysis::new(&file);
+        let own = |each: &&Definition| each.class.is_none() && each.name == item;
+        let definitions = analysis.definitions.iter().filter(own);
+        let pieces = definitions.map(|each| Carried {
+            file: Arc::clone(&file),
+            span: each.span,
+        });
+        let pieces: Vec<Carried> = pieces.collect();
+        (!pieces.is_empty()).then_some(pieces)
     }
 
     /// The names that a class and those below it may go by; none where there are too many.
@@ -218,18 +215,17 @@ impl<'m> Readers<'m> {
         let mut at = 0;
         while let Some(known) = below.get(at).cloned() {
             at += 1;
-            let named = heads
-                .iter()
-                .filter(|head| occurrences_of_word(head.bases, &known))
-                .map(|head| head.name);
+            let named = heads.iter();
+            let named = named.filter(|head| occurrences_of_word(head.bases, &known));
             let others = texts.iter().flat_map(|text| other_names(text, &known));
-            for name in named.chain(others) {
-                if of_classes.contains(name) && !below.iter().any(|each| each == name) {
+            let names = named.map(|head| head.name).chain(others);
+            for name in names.filter(|name| of_classes.contains(name)) {
+                if !below.iter().any(|each| each == name) {
                     below.push(name.to_owned());
                 }
-                if below.len() > MOST_NAMES {
-                    return None;
-                }
+            }
+            if below.len() > MOST_NAMES {
+                return None;
             }
         }
         Some(below)
@@ -259,23 +255,12 @@ fn changes_module(change: &Change) -> bool {
 /// Whose module is asked for at a place.
 fn asked(text: &str, at: usize) -> Whose {
     let before = text.get(..at).unwrap_or_default();
-    let itself = ["type(self)", "self.__class__", "type(cls)"];
-    let word = if itself.iter().any(|each| before.ends_with(each)) {
-        "self"
-    } else {
-        last_word(before)
-    };
-    let head = before.strip_suffix(word).unwrap_or(before);
-    if word.is_empty() || (word != "self" && head.ends_with('.')) {
+    let Some(word) = word_asked(before) else {
         return Whose::Any;
-    }
+    };
     let analysis = Analysis::new(text);
     let place = ByteSpan::from_range(at..at + 1);
-    let functions = analysis
-        .definitions
-        .iter()
-        .filter(|each| each.kind == DefinitionKind::Function && each.span.contains(place));
-    let Some(function) = functions.min_by_key(|each| each.span.end - each.span.start) else {
+    let Some(function) = innermost_function(&analysis, place) else {
         return Whose::Any;
     };
     let code = function.span.of(text).unwrap_or_default();
@@ -292,6 +277,25 @@ fn asked(text: &str, at: usize) -> Whose {
         },
         _ => Whose::Any,
     }
+}
+
+/// The innermost function around a place.
+fn innermost_function(analysis: &Analysis, place: ByteSpan) -> Option<&Definition> {
+    let functions = analysis.definitions.iter();
+    let functions =
+        functions.filter(|each| each.kind == DefinitionKind::Function && each.span.contains(place));
+    functions.min_by_key(|each| each.span.end - each.span.start)
+}
+
+/// The name whose module is asked for behind a text; none where it is no name alone.
+fn word_asked(before: &str) -> Option<&str> {
+    let itself = ["type(self)", "self.__class__", "type(cls)"];
+    if itself.iter().any(|each| before.ends_with(each)) {
+        return Some("self");
+    }
+    let word = last_word(before);
+    let head = before.strip_suffix(word).unwrap_or(before);
+    (!word.is_empty() && (word == "self" || !head.ends_with('.'))).then_some(word)
 }
 
 /// The code of the innermost function around a place, and the name that ends there; none for what is an attribute, and
@@ -350,18 +354,20 @@ fn is_more_than_decorator(text: &str, function: &str) -> bool {
     let quoted =
         strings.any(|string| string.span.of(text) == Some(function) && !listed(string.span));
     let mut uses = analysis.uses.iter().filter(|used| !used.store);
-    renamed
-        || quoted
-        || uses.any(|used| {
-            let mut chain = used.chain.iter();
-            let Some(found) = chain.find(|each| each.text == function) else {
-                return false;
-            };
-            let before = text.get(..found.span.start as usize).unwrap_or_default();
-            let line = before.rsplit('\n').next().unwrap_or_default().trim_start();
-            let decorates = line.strip_prefix('@');
-            !decorates.is_some_and(|above| above.chars().all(|c| is_word(c) || c == '.'))
-        })
+    let decorates = |used: &Use| is_decorator(text, used, function);
+    renamed || quoted || uses.any(|used| !decorates(used))
+}
+
+/// Whether a use is no use of a function, or decorates what stands right below it.
+fn is_decorator(text: &str, used: &Use, function: &str) -> bool {
+    let mut chain = used.chain.iter();
+    let Some(found) = chain.find(|each| each.text == function) else {
+        return true;
+    };
+    let before = text.get(..found.span.start as usize).unwrap_or_default();
+    let line = before.rsplit('\n').next().unwrap_or_default().trim_start();
+    let decorates = line.strip_prefix('@');
+    decorates.is_some_and(|above| above.chars().all(|c| is_word(c) || c == '.'))
 }
 
 /// The heads of the classes of a text.
@@ -444,19 +450,7 @@ fn may_define(piece: &Carried, names: &[String]) -> bool {
 
 /// Whether every base in the head of a class is built in, imported, or a class of the file.
 fn is_told(head: &Head<'_>, analysis: &Analysis) -> bool {
-    let mut depth = 0_u32;
-    let outer: String = head
-        .bases
-        .chars()
-        .filter(|c| {
-            match c {
-                '[' => depth += 1,
-                ']' => depth = depth.saturating_sub(1),
-                _ => {}
-            }
-            depth == 0 && *c != ']'
-        })
-        .collect();
+    let outer = without_subscripts(head.bases);
     let mut bases = outer
         .split(',')
         .map(str::trim)
@@ -478,16 +472,24 @@ fn is_told(head: &Head<'_>, analysis: &Analysis) -> bool {
     })
 }
 
+/// What of a text stands in no brackets.
+fn without_subscripts(text: &str) -> String {
+    let mut depth = 0_u32;
+    let outer = text.chars().filter(|c| {
+        match c {
+            '[' => depth += 1,
+            ']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth == 0 && *c != ']'
+    });
+    outer.collect()
+}
+
 /// Whether what follows `__module__` may come out otherwise for a change. Where it is held against texts, one of them has
 /// to be of a name.
 pub(super) fn tells_apart(before: &str, after: &str, change: &Change) -> bool {
-    let module = |name: &str| match change.subject {
-        Subject::Item => name
-            .rsplit_once('.')
-            .map_or("", |(module, _)| module)
-            .to_owned(),
-        _ => name.to_owned(),
-    };
+    let module = |name: &str| module_of(name, change);
     let (from, to) = (module(&change.from), module(&change.to));
     let Some((method, rest)) = after
         .strip_prefix('.')
@@ -520,6 +522,15 @@ pub(super) fn tells_apart(before: &str, after: &str, change: &Change) -> bool {
         | "rfind" | "index" | "rindex" | "replace" | "removeprefix" | "removesuffix" => from != to,
         _ => false,
     }
+}
+
+/// The module that a name of a change is of.
+fn module_of(name: &str, change: &Change) -> String {
+    match change.subject {
+        Subject::Item => name.rsplit_once('.').map_or("", |(module, _)| module),
+        _ => name,
+    }
+    .to_owned()
 }
 
 /// Whether the first parts of a name are joined again and held against texts that neither name meets:
@@ -561,13 +572,7 @@ fn meets_nothing(before: &str, after: &str, change: &Change) -> bool {
     if !between.all(|part| part.chars().all(|c| c == ',' || c.is_whitespace())) {
         return false;
     }
-    let module = |name: &str| match change.subject {
-        Subject::Item => name
-            .rsplit_once('.')
-            .map_or("", |(module, _)| module)
-            .to_owned(),
-        _ => name.to_owned(),
-    };
+    let module = |name: &str| module_of(name, change);
     // A module below one that moves has more parts.
     let meets = |name: &str, text: &str| {
         let parts: Vec<&str> = name.split('.').collect();

@@ -9,6 +9,7 @@ use rayon::prelude::*;
 
 use super::{
     file::{File, FileEdits},
+    items::Moved,
     mapping::Mapping,
 };
 use crate::{
@@ -28,51 +29,43 @@ pub fn doubt(file: &File<'_>, found: &mut FileEdits) {
     let mapping = file.mapping;
     let leaves = |module: usize| {
         let mut items = mapping.items.list.iter();
-        items.find(|moved| {
-            moved.source == module
-                && moved.travels()
-                && !moved.follows
-                && moved.change.shim.is_none()
-        })
+        items.find(|moved| moved.source == module && leaves_untold(moved))
     };
     if mapping.items.list.is_empty() {
         return;
     }
     for used in &file.analysis().uses {
-        if used.store || used.assigned || used.annotation || is_looked_up_by_name(file, used) {
+        let read = !used.store && !used.assigned && !used.annotation;
+        if !read || is_looked_up_by_name(file, used) {
             continue;
         }
-        let meanings = file.names.meanings(used);
-        let whole = meanings.len() == used.chain.len();
-        let Some(Entity::Module(module)) = meanings.last().and_then(|last| last.entity.clone())
-        else {
-            continue;
-        };
+        let module = whole_module(file, used);
         let span = used.chain.first().zip(used.chain.last());
-        if let (Some(moved), Some((first, last)), true) = (leaves(module), span, whole) {
+        if let Some((moved, (first, last))) = module.and_then(leaves).zip(span) {
             let why = "the module is taken as a value; what is read of it elsewhere is not known";
-            found.told.doubt(
-                first.span.cover(last.span),
-                UnprovenKind::UnknownType,
-                &moved.change.from,
-                why,
-            );
+            let (span, name) = (first.span.cover(last.span), &moved.change.from);
+            found.told.doubt(span, UnprovenKind::UnknownType, name, why);
         }
+    }
+}
+
+fn leaves_untold(moved: &Moved) -> bool {
+    moved.travels() && !moved.follows && moved.change.shim.is_none()
+}
+
+/// The module that all of a use names.
+fn whole_module(file: &File<'_>, used: &Use) -> Option<usize> {
+    let meanings = file.names.meanings(used);
+    let last = meanings.last().and_then(|last| last.entity.clone());
+    match last.filter(|_| meanings.len() == used.chain.len())? {
+        Entity::Module(module) => Some(module),
+        _ => None,
     }
 }
 
 /// Tells packages that are taken as values where a module leaves them that somebody reads of a value: `get().old`.
 pub fn packages(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) {
-    let changes = mapping.changes.iter().filter(|change| {
-        change.subject == Subject::Module
-            && change.kind != ChangeKind::Remove
-            && change.shim.is_none()
-    });
-    let left = changes.filter_map(|change| {
-        let (above, leaf) = change.from.rsplit_once('.')?;
-        Some((change, mapping.graph.find(None, above)?, leaf))
-    });
-    let left: Vec<(&Change, usize, &str)> = left.collect();
+    let left = modules_left(mapping);
     let attributes = left.iter().map(|(.., leaf)| [format!(".{leaf}")]);
     let mentions = Mentions::new(&attributes.collect::<Vec<_>>());
     let mentioning = mentions.modules(mapping.graph, texts);
@@ -97,16 +90,23 @@ pub fn packages(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePla
     }
 }
 
+/// The modules that leave a package without a shim: the changes, the packages, and their names there.
+fn modules_left<'m>(mapping: &'m Mapping<'_>) -> Vec<(&'m Change, usize, &'m str)> {
+    let changes = mapping.changes.iter().filter(|change| {
+        change.subject == Subject::Module
+            && change.kind != ChangeKind::Remove
+            && change.shim.is_none()
+    });
+    let left = changes.filter_map(|change| {
+        let (above, leaf) = change.from.rsplit_once('.')?;
+        Some((change, mapping.graph.find(None, above)?, leaf))
+    });
+    left.collect()
+}
+
 /// Whether an attribute of this name is read of what no text says.
 fn reads_of_value(mapping: &Mapping<'_>, module: usize, text: &str, leaf: &str) -> bool {
-    let called = [")", "]"].iter().any(|end| {
-        let needle = format!("{end}.{leaf}");
-        memchr::memmem::find_iter(text.as_bytes(), needle.as_bytes()).any(|at| {
-            let rest = text.get(at + needle.len()..).unwrap_or_default();
-            !rest.starts_with(is_word)
-        })
-    });
-    if called {
+    if is_read_of_result(text, leaf) {
         return true;
     }
     let analysis = Analysis::new(text);
@@ -123,6 +123,17 @@ fn reads_of_value(mapping: &Mapping<'_>, module: usize, text: &str, leaf: &str) 
                 .first()
                 .is_some_and(|root| names.held_module(used.scope, root).is_some());
         !known && !matches!(root, "self" | "cls")
+    })
+}
+
+/// Whether an attribute is read of what a call or a subscript gives.
+fn is_read_of_result(text: &str, leaf: &str) -> bool {
+    [")", "]"].iter().any(|end| {
+        let needle = format!("{end}.{leaf}");
+        memchr::memmem::find_iter(text.as_bytes(), needle.as_bytes()).any(|at| {
+            let rest = text.get(at + needle.len()..).unwrap_or_default();
+            !rest.starts_with(is_word)
+        })
     })
 }
 

@@ -44,21 +44,16 @@ impl Presets {
         let mut found = Self::default();
         let mut alone = true;
         for statement in above.iter().rev() {
-            let annotated = match statement {
-                Stmt::AnnAssign(assign) => match &*assign.target {
-                    Expr::Name(name) => Some(name.id.as_str()).zip(assign.value.as_deref()),
-                    _ => None,
-                },
-                _ => None,
-            };
+            let annotated = annotated(statement);
             // A type of its own stays.
             alone &= annotated.is_none();
             let Some((name, value)) = annotated.or_else(|| assigned(statement)) else {
                 break;
             };
+            let literal = value.as_boolean_literal_expr();
             let said = match value {
                 Expr::NoneLiteral(_) => &mut found.none,
-                Expr::BooleanLiteral(literal) if !literal.value => &mut found.unset,
+                _ if literal.is_some_and(|literal| !literal.value) => &mut found.unset,
                 _ => break,
             };
             if !is_used(name) {
@@ -71,6 +66,21 @@ impl Presets {
         }
         found
     }
+}
+
+/// Exceptions that a failed import raises, and those that they are, the widest first.
+const WIDER: [&str; 4] = [
+    "BaseException",
+    "Exception",
+    "ImportError",
+    "ModuleNotFoundError",
+];
+
+/// The name and the value of an assignment with a type.
+fn annotated(statement: &Stmt) -> Option<(&str, &Expr)> {
+    let assign = statement.as_ann_assign_stmt()?;
+    let name = assign.target.as_name_expr()?;
+    Some((name.id.as_str(), assign.value.as_deref()?))
 }
 
 /// Where a text begins: its offsets count from behind a byte-order mark.
@@ -202,28 +212,14 @@ impl ImportReader<'_> {
             Some(one) => vec![one],
         };
         for kind in kinds {
-            match kind {
-                Expr::Name(name)
-                    if matches!(
-                        name.id.as_str(),
-                        "ImportError" | "ModuleNotFoundError" | "Exception" | "BaseException"
-                    ) =>
-                {
-                    caught.insert(name.id.to_string());
-                }
-                _ => {
-                    let message = "the handler catches more than failed imports".to_owned();
-                    return Err((span, message));
-                }
+            let name = kind.as_name_expr().map_or("", |name| name.id.as_str());
+            if !WIDER.contains(&name) {
+                let message = "the handler catches more than failed imports".to_owned();
+                return Err((span, message));
             }
+            caught.insert(name.to_owned());
         }
-        let wider = [
-            "BaseException",
-            "Exception",
-            "ImportError",
-            "ModuleNotFoundError",
-        ];
-        let widest = wider.into_iter().find(|wide| caught.contains(*wide));
+        let widest = WIDER.into_iter().find(|wide| caught.contains(*wide));
         Ok(widest.map(str::to_owned).into_iter().collect())
     }
 
@@ -281,26 +277,26 @@ impl ImportReader<'_> {
             Some(Expr::Name(name)) => {
                 held.is_some_and(|held| held.flags.iter().any(|flag| flag == name.id.as_str()))
             }
-            Some(Expr::Compare(compare)) => {
-                let [ast::CmpOp::IsNot] = *compare.ops else {
-                    return false;
-                };
-                let none = matches!(*compare.comparators, [Expr::NoneLiteral(_)]);
-                let asked = match &*compare.left {
-                    Expr::Call(call) => {
-                        let is_get =
-                            matches!(&*call.func, Expr::Name(name) if name.id.as_str() == get);
-                        is_get
-                            && call.arguments.args.is_empty()
-                            && call.arguments.keywords.is_empty()
-                    }
-                    Expr::Name(name) => held.is_some_and(|held| held.name == name.id.as_str()),
-                    _ => false,
-                };
-                none && asked
-            }
+            Some(Expr::Compare(compare)) => Self::is_there(compare, get, held),
             _ => false,
         }
+    }
+
+    /// Whether what `get` gives, or the name that is held, is asked whether it is not `None`.
+    fn is_there(compare: &ast::ExprCompare, get: &str, held: Option<&GuardedImport>) -> bool {
+        let [ast::CmpOp::IsNot] = *compare.ops else {
+            return false;
+        };
+        let none = matches!(*compare.comparators, [Expr::NoneLiteral(_)]);
+        let asked = match &*compare.left {
+            Expr::Call(call) => {
+                let is_get = matches!(&*call.func, Expr::Name(name) if name.id.as_str() == get);
+                is_get && call.arguments.args.is_empty() && call.arguments.keywords.is_empty()
+            }
+            Expr::Name(name) => held.is_some_and(|held| held.name == name.id.as_str()),
+            _ => false,
+        };
+        none && asked
     }
 }
 

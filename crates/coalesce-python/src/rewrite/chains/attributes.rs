@@ -126,23 +126,7 @@ fn at_home(file: &File<'_>, moved: &Moved, found: &mut FileEdits, at: Place<'_>)
     let own = file.module.map(|module| file.mapping.name_after(module));
     let (from, to) = (&moved.change.from, &moved.change.to);
     if own.as_ref() == Some(&moved.parent) && at.attribute {
-        let hidden = file
-            .analysis()
-            .binding_scope(at.used.stands_in, &moved.name)
-            .is_some_and(|scope| scope != 0);
-        if hidden {
-            let message = format!("`{}` means something else here", moved.name);
-            found.refuse_as(codes::NAME_TAKEN, at.span, message, None);
-        } else {
-            let span = at
-                .used
-                .chain
-                .first()
-                .map_or(at.span, |first| first.span.cover(at.span));
-            let reference =
-                Reference::resolved(Form::Path, from, to, "the file has the definition itself");
-            found.change(Edit::replace(span, moved.name.as_str()), reference);
-        }
+        definition_itself(file, moved, found, at);
         return true;
     }
     if file.mapping.name_after(moved.source) == moved.parent && !stays_in_its_module(file, moved) {
@@ -154,6 +138,28 @@ fn at_home(file: &File<'_>, moved: &Moved, found: &mut FileEdits, at: Place<'_>)
         return file.mapping.new_name(moved.source).is_none();
     }
     false
+}
+
+/// The file that has an item uses it by its name alone.
+fn definition_itself(file: &File<'_>, moved: &Moved, found: &mut FileEdits, at: Place<'_>) {
+    let (from, to) = (&moved.change.from, &moved.change.to);
+    let hidden = file
+        .analysis()
+        .binding_scope(at.used.stands_in, &moved.name)
+        .is_some_and(|scope| scope != 0);
+    if hidden {
+        let message = format!("`{}` means something else here", moved.name);
+        found.refuse_as(codes::NAME_TAKEN, at.span, message, None);
+    } else {
+        let span = at
+            .used
+            .chain
+            .first()
+            .map_or(at.span, |first| first.span.cover(at.span));
+        let reference =
+            Reference::resolved(Form::Path, from, to, "the file has the definition itself");
+        found.change(Edit::replace(span, moved.name.as_str()), reference);
+    }
 }
 
 /// Whether an item goes nowhere but with its module: the way there is the module's.
@@ -241,6 +247,17 @@ pub fn whole(
         let leaf = imports.naming(&old)?;
         may_go(file, leaf, imports, &new).then_some(leaf)
     });
+    bring(file, imports, (moved, obsolete, &new), found);
+    true
+}
+
+/// Brings the module that has an item: it takes the place of one that serves nothing else, or is imported beside it.
+fn bring(
+    file: &File<'_>,
+    imports: Option<Whole<'_>>,
+    (moved, obsolete, new): (&Moved, Option<&Leaf>, &str),
+    found: &mut FileEdits,
+) {
     let parents = obsolete.and_then(|leaf| spent(file, leaf));
     match (obsolete, parents) {
         // One of the new modules takes the place of the old one.
@@ -249,10 +266,9 @@ pub fn whole(
         }
         _ => {
             let target = moved.target.unwrap_or(usize::MAX);
-            load(file, imports, target, (&new, &new), found);
+            load(file, imports, target, (new, new), found);
         }
     }
-    true
 }
 
 /// Whether an import stands in a function that binds a name of the module by it: `global a; import b as a`.
@@ -281,9 +297,7 @@ pub fn below(
     };
     let from = &moved.change.from;
     let Some(import) = import else {
-        let message = format!("`{from}` is reached through a name that no import binds");
-        found.refuse(chain, message, Some("import the module by name".to_owned()));
-        return true;
+        return unbound(from, chain, found);
     };
     let bound = used.root();
     let leaf = import.leaves.iter().find(|leaf| leaf.bound() == bound);
@@ -291,11 +305,8 @@ pub fn below(
     if is_global(file, import, bound) {
         let message =
             format!("`{from}` is reached through `{bound}`, which an import below `global` binds");
-        found.refuse(
-            chain,
-            message,
-            Some("import the module at the top of the file".to_owned()),
-        );
+        let help = "import the module at the top of the file".to_owned();
+        found.refuse(chain, message, Some(help));
         return true;
     }
     let reference = Reference::resolved(Form::Path, from, &moved.change.to, REASON);
@@ -308,6 +319,13 @@ pub fn below(
         at,
     };
     import_instead(file, place, &old, moved, found);
+    true
+}
+
+/// A chain that begins with what no import binds.
+fn unbound(from: &str, chain: ByteSpan, found: &mut FileEdits) -> bool {
+    let message = format!("`{from}` is reached through a name that no import binds");
+    found.refuse(chain, message, Some("import the module by name".to_owned()));
     true
 }
 
@@ -344,12 +362,8 @@ fn import_instead(
     }
     let Some(name) = free_name(file, place.used, moved, obsolete.then_some(leaf)) else {
         let message = format!("`{}` has no free name here", moved.parent);
-        found.refuse(
-            chain,
-            message,
-            Some("import it by a name that is free".to_owned()),
-        );
-        return;
+        let help = "import it by a name that is free".to_owned();
+        return found.refuse(chain, message, Some(help));
     };
     found.push(Edit::replace(chain, name.as_str()));
     let new = statement(file, import, &moved.parent, Some(&name));
@@ -361,15 +375,20 @@ fn import_instead(
         found.add_statement(file.place_after(import), new);
     }
     if obsolete && !found.covered(import.span) {
-        let spans: Vec<ByteSpan> = import.leaves.iter().map(|leaf| leaf.span).collect();
-        let gone: Vec<bool> = import
-            .leaves
-            .iter()
-            .map(|other| other.span == leaf.span)
-            .collect();
-        for span in list::remove(file.text, &spans, &gone).spans {
-            found.push(Edit::delete(span));
-        }
+        take_out(file, import, leaf, found);
+    }
+}
+
+/// Takes one name out of an import of several.
+fn take_out(file: &File<'_>, import: &ImportStatement, leaf: &Leaf, found: &mut FileEdits) {
+    let spans: Vec<ByteSpan> = import.leaves.iter().map(|leaf| leaf.span).collect();
+    let gone: Vec<bool> = import
+        .leaves
+        .iter()
+        .map(|other| other.span == leaf.span)
+        .collect();
+    for span in list::remove(file.text, &spans, &gone).spans {
+        found.push(Edit::delete(span));
     }
 }
 
@@ -404,16 +423,14 @@ fn statement(
     module: &str,
     bound: Option<&str>,
 ) -> String {
-    let Some((parent, leaf)) = module.rsplit_once('.') else {
-        let alias = bound
-            .filter(|bound| *bound != module)
-            .map(|bound| format!(" as {bound}"));
-        return format!("import {module}{}", alias.unwrap_or_default());
+    let alias = |name: &str| {
+        let bound = bound.filter(|bound| *bound != name);
+        bound.map_or(String::new(), |bound| format!(" as {bound}"))
     };
-    let alias = bound
-        .filter(|bound| *bound != leaf)
-        .map(|bound| format!(" as {bound}"));
-    let alias = alias.unwrap_or_default();
+    let Some((parent, leaf)) = module.rsplit_once('.') else {
+        return format!("import {module}{}", alias(module));
+    };
+    let alias = alias(leaf);
     if import.from.is_none() && !alias.is_empty() {
         return format!("import {module}{alias}");
     }

@@ -124,12 +124,10 @@ impl Index {
             self.declared.extend(declared.cloned());
             for (name, bindings) in &found.bindings {
                 *self.bindings.entry(name.clone()).or_default() += bindings.len();
-                for binding in bindings {
-                    let (Some(place), Some((import, leaf))) =
-                        (binding.import, file.names.import(binding))
-                    else {
-                        continue;
-                    };
+                let imports = bindings.iter();
+                let imports = imports
+                    .filter_map(|binding| Some((binding.import?, file.names.import(binding)?)));
+                for (place, (import, leaf)) in imports {
                     self.scopes.insert(leaf.span.start, scope);
                     let bound = (scope, name.clone());
                     if import.from.is_some() || leaf.alias.is_some() {
