@@ -19,10 +19,7 @@ use crate::{
 
 /// Reports what may name the changed modules by part of their names.
 pub fn report(file: &File<'_>, found: &mut FileEdits) {
-    let words = LazyCell::new(|| -> FxHashSet<&str> {
-        let words = file.text.split(|c| !is_word(c));
-        words.filter(|word| !word.is_empty()).collect()
-    });
+    let words = LazyCell::new(|| words_of(file.text));
     let mut prefixes: FxHashMap<&str, bool> = FxHashMap::default();
     for change in file.mapping.named_in_parts(file.text) {
         let mut segments = change.from.rsplit('.');
@@ -36,13 +33,7 @@ pub fn report(file: &File<'_>, found: &mut FileEdits) {
         if !words.contains(leaf) && !*prefixes.entry(package).or_insert_with(begins) {
             continue;
         }
-        mentions(file, &format!("{leaf}.py"), Form::FilePath, found);
-        completed(file, &change.from, leaf, found);
-        begun(file, &change.from, found);
-        relative(file, &change.from, found);
-        looked_up(file, &change.from, leaf, found);
-        ended(file, &change.from, found);
-        joined(file, &change.from, leaf, found);
+        named_by_leaf(file, (&change.from, leaf), found);
         // With two segments the dotted name is the full one.
         if segments.next().is_some() {
             mentions(file, &format!("{parent}/{leaf}"), Form::FilePath, found);
@@ -51,19 +42,34 @@ pub fn report(file: &File<'_>, found: &mut FileEdits) {
     }
 }
 
+/// All that may name a module by the last part of its name.
+fn named_by_leaf(file: &File<'_>, (name, leaf): (&str, &str), found: &mut FileEdits) {
+    mentions(file, &format!("{leaf}.py"), Form::FilePath, found);
+    completed(file, name, leaf, found);
+    begun(file, name, found);
+    relative(file, name, found);
+    looked_up(file, name, leaf, found);
+    ended(file, name, found);
+    joined(file, name, leaf, found);
+}
+
+/// The words of a text.
+fn words_of(text: &str) -> FxHashSet<&str> {
+    let words = text.split(|c| !is_word(c));
+    words.filter(|word| !word.is_empty()).collect()
+}
+
 fn mentions(file: &File<'_>, name: &str, form: Form, found: &mut FileEdits) {
     for span in occurrences(file.text, name) {
-        let told = found
-            .told
-            .not_rewritten
-            .iter()
-            .any(|other| other.span.start < span.end && span.start < other.span.end);
-        if !told && !found.covered(span) && in_text(file, span) {
-            found.told.leave(span, form, name, "less than a full name");
-            if form == Form::FilePath && is_opened(file, span) {
-                let why = "the path of a file that moves, in code that looks for files";
-                found.told.doubt(span, UnprovenKind::OwnPlace, name, why);
-            }
+        let mut known = found.told.not_rewritten.iter();
+        let told = known.any(|other| other.span.start < span.end && span.start < other.span.end);
+        if told || found.covered(span) || !in_text(file, span) {
+            continue;
+        }
+        found.told.leave(span, form, name, "less than a full name");
+        if form == Form::FilePath && is_opened(file, span) {
+            let why = "the path of a file that moves, in code that looks for files";
+            found.told.doubt(span, UnprovenKind::OwnPlace, name, why);
         }
     }
 }
@@ -98,36 +104,43 @@ fn completed(file: &File<'_>, name: &str, leaf: &str, found: &mut FileEdits) {
     if prefix.is_empty() || prefixes.is_empty() {
         return;
     }
-    let strings = file.analysis().strings.iter();
-    let rests = strings
-        .filter(|string| !string.documentation && string.span.of(file.text) == Some(leaf))
-        .map(|string| (string.span, "a bare name beside a prefix that completes it"));
-    for (span, why) in rests {
+    for span in literals_of(file, leaf) {
         if !found.covered(span) {
-            found.told.leave(span, Form::String, name, why);
-            found
-                .told
-                .doubt(span, UnprovenKind::DynamicImport, name, why);
+            let why = "a bare name beside a prefix that completes it";
+            found.leave_open(span, name, why);
         }
     }
-    // Of a call whose name is known to its end nothing is open.
-    let known = |span: ByteSpan| {
-        let mut calls = file.analysis().run_time.iter();
-        calls.any(|(call, ..)| call.from.span.contains(span))
-    };
     for span in prefixes {
-        if !found.covered(span) && !known(span) {
-            let why = "a prefix that is completed at run time; it may lead to the module";
-            found.told.leave(span, Form::String, name, why);
-            // The call around it is told already.
-            let mut open = file.analysis().open.iter();
-            if !open.any(|open| open.span.contains(span)) {
-                found
-                    .told
-                    .doubt(span, UnprovenKind::DynamicImport, name, why);
-            }
+        if !found.covered(span) && !is_known_to_its_end(file, span) {
+            begun_at(file, span, name, found);
         }
     }
+}
+
+/// The literals of a file that say a name and are no documentation.
+fn literals_of<'f>(file: &'f File<'_>, name: &'f str) -> impl Iterator<Item = ByteSpan> + 'f {
+    let strings = file.analysis().strings.iter();
+    strings
+        .filter(move |string| !string.documentation && string.span.of(file.text) == Some(name))
+        .map(|string| string.span)
+}
+
+/// Tells of a prefix that is completed.
+fn begun_at(file: &File<'_>, span: ByteSpan, name: &str, found: &mut FileEdits) {
+    let why = "a prefix that is completed at run time; it may lead to the module";
+    // The call around it is told already.
+    let mut open = file.analysis().open.iter();
+    if open.any(|open| open.span.contains(span)) {
+        found.told.leave(span, Form::String, name, why);
+    } else {
+        found.leave_open(span, name, why);
+    }
+}
+
+/// Whether a place is part of a call whose name is known to its end: of that nothing is open.
+fn is_known_to_its_end(file: &File<'_>, span: ByteSpan) -> bool {
+    let mut calls = file.analysis().run_time.iter();
+    calls.any(|(call, ..)| call.from.span.contains(span))
 }
 
 /// Whether a name stands in a docstring, which nobody completes: `"""Utilities of pkg."""`.
@@ -139,13 +152,7 @@ fn is_said(file: &File<'_>, span: ByteSpan) -> bool {
 /// Whether a prefix with a gap behind it, `{…}` or `%s`, can come to be the name or one below it: `{…}(` cannot, and
 /// `{…}.rest` only where something below is called so.
 fn goes_on(file: &File<'_>, name: &str, rest: &str) -> bool {
-    let behind = if let Some(gap) = rest.strip_prefix('{') {
-        gap.find(['}', '"', '\'', '\n'])
-            .and_then(|end| gap.get(end..)?.strip_prefix('}'))
-    } else {
-        rest.strip_prefix('%')
-            .and_then(|rest| rest.strip_prefix('s'))
-    };
+    let behind = behind_gap(rest);
     // What else is there is no end that could be read.
     let Some(behind) = behind else {
         return rest.starts_with(['{', '%']);
@@ -161,7 +168,11 @@ fn goes_on(file: &File<'_>, name: &str, rest: &str) -> bool {
     let Some(tail) = tail.strip_prefix('.').filter(|_| tail.len() > 1) else {
         return true;
     };
-    let graph = file.graph();
+    has_module(file.graph(), name, tail)
+}
+
+/// Whether a module is called so, or lies below it, and has this end or something of this name.
+fn has_module(graph: &PythonGraph, name: &str, tail: &str) -> bool {
     let (own, below) = (name.len(), format!("{name}."));
     let (last, end) = (tail.rsplit('.').next().unwrap_or(tail), format!(".{tail}"));
     let mut modules = graph.modules.iter().enumerate();
@@ -170,6 +181,15 @@ fn goes_on(file: &File<'_>, name: &str, rest: &str) -> bool {
         let is_below = full.len() == own && full == name || full.starts_with(&below);
         is_below && (full.ends_with(&end) || graph.member(at, last) != Entity::Missing)
     })
+}
+
+/// What stands behind a gap, `{…}` or `%s`.
+fn behind_gap(rest: &str) -> Option<&str> {
+    let Some(gap) = rest.strip_prefix('{') else {
+        return rest.strip_prefix("%s");
+    };
+    let end = gap.find(['}', '"', '\'', '\n'])?;
+    gap.get(end..)?.strip_prefix('}')
 }
 
 /// Ends of names that begin with a package above, where another file puts names together and imports them:
@@ -264,28 +284,30 @@ fn ended(file: &File<'_>, name: &str, found: &mut FileEdits) {
     }
     let ends = name.match_indices('.').filter_map(|(at, _)| name.get(at..));
     for end in ends {
-        for at in memchr::memmem::find_iter(file.text.as_bytes(), end.as_bytes()) {
-            let (before, after) = file.text.split_at(at);
-            let begins = before.ends_with(['"', '\'', '}'])
-                || before.ends_with("%s")
-                || before.ends_with(")s");
-            let after = after.get(end.len()..).unwrap_or_default();
-            let ends = after.starts_with(['"', '\'']);
-            let goes_on = by_text && after.starts_with('.') && in_code(file, at);
+        let places = memchr::memmem::find_iter(file.text.as_bytes(), end.as_bytes());
+        for at in places {
             let span = ByteSpan::from_range(at..at + end.len());
-            if begins && (ends || goes_on) && !found.covered(span) {
-                let why = if ends {
-                    "the end of a name that is put together; it may lead to the module"
-                } else {
-                    "the middle of a name that is put together; it may lead to the module"
-                };
-                found.told.leave(span, Form::String, name, why);
-                found
-                    .told
-                    .doubt(span, UnprovenKind::DynamicImport, name, why);
+            let why = why_put_together(file, span, by_text);
+            if let Some(why) = why.filter(|_| !found.covered(span)) {
+                found.leave_open(span, name, why);
             }
         }
     }
+}
+
+/// Why a part of a name that stands behind a gap or a quote may be completed before it.
+fn why_put_together(file: &File<'_>, span: ByteSpan, by_text: bool) -> Option<&'static str> {
+    let before = file.text.get(..span.start as usize)?;
+    let after = file.text.get(span.end as usize..)?;
+    let mut gaps = ["\"", "'", "}", "%s", ")s"].iter();
+    if !gaps.any(|gap| before.ends_with(gap)) {
+        return None;
+    }
+    if after.starts_with(['"', '\'']) {
+        return Some("the end of a name that is put together; it may lead to the module");
+    }
+    let goes_on = by_text && after.starts_with('.') && in_code(file, span.start as usize);
+    goes_on.then_some("the middle of a name that is put together; it may lead to the module")
 }
 
 /// Whether a place is in no docstring.
@@ -335,28 +357,25 @@ fn looked_up(file: &File<'_>, name: &str, leaf: &str, found: &mut FileEdits) {
         let before = file.text.get(..span.start as usize).unwrap_or_default();
         let before = before.trim_end_matches(['"', '\'']).trim_end();
         let line = before.rsplit(['\n', '\r']).next().unwrap_or_default();
-        let attribute = before
-            .strip_suffix(',')
-            .map(str::trim_end)
-            .is_some_and(|object| {
-                let ends = |used: &&Use| {
-                    used.chain
-                        .last()
-                        .is_some_and(|last| last.span.end as usize == object.len())
-                };
-                let mut uses = file.analysis().uses.iter();
-                let module = uses.find(ends).and_then(|used| module_of(file, used));
-                module.is_some() && module == package
-            });
+        let object = before.strip_suffix(',').map(str::trim_end);
+        let module = object.and_then(|object| module_ending(file, object.len()));
+        let attribute = module.is_some() && module == package;
         let listed = line.contains("fromlist") && line.trim_end().ends_with(['[', '(', ',']);
         if (attribute || listed) && !found.covered(span) {
             let why = "a bare name that is looked up in the package; it may name the module";
-            found.told.leave(span, Form::String, name, why);
-            found
-                .told
-                .doubt(span, UnprovenKind::DynamicImport, name, why);
+            found.leave_open(span, name, why);
         }
     }
+}
+
+/// The module that the use leads to which ends at a place.
+fn module_ending(file: &File<'_>, at: usize) -> Option<usize> {
+    let mut uses = file.analysis().uses.iter();
+    let ends = |used: &&Use| {
+        let last = used.chain.last();
+        last.is_some_and(|last| last.span.end as usize == at)
+    };
+    uses.find(ends).and_then(|used| module_of(file, used))
 }
 
 /// Whether a place is in a string or a comment.

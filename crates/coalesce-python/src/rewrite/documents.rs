@@ -78,19 +78,12 @@ fn fenced(text: &str, lines: &[ByteSpan]) -> Vec<Vec<Line>> {
     let mut open: Option<(&str, bool, Vec<ByteSpan>)> = None;
     for line in lines {
         let content = line.of(text).unwrap_or_default().trim_start();
-        let fence = ["```", "~~~"]
-            .into_iter()
-            .find(|fence| content.starts_with(fence));
+        let mut fences = ["```", "~~~"].into_iter();
+        let fence = fences.find(|fence| content.starts_with(fence));
         match (&mut open, fence) {
-            (None, Some(fence)) => {
-                let info = content.trim_start_matches(['`', '~']).trim().to_lowercase();
-                let python = info.is_empty() || info.starts_with("py") || info.starts_with("{code");
-                open = Some((fence, python, Vec::new()));
-            }
+            (None, Some(fence)) => open = Some((fence, is_python(content), Vec::new())),
             (Some((opened, python, block)), Some(fence)) if *opened == fence => {
-                if *python {
-                    blocks.push(dedented(text, block));
-                }
+                blocks.extend(python.then(|| dedented(text, block)));
                 open = None;
             }
             (Some((_, _, block)), _) => block.push(*line),
@@ -98,6 +91,12 @@ fn fenced(text: &str, lines: &[ByteSpan]) -> Vec<Vec<Line>> {
         }
     }
     blocks
+}
+
+/// Whether the line that opens a fence says that Python stands in it, or nothing.
+fn is_python(opening: &str) -> bool {
+    let info = opening.trim_start_matches(['`', '~']).trim().to_lowercase();
+    info.is_empty() || info.starts_with("py") || info.starts_with("{code")
 }
 
 fn dedented(text: &str, block: &[ByteSpan]) -> Vec<Line> {
@@ -123,23 +122,25 @@ fn in_role(text: &str, span: ByteSpan) -> bool {
         .strip_suffix('~')
         .or_else(|| before.strip_suffix('!'))
         .unwrap_or(before);
-    let role = |before: &str| {
-        let role = before.strip_suffix(":`").map(|rest| {
-            rest.rsplit(|c: char| !(c.is_alphanumeric() || c == ':' || c == '_'))
-                .next()
-                .unwrap_or_default()
-        });
-        role.is_some_and(|role| role.starts_with(':') && role.len() > 1)
-    };
     // A title may stand before the target: :func:`the title <pkg.mod.f>`.
-    role(before)
+    ends_with_role(before)
         || before
             .strip_suffix('<')
             .and_then(|before| before.rfind(":`").and_then(|at| before.get(..at + 2)))
             .is_some_and(|before| {
-                role(before)
+                ends_with_role(before)
                     && text
                         .get(span.end as usize..)
                         .is_some_and(|rest| rest.starts_with(">`") || rest.starts_with('>'))
             })
+}
+
+/// Whether a role of reStructuredText stands at the end of a text.
+fn ends_with_role(before: &str) -> bool {
+    let role = before.strip_suffix(":`").map(|rest| {
+        rest.rsplit(|c: char| !(c.is_alphanumeric() || c == ':' || c == '_'))
+            .next()
+            .unwrap_or_default()
+    });
+    role.is_some_and(|role| role.starts_with(':') && role.len() > 1)
 }

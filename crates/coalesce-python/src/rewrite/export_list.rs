@@ -109,6 +109,13 @@ impl<'t> ExportList<'t> {
                     self.method(call, own);
                 }
             }
+            block => self.blocks(block),
+        }
+    }
+
+    /// The statements inside of a block.
+    fn blocks(&mut self, block: &Stmt) {
+        match block {
             Stmt::If(block) => {
                 self.suite(&block.body);
                 let clauses = block.elif_else_clauses.iter();
@@ -234,18 +241,7 @@ impl<'t> ExportList<'t> {
     pub fn take_out(&self, is_gone: &dyn Fn(&str) -> bool) -> Vec<Edit> {
         let mut edits = Vec::new();
         for (number, display) in self.displays.iter().enumerate() {
-            let gone: Vec<bool> = display
-                .elements
-                .iter()
-                .map(|element| {
-                    let mut entries = self.entries.iter();
-                    entries.any(|entry| {
-                        matches!(entry.holder, Holder::Element(at) if at == number)
-                            && element.contains(entry.span)
-                            && is_gone(&entry.name)
-                    })
-                })
-                .collect();
+            let gone = self.gone_of(number, display, is_gone);
             if gone.contains(&true) {
                 edits.extend(self.taken_from(display, &gone));
             }
@@ -260,26 +256,31 @@ impl<'t> ExportList<'t> {
         edits
     }
 
+    /// Which elements of a display have a name that goes.
+    fn gone_of(
+        &self,
+        number: usize,
+        display: &Display,
+        is_gone: &dyn Fn(&str) -> bool,
+    ) -> Vec<bool> {
+        let is_own = |holder: &Holder| matches!(holder, Holder::Element(at) if *at == number);
+        let elements = display.elements.iter();
+        let gone = elements.map(|element| {
+            let mut entries = self.entries.iter();
+            entries.any(|entry| {
+                is_own(&entry.holder) && element.contains(entry.span) && is_gone(&entry.name)
+            })
+        });
+        gone.collect()
+    }
+
     fn taken_from(&self, display: &Display, gone: &[bool]) -> Vec<Edit> {
         let elements = &display.elements;
         let (Some(first), Some(last)) = (elements.first(), elements.last()) else {
             return Vec::new();
         };
         if gone.iter().all(|gone| *gone) {
-            let alone = display.adds.filter(|adds| !adds.alone);
-            if let Some(edit) = alone.and_then(|adds| source_line(self.text, adds.span)) {
-                return vec![edit];
-            }
-            // A tuple may have no brackets.
-            if first.start == display.span.start {
-                return vec![Edit::replace(display.span, "()")];
-            }
-            let before = self.text.get(..first.start as usize).unwrap_or_default();
-            let after = self.text.get(last.end as usize..).unwrap_or_default();
-            let blank = [',', ' ', '\t', '\r', '\n'];
-            let close = after.len() - after.trim_start_matches(blank).len();
-            let span = before.trim_end().len()..last.end as usize + close;
-            return vec![Edit::delete(ByteSpan::from_range(span))];
+            return vec![self.emptied(display, *first, *last)];
         }
         let spans = list::remove(self.text, elements, gone).spans;
         let mut edits: Vec<Edit> = spans.iter().copied().map(Edit::delete).collect();
@@ -294,6 +295,24 @@ impl<'t> ExportList<'t> {
             }
         }
         edits
+    }
+
+    /// A display of which all elements go.
+    fn emptied(&self, display: &Display, first: ByteSpan, last: ByteSpan) -> Edit {
+        let alone = display.adds.filter(|adds| !adds.alone);
+        if let Some(edit) = alone.and_then(|adds| source_line(self.text, adds.span)) {
+            return edit;
+        }
+        // A tuple may have no brackets.
+        if first.start == display.span.start {
+            return Edit::replace(display.span, "()");
+        }
+        let before = self.text.get(..first.start as usize).unwrap_or_default();
+        let after = self.text.get(last.end as usize..).unwrap_or_default();
+        let blank = [',', ' ', '\t', '\r', '\n'];
+        let close = after.len() - after.trim_start_matches(blank).len();
+        let span = before.trim_end().len()..last.end as usize + close;
+        Edit::delete(ByteSpan::from_range(span))
     }
 
     /// Whether a comma follows an element once other bytes are gone.

@@ -7,7 +7,7 @@ use std::{
 
 use coalesce_model::{
     ByteSpan, Code, Edit, Evidence, FileReferences, Finding, Form, Rewrite, Safety, Severity,
-    TreePath, finding::codes,
+    TreePath, UnprovenKind, finding::codes,
 };
 
 use crate::{
@@ -196,6 +196,13 @@ impl FileEdits {
             refusals: Vec::new(),
             notes: Vec::new(),
         }
+    }
+
+    /// Leaves a text that may name what changes once the program runs, and says so.
+    pub fn leave_open(&mut self, span: ByteSpan, name: &str, why: &str) {
+        self.told.leave(span, Form::String, name, why);
+        self.told
+            .doubt(span, UnprovenKind::DynamicImport, name, why);
     }
 
     /// One reference that changes by one edit of its own.

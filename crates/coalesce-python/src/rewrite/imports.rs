@@ -75,12 +75,8 @@ fn from_statement(
     let Some(base) = import.base(file.package) else {
         if import_moves(file) {
             let name = from.span.of(file.text).unwrap_or_default();
-            found.told.leave(
-                from.span,
-                Form::ImportFrom,
-                name,
-                "it leads above the top-level package",
-            );
+            let why = "it leads above the top-level package";
+            found.told.leave(from.span, Form::ImportFrom, name, why);
         }
         return;
     };
@@ -152,11 +148,10 @@ fn arrivals(file: &File<'_>) -> BTreeMap<String, BTreeSet<String>> {
             continue;
         };
         let module = file.base_module(import, &base);
-        for leaf in &import.leaves {
-            let other = destination(file, &base, module, leaf);
-            if other.changed {
-                arrivals.entry(other.name).or_default().insert(other.parent);
-            }
+        let leaves = import.leaves.iter();
+        let others = leaves.map(|leaf| destination(file, &base, module, leaf));
+        for other in others.filter(|other| other.changed) {
+            arrivals.entry(other.name).or_default().insert(other.parent);
         }
     }
     arrivals
@@ -386,11 +381,8 @@ impl Statement<'_> {
             }
         }
         if own.contains(&false) {
-            let stays = destinations.iter().filter(|each| !each.own);
-            if stays
-                .clone()
-                .any(|each| each.parent != self.base || each.changed)
-            {
+            let mut stays = destinations.iter().filter(|each| !each.own);
+            if stays.any(|each| each.parent != self.base || each.changed) {
                 let message = "names of this import go to several places; part it first".to_owned();
                 found.refuse(self.import.span, message, None);
                 return;
@@ -398,16 +390,10 @@ impl Statement<'_> {
             self.remove_leaves(&own, found);
             return;
         }
-        match items::source_line(self.file.text, self.import.span) {
-            Some(edit)
-                if self.import.top_level
-                    && self.import.guard == Guard::None
-                    && !self.import.conditional =>
-            {
-                found.push(edit);
-            }
-            _ => found.push(Edit::replace(self.import.span, "pass")),
-        }
+        let plain = self.import.guard == Guard::None && !self.import.conditional;
+        let line = items::source_line(self.file.text, self.import.span);
+        let line = line.filter(|_| self.import.top_level && plain);
+        found.push(line.unwrap_or_else(|| Edit::replace(self.import.span, "pass")));
     }
 
     /// Uses of an import by its other name take the definition's.
@@ -467,87 +453,81 @@ impl Statement<'_> {
         if old == spelled {
             return;
         }
-        let same = kept == self.base;
-        let reason = if same {
-            "the importing file moves"
-        } else {
-            "the module has another name"
+        let reason = match kept == self.base {
+            true => "the importing file moves",
+            false => "the module has another name",
         };
         found.note(
             self.from.span,
             Reference::resolved(Form::ImportFrom, self.base, kept, reason),
         );
-        let before = self
-            .file
-            .text
-            .get(..self.from.span.start as usize)
-            .unwrap_or_default();
-        let after = self
-            .file
-            .text
-            .get(self.from.span.end as usize..)
-            .unwrap_or_default();
-        let touches = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
-        let front = if touches(before.chars().next_back()) && !spelled.starts_with('.') {
-            " "
-        } else {
-            ""
-        };
-        let back = if touches(after.chars().next()) && !spelled.ends_with('.') {
-            " "
-        } else {
-            ""
-        };
+        let (front, back) = self.spaces_around(&spelled);
         found.push(Edit::replace(
             self.from.span,
             format!("{front}{spelled}{back}"),
         ));
     }
 
+    /// The spaces that keep the name of a module apart from the words beside it.
+    fn spaces_around(&self, spelled: &str) -> (&'static str, &'static str) {
+        let (text, span) = (self.file.text, self.from.span);
+        let before = text.get(..span.start as usize).unwrap_or_default();
+        let after = text.get(span.end as usize..).unwrap_or_default();
+        let touches = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
+        let space = |needed| if needed { " " } else { "" };
+        (
+            space(touches(before.chars().next_back()) && !spelled.starts_with('.')),
+            space(touches(after.chars().next()) && !spelled.ends_with('.')),
+        )
+    }
+
     /// `lazy_loader` reads the stub of a package and follows imports below the package only, by the
     /// names that they have there. Where a shim stays, the stub goes on naming it.
     fn lazy_stub(&self, destinations: &[Destination], found: &mut FileEdits) -> bool {
-        if !self.file.is_lazy_stub() {
-            return false;
-        }
-        let package = &self.file.package;
-        if self.lazy_modules(destinations, found) {
-            return true;
+        if !self.file.is_lazy_stub() || self.lazy_modules(destinations, found) {
+            return self.file.is_lazy_stub();
         }
         for (leaf, to) in self.import.leaves.iter().zip(destinations) {
-            let spelled = self.spell(&to.parent);
-            let below = spelled.starts_with('.') && !spelled.starts_with("..");
-            let why = if !below {
-                format!(
-                    "the lazy imports of `{package}` cannot lead to `{spelled}`, which is not below it"
-                )
-            } else if to.name != leaf.name.text {
-                format!(
-                    "the lazy imports of `{package}` cannot give `{}` another name",
-                    to.name
-                )
-            } else {
+            let Some(why) = self.not_in_stub(leaf, to) else {
                 continue;
             };
             let full = format!("{}.{}", self.base, leaf.name.text);
-            let module = self.file.base_module(self.import, self.base);
-            if through_old_module(self.file, module, &leaf.name.text) {
-                let why = format!("{why}; the module that it leaves imports it");
-                found
-                    .told
-                    .leave(leaf.name.span, Form::ImportFrom, &full, &why);
-            } else if self.file.has_shim(&full) || self.file.has_shim(self.base) {
-                let why = format!("{why}; it goes on naming the shim");
-                found
-                    .told
-                    .leave(leaf.name.span, Form::ImportFrom, &full, &why);
-            } else {
+            let Some(stays) = self.why_stub_stays(leaf, &full) else {
                 let help = "leave a shim with `shim = true`, or import the name in the package itself first";
                 found.refuse(leaf.name.span, why, Some(help.to_owned()));
-            }
+                return true;
+            };
+            let why = format!("{why}; {stays}");
+            let span = leaf.name.span;
+            found.told.leave(span, Form::ImportFrom, &full, &why);
             return true;
         }
         false
+    }
+
+    /// What goes on leading from the old name in the stub of a package.
+    fn why_stub_stays(&self, leaf: &Leaf, full: &str) -> Option<&'static str> {
+        let module = self.file.base_module(self.import, self.base);
+        if through_old_module(self.file, module, &leaf.name.text) {
+            return Some("the module that it leaves imports it");
+        }
+        let shim = self.file.has_shim(full) || self.file.has_shim(self.base);
+        shim.then_some("it goes on naming the shim")
+    }
+
+    /// Why the stub of a package cannot say where a name is.
+    fn not_in_stub(&self, leaf: &Leaf, to: &Destination) -> Option<String> {
+        let package = &self.file.package;
+        let spelled = self.spell(&to.parent);
+        if !spelled.starts_with('.') || spelled.starts_with("..") {
+            return Some(format!(
+                "the lazy imports of `{package}` cannot lead to `{spelled}`, which is not below it"
+            ));
+        }
+        (to.name != leaf.name.text).then(|| {
+            let name = &to.name;
+            format!("the lazy imports of `{package}` cannot give `{name}` another name")
+        })
     }
 
     /// `from . import old` in such a stub: a module that gets another name in the package is named by
@@ -599,10 +579,8 @@ impl Statement<'_> {
 
     /// Takes the leaves that are elsewhere now out of the list, and imports them from there.
     fn split(&self, destinations: &[Destination], kept: &str, found: &mut FileEdits) {
-        let gone: Vec<bool> = destinations
-            .iter()
-            .map(|destination| destination.parent != kept)
-            .collect();
+        let gone = destinations.iter().map(|each| each.parent != kept);
+        let gone: Vec<bool> = gone.collect();
         if !gone.contains(&true) {
             return;
         }
@@ -620,10 +598,8 @@ impl Statement<'_> {
         let place = self.file.place_after(self.import);
         for parent in parents {
             let statement = self.statement(parent, destinations, &place.1);
-            found.add_statement(
-                place.clone(),
-                format!("{statement}{}", std::mem::take(&mut comment)),
-            );
+            let statement = format!("{statement}{}", std::mem::take(&mut comment));
+            found.add_statement(place.clone(), statement);
         }
     }
 

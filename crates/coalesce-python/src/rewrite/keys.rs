@@ -122,31 +122,44 @@ pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) 
     }
     let mut doubts = Vec::new();
     for (index, module) in mapping.graph.modules.iter().enumerate() {
-        let Some((rewrites, text)) = followed.get(&module.path).zip(texts.text(&module.path))
-        else {
-            continue;
-        };
-        let analysis = Analysis::new(&text);
-        let names = Names::new(mapping.graph, Some(index), &analysis);
-        let calls = Calls {
-            names: &names,
-            analysis: &analysis,
-            text: &text,
-        };
-        let told = rewrites.iter().filter(|rewrite| {
-            let home = calls.given_to(rewrite.span);
-            home.is_some_and(|home| !works_with_names(mapping, texts, home))
-        });
-        doubts.extend(told.map(|rewrite| Unproven {
-            path: module.path.clone(),
-            span: Some(rewrite.span),
-            kind: UnprovenKind::RuntimeTable,
-            name: rewrite.from.clone(),
-            why: "it reads like the name of what changes, and follows; a function is given it that does nothing with modules"
-                .to_owned(),
-        }));
+        let found = followed.get(&module.path).zip(texts.text(&module.path));
+        if let Some((rewrites, text)) = found {
+            doubts.extend(given_away(mapping, texts, (index, &text), rewrites));
+        }
     }
     plan.unproven.extend(doubts);
+}
+
+/// The texts of a file that follow and are given to what does nothing with modules.
+fn given_away(
+    mapping: &Mapping<'_>,
+    texts: &dyn Texts,
+    (module, text): (usize, &str),
+    rewrites: &[&Rewrite],
+) -> Vec<Unproven> {
+    let analysis = Analysis::new(text);
+    let names = Names::new(mapping.graph, Some(module), &analysis);
+    let calls = Calls {
+        names: &names,
+        analysis: &analysis,
+        text,
+    };
+    let told = rewrites.iter().filter(|rewrite| {
+        let home = calls.given_to(rewrite.span);
+        home.is_some_and(|home| !works_with_names(mapping, texts, home))
+    });
+    told.map(|rewrite| given_to_another(rewrite)).collect()
+}
+
+fn given_to_another(rewrite: &Rewrite) -> Unproven {
+    Unproven {
+        path: rewrite.path.clone(),
+        span: Some(rewrite.span),
+        kind: UnprovenKind::RuntimeTable,
+        name: rewrite.from.clone(),
+        why: "it reads like the name of what changes, and follows; a function is given it that does nothing with modules"
+            .to_owned(),
+    }
 }
 
 /// Whether the text of a module has something that needs the names of modules. The statements that import are not that.
@@ -188,10 +201,8 @@ impl Calls<'_> {
 fn is_other(before: &str, after: &str) -> bool {
     let quotes = ['"', '\''];
     let before = before.trim_end_matches(quotes);
-    let before = before
-        .strip_suffix(['r', 'R', 'u', 'U'])
-        .unwrap_or(before)
-        .trim_end();
+    let prefixed = before.strip_suffix(['r', 'R', 'u', 'U']);
+    let before = prefixed.unwrap_or(before).trim_end();
     let after = after.trim_start_matches(quotes).trim_start();
     if let Some(owner) = before.strip_suffix('[') {
         let owner = owner.trim_end();
@@ -200,26 +211,25 @@ fn is_other(before: &str, after: &str) -> bool {
         return is_key && after.starts_with(']') && !is_of_modules(name);
     }
     if let Some(call) = before.strip_suffix('(') {
-        let method = last_word(call);
-        let Some(owner) = call
-            .strip_suffix(method)
-            .and_then(|rest| rest.strip_suffix('.'))
-        else {
-            return false;
-        };
-        return KEYED.contains(&method) && !is_of_modules(last_word(owner));
+        return is_keyed(call);
     }
-    let compared = before
-        .strip_suffix("==")
-        .or_else(|| before.strip_suffix("!="));
-    let right = after
-        .strip_prefix("==")
-        .or_else(|| after.strip_prefix("!="));
+    let operators = ["==", "!="];
+    let compared = operators.iter().find_map(|end| before.strip_suffix(end));
+    let right = operators.iter().find_map(|begin| after.strip_prefix(begin));
     match (compared, right) {
         (Some(left), _) => !is_of_modules(last_word(left.trim_end())),
         (_, Some(right)) => !is_of_modules(first_chain_end(right.trim_start())),
         _ => false,
     }
+}
+
+/// Whether a call takes a key, of something that has no modules.
+fn is_keyed(call: &str) -> bool {
+    let method = last_word(call);
+    let owner = call
+        .strip_suffix(method)
+        .and_then(|rest| rest.strip_suffix('.'));
+    owner.is_some_and(|owner| KEYED.contains(&method) && !is_of_modules(last_word(owner)))
 }
 
 /// The last name of the chain that a text begins with.
@@ -247,22 +257,23 @@ pub fn expressions(file: &File<'_>, within: ByteSpan, found: &mut FileEdits) {
         return;
     }
     for change in file.mapping.named_in(content) {
-        for dot in ["\\\\.", "\\."] {
-            let from = change.from.replace('.', dot);
-            if from == change.from {
-                continue;
-            }
-            for at in occurrences(content, &from) {
-                let start = (within.start + at.start) as usize;
-                let span = ByteSpan::from_range(start..start + from.len());
-                if found.covered(span) {
-                    continue;
-                }
-                let to = change.to.replace('.', dot);
-                let reason = "a full name in a regular expression";
-                let reference = Reference::exact(Form::String, &from, &to, reason);
-                found.change(Edit::replace(span, to.as_str()), reference.needs_review());
-            }
+        let escaped = ["\\\\.", "\\."]
+            .map(|dot| [&change.from, &change.to].map(|name| name.replace('.', dot)));
+        let named = escaped.iter().filter(|[from, _]| *from != change.from);
+        named.for_each(|names| expression(file, within, names, found));
+    }
+}
+
+/// One name as a regular expression has it.
+fn expression(file: &File<'_>, within: ByteSpan, [from, to]: &[String; 2], found: &mut FileEdits) {
+    let content = within.of(file.text).unwrap_or_default();
+    for at in occurrences(content, from) {
+        let start = (within.start + at.start) as usize;
+        let span = ByteSpan::from_range(start..start + from.len());
+        if !found.covered(span) {
+            let reason = "a full name in a regular expression";
+            let reference = Reference::exact(Form::String, from, to, reason);
+            found.change(Edit::replace(span, to.as_str()), reference.needs_review());
         }
     }
 }

@@ -27,29 +27,37 @@ pub fn remove(text: &str, elements: &[ByteSpan], gone: &[bool]) -> Removal {
             removal.comments.extend(comment);
             at += 1;
         } else {
-            let run = (at..elements.len())
-                .take_while(|at| is_gone(*at))
-                .filter(|other| {
-                    *other == at
-                        || elements
-                            .get(*other)
-                            .is_some_and(|element| own_line(text, *element).is_none())
-                });
-            let last = run.last().unwrap_or(at);
-            let previous = (0..at)
-                .rev()
-                .find(|at| !is_gone(*at))
-                .and_then(|at| elements.get(at));
-            let next = elements.get(last + 1);
-            let end = elements.get(last).map_or(element.end, |last| last.end);
-            removal
-                .spans
-                .push(cut(text, ByteSpan::new(element.start, end), previous, next));
-            at = last + 1;
+            let (span, after) = cut_run(text, elements, at, &is_gone);
+            removal.spans.push(span);
+            at = after;
         }
     }
     removal.spans = joined(removal.spans);
     removal
+}
+
+/// What to cut for the elements from `at` on that go and share their lines, and the first one behind them.
+fn cut_run(
+    text: &str,
+    elements: &[ByteSpan],
+    at: usize,
+    is_gone: &dyn Fn(usize) -> bool,
+) -> (ByteSpan, usize) {
+    let shares_line = |at: usize| {
+        let element = elements.get(at);
+        element.is_some_and(|element| own_line(text, *element).is_none())
+    };
+    let run = (at..elements.len()).take_while(|at| is_gone(*at));
+    let last = run
+        .filter(|other| *other == at || shares_line(*other))
+        .last();
+    let last = last.unwrap_or(at);
+    let before = (0..at).rev().find(|at| !is_gone(*at));
+    let previous = before.and_then(|at| elements.get(at));
+    let start = elements.get(at).map_or(0, |first| first.start);
+    let end = elements.get(last).map_or(start, |last| last.end);
+    let run = ByteSpan::new(start, end);
+    (cut(text, run, previous, elements.get(last + 1)), last + 1)
 }
 
 /// The whole line of an element that has one to itself, with the comment at its end.
@@ -71,14 +79,18 @@ fn own_line(text: &str, element: ByteSpan) -> Option<(ByteSpan, Option<String>)>
         return None;
     }
     let after = rest.get(line.len()..)?;
-    let newline = if after.starts_with("\r\n") {
-        2
-    } else {
-        usize::from(!after.is_empty())
-    };
+    let newline = newline_length(after);
     let end = element.end as usize + line.len() + newline;
     let comment = (!tail.is_empty()).then(|| tail.trim_end().to_owned());
     Some((ByteSpan::from_range(start..end), comment))
+}
+
+/// How long the line break is that a text begins with.
+fn newline_length(text: &str) -> usize {
+    match text.starts_with("\r\n") {
+        true => 2,
+        false => usize::from(!text.is_empty()),
+    }
 }
 
 /// What to cut for elements that share a line with others.
@@ -88,42 +100,34 @@ fn cut(
     previous: Option<&ByteSpan>,
     next: Option<&ByteSpan>,
 ) -> ByteSpan {
-    let plain = |from: u32, to: u32| {
-        ByteSpan::new(from, to)
-            .of(text)
-            .is_some_and(|between| !between.contains('#'))
-    };
-    let same_line = |from: u32, to: u32| {
-        ByteSpan::new(from, to)
-            .of(text)
-            .is_some_and(|between| !between.contains(['\n', '\r']))
-    };
-    if let Some(next) = next.filter(|next| same_line(run.end, next.start)) {
-        return ByteSpan::new(run.start, next.start);
+    let between = |from: u32, to: u32| ByteSpan::new(from, to).of(text);
+    let plain = |from, to| between(from, to).is_some_and(|part| !part.contains('#'));
+    let same_line = |from, to| between(from, to).is_some_and(|part| !part.contains(['\n', '\r']));
+    let up_to_next = next.map(|next| ByteSpan::new(run.start, next.start));
+    if next.is_some_and(|next| same_line(run.end, next.start)) {
+        return up_to_next.unwrap_or(run);
     }
-    if let Some(previous) =
-        previous.filter(|previous| next.is_some() && same_line(previous.end, run.start))
-    {
+    let beside = previous.filter(|previous| same_line(previous.end, run.start));
+    if let (Some(previous), Some(_)) = (beside, next) {
         return ByteSpan::new(previous.end, run.end);
     }
-    if let Some(next) = next.filter(|next| plain(run.end, next.start)) {
-        return ByteSpan::new(run.start, next.start);
+    if next.is_some_and(|next| plain(run.end, next.start)) {
+        return up_to_next.unwrap_or(run);
     }
     match (previous, next) {
         (Some(previous), None) if plain(previous.end, run.start) => {
             ByteSpan::new(previous.end, run.end)
         }
         // A comment stands between: only the element and the comma after it go.
-        _ => {
-            let rest = text.get(run.end as usize..).unwrap_or_default();
-            let comma = if next.is_some() {
-                rest.find(',').map_or(0, |at| at + 1)
-            } else {
-                0
-            };
-            ByteSpan::from_range(run.start as usize..run.end as usize + comma)
-        }
+        _ => ByteSpan::new(run.start, run.end + comma_behind(text, run.end, next)),
     }
+}
+
+/// How far behind an element the comma ends that follows it, if another element does.
+fn comma_behind(text: &str, end: u32, next: Option<&ByteSpan>) -> u32 {
+    let rest = text.get(end as usize..).unwrap_or_default();
+    let comma = next.and_then(|_| rest.find(',')).map_or(0, |at| at + 1);
+    ByteSpan::from_range(0..comma).end
 }
 
 fn joined(mut spans: Vec<ByteSpan>) -> Vec<ByteSpan> {

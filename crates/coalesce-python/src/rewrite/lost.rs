@@ -100,22 +100,15 @@ pub fn keep(
     import: Option<&ImportStatement>,
     found: &mut FileEdits,
 ) {
-    let covers = |name: &str, package: &str| {
-        name.strip_prefix(package)
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-    };
     let mut lost = file.mapping.lost.iter();
     let Some(package) = lost.rfind(|package| covers(full, package)) else {
         return;
     };
     let at = used.chain.first().map_or(0, |root| root.span.start);
-    let own = file.analysis().imports.iter().any(|(import, scope)| {
+    let mut imports = file.analysis().imports.iter();
+    let own = imports.any(|(import, scope)| {
         let loaded = import.span.start < at && (*scope == used.scope || import.top_level);
-        let covering = |leaf: &Leaf| {
-            let named = import.full_name(leaf, file.package).unwrap_or_default();
-            covers(&named, package) && file.absolute(&named).is_none()
-        };
-        loaded && import.leaves.iter().any(covering)
+        loaded && loads_as_it_is(file, import, package)
     });
     let Some(import) = import.filter(|_| !own) else {
         return;
@@ -124,4 +117,19 @@ pub fn keep(
     let reference = Reference::resolved(Form::Import, package, package, reason);
     found.note(import.span, reference);
     found.add_statement(file.place_after(import), format!("import {package}"));
+}
+
+/// Whether a full name is that of a package, or of something below it.
+fn covers(name: &str, package: &str) -> bool {
+    name.strip_prefix(package)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}
+
+/// Whether an import that stays as it is loads a package.
+fn loads_as_it_is(file: &File<'_>, import: &ImportStatement, package: &str) -> bool {
+    let covering = |leaf: &Leaf| {
+        let named = import.full_name(leaf, file.package).unwrap_or_default();
+        covers(&named, package) && file.absolute(&named).is_none()
+    };
+    import.leaves.iter().any(covering)
 }

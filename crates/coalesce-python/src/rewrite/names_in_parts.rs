@@ -1,7 +1,7 @@
 //! A module and a name of it that are told apart, as strings: `("pkg.a", "worker")`, and code in strings that runs
 //! (`exec`). Neither is a name that could be followed.
 
-use coalesce_model::{ByteSpan, Change, Form, Subject, UnprovenKind};
+use coalesce_model::{ByteSpan, Change, Subject, UnprovenKind};
 
 use super::file::{File, FileEdits};
 use crate::names::{is_word, occurrences_of_word};
@@ -9,14 +9,9 @@ use crate::names::{is_word, occurrences_of_word};
 /// Tells where a file has both the name of a module that an item leaves and that of the item, and where code in
 /// a string imports what changes.
 pub fn doubt(file: &File<'_>, found: &mut FileEdits) {
-    let strings = file.analysis().strings.iter();
-    let strings: Vec<(ByteSpan, &str)> = strings
-        .filter(|string| !string.documentation && !string.annotation)
-        .filter_map(|string| Some((string.span, string.span.of(file.text)?)))
-        .collect();
-    let runs = ["exec(", "eval(", "compile("]
-        .iter()
-        .any(|word| file.text.contains(word));
+    let strings = texts_of(file);
+    let mut runners = ["exec(", "eval(", "compile("].iter();
+    let runs = runners.any(|word| file.text.contains(word));
     for change in file.mapping.named_in(file.text) {
         let Some((above, last)) = change.from.rsplit_once('.') else {
             continue;
@@ -30,26 +25,29 @@ pub fn doubt(file: &File<'_>, found: &mut FileEdits) {
             by_text(file, &strings, (above, change), found);
         }
         for (span, text) in &strings {
-            let told = beside && *text == last;
-            let code = runs && text.contains("import ") && text.contains(last);
-            let known = found
-                .told
-                .not_rewritten
-                .iter()
-                .any(|each| each.span == *span);
-            if (told || code) && !known && !found.covered(*span) {
-                let why = if told {
-                    "its module stands in another string; both together may name it"
-                } else {
-                    "code in a string that may import it"
-                };
-                found.told.leave(*span, Form::String, &change.from, why);
-                found
-                    .told
-                    .doubt(*span, UnprovenKind::DynamicImport, &change.from, why);
+            let known = found.told.not_rewritten.iter();
+            let known = known.map(|each| each.span).any(|each| each == *span);
+            let why = if beside && *text == last {
+                "its module stands in another string; both together may name it"
+            } else if runs && text.contains("import ") && text.contains(last) {
+                "code in a string that may import it"
+            } else {
+                continue;
+            };
+            if !known && !found.covered(*span) {
+                found.leave_open(*span, &change.from, why);
             }
         }
     }
+}
+
+/// What the literals of a file say that are no documentation and no types.
+fn texts_of<'t>(file: &File<'t>) -> Vec<(ByteSpan, &'t str)> {
+    let strings = file.analysis().strings.iter();
+    strings
+        .filter(|string| !string.documentation && !string.annotation)
+        .filter_map(|string| Some((string.span, string.span.of(file.text)?)))
+        .collect()
 }
 
 /// Tells where an item is read of what a text names: `import_module("pkg.old").f`, `sys.modules["pkg.old"]`,
@@ -65,34 +63,45 @@ fn read_by_text(
         return;
     }
     let stem = module.rsplit('.').next().unwrap_or(module);
-    let behind_module = |text: &str| {
-        let chain = text
-            .strip_suffix(item)
-            .and_then(|text| text.strip_suffix('.'));
-        chain.is_some_and(|chain| chain.rsplit('.').next() == Some(stem))
-    };
     for (span, text) in strings {
-        let quotes = ['"', '\''];
-        let before = file.text.get(..span.start as usize).unwrap_or_default();
-        let before = before.trim_end_matches(quotes).trim_end();
-        let after = file.text.get(span.end as usize..).unwrap_or_default();
-        let after = after.trim_start_matches(quotes).trim_start();
-        let calls = ["import_module(", "__import__(", "modules["];
-        // Another attribute that is read at once is none of the item's.
-        let other = after.strip_prefix([')', ']']).and_then(|after| {
-            let name = after.strip_prefix('.')?.split(|c| !is_word(c)).next()?;
-            Some(name != item)
-        });
-        let of_module = *text == module && calls.iter().any(|call| before.ends_with(call));
+        let of_module = *text == module && is_read_of_module(file.text, *span, item);
+        let before = code_before(file.text, *span);
         let of_names = *text == item && before.ends_with("__dict__[");
-        let of_chain = before.ends_with("attrgetter(") && behind_module(text);
-        if of_module && other != Some(true) || of_names || of_chain {
+        let of_chain = before.ends_with("attrgetter(") && ends_with_chain(text, stem, item);
+        if of_module || of_names || of_chain {
             let why = "it is read of a module by a text; what is read so does not follow";
-            found
-                .told
-                .doubt(*span, UnprovenKind::DynamicImport, &change.from, why);
+            let kind = UnprovenKind::DynamicImport;
+            found.told.doubt(*span, kind, &change.from, why);
         }
     }
+}
+
+/// Whether a text ends with `stem.item`.
+fn ends_with_chain(text: &str, stem: &str, item: &str) -> bool {
+    let chain = text
+        .strip_suffix(item)
+        .and_then(|text| text.strip_suffix('.'));
+    chain.is_some_and(|chain| chain.rsplit('.').next() == Some(stem))
+}
+
+/// What stands before a literal, its quotes left out.
+fn code_before(text: &str, literal: ByteSpan) -> &str {
+    let before = text.get(..literal.start as usize).unwrap_or_default();
+    before.trim_end_matches(['"', '\'']).trim_end()
+}
+
+/// Whether a module is imported by a text, and no other name than this one is read of it at once.
+fn is_read_of_module(text: &str, literal: ByteSpan, item: &str) -> bool {
+    let after = text.get(literal.end as usize..).unwrap_or_default();
+    let after = after.trim_start_matches(['"', '\'']).trim_start();
+    // Another attribute that is read at once is none of the item's.
+    let other = after.strip_prefix([')', ']']).and_then(|after| {
+        let name = after.strip_prefix('.')?.split(|c| !is_word(c)).next()?;
+        Some(name != item)
+    });
+    let before = code_before(text, literal);
+    let mut calls = ["import_module(", "__import__(", "modules["].iter();
+    calls.any(|call| before.ends_with(call)) && other != Some(true)
 }
 
 /// Tells where a module that a definition leaves is named in a text of a file that imports by texts: what is read of it
@@ -103,19 +112,7 @@ fn by_text(
     (module, change): (&str, &Change),
     found: &mut FileEdits,
 ) {
-    let imports = [
-        "import_module(",
-        "__import__(",
-        "import_string(",
-        "run_module(",
-    ];
-    let by_variable = imports.iter().any(|word| {
-        let mut calls = file.text.match_indices(word);
-        calls.any(|(at, _)| {
-            let argument = file.text.get(at + word.len()..).unwrap_or_default();
-            !argument.trim_start().starts_with(['"', '\''])
-        })
-    });
+    let by_variable = imports_by_variable(file.text);
     if !by_variable || change.shim.is_some() {
         return;
     }
@@ -125,8 +122,24 @@ fn by_text(
         .collect();
     for (span, _) in named {
         let why = "a module named in a text, in a file that imports by texts; what is read of it is not known";
-        found
-            .told
-            .doubt(span, UnprovenKind::DynamicImport, &change.from, why);
+        let kind = UnprovenKind::DynamicImport;
+        found.told.doubt(span, kind, &change.from, why);
     }
+}
+
+/// Whether a file imports by a text that is no literal.
+fn imports_by_variable(text: &str) -> bool {
+    let imports = [
+        "import_module(",
+        "__import__(",
+        "import_string(",
+        "run_module(",
+    ];
+    imports.iter().any(|word| {
+        let mut calls = text.match_indices(word);
+        calls.any(|(at, _)| {
+            let argument = text.get(at + word.len()..).unwrap_or_default();
+            !argument.trim_start().starts_with(['"', '\''])
+        })
+    })
 }

@@ -38,30 +38,24 @@ const LINES_OF_A_CALL: usize = 6;
 
 /// Tells each such use in a file that moves, where its package does not move as a whole.
 pub fn doubt(file: &File<'_>, found: &mut FileEdits) {
-    let moves = file
-        .module
-        .is_some_and(|module| file.mapping.moves_alone(module));
-    if !moves {
+    let moves = |module| file.mapping.moves_alone(module);
+    if !file.module.is_some_and(moves) {
         return;
     }
     for used in &file.analysis().uses {
         let Some(root) = used.chain.first() else {
             continue;
         };
-        let bound = file
-            .analysis()
-            .binding_scope(used.scope, &root.text)
-            .is_some();
-        if bound || used.store || !looks(file.text, used) {
+        let bound = file.analysis().binding_scope(used.scope, &root.text);
+        if bound.is_some() || used.store || !looks(file.text, used) {
             continue;
         }
         let why = "the module moves; what it finds by this may not be there";
         if root.text == "__file__" {
             found.told.leave(root.span, Form::FilePath, "__file__", why);
         }
-        found
-            .told
-            .doubt(root.span, UnprovenKind::OwnPlace, &root.text, why);
+        let kind = UnprovenKind::OwnPlace;
+        found.told.doubt(root.span, kind, &root.text, why);
     }
 }
 

@@ -9,36 +9,29 @@ pub fn rewrite(file: &File<'_>, found: &mut FileEdits) {
     if file.mapping.paths.is_empty() {
         return;
     }
-    for string in file
-        .analysis()
-        .strings
-        .iter()
-        .filter(|string| !string.documentation)
-    {
-        let Some(content) = string.span.of(file.text) else {
-            continue;
-        };
-        if !file.mapping.mentioned(content) {
-            continue;
-        }
-        if content.contains('/') {
-            for word in words(content) {
-                path(file, string.span, word, content, found);
-            }
-        } else if is_folder(file, content) && joins_paths(file.text, string.span) {
-            let why = "the name of a folder that moves, in a path put together from parts";
-            found.told.leave(string.span, Form::FilePath, content, why);
-            found
-                .told
-                .doubt(string.span, UnprovenKind::OwnPlace, content, why);
-        } else if file.mapping.file_names.contains(content) && !found.covered(string.span) {
-            let why = "the name of a file that moves, in a path put together from parts";
-            found.told.leave(string.span, Form::FilePath, content, why);
-            found
-                .told
-                .doubt(string.span, UnprovenKind::OwnPlace, content, why);
+    let strings = file.analysis().strings.iter();
+    for string in strings.filter(|string| !string.documentation) {
+        let content = string.span.of(file.text);
+        if let Some(content) = content.filter(|content| file.mapping.mentioned(content)) {
+            literal(file, string.span, content, found);
         }
     }
+}
+
+/// A literal that mentions what moves: a path, or a part of one.
+fn literal(file: &File<'_>, span: ByteSpan, content: &str, found: &mut FileEdits) {
+    if content.contains('/') {
+        return words(content).for_each(|word| path(file, span, word, content, found));
+    }
+    let why = if is_folder(file, content) && joins_paths(file.text, span) {
+        "the name of a folder that moves, in a path put together from parts"
+    } else if file.mapping.file_names.contains(content) && !found.covered(span) {
+        "the name of a file that moves, in a path put together from parts"
+    } else {
+        return;
+    };
+    found.told.leave(span, Form::FilePath, content, why);
+    found.told.doubt(span, UnprovenKind::OwnPlace, content, why);
 }
 
 /// Whether a text is the name of a folder that moves.
@@ -88,19 +81,13 @@ fn path(
     content: &str,
     found: &mut FileEdits,
 ) {
-    let (start, word) = word;
-    let word = word.trim_end_matches(['.', '/']);
-    let lead = word.len()
-        - word
-            .trim_start_matches("../")
-            .trim_start_matches("./")
-            .trim_start_matches('/')
-            .len();
-    let bare = word.get(lead..).unwrap_or_default();
+    let (start, word) = (word.0, word.1.trim_end_matches(['.', '/']));
+    let rest = word.trim_start_matches("../").trim_start_matches("./");
+    let bare = rest.trim_start_matches('/');
+    let lead = word.len() - bare.len();
     let alone = lead == 0 && word == content.trim_end_matches('/');
-    let Some((skipped, length, new)) =
-        replacement(file, bare, alone || lead > 0 && word.starts_with(".."))
-    else {
+    let may_be_short = alone || lead > 0 && word.starts_with("..");
+    let Some((skipped, length, new)) = replacement(file, bare, may_be_short) else {
         return;
     };
     let from = literal.start as usize + start + lead + skipped;
@@ -109,33 +96,16 @@ fn path(
         return;
     }
     let old = span.of(file.text).unwrap_or_default();
-    let reference = Reference {
-        evidence: Evidence::ExactPath,
-        ..Reference::resolved(Form::FilePath, old, &new, "the path of a file that moves")
-    };
+    let reason = "the path of a file that moves";
+    let mut reference = Reference::resolved(Form::FilePath, old, &new, reason);
+    reference.evidence = Evidence::ExactPath;
     found.change(Edit::replace(span, new.as_str()), reference);
 }
 
 /// What of a path is that of something that moves: where it starts, how long it is, what it becomes.
 fn replacement(file: &File<'_>, word: &str, may_be_short: bool) -> Option<(usize, usize, String)> {
-    let ends = word
-        .match_indices('/')
-        .map(|(at, _)| at)
-        .chain([word.len()])
-        .rev();
-    let starts: Vec<usize> = [0]
-        .into_iter()
-        .chain(word.match_indices('/').map(|(at, _)| at + 1))
-        .collect();
-    for end in ends {
-        for start in &starts {
-            let Some(part) = word.get(*start..end).filter(|part| part.contains('/')) else {
-                continue;
-            };
-            if let Some(new) = file.mapping.paths.get(part) {
-                return Some((*start, end - start, new.clone()));
-            }
-        }
+    if let Some(found) = longest_known(file, word) {
+        return Some(found);
     }
     if !may_be_short {
         return None;
@@ -153,4 +123,21 @@ fn replacement(file: &File<'_>, word: &str, may_be_short: bool) -> Option<(usize
     long.next()
         .is_none()
         .then(|| (0, word.len(), new.to_owned()))
+}
+
+/// The longest part of a path, counted from its end, that is that of something that moves.
+fn longest_known(file: &File<'_>, word: &str) -> Option<(usize, usize, String)> {
+    let separators = || word.match_indices('/').map(|(at, _)| at);
+    let ends = separators().chain([word.len()]).rev();
+    let starts: Vec<usize> = [0]
+        .into_iter()
+        .chain(separators().map(|at| at + 1))
+        .collect();
+    let parts = ends.flat_map(|end| starts.iter().map(move |start| (*start, end)));
+    let mut known = parts.filter_map(|(start, end)| {
+        let part = word.get(start..end).filter(|part| part.contains('/'))?;
+        let new = file.mapping.paths.get(part)?;
+        Some((start, end - start, new.clone()))
+    });
+    known.next()
 }

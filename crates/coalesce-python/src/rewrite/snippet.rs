@@ -3,7 +3,7 @@
 //! The lines of code are put together, rewritten as a piece of code of its own, and the edits are
 //! led back to where the lines came from. An edit that would cross a line is not made.
 
-use coalesce_model::{ByteSpan, Edit, Evidence, Form, Safety, TreePath};
+use coalesce_model::{ByteSpan, Edit, Evidence, Form, Rewrite, Safety, TreePath};
 
 use crate::{
     analysis::Analysis,
@@ -32,6 +32,20 @@ pub struct Setting<'a> {
     pub safety: Safety,
     /// What ends a line there: a line break, or its escape.
     pub newline: &'a str,
+}
+
+impl<'a> Setting<'a> {
+    /// What a rewrite of the code is in the text around it.
+    fn reference(&self, rewrite: &'a Rewrite) -> Reference<'a> {
+        Reference {
+            form: self.form,
+            evidence: Evidence::ExactName,
+            from: &rewrite.from,
+            to: &rewrite.to,
+            reason: self.reason,
+            safety: self.safety,
+        }
+    }
 }
 
 /// Rewrites a piece of code that belongs to no module.
@@ -134,32 +148,24 @@ pub fn rewrite(
     }
     let (inner, edits) = rewrite_code(mapping, &joined.code);
     for (at, rewrite) in inner.told.rewrites.iter().enumerate() {
-        let Some((span, _)) = joined.place(rewrite.span) else {
+        let place = joined.place(rewrite.span).map(|(span, _)| span);
+        let Some(span) = place.filter(|span| !found.covered(*span)) else {
             continue;
         };
-        if found.covered(span) {
-            continue;
-        }
-        let edits = || edits.iter().filter(|(_, of)| *of == at);
-        if edits().any(|(edit, _)| joined.place(edit.span).is_none()) {
+        let edits = || {
+            edits
+                .iter()
+                .filter(|(_, of)| *of == at)
+                .map(|(edit, _)| edit)
+        };
+        if edits().any(|edit| joined.place(edit.span).is_none()) {
             let why = "the change would cross a line of the text around it";
             found.told.leave(span, setting.form, &rewrite.from, why);
             continue;
         }
-        let reference = Reference {
-            form: setting.form,
-            evidence: Evidence::ExactName,
-            from: &rewrite.from,
-            to: &rewrite.to,
-            reason: setting.reason,
-            safety: setting.safety,
-        };
-        found.note(span, reference);
-        for (edit, _) in edits() {
-            if let Some(edit) = joined.edit(edit, text, setting.newline) {
-                found.push(edit);
-            }
-        }
+        found.note(span, setting.reference(rewrite));
+        let edits = edits().filter_map(|edit| joined.edit(edit, text, setting.newline));
+        edits.for_each(|edit| found.push(edit));
     }
 }
 

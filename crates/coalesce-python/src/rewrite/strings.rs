@@ -2,12 +2,12 @@
 //! moved module outside of any literal.
 
 use coalesce_model::{ByteSpan, Edit, Form, Safety, UnprovenKind};
-use ruff_python_ast::token::TokenKind;
+use ruff_python_ast::token::{Token, TokenKind};
 use ruff_text_size::Ranged;
 use rustc_hash::FxHashSet;
 
 use crate::{
-    analysis::StringLiteral,
+    analysis::{Analysis, StringLiteral},
     extract::{is_dotted, is_identifier},
     names::{is_word, occurrences},
     parser::parse_module,
@@ -27,14 +27,15 @@ pub fn rewrite(file: &File<'_>, prose: bool, found: &mut FileEdits) {
         let Some(content) = string.span.of(file.text) else {
             continue;
         };
-        if string.documentation || (content.contains('\n') && is_note(file.text, string.span)) {
-            if file.mapping.mentioned(content) {
-                documents::docstring(file, string.span, prose, found);
+        let is_documentation =
+            string.documentation || (content.contains('\n') && is_note(file.text, string.span));
+        let mentioned = file.mapping.mentioned(content);
+        match is_documentation {
+            true if mentioned => documents::docstring(file, string.span, prose, found),
+            false if mentioned || content.starts_with('.') => {
+                literal(file, &lazy, string, content, found);
             }
-            continue;
-        }
-        if content.starts_with('.') || file.mapping.mentioned(content) {
-            literal(file, &lazy, string, content, found);
+            _ => {}
         }
     }
     paths::rewrite(file, found);
@@ -48,40 +49,43 @@ fn literal(
     content: &str,
     found: &mut FileEdits,
 ) {
-    if found.covered(string.span) || lazy.rewrite(string, content, found) {
-        return;
-    }
-    if entry_points(file, string.span, content, found) {
+    if found.covered(string.span)
+        || lazy.rewrite(string, content, found)
+        || entry_points(file, string.span, content, found)
+    {
         return;
     }
     let name = content.split_once(':').map_or(content, |(name, _)| name);
-    if is_dotted(name)
-        || content.contains('.')
-            && !content.contains(['/', ' ', '\n'])
-            && file.graph().find(None, content).is_some()
-    {
+    let in_tree = || file.graph().find(None, content).is_some();
+    let plain = content.contains('.') && !content.contains(['/', ' ', '\n']);
+    if is_dotted(name) || plain && in_tree() {
         return full_name(file, string, name, content, found);
     }
     if is_identifier(content) {
-        single(file, string.span, content, found);
-        return;
+        return single(file, string.span, content, found);
     }
+    names_within(file, string, found);
+}
+
+/// What a longer text names: statements, regular expressions, full names.
+fn names_within(file: &File<'_>, string: &StringLiteral, found: &mut FileEdits) {
     import_lines(file, string.span, Form::String, found);
     keys::expressions(file, string.span, found);
     for (span, name, new) in full_names(file, string.span) {
-        if !found.covered(span) {
-            let reference = Reference::exact(Form::String, &name, &new, "a full name in a string");
-            let reference = if string.annotation {
-                reference
-            } else {
-                reference.needs_review()
-            };
-            found.change(Edit::replace(span, new.as_str()), reference);
-            import_tail(file, span, &name, &new, found);
-            let rest = file.text.get(span.end as usize..).unwrap_or_default();
-            if let Some(rest) = rest.strip_prefix(':') {
-                behind_colon(file, &name, rest, span, found);
-            }
+        if found.covered(span) {
+            continue;
+        }
+        let reference = Reference::exact(Form::String, &name, &new, "a full name in a string");
+        let reference = if string.annotation {
+            reference
+        } else {
+            reference.needs_review()
+        };
+        found.change(Edit::replace(span, new.as_str()), reference);
+        import_tail(file, span, &name, &new, found);
+        let rest = file.text.get(span.end as usize..).unwrap_or_default();
+        if let Some(rest) = rest.strip_prefix(':') {
+            behind_colon(file, &name, rest, span, found);
         }
     }
 }
@@ -164,21 +168,20 @@ fn import_tail(file: &File<'_>, span: ByteSpan, old: &str, new: &str, found: &mu
     if reads_another(tail, split(old), split(new)) {
         return;
     }
-    let line = |text: &str| text.chars().all(char::is_whitespace);
-    let head = file.text.get(..begin).unwrap_or_default();
-    let alone = line(head.rsplit(['\n', '\r']).next().unwrap_or_default())
-        && line(
-            tail.split(['\n', '\r', '#', ';'])
-                .next()
-                .unwrap_or_default(),
-        );
-    if !alone {
+    if !is_alone(file.text, begin, tail) {
         let why =
             "`__import__` gives the first package of the name; what is read of it is not known";
-        found
-            .told
-            .doubt(span, UnprovenKind::DynamicImport, old, why);
+        let kind = UnprovenKind::DynamicImport;
+        found.told.doubt(span, kind, old, why);
     }
+}
+
+/// Whether nothing but a comment stands beside a call on its line.
+fn is_alone(text: &str, begin: usize, tail: &str) -> bool {
+    let line = |text: &str| text.chars().all(char::is_whitespace);
+    let head = text.get(..begin).unwrap_or_default();
+    let rest = tail.split(['\n', '\r', '#', ';']).next();
+    line(head.rsplit(['\n', '\r']).next().unwrap_or_default()) && line(rest.unwrap_or_default())
 }
 
 /// Whether what follows `__import__("a.b.c")` reads a name of `a` that leads neither to the old module nor to the new one:
@@ -283,50 +286,62 @@ fn single(file: &File<'_>, span: ByteSpan, content: &str, found: &mut FileEdits)
 pub fn import_lines(file: &File<'_>, span: ByteSpan, form: Form, found: &mut FileEdits) {
     let text = file.text;
     let lines = snippet::lines(text, span);
-    let real = span.of(text).is_some_and(|content| content.contains('\n'));
-    let newline = if !real {
-        "\\n"
-    } else if text.contains("\r\n") {
-        "\r\n"
-    } else {
-        "\n"
-    };
     let setting = Setting {
         form,
         reason: "an import statement in a text",
         safety: Safety::NeedsReview,
-        newline,
+        newline: line_end_within(text, span),
     };
-    let mut at = 0;
-    while let Some(line) = lines.get(at) {
-        at += 1;
-        let Some(code) = snippet::code_line(text, *line, &[">>>"])
-            .or_else(|| snippet::code_line(text, *line, &[""]))
-            .or_else(|| indented(text, *line))
-        else {
+    let mut lines = lines.iter();
+    while let Some(line) = lines.next() {
+        let Some(code) = import_line(text, *line) else {
             continue;
         };
-        let content = code.span.of(text).unwrap_or_default();
-        if !(content.starts_with("import ")
-            || content.starts_with("from ") && content.contains(" import"))
-        {
-            continue;
-        }
         let mut block = vec![code];
+        let content = code.span.of(text).unwrap_or_default();
         if content.contains('(') && !content.contains(')') {
-            while let Some(next) = lines.get(at) {
-                at += 1;
-                block.push(snippet::Line {
-                    span: *next,
-                    start: next.start,
-                });
-                if next.of(text).is_some_and(|line| line.contains(')')) {
-                    break;
-                }
-            }
+            block.extend(up_to_bracket(text, &mut lines));
         }
         snippet::rewrite(file.mapping, text, &block, setting, found);
     }
+}
+
+/// What ends a line of a literal: a line break, or its escape.
+fn line_end_within(text: &str, literal: ByteSpan) -> &'static str {
+    let real = literal
+        .of(text)
+        .is_some_and(|content| content.contains('\n'));
+    match real {
+        false => "\\n",
+        true if text.contains("\r\n") => "\r\n",
+        true => "\n",
+    }
+}
+
+/// The import statement that begins on a line, if one does.
+fn import_line(text: &str, line: ByteSpan) -> Option<snippet::Line> {
+    let code = snippet::code_line(text, line, &[">>>"])
+        .or_else(|| snippet::code_line(text, line, &[""]))
+        .or_else(|| indented(text, line))?;
+    let content = code.span.of(text).unwrap_or_default();
+    let is_import = content.starts_with("import ")
+        || content.starts_with("from ") && content.contains(" import");
+    is_import.then_some(code)
+}
+
+/// The lines up to the one that closes a bracket.
+fn up_to_bracket(text: &str, lines: &mut std::slice::Iter<'_, ByteSpan>) -> Vec<snippet::Line> {
+    let mut block = Vec::new();
+    for line in lines {
+        block.push(snippet::Line {
+            span: *line,
+            start: line.start,
+        });
+        if line.of(text).is_some_and(|line| line.contains(')')) {
+            break;
+        }
+    }
+    block
 }
 
 fn indented(text: &str, line: ByteSpan) -> Option<snippet::Line> {
@@ -346,33 +361,31 @@ pub fn full_names(file: &File<'_>, within: ByteSpan) -> Vec<(ByteSpan, String, S
     let mut result: Vec<(ByteSpan, String, String)> = Vec::new();
     for change in file.mapping.named_in(content) {
         for at in occurrences(content, &change.from) {
-            let rest = content.get(at.start as usize..).unwrap_or_default();
-            let end = rest
-                .find(|c: char| !(c.is_alphanumeric() || c == '_' || c == '.'))
-                .unwrap_or(rest.len());
-            let whole = rest.get(..end).unwrap_or_default().trim_end_matches('.');
-            // `https://host/pkg.old.html` is an address, `pkg-old.x` another word.
-            let before = content
-                .get(..at.start as usize)
-                .unwrap_or_default()
-                .chars()
-                .next_back();
-            if matches!(before, Some('/' | '-' | '@')) || whole.split('.').any(str::is_empty) {
+            let Some(whole) = whole_name(content, at.start as usize) else {
                 continue;
-            }
-            if let Some(new) = file.absolute(whole) {
-                let start = within.start as usize + at.start as usize;
-                result.push((
-                    ByteSpan::from_range(start..start + whole.len()),
-                    whole.to_owned(),
-                    new,
-                ));
-            }
+            };
+            let start = within.start as usize + at.start as usize;
+            let span = ByteSpan::from_range(start..start + whole.len());
+            let new = file.absolute(whole);
+            result.extend(new.map(|new| (span, whole.to_owned(), new)));
         }
     }
     result.sort();
     result.dedup_by(|a, b| a.0.start == b.0.start);
     result
+}
+
+/// The dotted name that begins at a place of a text, if it is one that stands alone.
+fn whole_name(content: &str, at: usize) -> Option<&str> {
+    let rest = content.get(at..).unwrap_or_default();
+    let end = rest
+        .find(|c: char| !(c.is_alphanumeric() || c == '_' || c == '.'))
+        .unwrap_or(rest.len());
+    let whole = rest.get(..end).unwrap_or_default().trim_end_matches('.');
+    // `https://host/pkg.old.html` is an address, `pkg-old.x` another word.
+    let before = content.get(..at).unwrap_or_default().chars().next_back();
+    let apart = matches!(before, Some('/' | '-' | '@')) || whole.split('.').any(str::is_empty);
+    (!apart).then_some(whole)
 }
 
 /// Spans, asked whether one of them holds another one.
@@ -402,44 +415,47 @@ impl Cover {
     }
 }
 
-/// Full names that no literal, import or chain accounts for: comments and parts of f-strings.
-fn outside(file: &File<'_>, prose: bool, found: &mut FileEdits) {
-    let analysis = file.analysis();
-    let whole = ByteSpan::from_range(0..file.text.len());
-    let mut names = full_names(file, whole);
-    names.retain(|(span, ..)| !found.covered(*span));
-    if names.is_empty() {
-        return;
-    }
+/// Leaves out what a literal, an import or a chain accounts for.
+fn leave_out_accounted(analysis: &Analysis, names: &mut Vec<(ByteSpan, String, String)>) {
     let literals = analysis.strings.iter().map(|string| string.span);
     let imports = analysis.imports.iter().map(|(import, _)| import.span);
     let accounted = Cover::of(literals.chain(imports));
     let chains = analysis.uses.iter().flat_map(|used| &used.chain);
     let segments: FxHashSet<u32> = chains.map(|segment| segment.span.start).collect();
     names.retain(|(span, ..)| !accounted.contains(*span) && !segments.contains(&span.start));
+}
+
+/// Full names that no literal, import or chain accounts for: comments and parts of f-strings.
+fn outside(file: &File<'_>, prose: bool, found: &mut FileEdits) {
+    let whole = ByteSpan::from_range(0..file.text.len());
+    let mut names = full_names(file, whole);
+    names.retain(|(span, ..)| !found.covered(*span));
+    if !names.is_empty() {
+        leave_out_accounted(file.analysis(), &mut names);
+    }
     if names.is_empty() {
         return;
     }
     let (parsed, start) = parse_module(file.text);
     for (span, name, new) in names {
-        let tokens: &[_] = parsed.tokens();
-        // Tokens stand one after another.
-        let after = tokens.partition_point(|token| token.start().to_u32() + start <= span.start);
-        let around = after.checked_sub(1).and_then(|last| tokens.get(last));
-        let around = around.filter(|token| span.end <= token.end().to_u32() + start);
-        match around.map(|token| token.kind()) {
+        match token_around(parsed.tokens(), start, span) {
             Some(TokenKind::Comment) => documents::prose(span, &name, &new, prose, found),
             Some(TokenKind::FStringMiddle | TokenKind::TStringMiddle) => {
-                let reference = Reference::exact(
-                    Form::String,
-                    &name,
-                    &new,
-                    "a full name in a formatted string",
-                );
+                let why = "a full name in a formatted string";
+                let reference = Reference::exact(Form::String, &name, &new, why);
                 found.change(Edit::replace(span, new.as_str()), reference.needs_review());
                 import_tail(file, span, &name, &new, found);
             }
             _ => {}
         }
     }
+}
+
+/// What kind of token a place stands in.
+fn token_around(tokens: &[Token], start: u32, span: ByteSpan) -> Option<TokenKind> {
+    // Tokens stand one after another.
+    let after = tokens.partition_point(|token| token.start().to_u32() + start <= span.start);
+    let around = after.checked_sub(1).and_then(|last| tokens.get(last));
+    let around = around.filter(|token| span.end <= token.end().to_u32() + start);
+    around.map(|token| token.kind())
 }
