@@ -6,7 +6,7 @@ use std::{
 };
 
 use coalesce_model::{
-    Change, ChangeKind, ImportTarget, Subject, Texts, TreePath, Uses, change::Renames,
+    Change, ChangeKind, ImportTarget, Module, Subject, Texts, TreePath, Uses, change::Renames,
 };
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -214,11 +214,35 @@ impl<'g> Mapping<'g> {
             return;
         };
         let base = self.target_base(&change.to, &module.name, &module.path, module.package);
-        let own: Vec<TreePath> = if module.package {
+        let own = Self::files_of(module, &directory, texts);
+        for path in own {
+            if self.is_held_nearer(&path, change) {
+                continue;
+            }
+            let moves = matches!(change.kind, ChangeKind::Move | ChangeKind::Supersede);
+            if !moves {
+                self.gone.insert(path);
+                continue;
+            }
+            let rest = path.strip_prefix(&directory).filter(|_| module.package);
+            let rest = rest.map(|rest| format!("/{rest}")).or_else(|| {
+                let extension = path.extension()?;
+                Some(format!(".{extension}"))
+            });
+            let target = TreePath::new(&format!("{base}{}", rest.unwrap_or_default()));
+            if let Ok(target) = target {
+                self.files.insert(path, target);
+            }
+        }
+    }
+
+    /// The files of a module, and all in the folder of a package.
+    fn files_of(module: &Module, directory: &TreePath, texts: &dyn Texts) -> Vec<TreePath> {
+        if module.package {
             texts
                 .paths()
                 .iter()
-                .filter(|path| path.strip_prefix(&directory).is_some())
+                .filter(|path| path.strip_prefix(directory).is_some())
                 .cloned()
                 .collect()
         } else {
@@ -232,29 +256,6 @@ impl<'g> Mapping<'g> {
                 .collect::<BTreeSet<_>>()
                 .into_iter()
                 .collect()
-        };
-        for path in own {
-            if self.is_held_nearer(&path, change) {
-                continue;
-            }
-            match change.kind {
-                ChangeKind::Replace { .. } | ChangeKind::Remove => drop(self.gone.insert(path)),
-                ChangeKind::Move | ChangeKind::Supersede => {
-                    let rest = if module.package {
-                        path.strip_prefix(&directory).map(|rest| format!("/{rest}"))
-                    } else {
-                        None
-                    };
-                    let extension = path
-                        .extension()
-                        .map(|extension| format!(".{extension}"))
-                        .unwrap_or_default();
-                    let target = format!("{base}{}", rest.unwrap_or(extension));
-                    if let Ok(target) = TreePath::new(&target) {
-                        self.files.insert(path, target);
-                    }
-                }
-            }
         }
     }
 
@@ -267,26 +268,18 @@ impl<'g> Mapping<'g> {
                 self.file_names.insert(from.file_name().to_owned());
             }
         }
-        for change in self
-            .changes
-            .iter()
-            .filter(|change| change.kind == ChangeKind::Move)
-        {
-            let module = self
-                .graph
-                .find(None, &change.from)
-                .and_then(|index| self.graph.modules.get(index));
+        let moves = self.changes.iter();
+        for change in moves.filter(|change| change.kind == ChangeKind::Move) {
+            let module = self.graph.find(None, &change.from);
+            let module = module.and_then(|index| self.graph.modules.get(index));
             let Some(module) = module.filter(|module| module.package) else {
                 continue;
             };
-            let directories = self
-                .files
-                .get(&module.path)
-                .and_then(TreePath::parent)
-                .zip(module.path.parent());
+            let file = self.files.get(&module.path);
+            let directories = file.and_then(TreePath::parent).zip(module.path.parent());
             if let Some((to, from)) = directories {
-                self.paths
-                    .insert(from.as_str().to_owned(), to.as_str().to_owned());
+                let (from, to) = (from.as_str().to_owned(), to.as_str().to_owned());
+                self.paths.insert(from, to);
             }
         }
     }

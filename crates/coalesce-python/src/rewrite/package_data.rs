@@ -27,53 +27,66 @@ pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) 
         return;
     }
     for path in texts.paths() {
-        if !matches!(
-            path.file_name(),
-            "pyproject.toml" | "setup.cfg" | "setup.py"
-        ) {
+        let file = path.file_name();
+        if !matches!(file, "pyproject.toml" | "setup.cfg" | "setup.py") {
             continue;
         }
-        let Some(text) = texts.text(path) else {
-            continue;
-        };
-        if !text.contains("package_data") && !text.contains("package-data") {
-            continue;
-        }
-        let told = |span, folder: &Folder<'_>, why: String| Unproven {
-            path: path.clone(),
-            span: Some(span),
-            kind: UnprovenKind::OwnPlace,
-            name: folder.name.to_owned(),
-            why,
-        };
-        let mut known = BTreeSet::new();
-        for (package, pattern) in patterns(mapping, &text) {
-            if !known.insert((package.name, pattern.text)) {
-                continue;
-            }
-            if known.len() > MOST_PATTERNS {
-                let why = format!("more than {MOST_PATTERNS} patterns of data are not looked at");
-                plan.unproven.extend(
-                    folders
-                        .first()
-                        .map(|folder| told(pattern.span, folder, why)),
-                );
-                break;
-            }
-            let loses = folders.iter().find(|folder| {
-                let inside = package.name == folder.name
-                    || package.name.starts_with(&format!("{}.", folder.name));
-                !inside && loses(&package.path, pattern.text, folder)
-            });
-            plan.unproven.extend(loses.map(|folder| {
-                let why = format!(
-                    "data of `{}` is named by this pattern, which does not reach its new place",
-                    package.name
-                );
-                told(pattern.span, folder, why)
-            }));
+        let text = texts.text(path).unwrap_or_default();
+        if text.contains("package_data") || text.contains("package-data") {
+            plan.unproven
+                .extend(of_file(mapping, &folders, path, &text));
         }
     }
+}
+
+/// The patterns of a project file that lose something.
+fn of_file(
+    mapping: &Mapping<'_>,
+    folders: &[Folder<'_>],
+    path: &TreePath,
+    text: &str,
+) -> Vec<Unproven> {
+    let mut found = Vec::new();
+    let mut known = BTreeSet::new();
+    for (package, pattern) in patterns(mapping, text) {
+        if !known.insert((package.name, pattern.text)) {
+            continue;
+        }
+        if known.len() > MOST_PATTERNS {
+            let why = format!("more than {MOST_PATTERNS} patterns of data are not looked at");
+            let first = folders.first();
+            found.extend(first.map(|folder| told(path, pattern.span, folder, why)));
+            break;
+        }
+        let lost = folders
+            .iter()
+            .find(|folder| is_lost(folder, &package, &pattern));
+        found.extend(lost.map(|folder| {
+            let name = package.name;
+            let why = format!(
+                "data of `{name}` is named by this pattern, which does not reach its new place"
+            );
+            told(path, pattern.span, folder, why)
+        }));
+    }
+    found
+}
+
+fn told(path: &TreePath, span: ByteSpan, folder: &Folder<'_>, why: String) -> Unproven {
+    Unproven {
+        path: path.clone(),
+        span: Some(span),
+        kind: UnprovenKind::OwnPlace,
+        name: folder.name.to_owned(),
+        why,
+    }
+}
+
+/// Whether a pattern of a package that does not move along loses data of a folder.
+fn is_lost(folder: &Folder<'_>, package: &Package<'_>, pattern: &Pattern<'_>) -> bool {
+    let below = format!("{}.", folder.name);
+    let inside = package.name == folder.name || package.name.starts_with(&below);
+    !inside && loses(&package.path, pattern.text, folder)
 }
 
 fn folders<'m>(mapping: &'m Mapping<'_>, texts: &dyn Texts) -> Vec<Folder<'m>> {
@@ -83,11 +96,8 @@ fn folders<'m>(mapping: &'m Mapping<'_>, texts: &dyn Texts) -> Vec<Folder<'m>> {
         .filter(|change| change.kind == ChangeKind::Move);
     let folders = moves.filter_map(|change| {
         let module = mapping.graph.find(None, &change.from)?;
-        let module = mapping
-            .graph
-            .modules
-            .get(module)
-            .filter(|module| module.package)?;
+        let module = mapping.graph.modules.get(module)?;
+        let module = Some(module).filter(|module| module.package)?;
         let (from, to) = (
             module.path.parent()?,
             mapping.files.get(&module.path)?.parent()?,
@@ -124,30 +134,30 @@ fn patterns<'t>(mapping: &Mapping<'_>, text: &'t str) -> Vec<(Package<'t>, Patte
     for line in text.split_inclusive('\n') {
         let start = at;
         at += line.len();
-        if line.contains("package_data") || line.contains("package-data") {
-            inside = true;
-        } else if line.starts_with('[') {
-            inside = false;
-        }
+        let headed = line.contains("package_data") || line.contains("package-data");
+        inside = headed || (inside && !line.starts_with('['));
         if !inside {
             continue;
         }
         for (offset, word) in words(line) {
-            let offset = start + offset;
-            let folder = mapping.graph.find(None, word).and_then(|module| {
-                let module = mapping.graph.modules.get(module)?;
-                module.package.then(|| module.path.parent())?
-            });
-            if let Some(path) = folder {
+            if let Some(path) = folder_of(mapping, word) {
                 package = Some((word, path));
             } else if let Some((name, path)) = &package {
                 let (name, path) = (*name, path.clone());
-                let span = ByteSpan::from_range(offset..offset + word.len());
+                let at = start + offset;
+                let span = ByteSpan::from_range(at..at + word.len());
                 found.push((Package { name, path }, Pattern { text: word, span }));
             }
         }
     }
     found
+}
+
+/// The folder of a package of this name.
+fn folder_of(mapping: &Mapping<'_>, name: &str) -> Option<TreePath> {
+    let module = mapping.graph.find(None, name)?;
+    let module = mapping.graph.modules.get(module)?;
+    module.package.then(|| module.path.parent())?
 }
 
 /// What stands between the quotes, brackets and signs of a line, and where.

@@ -7,8 +7,8 @@ use std::{
 };
 
 use coalesce_model::{
-    ByteSpan, Change, ChangeKind, LanguagePlan, Subject, Texts, TreePath, Unproven, UnprovenKind,
-    finding::codes,
+    ByteSpan, Change, ChangeKind, LanguagePlan, Module, Subject, Texts, TreePath, Unproven,
+    UnprovenKind, finding::codes,
 };
 use ruff_python_ast::{ExceptHandler, Expr, Stmt};
 use ruff_text_size::Ranged;
@@ -90,37 +90,37 @@ fn raising(mapping: &Mapping<'_>, change: &Change, texts: &dyn Texts, plan: &mut
                 .zip(module)
                 .is_some_and(|(source, module)| mapping.loads(source, module));
         let found = module.filter(|_| !executed);
-        let Some(module) = found.and_then(|module| mapping.graph.modules.get(module)) else {
-            continue;
-        };
-        let Some(text) = texts
-            .text(&module.path)
-            .filter(|text| text.contains("raise") || text.contains("exit("))
-        else {
-            continue;
-        };
-        let (parsed, start) = parse_module(&text);
-        match raises_in(statements(&parsed), start) {
-            Some(Raises::Always(span)) => {
-                let message = format!(
-                    "`{name}` raises here whenever it is imported, which `{}` would do",
-                    change.to
-                );
-                plan.refusals
-                    .push(refusal(&module.path, Some(span), message, None));
-            }
-            Some(Raises::Perhaps(span)) => plan.unproven.push(Unproven {
-                path: module.path.clone(),
-                span: Some(span),
-                kind: UnprovenKind::Condition,
-                name: name.to_owned(),
-                why: format!(
-                    "`{}` comes to import `{name}`, which may raise here",
-                    change.from
-                ),
-            }),
-            None => {}
+        let found = found.and_then(|module| mapping.graph.modules.get(module));
+        let text = found.and_then(|module| texts.text(&module.path));
+        let text = text.filter(|text| text.contains("raise") || text.contains("exit("));
+        if let Some((module, text)) = found.zip(text) {
+            raised(module, &text, (name, change), plan);
         }
+    }
+}
+
+/// What comes to be imported and raises: always, or under a condition.
+fn raised(module: &Module, text: &str, (name, change): (&str, &Change), plan: &mut LanguagePlan) {
+    let (parsed, start) = parse_module(text);
+    match raises_in(statements(&parsed), start) {
+        Some(Raises::Always(span)) => {
+            let to = &change.to;
+            let message =
+                format!("`{name}` raises here whenever it is imported, which `{to}` would do");
+            let refused = refusal(&module.path, Some(span), message, None);
+            plan.refusals.push(refused);
+        }
+        Some(Raises::Perhaps(span)) => plan.unproven.push(Unproven {
+            path: module.path.clone(),
+            span: Some(span),
+            kind: UnprovenKind::Condition,
+            name: name.to_owned(),
+            why: format!(
+                "`{}` comes to import `{name}`, which may raise here",
+                change.from
+            ),
+        }),
+        None => {}
     }
 }
 
@@ -134,28 +134,35 @@ fn raises_in(body: &[Stmt], start: u32) -> Option<Raises> {
             Stmt::Expr(expression) if exits(&expression.value) => {
                 return Some(perhaps.unwrap_or(Raises::Always(span)));
             }
-            Stmt::If(block)
-                if !is_run_as_program(&block.test) && !is_type_checking(&block.test) =>
-            {
-                let clauses = block.elif_else_clauses.iter().map(|clause| &*clause.body);
-                let mut suites = std::iter::once(&*block.body).chain(clauses);
-                suites.find_map(|suite| raises_in(suite, start))
-            }
-            Stmt::Try(block) => {
-                let handlers = block.handlers.iter();
-                let handlers = handlers.map(|ExceptHandler::ExceptHandler(each)| &*each.body);
-                let mut suites = handlers.chain([&*block.orelse, &*block.finalbody]);
-                suites.find_map(|suite| raises_in(suite, start))
-            }
-            Stmt::With(block) => raises_in(&block.body, start),
-            Stmt::For(block) => raises_in(&block.body, start),
-            _ => None,
+            block => suites_that_may_run(block)
+                .into_iter()
+                .find_map(|suite| raises_in(suite, start)),
         };
         perhaps = perhaps.or(found.map(|found| match found {
             Raises::Always(span) | Raises::Perhaps(span) => Raises::Perhaps(span),
         }));
     }
     perhaps
+}
+
+/// The suites of a statement that may be executed where it is imported, but for the one that a `try` guards.
+fn suites_that_may_run(statement: &Stmt) -> Vec<&[Stmt]> {
+    match statement {
+        Stmt::If(block) if !is_run_as_program(&block.test) && !is_type_checking(&block.test) => {
+            let clauses = block.elif_else_clauses.iter().map(|clause| &*clause.body);
+            std::iter::once(&*block.body).chain(clauses).collect()
+        }
+        Stmt::Try(block) => {
+            let handlers = block.handlers.iter();
+            let handlers = handlers.map(|ExceptHandler::ExceptHandler(each)| &*each.body);
+            handlers
+                .chain([&*block.orelse, &*block.finalbody])
+                .collect()
+        }
+        Stmt::With(block) => vec![&*block.body],
+        Stmt::For(block) => vec![&*block.body],
+        _ => Vec::new(),
+    }
 }
 
 /// `sys.exit(…)` and its like.
@@ -188,24 +195,29 @@ fn standard_name(
         return;
     }
     if leaf == change.to {
-        let plain = |name: &str| name.to_lowercase().replace(['-', '.'], "_");
-        let own = plain(distribution(leaf));
-        let mut declared = mapping.graph.requirements.iter();
-        let what = if is_standard(leaf) {
-            "the standard library"
-        } else if declared.any(|each| plain(each) == own || plain(each) == plain(leaf)) {
-            "a library that the project requires"
-        } else {
+        let Some(what) = owner_of_name(mapping, leaf) else {
             return;
         };
         let message = format!(
             "`{leaf}` is the name of a module of {what}: who imports that one would get this one"
         );
-        let refused = refusal(path, None, message, None);
-        plan.refusals.push(refused.coded(codes::NAME_TAKEN));
+        let refused = refusal(path, None, message, None).coded(codes::NAME_TAKEN);
+        plan.refusals.push(refused);
     } else if is_standard(leaf) {
         beside_programs(mapping, change, leaf, texts, plan);
     }
+}
+
+/// Whose a top-level name is that everybody imports by it.
+fn owner_of_name(mapping: &Mapping<'_>, name: &str) -> Option<&'static str> {
+    if is_standard(name) {
+        return Some("the standard library");
+    }
+    let plain = |name: &str| name.to_lowercase().replace(['-', '.'], "_");
+    let own = plain(distribution(name));
+    let mut declared = mapping.graph.requirements.iter();
+    let required = declared.any(|each| plain(each) == own || plain(each) == plain(name));
+    required.then_some("a library that the project requires")
 }
 
 /// Files beside the new one that are run by their paths: what they import is looked for in their folder first.
@@ -223,12 +235,8 @@ fn beside_programs(
             continue;
         }
         let import = imported_as(mapping, index, leaf);
-        let imported = mapping.graph.imports.iter().any(|import| {
-            import.importer != index && import.target == coalesce_model::ImportTarget::Module(index)
-        });
-        let text = texts.text(&module.path);
-        let program = |text: &str| text.starts_with("#!") || text.contains("__main__");
-        let run = !imported || text.is_some_and(|text| program(&text));
+        let run = !is_imported(mapping, index)
+            || is_program(&texts.text(&module.path).unwrap_or_default());
         plan.unproven.extend(import.filter(|_| run).map(|import| Unproven {
             path: module.path.clone(),
             span: Some(import.span),
@@ -237,6 +245,18 @@ fn beside_programs(
             why: format!("run by its path, this file finds the new `{leaf}` beside it before the standard library's"),
         }));
     }
+}
+
+/// Whether another module imports this one.
+fn is_imported(mapping: &Mapping<'_>, module: usize) -> bool {
+    let target = coalesce_model::ImportTarget::Module(module);
+    let mut imports = mapping.graph.imports.iter();
+    imports.any(|import| import.importer != module && import.target == target)
+}
+
+/// Whether a file has what one has that is run by its path.
+fn is_program(text: &str) -> bool {
+    text.starts_with("#!") || text.contains("__main__")
 }
 
 /// The first import of a module by one absolute name, or of what is below that.
@@ -296,10 +316,7 @@ fn left_by_programs(
     }
     let package = folder.join("__init__.py").ok();
     let package = package.is_some_and(|init| texts.paths().binary_search(&init).is_ok());
-    let program = |path: &TreePath| {
-        let text = texts.text(path).unwrap_or_default();
-        !package || text.starts_with("#!") || text.contains("__main__")
-    };
+    let program = |path: &TreePath| !package || is_program(&texts.text(path).unwrap_or_default());
     let own = mapping.graph.find(None, &change.from);
     let near = imported_by_last_names(mapping, (own, leaf), &folder, importers);
     let beside = near.into_iter().filter_map(|index| {
@@ -373,22 +390,25 @@ fn made_up(mapping: &Mapping<'_>, change: &Change, texts: &dyn Texts, plan: &mut
     else {
         return;
     };
-    let analysis = Analysis::new(&text);
-    let mut definitions = analysis.definitions.iter();
-    let function = definitions.find(|each| each.name == "__getattr__" && each.class.is_none());
-    let mut strings = analysis.strings.iter();
-    let answer = function.and_then(|function| {
-        strings.find(|string| {
-            function.span.contains(string.span) && string.span.of(&text) == Some(leaf)
-        })
-    });
+    let answer = answer_to(&text, leaf);
     plan.unproven.extend(answer.map(|answer| Unproven {
         path: module.path.clone(),
-        span: Some(answer.span),
+        span: Some(answer),
         kind: UnprovenKind::RuntimeTable,
         name: change.to.clone(),
         why: format!("`{package}` makes up an attribute `{leaf}`, which the module would hide"),
     }));
+}
+
+/// Where the `__getattr__` of a module has a name as a text.
+fn answer_to(text: &str, name: &str) -> Option<ByteSpan> {
+    let analysis = Analysis::new(text);
+    let mut definitions = analysis.definitions.iter();
+    let function = definitions.find(|each| each.name == "__getattr__" && each.class.is_none())?;
+    let mut strings = analysis.strings.iter();
+    let answer = strings
+        .find(|string| function.span.contains(string.span) && string.span.of(text) == Some(name))?;
+    Some(answer.span)
 }
 
 /// Whether pytest collects a file of this name.
@@ -415,18 +435,14 @@ pub fn has_own_rules(texts: &dyn Texts) -> bool {
 
 /// Files that pytest finds by their names and places.
 fn collected(mapping: &Mapping<'_>, change: &Change, texts: &dyn Texts, plan: &mut LanguagePlan) {
-    let Some(path) = path_of(mapping, change) else {
-        return;
-    };
-    let (Some(to), Some(text)) = (mapping.files.get(path), texts.text(path)) else {
+    let path = path_of(mapping, change);
+    let target = path.and_then(|path| Some((path, mapping.files.get(path)?, texts.text(path)?)));
+    let Some((path, to, text)) = target else {
         return;
     };
     let (old, new) = (path.file_name(), to.file_name());
     let why = if old == "conftest.py" && (text.contains("fixture") || text.contains("pytest_")) {
-        let reaches = path.parent().zip(to.parent()).is_some_and(|(old, new)| {
-            new.is_root() || old == new || old.strip_prefix(&new).is_some()
-        });
-        if new == "conftest.py" && reaches {
+        if new == "conftest.py" && reaches_as_far(path, to) {
             return;
         }
         "pytest finds what is in it by its name and its folder"
@@ -441,8 +457,15 @@ fn collected(mapping: &Mapping<'_>, change: &Change, texts: &dyn Texts, plan: &m
         return;
     };
     let message = format!("`{}` cannot become `{}`: {why}", change.from, change.to);
-    let refused = refusal(path, None, message, None);
-    plan.refusals.push(refused.coded(codes::LOST_TEST));
+    let refused = refusal(path, None, message, None).coded(codes::LOST_TEST);
+    plan.refusals.push(refused);
+}
+
+/// Whether a `conftest.py` reaches all that it reached before.
+fn reaches_as_far(old: &TreePath, new: &TreePath) -> bool {
+    old.parent()
+        .zip(new.parent())
+        .is_some_and(|(old, new)| new.is_root() || old == new || old.strip_prefix(&new).is_some())
 }
 
 fn is_tested(text: &str) -> bool {

@@ -5,8 +5,8 @@
 //! What goes away itself, or names something else by then, does not count.
 
 use coalesce_model::{
-    ByteSpan, ChangeKind, Edit, Form, LanguageGraph as _, LanguagePlan, Module, ModuleKind,
-    Reference, Safety, Texts, TreePath, Unproven, UnprovenKind, finding::codes,
+    ByteSpan, ChangeKind, Edit, Finding, Form, LanguageGraph as _, LanguagePlan, Module,
+    ModuleKind, Reference, Safety, Texts, TreePath, Unproven, UnprovenKind, finding::codes,
 };
 
 use ruff_python_ast::Stmt;
@@ -55,33 +55,42 @@ fn one(mapping: &Mapping<'_>, module: &Module, texts: &dyn Texts, plan: &mut Lan
             continue;
         }
         match spent(mapping.graph, module, &reference, texts) {
-            Some(edit) => {
-                let mut found = FileEdits::new(reference.path.clone());
-                let (name, reason) = (&module.name, "it brings nothing, and the module goes");
-                found.note(
-                    reference.span,
-                    Found::resolved(reference.form, name, "", reason),
-                );
-                plan.rewrites.extend(found.told.rewrites);
-                let edits = plan.edits.entry(reference.path).or_default();
-                if !edits.contains(&edit) {
-                    edits.push(edit);
-                }
-            }
+            Some(edit) => take_out_import(module, reference, edit, plan),
             None => users.push(place(&reference, texts)),
         }
     }
-    if !users.is_empty() {
-        let more = users.len().saturating_sub(TOLD);
-        users.truncate(TOLD);
-        if more > 0 {
-            users.push(format!("and {more} more"));
-        }
-        let message = format!("`{}` is still named: {}", module.name, users.join(", "));
-        let help = "give its users another module first, with `[[replace]]` or `[[merge]]`";
-        let refused = refusal(&module.path, None, message, Some(help));
-        plan.refusals.push(refused.coded(codes::REMOVED_IN_USE));
+    plan.refusals.extend(still_named(module, users));
+}
+
+/// Takes out an import that brings nothing.
+fn take_out_import(module: &Module, reference: Reference, edit: Edit, plan: &mut LanguagePlan) {
+    let mut found = FileEdits::new(reference.path.clone());
+    let (name, reason) = (&module.name, "it brings nothing, and the module goes");
+    found.note(
+        reference.span,
+        Found::resolved(reference.form, name, "", reason),
+    );
+    plan.rewrites.extend(found.told.rewrites);
+    let edits = plan.edits.entry(reference.path).or_default();
+    if !edits.contains(&edit) {
+        edits.push(edit);
     }
+}
+
+/// The refusal of a module that others name.
+fn still_named(module: &Module, mut users: Vec<String>) -> Option<Finding> {
+    if users.is_empty() {
+        return None;
+    }
+    let more = users.len().saturating_sub(TOLD);
+    users.truncate(TOLD);
+    if more > 0 {
+        users.push(format!("and {more} more"));
+    }
+    let message = format!("`{}` is still named: {}", module.name, users.join(", "));
+    let help = "give its users another module first, with `[[replace]]` or `[[merge]]`";
+    let refused = refusal(&module.path, None, message, Some(help));
+    Some(refused.coded(codes::REMOVED_IN_USE))
 }
 
 /// What runs a module that nobody imports: a command, or pytest. Nobody knows whether one does.
@@ -92,12 +101,7 @@ fn run_by_itself(module: &Module, texts: &dyn Texts) -> Option<Unproven> {
     let file = module.path.file_name();
     let directory = module.path.parent();
     let package = directory.and_then(|directory| directory.join("__init__.py").ok());
-    let is_program = || {
-        let text = texts.text(&module.path).unwrap_or_default();
-        let (parsed, _) = parser::parse_module(&text);
-        let mut statements = parser::statements(&parsed).iter();
-        statements.any(|one| matches!(one, Stmt::If(found) if is_run_as_program(&found.test)))
-    };
+    let is_program = || is_program(&texts.text(&module.path).unwrap_or_default());
     let why = if is_test(file) || file == "conftest.py" {
         "pytest finds it by its name"
     } else if file == "__main__.py" || is_program() {
@@ -114,6 +118,13 @@ fn run_by_itself(module: &Module, texts: &dyn Texts) -> Option<Unproven> {
         name: module.name.clone(),
         why: why.to_owned(),
     })
+}
+
+/// Whether a file has a part for when it is run.
+fn is_program(text: &str) -> bool {
+    let (parsed, _) = parser::parse_module(text);
+    let mut statements = parser::statements(&parsed).iter();
+    statements.any(|one| matches!(one, Stmt::If(found) if is_run_as_program(&found.test)))
 }
 
 /// A file in the directory of a package that is not the package.
@@ -153,31 +164,32 @@ fn spent(
     reference: &Reference,
     texts: &dyn Texts,
 ) -> Option<Edit> {
-    let import = matches!(reference.form, Form::Import | Form::ImportFrom | Form::Glob);
-    if !import {
+    if !matches!(reference.form, Form::Import | Form::ImportFrom | Form::Glob) {
         return None;
     }
     let text = texts.text(&reference.path)?;
     let analysis = Analysis::new(&text);
-    let (import, scope) = analysis
-        .imports
-        .iter()
-        .find(|(import, _)| import.span.contains(reference.span))?;
+    let mut imports = analysis.imports.iter();
+    let (import, scope) = imports.find(|(import, _)| import.span.contains(reference.span))?;
     let [leaf] = import.leaves.as_slice() else {
         return None;
     };
-    let nothing = if leaf.name.text == "*" {
-        module.kind == ModuleKind::Stub
-    } else {
-        let user = graph.module_of(&reference.path);
-        let user = user.and_then(|user| graph.modules.get(user));
-        !user.is_some_and(|user| user.package) && is_unused(&analysis, import, leaf)
+    let nothing = match leaf.name.text == "*" {
+        true => module.kind == ModuleKind::Stub,
+        false => !is_package(graph, reference) && is_unused(&analysis, import, leaf),
     };
     let whole = import.top_level && !import.conditional && *scope == 0;
     if !nothing || !whole {
         return None;
     }
     source_line(&text, import.span)
+}
+
+/// Whether a reference stands in the file of a package, which may offer what it imports.
+fn is_package(graph: &PythonGraph, reference: &Reference) -> bool {
+    let user = graph.module_of(&reference.path);
+    let user = user.and_then(|user| graph.modules.get(user));
+    user.is_some_and(|user| user.package)
 }
 
 /// Whether nothing in the file uses what a leaf binds.

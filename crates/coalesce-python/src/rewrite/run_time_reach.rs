@@ -182,11 +182,10 @@ fn of_other(graph: &PythonGraph, module: usize, table: &str) -> Option<usize> {
 /// Whether a module may spell what loads a thing of this name: as the end of a text that is no full name, which
 /// follows as such, or in a way that is no literal at all.
 fn spells(graph: &PythonGraph, source: usize, name: &str, texts: &dyn Texts) -> bool {
-    let text = graph
-        .modules
-        .get(source)
-        .and_then(|module| texts.text(&module.path));
-    let Some(text) = text else { return true };
+    let module = graph.modules.get(source);
+    let Some(text) = module.and_then(|module| texts.text(&module.path)) else {
+        return true;
+    };
     let (parsed, _) = parser::parse_module(&text);
     let mut literals = Literals {
         name,
@@ -194,19 +193,24 @@ fn spells(graph: &PythonGraph, source: usize, name: &str, texts: &dyn Texts) -> 
         found: false,
     };
     for statement in parser::statements(&parsed) {
-        literals.found |= match statement {
-            Stmt::Assign(assign) => !is_literal(&assign.value),
-            Stmt::AnnAssign(assign) => assign
-                .value
-                .as_deref()
-                .is_some_and(|value| !is_literal(value)),
-            Stmt::Expr(expression) => !expression.value.is_string_literal_expr(),
-            Stmt::Import(_) | Stmt::ImportFrom(_) | Stmt::Pass(_) => false,
-            _ => true,
-        };
+        literals.found |= may_spell_otherwise(statement);
         literals.visit_stmt(statement);
     }
     literals.found
+}
+
+/// Whether a statement may give texts in another way than by literals.
+fn may_spell_otherwise(statement: &Stmt) -> bool {
+    match statement {
+        Stmt::Assign(assign) => !is_literal(&assign.value),
+        Stmt::AnnAssign(assign) => {
+            let value = assign.value.as_deref();
+            value.is_some_and(|value| !is_literal(value))
+        }
+        Stmt::Expr(expression) => !expression.value.is_string_literal_expr(),
+        Stmt::Import(_) | Stmt::ImportFrom(_) | Stmt::Pass(_) => false,
+        _ => true,
+    }
 }
 
 struct Literals<'n> {
@@ -243,22 +247,10 @@ impl<'t> Loader<'t> {
                 Expr::Name(table) if !self.is_local(&table.id) => Some(table.id.as_str()),
                 other => self.table(other, depth),
             },
-            Expr::Call(call) => match &*call.func {
-                Expr::Attribute(get)
-                    if get.attr.as_str() == "get" && call.arguments.args.len() == 1 =>
-                {
-                    match &*get.value {
-                        Expr::Name(table) if !self.is_local(&table.id) => Some(table.id.as_str()),
-                        _ => None,
-                    }
-                }
-                _ => None,
-            },
+            Expr::Call(call) => self.table_of_get(call),
             Expr::Name(name) if depth < 4 => {
-                let mut values = self
-                    .values
-                    .iter()
-                    .filter(|(local, _)| *local == name.id.as_str());
+                let values = self.values.iter();
+                let mut values = values.filter(|(local, _)| *local == name.id.as_str());
                 match (values.next(), values.next()) {
                     (Some((_, Some(value))), None) => self.table(value, depth + 1),
                     _ => None,
@@ -266,6 +258,14 @@ impl<'t> Loader<'t> {
             }
             _ => None,
         }
+    }
+
+    /// `TABLE.get(name)`.
+    fn table_of_get(&self, call: &'t ast::ExprCall) -> Option<&'t str> {
+        let get = call.func.as_attribute_expr()?;
+        let is_get = get.attr.as_str() == "get" && call.arguments.args.len() == 1;
+        let table = get.value.as_name_expr().filter(|_| is_get)?;
+        (!self.is_local(&table.id)).then_some(table.id.as_str())
     }
 
     fn is_local(&self, name: &str) -> bool {

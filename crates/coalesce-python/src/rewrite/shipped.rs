@@ -165,10 +165,11 @@ fn strings(elements: &[Expr]) -> Vec<String> {
 fn of_setup_cfg(text: &str) -> Option<PackageFinder> {
     const SECTION: &str = "[options.packages.find]";
     let at = text.find(SECTION)?;
-    let rest = text.get(at + SECTION.len()..)?;
+    let span = ByteSpan::from_range(at..at + SECTION.len());
+    let rest = text.get(span.end as usize..)?;
     let section = rest.split("\n[").next().unwrap_or_default();
     let mut finder = PackageFinder {
-        span: ByteSpan::from_range(at..at + SECTION.len()),
+        span,
         ..PackageFinder::default()
     };
     let mut key = "";
@@ -180,14 +181,13 @@ fn of_setup_cfg(text: &str) -> Option<PackageFinder> {
             }
             _ => line,
         };
-        let words = value
-            .split([',', ' ', '\t'])
-            .filter(|word| !word.is_empty());
-        match key {
-            "include" => finder.include.extend(words.map(str::to_owned)),
-            "exclude" => finder.exclude.extend(words.map(str::to_owned)),
-            _ => {}
-        }
+        let listed = match key {
+            "include" => &mut finder.include,
+            "exclude" => &mut finder.exclude,
+            _ => continue,
+        };
+        let words = value.split([',', ' ', '\t']);
+        listed.extend(words.filter(|word| !word.is_empty()).map(str::to_owned));
     }
     Some(finder)
 }

@@ -21,11 +21,8 @@ pub fn plan(mapping: &Mapping<'_>, texts: &dyn Texts) -> LanguagePlan {
         ..LanguagePlan::default()
     };
     let arriving: BTreeSet<TreePath> = mapping.files.values().cloned().collect();
-    for change in &mapping.changes {
-        if change.shim.is_some() {
-            shims(mapping, change, texts, &mut plan);
-        }
-    }
+    let shimmed = mapping.changes.iter().filter(|one| one.shim.is_some());
+    shimmed.for_each(|change| shims(mapping, change, texts, &mut plan));
     for change in &mapping.changes {
         match change.kind {
             ChangeKind::Move | ChangeKind::Supersede => {
@@ -114,14 +111,10 @@ fn packages(
     // Types in a tree of their own go along, and have their own packages.
     for index in std::iter::once(index).chain(graph.types_elsewhere(index)) {
         let module = graph.modules.get(index);
-        let target = module.and_then(|module| mapping.files.get(&module.path));
-        let (Some(module), Some(target)) = (module, target) else {
+        let Some((module, directory)) = module.and_then(|one| Some((one, above(mapping, one)?)))
+        else {
             continue;
         };
-        let mut directory = target.parent();
-        if module.package {
-            directory = directory.and_then(|directory| directory.parent());
-        }
         let way = Way {
             from: &change.from,
             to: &change.to,
@@ -129,6 +122,15 @@ fn packages(
         };
         packages_above(mapping, &way, directory, texts, arriving, plan);
     }
+}
+
+/// The folder above that of a module that moves, or of the package that it is.
+fn above(mapping: &Mapping<'_>, module: &Module) -> Option<Option<TreePath>> {
+    let directory = mapping.files.get(&module.path)?.parent();
+    Some(match module.package {
+        true => directory.and_then(|directory| directory.parent()),
+        false => directory,
+    })
 }
 
 /// What goes where, for the packages on the way.
@@ -238,29 +240,30 @@ fn is_namespace(texts: &dyn Texts, package: &TreePath, file: &TreePath, module: 
 fn counterparts(mapping: &Mapping<'_>, change: &Change, plan: &mut LanguagePlan) {
     for (index, module) in concerned(mapping, change) {
         let new = mapping.name_after(index);
-        let arrives = || {
-            mapping
-                .changes
-                .iter()
-                .any(|other| other.kind == ChangeKind::Move && other.to == new)
-        };
+        let mut moves = mapping.changes.iter();
         if module.name != change.from
             && !module.defines.is_empty()
             && mapping.graph.find(None, &new).is_none()
-            && !arrives()
+            && !moves.any(|other| other.kind == ChangeKind::Move && other.to == new)
         {
-            let message = format!(
-                "`{}` goes away with `{}`, and there is no `{new}`",
-                module.name, change.from
-            );
-            plan.refusals.push(Finding {
-                help: Some(format!(
-                    "say what becomes of `{}` in an entry of its own",
-                    module.name
-                )),
-                ..finding(Severity::Error, module.path.clone(), message)
-            });
+            plan.refusals
+                .push(without_counterpart(module, change, &new));
         }
+    }
+}
+
+/// The refusal of a module that goes away with a package, where the other package has none of its name.
+fn without_counterpart(module: &Module, change: &Change, new: &str) -> Finding {
+    let name = &module.name;
+    let message = format!(
+        "`{name}` goes away with `{}`, and there is no `{new}`",
+        change.from
+    );
+    Finding {
+        help: Some(format!(
+            "say what becomes of `{name}` in an entry of its own"
+        )),
+        ..finding(Severity::Error, module.path.clone(), message)
     }
 }
 

@@ -3,9 +3,7 @@
 //! What a table cannot say — a module outside of its package, another name for the same thing — is a
 //! refusal, unless a shim stays where the table goes on leading. Tables of unknown kinds are told.
 
-use std::cell::LazyCell;
-
-use coalesce_model::{ByteSpan, Edit, Form, LanguagePlan, Texts, Unproven, UnprovenKind};
+use coalesce_model::{ByteSpan, Edit, Form, LanguagePlan, Module, Texts, Unproven, UnprovenKind};
 
 use crate::{
     analysis::{LazyForm, LazyImport, Prefix, RunTimeImport, Written},
@@ -49,49 +47,76 @@ pub fn rewrite(file: &File<'_>, found: &mut FileEdits) {
 pub fn unknown(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) {
     let graph = mapping.graph;
     for (at, (module, facts)) in graph.modules.iter().zip(&graph.facts).enumerate() {
-        let doubt = |span: &ByteSpan, kind, name: &str, why: &str| Unproven {
-            path: module.path.clone(),
-            span: Some(*span),
-            kind,
-            name: name.to_owned(),
-            why: why.to_owned(),
-        };
-        for open in &facts.open_imports {
-            let text = LazyCell::new(|| texts.text(&module.path).unwrap_or_default());
-            // A name that stands there follows, or is told where it stands.
-            let stands = |name: &str| text.contains(name);
-            if let Some(name) = completed(mapping, open, graph.package_of(at), stands) {
-                let why =
-                    "the rest of the name is worked out at run time; it may lead to what changes";
-                plan.unproven
-                    .push(doubt(&open.span, UnprovenKind::DynamicImport, name, why));
-            }
+        if !facts.open_imports.is_empty() {
+            let doubts = open_imports(mapping, at, texts);
+            plan.unproven.extend(doubts);
         }
-        if !module.package || facts.unknown_tables.is_empty() && facts.perhaps_tables.is_empty() {
-            continue;
-        }
-        let below = format!("{}.", module.name);
-        let changes = mapping.all.iter().map(|change| change.from.as_str());
-        let mut changes = changes.filter(|from| from.starts_with(&below)).peekable();
-        let Some(first) = changes.peek().copied() else {
-            continue;
-        };
-        let why = "what this package loads at run time could not be read; it may name what changes";
-        for span in &facts.unknown_tables {
-            let reached = |from: &&str| run_time_reach::may_load(graph, at, *span, from, texts);
-            if let Some(name) = changes.clone().find(reached) {
-                plan.unproven
-                    .push(doubt(span, UnprovenKind::RuntimeTable, name, why));
-            }
-        }
-        let text = texts.text(&module.path).unwrap_or_default();
-        let quoted = changes.find(|from| quotes(&text, from));
-        for span in facts.perhaps_tables.iter().filter(|_| quoted.is_some()) {
-            let name = quoted.unwrap_or(first);
-            plan.unproven
-                .push(doubt(span, UnprovenKind::RuntimeTable, name, why));
+        let tables = !facts.unknown_tables.is_empty() || !facts.perhaps_tables.is_empty();
+        if module.package && tables {
+            plan.unproven.extend(unread_tables(mapping, at, texts));
         }
     }
+}
+
+fn doubted(module: &Module, span: ByteSpan, kind: UnprovenKind, what: (&str, &str)) -> Unproven {
+    let (name, why) = what;
+    Unproven {
+        path: module.path.clone(),
+        span: Some(span),
+        kind,
+        name: name.to_owned(),
+        why: why.to_owned(),
+    }
+}
+
+/// Imports of a module whose names begin as that of something that changes does.
+fn open_imports(mapping: &Mapping<'_>, at: usize, texts: &dyn Texts) -> Vec<Unproven> {
+    let graph = mapping.graph;
+    let (Some(module), Some(facts)) = (graph.modules.get(at), graph.facts.get(at)) else {
+        return Vec::new();
+    };
+    let text = texts.text(&module.path).unwrap_or_default();
+    // A name that stands there follows, or is told where it stands.
+    let stands = |name: &str| text.contains(name);
+    let open = facts.open_imports.iter();
+    let doubts = open.filter_map(|open| {
+        let name = completed(mapping, open, graph.package_of(at), stands)?;
+        let why = "the rest of the name is worked out at run time; it may lead to what changes";
+        Some(doubted(
+            module,
+            open.span,
+            UnprovenKind::DynamicImport,
+            (name, why),
+        ))
+    });
+    doubts.collect()
+}
+
+/// Tables of a package that could not be read, where something below it changes.
+fn unread_tables(mapping: &Mapping<'_>, at: usize, texts: &dyn Texts) -> Vec<Unproven> {
+    let graph = mapping.graph;
+    let (Some(module), Some(facts)) = (graph.modules.get(at), graph.facts.get(at)) else {
+        return Vec::new();
+    };
+    let below = format!("{}.", module.name);
+    let changes = mapping.all.iter().map(|change| change.from.as_str());
+    let mut changes = changes.filter(|from| from.starts_with(&below)).peekable();
+    if changes.peek().is_none() {
+        return Vec::new();
+    }
+    let why = "what this package loads at run time could not be read; it may name what changes";
+    let doubt =
+        |span: ByteSpan, name| doubted(module, span, UnprovenKind::RuntimeTable, (name, why));
+    let unknown = facts.unknown_tables.iter().filter_map(|span| {
+        let reached = |from: &&str| run_time_reach::may_load(graph, at, *span, from, texts);
+        Some(doubt(*span, changes.clone().find(reached)?))
+    });
+    let mut doubts: Vec<Unproven> = unknown.collect();
+    let text = texts.text(&module.path).unwrap_or_default();
+    if let Some(name) = changes.find(|from| quotes(&text, from)) {
+        doubts.extend(facts.perhaps_tables.iter().map(|span| doubt(*span, name)));
+    }
+    doubts
 }
 
 /// The name of a module that changes and begins as an import does of which no more is known, or that such an import goes on
