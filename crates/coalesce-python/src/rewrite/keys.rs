@@ -203,6 +203,7 @@ fn is_other(before: &str, after: &str) -> bool {
     let before = before.trim_end_matches(quotes);
     let prefixed = before.strip_suffix(['r', 'R', 'u', 'U']);
     let before = prefixed.unwrap_or(before).trim_end();
+    let after = after.trim_start_matches(quotes).trim_start();
     if let Some(owner) = before.strip_suffix('[') {
         let owner = owner.trim_end();
         let name = last_word(owner);
