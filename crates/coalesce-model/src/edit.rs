@@ -24,6 +24,22 @@ impl Edit {
         }
     }
 
+    /// Whether it takes text away and puts nothing in its place.
+    #[must_use]
+    pub const fn deletes(&self) -> bool {
+        self.text.is_empty() && !self.span.is_empty()
+    }
+
+    /// Takes in a deletion that begins before this one ends: two that go may both take the blank line between them.
+    /// Gives whether it does.
+    pub fn takes_in(&mut self, next: &Self) -> bool {
+        let overlaps = self.deletes() && next.deletes() && next.span.start < self.span.end;
+        if overlaps {
+            self.span = self.span.cover(next.span);
+        }
+        overlaps
+    }
+
     /// An edit that puts `text` before the byte at `at`.
     #[must_use]
     pub fn insert(at: u32, text: impl Into<String>) -> Self {

@@ -90,6 +90,20 @@ impl ByteSpan {
         Self::new(self.start.min(other.start), self.end.max(other.end))
     }
 
+    /// Spans in their order; those that meet or overlap are one.
+    #[must_use]
+    pub fn united(mut spans: Vec<Self>) -> Vec<Self> {
+        spans.sort();
+        let mut result: Vec<Self> = Vec::with_capacity(spans.len());
+        for span in spans {
+            match result.last_mut() {
+                Some(last) if span.start <= last.end => *last = last.cover(span),
+                _ => result.push(span),
+            }
+        }
+        result
+    }
+
     /// The span moved right by `bytes`.
     #[must_use]
     pub const fn shifted(self, bytes: u32) -> Self {

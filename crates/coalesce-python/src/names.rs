@@ -302,6 +302,33 @@ pub fn is_word(character: char) -> bool {
     character.is_alphanumeric() || character == '_'
 }
 
+/// The arguments of a call whose parenthesis opens before `start`, as they are written, each with its place.
+pub fn arguments_at(text: &str, start: usize) -> Vec<(usize, &str)> {
+    let (mut found, mut begin, mut depth, mut quote) = (Vec::new(), start, 0_usize, None);
+    for (at, c) in text.get(start..).unwrap_or_default().char_indices() {
+        let at = start + at;
+        let escaped = text.get(..at).is_some_and(|text| text.ends_with('\\'));
+        match (quote, c) {
+            (Some(open), _) if open == c && !escaped => quote = None,
+            (Some(_), _) => {}
+            (None, '"' | '\'') => quote = Some(c),
+            (None, '(' | '[' | '{') => depth += 1,
+            (None, ')' | ']' | '}') if depth > 0 => depth -= 1,
+            (None, ',') if depth == 0 => {
+                found.extend(text.get(begin..at).map(|argument| (begin, argument)));
+                begin = at + 1;
+            }
+            (None, ')') => {
+                found.extend(text.get(begin..at).map(|argument| (begin, argument)));
+                return found;
+            }
+            _ => {}
+        }
+    }
+    found.extend(text.get(begin..).map(|argument| (begin, argument)));
+    found
+}
+
 /// The identifier that a text ends with; empty where it ends with something else.
 pub fn last_word(text: &str) -> &str {
     let at = text.trim_end_matches(is_word).len();

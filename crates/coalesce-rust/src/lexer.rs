@@ -124,6 +124,20 @@ pub(crate) fn closing(tokens: &[Token], open: usize) -> Option<usize> {
     None
 }
 
+/// The index of the token that opens what is around the one at `at`, directly.
+pub(crate) fn opening(tokens: &[Token], at: usize) -> Option<usize> {
+    let mut depth = 0_usize;
+    for before in (0..at).rev() {
+        match tokens.get(before)?.kind {
+            TokenKind::Close(_) => depth += 1,
+            TokenKind::Open(_) if depth == 0 => return Some(before),
+            TokenKind::Open(_) => depth -= 1,
+            _ => {}
+        }
+    }
+    None
+}
+
 /// The end of the identifier that starts at `start`, `r#` included.
 pub(crate) fn ident_end(text: &str, start: u32) -> u32 {
     let bytes = text.as_bytes();

@@ -4,7 +4,7 @@
 //! statement (`__all__.append("f")`). What is worked out otherwise is told, not edited.
 
 use coalesce_model::{ByteSpan, Edit, texts::start_of_text};
-use ruff_python_ast::{self as ast, ExceptHandler, Expr, Operator, Stmt};
+use ruff_python_ast::{self as ast, Expr, Operator, Stmt};
 use ruff_text_size::Ranged;
 
 use super::{
@@ -12,7 +12,7 @@ use super::{
     list,
 };
 use crate::{
-    analysis::{Analysis, StringLiteral, shift},
+    analysis::{Analysis, StringLiteral, predicates::blocks, shift},
     parser::{parse_module, statements},
 };
 
@@ -92,46 +92,21 @@ impl<'t> ExportList<'t> {
     }
 
     fn statement(&mut self, statement: &Stmt, own: Statement) {
+        if let Some(value) = assigned_list(statement) {
+            return self.value(value, None);
+        }
         match statement {
-            Stmt::Assign(assign) if assign.targets.iter().any(is_list) => {
-                self.value(&assign.value, None);
-            }
-            Stmt::AnnAssign(assign) if is_list(&assign.target) => {
-                if let Some(value) = &assign.value {
-                    self.value(value, None);
-                }
-            }
             Stmt::AugAssign(assign) if is_list(&assign.target) => {
                 self.value(&assign.value, Some(own));
             }
-            Stmt::Expr(expression) => {
-                if let Expr::Call(call) = &*expression.value {
+            Stmt::Expr(ast::StmtExpr { value, .. }) => {
+                if let Expr::Call(call) = &**value {
                     self.method(call, own);
                 }
             }
-            block => self.blocks(block),
-        }
-    }
-
-    /// The statements inside of a block.
-    fn blocks(&mut self, block: &Stmt) {
-        match block {
-            Stmt::If(block) => {
-                self.suite(&block.body);
-                let clauses = block.elif_else_clauses.iter();
-                clauses.for_each(|clause| self.suite(&clause.body));
-            }
-            Stmt::Try(block) => {
-                for ExceptHandler::ExceptHandler(handler) in &block.handlers {
-                    self.suite(&handler.body);
-                }
-                for suite in [&block.body, &block.orelse, &block.finalbody] {
-                    self.suite(suite);
-                }
-            }
-            Stmt::With(block) => self.suite(&block.body),
-            Stmt::For(block) => self.suite(&block.body),
-            _ => {}
+            block => blocks(block)
+                .into_iter()
+                .for_each(|suite| self.suite(suite)),
         }
     }
 
@@ -371,6 +346,18 @@ impl<'t> ExportList<'t> {
         strings
             .find(|string| !known(string) && string.span.of(self.text) == Some(name))
             .map(|string| string.span)
+    }
+}
+
+/// What a statement makes the export list of the module.
+fn assigned_list(statement: &Stmt) -> Option<&Expr> {
+    match statement {
+        Stmt::Assign(assign) => {
+            let named = assign.targets.iter().any(is_list);
+            named.then_some(&*assign.value)
+        }
+        Stmt::AnnAssign(assign) => assign.value.as_deref().filter(|_| is_list(&assign.target)),
+        _ => None,
     }
 }
 

@@ -12,7 +12,7 @@ use crate::{
     analysis::{Analysis, Definition, DefinitionKind},
     facts::{ImportStatement, Leaf},
     graph::PythonGraph,
-    names::{is_word, occurrences_of_word},
+    names::{arguments_at, is_word, occurrences_of_word},
 };
 
 /// Methods that a library calls with functions of its own.
@@ -57,7 +57,7 @@ fn asks_by_hand(graph: &PythonGraph, text: &str) -> bool {
         places.all(|(at, _)| {
             let place = ByteSpan::from_range(at..at + call.len());
             let rest = text.get(at + call.len()..).unwrap_or_default();
-            let given = arguments(in_parentheses(rest));
+            let given = arguments(rest);
             let first = given.first();
             first.is_some_and(|first| is_outside(graph, &analysis, text, place, first))
         })
@@ -81,9 +81,7 @@ fn hands_what_is_outside(
         if before.ends_with("def ") || is_plain_import(&analysis, place) {
             return true;
         }
-        let given = after
-            .strip_prefix('(')
-            .map(|rest| arguments(in_parentheses(rest)));
+        let given = after.strip_prefix('(').map(arguments);
         let argument = given.and_then(|given| given.get(parameter).copied());
         argument.is_some_and(|argument| is_outside(graph, &analysis, text, place, argument))
     })
@@ -191,23 +189,10 @@ fn second_parameter(code: &str) -> Option<&str> {
     second.split(|c: char| !is_word(c)).next()
 }
 
-/// The parts of an argument list.
+/// The arguments of a call behind its parenthesis.
 fn arguments(text: &str) -> Vec<&str> {
-    let mut found = Vec::new();
-    let (mut depth, mut start) = (0_u32, 0);
-    for (at, c) in text.char_indices() {
-        match c {
-            '(' | '[' | '{' => depth += 1,
-            ')' | ']' | '}' => depth = depth.saturating_sub(1),
-            ',' if depth == 0 => {
-                found.push(text.get(start..at).unwrap_or_default().trim());
-                start = at + 1;
-            }
-            _ => {}
-        }
-    }
-    found.push(text.get(start..).unwrap_or_default().trim());
-    found
+    let found = arguments_at(text, 0).into_iter();
+    found.map(|(_, argument)| argument.trim()).collect()
 }
 
 /// The number of a parameter in the head of a function; none where one of the same name stands in an inner one.
@@ -216,7 +201,7 @@ pub fn parameter_number(code: &str, word: &str) -> Option<usize> {
     let first = heads.next()?;
     heads.next().is_none().then_some(())?;
     let (_, rest) = code.get(first..)?.split_once('(')?;
-    let parameters = arguments(in_parentheses(rest));
+    let parameters = arguments(rest);
     parameters.iter().position(|parameter| {
         let name = parameter.split(|c: char| !is_word(c)).next();
         name == Some(word)

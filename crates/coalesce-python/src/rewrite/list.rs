@@ -32,7 +32,7 @@ pub fn remove(text: &str, elements: &[ByteSpan], gone: &[bool]) -> Removal {
             at = after;
         }
     }
-    removal.spans = joined(removal.spans);
+    removal.spans = ByteSpan::united(removal.spans);
     removal
 }
 
@@ -128,18 +128,6 @@ fn comma_behind(text: &str, end: u32, next: Option<&ByteSpan>) -> u32 {
     let rest = text.get(end as usize..).unwrap_or_default();
     let comma = next.and_then(|_| rest.find(',')).map_or(0, |at| at + 1);
     ByteSpan::from_range(0..comma).end
-}
-
-fn joined(mut spans: Vec<ByteSpan>) -> Vec<ByteSpan> {
-    spans.sort();
-    let mut result: Vec<ByteSpan> = Vec::with_capacity(spans.len());
-    for span in spans {
-        match result.last_mut() {
-            Some(last) if span.start <= last.end => *last = last.cover(span),
-            _ => result.push(span),
-        }
-    }
-    result
 }
 
 #[cfg(test)]

@@ -34,19 +34,25 @@ pub fn doubt(file: &File<'_>, found: &mut FileEdits) {
     if mapping.items.list.is_empty() {
         return;
     }
-    for used in &file.analysis().uses {
-        let read = !used.store && !used.assigned && !used.annotation;
-        if !read || is_looked_up_by_name(file, used) {
-            continue;
-        }
-        let module = whole_module(file, used);
-        let span = used.chain.first().zip(used.chain.last());
-        if let Some((moved, (first, last))) = module.and_then(leaves).zip(span) {
-            let why = "the module is taken as a value; what is read of it elsewhere is not known";
-            let (span, name) = (first.span.cover(last.span), &moved.change.from);
+    let why = "the module is taken as a value; what is read of it elsewhere is not known";
+    for (module, span) in modules_read(file) {
+        if let Some(moved) = leaves(module) {
+            let name = &moved.change.from;
             found.told.doubt(span, UnprovenKind::UnknownType, name, why);
         }
     }
+}
+
+/// The modules that a file reads whole, and where.
+fn modules_read(file: &File<'_>) -> Vec<(usize, ByteSpan)> {
+    let uses = file.analysis().uses.iter();
+    let read = uses.filter(|used| !used.store && !used.assigned && !used.annotation);
+    let read = read.filter(|used| !is_looked_up_by_name(file, used));
+    let whole = read.filter_map(|used| {
+        let (first, last) = used.chain.first().zip(used.chain.last())?;
+        Some((whole_module(file, used)?, first.span.cover(last.span)))
+    });
+    whole.collect()
 }
 
 fn leaves_untold(moved: &Moved) -> bool {

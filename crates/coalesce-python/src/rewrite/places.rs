@@ -10,14 +10,14 @@ use coalesce_model::{
     ByteSpan, Change, ChangeKind, LanguagePlan, Module, Subject, Texts, TreePath, Unproven,
     UnprovenKind, finding::codes,
 };
-use ruff_python_ast::{ExceptHandler, Expr, Stmt};
+use ruff_python_ast::{Expr, Stmt};
 use ruff_text_size::Ranged;
 
 use super::{items::refusal, mapping::Mapping};
 use crate::{
     analysis::{
         Analysis,
-        predicates::{is_run_as_program, is_type_checking},
+        predicates::{blocks, is_run_as_program, is_type_checking},
         shift,
     },
     facts::ImportStatement,
@@ -148,20 +148,11 @@ fn raises_in(body: &[Stmt], start: u32) -> Option<Raises> {
 /// The suites of a statement that may be executed where it is imported, but for the one that a `try` guards.
 fn suites_that_may_run(statement: &Stmt) -> Vec<&[Stmt]> {
     match statement {
-        Stmt::If(block) if !is_run_as_program(&block.test) && !is_type_checking(&block.test) => {
-            let clauses = block.elif_else_clauses.iter().map(|clause| &*clause.body);
-            std::iter::once(&*block.body).chain(clauses).collect()
+        Stmt::If(block) if is_run_as_program(&block.test) || is_type_checking(&block.test) => {
+            Vec::new()
         }
-        Stmt::Try(block) => {
-            let handlers = block.handlers.iter();
-            let handlers = handlers.map(|ExceptHandler::ExceptHandler(each)| &*each.body);
-            handlers
-                .chain([&*block.orelse, &*block.finalbody])
-                .collect()
-        }
-        Stmt::With(block) => vec![&*block.body],
-        Stmt::For(block) => vec![&*block.body],
-        _ => Vec::new(),
+        Stmt::Try(_) => blocks(statement).split_off(1),
+        _ => blocks(statement),
     }
 }
 

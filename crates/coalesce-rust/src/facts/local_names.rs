@@ -4,7 +4,7 @@
 //! patterns of a `match` bind are not seen.
 
 use crate::{
-    lexer::{Token, TokenKind},
+    lexer::{self, Token, TokenKind},
     words,
 };
 
@@ -74,7 +74,12 @@ impl<'t> Reader<'_, 't> {
         let labelled = self.word(at + 1) == ":" && self.word(at + 2) != ":";
         let before = at.checked_sub(1).map(|before| self.word(before));
         let stands = before.is_some_and(|before| matches!(before, "(" | "," | "mut"));
-        labelled && stands && self.is_name(at) && self.group_of(at) == Some(b'(')
+        labelled && stands && self.is_name(at) && self.is_in_parentheses(at)
+    }
+
+    fn is_in_parentheses(&self, at: usize) -> bool {
+        let open = lexer::opening(self.tokens, at);
+        open.is_some_and(|open| self.word(open) == "(")
     }
 
     /// A parameter is seen in the block that follows its parentheses.
@@ -187,20 +192,6 @@ impl<'t> Reader<'_, 't> {
             }
             _ => false,
         })
-    }
-
-    /// The bracket that opens the group around `at`.
-    fn group_of(&self, at: usize) -> Option<u8> {
-        let mut depth = 0_usize;
-        for before in (0..at).rev() {
-            match self.kind(before)? {
-                TokenKind::Close(_) => depth += 1,
-                TokenKind::Open(bracket) if depth == 0 => return Some(bracket),
-                TokenKind::Open(_) => depth -= 1,
-                _ => {}
-            }
-        }
-        None
     }
 
     /// The first and last byte of the next braces behind `at`, in its group or where that ends.

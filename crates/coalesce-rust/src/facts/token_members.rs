@@ -2,7 +2,7 @@
 //! said through a type, and hide nothing around them.
 
 use super::tokens::Scanner;
-use crate::lexer::TokenKind;
+use crate::lexer::{self, TokenKind};
 
 impl Scanner<'_, '_, '_> {
     /// Whether the declaration whose keyword stands at `at` is a member: it takes `self`, as in a body of methods that a
@@ -32,7 +32,7 @@ impl Scanner<'_, '_, '_> {
 
     /// Whether the braces around `at` are those of an `impl` or a trait.
     fn is_in_members(&self, at: usize) -> bool {
-        let Some(open) = self.group_around(at) else {
+        let Some(open) = lexer::opening(self.tokens, at) else {
             return false;
         };
         let head = (0..open)
@@ -40,20 +40,6 @@ impl Scanner<'_, '_, '_> {
             .take_while(|before| !self.ends_item(*before));
         let mut words = head.map(|before| self.text(before));
         self.text(open) == "{" && words.any(|word| matches!(word, "impl" | "trait"))
-    }
-
-    /// Where the bracket stands that opens the group around `at`.
-    fn group_around(&self, at: usize) -> Option<usize> {
-        let mut depth = 0_usize;
-        for before in (0..at).rev() {
-            match self.kind(before)? {
-                TokenKind::Close(_) => depth += 1,
-                TokenKind::Open(_) if depth == 0 => return Some(before),
-                TokenKind::Open(_) => depth -= 1,
-                _ => {}
-            }
-        }
-        None
     }
 
     /// Whether what stands before `at` is no part of the head that goes on behind it.

@@ -170,11 +170,10 @@ pub fn merged(mut edits: Vec<Edit>) -> Vec<Edit> {
             continue;
         }
         own.push(edit.clone());
-        let deletes = |edit: &Edit| edit.text.is_empty() && !edit.span.is_empty();
+        if result.last_mut().is_some_and(|last| last.takes_in(&edit)) {
+            continue;
+        }
         match result.last_mut() {
-            Some(last) if deletes(last) && deletes(&edit) && edit.span.start < last.span.end => {
-                last.span = last.span.cover(edit.span);
-            }
             Some(last) if last.span.is_empty() && last.span.start == edit.span.start => {
                 last.text = with_import(&last.text, &edit.text);
                 last.span = edit.span;

@@ -2,11 +2,14 @@
 //! them, a condition under which none is run.
 
 use coalesce_model::ByteSpan;
-use ruff_python_ast::{ExceptHandler, Expr, Stmt};
+use ruff_python_ast::{Expr, Stmt};
 use ruff_text_size::Ranged;
 
 use crate::{
-    analysis::{predicates::last_name, shift},
+    analysis::{
+        predicates::{blocks, last_name},
+        shift,
+    },
     parser::{parse_module, statements},
     rewrite::items::{NamedFunction, is_fixture},
 };
@@ -82,16 +85,12 @@ fn name_of(statement: &Stmt) -> Option<String> {
 
 /// The blocks of a statement that a condition or a failure leads to.
 fn conditional_blocks(statement: &Stmt) -> Vec<&[Stmt]> {
+    let mut all = blocks(statement);
     match statement {
-        Stmt::If(block) => {
-            let others = block.elif_else_clauses.iter();
-            let others = others.map(|clause| &*clause.body);
-            std::iter::once(&*block.body).chain(others).collect()
-        }
+        Stmt::If(_) => all,
         Stmt::Try(block) => {
-            let handlers = block.handlers.iter();
-            let handlers = handlers.map(|ExceptHandler::ExceptHandler(handler)| &*handler.body);
-            handlers.collect()
+            all.truncate(1 + block.handlers.len());
+            all.split_off(1)
         }
         _ => Vec::new(),
     }

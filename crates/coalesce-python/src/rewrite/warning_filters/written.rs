@@ -2,7 +2,7 @@
 
 use coalesce_model::ByteSpan;
 
-use crate::names::{is_word, last_word};
+use crate::names::{arguments_at, is_word, last_word};
 
 /// What one filter says of the module of a warning.
 #[derive(Debug, PartialEq, Eq)]
@@ -36,7 +36,7 @@ fn calls(text: &str) -> Vec<Filter> {
     let starts = text.match_indices(CALL).map(|(at, _)| at + CALL.len());
     starts
         .filter_map(|start| {
-            let arguments = arguments(text, start);
+            let arguments = arguments_at(text, start);
             let keyword = arguments.iter().find_map(|(at, argument)| {
                 let (name, value) = argument.split_once('=')?;
                 (name.trim() == "module").then_some((at + argument.len() - value.len(), value))
@@ -53,31 +53,6 @@ fn is_text(argument: &str) -> bool {
         .trim()
         .trim_start_matches(['r', 'R', 'u'])
         .starts_with(['"', '\''])
-}
-
-/// The arguments of a call, as they are written, each with its place.
-fn arguments(text: &str, start: usize) -> Vec<(usize, &str)> {
-    let (mut found, mut begin, mut depth, mut quote) = (Vec::new(), start, 0_usize, None);
-    for (at, c) in text.get(start..).unwrap_or_default().char_indices() {
-        let at = start + at;
-        let escaped = text.get(..at).is_some_and(|text| text.ends_with('\\'));
-        match (quote, c) {
-            (Some(open), _) if open == c && !escaped => quote = None,
-            (Some(_), _) => {}
-            (None, '"' | '\'') => quote = Some(c),
-            (None, '(' | '[' | '{') => depth += 1,
-            (None, ')' | ']' | '}') if depth > 0 => depth -= 1,
-            (None, ',' | ')') if depth == 0 => {
-                found.extend(text.get(begin..at).map(|argument| (begin, argument)));
-                begin = at + 1;
-            }
-            _ => {}
-        }
-        if quote.is_none() && c == ')' && depth == 0 && begin == at + 1 {
-            break;
-        }
-    }
-    found
 }
 
 /// The first literal of an argument: `r"…"`, `re.escape("…")`.

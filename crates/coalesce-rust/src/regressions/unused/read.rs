@@ -247,16 +247,7 @@ impl ReadFile {
 
     /// The token that opens what is around a token, directly.
     pub fn opening(&self, at: usize) -> Option<usize> {
-        let mut depth = 0_usize;
-        for before in (0..at).rev() {
-            match self.tokens.get(before)?.kind {
-                TokenKind::Close(_) => depth += 1,
-                TokenKind::Open(_) if depth == 0 => return Some(before),
-                TokenKind::Open(_) => depth -= 1,
-                _ => {}
-            }
-        }
-        None
+        lexer::opening(&self.tokens, at)
     }
 
     /// The token that closes what is around a token.

@@ -201,7 +201,7 @@ impl Arriving<'_, '_> {
     fn remove(&mut self) {
         for (path, spans) in std::mem::take(&mut self.removed) {
             let edits = self.arrival.edits.entry(path).or_default();
-            edits.extend(united(spans).into_iter().map(Edit::delete));
+            edits.extend(ByteSpan::united(spans).into_iter().map(Edit::delete));
         }
     }
 
@@ -502,19 +502,6 @@ impl MadeModules<'_, '_> {
         }
         head.text()
     }
-}
-
-/// Spans in their order, those that meet made one.
-fn united(mut spans: Vec<ByteSpan>) -> Vec<ByteSpan> {
-    spans.sort();
-    let mut whole: Vec<ByteSpan> = Vec::new();
-    for span in spans {
-        match whole.last_mut() {
-            Some(last) if span.start <= last.end => *last = last.cover(span),
-            _ => whole.push(span),
-        }
-    }
-    whole
 }
 
 /// Texts of which shims take the places.

@@ -225,16 +225,12 @@ fn disjoint(edits: BTreeMap<TreePath, Vec<Edit>>) -> BTreeMap<TreePath, Vec<Edit
         .collect()
 }
 
-/// Deletions that meet or overlap, made one: two that go may both take the blank line between them.
+/// Edits, deletions that overlap made one.
 pub(crate) fn merged(edits: Vec<Edit>) -> Vec<Edit> {
     let mut result: Vec<Edit> = Vec::new();
     for edit in edits {
-        let goes = |edit: &Edit| edit.text.is_empty() && !edit.span.is_empty();
-        match result.last_mut() {
-            Some(last) if goes(last) && goes(&edit) && edit.span.start < last.span.end => {
-                last.span = last.span.cover(edit.span);
-            }
-            _ => result.push(edit),
+        if !result.last_mut().is_some_and(|last| last.takes_in(&edit)) {
+            result.push(edit);
         }
     }
     result
