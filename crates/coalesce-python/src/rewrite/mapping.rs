@@ -530,7 +530,7 @@ impl<'g> Mapping<'g> {
         Some(result)
     }
 
-    /// The modules that executing `module` imports itself, and the packages around these: they are executed first.
+    /// The modules that executing `module` imports itself.
     pub fn executes(&self, module: usize) -> &[usize] {
         let eager = self.eager.get_or_init(|| {
             let mut eager = vec![Vec::new(); self.graph.modules.len()];
@@ -539,29 +539,11 @@ impl<'g> Mapping<'g> {
                     (&import.target, eager.get_mut(import.importer))
                 {
                     list.push(*target);
-                    list.extend(self.packages_around(*target, import.importer));
                 }
             }
             eager
         });
         eager.get(module).map_or(&[], Vec::as_slice)
-    }
-
-    /// The packages around a module that are not around its importer as well.
-    fn packages_around(&self, module: usize, importer: usize) -> impl Iterator<Item = usize> {
-        let name = |at: usize| {
-            let found = self.graph.modules.get(at);
-            found.map_or("", |found| found.name.as_str())
-        };
-        let own = name(importer);
-        let above = std::iter::successors(name(module).rsplit_once('.'), |(above, _)| {
-            above.rsplit_once('.')
-        });
-        let others = above.map(|(above, _)| above).take_while(move |above| {
-            let below = own.strip_prefix(above);
-            !below.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-        });
-        others.filter_map(move |above| self.graph.find(Some(importer), above))
     }
 
     /// Whether executing `module` loads `target` on the way.
