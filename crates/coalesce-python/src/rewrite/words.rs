@@ -27,11 +27,13 @@ pub enum Word {
     Name,
     /// The types that a function is annotated with, as values.
     Annotations,
+    /// What makes a module that is loaded be executed again.
+    Reload,
     /// A call that reads a file as a text, a loop over an export list, or a finder of modules.
     Read,
 }
 
-const PATTERNS: [(&str, Word); 41] = [
+const PATTERNS: [(&str, Word); 47] = [
     ("__path__", Word::Path),
     ("iterdir(", Word::List),
     ("listdir(", Word::List),
@@ -64,6 +66,12 @@ const PATTERNS: [(&str, Word); 41] = [
     (".annotation", Word::Annotations),
     ("__dataclass_fields__", Word::Annotations),
     ("fields(", Word::Annotations),
+    ("reload(", Word::Reload),
+    ("reload_module(", Word::Reload),
+    ("modules.pop(", Word::Reload),
+    ("del sys.modules[", Word::Reload),
+    ("del modules[", Word::Reload),
+    ("delitem(sys.modules,", Word::Reload),
     ("open(", Word::Read),
     ("read_text(", Word::Read),
     ("runpy", Word::Read),

@@ -3,7 +3,7 @@
 use coalesce_model::{ByteSpan, LanguagePlan, Unproven, UnprovenKind};
 
 use super::found_by_name::Traveller;
-use crate::{analysis::Analysis, graph::Entity, names::Names};
+use crate::{analysis::Analysis, graph::Entity, names::Names, rewrite::words::Word};
 
 /// What takes a module out of those that are loaded, so that the next import executes it again.
 const FORGETTING: [&str; 5] = [
@@ -23,11 +23,11 @@ impl Traveller<'_> {
         let Some(home) = self.mapping.graph.modules.get(self.moved.source) else {
             return;
         };
-        let mut modules = self.mapping.graph.modules.iter().enumerate();
-        let found = modules.find_map(|(index, module)| {
+        let words = self.mapping.words(self.texts);
+        let modules = self.mapping.graph.modules.iter().enumerate().zip(words);
+        let mut modules = modules.filter(|(_, words)| words.has(Word::Reload));
+        let found = modules.find_map(|((index, module), _)| {
             let text = self.texts.text(&module.path)?;
-            let mut calls = FORGETTING.iter().chain(&["reload("]);
-            calls.find(|call| text.contains(**call))?;
             let span = self.executed_again(index, &text, &home.name)?;
             Some((module.path.clone(), span))
         });
