@@ -56,11 +56,13 @@ static ROWS: LazyLock<[LanguageRow; LANGUAGES]> = LazyLock::new(|| {
 /// Which row, and which weights, are those of a language.
 fn place(language: LanguageKind) -> usize {
     let mut all = LanguageKind::ALL.iter();
-    all.position(|one| *one == language).unwrap_or(0)
+    let place = all.position(|one| *one == language);
+    place.expect("invariant: every language is among all of them")
 }
 
-fn row(language: LanguageKind) -> Option<&'static LanguageRow> {
-    ROWS.get(place(language))
+fn row(language: LanguageKind) -> &'static LanguageRow {
+    let row = ROWS.get(place(language));
+    row.expect("invariant: the table has every language")
 }
 
 /// The weights of all languages. Others than the default ones serve to try the finder on trees that
@@ -76,8 +78,7 @@ impl Default for Fitted {
 
 /// The weights of the table.
 static FITTED: LazyLock<Fitted> = LazyLock::new(|| {
-    let own = |language| row(language).and_then(|row| row.weights);
-    let weights = Fitted::new(|language| own(language).ok_or(language));
+    let weights = Fitted::new(|language| row(language).weights.ok_or(language));
     weights.expect("invariant: who is weighed like another one names one with weights")
 });
 
@@ -92,15 +93,15 @@ impl Fitted {
             of: [0.0; FEATURES],
         }; LANGUAGES];
         for (own, language) in found.iter_mut().zip(LanguageKind::ALL) {
-            let like = row(language).and_then(|row| row.like);
+            let like = row(language).like;
             *own = weights(like.unwrap_or(language))?;
         }
         Ok(Self(found))
     }
 
     fn of(&self, language: LanguageKind) -> &Weights {
-        let [first, ..] = &self.0;
-        self.0.get(place(language)).unwrap_or(first)
+        let weights = self.0.get(place(language));
+        weights.expect("invariant: each language has weights")
     }
 }
 
@@ -172,7 +173,7 @@ pub fn together(pair: f32, places: usize) -> f32 {
 /// From which likelihood on copies of a language are told.
 #[must_use]
 pub fn told_together_from(language: LanguageKind) -> f32 {
-    row(language).map_or(1.0, |row| row.told_from)
+    row(language).told_from
 }
 
 /// From which likelihood on a pair is told; `copies` where names and sizes say already that it is
@@ -184,7 +185,7 @@ pub fn told_from(evidence: &Evidence, copies: bool) -> f32 {
     }
     let named = evidence.same_name && (evidence.functions || evidence.declarations);
     let namesakes = named && !evidence.same_file && !evidence.tests;
-    let row = row(evidence.language).filter(|_| namesakes);
+    let row = namesakes.then(|| row(evidence.language));
     let of_copies = row.and_then(|row| row.copies_from).filter(|_| copies);
     let are_equal_types = evidence.declarations && is_equal(evidence);
     let of_types = row.and_then(|row| row.equal_types_from);

@@ -56,6 +56,7 @@ lists! {
     NUMBER_METHODS = "methods that numbers have by themselves";
     ORDINARY_METHODS = "methods that no trait gives";
     WRAPPING_MACROS = "macros around definitions";
+    GIVING_UP_MACROS = "macros that give up";
     LOG_MACROS = "macros that log";
     NAMELESS_DERIVES = "derives that show no name";
     OF_CORE = "names of std that core has";

@@ -73,13 +73,8 @@ pub fn runs_besides(graph: &PythonGraph, module: usize, statement: usize) -> boo
             false => {}
         }
     }
-    let mut runs = FxHashSet::default();
-    runs.insert(module);
-    while let Some(next) = open.pop() {
-        if runs.insert(next) {
-            open.extend(needs.loads.get(next).into_iter().flatten());
-        }
-    }
+    // What the module itself loads is what is asked about: of it no more than these.
+    let runs = needs.runs_from(FxHashSet::from_iter([module]), open);
     !waits.is_empty() && waits.iter().all(|target| runs.contains(target))
 }
 
@@ -166,13 +161,16 @@ fn leaves(changes: &[Change], old: &str, new: &str) -> bool {
 impl Needs<'_> {
     /// The modules that importing one runs for certain, itself included.
     fn runs(&self, module: usize) -> FxHashSet<usize> {
-        let mut runs = FxHashSet::default();
-        let mut open = vec![module];
+        self.runs_from(FxHashSet::default(), vec![module])
+    }
+
+    /// The modules that importing those that are open runs for certain, and those that have run.
+    fn runs_from(&self, mut run: FxHashSet<usize>, mut open: Vec<usize>) -> FxHashSet<usize> {
         while let Some(module) = open.pop() {
-            if runs.insert(module) {
+            if run.insert(module) {
                 open.extend(self.loads.get(module).into_iter().flatten());
             }
         }
-        runs
+        run
     }
 }

@@ -17,7 +17,7 @@ use crate::{
     facts::{Item, ItemKind, QUOTES},
     lexer::{self, Token, TokenKind},
     resolve::{FileId, Found, ItemId, Res, Target, World},
-    words::{LOG_MACROS, NAMELESS_DERIVES},
+    words::{GIVING_UP_MACROS, LOG_MACROS, NAMELESS_DERIVES},
 };
 
 /// Texts by which a program chooses among log records by their targets.
@@ -28,20 +28,6 @@ const READS_TARGETS: [&str; 6] = [
     "filter_module",
     "parse_filters",
     "with_target",
-];
-
-/// Macros that say why a program gives up.
-const MESSAGES: [&str; 10] = [
-    "assert",
-    "assert_eq",
-    "assert_ne",
-    "debug_assert",
-    "debug_assert_eq",
-    "debug_assert_ne",
-    "panic",
-    "todo",
-    "unimplemented",
-    "unreachable",
 ];
 
 /// What is told of such places.
@@ -453,7 +439,7 @@ impl Reader<'_> {
         calls.any(|call| {
             let path = facts.segments(facts.path(call.path).segments);
             let name = path.last().map_or("", |last| facts.name(last.name));
-            MESSAGES.contains(&name) || LOG_MACROS.contains(name)
+            GIVING_UP_MACROS.contains(name) || LOG_MACROS.contains(name)
         })
     }
 

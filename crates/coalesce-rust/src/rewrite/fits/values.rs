@@ -14,6 +14,7 @@ use crate::{
     lexer::{self, TokenKind},
     resolve::{ItemId, Res},
     syntax,
+    words::GIVING_UP_MACROS,
 };
 
 /// What two definitions have at one place, as it is written.
@@ -33,26 +34,8 @@ struct ComparedPart {
 /// The trait of an `impl` and the name of a function or constant in it; nothing for what is no member.
 type PartName = (String, String);
 
-/// Macros and methods whose texts people read, and programs do not.
-const SPEAKING: [&str; 17] = [
-    "assert",
-    "assert_eq",
-    "assert_ne",
-    "debug",
-    "debug_assert",
-    "debug_assert_eq",
-    "debug_assert_ne",
-    "error",
-    "expect",
-    "info",
-    "log",
-    "panic",
-    "todo",
-    "trace",
-    "unimplemented",
-    "unreachable",
-    "warn",
-];
+/// Macros that log and a method, whose texts people read and programs do not, like those of what gives up.
+const SPEAKING: [&str; 7] = ["debug", "error", "expect", "info", "log", "trace", "warn"];
 
 impl Comparison<'_, '_> {
     /// The first value that two definitions do not have in common, where they read alike but for values.
@@ -250,7 +233,7 @@ fn is_spoken(words: &[Word<'_>], at: usize) -> bool {
     } else {
         before(1)
     };
-    SPEAKING.contains(&name)
+    SPEAKING.contains(&name) || GIVING_UP_MACROS.contains(name)
 }
 
 /// The bracket that a word stands in.
