@@ -305,11 +305,12 @@ pub fn is_word(character: char) -> bool {
 /// The arguments of a call whose parenthesis opens before `start`, as they are written, each with its place.
 pub fn arguments_at(text: &str, start: usize) -> Vec<(usize, &str)> {
     let (mut found, mut begin, mut depth, mut quote) = (Vec::new(), start, 0_usize, None);
-    for (at, c) in text.get(start..).unwrap_or_default().char_indices() {
+    let mut letters = text.get(start..).unwrap_or_default().char_indices();
+    while let Some((at, c)) = letters.next() {
         let at = start + at;
-        let escaped = text.get(..at).is_some_and(|text| text.ends_with('\\'));
         match (quote, c) {
-            (Some(open), _) if open == c && !escaped => quote = None,
+            (Some(_), '\\') => _ = letters.next(),
+            (Some(open), _) if open == c => quote = None,
             (Some(_), _) => {}
             (None, '"' | '\'') => quote = Some(c),
             (None, '(' | '[' | '{') => depth += 1,

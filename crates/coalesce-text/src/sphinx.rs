@@ -24,6 +24,12 @@ const DESCRIBING: [&str; 8] = [
     "type",
 ];
 
+/// Whether a directive is of a member of a class, which a bare name in it means.
+fn is_of_class(directive: &str) -> bool {
+    let kind = directive.strip_prefix("auto").unwrap_or(directive);
+    matches!(kind, "method" | "attribute" | "property")
+}
+
 /// A directive that is open.
 struct OpenDirective<'t> {
     name: &'t str,
@@ -98,6 +104,8 @@ impl<'t> Pass<'_, 't> {
         let OpenDirective { name, argument, .. } = directive;
         if matches!(name, "currentmodule" | "module" | "automodule") {
             self.current = Some(argument).filter(|name| *name != "None");
+        } else if is_of_class(name) && !argument.contains('.') {
+            // A member of the class around it, and nothing of the module.
         } else if name.starts_with("auto") && name != "autosummary" {
             self.entry(argument, None, found);
         } else if DESCRIBING.contains(&name) {

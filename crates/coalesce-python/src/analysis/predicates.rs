@@ -124,7 +124,7 @@ pub(super) fn is_logger(expression: &Expr) -> bool {
     matches!(expression, Expr::Call(call) if last_name(&call.func) == Some("getLogger"))
 }
 
-/// The blocks of a statement that run with its module.
+/// The blocks of a statement that run with its module, in their order: of a `try` the guarded one, its handlers, and the others.
 pub(crate) fn blocks(statement: &Stmt) -> Vec<&[Stmt]> {
     match statement {
         Stmt::If(block) => {

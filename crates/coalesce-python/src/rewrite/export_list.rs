@@ -104,7 +104,7 @@ impl<'t> ExportList<'t> {
                     self.method(call, own);
                 }
             }
-            block => blocks(block)
+            block => ways_in(block)
                 .into_iter()
                 .for_each(|suite| self.suite(suite)),
         }
@@ -346,6 +346,25 @@ impl<'t> ExportList<'t> {
         strings
             .find(|string| !known(string) && string.span.of(self.text) == Some(name))
             .map(|string| string.span)
+    }
+}
+
+/// The blocks of a statement, the usual one of a `try` behind its handlers: what arrives is put into the last list.
+fn ways_in(block: &Stmt) -> Vec<&[Stmt]> {
+    let mut all = blocks(block);
+    match block {
+        Stmt::Try(guarded) => {
+            all.get_mut(..=guarded.handlers.len())
+                .unwrap_or_default()
+                .rotate_left(1);
+            all
+        }
+        Stmt::For(_) => {
+            all.truncate(1);
+            all
+        }
+        Stmt::If(_) | Stmt::With(_) => all,
+        _ => Vec::new(),
     }
 }
 

@@ -223,9 +223,9 @@ impl<'m> Readers<'m> {
                 if !below.iter().any(|each| each == name) {
                     below.push(name.to_owned());
                 }
-            }
-            if below.len() > MOST_NAMES {
-                return None;
+                if below.len() > MOST_NAMES {
+                    return None;
+                }
             }
         }
         Some(below)

@@ -58,8 +58,11 @@ fn keep(
     let (module, package) = (graph.find(None, &change.from)?, graph.find(None, above)?);
     let top = graph.find(None, above.split('.').next()?)?;
     let own = graph.modules.get(package)?;
-    let loaded = lost::loads_before(mapping, package, module);
-    if !stays(mapping, package) || !loaded || graph.binds(package, leaf) {
+    // The last question follows all that is imported.
+    if !stays(mapping, package)
+        || graph.binds(package, leaf)
+        || !lost::loads_before(mapping, package, module)
+    {
         return None;
     }
     if !binds {

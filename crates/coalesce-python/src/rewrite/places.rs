@@ -151,8 +151,11 @@ fn suites_that_may_run(statement: &Stmt) -> Vec<&[Stmt]> {
         Stmt::If(block) if is_run_as_program(&block.test) || is_type_checking(&block.test) => {
             Vec::new()
         }
+        // The first one is what it guards.
         Stmt::Try(_) => blocks(statement).split_off(1),
-        _ => blocks(statement),
+        Stmt::If(_) | Stmt::With(_) => blocks(statement),
+        Stmt::For(block) => vec![&*block.body],
+        _ => Vec::new(),
     }
 }
 

@@ -48,8 +48,17 @@ pub(super) fn is_member_of_one(
     }
     let has = |name: &str, text: &str| name.split('.').any(|part| part == text);
     if let Some(quote @ ('"' | '\'')) = asked.chars().last() {
-        let (_, text) = asked.get(..asked.len() - 1)?.rsplit_once(quote)?;
-        return Some(has(from, text) != has(to, text));
+        let (ahead, text) = asked.get(..asked.len() - 1)?.rsplit_once(quote)?;
+        // With a letter before it, or as a part of something longer, it is not what is looked for.
+        let ahead = ahead.trim_end();
+        let whole = ahead.is_empty() || ahead.ends_with(['(', '[', '{', ',', ':', '=']);
+        let word = [
+            "if", "elif", "and", "or", "not", "return", "while", "assert",
+        ];
+        if whole || word.contains(&last_word(ahead)) {
+            return Some(has(from, text) != has(to, text));
+        }
+        return Some(from != to);
     }
     let of_one = |one: &str, other: &str| {
         let mut parts = one.split('.').filter(|part| !has(other, part));
@@ -94,6 +103,8 @@ mod tests {
             ("if 'old' in cls", "pkg.sub.old", Some(false)),
             ("if 'old' not in cls", "pkg.new", Some(true)),
             ("if 'sub' in a.b", "pkg.sub.old", Some(true)),
+            ("if f'{old}' in cls", "pkg.sub.old", Some(true)),
+            ("if start + 'x' in cls", "pkg.sub.old", Some(true)),
             ("any(name in o", "pkg._sub.old", Some(false)),
             ("any(name in o", "pkg.sub.old", Some(true)),
             ("for name in o", "pkg._sub.old", None),

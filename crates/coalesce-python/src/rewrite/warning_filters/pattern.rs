@@ -25,20 +25,34 @@ const MOST_OPEN: usize = 3;
 
 /// What a filter says of the warnings of a module; nothing where its expression is not a plain one and may be about it.
 pub(super) fn passes(filter: &Filter, module: &str) -> Option<bool> {
+    if !filter.read {
+        return None;
+    }
     if filter.exact {
         return Some(filter.module == module);
     }
     let plain: Option<Vec<Vec<Repeated>>> = filter.module.split('|').map(atoms).collect();
     match plain {
         Some(ways) => Some(ways.iter().any(|way| begins(module, way))),
-        None => (!may_be_about(&filter.module, module)).then_some(false),
+        None => is_excluded(&filter.module, module).then_some(false),
     }
 }
 
-/// Whether an expression that is not understood has the last part of a module's name.
-fn may_be_about(expression: &str, module: &str) -> bool {
-    let last = module.rsplit('.').next().unwrap_or(module);
-    expression.contains(last)
+/// Whether what an expression that is not understood begins with passes no such name.
+fn is_excluded(expression: &str, module: &str) -> bool {
+    let open = expression.find(['(', '[', '{']).unwrap_or(0);
+    let head = expression.get(..open).unwrap_or_default();
+    // `a{2}` says how often the last one is there.
+    let head = match expression
+        .get(open..)
+        .is_some_and(|rest| rest.starts_with('{'))
+    {
+        true => head.get(..head.len().saturating_sub(1)).unwrap_or_default(),
+        false => head,
+    };
+    let plain = !expression.contains('|') && !head.ends_with('\\');
+    let atoms = plain.then(|| atoms(head)).flatten();
+    atoms.is_some_and(|atoms| !begins(module, &atoms))
 }
 
 /// The atoms of an expression without groups, sets and conditions.
@@ -49,6 +63,10 @@ fn atoms(expression: &str) -> Option<Vec<Repeated>> {
         let atom = match c {
             '*' | '+' | '?' => {
                 repeat(found.last_mut()?, c);
+                // Whether it takes as few as it can makes no difference to whether it fits.
+                if rest.as_str().starts_with(['?', '+']) {
+                    rest.next();
+                }
                 continue;
             }
             '\\' => escaped(&mut rest)?,
@@ -127,12 +145,17 @@ mod tests {
             ("", "p", Some(true)),
             ("p.b", "x.p.b", Some(false)),
             (r"(p|q)\.old", "p.old", None),
-            (r"(p|q)\.old", "p.young", Some(false)),
+            (r"(p|q)\.old", "p.young", None),
+            (r"p(\..*)?$", "p.old", None),
+            (r"p(\..*)?$", "other.old", Some(false)),
+            (r"p{1}\.old", "q.old", None),
+            (r"p\.o+?$", "p.", Some(false)),
         ] {
             let filter = Filter {
                 span: ByteSpan::empty(0),
                 module: module.to_owned(),
                 exact: false,
+                read: true,
             };
             assert_eq!(passes(&filter, name), expected, "{module} {name}");
         }

@@ -12,6 +12,8 @@ pub(super) struct Filter {
     pub(super) module: String,
     /// The command line and the environment give names, code and pytest regular expressions that names begin with.
     pub(super) exact: bool,
+    /// Whether it is written as one text, so that it can be read.
+    pub(super) read: bool,
 }
 
 /// What a filter of five parts begins with.
@@ -43,7 +45,7 @@ fn calls(text: &str) -> Vec<Filter> {
             });
             let fourth = arguments.get(3).copied();
             let fourth = fourth.filter(|(_, argument)| is_text(argument));
-            literal(keyword.or(fourth)?)
+            keyword.or(fourth).map(said)
         })
         .collect()
 }
@@ -55,17 +57,44 @@ fn is_text(argument: &str) -> bool {
         .starts_with(['"', '\''])
 }
 
-/// The first literal of an argument: `r"…"`, `re.escape("…")`.
-fn literal((at, argument): (usize, &str)) -> Option<Filter> {
-    let open = argument.find(['"', '\''])?;
-    let quote = argument.get(open..)?.chars().next()?;
-    let content = argument.get(open + 1..)?.split(quote).next()?;
-    let start = at + open + 1;
-    Some(Filter {
+/// What an argument says: one literal, `r"…"`, or one that is taken as it is, `re.escape("…")`. Of anything else it is not
+/// known what it says.
+fn said((at, argument): (usize, &str)) -> Filter {
+    let trimmed = argument.trim();
+    let escaped = ["re.escape(", "escape("];
+    let inner = escaped
+        .iter()
+        .find_map(|call| trimmed.strip_prefix(call)?.strip_suffix(')'));
+    let content = content_of(inner.unwrap_or(trimmed).trim());
+    let whole = at + argument.len() - argument.trim_start().len();
+    let Some(content) = content else {
+        return Filter {
+            span: ByteSpan::from_range(whole..whole + trimmed.len()),
+            module: trimmed.to_owned(),
+            exact: false,
+            read: false,
+        };
+    };
+    let start = at + argument.find(content).unwrap_or_default();
+    let module = match inner {
+        // Of a module's name the dots alone mean something else in an expression.
+        Some(_) => content.replace('.', "\\."),
+        None => content.replace("\\\\", "\\"),
+    };
+    Filter {
         span: ByteSpan::from_range(start..start + content.len()),
-        module: content.replace("\\\\", "\\"),
-        exact: argument.contains("escape("),
-    })
+        module,
+        exact: false,
+        read: true,
+    }
+}
+
+/// What stands between the quotes of a text that is one literal.
+fn content_of(text: &str) -> Option<&str> {
+    let text = text.trim_start_matches(['r', 'R', 'u']);
+    let quote = text.chars().next().filter(|c| matches!(c, '"' | '\''))?;
+    let content = text.strip_prefix(quote)?.strip_suffix(quote)?;
+    (!content.is_empty() && !content.contains(quote)).then_some(content)
 }
 
 /// `error::DeprecationWarning:pkg.old`: action, message, category, module, line.
@@ -98,6 +127,7 @@ fn specification(text: &str, colon: usize) -> Option<Filter> {
         span: ByteSpan::from_range(start..start + module.len()),
         module: module.replace("\\\\", "\\"),
         exact: word != action || line.contains("-W") || line.contains("PYTHONWARNINGS"),
+        read: true,
     })
 }
 
@@ -115,7 +145,15 @@ mod tests {
             ),
             (
                 r#"filterwarnings("ignore", module=re.escape("p.b"))"#,
-                "p.b exact",
+                r"p\.b",
+            ),
+            (
+                r#"filterwarnings("ignore", module="p." + NAME)"#,
+                r#""p." + NAME unread"#,
+            ),
+            (
+                "filterwarnings(\"ignore\", module=PATTERN)",
+                "PATTERN unread",
             ),
             (r#"mark.filterwarnings("ignore::UserWarning:p.b")"#, "p.b"),
             (
@@ -132,7 +170,11 @@ mod tests {
         ] {
             let found: Vec<String> = filters(text)
                 .into_iter()
-                .map(|filter| filter.module + if filter.exact { " exact" } else { "" })
+                .map(|filter| {
+                    let exact = if filter.exact { " exact" } else { "" };
+                    let unread = if filter.read { "" } else { " unread" };
+                    format!("{}{exact}{unread}", filter.module)
+                })
                 .collect();
             assert_eq!(found.join(", "), expected, "{text}");
         }
