@@ -12,6 +12,7 @@ use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::{
+    analysis::Analysis,
     graph::{Entity, PythonGraph},
     names::{occurrences, occurrences_of_word},
     references::Mentions,
@@ -57,8 +58,16 @@ pub struct Mapping<'g> {
     eager: OnceLock<Vec<Vec<usize>>>,
     /// What the text of each module has that is worth looking at, once somebody asks.
     words: OnceLock<Vec<Words>>,
+    /// The files that somebody has had a look at, by module.
+    read: Vec<OnceLock<Option<Arc<AnalysedFile>>>>,
     /// What modules read of each other, as far as somebody has asked.
     pub module_reads: ModuleReads,
+}
+
+/// A file, and what the walk over it finds.
+pub struct AnalysedFile {
+    pub text: Arc<str>,
+    pub analysis: Analysis,
 }
 
 /// The packages of modules that change.
@@ -133,6 +142,7 @@ impl<'g> Mapping<'g> {
             lost: BTreeSet::new(),
             eager: OnceLock::new(),
             words: OnceLock::new(),
+            read: graph.modules.iter().map(|_| OnceLock::new()).collect(),
             module_reads: ModuleReads::default(),
         };
         let renames = Renames::new(&changes, ".");
@@ -175,6 +185,16 @@ impl<'g> Mapping<'g> {
                 .map(|module| words(texts.text(&module.path)).unwrap_or_default())
                 .collect()
         })
+    }
+
+    /// The file of a module; each is walked over once.
+    pub fn read(&self, texts: &dyn Texts, module: usize) -> Option<Arc<AnalysedFile>> {
+        let read = || {
+            let text = texts.text(&self.graph.modules.get(module)?.path)?;
+            let analysis = Analysis::new(&text);
+            Some(Arc::new(AnalysedFile { text, analysis }))
+        };
+        self.read.get(module)?.get_or_init(read).clone()
     }
 
     /// Notes what belongs to each change.

@@ -111,7 +111,7 @@ fn is_read_of_module(text: &str, literal: ByteSpan, item: &str) -> bool {
         Some(name != item)
     });
     let before = code_before(text, literal);
-    let mut calls = ["import_module(", "__import__(", "modules["].iter();
+    let mut calls = ["import_module(", "__import__(", "run_module(", "modules["].iter();
     calls.any(|call| before.ends_with(call)) && other != Some(true)
 }
 

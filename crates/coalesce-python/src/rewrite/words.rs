@@ -31,9 +31,11 @@ pub enum Word {
     Reload,
     /// A call that reads a file as a text, a loop over an export list, or a finder of modules.
     Read,
+    /// A call that leads to something by its name, or by code in a text.
+    Named,
 }
 
-const PATTERNS: [(&str, Word); 47] = [
+const PATTERNS: [(&str, Word); 54] = [
     ("__path__", Word::Path),
     ("iterdir(", Word::List),
     ("listdir(", Word::List),
@@ -72,6 +74,13 @@ const PATTERNS: [(&str, Word); 47] = [
     ("del sys.modules[", Word::Reload),
     ("del modules[", Word::Reload),
     ("delitem(sys.modules,", Word::Reload),
+    ("eval(", Word::Named),
+    ("exec(", Word::Named),
+    ("import_string(", Word::Named),
+    ("load_object(", Word::Named),
+    ("locate(", Word::Named),
+    ("resolve_name(", Word::Named),
+    ("run_module(", Word::Named),
     ("open(", Word::Read),
     ("read_text(", Word::Read),
     ("runpy", Word::Read),

@@ -1,66 +1,42 @@
 //! Classes whose objects are equal to those of their own class alone: enumerations, data classes, and what asks for the
-//! class in its `__eq__`. Objects of two classes of equal text are never equal; once the two classes are one, they may be.
+//! class in its methods. Objects of two classes of equal text are never equal; once the two classes are one, they may be.
+//!
+//! Objects are followed from the classes through what gives them, holds them and is called with them, and a place counts
+//! that compares those of the one with those of the other.
+
+mod held;
+mod told;
+
+use std::collections::BTreeSet;
 
 use coalesce_model::Texts;
 use rayon::prelude::*;
-use ruff_python_ast::{
-    CmpOp, Expr, ExprCompare, Stmt,
-    visitor::{self, Visitor},
-};
-use rustc_hash::FxHashSet;
+use ruff_python_ast::Stmt;
+use rustc_hash::{FxHashMap, FxHashSet};
 
+use self::held::{Argument, Callee, Sides};
+pub(super) use self::{
+    held::{Asked, Handed, Held},
+    told::Told,
+};
 use super::{equivalence::Modules, signatures::Swap};
 use crate::{
-    analysis::{
-        Analysis, Definition,
-        predicates::{is_literal, last_name},
-    },
+    analysis::Analysis,
     graph::{Entity, PythonGraph},
     names::Names,
-    parser::{parse_module, statements},
     rewrite::mapping::Mapping,
 };
 
-/// Bases by whose values members are compared, whatever their class is.
-const BY_VALUE: [&str; 6] = ["IntEnum", "IntFlag", "StrEnum", "bytes", "int", "str"];
+/// Name of a module and of what it has.
+type Item = (usize, String);
 
-const ENUMERATIONS: [&str; 4] = ["Enum", "Flag", "IntEnum", "StrEnum"];
-
-/// Decorators that make an `__eq__` which asks for the class.
-const COMPARED: [&str; 6] = ["attrs", "dataclass", "define", "frozen", "mutable", "s"];
-
-/// Methods that look for what is equal to what they are given.
-const LOOKING: [&str; 10] = [
-    "add",
-    "assertEqual",
-    "assertIn",
-    "assertIs",
-    "assertNotEqual",
-    "count",
-    "get",
-    "index",
-    "pop",
-    "remove",
-];
-
-/// How objects of a class are told from others.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Told {
-    /// By `==` and all that goes by it.
-    Equal,
-    /// By `is` alone: `==` goes by the value.
-    Same,
+/// What each module uses of the tree, and who uses what.
+#[derive(Default)]
+pub(super) struct UsedItems {
+    /// By module: where a name of the tree ends, and what it is.
+    by_module: Vec<FxHashMap<u32, Item>>,
+    users: FxHashMap<Item, Vec<usize>>,
 }
-
-/// One use of an item of the tree.
-pub(super) struct UsedItem {
-    /// The definition at module level that it stands in.
-    by: Option<String>,
-    item: (usize, String),
-}
-
-/// What each module uses of the tree.
-pub(super) type UsedItems = Vec<Vec<UsedItem>>;
 
 /// Reads what each module uses.
 pub(super) fn used_items(graph: &PythonGraph, texts: &dyn Texts) -> UsedItems {
@@ -69,170 +45,155 @@ pub(super) fn used_items(graph: &PythonGraph, texts: &dyn Texts) -> UsedItems {
         let text = texts.text(&module.path).unwrap_or_default();
         used_by(graph, index, &text)
     });
-    used.collect()
+    let mut found = UsedItems {
+        by_module: used.collect(),
+        users: FxHashMap::default(),
+    };
+    for (module, items) in found.by_module.iter().enumerate() {
+        let items: FxHashSet<&Item> = items.values().collect();
+        for item in items {
+            let users = found.users.entry(item.clone()).or_default();
+            users.push(module);
+        }
+    }
+    found
 }
 
 /// What one module uses.
-fn used_by(graph: &PythonGraph, module: usize, text: &str) -> Vec<UsedItem> {
+fn used_by(graph: &PythonGraph, module: usize, text: &str) -> FxHashMap<u32, Item> {
     let analysis = Analysis::without_annotations(text);
     let names = Names::new(graph, Some(module), &analysis);
-    let definitions = analysis.definitions.iter();
-    let mut own: Vec<&Definition> = definitions.filter(|each| each.class.is_none()).collect();
-    own.sort_by_key(|each| each.span.start);
-    let around = |at: u32| {
-        let begun = own.partition_point(|each| each.span.start <= at);
-        let last = begun.checked_sub(1).and_then(|last| own.get(last))?;
-        (at < last.span.end).then(|| last.name.clone())
-    };
-    let uses = analysis.uses.iter().flat_map(|used| {
-        let by = used.chain.first().and_then(|root| around(root.span.start));
-        let meanings = names.meanings(used).into_iter();
-        let items = meanings.filter_map(|meaning| match meaning.entity {
-            Some(Entity::Item(home, item)) => Some((home, item)),
-            _ => None,
-        });
-        items.map(move |item| UsedItem {
-            by: by.clone(),
-            item,
-        })
+    let meanings = analysis.uses.iter().flat_map(|used| names.meanings(used));
+    let items = meanings.filter_map(|meaning| match meaning.entity {
+        Some(Entity::Item(home, item)) => Some((meaning.segment.span.end, (home, item))),
+        _ => None,
     });
-    uses.collect()
+    items.collect()
 }
 
-/// How far objects of a class are followed: through so many definitions that use each other.
-const MOST_STEPS: usize = 3;
-
-/// A class, and what uses it: its objects may come from there.
-fn carriers(used: &UsedItems, class: (usize, String)) -> FxHashSet<(usize, String)> {
-    let mut carriers = FxHashSet::from_iter([class]);
-    for _ in 0..MOST_STEPS {
-        let all = used.iter().enumerate();
-        let users = all.flat_map(|(index, uses)| uses.iter().map(move |each| (index, each)));
-        let users = users.filter(|(_, each)| carriers.contains(&each.item));
-        let more = users.filter_map(|(index, each)| Some((index, each.by.clone()?)));
-        let more: Vec<(usize, String)> = more.collect();
-        carriers.extend(more);
-    }
-    carriers
-}
-
-/// The module that may hold objects of both classes of a swap, and compares.
+/// The module that compares objects of both classes of a swap.
 pub(super) fn place(
     mapping: &Mapping<'_>,
     modules: &Modules<'_>,
     swap: &Swap,
     (statement, (home, item)): (&Stmt, (usize, &str)),
 ) -> Option<String> {
-    let told = told_by(statement)?;
-    let used = modules.used_items(mapping.graph);
-    let both = [(swap.source, swap.item.as_str()), (home, item)];
-    let both = both.map(|(home, item)| carriers(used, (home, item.to_owned())));
-    let (index, _) = used.iter().enumerate().find(|(index, uses)| {
-        let holds = |side: &FxHashSet<_>| uses.iter().any(|each| side.contains(&each.item));
-        let text = || modules.text(mapping.graph, *index);
-        both.iter().all(holds) && text().is_some_and(|text| compares(&text, told))
-    })?;
-    Some(mapping.graph.modules.get(index)?.name.clone())
-}
-
-/// How objects of a class are told from those of one of equal text, if they are.
-fn told_by(statement: &Stmt) -> Option<Told> {
-    let Stmt::ClassDef(class) = statement else {
-        return None;
+    let graph = mapping.graph;
+    let told = Told::of(graph, modules, (swap.source, &swap.item, statement))?;
+    let mut spread = Spread {
+        graph,
+        modules,
+        told,
+        used: modules.used_items(graph),
+        held: FxHashMap::default(),
+        handed: FxHashMap::default(),
+        open: BTreeSet::new(),
     };
-    let is_any = |name: Option<&str>, of: &[&str]| name.is_some_and(|name| of.contains(&name));
-    let bases = || class.bases().iter().map(last_name);
-    let enumerates = bases().any(|base| is_any(base, &ENUMERATIONS));
-    if enumerates || bases().any(|base| base.is_some_and(|base| base.ends_with("Enum"))) {
-        let by_value = bases().any(|base| is_any(base, &BY_VALUE));
-        return Some(if by_value { Told::Same } else { Told::Equal });
-    }
-    let mut decorators = class.decorator_list.iter();
-    let compared = decorators.any(|decorator| makes_equality(&decorator.expression));
-    let own = class
-        .body
-        .iter()
-        .any(|each| matches!(each, Stmt::FunctionDef(method) if method.name.as_str() == "__eq__"));
-    (compared || own).then_some(Told::Equal)
+    spread.hold((swap.source, swap.item.clone()), 1);
+    spread.hold((home, item.to_owned()), 2);
+    let module = spread.compared()?;
+    Some(graph.modules.get(module)?.name.clone())
 }
 
-/// Whether a decorator makes an `__eq__`: `@dataclass` does, `@dataclass(eq=False)` does not.
-fn makes_equality(decorator: &Expr) -> bool {
-    let called = match decorator {
-        Expr::Call(call) => {
-            let equal = call.arguments.find_keyword("eq");
-            let off =
-                equal.is_some_and(|eq| matches!(&eq.value, Expr::BooleanLiteral(is) if !is.value));
-            (!off).then_some(&*call.func)
-        }
-        plain => Some(plain),
-    };
-    let name = called.and_then(last_name);
-    name.is_some_and(|name| COMPARED.contains(&name))
-}
-
-/// Whether a file compares what need be no literal.
-fn compares(text: &str, told: Told) -> bool {
-    let (parsed, _) = parse_module(text);
-    let mut comparing = Comparing { told, found: false };
-    comparing.visit_body(statements(&parsed));
-    comparing.found
-}
-
-struct Comparing {
+/// How far objects of two classes come.
+struct Spread<'a> {
+    graph: &'a PythonGraph,
+    modules: &'a Modules<'a>,
     told: Told,
-    found: bool,
+    used: &'a UsedItems,
+    /// What holds or gives them.
+    held: FxHashMap<Item, Sides>,
+    /// What is called with them, by module.
+    handed: FxHashMap<usize, Handed>,
+    /// Modules to look through.
+    open: BTreeSet<usize>,
 }
 
-impl Comparing {
-    fn compare(&self, compare: &ExprCompare) -> bool {
-        let mut sides = std::iter::once(&*compare.left).chain(&compare.comparators);
-        let told = compare.ops.iter().any(|op| match op {
-            CmpOp::Is | CmpOp::IsNot => true,
-            CmpOp::Eq | CmpOp::NotEq | CmpOp::In | CmpOp::NotIn => self.told == Told::Equal,
-            _ => false,
-        });
-        told && !sides.any(is_plain)
-    }
-}
-
-/// Whether an expression gives something that is no object of a class of the tree.
-fn is_plain(expression: &Expr) -> bool {
-    match expression {
-        Expr::Call(call) => matches!(last_name(&call.func), Some("len" | "type")),
-        Expr::FString(_) => true,
-        other => is_literal(other) || matches!(last_name(other), Some("__name__" | "__class__")),
-    }
-}
-
-impl Visitor<'_> for Comparing {
-    fn visit_stmt(&mut self, statement: &Stmt) {
-        self.found |= statement.is_match_stmt() && self.told == Told::Equal;
-        visitor::walk_stmt(self, statement);
-    }
-
-    fn visit_expr(&mut self, expression: &Expr) {
-        let equal = self.told == Told::Equal;
-        self.found |= match expression {
-            Expr::Compare(compare) => self.compare(compare),
-            Expr::Subscript(place) => equal && is_key(&place.slice),
-            Expr::Call(call) => {
-                let looks = call.func.is_attribute_expr()
-                    && last_name(&call.func).is_some_and(|name| LOOKING.contains(&name));
-                equal && looks && call.arguments.args.iter().any(|each| !is_literal(each))
+impl Spread<'_> {
+    /// Follows the objects until some module compares them, or nothing more comes of it.
+    fn compared(&mut self) -> Option<usize> {
+        while let Some(module) = self.open.pop_first() {
+            if self.look(module).unwrap_or_default() {
+                return Some(module);
             }
-            _ => false,
-        };
-        visitor::walk_expr(self, expression);
+        }
+        None
     }
-}
 
-/// Whether what is looked up may be an object.
-fn is_key(slice: &Expr) -> bool {
-    let looked_up =
-        |each: &Expr| each.is_name_expr() || each.is_attribute_expr() || each.is_call_expr();
-    match slice {
-        Expr::Tuple(keys) => keys.elts.iter().any(looked_up),
-        key => looked_up(key),
+    /// Notes what an item holds; its users are to be looked through then.
+    fn hold(&mut self, item: Item, sides: Sides) {
+        let known = self.held.entry(item.clone()).or_default();
+        if *known | sides != *known {
+            *known |= sides;
+            let users = self.used.users.get(&item).into_iter().flatten();
+            self.open.extend(users);
+        }
+    }
+
+    fn hand(&mut self, module: usize, called: (String, Argument), sides: Sides) {
+        let handed = self.handed.entry(module).or_default();
+        let known = handed.entry(called).or_default();
+        if *known | sides != *known {
+            *known |= sides;
+            self.open.insert(module);
+        }
+    }
+
+    /// Whether a module compares objects of both classes; what it does with them is noted.
+    fn look(&mut self, module: usize) -> Option<bool> {
+        let read = self.modules.read_of(self.graph, module)?;
+        let items = self.used.by_module.get(module)?;
+        let held = items.iter();
+        let held = held.filter_map(|(end, item)| Some((*end, *self.held.get(item)?)));
+        let none = Handed::default();
+        let asked = Asked {
+            told: &self.told,
+            held: &held.collect(),
+            items,
+            handed: self.handed.get(&module).unwrap_or(&none),
+            start: read.start,
+        };
+        let found = Held::new(asked, &read.statements);
+        if found.compared {
+            return Some(true);
+        }
+        let own = found.of_module();
+        let own: Vec<(String, Sides)> = own.map(|(name, sides)| (name.to_owned(), sides)).collect();
+        let calls = found.calls;
+        for (name, sides) in own {
+            self.hold((module, name), sides);
+        }
+        for ((callee, argument), sides) in calls {
+            self.called(module, callee, argument, sides);
+        }
+        Some(false)
+    }
+
+    /// Modules whose classes a module may have objects of: those that it uses, and those that they use.
+    fn homes(&self, module: usize) -> BTreeSet<usize> {
+        let mut homes = BTreeSet::from([module]);
+        for _ in 0..2 {
+            let used = homes
+                .iter()
+                .filter_map(|home| self.used.by_module.get(*home));
+            let used: Vec<usize> = used.flatten().map(|(_, (home, _))| *home).collect();
+            homes.extend(used);
+        }
+        homes
+    }
+
+    /// Notes that a module calls something with such objects.
+    fn called(&mut self, module: usize, callee: Callee, argument: Argument, sides: Sides) {
+        let method = match callee {
+            Callee::Item(home, item) => return self.hand(home, (item, argument), sides),
+            Callee::Method(method) => method,
+        };
+        let definition = format!("def {method}(");
+        for home in self.homes(module) {
+            let text = self.modules.text(self.graph, home);
+            if text.is_some_and(|text| text.contains(&definition)) {
+                self.hand(home, (method.clone(), argument.clone()), sides);
+            }
+        }
     }
 }

@@ -268,13 +268,13 @@ pub(super) struct ReadModule {
     pub(super) statements: Vec<Stmt>,
     /// What is bound when it has run, asked for once.
     certain: OnceCell<Option<BTreeSet<String>>>,
-    analysis: Analysis,
+    pub(super) analysis: Analysis,
     /// The statements that define each name.
     defining: OnceCell<StatementsByName>,
     /// Names that begin a line, and of which an attribute follows.
     headed: OnceCell<FxHashSet<String>>,
     /// What offsets of the parser are counted from.
-    start: u32,
+    pub(super) start: u32,
 }
 
 impl<'t> Modules<'t> {
@@ -346,7 +346,7 @@ impl ReadModule {
     }
 
     /// The statements that define a name, by themselves or as a flag that each of their branches may set.
-    fn defining(&self, name: &str) -> impl Iterator<Item = &Stmt> {
+    pub(super) fn defining(&self, name: &str) -> impl Iterator<Item = &Stmt> {
         let defining = self
             .defining
             .get_or_init(|| StatementsByName::new(&self.statements, defined));

@@ -17,8 +17,8 @@ use ruff_text_size::Ranged;
 use rustc_hash::FxHashMap;
 
 use super::{
-    Moved, annotation_readers::AnnotationReaders, fixtures, put_together, refusal,
-    results::is_decorated, source::has_future, source_file::SourceFile,
+    Moved, annotation_readers::AnnotationReaders, fixtures, put_together, read_early::Changed,
+    refusal, results::is_decorated, source::has_future, source_file::SourceFile,
 };
 use crate::{
     analysis::{Analysis, Definition, DefinitionKind, Use, shift},
@@ -53,12 +53,15 @@ pub(super) struct Traveller<'a> {
     /// The file that gets it.
     pub(super) to: TreePath,
     readers: &'a TypeReaders,
+    /// What the tree sets when it runs, once somebody asks.
+    pub(super) changed: &'a OnceCell<Changed>,
 }
 
 /// Looks at each definition that travels.
 pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) {
     let mut sources: FxHashMap<usize, SourceFile> = FxHashMap::default();
     let readers = TypeReaders::default();
+    let changed = OnceCell::new();
     let frame_readers = frame_readers(mapping, texts);
     read_off_modules(mapping, texts, plan);
     put_together::check(mapping, texts, plan);
@@ -89,6 +92,7 @@ pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) 
             own,
             to,
             readers: &readers,
+            changed: &changed,
         };
         traveller.look(&module.name, &frame_readers, plan);
     }

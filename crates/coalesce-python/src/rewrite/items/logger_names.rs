@@ -1,6 +1,8 @@
 //! Who goes by the name of a logger: a definition that writes to the logger of its module writes to another one where it
 //! arrives, and what is set up or asked for under the old name does not see that.
 
+mod worked_out;
+
 use coalesce_model::{ByteSpan, Texts, Unproven, UnprovenKind};
 
 use super::source::Source;
@@ -8,7 +10,10 @@ use crate::{
     analysis::{Analysis, Use},
     graph::Entity,
     names::{Names, occurrences},
-    rewrite::{mapping::Mapping, words::Word},
+    rewrite::{
+        mapping::{AnalysedFile, Mapping},
+        words::Word,
+    },
 };
 
 /// What of a logger does more than to write with it.
@@ -25,6 +30,18 @@ const SETTINGS: [&str; 12] = [
     "removeFilter",
     "removeHandler",
     "setLevel",
+];
+
+/// What a file has that looks at what was written to a log.
+const READING_LOGS: [&str; 8] = [
+    "assertLogs(",
+    "caplog",
+    "capfd",
+    "capsys",
+    "getMessage",
+    "readouterr",
+    "stderr",
+    "stdout",
 ];
 
 /// Calls and tables by which the text is that of a module and of no logger.
@@ -44,6 +61,10 @@ struct Renamed<'a> {
     variable: &'a str,
     old: &'a str,
     new: &'a str,
+    /// The module that it comes to, where that is in the tree already.
+    target: Option<usize>,
+    /// The names that set up one of both alone.
+    counting: Vec<&'a str>,
 }
 
 /// The first place that goes by the logger which a definition leaves, or comes to.
@@ -64,6 +85,8 @@ pub(super) fn named(
         variable,
         old,
         new,
+        target: mapping.graph.find(None, new),
+        counting: counting(old, new),
     };
     let words = mapping.words(texts);
     let mut modules = mapping.graph.modules.iter().enumerate();
@@ -73,8 +96,9 @@ pub(super) fn named(
             return None;
         }
         let text = texts.text(&module.path);
-        let text = text.filter(|text| renamed.may_concern(text))?;
-        let (span, why) = renamed.place(mapping, index, &text)?;
+        text.filter(|text| renamed.may_concern(text))?;
+        let file = mapping.read(texts, index)?;
+        let (span, why) = renamed.place(mapping, index, &file)?;
         Some(Unproven {
             path: module.path.clone(),
             span: Some(span),
@@ -85,22 +109,29 @@ pub(super) fn named(
     })
 }
 
+/// The names that set up the one logger and not the other: both, and those above one of them alone.
+fn counting<'n>(old: &'n str, new: &'n str) -> Vec<&'n str> {
+    let ends = [old, new].map(|name| {
+        let dots = name.match_indices('.').map(move |(at, _)| at);
+        dots.filter_map(move |at| name.get(..at))
+    });
+    let above = ends.into_iter().flatten();
+    let mut names: Vec<&str> = above
+        .filter(|name| is_below(old, name) != is_below(new, name))
+        .collect();
+    names.extend([old, new]);
+    names
+}
+
 impl Renamed<'_> {
     /// Whether a file is worth parsing.
     fn may_concern(&self, text: &str) -> bool {
-        let last = self.old.rsplit('.').next().unwrap_or(self.old);
-        let quoted = |name: &str| {
-            let mut quotes = ['"', '\''].into_iter();
-            quotes.any(|quote| text.contains(&format!("{quote}{name}{quote}")))
-        };
-        let above = |name: &str| {
-            let mut dots = name.match_indices('.');
-            dots.any(|(at, _)| quoted(name.get(..at).unwrap_or_default()))
-        };
-        [self.old, self.new]
+        let lasts = self
+            .counting
             .iter()
-            .any(|name| text.contains(name) || above(name))
-            || text.contains(self.variable) && text.contains(last)
+            .filter_map(|name| name.rsplit('.').next());
+        let mut lasts = lasts.chain([self.old, self.new]);
+        lasts.any(|last| text.contains(last))
             || text.contains("def filter(")
             || text.contains("def emit(")
     }
@@ -110,20 +141,56 @@ impl Renamed<'_> {
         &self,
         mapping: &Mapping<'_>,
         module: usize,
-        text: &str,
+        file: &AnalysedFile,
     ) -> Option<(ByteSpan, String)> {
-        let analysis = Analysis::new(text);
+        let (text, analysis) = (&*file.text, &file.analysis);
         let goes_on = format!("it writes to the logger of `{}` from there on", self.new);
-        if let Some((span, name)) = self.named_by_text(&analysis, text) {
+        if let Some((span, name)) = self.named_by_text(analysis, text) {
             let why = format!("`{name}` goes by the name of a logger here, and {goes_on}");
             return Some((span, why));
         }
-        let span = self.set_up(mapping, module, &analysis)?;
+        let names = Names::new(mapping.graph, Some(module), analysis);
+        let worked_out = self.worked_out(mapping, module, text);
+        if let Some(span) = worked_out.or_else(|| self.named_by_module(&names, text)) {
+            let why = format!("the name of a logger is worked out here, and {goes_on}");
+            return Some((span, why));
+        }
+        let span = self.set_up(module, &names, text)?;
         let why = format!(
             "the logger of `{}` is set up or handed on here, and {goes_on}",
             self.old
         );
         Some((span, why))
+    }
+
+    /// Where a file puts one of the names together.
+    fn worked_out(&self, mapping: &Mapping<'_>, module: usize, text: &str) -> Option<ByteSpan> {
+        let own = mapping.graph.modules.get(module)?;
+        let own = [own.name.as_str(), mapping.graph.package_of(module)];
+        let names = &self.counting;
+        worked_out::place(&worked_out::File { text, own, names })
+    }
+
+    /// Where a file asks one of both modules for its name, and goes by names of loggers.
+    fn named_by_module(&self, names: &Names<'_>, text: &str) -> Option<ByteSpan> {
+        let by_name = [
+            "getLogger(",
+            "getChild(",
+            "logger=",
+            "assertLogs(",
+            "record.name",
+        ];
+        if !by_name.iter().any(|call| text.contains(call)) {
+            return None;
+        }
+        names.analysis.uses.iter().find_map(|used| {
+            let (last, owner) = used.chain.split_last()?;
+            let meanings = names.meanings(used);
+            let owner = meanings.get(owner.len().checked_sub(1)?)?;
+            let of_either = matches!(owner.entity, Some(Entity::Module(module))
+                if module == self.source.module || Some(module) == self.target);
+            (last.text == "__name__" && of_either).then_some(last.span)
+        })
     }
 
     fn named_by_text<'t>(&self, analysis: &Analysis, text: &'t str) -> Option<(ByteSpan, &'t str)> {
@@ -138,7 +205,13 @@ impl Renamed<'_> {
             if OF_MODULES.iter().any(|call| before.ends_with(call)) {
                 return None;
             }
-            let one = self.is_named(content) || is_above(content, self.old, self.new);
+            // A short name is a word as well.
+            let asked = || {
+                let calls = ["getLogger(", "assertLogs(", "logger="];
+                calls.iter().any(|call| before.ends_with(call))
+            };
+            let counts = self.counting.contains(&content) && (content.contains('.') || asked());
+            let one = counts || self.is_named(content, text);
             // A filter may go by a part of the name.
             let part = |name: &str| content.len() > 2 && name.contains(content);
             let parted = filters && part(self.old) != part(self.new);
@@ -146,33 +219,36 @@ impl Renamed<'_> {
         })
     }
 
-    /// Whether a text has one of the names as such, in a line of a log too.
-    fn is_named(&self, content: &str) -> bool {
-        [self.old, self.new].into_iter().any(|name| {
+    /// Whether a literal is one of the names or that of the logger's variable, or has one of the names as a log has it.
+    fn is_named(&self, content: &str, file: &str) -> bool {
+        let logs = READING_LOGS.iter().any(|word| file.contains(word));
+        let of_logger = content
+            .strip_suffix(self.variable)
+            .and_then(|owner| owner.strip_suffix('.'));
+        let one = [self.old, self.new].into_iter().any(|name| {
             // A short name is a word as well.
-            let whole = name.contains('.') || content == name;
-            let mut places = occurrences(content, name);
-            whole
-                && places.any(|at| {
-                    let after = content.get(at.end as usize..).unwrap_or_default();
-                    !after.starts_with(['.', '/'])
+            let mut places = occurrences(content, name).filter(|_| name.contains('.'));
+            content == name
+                || places.any(|at| {
+                    let (before, after) = around(content, at);
+                    let apart = !after.is_some_and(|c| matches!(c, '.' | '/'));
+                    apart && (logs || before.is_some_and(marks) || after.is_some_and(marks))
                 })
-        })
+        });
+        one || of_logger == Some(self.old)
     }
 
     /// A use of the logger that does more than to write to it.
-    fn set_up(
-        &self,
-        mapping: &Mapping<'_>,
-        module: usize,
-        analysis: &Analysis,
-    ) -> Option<ByteSpan> {
+    fn set_up(&self, module: usize, names: &Names<'_>, text: &str) -> Option<ByteSpan> {
         let own = module == self.source.module;
-        let names = Names::new(mapping.graph, Some(module), analysis);
+        let analysis = names.analysis;
         analysis.uses.iter().find_map(|used| {
+            if let Some(span) = self.read_by_text(names, used, text) {
+                return Some(span);
+            }
             let end = match own {
                 true => self.is_own(analysis, used).then_some(0),
-                false => self.end_in(&names, used),
+                false => self.end_in(names, used),
             }?;
             let place = used.chain.get(end)?.span;
             let next = used.chain.get(end + 1);
@@ -183,6 +259,22 @@ impl Renamed<'_> {
             };
             sets.then_some(place)
         })
+    }
+
+    /// Where the logger is asked of its module by a text: `getattr(old, "log")`, `vars(old)["log"]`.
+    fn read_by_text(&self, names: &Names<'_>, used: &Use, text: &str) -> Option<ByteSpan> {
+        let meanings = names.meanings(used);
+        let owner = meanings.iter().rposition(|meaning| {
+            matches!(meaning.entity, Some(Entity::Module(module)) if module == self.source.module)
+        })?;
+        let span = used.chain.get(owner)?.span;
+        let after = text.get(span.end as usize..)?;
+        let by_text = [",", ")[", ".__dict__["]
+            .iter()
+            .find_map(|sign| after.strip_prefix(sign))?;
+        let name = by_text.trim_start().strip_prefix(['"', '\''])?;
+        let rest = name.strip_prefix(self.variable)?;
+        rest.starts_with(['"', '\'']).then_some(span)
     }
 
     /// How much of a use of another module names the logger.
@@ -200,11 +292,21 @@ impl Renamed<'_> {
     }
 }
 
-/// Whether a text is the name of a logger above the one and not above the other.
-fn is_above(content: &str, old: &str, new: &str) -> bool {
-    let below = |name: &str| {
-        let rest = name.strip_prefix(content);
-        rest.is_some_and(|rest| rest.starts_with('.'))
-    };
-    content.contains('.') && below(old) != below(new)
+/// Whether a logger is below another one.
+fn is_below(name: &str, above: &str) -> bool {
+    let rest = name.strip_prefix(above);
+    rest.is_some_and(|rest| rest.starts_with('.'))
+}
+
+/// The characters before and behind a place.
+fn around(content: &str, place: ByteSpan) -> (Option<char>, Option<char>) {
+    let before = content.get(..place.start as usize);
+    let after = content.get(place.end as usize..);
+    let before = before.and_then(|before| before.chars().next_back());
+    (before, after.and_then(|after| after.chars().next()))
+}
+
+/// Whether a character stands beside the name of a logger in a line or a table of settings, and not beside a word.
+fn marks(character: char) -> bool {
+    matches!(character, ':' | '=' | '[' | ']' | '|' | '"' | '\'')
 }

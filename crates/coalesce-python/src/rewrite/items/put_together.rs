@@ -1,69 +1,195 @@
 //! Items that are read by their names off modules whose names are put together when the program runs:
 //! `getattr(import_module(f"pkg.{name}"), "LIMITS")`.
 
-use coalesce_model::{LanguagePlan, Texts, Unproven, UnprovenKind};
+use coalesce_model::{ByteSpan, LanguagePlan, Memo, Texts, Unproven, UnprovenKind};
 use ruff_python_ast::{
-    Expr, ExprCall,
+    Expr, ExprCall, Stmt,
     visitor::{self, Visitor},
 };
-use rustc_hash::FxHashSet;
+use ruff_text_size::Ranged;
+use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::patches::sources;
-use crate::{
-    analysis::predicates::last_name,
-    parser::{parse_module, statements},
-    rewrite::mapping::Mapping,
+use super::{
+    Moved,
+    equal_objects::{Asked, Handed, Held, Told},
+    patches::sources,
 };
+use crate::{
+    analysis::{
+        Piece, pieces_with,
+        predicates::{last_name, literal_text},
+        shift,
+    },
+    parser::{parse_module, statements},
+    rewrite::{mapping::Mapping, words::Word},
+};
+
+/// Calls that give a module, or what is in it as a table.
+const IMPORTING: [&str; 4] = ["__import__", "import_module", "run_module", "run_path"];
+
+/// Calls that lead to something by all of its name, or by code that imports it.
+const NAMING: [&str; 7] = [
+    "eval",
+    "exec",
+    "import_string",
+    "load_object",
+    "locate",
+    "resolve_name",
+    "run_module",
+];
+
+/// Calls that give all that a module has.
+const LISTING: [&str; 4] = ["dir", "getmembers", "getmembers_static", "vars"];
+
+/// Words in the names of what is given modules.
+const OF_MODULES: [&str; 5] = ["mod", "module", "package", "pkg", "plugin"];
+
+/// Where modules come from in a file: calls that import, the table of those that are loaded, names that say so.
+struct Importers {
+    start: u32,
+    ends: FxHashMap<u32, u8>,
+}
+
+impl Importers {
+    fn note(&mut self, place: &impl Ranged) {
+        self.ends.insert(place.end().to_u32() + self.start, 1);
+    }
+}
+
+impl Visitor<'_> for Importers {
+    fn visit_expr(&mut self, expression: &Expr) {
+        let name = last_name(expression).unwrap_or_default();
+        let of_module =
+            expression.is_name_expr() && name.split('_').any(|word| OF_MODULES.contains(&word));
+        if IMPORTING.contains(&name) || name == "modules" || of_module {
+            self.note(expression);
+        }
+        visitor::walk_expr(self, expression);
+    }
+}
+
+/// A text that leads to something and begins with what is known: its place, what it begins with, and how it ends where
+/// that is known.
+struct Opened {
+    span: ByteSpan,
+    begins: String,
+    ends: Option<String>,
+}
 
 /// What a file reads by names that are texts.
 #[derive(Default)]
-struct ReadByName<'t> {
-    names: FxHashSet<&'t str>,
+struct ReadByName {
+    names: FxHashSet<String>,
     /// It reads by a name that is known when the program runs.
     any: bool,
+    opened: Vec<Opened>,
 }
 
-impl<'t> ReadByName<'t> {
-    fn note(&mut self, name: Option<&'t Expr>) {
+struct Reading<'h> {
+    modules: &'h Held<'h>,
+    start: u32,
+    found: ReadByName,
+}
+
+impl Reading<'_> {
+    fn note(&mut self, name: Option<&Expr>) {
         match name {
             Some(Expr::StringLiteral(text)) => {
-                self.names.extend(text.value.to_str().split('.'));
+                let parts = text.value.to_str().split('.');
+                self.found.names.extend(parts.map(str::to_owned));
             }
-            Some(_) => self.any = true,
+            Some(Expr::List(several)) => several.elts.iter().for_each(|each| self.note(Some(each))),
+            Some(_) => self.found.any = true,
             None => {}
         }
     }
 
-    fn call(&mut self, call: &'t ExprCall) {
+    fn call(&mut self, call: &ExprCall) {
         let arguments = &call.arguments.args;
-        match last_name(&call.func) {
-            Some("getattr" | "hasattr") => {
-                // Of an object or what a function is given by its name, it is no module that is imported here.
-                let of_object = arguments.first().is_some_and(|owner| {
-                    matches!(owner, Expr::Name(name) if matches!(name.id.as_str(), "self" | "cls"))
-                });
-                self.note(arguments.get(1).filter(|_| !of_object));
+        let first = arguments.first();
+        let of_module = first.is_some_and(|owner| self.modules.may_hold(owner));
+        let name = last_name(&call.func).unwrap_or_default();
+        match name {
+            "getattr" | "hasattr" => {
+                // Of what is no module, a text that says the name is one all the same.
+                let read = arguments.get(1);
+                self.note(read.filter(|read| of_module || literal_text(read).is_some()));
             }
-            Some("attrgetter") => self.note(arguments.first()),
-            _ => {}
+            "attrgetter" => self.note(first),
+            "__import__" => {
+                let named = call.arguments.find_argument_value("fromlist", 3);
+                self.note(named);
+            }
+            _ => self.found.any |= of_module && LISTING.contains(&name),
+        }
+        if NAMING.contains(&name) {
+            self.open(first);
+        }
+    }
+
+    /// A text that is put together and leads to something.
+    fn open(&mut self, argument: Option<&Expr>) {
+        let Some(argument) = argument else { return };
+        let pieces = pieces_with(argument, &|_| None);
+        let (Some(Piece::Text(begins, _)), true) =
+            (pieces.first(), pieces.contains(&Piece::Unknown))
+        else {
+            return;
+        };
+        let code = ["from ", "import "]
+            .iter()
+            .find_map(|word| begins.strip_prefix(word));
+        let ends = match pieces.last() {
+            Some(Piece::Text(text, _)) => Some(text.clone()),
+            _ => None,
+        };
+        self.found.opened.push(Opened {
+            span: shift(argument.range(), self.start),
+            begins: code.unwrap_or(begins).trim_start().to_owned(),
+            ends,
+        });
+    }
+
+    /// An attribute of what a call imports: `import_module(name).X`.
+    fn attribute(&mut self, owner: &Expr, name: &str) {
+        let imported = match owner {
+            Expr::Call(call) => last_name(&call.func),
+            Expr::Subscript(table) => last_name(&table.value).filter(|name| *name == "modules"),
+            _ => None,
+        };
+        if imported.is_some_and(|name| IMPORTING.contains(&name) || name == "modules") {
+            self.found.names.insert(name.to_owned());
         }
     }
 }
 
-impl<'t> Visitor<'t> for ReadByName<'t> {
-    fn visit_expr(&mut self, expression: &'t Expr) {
+impl Visitor<'_> for Reading<'_> {
+    fn visit_expr(&mut self, expression: &Expr) {
         match expression {
             Expr::Call(call) => self.call(call),
+            Expr::Attribute(place) => self.attribute(&place.value, place.attr.as_str()),
             Expr::Subscript(place) => {
                 let table = match &*place.value {
-                    Expr::Call(call) => last_name(&call.func).filter(|name| *name == "vars"),
+                    Expr::Call(call) => last_name(&call.func),
                     table => last_name(table).filter(|name| *name == "__dict__"),
                 };
-                self.note(table.and(Some(&*place.slice)));
+                let of_module = ["__dict__", "run_module", "run_path", "vars"];
+                let read = table.filter(|name| of_module.contains(name));
+                self.note(read.and(Some(&*place.slice)));
             }
             _ => {}
         }
         visitor::walk_expr(self, expression);
+    }
+}
+
+impl Opened {
+    /// Whether the text may lead to an item of a module.
+    fn may_be(&self, module: &str, item: &str) -> bool {
+        let of_module = module.starts_with(&self.begins) || self.begins.starts_with(module);
+        let ends = self.ends.as_deref().map(str::trim_end);
+        let of_item = ends.is_none_or(|end| end.ends_with(item) || end.ends_with('*'));
+        self.begins.contains('.') && of_module && of_item
     }
 }
 
@@ -80,17 +206,22 @@ fn is_known_by(module: &str, texts: &dyn Texts) -> bool {
 /// Tells where an item that leaves a module may be read off it so.
 pub(super) fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) {
     let graph = mapping.graph;
+    let known = Memo::default();
+    let is_known = |home: usize, name: &str| {
+        let found = known.get(home, || is_known_by(name, texts).then_some(()));
+        found.is_some()
+    };
+    let words = mapping.words(texts);
     for (reader, (module, facts)) in graph.modules.iter().zip(&graph.facts).enumerate() {
-        if facts.open_imports.is_empty() {
+        let names = words
+            .get(reader)
+            .is_some_and(|words| words.has(Word::Named));
+        if mapping.items.list.is_empty() || facts.open_imports.is_empty() && !names {
             continue;
         }
         let text = texts.text(&module.path).unwrap_or_default();
-        let (parsed, _) = parse_module(&text);
-        let mut read = ReadByName::default();
-        read.visit_body(statements(&parsed));
-        if read.names.is_empty() && !read.any {
-            continue;
-        }
+        let (parsed, start) = parse_module(&text);
+        let read = read_by_name(statements(&parsed), start);
         let package = graph.package_of(reader);
         let opened = facts.open_imports.iter();
         let opened = opened.filter_map(|open| {
@@ -98,26 +229,62 @@ pub(super) fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut Languag
             let begins = format!("{}{}", open.absolute(package)?, if own { "." } else { "" });
             Some((open.span, begins))
         });
-        for (span, begins) in opened {
-            let doubt = mapping.items.list.iter().find_map(|moved| {
-                let home = graph.modules.get(moved.source)?;
-                let may_be = home.name.starts_with(&begins)
-                    && moved.change.shim.is_none()
-                    && is_known_by(&home.name, texts);
-                let reads = read.any || read.names.contains(moved.item.as_str());
-                let stays = !mapping.goes_away(moved.source);
-                (may_be && reads && stays).then(|| Unproven {
-                    path: module.path.clone(),
-                    span: Some(span),
-                    kind: UnprovenKind::DynamicImport,
-                    name: moved.change.from.clone(),
-                    why: format!(
-                        "the rest of the name is worked out at run time; it may be `{}`, of which `{}` is read by its name",
-                        home.name, moved.item
-                    ),
-                })
+        let opened: Vec<(ByteSpan, String)> = opened.collect();
+        let may_be = |moved: &Moved, home: &str| {
+            let reads = read.any || read.names.contains(moved.item.as_str());
+            let mut named = read.opened.iter();
+            let named = named.find(|open| open.may_be(home, &moved.item));
+            let mut opened = opened.iter().filter(|_| reads);
+            let opened = opened.find(|(_, begins)| home.starts_with(begins.as_str()));
+            opened
+                .map(|(span, _)| *span)
+                .or(named.map(|open| open.span))
+        };
+        let mut told = FxHashSet::default();
+        for moved in &mapping.items.list {
+            let home = graph.modules.get(moved.source);
+            let Some(home) = home.filter(|_| !mapping.goes_away(moved.source)) else {
+                continue;
+            };
+            let place = may_be(moved, &home.name).filter(|_| moved.change.shim.is_none());
+            let place =
+                place.filter(|span| !told.contains(span) && is_known(moved.source, &home.name));
+            let Some(span) = place else { continue };
+            told.insert(span);
+            plan.unproven.push(Unproven {
+                path: module.path.clone(),
+                span: Some(span),
+                kind: UnprovenKind::DynamicImport,
+                name: moved.change.from.clone(),
+                why: format!(
+                    "the rest of the name is worked out at run time; it may be `{}`, of which `{}` is read by its name",
+                    home.name, moved.item
+                ),
             });
-            plan.unproven.extend(doubt);
         }
     }
+}
+
+/// What a file reads by names that are texts.
+fn read_by_name(body: &[Stmt], start: u32) -> ReadByName {
+    let mut importers = Importers {
+        start,
+        ends: FxHashMap::default(),
+    };
+    importers.visit_body(body);
+    let (told, items, handed) = (Told::default(), FxHashMap::default(), Handed::default());
+    let asked = Asked {
+        told: &told,
+        held: &importers.ends,
+        items: &items,
+        handed: &handed,
+        start,
+    };
+    let mut reading = Reading {
+        modules: &Held::new(asked, body),
+        start,
+        found: ReadByName::default(),
+    };
+    reading.visit_body(body);
+    reading.found
 }

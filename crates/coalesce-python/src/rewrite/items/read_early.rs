@@ -1,33 +1,181 @@
 //! Values that a definition is made of and that others set when they are executed: a variable of the environment, a
 //! global, an entry of a table. Where the definition arrives it is made at another time, before they are set perhaps.
 
-use coalesce_model::{ByteSpan, LanguagePlan, UnprovenKind};
-use rustc_hash::FxHashSet;
+mod process;
 
+use coalesce_model::{ByteSpan, LanguagePlan, Texts, UnprovenKind};
+use rayon::prelude::*;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use self::process::{Part, Setter};
 use super::found_by_name::Traveller;
 use crate::{
-    analysis::{Analysis, Called, Use},
-    graph::Entity,
-    names::{Names, occurrences_of_word},
-    rewrite::places::is_test,
+    analysis::{Analysis, Called, DefinitionKind, Use},
+    graph::{Entity, PythonGraph},
+    names::{Meaning, Names},
+    rewrite::{
+        mapping::{AnalysedFile, Mapping},
+        places::is_test,
+    },
 };
 
 /// Methods that change what they are called on.
-const CHANGING: [&str; 8] = [
+pub(super) const CHANGING: [&str; 10] = [
     "add",
     "append",
+    "appendleft",
     "clear",
     "extend",
     "insert",
     "pop",
+    "put",
     "setdefault",
     "update",
 ];
 
+/// What the modules of a tree set when they are executed or called, worked out once.
+pub(super) struct Changed {
+    process: Vec<Setter>,
+    /// For each value of a module the others that change it, and whether they do when they are executed.
+    values: FxHashMap<(usize, String), Vec<(usize, bool)>>,
+    /// The same for functions that others call.
+    calls: FxHashMap<(usize, String), Vec<(usize, bool)>>,
+    /// Modules that something imports when it is called.
+    late: FxHashSet<usize>,
+}
+
+impl Changed {
+    /// Goes through all modules that are no tests.
+    pub(super) fn of_tree(mapping: &Mapping<'_>, texts: &dyn Texts) -> Self {
+        let graph = mapping.graph;
+        let modules = graph.modules.par_iter().enumerate();
+        let programs = modules.filter(|(_, module)| {
+            let name = module.path.file_name();
+            !is_test(name) && name != "conftest.py"
+        });
+        let all = programs.filter_map(|(index, module)| {
+            let text = texts.text(&module.path)?;
+            Some(Self::of_module(graph, index, &text))
+        });
+        let mut changed = all.reduce(Self::nothing, Self::and);
+        changed.late = imported_late(graph);
+        changed
+    }
+
+    fn nothing() -> Self {
+        Self {
+            process: Vec::new(),
+            values: FxHashMap::default(),
+            calls: FxHashMap::default(),
+            late: FxHashSet::default(),
+        }
+    }
+
+    fn and(mut self, other: Self) -> Self {
+        self.process.extend(other.process);
+        for (all, more) in [
+            (&mut self.values, other.values),
+            (&mut self.calls, other.calls),
+        ] {
+            for (item, places) in more {
+                all.entry(item).or_default().extend(places);
+            }
+        }
+        self
+    }
+
+    fn of_module(graph: &PythonGraph, module: usize, text: &str) -> Self {
+        let analysis = Analysis::new(text);
+        let names = Names::new(graph, Some(module), &analysis);
+        let mut changed = Self::nothing();
+        changed.process = process::setters(module, text, &analysis);
+        for used in &analysis.uses {
+            let meanings = names.meanings(used);
+            if let Some((home, item)) = set_by_name(used, &meanings, text) {
+                let places = changed.values.entry((home, item)).or_default();
+                places.push((module, used.eager));
+            }
+            for (at, meaning) in meanings.iter().enumerate() {
+                let Some(Entity::Item(home, item)) = &meaning.entity else {
+                    continue;
+                };
+                if *home == module {
+                    continue;
+                }
+                let item = (*home, item.clone());
+                let place = (module, used.eager);
+                if is_changed(used, at, text) {
+                    changed.values.entry(item.clone()).or_default().push(place);
+                }
+                if used.called == Called::Callee {
+                    changed.calls.entry(item).or_default().push(place);
+                }
+            }
+        }
+        changed
+    }
+
+    /// The first module that changes one of some values or calls one of some functions; what is called later counts
+    /// where the definition may be made later than that.
+    fn first(&self, home: usize, state: &State, late: bool) -> Option<usize> {
+        let of = |all: &FxHashMap<(usize, String), Vec<(usize, bool)>>,
+                  names: &FxHashSet<String>| {
+            let places = names
+                .iter()
+                .filter_map(|name| all.get(&(home, name.clone())));
+            let places = places
+                .flatten()
+                .filter(|(module, eager)| *module != home && (*eager || late));
+            places.map(|(module, _)| *module).min()
+        };
+        let values = of(&self.values, &state.values);
+        values
+            .into_iter()
+            .chain(of(&self.calls, &state.setters))
+            .min()
+    }
+}
+
+/// `setattr(module, "value", 1)`, `module.__dict__["value"] = 1`: the value.
+fn set_by_name(used: &Use, meanings: &[Meaning<'_>], text: &str) -> Option<(usize, String)> {
+    let last = meanings.last()?;
+    let Some(Entity::Module(home)) = last.entity else {
+        return None;
+    };
+    let before = text.get(..used.chain.first()?.span.start as usize)?;
+    let after = text.get(last.segment.span.end as usize..)?;
+    let call = before.trim_end().ends_with("setattr(");
+    let name = match call {
+        true => after.trim_start().strip_prefix(',')?,
+        false => after.strip_prefix(".__dict__[")?,
+    };
+    let name = name.trim_start().strip_prefix(['"', '\''])?;
+    let (name, _) = name.split_once(['"', '\''])?;
+    Some((home, name.to_owned()))
+}
+
+/// Modules that others import when a function is called.
+fn imported_late(graph: &PythonGraph) -> FxHashSet<usize> {
+    let facts = graph.facts.iter().enumerate();
+    let leaves = facts.flat_map(|(module, facts)| {
+        let leaves = facts.import_leaves();
+        leaves.map(move |(import, leaf)| (module, import, leaf))
+    });
+    let late = leaves.filter(|(_, import, _)| !import.eager);
+    let found = late.flat_map(|(module, import, leaf)| {
+        let named = match graph.leaf_entity(module, import, leaf) {
+            Entity::Module(target) => Some(target),
+            _ => None,
+        };
+        graph.base_module(module, import).into_iter().chain(named)
+    });
+    found.collect()
+}
+
 impl Traveller<'_> {
     /// A definition that is made of what is set when the tree is executed.
     pub(super) fn read_early(&self, plan: &mut LanguagePlan) {
-        let found = self.of_environment().or_else(|| self.of_state());
+        let found = self.of_process().or_else(|| self.of_state());
         if let Some((span, what)) = found {
             let why =
                 format!("it is made of {what}, and comes to be made at another time than before");
@@ -41,30 +189,116 @@ impl Traveller<'_> {
         }
     }
 
+    fn changed(&self) -> &Changed {
+        let changed = || Changed::of_tree(self.mapping, self.texts);
+        self.changed.get_or_init(changed)
+    }
+
     /// What the definition uses when its module is executed.
     fn eager_uses(&self) -> impl Iterator<Item = &Use> {
         let uses = self.source.analysis.uses_in(&[self.own.span]);
         uses.filter(|used| used.eager && !used.store && !used.annotation)
     }
 
-    /// A variable of the environment that another module sets.
-    fn of_environment(&self) -> Option<(ByteSpan, String)> {
-        let mut uses = self.eager_uses();
-        uses.find(|used| reads_environment(used))?;
-        self.texts_in_own().find_map(|(span, variable)| {
-            let mut modules = self.mapping.graph.modules.iter();
-            let setter = modules.find(|module| {
-                let name = module.path.file_name();
-                let program = !is_test(name) && name != "conftest.py";
-                let text = self.texts.text(&module.path).filter(|_| program);
-                text.is_some_and(|text| sets_variable(&text, variable))
+    /// A part of the process that it reads, itself or by what it calls, and that another module sets.
+    fn of_process(&self) -> Option<(ByteSpan, String)> {
+        let names = Names::new(
+            self.mapping.graph,
+            Some(self.moved.source),
+            &self.source.analysis,
+        );
+        self.eager_uses().find_map(|used| {
+            let mut texts: Vec<String> = Vec::new();
+            let parts = match Part::read_by(used) {
+                Some(part) => vec![part],
+                None => self.read_by_call(&names, used, &mut texts),
+            };
+            texts.extend(self.texts_in_own().map(|(_, text)| text.to_owned()));
+            texts.extend(self.texts_by_name());
+            let (part, setter) = parts.into_iter().find_map(|part| {
+                let mut setters = self.changed().process.iter();
+                let setter =
+                    setters.find(|setter| setter.part == part && setter.may_set(&texts))?;
+                Some((part, setter))
             })?;
-            let what = format!(
-                "`{variable}` of the environment, which `{}` sets",
-                setter.name
-            );
-            Some((span, what))
+            let module = self.mapping.graph.modules.get(setter.module)?;
+            let span = used.chain.first()?.span;
+            let what = match part {
+                Part::Environment => self.told_variable(setter, &texts),
+                other => other.told().to_owned(),
+            };
+            Some((span, format!("{what}, which `{}` sets", module.name)))
         })
+    }
+
+    /// The variable that both read and set, where that is known.
+    fn told_variable(&self, setter: &Setter, texts: &[String]) -> String {
+        let keys = setter.keys.iter().flatten();
+        let mut known = keys.filter(|key| texts.contains(key));
+        match known.next() {
+            Some(key) => format!("`{key}` of the environment"),
+            None => Part::Environment.told().to_owned(),
+        }
+    }
+
+    /// What a function reads of the process that the definition calls when it is made.
+    fn read_by_call(&self, names: &Names<'_>, used: &Use, texts: &mut Vec<String>) -> Vec<Part> {
+        let called = used.called != Called::No;
+        let meaning = names.meanings(used).pop().filter(|_| called);
+        let Some(Entity::Item(home, item)) = meaning.and_then(|meaning| meaning.entity) else {
+            return Vec::new();
+        };
+        let mut parts = Vec::new();
+        self.read_by_function((home, &item), MOST_CALLS, &mut parts, texts);
+        parts
+    }
+
+    fn read_by_function(
+        &self,
+        (home, item): (usize, &str),
+        depth: usize,
+        parts: &mut Vec<Part>,
+        texts: &mut Vec<String>,
+    ) {
+        let Some(file) = self.mapping.read(self.texts, home) else {
+            return;
+        };
+        let analysis = &file.analysis;
+        let mut own = analysis
+            .definitions
+            .iter()
+            .filter(|each| each.class.is_none());
+        let Some(own) = own.find(|each| each.name == item) else {
+            return;
+        };
+        let read = process::read_in(own.span, &file.text, analysis);
+        if !read.is_empty() {
+            let strings = analysis.strings.iter();
+            let strings = strings.filter(|string| own.span.contains(string.span));
+            texts.extend(strings.filter_map(|string| Some(string.span.of(&file.text)?.to_owned())));
+        }
+        parts.extend(read);
+        if depth == 0 || own.kind == DefinitionKind::Value {
+            return;
+        }
+        let names = Names::new(self.mapping.graph, Some(home), analysis);
+        for used in analysis
+            .uses_in(&[own.span])
+            .filter(|used| used.called == Called::Callee)
+        {
+            let meaning = names.meanings(used).pop();
+            if let Some(Entity::Item(home, item)) = meaning.and_then(|meaning| meaning.entity) {
+                self.read_by_function((home, &item), depth - 1, parts, texts);
+            }
+        }
+    }
+
+    /// The texts that names in the definition stand for.
+    fn texts_by_name(&self) -> Vec<String> {
+        let uses = self.source.analysis.uses_in(&[self.own.span]);
+        let text = &self.source.text;
+        let named = uses.filter_map(|used| process::text_of(&used.chain.first()?.text, text));
+        named.collect()
     }
 
     /// The texts in the definition.
@@ -75,14 +309,14 @@ impl Traveller<'_> {
         own.filter_map(|string| Some((string.span, string.span.of(&self.source.text)?)))
     }
 
-    /// A value of another module that a third one changes when it is executed, or what a function gives of it.
+    /// A value of another module that a third one changes, or what a function gives of it.
     fn of_state(&self) -> Option<(ByteSpan, String)> {
         let graph = self.mapping.graph;
         let names = Names::new(graph, Some(self.moved.source), &self.source.analysis);
         self.eager_uses().find_map(|used| {
             let root = used.chain.first()?;
-            let meaning = names.meanings(used).into_iter().rev();
-            let (home, item) = meaning
+            let meanings = names.meanings(used).into_iter().rev();
+            let (home, item) = meanings
                 .into_iter()
                 .find_map(|meaning| match meaning.entity {
                     Some(Entity::Item(home, item)) => Some((home, item)),
@@ -95,97 +329,61 @@ impl Traveller<'_> {
         })
     }
 
-    /// The module that changes a value, or what a function of the same module gives, when it is executed.
+    /// The module that changes a value, or what a function of the same module gives.
     fn set_by(&self, home: usize, item: &str) -> Option<&str> {
-        let module = self.mapping.graph.modules.get(home)?;
-        let text = self.texts.text(&module.path)?;
-        let state = State::of(&text, item);
-        let last = module.name.rsplit('.').next().unwrap_or(&module.name);
-        let mut modules = self.mapping.graph.modules.iter().enumerate();
-        let setter = modules.find(|(index, other)| {
-            let text = self.texts.text(&other.path).unwrap_or_default();
-            let concerned = *index != home
-                && !is_test(other.path.file_name())
-                && (occurrences_of_word(&text, last) || occurrences_of_word(&text, item));
-            concerned && self.sets(*index, &text, home, &state)
-        });
-        setter.map(|(_, module)| module.name.as_str())
-    }
-
-    /// Whether executing a module changes what another one holds.
-    fn sets(&self, module: usize, text: &str, home: usize, state: &State) -> bool {
-        let analysis = Analysis::new(text);
-        let names = Names::new(self.mapping.graph, Some(module), &analysis);
-        let mut uses = analysis.uses.iter().filter(|used| used.eager);
-        uses.any(|used| {
-            let meanings = names.meanings(used);
-            let found =
-                meanings
-                    .iter()
-                    .enumerate()
-                    .find_map(|(at, meaning)| match &meaning.entity {
-                        Some(Entity::Item(owner, item)) if *owner == home => Some((at, item)),
-                        _ => None,
-                    });
-            let Some((at, item)) = found else {
-                return false;
-            };
-            if used.called == Called::Callee && state.setters.contains(item) {
-                return true;
-            }
-            state.values.contains(item) && is_changed(used, at, text)
-        })
+        let file = self.mapping.read(self.texts, home)?;
+        let state = State::of(&file, item);
+        let changed = self.changed();
+        let ends = [Some(self.moved.source), self.moved.target];
+        let late = ends
+            .iter()
+            .flatten()
+            .any(|module| changed.late.contains(module));
+        let setter = changed.first(home, &state, late)?;
+        Some(&self.mapping.graph.modules.get(setter)?.name)
     }
 
     /// A variable of the environment that the definition sets when it is called, and that the module reads which it goes
     /// to.
     fn sets_for_target(&self) -> Option<(ByteSpan, &str)> {
-        let own = self.own.span.of(&self.source.text)?;
-        if !own.contains("environ") {
-            return None;
-        }
-        let text = self.texts.text(&self.to)?;
-        let analysis = Analysis::new(&text);
-        let reads = |used: &Use| used.eager && !used.store && reads_environment(used);
-        if !analysis.uses.iter().any(reads) {
+        let source = &self.source;
+        let uses = source.analysis.uses_in(&[self.own.span]);
+        let mut uses = uses.filter(|used| !used.eager);
+        let own = process::setters(self.moved.source, &source.text, &source.analysis);
+        uses.find(|used| used.chain.iter().any(|link| link.text == "environ"))?;
+        let file = self.mapping.read(self.texts, self.moved.target?)?;
+        let reads = |used: &Use| {
+            used.eager && !used.store && Part::read_by(used) == Some(Part::Environment)
+        };
+        if !file.analysis.uses.iter().any(reads) {
             return None;
         }
         let named = |variable: &str| {
-            let mut strings = analysis.strings.iter();
-            strings.any(|string| string.span.of(&text) == Some(variable))
+            let mut strings = file.analysis.strings.iter();
+            strings.any(|string| string.span.of(&file.text) == Some(variable))
+        };
+        let sets = |variable: &str| {
+            let mut keys = own.iter().flat_map(|setter| setter.keys.iter().flatten());
+            keys.any(|key| key == variable)
         };
         self.texts_in_own()
-            .find(|(_, variable)| named(variable) && sets_variable(own, variable))
+            .find(|(_, variable)| named(variable) && sets(variable))
     }
 }
 
-/// Whether a use reads a variable of the environment.
-fn reads_environment(used: &Use) -> bool {
-    let mut chain = used.chain.iter();
-    chain.any(|link| matches!(link.text.as_str(), "environ" | "getenv"))
+impl Setter {
+    /// Whether it may set a variable that is read by one of these texts; of anything else there is one alone.
+    fn may_set(&self, texts: &[String]) -> bool {
+        let keys = self
+            .keys
+            .as_ref()
+            .filter(|_| self.part == Part::Environment);
+        keys.is_none_or(|keys| texts.is_empty() || keys.iter().any(|key| texts.contains(key)))
+    }
 }
 
-/// Whether a text sets a variable of the environment.
-fn sets_variable(text: &str, variable: &str) -> bool {
-    if variable.is_empty() || !text.contains(variable) {
-        return false;
-    }
-    ['"', '\''].iter().any(|quote| {
-        let key = format!("{quote}{variable}{quote}");
-        let mut places = text.match_indices(&key);
-        places.any(|(at, _)| {
-            let before = text.get(..at).unwrap_or_default();
-            let after = text.get(at + key.len()..).unwrap_or_default();
-            let called = ["environ.setdefault(", "putenv(", "environ.pop("];
-            let assigned = after.strip_prefix(']').map(str::trim_start);
-            let assigned =
-                assigned.is_some_and(|rest| rest.starts_with('=') && !rest.starts_with("=="));
-            called.iter().any(|call| before.ends_with(call))
-                || before.ends_with("environ[") && assigned
-                || text.contains("environ.update(")
-        })
-    })
-}
+/// Through so many calls it is followed what reads the process.
+const MOST_CALLS: usize = 2;
 
 /// Whether a use of a value changes it: `table["x"] = 1`, `table.update(…)`, `module.value = 1`.
 fn is_changed(used: &Use, at: usize, text: &str) -> bool {
@@ -216,8 +414,8 @@ struct State {
 
 impl State {
     /// That of an item: itself, and what a function of its name reads.
-    fn of(text: &str, item: &str) -> Self {
-        let analysis = Analysis::new(text);
+    fn of(file: &AnalysedFile, item: &str) -> Self {
+        let (text, analysis) = (&*file.text, &file.analysis);
         let own = analysis
             .definitions
             .iter()

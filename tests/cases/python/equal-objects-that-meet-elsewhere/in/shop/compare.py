@@ -1,0 +1,2 @@
+def same(one, other):
+    return one == other

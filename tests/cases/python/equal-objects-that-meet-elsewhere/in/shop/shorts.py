@@ -1,0 +1,5 @@
+from shop import first, second
+
+
+def same(x):
+    return first.short(x) == second.short(x)
