@@ -330,6 +330,12 @@ pub fn arguments_at(text: &str, start: usize) -> Vec<(usize, &str)> {
     found
 }
 
+/// What stands before a name or a literal, its quotes left out.
+pub fn code_before(text: &str, at: u32) -> &str {
+    let before = text.get(..at as usize).unwrap_or_default();
+    before.trim_end_matches(['"', '\'']).trim_end()
+}
+
 /// The identifier that a text ends with; empty where it ends with something else.
 pub fn last_word(text: &str) -> &str {
     let at = text.trim_end_matches(is_word).len();

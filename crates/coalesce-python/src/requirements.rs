@@ -285,11 +285,30 @@ fn grown(old: &Needs<'_>, new: &Needs<'_>, pairs: &[Pair]) -> Vec<Finding> {
     found.collect()
 }
 
-/// Whether a module is a test, or helps tests: whoever imports it has what runs them.
-fn is_for_tests(module: &Module) -> bool {
+/// Whether a module is a test, or helps tests: whoever imports it has what runs them. What a package ships in a folder
+/// of tests may be imported by anybody.
+fn is_for_tests(graph: &PythonGraph, module: &Module) -> bool {
     let file = module.path.file_name();
     let mut folders = module.path.components();
-    is_test(file) || file == "conftest.py" || folders.any(|part| matches!(part, "test" | "tests"))
+    is_test(file)
+        || file == "conftest.py"
+        || folders.any(is_of_tests) && !is_shipped(graph, &module.name)
+}
+
+fn is_of_tests(name: &str) -> bool {
+    matches!(name, "test" | "tests")
+}
+
+/// Whether the folder of tests that a module is in is part of a regular package.
+fn is_shipped(graph: &PythonGraph, name: &str) -> bool {
+    let mut starts = name.match_indices('.').map(|(at, _)| at);
+    starts.any(|at| {
+        let (above, below) = name.split_at(at);
+        let folder = below.trim_start_matches('.').split('.').next();
+        let package = graph.find(None, above);
+        let package = package.and_then(|package| graph.modules.get(package));
+        folder.is_some_and(is_of_tests) && package.is_some_and(|package| package.package)
+    })
 }
 
 /// The libraries that a module needs after and not before, and that nothing gives it.
@@ -297,7 +316,8 @@ fn newly_needed<'n>(old: &'n Needs<'_>, new: &'n Needs<'_>, (before, after): Pai
     let (Some(had), Some(has)) = (old.of.get(before), new.of.get(after)) else {
         return Vec::new();
     };
-    let tests = old.graph.modules.get(before).is_some_and(is_for_tests);
+    let tests = old.graph.modules.get(before);
+    let tests = tests.is_some_and(|module| is_for_tests(old.graph, module));
     // What could not be imported for one name that is nowhere cannot be for another.
     let failed = had.iter().any(|library| old.absent.contains(library));
     // A name that the migration takes away is told where it is imported.

@@ -4,7 +4,7 @@
 use coalesce_model::{ByteSpan, Change, ModuleKind, Subject, UnprovenKind};
 
 use super::file::{File, FileEdits};
-use crate::names::{is_word, occurrences_of_word};
+use crate::names::{code_before, is_word, occurrences_of_word};
 
 const READ_BY_TEXTS: &str =
     "a module named in a text, in a file that imports by texts; what is read of it is not known";
@@ -76,7 +76,7 @@ fn read_by_text(
     let stem = module.rsplit('.').next().unwrap_or(module);
     for (span, text) in strings {
         let of_module = *text == module && is_read_of_module(file.text, *span, item);
-        let before = code_before(file.text, *span);
+        let before = code_before(file.text, span.start);
         let of_names = *text == item && before.ends_with("__dict__[");
         let of_chain = before.ends_with("attrgetter(") && ends_with_chain(text, stem, item);
         if of_module || of_names || of_chain {
@@ -95,12 +95,6 @@ fn ends_with_chain(text: &str, stem: &str, item: &str) -> bool {
     chain.is_some_and(|chain| chain.rsplit('.').next() == Some(stem))
 }
 
-/// What stands before a literal, its quotes left out.
-fn code_before(text: &str, literal: ByteSpan) -> &str {
-    let before = text.get(..literal.start as usize).unwrap_or_default();
-    before.trim_end_matches(['"', '\'']).trim_end()
-}
-
 /// Whether a module is imported by a text, and no other name than this one is read of it at once.
 fn is_read_of_module(text: &str, literal: ByteSpan, item: &str) -> bool {
     let after = text.get(literal.end as usize..).unwrap_or_default();
@@ -110,7 +104,7 @@ fn is_read_of_module(text: &str, literal: ByteSpan, item: &str) -> bool {
         let name = after.strip_prefix('.')?.split(|c| !is_word(c)).next()?;
         Some(name != item)
     });
-    let before = code_before(text, literal);
+    let before = code_before(text, literal.start);
     let mut calls = ["import_module(", "__import__(", "run_module(", "modules["].iter();
     calls.any(|call| before.ends_with(call)) && other != Some(true)
 }

@@ -35,7 +35,7 @@ pub enum Word {
     Named,
 }
 
-const PATTERNS: [(&str, Word); 54] = [
+const PATTERNS: [(&str, Word); 58] = [
     ("__path__", Word::Path),
     ("iterdir(", Word::List),
     ("listdir(", Word::List),
@@ -67,7 +67,11 @@ const PATTERNS: [(&str, Word); 54] = [
     ("__annotations__", Word::Annotations),
     (".annotation", Word::Annotations),
     ("__dataclass_fields__", Word::Annotations),
-    ("fields(", Word::Annotations),
+    ("fields", Word::Annotations),
+    ("return_annotation", Word::Annotations),
+    ("signature", Word::Annotations),
+    ("getfullargspec", Word::Annotations),
+    ("pydoc", Word::Annotations),
     ("reload(", Word::Reload),
     ("reload_module(", Word::Reload),
     ("modules.pop(", Word::Reload),

@@ -4,7 +4,6 @@
 //! Objects are followed from the classes through what gives them, holds them and is called with them, and a place counts
 //! that compares those of the one with those of the other.
 
-mod held;
 mod told;
 
 use std::collections::BTreeSet;
@@ -14,12 +13,12 @@ use rayon::prelude::*;
 use ruff_python_ast::Stmt;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use self::held::{Argument, Callee, Sides};
-pub(super) use self::{
-    held::{Asked, Handed, Held},
-    told::Told,
+pub(super) use self::told::Told;
+use super::{
+    equivalence::Modules,
+    held::{Argument, Asked, Callee, Handed, Held, Sides},
+    signatures::Swap,
 };
-use super::{equivalence::Modules, signatures::Swap};
 use crate::{
     analysis::Analysis,
     graph::{Entity, PythonGraph},

@@ -22,6 +22,7 @@ mod flags;
 mod found_by_name;
 mod guarded;
 mod header;
+mod held;
 mod identity;
 mod imported;
 mod logger_names;

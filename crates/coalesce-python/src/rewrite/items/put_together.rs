@@ -7,11 +7,11 @@ use ruff_python_ast::{
     visitor::{self, Visitor},
 };
 use ruff_text_size::Ranged;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 use super::{
     Moved,
-    equal_objects::{Asked, Handed, Held, Told},
+    held::{Held, Seeds},
     patches::sources,
 };
 use crate::{
@@ -44,28 +44,12 @@ const LISTING: [&str; 4] = ["dir", "getmembers", "getmembers_static", "vars"];
 /// Words in the names of what is given modules.
 const OF_MODULES: [&str; 5] = ["mod", "module", "package", "pkg", "plugin"];
 
-/// Where modules come from in a file: calls that import, the table of those that are loaded, names that say so.
-struct Importers {
-    start: u32,
-    ends: FxHashMap<u32, u8>,
-}
-
-impl Importers {
-    fn note(&mut self, place: &impl Ranged) {
-        self.ends.insert(place.end().to_u32() + self.start, 1);
-    }
-}
-
-impl Visitor<'_> for Importers {
-    fn visit_expr(&mut self, expression: &Expr) {
-        let name = last_name(expression).unwrap_or_default();
-        let of_module =
-            expression.is_name_expr() && name.split('_').any(|word| OF_MODULES.contains(&word));
-        if IMPORTING.contains(&name) || name == "modules" || of_module {
-            self.note(expression);
-        }
-        visitor::walk_expr(self, expression);
-    }
+/// Whether an expression gives a module: a call that imports, the table of those that are loaded, a name that says so.
+fn gives_module(expression: &Expr) -> bool {
+    let name = last_name(expression).unwrap_or_default();
+    let mut words = name.split('_');
+    let told = expression.is_name_expr() && words.any(|word| OF_MODULES.contains(&word));
+    IMPORTING.contains(&name) || name == "modules" || told
 }
 
 /// A text that leads to something and begins with what is known: its place, what it begins with, and how it ends where
@@ -267,21 +251,9 @@ pub(super) fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut Languag
 
 /// What a file reads by names that are texts.
 fn read_by_name(body: &[Stmt], start: u32) -> ReadByName {
-    let mut importers = Importers {
-        start,
-        ends: FxHashMap::default(),
-    };
-    importers.visit_body(body);
-    let (told, items, handed) = (Told::default(), FxHashMap::default(), Handed::default());
-    let asked = Asked {
-        told: &told,
-        held: &importers.ends,
-        items: &items,
-        handed: &handed,
-        start,
-    };
+    let seeds = Seeds::new((body, start), &[], gives_module);
     let mut reading = Reading {
-        modules: &Held::new(asked, body),
+        modules: &seeds.held(body),
         start,
         found: ReadByName::default(),
     };

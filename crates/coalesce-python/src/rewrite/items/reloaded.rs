@@ -3,15 +3,23 @@
 use coalesce_model::{ByteSpan, LanguagePlan, Unproven, UnprovenKind};
 
 use super::found_by_name::Traveller;
-use crate::{analysis::Analysis, graph::Entity, names::Names, rewrite::words::Word};
+use crate::{
+    analysis::Use,
+    graph::Entity,
+    names::{Names, code_before},
+    rewrite::{mapping::AnalysedFile, words::Word},
+};
 
 /// What takes a module out of those that are loaded, so that the next import executes it again.
-const FORGETTING: [&str; 5] = [
+const FORGETTING: [&str; 8] = [
     "del sys.modules[",
     "modules.pop(",
     "delitem(sys.modules,",
     "del modules[",
     "reload_module(",
+    "reload(sys.modules[",
+    "reload(modules[",
+    "reload_module(sys.modules[",
 ];
 
 impl Traveller<'_> {
@@ -27,8 +35,7 @@ impl Traveller<'_> {
         let modules = self.mapping.graph.modules.iter().enumerate().zip(words);
         let mut modules = modules.filter(|(_, words)| words.has(Word::Reload));
         let found = modules.find_map(|((index, module), _)| {
-            let text = self.texts.text(&module.path)?;
-            let span = self.executed_again(index, &text, &home.name)?;
+            let span = self.executed_again(index, &home.name)?;
             Some((module.path.clone(), span))
         });
         let home = &home.name;
@@ -50,33 +57,72 @@ impl Traveller<'_> {
     }
 
     /// Where a file has the module executed again.
-    fn executed_again(&self, module: usize, text: &str, home: &str) -> Option<ByteSpan> {
-        let analysis = Analysis::new(text);
-        let names = Names::new(self.mapping.graph, Some(module), &analysis);
-        let before = |at: u32| code_before(text, at);
-        let reloads = analysis.uses.iter().find_map(|used| {
-            let (first, last) = used.chain.first().zip(used.chain.last())?;
-            let called = before(first.span.start);
-            if !called.ends_with("reload(") && !called.ends_with("reload_module(") {
-                return None;
-            }
-            let meant = names.meanings(used).last()?.entity.clone()?;
-            (meant == Entity::Module(self.moved.source)).then(|| first.span.cover(last.span))
-        });
+    fn executed_again(&self, module: usize, home: &str) -> Option<ByteSpan> {
+        let file = self.mapping.read(self.texts, module)?;
+        let (text, analysis) = (&*file.text, &file.analysis);
+        let reloads = self.reloads(module, &file);
         reloads.or_else(|| {
             let mut strings = analysis.strings.iter();
             let found = strings.find(|string| {
-                let before = before(string.span.start);
+                let before = code_before(text, string.span.start);
                 string.span.of(text) == Some(home)
                     && FORGETTING.iter().any(|call| before.ends_with(call))
             });
-            found.map(|string| string.span)
+            let found = found.map(|string| string.span);
+            found.or_else(|| self.forgets_by_variable(&file, home))
         })
     }
-}
 
-/// What stands before a name or a text, its quotes left out.
-fn code_before(text: &str, at: u32) -> &str {
-    let before = text.get(..at as usize).unwrap_or_default();
-    before.trim_end_matches(['"', '\'']).trim_end()
+    /// Where a file reloads the module, or one of several that it uses.
+    fn reloads(&self, module: usize, file: &AnalysedFile) -> Option<ByteSpan> {
+        let names = Names::new(self.mapping.graph, Some(module), &file.analysis);
+        let own = Entity::Module(self.moved.source);
+        let meant = |used: &Use| {
+            let last = names.meanings(used).pop();
+            last.and_then(|meaning| meaning.entity)
+        };
+        let named = || {
+            let mut uses = file.analysis.uses.iter();
+            uses.any(|used| meant(used).as_ref() == Some(&own))
+        };
+        file.analysis.uses.iter().find_map(|used| {
+            let (first, last) = used.chain.first().zip(used.chain.last())?;
+            let called = code_before(&file.text, first.span.start);
+            if !called.ends_with("reload(") && !called.ends_with("reload_module(") {
+                return None;
+            }
+            let again = match meant(used) {
+                Some(found @ Entity::Module(_)) => found == own,
+                // What a loop or a parameter names may be any of them.
+                _ => used.chain.len() == 1 && named(),
+            };
+            again.then(|| first.span.cover(last.span))
+        })
+    }
+
+    /// Where a file forgets modules that a variable names: those below the names of modules that it has as texts, and
+    /// any where it has none.
+    fn forgets_by_variable(&self, file: &AnalysedFile, home: &str) -> Option<ByteSpan> {
+        let place = FORGETTING.iter().find_map(|call| {
+            let mut places = file.text.match_indices(call);
+            places.find_map(|(at, _)| {
+                let argument = file.text.get(at + call.len()..)?.trim_start();
+                let known = argument.starts_with(['"', '\'']);
+                (!known).then(|| ByteSpan::from_range(at..at + call.len()))
+            })
+        });
+        let place = place?;
+        let graph = self.mapping.graph;
+        let strings = file.analysis.strings.iter();
+        let texts = strings.filter_map(|string| string.span.of(&file.text));
+        let names = texts.map(|text| text.trim_end_matches('.'));
+        let names: Vec<&str> = names
+            .filter(|name| !name.is_empty() && graph.find(None, name).is_some())
+            .collect();
+        let below = |name: &&str| {
+            let rest = home.strip_prefix(*name);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
+        (names.is_empty() || names.iter().any(below)).then_some(place)
+    }
 }

@@ -10,17 +10,14 @@ use ruff_python_ast::{
 use ruff_text_size::Ranged;
 use rustc_hash::FxHashMap;
 
-use super::told::Told;
-use crate::{
-    analysis::predicates::{is_literal, last_name},
-    rewrite::items::read_early::CHANGING,
-};
+use super::{equal_objects::Told, read_early::CHANGING};
+use crate::analysis::predicates::{is_literal, last_name};
 
 /// Objects of which of two classes something may hold, as bits.
-pub(in crate::rewrite::items) type Sides = u8;
+pub(super) type Sides = u8;
 
 /// Objects of both.
-pub(in crate::rewrite::items) const BOTH: Sides = 3;
+pub(super) const BOTH: Sides = 3;
 
 /// Calls that give no object of a class of the tree.
 const PLAIN: [&str; 14] = [
@@ -71,7 +68,7 @@ const ORDERING: [&str; 6] = ["heappush", "insort", "max", "min", "sort", "sorted
 
 /// Which argument of a call something is.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(in crate::rewrite::items) enum Argument {
+pub(super) enum Argument {
     Position(usize),
     Keyword(String),
     /// Any: the function is handed on, with what it is called with.
@@ -79,17 +76,17 @@ pub(in crate::rewrite::items) enum Argument {
 }
 
 /// What functions of a module are called with, by their names.
-pub(in crate::rewrite::items) type Handed = FxHashMap<(String, Argument), Sides>;
+pub(super) type Handed = FxHashMap<(String, Argument), Sides>;
 
 /// A function that is called: one of the tree, or any method of a name.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(in crate::rewrite::items) enum Callee {
+pub(super) enum Callee {
     Item(usize, String),
     Method(String),
 }
 
 /// What a file is looked through for.
-pub(in crate::rewrite::items) struct Asked<'a> {
+pub(super) struct Asked<'a> {
     pub told: &'a Told,
     /// What holds such objects of what the file uses of the tree, by the ends of the names.
     pub held: &'a FxHashMap<u32, Sides>,
@@ -100,11 +97,72 @@ pub(in crate::rewrite::items) struct Asked<'a> {
     pub start: u32,
 }
 
+/// What is followed through one file alone, from expressions that give it.
+pub(super) struct Seeds {
+    told: Told,
+    ends: FxHashMap<u32, Sides>,
+    items: FxHashMap<u32, (usize, String)>,
+    handed: Handed,
+    start: u32,
+}
+
+impl Seeds {
+    /// Looks for what gives it; `plain` are attributes of it that do not.
+    pub(super) fn new(
+        (body, start): (&[Stmt], u32),
+        plain: &[&str],
+        is_seed: impl Fn(&Expr) -> bool,
+    ) -> Self {
+        let mut found = FoundSeeds {
+            is_seed,
+            ends: Vec::new(),
+        };
+        found.visit_body(body);
+        let ends = found.ends.into_iter().map(|end| (end + start, 1));
+        Self {
+            told: Told {
+                plain: plain.iter().map(|name| (*name).to_owned()).collect(),
+                ..Told::default()
+            },
+            ends: ends.collect(),
+            items: FxHashMap::default(),
+            handed: Handed::default(),
+            start,
+        }
+    }
+
+    /// Follows it through the file.
+    pub(super) fn held(&self, body: &[Stmt]) -> Held<'_> {
+        let asked = Asked {
+            told: &self.told,
+            held: &self.ends,
+            items: &self.items,
+            handed: &self.handed,
+            start: self.start,
+        };
+        Held::new(asked, body)
+    }
+}
+
+struct FoundSeeds<F> {
+    is_seed: F,
+    ends: Vec<u32>,
+}
+
+impl<F: Fn(&Expr) -> bool> Visitor<'_> for FoundSeeds<F> {
+    fn visit_expr(&mut self, expression: &Expr) {
+        if (self.is_seed)(expression) {
+            self.ends.push(expression.end().to_u32());
+        }
+        visitor::walk_expr(self, expression);
+    }
+}
+
 /// The function that a name stands in, by its place.
 type Owner = Option<u32>;
 
 /// What a file does with the objects.
-pub(in crate::rewrite::items) struct Held<'a> {
+pub(super) struct Held<'a> {
     asked: Asked<'a>,
     names: FxHashMap<(Owner, String), Sides>,
     attributes: FxHashMap<String, Sides>,
@@ -120,7 +178,7 @@ pub(in crate::rewrite::items) struct Held<'a> {
 
 impl<'a> Held<'a> {
     /// Goes through a file until nothing more comes of it.
-    pub(in crate::rewrite::items) fn new(asked: Asked<'a>, statements: &[Stmt]) -> Self {
+    pub(super) fn new(asked: Asked<'a>, statements: &[Stmt]) -> Self {
         let mut held = Self {
             asked,
             names: FxHashMap::default(),
@@ -139,13 +197,13 @@ impl<'a> Held<'a> {
     }
 
     /// What the names of the module itself hold.
-    pub(in crate::rewrite::items) fn of_module(&self) -> impl Iterator<Item = (&str, Sides)> {
+    pub(super) fn of_module(&self) -> impl Iterator<Item = (&str, Sides)> {
         let own = self.names.iter().filter(|((owner, _), _)| owner.is_none());
         own.map(|((_, name), sides)| (name.as_str(), *sides))
     }
 
     /// Whether an expression may hold something in any function of the file.
-    pub(in crate::rewrite::items) fn may_hold(&self, expression: &Expr) -> bool {
+    pub(super) fn may_hold(&self, expression: &Expr) -> bool {
         let named = |name: &str| {
             let mut names = self.names.keys();
             names.any(|(_, known)| known == name)

@@ -1,0 +1,5 @@
+LIMITS = {"threads": 4}
+
+
+def other():
+    return 1

@@ -1,0 +1,5 @@
+import os
+
+
+def flag(name):
+    return bool(os.environ.get(name))
