@@ -1,0 +1,5 @@
+from shop.tests.helpers import number
+
+
+def check():
+    return number() == 1

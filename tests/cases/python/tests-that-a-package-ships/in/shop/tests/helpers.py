@@ -1,0 +1,6 @@
+def number():
+    return 1
+
+
+def other():
+    return 2

@@ -1,0 +1,3 @@
+import pytest
+
+slow = pytest.mark.slow

@@ -1,0 +1,5 @@
+import pydoc
+
+
+def page(function):
+    return pydoc.render_doc(function)
