@@ -330,6 +330,17 @@ pub fn arguments_at(text: &str, start: usize) -> Vec<(usize, &str)> {
     found
 }
 
+/// Whether a dotted name is below another one.
+pub fn is_below(name: &str, above: &str) -> bool {
+    let rest = name.strip_prefix(above);
+    rest.is_some_and(|rest| rest.starts_with('.'))
+}
+
+/// Whether a dotted name is another one, or below it.
+pub fn is_or_below(name: &str, other: &str) -> bool {
+    name == other || is_below(name, other)
+}
+
 /// What stands before a name or a literal, its quotes left out.
 pub fn code_before(text: &str, at: u32) -> &str {
     let before = text.get(..at as usize).unwrap_or_default();

@@ -6,7 +6,7 @@ use coalesce_model::{Module, TreePath, manifest::nearest};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Entity, PythonGraph};
-use crate::facts::PythonFacts;
+use crate::{facts::PythonFacts, names::is_or_below};
 
 impl PythonGraph {
     /// What a name is that no module has: outside, missing, or opaque.
@@ -59,7 +59,7 @@ impl PythonGraph {
         self.facts_from(package).any(|facts| {
             let mut made = facts.made_modules.iter();
             let is_it =
-                |made: &String| is_below(name, made) && !self.looks_in_vain(facts, made, name);
+                |made: &String| is_or_below(name, made) && !self.looks_in_vain(facts, made, name);
             facts.makes_modules || made.any(is_it)
         })
     }
@@ -112,7 +112,7 @@ impl PythonGraph {
             let own = |one: &String| one == made && std::ptr::eq(&**others, facts);
             let mut all = others.made_modules.iter();
             others.makes_modules
-                || all.any(|one| is_below(target, one) || (is_below(name, one) && !own(one)))
+                || all.any(|one| is_or_below(target, one) || (is_or_below(name, one) && !own(one)))
         })
     }
 
@@ -203,10 +203,4 @@ fn is_compiled_or_source(path: &TreePath) -> bool {
                 | "build"
         )
     )
-}
-
-/// Whether a name is that of a module, or of something below it.
-fn is_below(name: &str, module: &str) -> bool {
-    name.strip_prefix(module)
-        .is_some_and(|below| below.is_empty() || below.starts_with('.'))
 }

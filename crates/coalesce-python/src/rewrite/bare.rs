@@ -10,7 +10,7 @@ use crate::{
     analysis::Use,
     facts::FromPart,
     graph::{Entity, PythonGraph},
-    names::{is_word, occurrences},
+    names::{is_or_below, is_word, occurrences},
     rewrite::{
         chains::module_of,
         file::{File, FileEdits},
@@ -265,9 +265,7 @@ fn leads_relatively(file: &File<'_>, span: ByteSpan, name: &str) -> bool {
         span,
     };
     let now = from.absolute(file.package).unwrap_or_default();
-    let behind = now.strip_prefix(name);
-    behind.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-        && from.absolute(&file.package_after) != file.absolute(&now)
+    is_or_below(&now, name) && from.absolute(&file.package_after) != file.absolute(&now)
 }
 
 /// Ends of names that are put together: `sys.modules[PACKAGE + ".old"]`, `f"{BASE}.old"`. Where a file imports by

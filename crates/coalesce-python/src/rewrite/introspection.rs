@@ -76,7 +76,12 @@ pub fn frame_readers(mapping: &Mapping<'_>, texts: &dyn Texts) -> BTreeSet<Strin
 
 /// Tells code that goes by the names of modules or by the texts of files: what takes `__module__` apart, and what reads
 /// a file that a definition leaves.
-pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) {
+pub fn check(
+    mapping: &Mapping<'_>,
+    readers: &Readers<'_>,
+    texts: &dyn Texts,
+    plan: &mut LanguagePlan,
+) {
     if !mapping
         .all
         .iter()
@@ -84,7 +89,6 @@ pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) 
     {
         return;
     }
-    let readers = Readers::new(mapping, texts);
     let items = mapping
         .all
         .iter()

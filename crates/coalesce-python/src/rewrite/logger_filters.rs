@@ -2,24 +2,28 @@
 //! `logging.Filter("pkg.old")`. What moves and writes to the logger of its module writes to another one afterwards.
 
 use coalesce_model::{
-    ByteSpan, Change, ChangeKind, LanguagePlan, Subject, Texts, TreePath, Unproven, UnprovenKind,
+    ByteSpan, Change, ChangeKind, LanguagePlan, Texts, TreePath, Unproven, UnprovenKind,
 };
 
 use super::{
     mapping::Mapping,
-    module_names::{Readers, tells_apart},
+    module_names::{Readers, modules, tells_apart},
 };
-use crate::names::{is_word, last_word, occurrences_of_word};
+use crate::names::{is_or_below, is_word, last_word, occurrences_of_word};
 
 const OWN: &str = "getLogger(__name__)";
 const WHY: &str = "it tells records by the names of loggers, and what moves writes to another one";
 
 /// Tells each file that goes by the names of loggers of which one comes to be another.
-pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) {
-    let readers = Readers::new(mapping, texts);
+pub fn check(
+    mapping: &Mapping<'_>,
+    readers: &Readers<'_>,
+    texts: &dyn Texts,
+    plan: &mut LanguagePlan,
+) {
     let changes = mapping.all.iter();
     let writers: Vec<&Change> = changes
-        .filter(|change| change.kind == ChangeKind::Move && writes(&readers, change))
+        .filter(|change| change.kind == ChangeKind::Move && writes(readers, change))
         .collect();
     let modules = mapping.graph.modules.iter();
     let paths = modules
@@ -81,8 +85,7 @@ fn told_at(text: &str, change: &Change) -> Option<ByteSpan> {
 
 /// Whether a filter lets the records of a logger pass: it is named so, or below.
 fn passes(logger: &str, filter: &str) -> bool {
-    let rest = logger.strip_prefix(filter);
-    filter.is_empty() || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    filter.is_empty() || is_or_below(logger, filter)
 }
 
 /// Whether a name is held against others: against texts of which one is that of a logger, or against what is not written
@@ -98,17 +101,4 @@ fn is_compared(after: &str, change: &Change) -> bool {
     let mut parts = line.split(['"', '\'']);
     let written = parts.clone().count() > 2;
     !written || parts.any(|part| part == from || part == to)
-}
-
-/// The modules after which the loggers are named.
-fn modules(change: &Change) -> (&str, &str) {
-    let module = |name: &'_ str| match change.subject {
-        Subject::Item => name.rfind('.').unwrap_or(0),
-        _ => name.len(),
-    };
-    let (from, to) = (&change.from, &change.to);
-    (
-        from.get(..module(from)).unwrap_or_default(),
-        to.get(..module(to)).unwrap_or_default(),
-    )
 }

@@ -13,6 +13,7 @@ use crate::{
     analysis::Use,
     facts::{ImportStatement, Leaf},
     graph::PythonGraph,
+    names::is_or_below,
     rewrite::{
         file::{File, FileEdits, Reference},
         mapping::Mapping,
@@ -109,7 +110,7 @@ pub fn keep(
     found: &mut FileEdits,
 ) {
     let mut lost = file.mapping.lost.iter();
-    let Some(package) = lost.rfind(|package| covers(full, package)) else {
+    let Some(package) = lost.rfind(|package| is_or_below(full, package)) else {
         return;
     };
     let at = used.chain.first().map_or(0, |root| root.span.start);
@@ -127,17 +128,11 @@ pub fn keep(
     found.add_statement(file.place_after(import), format!("import {package}"));
 }
 
-/// Whether a full name is that of a package, or of something below it.
-fn covers(name: &str, package: &str) -> bool {
-    name.strip_prefix(package)
-        .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-}
-
 /// Whether an import that stays as it is loads a package.
 fn loads_as_it_is(file: &File<'_>, import: &ImportStatement, package: &str) -> bool {
     let covering = |leaf: &Leaf| {
         let named = import.full_name(leaf, file.package).unwrap_or_default();
-        covers(&named, package) && file.absolute(&named).is_none()
+        is_or_below(&named, package) && file.absolute(&named).is_none()
     };
     import.leaves.iter().any(covering)
 }

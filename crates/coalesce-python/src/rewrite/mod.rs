@@ -174,9 +174,10 @@ fn in_one_way(
     places::check(&mapping, texts, &mut plan);
     entry_points::check(&mapping, texts, &mut plan);
     discovery::check(&mapping, texts, &mut plan);
-    introspection::check(&mapping, texts, &mut plan);
-    logger_filters::check(&mapping, texts, &mut plan);
-    warning_filters::check(&mapping, texts, &mut plan);
+    let readers = module_names::Readers::new(&mapping, texts);
+    introspection::check(&mapping, &readers, texts, &mut plan);
+    logger_filters::check(&mapping, &readers, texts, &mut plan);
+    warning_filters::check(&mapping, &readers, texts, &mut plan);
     module_values::packages(&mapping, texts, &mut plan);
     package_data::check(&mapping, texts, &mut plan);
     pytest::check(&mapping, texts, &mut plan);

@@ -489,8 +489,7 @@ fn without_subscripts(text: &str) -> String {
 /// Whether what follows `__module__` may come out otherwise for a change. Where it is held against texts, one of them has
 /// to be of a name.
 pub(super) fn tells_apart(before: &str, after: &str, change: &Change) -> bool {
-    let module = |name: &str| module_of(name, change);
-    let (from, to) = (module(&change.from), module(&change.to));
+    let (from, to) = modules(change);
     let Some((method, rest)) = after
         .strip_prefix('.')
         .and_then(|rest| rest.split_once('('))
@@ -529,13 +528,17 @@ pub(super) fn tells_apart(before: &str, after: &str, change: &Change) -> bool {
     }
 }
 
-/// The module that a name of a change is of.
-fn module_of(name: &str, change: &Change) -> String {
-    match change.subject {
-        Subject::Item => name.rsplit_once('.').map_or("", |(module, _)| module),
-        _ => name,
-    }
-    .to_owned()
+/// The modules that a change is of: before, and after.
+pub fn modules(change: &Change) -> (&str, &str) {
+    let module = |name: &'_ str| match change.subject {
+        Subject::Item => name.rfind('.').unwrap_or(0),
+        _ => name.len(),
+    };
+    let (from, to) = (&change.from, &change.to);
+    (
+        from.get(..module(from)).unwrap_or_default(),
+        to.get(..module(to)).unwrap_or_default(),
+    )
 }
 
 /// Whether the first parts of a name are joined again and held against texts that neither name meets:
@@ -577,7 +580,6 @@ fn meets_nothing(before: &str, after: &str, change: &Change) -> bool {
     if !between.all(|part| part.chars().all(|c| c == ',' || c.is_whitespace())) {
         return false;
     }
-    let module = |name: &str| module_of(name, change);
     // A module below one that moves has more parts.
     let meets = |name: &str, text: &str| {
         let parts: Vec<&str> = name.split('.').collect();
@@ -585,7 +587,7 @@ fn meets_nothing(before: &str, after: &str, change: &Change) -> bool {
         let below = format!("{name}.");
         first.join(".") == text || (parts.len() < count && text.starts_with(&below))
     };
-    let (from, to) = (module(&change.from), module(&change.to));
+    let (from, to) = modules(change);
     let texts = literals(listed);
     !texts.is_empty()
         && !texts

@@ -14,6 +14,7 @@ use crate::{
     analysis::Analysis,
     extract::SHIM_ATTRIBUTE,
     facts::ImportStatement,
+    names::is_or_below,
     rewrite::{file::File, imports::relative, items::Header, lost, mapping::Mapping},
 };
 
@@ -152,10 +153,7 @@ fn bind(
 
 /// Whether a statement executes a module or one below it.
 fn leads_below(file: &File<'_>, import: &ImportStatement, name: &str) -> bool {
-    let covers = |other: &str| {
-        let rest = other.strip_prefix(name);
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-    };
+    let covers = |other: &str| is_or_below(other, name);
     let base = import.base(file.package);
     let mut leaves = import.leaves.iter();
     base.as_deref().is_some_and(covers)

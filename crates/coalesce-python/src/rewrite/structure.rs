@@ -7,7 +7,7 @@ use coalesce_model::{
     Texts, TreePath, Unproven, UnprovenKind, finding::codes,
 };
 
-use crate::{rewrite::mapping::Mapping, roots::is_in_stub_tree, shim};
+use crate::{names::is_or_below, rewrite::mapping::Mapping, roots::is_in_stub_tree, shim};
 
 /// The file operations of a set of changes.
 pub fn plan(mapping: &Mapping<'_>, texts: &dyn Texts) -> LanguagePlan {
@@ -58,10 +58,7 @@ fn compiled<'m>(mapping: &'m Mapping<'_>) -> impl Iterator<Item = Unproven> + 'm
 
 /// Whether a change with a longer name speaks for a module.
 fn is_nearer(mapping: &Mapping<'_>, change: &Change, name: &str) -> bool {
-    let speaks = |other: &Change| {
-        name.strip_prefix(other.from.as_str())
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-    };
+    let speaks = |other: &Change| is_or_below(name, &other.from);
     mapping
         .changes
         .iter()

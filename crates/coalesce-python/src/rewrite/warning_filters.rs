@@ -13,7 +13,7 @@ use coalesce_model::{
 use self::{pattern::passes, written::filters};
 use super::{
     mapping::Mapping,
-    module_names::{Carried, Readers},
+    module_names::{Carried, Readers, modules},
 };
 use crate::names::{is_word, last_word};
 
@@ -26,11 +26,15 @@ struct Way<'c> {
 }
 
 /// Tells each file with a filter that warnings of what moves pass before the changes alone, or after them alone.
-pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) {
-    let readers = Readers::new(mapping, texts);
+pub fn check(
+    mapping: &Mapping<'_>,
+    readers: &Readers<'_>,
+    texts: &dyn Texts,
+    plan: &mut LanguagePlan,
+) {
     let changes = mapping.all.iter();
     let ways: Vec<Way<'_>> = changes
-        .filter(|change| change.kind.carries_text() && may_warn(&readers, change))
+        .filter(|change| change.kind.carries_text() && may_warn(readers, change))
         .map(|change| Way::new(mapping, change))
         .collect();
     let paths = texts.paths().iter();
@@ -82,12 +86,9 @@ fn first_told<'c>(text: &str, ways: &[Way<'c>]) -> Option<(ByteSpan, &'c Change)
 
 impl<'c> Way<'c> {
     fn new(mapping: &Mapping<'_>, change: &'c Change) -> Self {
-        let parent = |name: &str| {
-            let parent = name.rsplit_once('.').map(|(parent, _)| parent);
-            parent.unwrap_or_default().to_owned()
-        };
+        let (from, to) = modules(change);
         let modules = match change.subject {
-            Subject::Item => vec![(parent(&change.from), parent(&change.to))],
+            Subject::Item => vec![(from.to_owned(), to.to_owned())],
             _ => {
                 let modules = mapping.graph.modules.iter();
                 let below = modules.filter_map(|module| {

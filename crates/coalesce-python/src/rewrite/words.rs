@@ -35,7 +35,7 @@ pub enum Word {
     Named,
 }
 
-const PATTERNS: [(&str, Word); 58] = [
+const PATTERNS: [(&str, Word); 53] = [
     ("__path__", Word::Path),
     ("iterdir(", Word::List),
     ("listdir(", Word::List),
@@ -73,11 +73,6 @@ const PATTERNS: [(&str, Word); 58] = [
     ("getfullargspec", Word::Annotations),
     ("pydoc", Word::Annotations),
     ("reload(", Word::Reload),
-    ("reload_module(", Word::Reload),
-    ("modules.pop(", Word::Reload),
-    ("del sys.modules[", Word::Reload),
-    ("del modules[", Word::Reload),
-    ("delitem(sys.modules,", Word::Reload),
     ("eval(", Word::Named),
     ("exec(", Word::Named),
     ("import_string(", Word::Named),
@@ -96,8 +91,28 @@ const PATTERNS: [(&str, Word); 58] = [
     ("meta_path", Word::Read),
 ];
 
+/// What takes a module out of those that are loaded, so that the next import executes it again.
+pub const FORGETTING: [&str; 8] = [
+    "del sys.modules[",
+    "modules.pop(",
+    "delitem(sys.modules,",
+    "del modules[",
+    "reload_module(",
+    "reload(sys.modules[",
+    "reload(modules[",
+    "reload_module(sys.modules[",
+];
+
+/// All that is looked for.
+fn patterns() -> impl Iterator<Item = (&'static str, Word)> {
+    let forgetting = FORGETTING.into_iter().map(|text| (text, Word::Reload));
+    PATTERNS.into_iter().chain(forgetting)
+}
+
+static MEANT: LazyLock<Vec<Word>> = LazyLock::new(|| patterns().map(|(_, word)| word).collect());
+
 static FINDER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
-    let patterns = PATTERNS.iter().map(|(text, _)| text);
+    let patterns = patterns().map(|(text, _)| text);
     let mut builder = AhoCorasick::builder();
     builder
         .match_kind(MatchKind::LeftmostFirst)
@@ -117,8 +132,8 @@ impl Words {
             return Self(u16::MAX);
         };
         let found = finder.find_iter(text);
-        let words = found.filter_map(|found| PATTERNS.get(found.pattern().as_usize()));
-        Self(words.fold(0, |all, (_, word)| all | 1 << (*word as u8)))
+        let words = found.filter_map(|found| MEANT.get(found.pattern().as_usize()));
+        Self(words.fold(0, |all, word| all | 1 << (*word as u8)))
     }
 
     /// Whether it has a word.

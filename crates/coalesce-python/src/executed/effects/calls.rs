@@ -6,6 +6,8 @@ use ruff_python_ast::{self as ast, Expr};
 use ruff_text_size::Ranged;
 use rustc_hash::FxHashMap;
 
+use crate::names::is_or_below;
+
 use super::{
     CallOutcome, Execution,
     libraries::{
@@ -594,10 +596,7 @@ impl Execution<'_, '_, '_> {
         let module = self.effects.reader.graph.modules.get(self.home);
         let own = module.map_or("", |module| module.name.as_str());
         match name {
-            Expr::StringLiteral(text) => {
-                let rest = text.value.to_str().strip_prefix(own);
-                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-            }
+            Expr::StringLiteral(text) => is_or_below(text.value.to_str(), own),
             Expr::Name(name) if name.id.as_str() == "__package__" => false,
             Expr::Name(name) if name.id.as_str() == "__name__" => true,
             Expr::Name(name) => {

@@ -6,6 +6,8 @@ use coalesce_model::ByteSpan;
 use ruff_python_ast::{self as ast, ExceptHandler, Expr, Stmt};
 use ruff_text_size::{Ranged, TextRange};
 
+use crate::names::is_or_below;
+
 /// `try: import cupy as cp; HAS = True`, `except ImportError: cp = None; HAS = False`.
 #[derive(Debug, PartialEq, Eq)]
 pub struct GuardedImport {
@@ -111,10 +113,7 @@ impl ImportReader<'_> {
 
     /// Whether a statement imports the library, or a part of it.
     fn imports(self, statement: &Stmt) -> bool {
-        let is = |name: &str| {
-            let rest = name.strip_prefix(self.library);
-            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-        };
+        let is = |name: &str| is_or_below(name, self.library);
         match statement {
             Stmt::Import(import) => import.names.iter().any(|alias| is(&alias.name)),
             Stmt::ImportFrom(import) => import.module.as_ref().is_some_and(|name| is(name)),

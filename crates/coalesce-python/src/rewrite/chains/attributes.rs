@@ -10,6 +10,7 @@ use coalesce_model::{ByteSpan, Edit, Form, finding::codes};
 use crate::{
     analysis::Use,
     facts::{ImportStatement, Leaf},
+    names::is_or_below,
     rewrite::{
         chains::{
             index::{Spent, Whole},
@@ -103,10 +104,7 @@ fn is_read_by_others(file: &File<'_>, leaf: &Leaf) -> bool {
 fn is_through(file: &File<'_>, used: &Use, leaf: &Leaf) -> bool {
     let dotted = leaf.alias.is_none() && leaf.name.text.contains('.');
     let chain = || text_of(&used.chain, used.chain.len());
-    let below = |chain: String| {
-        let rest = chain.strip_prefix(leaf.name.text.as_str());
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-    };
+    let below = |chain: String| is_or_below(&chain, &leaf.name.text);
     file.index().binds(file, leaf, used) && (!dotted || below(chain()))
 }
 

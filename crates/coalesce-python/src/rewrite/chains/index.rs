@@ -14,6 +14,7 @@ use super::{module_prefix, text_of};
 use crate::{
     analysis::Use,
     facts::{ImportStatement, Leaf},
+    names::is_or_below,
     rewrite::file::File,
 };
 
@@ -320,8 +321,7 @@ impl Index {
 /// comes before a dot.
 fn begins_one_of(sorted: &[String], name: &str) -> bool {
     let at = sorted.partition_point(|other| other.as_str() < name);
-    let next = sorted.get(at).and_then(|other| other.strip_prefix(name));
-    next.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    sorted.get(at).is_some_and(|other| is_or_below(other, name))
 }
 
 /// The plain imports behind the first name of a chain.

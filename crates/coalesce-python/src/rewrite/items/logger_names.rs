@@ -9,7 +9,7 @@ use super::source::Source;
 use crate::{
     analysis::{Analysis, Use},
     graph::Entity,
-    names::{Names, occurrences},
+    names::{Names, is_below, occurrences},
     rewrite::{
         mapping::{AnalysedFile, Mapping},
         words::Word,
@@ -290,12 +290,6 @@ impl Renamed<'_> {
             root.text == self.variable && analysis.binding_scope(used.scope, &root.text) == Some(0)
         })
     }
-}
-
-/// Whether a logger is below another one.
-fn is_below(name: &str, above: &str) -> bool {
-    let rest = name.strip_prefix(above);
-    rest.is_some_and(|rest| rest.starts_with('.'))
 }
 
 /// The characters before and behind a place.

@@ -7,7 +7,9 @@ use coalesce_model::{ByteSpan, Guard};
 use rustc_hash::FxHashSet;
 
 use super::{builtins::is_builtin, source::Source};
-use crate::{analysis::Use, facts::Spanned, graph::Entity, rewrite::mapping::Mapping};
+use crate::{
+    analysis::Use, facts::Spanned, graph::Entity, names::is_or_below, rewrite::mapping::Mapping,
+};
 
 /// Where a needed name comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -227,10 +229,7 @@ fn repeatable(
         if !whole && imports.len() > 1 {
             return None;
         }
-        let covers = chain
-            .strip_prefix(dotted.as_str())
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
-        if !whole || covers {
+        if !whole || is_or_below(&chain, dotted) {
             let origin = Origin::Import {
                 statement: *statement,
                 leaf: *leaf,

@@ -6,21 +6,12 @@ use super::found_by_name::Traveller;
 use crate::{
     analysis::Use,
     graph::Entity,
-    names::{Names, code_before},
-    rewrite::{mapping::AnalysedFile, words::Word},
+    names::{Names, code_before, is_or_below},
+    rewrite::{
+        mapping::AnalysedFile,
+        words::{FORGETTING, Word},
+    },
 };
-
-/// What takes a module out of those that are loaded, so that the next import executes it again.
-const FORGETTING: [&str; 8] = [
-    "del sys.modules[",
-    "modules.pop(",
-    "delitem(sys.modules,",
-    "del modules[",
-    "reload_module(",
-    "reload(sys.modules[",
-    "reload(modules[",
-    "reload_module(sys.modules[",
-];
 
 impl Traveller<'_> {
     /// A definition that is made of values, of a module that somebody executes again.
@@ -119,10 +110,7 @@ impl Traveller<'_> {
         let names: Vec<&str> = names
             .filter(|name| !name.is_empty() && graph.find(None, name).is_some())
             .collect();
-        let below = |name: &&str| {
-            let rest = home.strip_prefix(*name);
-            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-        };
+        let below = |name: &&str| is_or_below(home, name);
         (names.is_empty() || names.iter().any(below)).then_some(place)
     }
 }
