@@ -504,7 +504,7 @@ pub(super) fn tells_apart(before: &str, after: &str, change: &Change) -> bool {
         literals(rest.lines().next().unwrap_or_default()),
     );
     if method == "split"
-        && let Some(found) = parts::is_member_of_one(before, (&from, &to), (argument, rest))
+        && let Some(found) = parts::is_member_of_one(before, (from, to), (argument, rest))
     {
         return found;
     }
@@ -516,11 +516,11 @@ pub(super) fn tells_apart(before: &str, after: &str, change: &Change) -> bool {
         "endswith" if !given.is_empty() => given
             .iter()
             .any(|text| from.ends_with(text) != to.ends_with(text)),
-        "split" | "partition" if rest.starts_with("[0]") => top(&from) != top(&to),
+        "split" | "partition" if rest.starts_with("[0]") => top(from) != top(to),
         "split" | "rsplit" | "partition" | "rpartition"
             if rest.contains("==") && !compared.is_empty() =>
         {
-            parts::tells_apart((&from, &to), (method, argument, rest), &compared)
+            parts::tells_apart((from, to), (method, argument, rest), &compared)
         }
         "split" | "rsplit" | "partition" | "rpartition" | "startswith" | "endswith" | "find"
         | "rfind" | "index" | "rindex" | "replace" | "removeprefix" | "removesuffix" => from != to,
@@ -592,7 +592,7 @@ fn meets_nothing(before: &str, after: &str, change: &Change) -> bool {
     !texts.is_empty()
         && !texts
             .iter()
-            .any(|text| meets(&from, text) || meets(&to, text))
+            .any(|text| meets(from, text) || meets(to, text))
 }
 
 /// Whether the parts of a name are kept in a variable of a function that asks for the first one alone, which stays what

@@ -8,7 +8,7 @@ use ruff_python_ast::{
     visitor::{self, Visitor},
 };
 
-use super::held::{Held, Seeds};
+use super::value_flow::{Seeds, ValueFlow};
 use crate::{
     analysis::{Analysis, Use, predicates::last_name},
     graph::Entity,
@@ -63,7 +63,7 @@ impl AnnotationReaders {
         }
         self.unknown |= reads_of_parts(&analysis, text);
         let mut uses = analysis.uses.iter();
-        self.unknown |= uses.any(|used| shows_types(used));
+        self.unknown |= uses.any(shows_types);
         // `getattr(function, "__annotations__")` reads those of anything, too.
         let places = memchr::memmem::find_iter(text.as_bytes(), ATTRIBUTE.as_bytes());
         self.unknown |= places.count() > known;
@@ -113,8 +113,8 @@ fn reads_of_parts(analysis: &Analysis, text: &str) -> bool {
         is_one_of(each, &signature)
     });
     let mut reading = ReadsTypes {
-        parts: parts.held(body),
-        signatures: whole.held(body),
+        parts: parts.flow(body),
+        signatures: whole.flow(body),
         found: false,
     };
     reading.visit_body(body);
@@ -160,8 +160,8 @@ fn is_one_of(expression: &Expr, given: &BTreeSet<&str>) -> bool {
 const OF_LIBRARIES: [&str; 3] = ["attr", "dataclasses", "inspect"];
 
 struct ReadsTypes<'h> {
-    parts: Held<'h>,
-    signatures: Held<'h>,
+    parts: ValueFlow<'h>,
+    signatures: ValueFlow<'h>,
     found: bool,
 }
 

@@ -36,9 +36,7 @@ impl Placing<'_, '_> {
     /// The import by which a `conftest.py` goes on having a fixture.
     fn fixture_back(&self, source: &Source, moved: &Moved) -> Option<String> {
         let to = self.path_of(moved, &source.path)?;
-        let kept = moved.travels()
-            && moved.change.shim.is_none()
-            && fixtures::can_import(&source.path, &to)
+        let kept = fixtures::goes_on(moved, &source.path, &to)
             && fixtures::defines(&source.text, &moved.item);
         kept.then(|| named_twice(back_line(self.mapping, source, moved), moved))
     }

@@ -11,13 +11,13 @@ use std::collections::BTreeSet;
 use coalesce_model::Texts;
 use rayon::prelude::*;
 use ruff_python_ast::Stmt;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 pub(super) use self::told::Told;
 use super::{
     equivalence::Modules,
-    held::{Argument, Asked, Callee, Handed, Held, Sides},
     signatures::Swap,
+    value_flow::{Argument, CalledFunction, FlowInput, Handed, Sides, ValueFlow},
 };
 use crate::{
     analysis::Analysis,
@@ -49,7 +49,7 @@ pub(super) fn used_items(graph: &PythonGraph, texts: &dyn Texts) -> UsedItems {
         users: FxHashMap::default(),
     };
     for (module, items) in found.by_module.iter().enumerate() {
-        let items: FxHashSet<&Item> = items.values().collect();
+        let items: BTreeSet<&Item> = items.values().collect();
         for item in items {
             let users = found.users.entry(item.clone()).or_default();
             users.push(module);
@@ -145,14 +145,14 @@ impl Spread<'_> {
         let held = items.iter();
         let held = held.filter_map(|(end, item)| Some((*end, *self.held.get(item)?)));
         let none = Handed::default();
-        let asked = Asked {
+        let asked = FlowInput {
             told: &self.told,
             held: &held.collect(),
             items,
             handed: self.handed.get(&module).unwrap_or(&none),
             start: read.start,
         };
-        let found = Held::new(asked, &read.statements);
+        let found = ValueFlow::new(asked, &read.statements);
         if found.compared {
             return Some(true);
         }
@@ -182,10 +182,10 @@ impl Spread<'_> {
     }
 
     /// Notes that a module calls something with such objects.
-    fn called(&mut self, module: usize, callee: Callee, argument: Argument, sides: Sides) {
+    fn called(&mut self, module: usize, callee: CalledFunction, argument: Argument, sides: Sides) {
         let method = match callee {
-            Callee::Item(home, item) => return self.hand(home, (item, argument), sides),
-            Callee::Method(method) => method,
+            CalledFunction::Item(home, item) => return self.hand(home, (item, argument), sides),
+            CalledFunction::Method(method) => method,
         };
         let definition = format!("def {method}(");
         for home in self.homes(module) {

@@ -4,7 +4,7 @@
 use coalesce_model::{Texts, TreePath};
 use ruff_python_ast::Stmt;
 
-use super::found_by_name::is_fixture;
+use super::{Moved, found_by_name::is_fixture};
 use crate::{
     parser::{parse_module, statements},
     rewrite::places::is_test,
@@ -14,6 +14,11 @@ use crate::{
 pub fn can_import(conftest: &TreePath, to: &TreePath) -> bool {
     let plain = to.file_name() != "conftest.py" && !is_test(to.file_name());
     conftest.file_name() == "conftest.py" && plain && to.extension() == Some("py")
+}
+
+/// Whether a `conftest.py` goes on offering a fixture that leaves it.
+pub fn goes_on(moved: &Moved, conftest: &TreePath, to: &TreePath) -> bool {
+    moved.travels() && moved.change.shim.is_none() && can_import(conftest, to)
 }
 
 /// Whether a text defines a fixture by this name of a function.

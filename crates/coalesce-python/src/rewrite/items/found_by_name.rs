@@ -6,9 +6,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
 };
 
-use coalesce_model::{
-    ByteSpan, LanguagePlan, Memo, Module, Texts, TreePath, Unproven, UnprovenKind,
-};
+use coalesce_model::{ByteSpan, LanguagePlan, Memo, Texts, TreePath, Unproven, UnprovenKind};
 use ruff_python_ast::{
     Expr, Stmt, StmtFunctionDef,
     visitor::{self, Visitor},
@@ -79,7 +77,7 @@ pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) 
         };
         let own = source.own.get(&moved.item);
         let own = own.and_then(|own| source.analysis.definitions.get(*own));
-        let to = path_after(mapping, moved, module);
+        let to = moved.path_after(mapping);
         let (Some(own), Some(to)) = (own, to) else {
             continue;
         };
@@ -96,17 +94,6 @@ pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) 
         };
         traveller.look(&module.name, &frame_readers, plan);
     }
-}
-
-/// The file that an item goes to.
-fn path_after(mapping: &Mapping<'_>, moved: &Moved, home: &Module) -> Option<TreePath> {
-    let target = moved
-        .target
-        .and_then(|target| mapping.graph.modules.get(target));
-    target.map(|target| target.path.clone()).or_else(|| {
-        let base = mapping.target_base(&moved.parent, &home.name, &home.path, false);
-        TreePath::new(&format!("{base}.py")).ok()
-    })
 }
 
 /// Items that are read off a module which something imports by a text: `import_module(path).ITEM`. Which module that
@@ -279,7 +266,7 @@ impl Traveller<'_> {
         if !function.fixture {
             return self.collected(plan);
         }
-        if fixtures::can_import(self.path, &self.to) && self.moved.change.shim.is_none() {
+        if fixtures::goes_on(self.moved, self.path, &self.to) {
             return self.imported_by_conftest(plan);
         }
         if function.autouse && !self.reaches_after(self.path) {

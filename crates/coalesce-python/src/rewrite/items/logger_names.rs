@@ -168,7 +168,7 @@ impl Renamed<'_> {
         let own = mapping.graph.modules.get(module)?;
         let own = [own.name.as_str(), mapping.graph.package_of(module)];
         let names = &self.counting;
-        worked_out::place(&worked_out::File { text, own, names })
+        worked_out::place(&worked_out::LoggerFile { text, own, names })
     }
 
     /// Where a file asks one of both modules for its name, and goes by names of loggers.

@@ -22,7 +22,6 @@ mod flags;
 mod found_by_name;
 mod guarded;
 mod header;
-mod held;
 mod identity;
 mod imported;
 mod logger_names;
@@ -52,6 +51,7 @@ mod surroundings;
 mod taken;
 mod told_apart;
 mod unlike;
+mod value_flow;
 mod waiting;
 mod way;
 mod written;
@@ -122,6 +122,17 @@ impl Moved {
     /// Whether the text of the definition goes along.
     pub fn travels(&self) -> bool {
         self.change.kind.carries_text()
+    }
+
+    /// The file that it goes to.
+    pub fn path_after(&self, mapping: &Mapping<'_>) -> Option<TreePath> {
+        let modules = &mapping.graph.modules;
+        let target = self.target.and_then(|target| modules.get(target));
+        target.map(|target| target.path.clone()).or_else(|| {
+            let home = modules.get(self.source)?;
+            let base = mapping.target_base(&self.parent, &home.name, &home.path, false);
+            TreePath::new(&format!("{base}.py")).ok()
+        })
     }
 
     /// Whether it takes the place of a definition that is there.

@@ -11,8 +11,8 @@ use rustc_hash::FxHashSet;
 
 use super::{
     Moved,
-    held::{Held, Seeds},
     patches::sources,
+    value_flow::{Seeds, ValueFlow},
 };
 use crate::{
     analysis::{
@@ -70,7 +70,7 @@ struct ReadByName {
 }
 
 struct Reading<'h> {
-    modules: &'h Held<'h>,
+    modules: &'h ValueFlow<'h>,
     start: u32,
     found: ReadByName,
 }
@@ -253,7 +253,7 @@ pub(super) fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut Languag
 fn read_by_name(body: &[Stmt], start: u32) -> ReadByName {
     let seeds = Seeds::new((body, start), &[], gives_module);
     let mut reading = Reading {
-        modules: &seeds.held(body),
+        modules: &seeds.flow(body),
         start,
         found: ReadByName::default(),
     };

@@ -3,11 +3,13 @@
 
 mod process;
 
+use std::collections::BTreeMap;
+
 use coalesce_model::{ByteSpan, LanguagePlan, Texts, UnprovenKind};
 use rayon::prelude::*;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
-use self::process::{Part, Setter};
+use self::process::{ProcessPart, Setter};
 use super::found_by_name::Traveller;
 use crate::{
     analysis::{Analysis, Called, DefinitionKind, Use},
@@ -33,13 +35,16 @@ pub(super) const CHANGING: [&str; 10] = [
     "update",
 ];
 
+/// For each item the modules that do something with it, and whether they do when they are executed.
+type Places = BTreeMap<(usize, String), Vec<(usize, bool)>>;
+
 /// What the modules of a tree set when they are executed or called, worked out once.
 pub(super) struct Changed {
     process: Vec<Setter>,
-    /// For each value of a module the others that change it, and whether they do when they are executed.
-    values: FxHashMap<(usize, String), Vec<(usize, bool)>>,
-    /// The same for functions that others call.
-    calls: FxHashMap<(usize, String), Vec<(usize, bool)>>,
+    /// Who changes a value of another module.
+    values: Places,
+    /// Who calls a function of another module.
+    calls: Places,
     /// Modules that something imports when it is called.
     late: FxHashSet<usize>,
 }
@@ -65,8 +70,8 @@ impl Changed {
     fn nothing() -> Self {
         Self {
             process: Vec::new(),
-            values: FxHashMap::default(),
-            calls: FxHashMap::default(),
+            values: Places::new(),
+            calls: Places::new(),
             late: FxHashSet::default(),
         }
     }
@@ -118,8 +123,7 @@ impl Changed {
     /// The first module that changes one of some values or calls one of some functions; what is called later counts
     /// where the definition may be made later than that.
     fn first(&self, home: usize, state: &State, late: bool) -> Option<usize> {
-        let of = |all: &FxHashMap<(usize, String), Vec<(usize, bool)>>,
-                  names: &FxHashSet<String>| {
+        let of = |all: &Places, names: &FxHashSet<String>| {
             let places = names
                 .iter()
                 .filter_map(|name| all.get(&(home, name.clone())));
@@ -209,7 +213,7 @@ impl Traveller<'_> {
         );
         self.eager_uses().find_map(|used| {
             let mut texts: Vec<String> = Vec::new();
-            let parts = match Part::read_by(used) {
+            let parts = match ProcessPart::read_by(used) {
                 Some(part) => vec![part],
                 None => self.read_by_call(&names, used, &mut texts),
             };
@@ -224,7 +228,7 @@ impl Traveller<'_> {
             let module = self.mapping.graph.modules.get(setter.module)?;
             let span = used.chain.first()?.span;
             let what = match part {
-                Part::Environment => self.told_variable(setter, &texts),
+                ProcessPart::Environment => self.told_variable(setter, &texts),
                 other => other.told().to_owned(),
             };
             Some((span, format!("{what}, which `{}` sets", module.name)))
@@ -237,12 +241,17 @@ impl Traveller<'_> {
         let mut known = keys.filter(|key| texts.contains(key));
         match known.next() {
             Some(key) => format!("`{key}` of the environment"),
-            None => Part::Environment.told().to_owned(),
+            None => ProcessPart::Environment.told().to_owned(),
         }
     }
 
     /// What a function reads of the process that the definition calls when it is made.
-    fn read_by_call(&self, names: &Names<'_>, used: &Use, texts: &mut Vec<String>) -> Vec<Part> {
+    fn read_by_call(
+        &self,
+        names: &Names<'_>,
+        used: &Use,
+        texts: &mut Vec<String>,
+    ) -> Vec<ProcessPart> {
         let called = used.called != Called::No;
         let meaning = names.meanings(used).pop().filter(|_| called);
         let Some(Entity::Item(home, item)) = meaning.and_then(|meaning| meaning.entity) else {
@@ -257,7 +266,7 @@ impl Traveller<'_> {
         &self,
         (home, item): (usize, &str),
         depth: usize,
-        parts: &mut Vec<Part>,
+        parts: &mut Vec<ProcessPart>,
         texts: &mut Vec<String>,
     ) {
         let Some(file) = self.mapping.read(self.texts, home) else {
@@ -353,7 +362,9 @@ impl Traveller<'_> {
         uses.find(|used| used.chain.iter().any(|link| link.text == "environ"))?;
         let file = self.mapping.read(self.texts, self.moved.target?)?;
         let reads = |used: &Use| {
-            used.eager && !used.store && Part::read_by(used) == Some(Part::Environment)
+            used.eager
+                && !used.store
+                && ProcessPart::read_by(used) == Some(ProcessPart::Environment)
         };
         if !file.analysis.uses.iter().any(reads) {
             return None;
@@ -377,7 +388,7 @@ impl Setter {
         let keys = self
             .keys
             .as_ref()
-            .filter(|_| self.part == Part::Environment);
+            .filter(|_| self.part == ProcessPart::Environment);
         keys.is_none_or(|keys| texts.is_empty() || keys.iter().any(|key| texts.contains(key)))
     }
 }

@@ -104,7 +104,8 @@ fn moving(mapping: &Mapping<'_>, texts: &dyn Texts) -> Vec<Moving> {
         let Some(module) = mapping.graph.modules.get(moved.source) else {
             continue;
         };
-        let Some(target) = target_of(mapping, moved, module) else {
+        let target = moved.path_after(mapping);
+        let Some(target) = target.filter(|target| is_test(target.file_name())) else {
             continue;
         };
         let defined = known.entry(moved.source).or_insert_with(|| {
@@ -132,19 +133,6 @@ fn moving_file(mapping: &Mapping<'_>, index: usize, texts: &dyn Texts) -> Option
         names: Default::default(),
         span: None,
     })
-}
-
-/// The file of tests that a definition goes to, if it is one.
-fn target_of(mapping: &Mapping<'_>, moved: &Moved, module: &Module) -> Option<TreePath> {
-    let there = moved
-        .target
-        .and_then(|target| mapping.graph.modules.get(target));
-    let there = there.map(|there| there.path.clone());
-    let target = there.or_else(|| {
-        let base = mapping.target_base(&moved.parent, &module.name, &module.path, false);
-        TreePath::new(&format!("{base}.py")).ok()
-    });
-    target.filter(|target| is_test(target.file_name()))
 }
 
 /// A definition that leaves its file, if it is a test there.

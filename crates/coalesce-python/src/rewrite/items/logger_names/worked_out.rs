@@ -28,7 +28,7 @@ const NAMING: [&str; 6] = [
 ];
 
 /// The file that is looked through.
-pub(super) struct File<'a> {
+pub(super) struct LoggerFile<'a> {
     pub text: &'a str,
     /// What `__name__` or `__package__` may be in it.
     pub own: [&'a str; 2],
@@ -37,7 +37,7 @@ pub(super) struct File<'a> {
 }
 
 /// The first place of a file where one of some names may be worked out.
-pub(super) fn place(file: &File<'_>) -> Option<ByteSpan> {
+pub(super) fn place(file: &LoggerFile<'_>) -> Option<ByteSpan> {
     let (parsed, start) = parse_module(file.text);
     let body = statements(&parsed);
     let mut assigned = Assigned::default();
@@ -73,7 +73,7 @@ impl<'e> Visitor<'e> for Assigned<'e> {
 }
 
 struct Search<'a> {
-    file: &'a File<'a>,
+    file: &'a LoggerFile<'a>,
     start: u32,
     assigned: &'a FxHashMap<&'a str, Option<&'a Expr>>,
     found: Option<ByteSpan>,

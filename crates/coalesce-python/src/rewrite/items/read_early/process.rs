@@ -11,7 +11,7 @@ use crate::{
 
 /// Something that a process has once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum ProcessPart {
     Environment,
     Arguments,
     Folder,
@@ -23,12 +23,12 @@ pub(super) enum Part {
 #[derive(Debug)]
 pub(super) struct Setter {
     pub module: usize,
-    pub part: Part,
+    pub part: ProcessPart,
     /// The variables that it sets; none where their names are not written there.
     pub keys: Option<Vec<String>>,
 }
 
-impl Part {
+impl ProcessPart {
     /// The part as it is told.
     pub(super) fn told(self) -> &'static str {
         match self {
@@ -96,7 +96,7 @@ impl Part {
 /// What a file sets of the process.
 pub(super) fn setters(module: usize, text: &str, analysis: &Analysis) -> Vec<Setter> {
     let found = analysis.uses.iter().filter_map(|used| {
-        let (part, at) = Part::set_by(used, text)?;
+        let (part, at) = ProcessPart::set_by(used, text)?;
         let end = used.chain.get(at)?.span.end as usize;
         let keys = keys_behind(text, end);
         Some(Setter { module, part, keys })
@@ -113,11 +113,11 @@ fn keys_behind(text: &str, end: usize) -> Option<Vec<String>> {
         return Some(vec![text_of(key, text)?]);
     }
     let method = whole.trim_start().strip_prefix('.');
-    if let Some((name, arguments)) = method.and_then(|method| method.split_once('(')) {
-        if name != "update" {
-            let key = arguments.split([',', ')']).next()?;
-            return Some(vec![text_of(key, text)?]);
-        }
+    if let Some((name, arguments)) = method.and_then(|method| method.split_once('('))
+        && name != "update"
+    {
+        let key = arguments.split([',', ')']).next()?;
+        return Some(vec![text_of(key, text)?]);
     }
     let mut keys = quoted_before(whole, ':');
     keys.extend(given_by_name(whole));
@@ -150,11 +150,10 @@ pub(super) fn text_of(expression: &str, file: &str) -> Option<String> {
     if expression.is_empty() || !expression.chars().all(is_word) {
         return literal(expression);
     }
-    let given = file.lines().find_map(|line| {
+    file.lines().find_map(|line| {
         let value = line.strip_prefix(expression)?.trim_start();
         literal(value.strip_prefix('=')?.trim_start())
-    });
-    given
+    })
 }
 
 /// The literals that stand before a sign.
@@ -182,9 +181,9 @@ fn given_by_name(text: &str) -> Vec<String> {
 }
 
 /// What a part of a file reads of the process, with the texts that are written there.
-pub(super) fn read_in(span: ByteSpan, text: &str, analysis: &Analysis) -> Vec<Part> {
+pub(super) fn read_in(span: ByteSpan, text: &str, analysis: &Analysis) -> Vec<ProcessPart> {
     let uses = analysis.uses_in(&[span]);
     let uses = uses.filter(|used| !used.store && !used.annotation);
-    let uses = uses.filter(|used| Part::set_by(used, text).is_none());
-    uses.filter_map(Part::read_by).collect()
+    let uses = uses.filter(|used| ProcessPart::set_by(used, text).is_none());
+    uses.filter_map(ProcessPart::read_by).collect()
 }

@@ -3,6 +3,8 @@
 //! What is read of a file is names alone: a name that is given such an object anywhere in a function may hold it in all
 //! of that function, an attribute in all of the file.
 
+use std::collections::BTreeMap;
+
 use ruff_python_ast::{
     CmpOp, Comprehension, Expr, ExprCall, ExprCompare, ParameterWithDefault, Stmt, StmtFunctionDef,
     visitor::{self, Visitor},
@@ -67,7 +69,7 @@ const LOOKING: [&str; 22] = [
 const ORDERING: [&str; 6] = ["heappush", "insort", "max", "min", "sort", "sorted"];
 
 /// Which argument of a call something is.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Argument {
     Position(usize),
     Keyword(String),
@@ -79,14 +81,14 @@ pub(super) enum Argument {
 pub(super) type Handed = FxHashMap<(String, Argument), Sides>;
 
 /// A function that is called: one of the tree, or any method of a name.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Callee {
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) enum CalledFunction {
     Item(usize, String),
     Method(String),
 }
 
 /// What a file is looked through for.
-pub(super) struct Asked<'a> {
+pub(super) struct FlowInput<'a> {
     pub told: &'a Told,
     /// What holds such objects of what the file uses of the tree, by the ends of the names.
     pub held: &'a FxHashMap<u32, Sides>,
@@ -132,15 +134,15 @@ impl Seeds {
     }
 
     /// Follows it through the file.
-    pub(super) fn held(&self, body: &[Stmt]) -> Held<'_> {
-        let asked = Asked {
+    pub(super) fn flow(&self, body: &[Stmt]) -> ValueFlow<'_> {
+        let asked = FlowInput {
             told: &self.told,
             held: &self.ends,
             items: &self.items,
             handed: &self.handed,
             start: self.start,
         };
-        Held::new(asked, body)
+        ValueFlow::new(asked, body)
     }
 }
 
@@ -162,12 +164,12 @@ impl<F: Fn(&Expr) -> bool> Visitor<'_> for FoundSeeds<F> {
 type Owner = Option<u32>;
 
 /// What a file does with the objects.
-pub(super) struct Held<'a> {
-    asked: Asked<'a>,
+pub(super) struct ValueFlow<'a> {
+    asked: FlowInput<'a>,
     names: FxHashMap<(Owner, String), Sides>,
     attributes: FxHashMap<String, Sides>,
     /// What is called with such objects.
-    pub calls: FxHashMap<(Callee, Argument), Sides>,
+    pub calls: BTreeMap<(CalledFunction, Argument), Sides>,
     /// Objects of both are compared.
     pub compared: bool,
     owner: Owner,
@@ -176,14 +178,14 @@ pub(super) struct Held<'a> {
     changed: bool,
 }
 
-impl<'a> Held<'a> {
+impl<'a> ValueFlow<'a> {
     /// Goes through a file until nothing more comes of it.
-    pub(super) fn new(asked: Asked<'a>, statements: &[Stmt]) -> Self {
+    pub(super) fn new(asked: FlowInput<'a>, statements: &[Stmt]) -> Self {
         let mut held = Self {
             asked,
             names: FxHashMap::default(),
             attributes: FxHashMap::default(),
-            calls: FxHashMap::default(),
+            calls: BTreeMap::new(),
             compared: false,
             owner: None,
             class: None,
@@ -391,7 +393,7 @@ impl<'a> Held<'a> {
     fn hand_on(&mut self, call: &ExprCall, given: Sides) {
         for handed in &call.arguments.args {
             if let Some((home, item)) = self.asked.items.get(&self.end(handed)) {
-                let callee = Callee::Item(*home, item.clone());
+                let callee = CalledFunction::Item(*home, item.clone());
                 self.calls_with(callee, Argument::Any, given);
             }
         }
@@ -399,8 +401,8 @@ impl<'a> Held<'a> {
             self.asked.items.get(&self.end(&call.func)),
             last_name(&call.func),
         ) {
-            (Some((home, item)), _) => Callee::Item(*home, item.clone()),
-            (None, Some(name)) => Callee::Method(name.to_owned()),
+            (Some((home, item)), _) => CalledFunction::Item(*home, item.clone()),
+            (None, Some(name)) => CalledFunction::Method(name.to_owned()),
             (None, None) => return,
         };
         for (at, argument) in call.arguments.args.iter().enumerate() {
@@ -417,7 +419,7 @@ impl<'a> Held<'a> {
         }
     }
 
-    fn calls_with(&mut self, callee: Callee, argument: Argument, sides: Sides) {
+    fn calls_with(&mut self, callee: CalledFunction, argument: Argument, sides: Sides) {
         if sides != 0 {
             *self.calls.entry((callee, argument)).or_default() |= sides;
         }
@@ -447,7 +449,7 @@ impl<'a> Held<'a> {
     }
 }
 
-impl Visitor<'_> for Held<'_> {
+impl Visitor<'_> for ValueFlow<'_> {
     fn visit_annotation(&mut self, _: &Expr) {}
 
     fn visit_stmt(&mut self, statement: &Stmt) {
@@ -540,7 +542,7 @@ impl Visitor<'_> for Held<'_> {
     }
 }
 
-impl Held<'_> {
+impl ValueFlow<'_> {
     fn function(&mut self, function: &StmtFunctionDef) {
         let outer = (self.owner, self.class.clone(), self.function.clone());
         let nested = self.function.is_some();
@@ -563,7 +565,7 @@ impl Held<'_> {
 
 /// What an expression holds, all that it is made of together.
 struct Sum<'h, 'a> {
-    held: &'h Held<'a>,
+    held: &'h ValueFlow<'a>,
     sides: Sides,
 }
 
