@@ -252,7 +252,7 @@ impl Traveller<'_> {
         used: &Use,
         texts: &mut Vec<String>,
     ) -> Vec<ProcessPart> {
-        let called = used.called != Called::No;
+        let called = used.called == Called::Callee;
         let meaning = names.meanings(used).pop().filter(|_| called);
         let Some(Entity::Item(home, item)) = meaning.and_then(|meaning| meaning.entity) else {
             return Vec::new();
@@ -273,28 +273,23 @@ impl Traveller<'_> {
             return;
         };
         let analysis = &file.analysis;
-        let mut own = analysis
-            .definitions
-            .iter()
-            .filter(|each| each.class.is_none());
-        let Some(own) = own.find(|each| each.name == item) else {
-            return;
-        };
-        let read = process::read_in(own.span, &file.text, analysis);
-        if !read.is_empty() {
-            let strings = analysis.strings.iter();
-            let strings = strings.filter(|string| own.span.contains(string.span));
-            texts.extend(strings.filter_map(|string| Some(string.span.of(&file.text)?.to_owned())));
+        let run = run_by_call(analysis, item);
+        for span in &run {
+            let read = process::read_in(*span, &file.text, analysis);
+            if !read.is_empty() {
+                let strings = analysis.strings.iter();
+                let strings = strings.filter(|string| span.contains(string.span));
+                let found = strings.filter_map(|string| string.span.of(&file.text));
+                texts.extend(found.map(str::to_owned));
+            }
+            parts.extend(read);
         }
-        parts.extend(read);
-        if depth == 0 || own.kind == DefinitionKind::Value {
+        if depth == 0 {
             return;
         }
         let names = Names::new(self.mapping.graph, Some(home), analysis);
-        for used in analysis
-            .uses_in(&[own.span])
-            .filter(|used| used.called == Called::Callee)
-        {
+        let uses = analysis.uses_in(&run);
+        for used in uses.filter(|used| used.called == Called::Callee) {
             let meaning = names.meanings(used).pop();
             if let Some(Entity::Item(home, item)) = meaning.and_then(|meaning| meaning.entity) {
                 self.read_by_function((home, &item), depth - 1, parts, texts);
@@ -380,6 +375,19 @@ impl Traveller<'_> {
         self.texts_in_own()
             .find(|(_, variable)| named(variable) && sets(variable))
     }
+}
+
+/// What of a file a call of something runs: a function, or how objects of a class are made.
+fn run_by_call(analysis: &Analysis, item: &str) -> Vec<ByteSpan> {
+    let making = ["__init__", "__new__", "__post_init__"];
+    let definitions = analysis
+        .definitions
+        .iter()
+        .filter(|each| match &each.class {
+            Some(class) => class == item && making.contains(&each.name.as_str()),
+            None => each.name == item && each.kind == DefinitionKind::Function,
+        });
+    definitions.map(|each| each.span).collect()
 }
 
 impl Setter {

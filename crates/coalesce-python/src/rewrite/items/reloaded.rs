@@ -92,7 +92,7 @@ impl Traveller<'_> {
     }
 
     /// Where a file forgets modules that a variable names: those below the names of modules that it has as texts, and
-    /// any where it has none.
+    /// any where it has none and goes through all that are loaded.
     fn forgets_by_variable(&self, file: &AnalysedFile, home: &str) -> Option<ByteSpan> {
         let place = FORGETTING.iter().find_map(|call| {
             let mut places = file.text.match_indices(call);
@@ -111,6 +111,14 @@ impl Traveller<'_> {
             .filter(|name| !name.is_empty() && graph.find(None, name).is_some())
             .collect();
         let below = |name: &&str| is_or_below(home, name);
-        (names.is_empty() || names.iter().any(below)).then_some(place)
+        let any = || {
+            let mut lines = file.text.lines().map(str::trim_start);
+            lines.any(|line| line.starts_with("for ") && line.contains("sys.modules"))
+        };
+        let forgets = match names.is_empty() {
+            true => any(),
+            false => names.iter().any(below),
+        };
+        forgets.then_some(place)
     }
 }

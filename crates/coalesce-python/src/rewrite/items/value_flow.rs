@@ -6,7 +6,8 @@
 use std::collections::BTreeMap;
 
 use ruff_python_ast::{
-    CmpOp, Comprehension, Expr, ExprCall, ExprCompare, ParameterWithDefault, Stmt, StmtFunctionDef,
+    CmpOp, Comprehension, Expr, ExprBinOp, ExprCall, ExprCompare, Operator, ParameterWithDefault,
+    Stmt, StmtAnnAssign, StmtFunctionDef,
     visitor::{self, Visitor},
 };
 use ruff_text_size::Ranged;
@@ -260,6 +261,11 @@ impl<'a> ValueFlow<'a> {
 
     /// Gives what an expression holds to what it is assigned to.
     fn bind(&mut self, target: &Expr, sides: Sides) {
+        let sides = match target {
+            // What is a key is held, too.
+            Expr::Subscript(place) => sides | self.of(&place.slice),
+            _ => sides,
+        };
         if sides == 0 {
             return;
         }
@@ -269,7 +275,7 @@ impl<'a> ValueFlow<'a> {
                 self.attribute(place.attr.as_str(), sides);
                 self.class_holds(sides);
             }
-            Expr::Subscript(place) => self.bind(&place.value, sides | self.of(&place.slice)),
+            Expr::Subscript(place) => self.bind(&place.value, sides),
             Expr::Starred(each) => self.bind(&each.value, sides),
             Expr::Tuple(several) => several.elts.iter().for_each(|each| self.bind(each, sides)),
             Expr::List(several) => several.elts.iter().for_each(|each| self.bind(each, sides)),
@@ -357,6 +363,19 @@ impl<'a> ValueFlow<'a> {
             _ => told.order,
         });
         self.compared |= tells && !sides().any(is_literal) && self.of_all(sides()) == BOTH;
+    }
+
+    /// An operator: one of the class, or of sets of its objects.
+    fn operation(&mut self, operation: &ExprBinOp) {
+        let told = self.asked.told;
+        let mut methods = told.methods.iter();
+        let own = methods.any(|method| method.starts_with("__"));
+        let of_sets = matches!(
+            operation.op,
+            Operator::BitAnd | Operator::BitOr | Operator::BitXor | Operator::Sub
+        );
+        let tells = own || of_sets && told.equality;
+        self.compared |= tells && self.of_all([&*operation.left, &*operation.right]) == BOTH;
     }
 
     fn call(&mut self, call: &ExprCall) {
@@ -461,20 +480,7 @@ impl Visitor<'_> for ValueFlow<'_> {
                     .iter()
                     .for_each(|target| self.bind(target, sides));
             }
-            Stmt::AnnAssign(assign) => {
-                let value = assign.value.as_deref().map_or(0, |value| self.of(value));
-                let sides = value | self.of(&assign.annotation);
-                self.bind(&assign.target, sides);
-                if let (Some(class), Expr::Name(name)) = (self.class.clone(), &*assign.target) {
-                    let handed = self
-                        .asked
-                        .handed
-                        .iter()
-                        .filter(|((called, _), _)| *called == class);
-                    let handed = handed.fold(sides, |all, (_, each)| all | each);
-                    self.attribute(name.id.as_str(), handed);
-                }
-            }
+            Stmt::AnnAssign(assign) => self.annotated(assign),
             Stmt::AugAssign(assign) => self.bind(&assign.target, self.of(&assign.value)),
             Stmt::For(each) => self.bind(&each.target, self.of(&each.iter)),
             Stmt::With(with) => {
@@ -529,12 +535,7 @@ impl Visitor<'_> for ValueFlow<'_> {
                 self.gives(sides);
             }
             Expr::YieldFrom(given) => self.gives(self.of(&given.value)),
-            Expr::BinOp(operation) => {
-                let mut methods = self.asked.told.methods.iter();
-                let operator = methods.any(|method| method.starts_with("__"));
-                let both = operator && self.of_all([&*operation.left, &*operation.right]) == BOTH;
-                self.compared |= both;
-            }
+            Expr::BinOp(operation) => self.operation(operation),
             _ => {}
         }
         self.compared |= self.asked.told.equality && self.displayed(expression);
@@ -543,6 +544,22 @@ impl Visitor<'_> for ValueFlow<'_> {
 }
 
 impl ValueFlow<'_> {
+    /// A field or variable with its type.
+    fn annotated(&mut self, assign: &StmtAnnAssign) {
+        let value = assign.value.as_deref().map_or(0, |value| self.of(value));
+        let sides = value | self.of(&assign.annotation);
+        self.bind(&assign.target, sides);
+        if let (Some(class), Expr::Name(name)) = (self.class.clone(), &*assign.target) {
+            let handed = self
+                .asked
+                .handed
+                .iter()
+                .filter(|((called, _), _)| *called == class);
+            let handed = handed.fold(sides, |all, (_, each)| all | each);
+            self.attribute(name.id.as_str(), handed);
+        }
+    }
+
     fn function(&mut self, function: &StmtFunctionDef) {
         let outer = (self.owner, self.class.clone(), self.function.clone());
         let nested = self.function.is_some();

@@ -65,6 +65,24 @@ class Named:
     x: int
 
 
+@frozen
+class Counted:
+    x: int
+
+
+@frozen
+class Listed:
+    x: int
+
+
+def counted(x):
+    return Counted(x)
+
+
+def listed(x):
+    return Listed(x)
+
+
 def key(x):
     return Key(x)
 
