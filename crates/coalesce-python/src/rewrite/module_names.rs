@@ -5,6 +5,7 @@
 //! cannot be told, it may be anything.
 
 mod library;
+mod objects;
 mod parts;
 mod spellings;
 
@@ -87,8 +88,10 @@ impl<'m> Readers<'m> {
         places.find_map(|place| {
             let later = spellings::later_uses(text, &place);
             let changes = self.mapping.all.iter();
+            let classes_alone = objects::is_class(text, place.object);
             let mut told = changes
                 .filter(|change| is_told_apart(text, (&place, later.as_slice()), change))
+                .filter(|change| self.has_module(change, classes_alone))
                 .peekable();
             told.peek()?;
             let asked = match self.is_affordable() {
