@@ -13,11 +13,11 @@ use crate::{
     parser::{parse_module, statements},
 };
 
-/// Calls of the standard library and of Python that make no class.
-const MAKING_NO_CLASS: [&str; 16] = [
+/// Calls of the standard library and of Python that make neither a class nor a function. What `TypeVar` and its kin make has
+/// a module, and nobody asks for it.
+const MAKING_VALUES: [&str; 17] = [
     "ContextVar",
     "Lock",
-    "NewType",
     "ParamSpec",
     "RLock",
     "TypeVar",
@@ -30,7 +30,23 @@ const MAKING_NO_CLASS: [&str; 16] = [
     "list",
     "object",
     "set",
+    "str",
     "tuple",
+    "uuid4",
+];
+
+/// Calls that make classes.
+const MAKING_CLASSES: [&str; 10] = [
+    "Enum",
+    "Flag",
+    "IntEnum",
+    "NamedTuple",
+    "NewType",
+    "TypedDict",
+    "make_dataclass",
+    "namedtuple",
+    "new_class",
+    "type",
 ];
 
 /// Whether the object that ends at a place is a class, whatever it is: `type(x)`, one of the `mro()` of another, a parameter
@@ -123,6 +139,7 @@ impl Readers<'_> {
         let own = read.analysis.definitions.iter();
         let mut own = own
             .filter(|each| each.class.is_none() && each.name == item)
+            .filter(|each| each.kind != DefinitionKind::Value)
             .peekable();
         if own.peek().is_some() {
             return Some(own.any(|each| !classes_alone || each.kind == DefinitionKind::Class));
@@ -134,7 +151,7 @@ impl Readers<'_> {
         (!values.is_empty() && values.len() == bindings.len()).then(|| {
             values
                 .iter()
-                .any(|value| may_have_module(value, classes_alone))
+                .any(|value| may_have_module(value, classes_alone, is_constant(item)))
         })
     }
 }
@@ -156,10 +173,17 @@ fn collect_values<'t>(body: &'t [Stmt], name: &str, found: &mut Vec<&'t Expr>) {
     }
 }
 
+/// Whether a name is spelled as those of constants are: `LIMIT`, `_RE_WORD`.
+fn is_constant(name: &str) -> bool {
+    let name = name.trim_start_matches('_');
+    name.len() > 1 && !name.contains(char::is_lowercase)
+}
+
 /// Whether a value may be something that is made where it stands and knows its module.
-fn may_have_module(value: &Expr, classes_alone: bool) -> bool {
+fn may_have_module(value: &Expr, classes_alone: bool, constant: bool) -> bool {
     let mut makers = Makers {
         classes_alone,
+        constant,
         found: false,
     };
     makers.visit_expr(value);
@@ -169,6 +193,8 @@ fn may_have_module(value: &Expr, classes_alone: bool) -> bool {
 /// Looks for calls, and for functions without a name.
 struct Makers {
     classes_alone: bool,
+    /// What is called so by convention is no function.
+    constant: bool,
     found: bool,
 }
 
@@ -182,7 +208,10 @@ impl<'a> Visitor<'a> for Makers {
                     Expr::Attribute(attribute) => attribute.attr.as_str(),
                     _ => "",
                 };
-                !(self.classes_alone && MAKING_NO_CLASS.contains(&called))
+                match self.constant {
+                    true => MAKING_CLASSES.contains(&called),
+                    false => !MAKING_VALUES.contains(&called),
+                }
             }
             Expr::Await(_) | Expr::Yield(_) | Expr::YieldFrom(_) => true,
             _ => false,
