@@ -90,10 +90,15 @@ impl<'m> Readers<'m> {
             let later = spellings::later_uses(text, &place);
             let changes = self.mapping.all.iter();
             let classes_alone = objects::is_class(text, place.object);
+            let analysis = Analysis::new(text);
+            let here = ByteSpan::from_range(place.object..place.object + 1);
+            let function = innermost_function(&analysis, here);
+            // What a function of the module alone is given comes from the tree.
+            let own = function.is_some_and(|function| function.name.starts_with('_'));
             let mut told = changes
                 .filter(|change| {
                     is_told_apart(text, (&place, later.as_slice()), change, &|part| {
-                        self.is_literal(part)
+                        !own || self.is_literal(part)
                     })
                 })
                 .filter(|change| self.has_module(change, classes_alone))

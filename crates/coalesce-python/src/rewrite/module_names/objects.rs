@@ -2,13 +2,13 @@
 
 use coalesce_model::{Change, Subject};
 use ruff_python_ast::{
-    Expr, Stmt,
+    Expr,
     visitor::{self, Visitor},
 };
 
 use super::{MAKERS, Readers, heads, local_name};
 use crate::{
-    analysis::{DefinitionKind, predicates::blocks},
+    analysis::{DefinitionKind, predicates::collect_assigned_values},
     names::{is_word, last_word},
     parser::{parse_module, statements},
 };
@@ -146,30 +146,14 @@ impl Readers<'_> {
         }
         let (parsed, _) = parse_module(&read.text);
         let mut values = Vec::new();
-        collect_values(statements(&parsed), item, &mut values);
+        let is_it = |target: &Expr| matches!(target, Expr::Name(name) if name.id.as_str() == item);
+        collect_assigned_values(statements(&parsed), &is_it, &mut values);
         let bindings = read.analysis.bindings(0, item);
         (!values.is_empty() && values.len() == bindings.len()).then(|| {
             values
                 .iter()
                 .any(|value| may_have_module(value, classes_alone, is_constant(item)))
         })
-    }
-}
-
-/// What assignments outside of functions and classes give to a name.
-fn collect_values<'t>(body: &'t [Stmt], name: &str, found: &mut Vec<&'t Expr>) {
-    let is_it = |target: &Expr| matches!(target, Expr::Name(target) if target.id.as_str() == name);
-    for statement in body {
-        match statement {
-            Stmt::Assign(assign) if assign.targets.iter().any(is_it) => found.push(&assign.value),
-            Stmt::AnnAssign(assign) if is_it(&assign.target) => {
-                found.extend(assign.value.as_deref())
-            }
-            _ => {}
-        }
-        for suite in blocks(statement) {
-            collect_values(suite, name, found);
-        }
     }
 }
 
@@ -181,7 +165,7 @@ fn is_constant(name: &str) -> bool {
 
 /// Whether a value may be something that is made where it stands and knows its module.
 fn may_have_module(value: &Expr, classes_alone: bool, constant: bool) -> bool {
-    let mut makers = Makers {
+    let mut makers = ValueMakers {
         classes_alone,
         constant,
         found: false,
@@ -191,14 +175,14 @@ fn may_have_module(value: &Expr, classes_alone: bool, constant: bool) -> bool {
 }
 
 /// Looks for calls, and for functions without a name.
-struct Makers {
+struct ValueMakers {
     classes_alone: bool,
     /// What is called so by convention is no function.
     constant: bool,
     found: bool,
 }
 
-impl<'a> Visitor<'a> for Makers {
+impl<'a> Visitor<'a> for ValueMakers {
     fn visit_expr(&mut self, expression: &'a Expr) {
         self.found |= match expression {
             Expr::Lambda(_) => !self.classes_alone,
