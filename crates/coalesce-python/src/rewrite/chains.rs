@@ -23,11 +23,18 @@ use crate::{
 const RENAMED: &str = "the chain leads to a module with another name";
 /// Rewrites the chains of a file.
 pub fn rewrite(file: &File<'_>, found: &mut FileEdits) {
+    let mut changes = file.mapping.changes.iter();
+    let outermost = changes.any(|change| !change.from.contains('.'));
     for used in &file.analysis().uses {
-        if used.chain.len() > 1 || !file.mapping.items.list.is_empty() {
+        if used.chain.len() > 1 || outermost || !file.mapping.items.list.is_empty() {
             chain(file, used, found);
         }
     }
+}
+
+/// Whether a top-level package gets another name.
+fn outermost_changes(file: &File<'_>, root: &str) -> bool {
+    file.absolute(root).is_some()
 }
 
 /// What the first name of a chain is bound to.
@@ -42,8 +49,14 @@ fn chain(file: &File<'_>, used: &Use, found: &mut FileEdits) {
     let alone = used.chain.len() == 1;
     match root(file, used) {
         Some(Root::Whole(imports)) if alone => {
-            if let Some(prefix) = module_prefix(file, &used.chain) {
-                attributes::whole(file, used, prefix, imports, found);
+            let prefix = module_prefix(file, &used.chain);
+            let done =
+                prefix.is_some_and(|prefix| attributes::whole(file, used, prefix, imports, found));
+            // `import old.a` comes to bind another name, which is used as a value.
+            let root = used.root();
+            let unnamed = || imports.is_some_and(|all| all.naming(root).is_none());
+            if !done && !used.store && outermost_changes(file, root) && unnamed() {
+                whole(file, used, imports, found);
             }
         }
         Some(Root::Module(module, import)) if alone => {

@@ -10,7 +10,11 @@ use coalesce_model::{
 use rayon::prelude::*;
 
 use super::{
-    items::is_exported, mapping::Mapping, module_names::Readers, places::path_of, words::Word,
+    items::{Moved, is_exported},
+    mapping::Mapping,
+    module_names::Readers,
+    places::path_of,
+    words::Word,
 };
 use crate::{
     analysis::{Analysis, Called, DefinitionKind, Use},
@@ -212,6 +216,87 @@ fn is_looped_over(text: &str, at: usize) -> bool {
     let loops = line.contains("for ") && line.contains(" in ");
     let quoted = before.ends_with(['"', '\'']) && line.contains("getattr(");
     loops && (before.ends_with('.') || quoted)
+}
+
+/// Tells where a file reads the export list of a module that loses a name by the edits of a plan:
+/// `__all__ = a.__all__ + b.__all__`.
+pub fn lists_read(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) {
+    let lost: Vec<(usize, &Change)> = mapping
+        .items
+        .list
+        .iter()
+        .filter(|moved| takes_entry(mapping, moved, plan))
+        .map(|moved| (moved.source, &moved.change))
+        .collect();
+    if lost.is_empty() {
+        return;
+    }
+    let words = mapping.words(texts);
+    let modules = mapping.graph.modules.par_iter().enumerate().zip(words);
+    let found: Vec<Unproven> = modules
+        .filter(|(_, words)| words.has(Word::Read))
+        .filter_map(|((index, module), _)| {
+            let text = texts.text(&module.path)?;
+            let analysis = Analysis::new(&text);
+            let places = memchr::memmem::find_iter(text.as_bytes(), b"__all__");
+            let mut places = places.filter(|at| is_read(&text, *at) && !is_looped_over(&text, *at));
+            let (at, change) = places.find_map(|at| {
+                let read = match owner_before(mapping, (index, &analysis), at) {
+                    Some(Entity::Module(module)) => Some(module),
+                    _ => imports_list(mapping, (index, &analysis), at),
+                };
+                let (_, change) = lost.iter().find(|(module, _)| Some(*module) == read)?;
+                Some((at, *change))
+            })?;
+            Some(Unproven {
+                path: module.path.clone(),
+                span: Some(ByteSpan::from_range(at..at + "__all__".len())),
+                kind: UnprovenKind::RuntimeTable,
+                name: change.from.clone(),
+                why: "it reads the export list of the module, which loses this name".to_owned(),
+            })
+        })
+        .collect();
+    plan.unproven.extend(found);
+}
+
+/// Whether the edits of a plan take the entry of an item out of the list of the module that it leaves.
+fn takes_entry(mapping: &Mapping<'_>, moved: &Moved, plan: &LanguagePlan) -> bool {
+    let facts = mapping.graph.facts.get(moved.source);
+    let listed = facts.and_then(|facts| facts.all.as_ref());
+    let module = mapping.graph.modules.get(moved.source);
+    let edits = module.and_then(|module| plan.edits.get(&module.path));
+    let mut entries = listed.into_iter().flatten();
+    entries.any(|entry| {
+        let mut edits = edits.into_iter().flatten();
+        entry.text == moved.item && edits.any(|edit| edit.span.contains(entry.span))
+    })
+}
+
+/// Whether an attribute at a place is read, or a name is imported, and nothing is put into it: `a.__all__ + b.__all__`.
+fn is_read(text: &str, at: usize) -> bool {
+    let before = text.get(..at).unwrap_or_default();
+    let after = text.get(at + "__all__".len()..).unwrap_or_default();
+    let after = after.trim_start();
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    let added = after.starts_with("+=") || after.starts_with('=') && !after.starts_with("==");
+    let changed = [".append(", ".extend(", ".remove(", ".insert("];
+    let changed = changed.iter().any(|call| after.starts_with(call));
+    (before.ends_with('.') || line.contains("import ")) && !added && !changed
+}
+
+/// The module whose export list a statement at a place imports: `from .b import __all__ as b_all`.
+fn imports_list(
+    mapping: &Mapping<'_>,
+    (module, analysis): (usize, &Analysis),
+    at: usize,
+) -> Option<usize> {
+    let mut imports = analysis.imports.iter();
+    let (import, _) = imports.find(|(import, _)| {
+        let mut leaves = import.leaves.iter();
+        leaves.any(|leaf| leaf.name.span.start as usize == at)
+    })?;
+    mapping.graph.base_module(module, import)
 }
 
 /// What an attribute that stands at a place is read of, where that is named there.

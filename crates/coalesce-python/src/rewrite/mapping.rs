@@ -14,7 +14,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::{
     analysis::Analysis,
     graph::{Entity, PythonGraph},
-    names::{occurrences, occurrences_of_word},
+    names::{is_below, occurrences, occurrences_of_word},
     references::Mentions,
     rewrite::{items::Items, lost, module_reads::ModuleReads, offers, words::Words},
     roots::is_in_stub_tree,
@@ -405,6 +405,27 @@ impl<'g> Mapping<'g> {
         let files = self.held_files.get(path);
         let mut held = files.into_iter().chain(directories);
         held.any(|longest| *longest > change.from.len())
+    }
+
+    /// Whether something comes to stand below a module that is not there yet: it has to be a package.
+    pub fn comes_to_be_package(&self, module: &str) -> bool {
+        let mut changes = self.all.iter();
+        changes.any(|change| {
+            let home = match change.subject {
+                Subject::Module => Some(change.to.as_str()),
+                Subject::Item => change.to.rsplit_once('.').map(|(home, _)| home),
+            };
+            change.kind.carries_text() && home.is_some_and(|home| is_below(home, module))
+        })
+    }
+
+    /// The file of a new module, whose path without extension this is.
+    pub fn file_of_new(&self, module: &str, base: &str, extension: &str) -> Option<TreePath> {
+        let path = match self.comes_to_be_package(module) {
+            true => format!("{base}/__init__.{extension}"),
+            false => format!("{base}.{extension}"),
+        };
+        TreePath::new(&path).ok()
     }
 
     /// The path, without extension, that a module called `to` has: below its own root where that

@@ -182,9 +182,11 @@ fn in_one_way(
     logger_filters::check(&mapping, &readers, texts, &mut plan);
     warning_filters::check(&mapping, &readers, texts, &mut plan);
     module_values::packages(&mapping, texts, &mut plan);
+    module_values::arrivals(&mapping, texts, &mut plan);
     package_data::check(&mapping, texts, &mut plan);
     pytest::check(&mapping, texts, &mut plan);
     items::plan(&mapping, options, texts, &mut plan);
+    introspection::lists_read(&mapping, texts, &mut plan);
     removal::plan(&mapping, texts, &mut plan);
     project_edit::package_lists(&mapping, texts, &mut plan);
     shipped::check(&mapping, texts, &mut plan);

@@ -2,6 +2,8 @@
 //!
 //! Where a module is not followed by an attribute, what is read of it is read elsewhere, through a variable.
 
+use std::collections::BTreeMap;
+
 use coalesce_model::{
     ByteSpan, Change, ChangeKind, LanguagePlan, Subject, Texts, TreePath, Unproven, UnprovenKind,
 };
@@ -42,6 +44,105 @@ pub fn doubt(file: &File<'_>, found: &mut FileEdits) {
         }
     }
     starred(file, found);
+}
+
+/// Calls that give all names of a module.
+const LISTING: [&str; 4] = ["dir(", "getmembers(", "getmembers_static(", "vars("];
+
+const LISTED: &str = "all names of the module are gone through here, and it gets this one";
+
+/// Whether a module that stands at a place is asked for all of its names: `dir(module)`, `module.__dict__`.
+fn lists_names(text: &str, span: ByteSpan) -> bool {
+    let before = text.get(..span.start as usize).unwrap_or_default();
+    let own = span.of(text).unwrap_or_default();
+    own.ends_with(".__dict__") || LISTING.iter().any(|call| before.ends_with(call))
+}
+
+/// Tells where all names of a module are gone through that an item comes to.
+pub fn arrivals(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) {
+    let mut targets: BTreeMap<usize, &Moved> = BTreeMap::new();
+    for moved in mapping.items.list.iter().filter(|moved| moved.travels()) {
+        if let Some(target) = moved.target {
+            targets.entry(target).or_insert(moved);
+        }
+    }
+    if targets.is_empty() {
+        return;
+    }
+    let modules = mapping.graph.modules.par_iter().enumerate();
+    let told: Vec<Unproven> = modules
+        .flat_map_iter(|(index, module)| {
+            let text = texts.text(&module.path).unwrap_or_default();
+            let own = targets
+                .get(&index)
+                .and_then(|moved| own_names_listed(&text).zip(Some(*moved)));
+            let lists =
+                LISTING.iter().any(|call| text.contains(call)) || text.contains(".__dict__");
+            let others = lists.then(|| names_listed(mapping, index, &text, &targets));
+            let all = own.into_iter().chain(others.into_iter().flatten());
+            let all: Vec<Unproven> = all
+                .map(|(span, moved)| Unproven {
+                    path: module.path.clone(),
+                    span: Some(span),
+                    kind: UnprovenKind::RuntimeTable,
+                    name: moved.change.from.clone(),
+                    why: LISTED.to_owned(),
+                })
+                .collect();
+            all
+        })
+        .collect();
+    plan.unproven.extend(told);
+}
+
+/// Where a file goes through all names of a module that an item comes to.
+fn names_listed<'m>(
+    mapping: &Mapping<'_>,
+    index: usize,
+    text: &str,
+    targets: &BTreeMap<usize, &'m Moved>,
+) -> Vec<(ByteSpan, &'m Moved)> {
+    let last = |module: &usize| {
+        let module = mapping.graph.modules.get(*module);
+        module.and_then(|module| module.name.rsplit('.').next())
+    };
+    let mut called = targets.keys().filter_map(last);
+    if !called.any(|name| occurrences_of_word(text, name)) {
+        return Vec::new();
+    }
+    let analysis = Analysis::new(text);
+    let names = Names::new(mapping.graph, Some(index), &analysis);
+    let found = analysis.uses.iter().filter_map(|used| {
+        let meanings = names.meanings(used);
+        let table = used.chain.iter().position(|link| link.text == "__dict__");
+        let length = table.unwrap_or(used.chain.len());
+        let entity = meanings.get(length.checked_sub(1)?)?.entity.clone();
+        let Some(Entity::Module(module)) = entity else {
+            return None;
+        };
+        let last = used.chain.get(table.unwrap_or(length - 1))?;
+        let span = used.chain.first()?.span.cover(last.span);
+        let moved = targets.get(&module).filter(|_| lists_names(text, span))?;
+        (!is_subscripted_by_text(text, used)).then_some((span, *moved))
+    });
+    found.collect()
+}
+
+/// Where a module goes through its own names.
+fn own_names_listed(text: &str) -> Option<ByteSpan> {
+    let tables = ["globals()", "vars()", "locals()", "dir()"];
+    tables.iter().find_map(|table| {
+        let mut places = text.match_indices(table);
+        places.find_map(|(at, table)| {
+            let before = text.get(..at)?;
+            let line = before.rsplit('\n').next().unwrap_or_default();
+            let before = before.trim_end();
+            let walks = line.trim_start().starts_with("for ") || line.contains(" for ");
+            let whole = before.ends_with(" in") || before.ends_with("list(");
+            let top = !line.starts_with(char::is_whitespace) || table.starts_with("globals");
+            (walks && whole && top).then(|| ByteSpan::from_range(at..at + table.len()))
+        })
+    })
 }
 
 /// Tells the star imports of a module that an item leaves, in a file that looks its names up by their texts and has that of

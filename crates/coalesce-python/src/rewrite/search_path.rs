@@ -26,7 +26,7 @@ use crate::{
 };
 
 /// What changes where modules are looked for.
-const CHANGING: [&str; 2] = ["sys.path", "addsitedir"];
+pub(super) const CHANGING: [&str; 2] = ["sys.path", "addsitedir"];
 
 /// Tells the imports by which files find what goes elsewhere, or what that finds itself, by where they look.
 pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) {
@@ -47,6 +47,67 @@ pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) 
         }
     }
     plan.unproven.extend(search.told);
+}
+
+/// That a program which imported nothing of its tree comes to, and does not find it by full names where it is run by its path:
+/// the tree has no project file that installs it, and a file of the tree runs the program so, or it lies in no package.
+pub(super) fn run_by_path(
+    mapping: &Mapping<'_>,
+    texts: &dyn Texts,
+    module: usize,
+) -> Option<Unproven> {
+    let graph = mapping.graph;
+    let own = graph.modules.get(module)?;
+    let folder = own.path.parent().filter(|folder| !folder.is_root())?;
+    let text = texts.text(&own.path)?;
+    let imports = &graph.facts.get(module)?.imports;
+    let of_tree = imports.iter().any(|import| {
+        import.from.as_ref().is_some_and(|from| from.level > 0)
+            || names(import).any(|name| graph.find(Some(module), name).is_some())
+    });
+    let installed = ["pyproject.toml", "setup.py", "setup.cfg"];
+    let installed = |folder: &TreePath| {
+        let mut files = installed.iter().filter_map(|file| folder.join(file).ok());
+        files.any(|file| texts.exists(&file))
+    };
+    let mut around = std::iter::successors(Some(folder.clone()), TreePath::parent);
+    if of_tree || !is_program(&text) || around.any(|folder| installed(&folder)) {
+        return None;
+    }
+    let init = folder.join("__init__.py").ok()?;
+    let runs = |path: &&TreePath| {
+        **path != own.path
+            && texts
+                .text(path)
+                .is_some_and(|text| runs_path(&text, own.path.as_str()))
+    };
+    let runner = texts.paths().iter().find(runs);
+    let how = match runner {
+        Some(runner) => format!("`{runner}` runs this file by its path"),
+        None if !texts.exists(&init) || text.starts_with("#!") => {
+            "this file may be run by its path".to_owned()
+        }
+        None => return None,
+    };
+    let first = imports.first().map(|import| import.span);
+    Some(Unproven {
+        path: own.path.clone(),
+        span: first,
+        kind: UnprovenKind::Condition,
+        name: own.name.clone(),
+        why: format!(
+            "{how}, and finds what is beside it then; it comes to import from the tree by full names"
+        ),
+    })
+}
+
+/// Whether a text hands the path of a file to an interpreter, or to something that runs it.
+fn runs_path(text: &str, path: &str) -> bool {
+    text.match_indices(path).any(|(at, _)| {
+        let before = text.get(..at).unwrap_or_default();
+        let line = before.rsplit('\n').next().unwrap_or_default();
+        line.contains("python") || line.contains("executable") || line.trim_end().ends_with("./")
+    })
 }
 
 /// Whether a file has what one has that is run by its path.

@@ -35,7 +35,7 @@ pub enum Word {
     Named,
 }
 
-const PATTERNS: [(&str, Word); 53] = [
+const PATTERNS: [(&str, Word); 54] = [
     ("__path__", Word::Path),
     ("iterdir(", Word::List),
     ("listdir(", Word::List),
@@ -86,6 +86,7 @@ const PATTERNS: [(&str, Word); 53] = [
     ("getsource", Word::Read),
     ("loadtxt(", Word::Read),
     (".__all__", Word::Read),
+    ("import __all__", Word::Read),
     ("\"__all__\"", Word::Read),
     ("'__all__'", Word::Read),
     ("meta_path", Word::Read),

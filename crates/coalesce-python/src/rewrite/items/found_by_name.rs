@@ -209,7 +209,7 @@ impl Traveller<'_> {
     }
 
     /// The texts that name the item, its own file first.
-    fn mentions(&self) -> impl Iterator<Item = (&TreePath, &str)> {
+    pub(super) fn mentions(&self) -> impl Iterator<Item = (&TreePath, &str)> {
         let others = self.mapping.mentioning(&self.moved.item).iter();
         let others = others.filter(|(module, _)| *module != self.moved.source);
         let others = others.filter_map(|(module, text)| {

@@ -6,6 +6,16 @@ use super::{
     cut::{heading_end, line_end, newline},
     outline::{Kind, Outline},
 };
+use crate::rewrite::search_path::CHANGING;
+
+/// Whether a statement is one with others in it.
+fn is_block(code: &str) -> bool {
+    let words = ["if", "for", "while", "with", "try", "match", "async", "del"];
+    let first = code
+        .split(|c: char| !c.is_alphanumeric() && c != '_')
+        .next();
+    first.is_some_and(|first| words.contains(&first))
+}
 
 /// The place after the imports at the top of a file, and what parts new ones from it.
 pub struct Header {
@@ -17,6 +27,52 @@ pub struct Header {
 
 impl Header {
     pub fn new(text: &str, outline: &Outline) -> Self {
+        let newline = newline(text);
+        if let Some(span) = Self::prepared(text, outline) {
+            return Self::after(text, span, newline, "");
+        }
+        Self::at_top(text, outline)
+    }
+
+    /// The place for what a statement that begins at `first` reads at once.
+    pub fn before(text: &str, outline: &Outline, first: Option<u32>) -> Self {
+        let found = Self::new(text, outline);
+        match first.is_some_and(|first| first < found.at) {
+            true => Self::at_top(text, outline),
+            false => found,
+        }
+    }
+
+    /// Where a file prepares what it imports, after the last import that waits for that: below
+    /// `sys.path.insert(…)`, `os.environ["MODE"] = …`, `app.setup()`. What changes `sys.path` prepares what comes, too.
+    fn prepared(text: &str, outline: &Outline) -> Option<ByteSpan> {
+        let statements = outline.statements.iter();
+        let leading = statements.take_while(|statement| {
+            !matches!(
+                statement.kind,
+                Kind::Function { .. } | Kind::Class | Kind::Program
+            )
+        });
+        let (mut acts, mut found) = (false, None);
+        for statement in leading {
+            let code = statement.span.of(text).unwrap_or_default();
+            let paths = CHANGING.iter().any(|word| code.contains(word));
+            match statement.kind {
+                Kind::Other => {
+                    acts |= !is_block(code);
+                    found = (paths && !is_block(code))
+                        .then_some(statement.span)
+                        .or(found);
+                }
+                Kind::Import if acts => found = Some(statement.span),
+                _ => {}
+            }
+        }
+        found
+    }
+
+    /// After the imports at the top.
+    fn at_top(text: &str, outline: &Outline) -> Self {
         let newline = newline(text);
         let head = outline.statements.iter();
         let head = head.take_while(|statement| Self::is_of_head(statement.kind));

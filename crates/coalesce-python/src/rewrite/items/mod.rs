@@ -133,7 +133,7 @@ impl Moved {
         target.map(|target| target.path.clone()).or_else(|| {
             let home = modules.get(self.source)?;
             let base = mapping.target_base(&self.parent, &home.name, &home.path, false);
-            TreePath::new(&format!("{base}.py")).ok()
+            mapping.file_of_new(&self.parent, &base, "py")
         })
     }
 

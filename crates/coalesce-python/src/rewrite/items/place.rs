@@ -28,6 +28,7 @@ use crate::{
         imports::relative,
         mapping::Mapping,
         offers,
+        search_path::run_by_path,
         structure::{self, packages_above},
     },
     shim,
@@ -242,7 +243,7 @@ impl Placing<'_, '_> {
             .mapping
             .target_base(&moved.parent, &own.name, from, package);
         let extension = if stub { "pyi" } else { "py" };
-        TreePath::new(&format!("{base}.{extension}")).ok()
+        self.mapping.file_of_new(&moved.parent, &base, extension)
     }
 
     fn open(&mut self, moved: &Moved, path: TreePath, block: usize) {
@@ -283,10 +284,15 @@ impl Placing<'_, '_> {
             module,
         };
         let arriving: BTreeSet<TreePath> = self.mapping.files.values().cloned().collect();
+        let folder = path.parent();
+        let directory = match path.file_stem() == "__init__" {
+            true => folder.and_then(|folder| folder.parent()),
+            false => folder,
+        };
         packages_above(
             self.mapping,
             &way,
-            path.parent(),
+            directory,
             self.texts,
             &arriving,
             self.plan,
@@ -462,9 +468,18 @@ impl Placing<'_, '_> {
             let Some(left) = self.arriving.left.get(at) else {
                 continue;
             };
-            let header = Header::new(&left.source.text, &left.source.outline);
+            let first = left
+                .items
+                .iter()
+                .filter_map(|index| self.mapping.items.list.get(*index))
+                .flat_map(|moved| remaining(left, moved))
+                .filter_map(|(span, eager)| eager.then_some(span.start))
+                .min();
+            let header = Header::before(&left.source.text, &left.source.outline, first);
             let text = header.text(&cut::joined_imports(lines));
             if !text.is_empty() {
+                let doubt = run_by_path(self.mapping, self.texts, left.source.module);
+                self.plan.unproven.extend(doubt);
                 let edits = self.edits.entry(left.source.path.clone()).or_default();
                 edits.push(Edit::insert(header.at, text));
             }

@@ -6,7 +6,7 @@ use coalesce_model::{ByteSpan, LanguagePlan, TreePath, Unproven, UnprovenKind};
 use super::{Moved, found_by_name::Traveller, source::Source};
 use crate::{
     analysis::{Analysis, Called, DefinitionKind},
-    names::{is_word, last_word},
+    names::{is_word, last_word, occurrences_of_word},
     rewrite::words::Word,
 };
 
@@ -124,6 +124,30 @@ fn is_member(after: &str) -> bool {
     })
 }
 
+/// Whether a metaclass does something with the name that it is given, but make the class of it.
+fn keeps_name(text: &str) -> bool {
+    ["def __new__(", "def __init__("].iter().any(|head| {
+        text.match_indices(head).any(|(at, head)| {
+            let rest = text.get(at + head.len()..).unwrap_or_default();
+            let Some((parameters, body)) = rest.split_once(')') else {
+                return false;
+            };
+            let named: Vec<&str> = parameters.split(',').map(str::trim).collect();
+            let name = named.get(1).filter(|_| named.len() > 3);
+            let name = name.map(|name| name.split(':').next().unwrap_or(name).trim());
+            let end = body.find("\n    def ").unwrap_or(body.len());
+            let mut lines = body.get(..end).unwrap_or_default().lines();
+            name.is_some_and(|name| {
+                lines.any(|line| {
+                    occurrences_of_word(line, name)
+                        && !line.contains("super()")
+                        && !line.contains("type.__")
+                })
+            })
+        })
+    })
+}
+
 fn reads_names(text: &str) -> bool {
     text.contains(".__name__") || text.contains("__qualname__")
 }
@@ -138,6 +162,9 @@ impl Traveller<'_> {
         if let Some((span, why)) = found {
             self.doubt(span, UnprovenKind::OwnPlace, why, plan);
         }
+        if let Some(found) = self.named_in_table() {
+            plan.unproven.push(found);
+        }
         let words = self.mapping.words(self.texts);
         if self.is_enumeration() || words.iter().any(|words| words.has(Word::Name)) {
             let mut modules = self.mapping.graph.modules.iter();
@@ -145,6 +172,29 @@ impl Traveller<'_> {
             let found = modules.find_map(|module| self.longer_name(&module.path, &spellings, plan));
             plan.unproven.extend(found);
         }
+    }
+
+    /// A table by the names of definitions that has this one: `{c.__name__: c for c in (Circle, Square)}`.
+    fn named_in_table(&self) -> Option<Unproven> {
+        let item = &self.moved.item;
+        self.mentions().find_map(|(path, text)| {
+            let mut at = 0;
+            text.split_inclusive('\n').find_map(|line| {
+                let start = at;
+                at += line.len();
+                let goes_by = reads_names(line) && line.contains(" for ");
+                let place = line.find(item.as_str()).filter(|_| goes_by)?;
+                occurrences_of_word(line, item).then(|| Unproven {
+                    path: path.clone(),
+                    span: Some(ByteSpan::from_range(
+                        start + place..start + place + item.len(),
+                    )),
+                    kind: UnprovenKind::OwnPlace,
+                    name: self.moved.change.from.clone(),
+                    why: "a table goes by the names of definitions, of which it is one".to_owned(),
+                })
+            })
+        })
     }
 
     /// Whether members say the name of the class when they are made texts: `Color.RED`.
@@ -298,7 +348,7 @@ impl Traveller<'_> {
             "(type)",
             "__subclasses__",
         ];
-        reads_names(&text) && hooks.iter().any(|hook| text.contains(hook))
+        (reads_names(&text) || keeps_name(&text)) && hooks.iter().any(|hook| text.contains(hook))
     }
 
     /// The text of a module of the tree that defines a name, its own first.
@@ -325,7 +375,7 @@ impl Traveller<'_> {
             let begins = before.ends_with(['"', '\'']);
             let member = || self.is_enumeration() && begins && is_member(after);
             let quoted = begins && after.starts_with(['"', '\'']) || member();
-            let longer = item == self.moved.item && before.ends_with('_') && {
+            let longer = before.ends_with('_') && {
                 let line = before.rsplit('\n').next().unwrap_or_default().trim_start();
                 let head = line.trim_end_matches(is_word);
                 ends && (head.ends_with("def ") || head.ends_with("class "))

@@ -497,7 +497,8 @@ pub fn package_of(mapping: &Mapping<'_>, moved: &Moved) -> String {
         .target
         .and_then(|target| mapping.graph.modules.get(target))
         .is_some_and(|target| target.package);
-    if package {
+    let made = moved.target.is_none() && mapping.comes_to_be_package(&moved.parent);
+    if package || made {
         moved.parent.clone()
     } else {
         let above = moved.parent.rsplit_once('.');

@@ -56,6 +56,8 @@ impl Placing<'_, '_> {
             return;
         }
         let reason = format!("the module that the items of `{}` move to", target.parent);
+        // What arrives below it has made an empty package of it.
+        self.plan.creates.retain(|created| created.path != path);
         self.plan.creates.push(NewFile { path, text, reason });
     }
 

@@ -1,0 +1,2 @@
+from p import *
+print(fa(), fb(), gb())

@@ -1,0 +1,2 @@
+__all__ = ["fa"]
+def fa(): return "a"

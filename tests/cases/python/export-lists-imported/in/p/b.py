@@ -1,0 +1,3 @@
+__all__ = ["fb", "gb"]
+def fb(): return "b"
+def gb(): return "gb"

@@ -1,0 +1,2 @@
+from p import *
+print(Future().loop.name, get_loop().name)

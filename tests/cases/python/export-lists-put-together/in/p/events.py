@@ -1,0 +1,3 @@
+__all__ = ("Loop", "get_loop")
+class Loop: name = "loop"
+def get_loop(): return Loop()

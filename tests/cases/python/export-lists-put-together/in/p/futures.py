@@ -1,0 +1,4 @@
+__all__ = ("Future",)
+from . import events
+class Future:
+    def __init__(self): self.loop = events.get_loop()

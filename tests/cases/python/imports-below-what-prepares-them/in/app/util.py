@@ -1,0 +1,5 @@
+from app.conf import MODE
+
+
+def tag(s):
+    return f"{MODE}:{s}"

@@ -1,0 +1,2 @@
+from p.b import g, h, k
+print(g(), h(), k())

@@ -1,0 +1,3 @@
+def g(): return "g"
+def h(): return "h"
+def k(): return "k"

@@ -1,0 +1,3 @@
+from p.run import run
+from p.misc import check_slow
+print(run(), check_slow())

@@ -1,0 +1,2 @@
+def check_a(): return "a"
+def check_b(): return "b"

@@ -1,0 +1,2 @@
+from .a import f
+__version__ = "1"

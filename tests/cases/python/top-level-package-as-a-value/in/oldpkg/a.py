@@ -1,0 +1,2 @@
+from oldpkg.b import g
+def f(): return g()

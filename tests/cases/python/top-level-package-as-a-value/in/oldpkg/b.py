@@ -1,0 +1,2 @@
+import oldpkg
+def g(): return oldpkg.__version__
