@@ -111,6 +111,11 @@ pub(crate) fn left_unused(before: Tree<'_>, after: Tree<'_>) -> Vec<Unproven> {
     found
 }
 
+/// The private globs that served somebody in the tree `before`, or are new, and certainly serve nobody in the one `after`.
+pub(crate) fn idle_private_globs(before: Tree<'_>, after: Tree<'_>) -> Vec<(FileId, u32)> {
+    Named::new(after).idle_globs(&mut Named::new(before))
+}
+
 /// A place that uses an item.
 #[derive(Clone)]
 struct PlaceOfUse {
