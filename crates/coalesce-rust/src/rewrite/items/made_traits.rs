@@ -110,6 +110,13 @@ impl<'ast> Visit<'ast> for NamesOfTypes {
 
     fn visit_expr_path(&mut self, path: &'ast syn::ExprPath) {
         self.note(&path.path);
+        // `Scope::Global`: values of traits are written as constants are.
+        let mut names = path.path.segments.iter().map(|one| one.ident.to_string());
+        if let (Some(of), Some(value), None) = (names.next(), names.next(), names.next()) {
+            let is_variant =
+                value.starts_with(char::is_uppercase) && value.chars().any(char::is_lowercase);
+            self.found.extend(is_variant.then_some(of));
+        }
         visit::visit_expr_path(self, path);
     }
 }

@@ -112,15 +112,14 @@ impl Reader<'_> {
                 .flat_map(|one| one.all());
             let mut led = led.map(|(res, _)| res).peekable();
             moves |= match (first, led.peek()) {
-                (Some("Self"), _) => self.may_self_move(file, around, text),
                 (_, Some(_)) => led.any(|res| self.may_be_moved(res)),
                 (Some(name), None) => !PRELUDE.contains(name),
                 (None, None) => true,
             } || !matches!(site.site, UseSite::Path(_));
         });
-        let is_read = |one: &Token| {
-            let word = one.span.of(text).unwrap_or_default();
-            !one.is_ident() || KEYWORDS.contains(word) || read.contains(&one.span.start)
+        let is_read = |one: &Token| match one.span.of(text).unwrap_or_default() {
+            "Self" => !self.may_self_move(file, around, text),
+            word => !one.is_ident() || KEYWORDS.contains(word) || read.contains(&one.span.start),
         };
         moves || !argument.iter().all(is_read)
     }
