@@ -455,7 +455,8 @@ impl<'a> Named<'a> {
             }
         };
         let own = self.conditions.of_item(item);
-        if own.contains("test") {
+        let home = self.tree.world[item].module;
+        if own.contains("test") || self.conditions.of_module(home).contains("test") {
             // Tests are called by what runs them.
             return None;
         }

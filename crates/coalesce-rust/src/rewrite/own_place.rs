@@ -529,11 +529,38 @@ impl Reader<'_> {
             };
             let item = world.facts(*file).item(*at);
             let head = ByteSpan::new(item.span.start, item.name.span.start);
-            if let Some((span, by)) = shows_name(&text, head) {
-                let why = format!("`{by}` may show the name `{old}`, which becomes `{new}`");
+            let Some((span, by)) = shows_name(&text, head) else {
+                continue;
+            };
+            let why = format!("`{by}` may show the name `{old}`, which becomes `{new}`");
+            // What `Debug` writes is for people, unless a test or a program holds it against a text.
+            if by == "Debug" && !self.is_said_in_texts(old) {
+                let message = format!("{why}, in what is written for people");
+                let note = Finding::note(path.clone(), message);
+                self.notes.push(note.at(span));
+            } else {
                 self.tell(path, span, old, why);
             }
         }
+    }
+
+    /// Whether some text between quotes says a name.
+    fn is_said_in_texts(&self, name: &str) -> bool {
+        self.world.sources().any(|(_, source)| {
+            let text = self.texts.text(&source.path);
+            let Some(text) = text.filter(|text| text.contains(name)) else {
+                return false;
+            };
+            let tokens = lexer::tokens(&text, ByteSpan::from_range(0..text.len()));
+            let mut said = tokens.iter().filter_map(|token| match token.kind {
+                TokenKind::Text { content } => Some(content),
+                _ => None,
+            });
+            said.any(|content| {
+                let words = lexer::tokens(&text, content);
+                words.iter().any(|word| word.span.of(&text) == Some(name))
+            })
+        })
     }
 }
 
@@ -580,6 +607,7 @@ fn says_target(call: &Call<'_>, text: &str) -> bool {
 fn shows_name(text: &str, head: ByteSpan) -> Option<(ByteSpan, &str)> {
     let tokens = lexer::tokens(text, head);
     let mut derives = false;
+    let mut debug = None;
     for (at, token) in tokens.iter().enumerate() {
         let word = token.span.of(text)?;
         let next = tokens.get(at + 1);
@@ -591,11 +619,12 @@ fn shows_name(text: &str, head: ByteSpan) -> Option<(ByteSpan, &str)> {
         } else if token.kind == TokenKind::Close(b')') {
             derives = false;
         } else if derives && token.is_ident() && !next.is_some_and(|next| next.is(b':')) {
-            let known = NAMELESS_DERIVES.contains(word);
-            if !known {
+            if word == "Debug" {
+                debug = Some((token.span, word));
+            } else if !NAMELESS_DERIVES.contains(word) {
                 return Some((token.span, word));
             }
         }
     }
-    None
+    debug
 }
