@@ -202,6 +202,14 @@ impl Named<'_> {
         if is_shared || has_foreign_macros(world, file) {
             return false;
         }
+        // The body of a macro that nobody calls, and a link, are no uses, and lose what they name all the same.
+        let mut is_said = false;
+        world.visit_file(&world[file], &mut |facts, site| {
+            is_said |= glob.way_through(world, file, facts, &site).is_some();
+        });
+        if is_said {
+            return false;
+        }
         let place = (file, glob.leaf);
         let mut brought = Vec::new();
         for (name, bindings) in world.space(glob.here).names.iter() {

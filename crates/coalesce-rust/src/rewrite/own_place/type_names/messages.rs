@@ -52,7 +52,7 @@ impl<'t> Messages<'t> {
         let base = start_of_text(text);
         let parsed = text.get(base as usize..);
         let parsed = parsed.and_then(|code| syntax::parse_file(code).ok());
-        let mut visitor = Visitor {
+        let mut reader = MessageReader {
             errors,
             base,
             own: String::new(),
@@ -60,13 +60,13 @@ impl<'t> Messages<'t> {
             variables: Vec::new(),
         };
         if let Some(parsed) = &parsed {
-            visitor.visit_file(parsed);
+            reader.visit_file(parsed);
         }
         Self {
             text,
             tokens: lexer::tokens(text, ByteSpan::from_range(0..text.len())),
-            spans: visitor.spans,
-            variables: visitor.variables,
+            spans: reader.spans,
+            variables: reader.variables,
             is_in_macro,
         }
     }
@@ -129,7 +129,7 @@ impl<'t> Messages<'t> {
     }
 }
 
-struct Visitor<'e> {
+struct MessageReader<'e> {
     errors: &'e BTreeSet<String>,
     base: u32,
     /// The type of the `impl` around.
@@ -138,7 +138,7 @@ struct Visitor<'e> {
     variables: Vec<Variable>,
 }
 
-impl Visitor<'_> {
+impl MessageReader<'_> {
     fn place(&self, span: proc_macro2::Span) -> ByteSpan {
         let range = span.byte_range();
         let base = self.base as usize;
@@ -160,7 +160,7 @@ impl Visitor<'_> {
     }
 }
 
-impl<'ast> Visit<'ast> for Visitor<'_> {
+impl<'ast> Visit<'ast> for MessageReader<'_> {
     fn visit_item_impl(&mut self, item: &'ast syn::ItemImpl) {
         let own = match &*item.self_ty {
             syn::Type::Path(path) => path.path.segments.last(),
