@@ -38,7 +38,7 @@ pub(crate) use lints::{has_all_docs, is_file_documented, raised_lints};
 pub(crate) use qualifications::{NeedlessPath, may_be_on, needless_paths, needless_qualifications};
 pub(crate) use redundant_links::redundant_links;
 pub(crate) use repeated_conditions::conditions_said_again;
-pub(crate) use unused::left_unused;
+pub(crate) use unused::{idle_private_globs, left_unused};
 pub(crate) use unused_dependencies::unused_dependencies;
 
 use std::{

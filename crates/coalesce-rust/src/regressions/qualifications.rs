@@ -9,7 +9,7 @@ use super::{LintPlace, LintPlaces, Tree, is_changed, linted_anew, said_anew};
 use crate::{
     facts::{Origin, SourceFacts},
     lints,
-    resolve::{FileId, ModuleId, Res, Site, UseSite, World},
+    resolve::{Binding, FileId, ModuleId, Res, Site, UseSite, World},
 };
 
 const LINT: &str = "unused_qualifications";
@@ -118,18 +118,27 @@ fn shortened(world: &World, facts: &SourceFacts, site: &Site<'_>) -> Option<(Str
     let said: Vec<&str> = said.collect();
     let steps = site.trace.steps.iter().zip(&said).skip(1);
     for (step, name) in steps {
-        let bound = world.bindings(module, name);
         let is_known = |res: Res| !matches!(res, Res::Member(..) | Res::Variant(..));
         let mut meant = step.all().filter(|(res, _)| is_known(*res)).peekable();
         if meant.peek().is_none() {
             break;
         }
-        if meant.all(|(res, _)| bound.iter().any(|one| one.res == res)) {
+        if meant.all(|(res, _)| is_said_by(world, module, name, res)) {
             return Some(((*name).to_owned(), said.join("::")));
         }
     }
     let name = begins_outside(world, module, (site, &said))?;
     Some((name.to_owned(), said.join("::")))
+}
+
+/// Whether a name alone leads to something in a module: what a glob brings of it is hidden by what the module has itself.
+fn is_said_by(world: &World, module: ModuleId, name: &str, res: Res) -> bool {
+    let bound = world.bindings(module, name);
+    let hides = |brought: &Binding| {
+        let mut own = bound.iter().filter(|one| !one.glob);
+        brought.glob && own.any(|one| one.namespaces.meets(brought.namespaces))
+    };
+    bound.iter().any(|one| one.res == res && !hides(one))
 }
 
 /// The name by which a path into another package could begin, whose steps nobody has read: the module imports it by

@@ -4,8 +4,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_cargo::{features, lints::declared_conditions};
-use coalesce_model::{ByteSpan, TreePath, Unproven, UnprovenKind};
+use coalesce_cargo::{dependencies, features, lints::declared_conditions};
+use coalesce_model::{ByteSpan, Texts, TreePath, Unproven, UnprovenKind};
 
 use super::{Tree, is_changed, package_of};
 use crate::{
@@ -144,6 +144,9 @@ impl Declared {
             // It stands in a string.
             let said_by = |line: &str| Some(line.split_once("check-cfg")?.1.replace("\\\"", "\""));
             said.extend(script.lines().filter_map(said_by));
+            if declares_aliases(manifest.as_deref(), texts) {
+                said.extend(aliases_in(&script));
+            }
         }
         let mut checked = BTreeMap::new();
         for text in &said {
@@ -166,6 +169,55 @@ impl Declared {
             });
         is_checked || is_feature
     }
+}
+
+/// Whether the package has a `cfg_aliases` that declares what it names: from 0.2 on.
+fn declares_aliases(manifest: Option<&str>, texts: &dyn Texts) -> bool {
+    let own = manifest.and_then(|text| dependencies::dependencies(text).ok());
+    let shared = TreePath::root().join("Cargo.toml").ok();
+    let shared = shared.and_then(|path| texts.text(&path)).and_then(|text| {
+        let path = ["workspace", "dependencies"];
+        dependencies::table(&text, &path).ok()
+    });
+    let entries = own
+        .into_iter()
+        .flatten()
+        .chain(shared.into_iter().flatten());
+    let mut asked = entries
+        .filter(|entry| entry.package() == "cfg_aliases")
+        .filter_map(|entry| entry.string("version"));
+    asked.any(|version| {
+        let version = version.trim_start_matches(['^', '=', '~', '>', ' ']);
+        !version.starts_with("0.1") && !version.starts_with("0.0")
+    })
+}
+
+/// The conditions that a build script names by `cfg_aliases!`, which declares them, as it would declare them itself.
+fn aliases_in(script: &str) -> Vec<String> {
+    let tokens = lexer::tokens(script, ByteSpan::from_range(0..script.len()));
+    let word = |at: usize| tokens.get(at).and_then(|one| one.span.of(script));
+    let mut found = Vec::new();
+    for at in 0..tokens.len() {
+        if word(at) != Some("cfg_aliases") || word(at + 1) != Some("!") {
+            continue;
+        }
+        let Some(close) = lexer::closing(&tokens, at + 2) else {
+            continue;
+        };
+        let mut next = at + 3;
+        while next < close {
+            let named = word(next + 1) == Some(":");
+            let opens = tokens.get(next + 2).map(|one| one.kind) == Some(TokenKind::Open(b'{'));
+            let behind = lexer::closing(&tokens, next + 2).filter(|_| named && opens);
+            let Some(behind) = behind else {
+                next += 1;
+                continue;
+            };
+            found.extend(word(next).map(|name| format!("cfg({name})")));
+            next = behind + 1;
+        }
+    }
+    found
 }
 
 /// Reads each `cfg(name, …, values("…", …))` of a text.

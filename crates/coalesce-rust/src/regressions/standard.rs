@@ -184,7 +184,13 @@ fn is_always(when: &Alternatives) -> bool {
         _ => None,
     };
     let mut single = when.iter().filter_map(single);
-    single.any(|one| when.contains(&BTreeSet::from([negated(&one)])))
+    single.any(|one| {
+        let opposite = negated(&one);
+        // Conditions that all have to hold are told one by one.
+        let each = inside(&opposite, "all").map(|parts| parts.into_iter().map(str::to_owned));
+        when.contains(&BTreeSet::from([opposite.clone()]))
+            || each.is_some_and(|each| when.contains(&each.collect()))
+    })
 }
 
 /// The opposite of a condition.

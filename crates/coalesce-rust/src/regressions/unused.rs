@@ -111,6 +111,11 @@ pub(crate) fn left_unused(before: Tree<'_>, after: Tree<'_>) -> Vec<Unproven> {
     found
 }
 
+/// The private globs that served somebody in the tree `before`, or are new, and certainly serve nobody in the one `after`.
+pub(crate) fn idle_private_globs(before: Tree<'_>, after: Tree<'_>) -> Vec<(FileId, u32)> {
+    Named::new(after).idle_globs(&mut Named::new(before))
+}
+
 /// A place that uses an item.
 #[derive(Clone)]
 struct PlaceOfUse {
@@ -450,7 +455,8 @@ impl<'a> Named<'a> {
             }
         };
         let own = self.conditions.of_item(item);
-        if own.contains("test") {
+        let home = self.tree.world[item].module;
+        if own.contains("test") || self.conditions.of_module(home).contains("test") {
             // Tests are called by what runs them.
             return None;
         }

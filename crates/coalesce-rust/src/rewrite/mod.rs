@@ -53,6 +53,7 @@ mod shim_names;
 mod shims;
 mod short_paths;
 mod spell;
+mod spent_globs;
 mod stages;
 mod stand_in;
 mod standard;
@@ -72,7 +73,7 @@ pub(crate) use method_calls::{
     called as method_calls, calls::CalledOn, homes::homes as method_homes, receivers,
 };
 pub(crate) use packages::{condition_of_no_std, package_of, retire as retire_packages};
-pub(crate) use traits::{Demand, demand_of_trait, method_names};
+pub(crate) use traits::{Demand, demand_of_trait, may_call, method_names};
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -12,22 +12,25 @@ use coalesce_model::{
     ByteSpan, ChangeKind, Finding, Subject, Texts, TreePath, Unproven, UnprovenKind,
 };
 
+mod type_names;
+
+use self::type_names::message_of;
 use super::relocation::{Piece, Relocation};
 use crate::{
     facts::{Item, ItemKind, QUOTES},
     lexer::{self, Token, TokenKind},
     resolve::{FileId, Found, ItemId, Res, Target, World},
-    words::{GIVING_UP_MACROS, LOG_MACROS, NAMELESS_DERIVES},
+    words::{LOG_MACROS, NAMELESS_DERIVES},
 };
 
-/// Texts by which a program chooses among log records by their targets.
-const READS_TARGETS: [&str; 6] = [
-    ".target()",
-    "EnvFilter",
-    "Targets",
-    "filter_module",
-    "parse_filters",
-    "with_target",
+/// Names by which a program chooses among log records by their targets; the others are names of much else as well, and
+/// count beside a word of what logs.
+const READS_TARGETS: [(&str, &[&str]); 5] = [
+    ("EnvFilter", &[]),
+    ("filter_module", &[]),
+    ("parse_filters", &[]),
+    ("Targets", &["tracing", "tracing_subscriber"]),
+    ("target", &["Metadata", "Record"]),
 ];
 
 /// What is told of such places.
@@ -79,12 +82,15 @@ struct PlaceMacros {
     include: BTreeSet<String>,
     /// They show what they are given as text.
     stringify: BTreeSet<String>,
+    /// They say module or file to people alone: in a panic, or in a line of a log.
+    spoken: BTreeSet<String>,
 }
 
 impl PlaceMacros {
     fn read(world: &World, texts: &dyn Texts) -> Self {
         let mut names = BTreeSet::new();
         let mut callers: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        let mut speakers: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         for (file, source) in world.sources() {
             let facts = world.facts(file);
             let items = facts.items.iter();
@@ -98,8 +104,17 @@ impl PlaceMacros {
             for item in rules {
                 let name = facts.name(item.name.name);
                 names.insert(name.to_owned());
+                let spoken = spoken_in(&text, item.span);
                 for call in calls(&text, item.span) {
-                    let of_called = callers.entry(call.name.to_owned()).or_default();
+                    if call.name == "stringify" && shows_one_name(&call, &text, item.span) {
+                        continue;
+                    }
+                    let is_place = matches!(call.name, "module_path" | "file");
+                    let list = match is_place && spoken.iter().any(|one| one.contains(call.span)) {
+                        true => &mut speakers,
+                        false => &mut callers,
+                    };
+                    let of_called = list.entry(call.name.to_owned()).or_default();
                     of_called.insert(name.to_owned());
                 }
             }
@@ -110,6 +125,10 @@ impl PlaceMacros {
             file: leading_to(&callers, &["file"]),
             include: leading_to(&callers, &["include", "include_bytes", "include_str"]),
             stringify: leading_to(&callers, &["stringify"]),
+            spoken: {
+                let speak = speakers.values().flatten().map(String::as_str);
+                leading_to(&callers, &speak.collect::<Vec<_>>())
+            },
         }
     }
 }
@@ -158,6 +177,47 @@ fn calls(text: &str, span: ByteSpan) -> impl Iterator<Item = Call<'_>> {
             rest: tokens.iter().skip(at + 2).take(6).copied().collect(),
         })
     })
+}
+
+/// What of a text says why a program gives up, or what it logs.
+fn spoken_in(text: &str, span: ByteSpan) -> Vec<ByteSpan> {
+    let tokens = lexer::tokens(text, span);
+    let mut found = Vec::new();
+    for (at, three) in tokens.windows(3).enumerate() {
+        let [name, mark, open] = three else { continue };
+        let opens = matches!(open.kind, TokenKind::Open(_)) && mark.is(b'!');
+        let close = lexer::closing(&tokens, at + 2).filter(|_| opens && name.is_ident());
+        if let Some(close) = close.and_then(|close| tokens.get(close)) {
+            let name = name.span.of(text).unwrap_or_default();
+            found.extend(message_of(
+                name,
+                ByteSpan::new(open.span.end, close.span.start),
+                text,
+            ));
+        }
+    }
+    found
+}
+
+/// Whether `stringify!` in a macro is given one name: `$name`, which is an identifier.
+fn shows_one_name(call: &Call<'_>, text: &str, of: ByteSpan) -> bool {
+    let [_, dollar, name, close, ..] = call.rest.as_slice() else {
+        return false;
+    };
+    let word = |token: &Token| token.span.of(text).unwrap_or_default().to_owned();
+    let is_variable = dollar.is(b'$') && matches!(close.kind, TokenKind::Close(_));
+    is_variable
+        && {
+            let name = word(name);
+            let tokens = lexer::tokens(text, of);
+            let mut declared = tokens.windows(4).filter(|four| {
+            let words: Vec<String> = four.iter().map(word).collect();
+            matches!(words.as_slice(), [dollar, own, colon, _] if dollar == "$" && *own == name && colon == ":")
+        });
+            let is_name = |four: &[Token]| four.last().is_some_and(|last| word(last) == "ident");
+            let mut all = declared.by_ref().peekable();
+            all.peek().is_some() && all.all(is_name)
+        }
 }
 
 /// The items that something in a tree names outside of their own definitions.
@@ -217,16 +277,27 @@ impl Reader<'_> {
         self.included_beside(piece);
         let mut targets = None;
         let documents = documents(&text, piece.span);
+        let spoken = spoken_in(&text, piece.span);
+        let mut noted = None;
         for call in calls(&text, piece.span) {
             let name = call.name;
             if documents.iter().any(|one| one.contains(call.span)) {
                 continue;
             }
-            if self.macros.module.contains(name) {
-                let why = format!("`{name}!` says `{before}` here, and will say `{after}`");
-                self.tell(&source.path, call.span, name, why);
-            } else if self.macros.file.contains(name) {
-                let why = format!("`{name}!` says which file this is, and it becomes another one");
+            let says = [&self.macros.module, &self.macros.file, &self.macros.spoken];
+            let says = says.map(|names| names.contains(name));
+            let for_people =
+                spoken.iter().any(|one| one.contains(call.span)) || !says[0] && !says[1];
+            let why = match says {
+                [true, _, _] => format!("`{name}!` says `{before}` here, and will say `{after}`"),
+                [_, true, _] => {
+                    format!("`{name}!` says which file this is, and it becomes another one")
+                }
+                _ => format!("`{name}!` says where it is called, and that becomes `{after}`"),
+            };
+            if says.contains(&true) && for_people {
+                noted.get_or_insert((call.span, why));
+            } else if says.contains(&true) {
                 self.tell(&source.path, call.span, name, why);
             }
             if matches!(name, "include_str" | "include_bytes") {
@@ -249,6 +320,11 @@ impl Reader<'_> {
                     self.tell(&source.path, call.span, name, why);
                 }
             }
+        }
+        if let Some((span, why)) = noted {
+            let message = format!("{why}, in what is written for people");
+            let note = Finding::note(source.path.clone(), message);
+            self.notes.push(note.at(span));
         }
     }
 
@@ -365,82 +441,9 @@ impl Reader<'_> {
         let mut sources = self.world.sources();
         let found = sources.find(|(_, source)| {
             let text = self.texts.text(&source.path);
-            text.is_some_and(|text| {
-                text.contains(&quoted) || READS_TARGETS.iter().any(|one| text.contains(one))
-            })
+            text.is_some_and(|text| text.contains(&quoted) || chooses_by_target(&text))
         });
         found.map(|(_, source)| source.path.clone())
-    }
-
-    /// Whether what moves defines types, or traits that name the types that they are for.
-    fn first_type(&self) -> Option<String> {
-        let types = [
-            ItemKind::Struct,
-            ItemKind::Enum,
-            ItemKind::Union,
-            ItemKind::Trait,
-        ];
-        self.relocation.pieces.iter().find_map(|piece| {
-            let facts = self.world.facts(piece.file);
-            let mut items = facts.items.iter();
-            let own =
-                items.find(|item| types.contains(&item.kind) && piece.span.contains(item.span))?;
-            Some(facts.name(own.name.name).to_owned())
-        })
-    }
-
-    /// Places that show the full name of a type, where a type gets another one.
-    fn names_of_types(&mut self) {
-        let Some(name) = self.first_type() else {
-            return;
-        };
-        for (file, source) in self.world.sources() {
-            let text = self.texts.text(&source.path);
-            let Some(text) = text.filter(|text| text.contains("type_name")) else {
-                continue;
-            };
-            let whole = ByteSpan::from_range(0..text.len());
-            let tokens = lexer::tokens(&text, whole);
-            let shown = (0..tokens.len()).filter(|at| shows_type(&tokens, *at, &text));
-            let spans = shown.filter_map(|at| tokens.get(at)).map(|one| one.span);
-            let (for_people, others): (Vec<_>, Vec<_>) = spans
-                .partition(|span| self.is_in_debug(file, *span) || self.is_in_message(file, *span));
-            let why = format!("this shows the full names of types, and that of `{name}` changes");
-            if let Some(span) = others.first() {
-                let said = span.of(&text).unwrap_or_default();
-                self.tell(&source.path, *span, said, why);
-            } else if let Some(span) = for_people.first() {
-                // What `Debug` writes and what a panic says is for people, and no program may rely on it.
-                let message = format!("{why}, in what is written for people");
-                let note = Finding::note(source.path.clone(), message);
-                self.notes.push(note.at(*span));
-            }
-        }
-    }
-
-    /// Whether a place stands in an `impl` of `Debug`.
-    fn is_in_debug(&self, file: FileId, span: ByteSpan) -> bool {
-        let facts = self.world.facts(file);
-        let mut impls = facts.impls.iter().filter(|one| one.span.contains(span));
-        impls.any(|one| {
-            let path = one.trait_path.map(|path| facts.path(path));
-            let last = path.and_then(|path| facts.segments(path.segments).last());
-            last.is_some_and(|last| facts.name(last.name) == "Debug")
-        })
-    }
-
-    /// Whether a place stands in what a panic or a line of a log says.
-    fn is_in_message(&self, file: FileId, span: ByteSpan) -> bool {
-        let facts = self.world.facts(file);
-        let mut calls = facts
-            .macro_calls
-            .iter()
-            .filter(|call| call.body.contains(span));
-        calls.any(|call| {
-            let path = facts.segments(facts.path(call.path).segments);
-            let name = path.last().map_or("", |last| facts.name(last.name));
-            GIVING_UP_MACROS.contains(name) || LOG_MACROS.contains(name)
-        })
     }
 
     /// The items that pieces take along.
@@ -526,28 +529,56 @@ impl Reader<'_> {
             };
             let item = world.facts(*file).item(*at);
             let head = ByteSpan::new(item.span.start, item.name.span.start);
-            if let Some((span, by)) = shows_name(&text, head) {
-                let why = format!("`{by}` may show the name `{old}`, which becomes `{new}`");
+            let Some((span, by)) = shows_name(&text, head) else {
+                continue;
+            };
+            let why = format!("`{by}` may show the name `{old}`, which becomes `{new}`");
+            // What `Debug` writes is for people, unless a test or a program holds it against a text.
+            if by == "Debug" && !self.is_said_in_texts(old) {
+                let message = format!("{why}, in what is written for people");
+                let note = Finding::note(path.clone(), message);
+                self.notes.push(note.at(span));
+            } else {
                 self.tell(path, span, old, why);
             }
         }
     }
+
+    /// Whether some text between quotes says a name.
+    fn is_said_in_texts(&self, name: &str) -> bool {
+        self.world.sources().any(|(_, source)| {
+            let text = self.texts.text(&source.path);
+            let Some(text) = text.filter(|text| text.contains(name)) else {
+                return false;
+            };
+            let tokens = lexer::tokens(&text, ByteSpan::from_range(0..text.len()));
+            let mut said = tokens.iter().filter_map(|token| match token.kind {
+                TokenKind::Text { content } => Some(content),
+                _ => None,
+            });
+            said.any(|content| {
+                let words = lexer::tokens(&text, content);
+                words.iter().any(|word| word.span.of(&text) == Some(name))
+            })
+        })
+    }
 }
 
-/// Whether a token is the standard library's function that says the name of a type. What it is asked
-/// about can only be said behind `::`; what is called `type_name` otherwise is somebody's own.
-fn shows_type(tokens: &[Token], at: usize, text: &str) -> bool {
-    let word = |at: usize| tokens.get(at).and_then(|one| one.span.of(text));
-    let before = at.checked_sub(1).and_then(word);
-    let follows = (word(at + 1), word(at + 2));
-    match word(at) {
-        _ if matches!(before, Some("." | "fn")) => false,
-        Some("type_name") => matches!(follows, (Some(":"), Some(":")) | (Some("as"), _)),
-        Some("type_name_of_val") => {
-            !matches!(follows.0, Some(":")) || matches!(follows.1, Some(":"))
-        }
-        _ => false,
+/// Whether a text reads the targets of log records.
+fn chooses_by_target(text: &str) -> bool {
+    if !READS_TARGETS.iter().any(|(name, _)| text.contains(name)) {
+        return false;
     }
+    let tokens = lexer::tokens(text, ByteSpan::from_range(0..text.len()));
+    let words = tokens.iter().map(|one| one.span.of(text));
+    let words: Vec<&str> = words.map(Option::unwrap_or_default).collect();
+    READS_TARGETS.iter().any(|(name, beside)| {
+        let said = match *name {
+            "target" => words.windows(3).any(|three| three == [".", "target", "("]),
+            name => words.contains(&name),
+        };
+        said && (beside.is_empty() || beside.iter().any(|one| words.contains(one)))
+    })
 }
 
 /// Attributes that are documentation, which a program does not read.
@@ -576,6 +607,7 @@ fn says_target(call: &Call<'_>, text: &str) -> bool {
 fn shows_name(text: &str, head: ByteSpan) -> Option<(ByteSpan, &str)> {
     let tokens = lexer::tokens(text, head);
     let mut derives = false;
+    let mut debug = None;
     for (at, token) in tokens.iter().enumerate() {
         let word = token.span.of(text)?;
         let next = tokens.get(at + 1);
@@ -587,11 +619,12 @@ fn shows_name(text: &str, head: ByteSpan) -> Option<(ByteSpan, &str)> {
         } else if token.kind == TokenKind::Close(b')') {
             derives = false;
         } else if derives && token.is_ident() && !next.is_some_and(|next| next.is(b':')) {
-            let known = NAMELESS_DERIVES.contains(word);
-            if !known {
+            if word == "Debug" {
+                debug = Some((token.span, word));
+            } else if !NAMELESS_DERIVES.contains(word) {
                 return Some((token.span, word));
             }
         }
     }
-    None
+    debug
 }

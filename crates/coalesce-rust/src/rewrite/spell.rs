@@ -442,8 +442,12 @@ impl<'a> Speller<'a> {
         site: &Site<'_>,
         depth: usize,
     ) -> Option<(Vec<String>, usize)> {
-        let first = site.trace.steps.first()?;
-        let name = facts.name(site.segments.first()?.name);
+        // `super::super` goes up as often as it says.
+        let further = site.segments.iter().skip(1);
+        let up = further.take_while(|one| facts.name(one.name) == "super");
+        let up = up.count();
+        let first = site.trace.steps.get(up)?;
+        let name = facts.name(site.segments.get(up)?.name);
         if matches!(name, "crate" | "$crate") {
             return Some((vec!["crate".to_owned()], 1));
         }
@@ -461,7 +465,7 @@ impl<'a> Speller<'a> {
         } else {
             self.path_of_item(site, first, name)?
         };
-        Some((path, 1))
+        Some((path, up + 1))
     }
 
     /// The path of an item that a name leads to without an import.

@@ -16,7 +16,7 @@ use super::{
     mapping::Mapping,
     merge, modules, removal,
     shims::Forward,
-    short_paths,
+    short_paths, spent_globs,
 };
 use crate::{
     RustGraph,
@@ -170,6 +170,9 @@ impl Sorted {
         {
             return;
         }
+        if !self.items.is_empty() || !self.leaving.is_empty() {
+            run.drop_idle_globs();
+        }
         run.shorten_paths();
     }
 
@@ -252,6 +255,22 @@ impl Run<'_> {
         };
         if self.plan.is_some() && may_be_on(before) {
             self.stage(|graph, texts| short_paths::shorten(before, graph, texts));
+        }
+    }
+
+    /// Takes private globs out that what left went through, and nothing else.
+    fn drop_idle_globs(&mut self) {
+        let before = Tree {
+            world: &self.graph.world,
+            texts: self.texts,
+        };
+        let has_globs = |path: &TreePath| {
+            let text = self.texts.text(path);
+            text.is_some_and(|text| text.contains("::*"))
+        };
+        let edited = self.plan.iter().flat_map(|plan| plan.edits.keys());
+        if edited.into_iter().any(has_globs) {
+            self.stage(|graph, texts| spent_globs::take_out(before, graph, texts));
         }
     }
 

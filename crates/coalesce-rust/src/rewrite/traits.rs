@@ -96,6 +96,27 @@ pub(crate) fn demand_of_trait(
     }
 }
 
+/// Whether code of a module may call a method of one of some things, by names that they have; of what is not read, where
+/// that is among them, any that nobody knows.
+pub(crate) fn may_call(
+    world: &World,
+    (things, is_opaque): (&[(String, Res)], bool),
+    (home, text): (ModuleId, &str),
+    texts: &dyn Texts,
+) -> bool {
+    let whole = ByteSpan::from_range(0..text.len());
+    let called = method_calls::called(world, home, (text, whole), texts);
+    let asked = Asked {
+        world,
+        texts,
+        looks: &|name| name == "_" || name.starts_with(char::is_uppercase),
+    };
+    (is_opaque && calls_unknown(called.names()))
+        || things
+            .iter()
+            .any(|(name, res)| asked.is_needed((name, *res), &called))
+}
+
 impl Asked<'_> {
     /// Whether methods that are called may be of the trait that `res` is, if it is one.
     pub fn is_needed(&self, trait_of: (&str, Res), called: &Called) -> bool {
@@ -421,6 +442,11 @@ impl Usage {
             }
         }
         found
+    }
+
+    /// Whether a name is that of a bound, or of a trait that is implemented.
+    pub fn is_bound(&self, name: &str) -> bool {
+        self.bounds.contains(name)
     }
 
     /// Whether a name is used as traits are.

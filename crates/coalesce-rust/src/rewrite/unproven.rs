@@ -77,21 +77,35 @@ impl<'c> Sought<'c> {
         whole == Some(above) && (!above.is_empty() || before.last().copied() == library)
     }
 
-    /// Whether words, and whatever stands between them, may make up the last of the names.
-    fn is_made_of(&self, words: &[&str]) -> bool {
+    /// Whether words, and whatever is filled in between them, may make up the last of the names.
+    fn is_made_of(&self, parts: &[Option<&str>]) -> bool {
         let plain = |word: &str| word.to_lowercase().replace('_', "");
         let whole = plain(self.names.last().copied().unwrap_or_default());
         let mut rest = whole.as_str();
-        let said = words.iter().map(|word| plain(word));
-        let mut said = said.filter(|word| !word.is_empty()).peekable();
-        said.peek().is_some()
-            && said.all(|word| match rest.find(&word) {
-                Some(at) => {
-                    rest = rest.get(at + word.len()..).unwrap_or_default();
-                    true
-                }
-                None => false,
-            })
+        let (mut is_open, mut is_said) = (false, false);
+        for part in parts {
+            let Some(word) = part.map(plain) else {
+                is_open = true;
+                continue;
+            };
+            is_said |= !word.is_empty();
+            let at = match is_open {
+                true => rest.find(&word),
+                false => rest.starts_with(&word).then_some(0),
+            };
+            let Some(at) = at else { return false };
+            rest = rest.get(at + word.len()..).unwrap_or_default();
+            is_open = false;
+        }
+        is_said && (is_open || rest.is_empty() || self.ends_with(parts, &whole))
+    }
+
+    /// Whether a name ends with the last of some parts: where that stands in it once more, the first place says nothing.
+    fn ends_with(&self, parts: &[Option<&str>], whole: &str) -> bool {
+        let last = parts.last().copied().flatten();
+        last.is_some_and(|last| {
+            parts.contains(&None) && whole.ends_with(&last.to_lowercase().replace('_', ""))
+        })
     }
 }
 
@@ -249,6 +263,11 @@ impl<'r> Reader<'r> {
             let TokenKind::Text { content } = token.kind else {
                 continue;
             };
+            // What a build script tells Cargo is no code: `cargo::rustc-cfg=name`.
+            let text = content.of(self.text).unwrap_or_default();
+            if kind == UnprovenKind::Generated && text.starts_with("cargo:") {
+                continue;
+            }
             let said: Vec<Token> = lexer::tokens(self.text, content);
             let named = self.sought.iter().find(|sought| {
                 let last = sought.names.last().copied().unwrap_or_default();
@@ -281,12 +300,14 @@ impl<'r> Reader<'r> {
             let inner = tokens.get(at + 2..).unwrap_or_default();
             let len = inner.iter().take_while(|token| !token.is(b'>')).count();
             let inner = inner.get(..len).unwrap_or_default();
-            let words = self.words(inner);
+            let parts = self.parts(inner);
+            // `[<I as Iterator>::Item; 2]` is a type: what puts names together ends with `>]`.
             let last = tokens.get(at + 2 + len + 1);
-            let Some(last) = last.filter(|_| words.len() < inner.len()) else {
+            let last = last.filter(|one| one.kind == TokenKind::Close(b']'));
+            let Some(last) = last.filter(|_| parts.contains(&None)) else {
                 continue;
             };
-            let named = self.sought.iter().find(|sought| sought.is_made_of(&words));
+            let named = self.sought.iter().find(|sought| sought.is_made_of(&parts));
             found.extend(named.map(|sought| {
                 let from = &sought.change.from;
                 let why = format!("a macro makes a name of this, and it may be that of `{from}`");
@@ -297,12 +318,17 @@ impl<'r> Reader<'r> {
         found
     }
 
-    /// The words that stand for themselves: not `$part`, nor `:snake` behind one.
-    fn words(&self, tokens: &[Token]) -> Vec<&'r str> {
-        let plain = tokens.iter().enumerate().filter(|(at, token)| {
+    /// The words that stand for themselves, and `None` for what is filled in: `$part`, with the `:snake` behind it.
+    fn parts(&self, tokens: &[Token]) -> Vec<Option<&'r str>> {
+        let mut found = Vec::new();
+        for (at, token) in tokens.iter().enumerate() {
             let before = at.checked_sub(1).and_then(|before| tokens.get(before));
-            token.is_ident() && !before.is_some_and(|one| one.is(b'$') || one.is(b':'))
-        });
-        plain.map(|(_, token)| self.word(token)).collect()
+            let is_filled = before.is_some_and(|one| one.is(b'$'));
+            let is_word = token.is_ident() && !before.is_some_and(|one| one.is(b':'));
+            if is_filled || is_word {
+                found.push((!is_filled).then(|| self.word(token)));
+            }
+        }
+        found
     }
 }

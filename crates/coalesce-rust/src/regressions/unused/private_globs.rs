@@ -17,8 +17,8 @@ use super::{
 use crate::{
     facts::{ItemKind, LeafKind, Origin, SourceFacts, VisibilityKind},
     resolve::{FileId, Found, ModuleId, Res, Site, Target, UseSite, World, is_within},
-    rewrite::{Demand, demand_of_trait},
-    words::PRELUDE,
+    rewrite::{Demand, demand_of_trait, may_call},
+    words::{EXPRESSION_MACROS, FORMAT_MACROS, GIVING_UP_MACROS, LOG_MACROS, PRELUDE},
 };
 
 const SERVES_PERHAPS: Warning = Warning {
@@ -131,9 +131,38 @@ impl PrivateGlob {
     }
 }
 
+/// A private glob that is not known to serve somebody any more.
+struct LostGlob {
+    file: FileId,
+    key: Key,
+    told: Unproven,
+}
+
 impl Named<'_> {
     /// Private globs that served, or are new, and now serve nobody for certain.
     pub(super) fn globs_in_doubt(&mut self, before: &mut Named<'_>) -> Vec<Unproven> {
+        let lost = self.lost_globs(before).into_iter();
+        lost.map(|one| one.told).collect()
+    }
+
+    /// Those of them that certainly serve nobody.
+    pub(super) fn idle_globs(&mut self, before: &mut Named<'_>) -> Vec<(FileId, u32)> {
+        let lost = self.lost_globs(before).into_iter();
+        let idle = lost.filter(|one| {
+            let globs = self.private_globs(one.file);
+            let glob = globs.get(&one.key);
+            glob.is_some_and(|glob| self.is_idle(one.file, glob))
+        });
+        let leaves: Vec<(FileId, Key)> = idle.map(|one| (one.file, one.key)).collect();
+        let leaf = |(file, key): (FileId, Key)| {
+            let globs = self.private_globs(file);
+            Some((file, globs.get(&key)?.leaf))
+        };
+        leaves.into_iter().filter_map(leaf).collect()
+    }
+
+    /// Private globs that served, or are new, and are not known to serve somebody now.
+    fn lost_globs(&mut self, before: &mut Named<'_>) -> Vec<LostGlob> {
         let (old, new) = (before.tree.world, self.tree.world);
         let mut found = Vec::new();
         for (file, source) in new.sources() {
@@ -152,10 +181,49 @@ impl Named<'_> {
                     |was| was.served_more(glob),
                 );
                 let told = is_lost.then(|| self.unused((file, glob.span), &key.1, &SERVES_PERHAPS));
-                found.extend(told.flatten());
+                let key = key.clone();
+                found.extend(told.flatten().map(|told| LostGlob { file, key, told }));
             }
         }
         found
+    }
+
+    /// Whether nothing can go through a glob: no name, and no method of what it may bring. What other files or macros
+    /// from elsewhere may use of it is not asked, and where there are any it is not idle.
+    fn is_idle(&self, file: FileId, glob: &PrivateGlob) -> bool {
+        let (world, texts) = (self.tree.world, self.tree.texts);
+        let may_be_said = glob.is_opaque && !glob.unknown.is_empty();
+        if may_be_said || !glob.shared.is_empty() || !glob.uses.0.is_empty() {
+            return false;
+        }
+        let mut bodies = world.bodies.iter();
+        let is_shared =
+            bodies.any(|body| body.file != file && is_within(world, body.module, glob.here));
+        if is_shared || has_foreign_macros(world, file) {
+            return false;
+        }
+        // The body of a macro that nobody calls, and a link, are no uses, and lose what they name all the same.
+        let mut is_said = false;
+        world.visit_file(&world[file], &mut |facts, site| {
+            is_said |= glob.way_through(world, file, facts, &site).is_some();
+        });
+        if is_said {
+            return false;
+        }
+        let place = (file, glob.leaf);
+        let mut brought = Vec::new();
+        for (name, bindings) in world.space(glob.here).names.iter() {
+            let own = bindings
+                .iter()
+                .filter(|one| one.glob && one.import == Some(place));
+            let name = world.names.as_str(*name);
+            brought.extend(own.map(|one| (name.to_owned(), one.res)));
+        }
+        let text = texts.text(&world[file].path);
+        text.is_some_and(|text| {
+            let called = (glob.here, &*text);
+            !may_call(world, (&brought, glob.is_opaque), called, texts)
+        })
     }
 
     /// Whether a file that changes has a glob of the same for the same names, as one that moves as a whole.
@@ -360,6 +428,32 @@ impl Named<'_> {
             }
         }
     }
+}
+
+/// Whether a file calls a macro whose body nobody has read, or stands below an attribute or a derive of one: what that
+/// writes may say any name.
+fn has_foreign_macros(world: &World, file: FileId) -> bool {
+    let facts = world.facts(file);
+    let called = facts.macro_calls.iter().filter_map(|call| {
+        let path = facts.segments(facts.path(call.path).segments);
+        path.last().map(|last| facts.name(last.name))
+    });
+    let mut foreign = called.filter(|name| !is_of_standard_macros(name));
+    foreign.any(|name| {
+        let mut items = world.items.iter();
+        !items.any(|one| one.kind == ItemKind::Macro && one.name == name)
+    })
+}
+
+/// Whether a macro of the standard library, or of those that many use, is called so: its arguments are expressions.
+fn is_of_standard_macros(name: &str) -> bool {
+    let lists = [
+        &EXPRESSION_MACROS,
+        &FORMAT_MACROS,
+        &GIVING_UP_MACROS,
+        &LOG_MACROS,
+    ];
+    lists.iter().any(|list| list.contains(name))
 }
 
 /// Marks the globs that may bring what is not read as the only ones of their modules; `opaque` are all of those.

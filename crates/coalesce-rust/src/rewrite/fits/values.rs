@@ -52,7 +52,13 @@ impl Comparison<'_, '_> {
     fn parts(&self, item: ItemId) -> BTreeMap<PartName, ComparedPart> {
         let _trees = syntax::Trees::begin();
         let mut found = BTreeMap::new();
-        for piece in self.pieces(item).unwrap_or_default() {
+        let pieces = self.pieces(item).unwrap_or_default();
+        // What types make of a trait is theirs, and no part of it.
+        let own = match self.names.world[item].kind {
+            ItemKind::Trait => 1,
+            _ => pieces.len(),
+        };
+        for piece in pieces.into_iter().take(own) {
             let names = self.names.file(piece.file);
             let code = names.as_ref().and_then(|names| piece.span.of(&names.text));
             let Some(parsed) = code.and_then(|code| syntax::parse(code).ok()) else {

@@ -3,12 +3,15 @@
 use std::collections::BTreeSet;
 
 use coalesce_model::{TreePath, Unproven, UnprovenKind};
+use syn::visit::{self, Visit};
 
 use super::moving::{Moving, Set};
 use crate::{
+    discover::Edition,
     facts::{LeafKind, Origin, SourceFacts, UseLeaf, VisibilityKind},
     resolve::{BodyId, FileId, ModuleId},
     rewrite::{macro_methods::called_names, traits},
+    syntax,
 };
 
 /// Private imports of modules that something leaves which calls methods, where nobody knows what they bring:
@@ -45,14 +48,81 @@ fn unknown_in(set: &Set<'_>, home: ModuleId, body: BodyId) -> Vec<Unproven> {
         return Vec::new();
     }
     let facts = world.facts(file);
+    let edition = world[world[home].krate].edition;
+    let types = NamesOfTypes::read(&text, edition);
     leading_nowhere(set, body)
+        .filter(|leaf| !types.has(bound_name(facts, leaf)))
         .map(|leaf| unproven(&path, facts, leaf))
         .collect()
 }
 
+/// The name that an import binds.
+fn bound_name<'f>(facts: &'f SourceFacts, leaf: &UseLeaf) -> &'f str {
+    let last = facts.segments(leaf.segments).last().copied();
+    let bound = leaf.alias.or(last);
+    bound.map_or("_", |bound| facts.name(bound.name))
+}
+
+/// Names that a text uses as only types, or values, can be used.
+struct NamesOfTypes {
+    found: BTreeSet<String>,
+    /// Whether a trait's name is no type by itself there: from edition 2021 on it takes `dyn`.
+    is_strict: bool,
+}
+
+impl NamesOfTypes {
+    fn read(text: &str, edition: Edition) -> Self {
+        let _trees = syntax::Trees::begin();
+        let mut names = Self {
+            found: BTreeSet::new(),
+            is_strict: edition >= Edition::E2021,
+        };
+        if let Ok(parsed) = syntax::parse_file(text) {
+            names.visit_file(&parsed);
+        }
+        names
+    }
+
+    /// Whether a name is that of no trait: those begin with a capital letter.
+    fn has(&self, name: &str) -> bool {
+        let is_small = name.starts_with(|first: char| first.is_lowercase());
+        is_small || self.found.contains(name)
+    }
+
+    fn note(&mut self, path: &syn::Path) {
+        let only = path.segments.first().filter(|_| path.segments.len() == 1);
+        self.found.extend(only.map(|only| only.ident.to_string()));
+    }
+}
+
+impl<'ast> Visit<'ast> for NamesOfTypes {
+    fn visit_type_path(&mut self, ty: &'ast syn::TypePath) {
+        if self.is_strict && ty.qself.is_none() {
+            self.note(&ty.path);
+        }
+        visit::visit_type_path(self, ty);
+    }
+
+    fn visit_expr_struct(&mut self, value: &'ast syn::ExprStruct) {
+        self.note(&value.path);
+        visit::visit_expr_struct(self, value);
+    }
+
+    fn visit_expr_path(&mut self, path: &'ast syn::ExprPath) {
+        self.note(&path.path);
+        // `Scope::Global`: values of traits are written as constants are.
+        let mut names = path.path.segments.iter().map(|one| one.ident.to_string());
+        if let (Some(of), Some(value), None) = (names.next(), names.next(), names.next()) {
+            let is_variant =
+                value.starts_with(char::is_uppercase) && value.chars().any(char::is_lowercase);
+            self.found.extend(is_variant.then_some(of));
+        }
+        visit::visit_expr_path(self, path);
+    }
+}
+
 fn unproven(path: &TreePath, facts: &SourceFacts, leaf: &UseLeaf) -> Unproven {
-    let name = facts.segments(leaf.segments).last();
-    let name = name.map_or("_", |name| facts.name(name.name));
+    let name = bound_name(facts, leaf);
     Unproven {
         path: path.clone(),
         span: Some(leaf.span),

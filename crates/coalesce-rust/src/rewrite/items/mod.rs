@@ -115,6 +115,7 @@ fn edits_in_place(
     let visible = visible(set, scan, plan);
     let mut edits = file_edits(set, scan);
     let undocumented = conditions::undocumented(set, &visible.shown);
+    take_out_within(&mut edits, &visible.edits);
     add(&mut edits, visible.edits);
     let needs = needs(set, scan);
     let lost = visibility::lost(set, &needs.shown(mapping));
@@ -128,6 +129,19 @@ fn edits_in_place(
         }
     }
     (edits, undocumented)
+}
+
+/// Takes out what would be spelled anew inside of a visibility that is written as a whole: `pub(in crate::old)`.
+fn take_out_within(edits: &mut EditsByFile, visible: &EditsByFile) {
+    for (path, whole) in visible {
+        let is_within = |one: &Edit| {
+            let mut around = whole.iter();
+            around.any(|other| other.span != one.span && other.span.contains(one.span))
+        };
+        if let Some(own) = edits.get_mut(path) {
+            own.retain(|one| one.span.is_empty() || !is_within(one));
+        }
+    }
 }
 
 fn add_arrival(plan: &mut LanguagePlan, arrival: Arrival) {

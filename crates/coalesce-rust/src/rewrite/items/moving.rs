@@ -21,6 +21,7 @@ use super::{
 };
 use crate::{
     facts::{Impl, Item, ItemKind, Origin},
+    lexer::{self, TokenKind},
     resolve::{Binding, FileId, ItemId, ModuleId, Reach, Res, World},
     syntax,
 };
@@ -529,6 +530,9 @@ impl<'a> Set<'a> {
         let (mut moving, mut other) = (None, fact.trait_path.is_none());
         let mut sites = sites.borrow_mut();
         let sites = sites.entry(file).or_insert_with(|| self.item_sites(file));
+        if let Some(at) = self.behind_reference(&text, head, sites) {
+            return Some(at);
+        }
         let first = sites.partition_point(|(at, _)| *at < head.start);
         let inside = sites.get(first..).unwrap_or_default().iter();
         for (_, item) in inside.take_while(|(at, _)| *at < head.end) {
@@ -538,6 +542,26 @@ impl<'a> Set<'a> {
             }
         }
         moving.filter(|_| !other)
+    }
+
+    /// What moves, where an `impl` is for a reference to it: `impl Add<&Other> for &Vector`.
+    fn behind_reference(&self, text: &str, head: ByteSpan, sites: &ItemSites) -> Option<usize> {
+        let tokens = lexer::tokens(text, head);
+        let word = |at: usize| tokens.get(at).and_then(|one| one.span.of(text));
+        let is_head = |at: &usize| word(*at) == Some("for") && word(*at + 1) != Some("<");
+        let behind = (0..tokens.len()).find(is_head)? + 1;
+        let is_reference = |at: usize| {
+            let token = tokens.get(at);
+            word(at) == Some("mut") || token.is_some_and(|one| one.kind == TokenKind::Lifetime)
+        };
+        let mut of = (behind + 1..tokens.len()).skip_while(|at| is_reference(*at));
+        let of = of.next().filter(|_| word(behind) == Some("&"))?;
+        let start = tokens.get(of)?.span.start;
+        let first = sites.partition_point(|(at, _)| *at < start);
+        let named = sites.get(first..).unwrap_or_default().iter();
+        let mut named = named.take_while(|(at, _)| *at == start);
+        let moving = named.find_map(|(_, item)| self.of(*item))?;
+        (!self.moving(moving).gives_way()).then_some(moving)
     }
 
     /// The items that paths of a file lead to.

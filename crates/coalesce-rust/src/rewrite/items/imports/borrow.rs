@@ -3,9 +3,9 @@
 use coalesce_model::finding::codes;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Import, Settler};
+use super::{Import, Settler, home_of, visibility_of};
 use crate::{
-    facts::{Namespaces, Origin},
+    facts::{Namespaces, Origin, VisibilityKind},
     resolve::{Binding, FileId, ModuleId, Res, UseSite},
     rewrite::{
         draft::untouchable,
@@ -56,6 +56,7 @@ impl<'a> Settler<'_, 'a> {
     pub(super) fn traits(&mut self) {
         let world = self.world();
         let mut found: Vec<Borrow> = Vec::new();
+        let said = self.said_by_name();
         let texts = self.set.mapping.texts;
         let mut homes: BTreeMap<ModuleId, (traits::Usage, TraitsByMethod<'_>)> = BTreeMap::new();
         for chunk in &self.set.chunks {
@@ -71,12 +72,41 @@ impl<'a> Settler<'_, 'a> {
                 (usage, TraitsByMethod::of(world, moving.home, texts))
             });
             for (name, binding) in known.with_one_of(methods.names()) {
-                let looks = |name: &str| usage.looks_like_trait(name);
-                let demand = self.asked(&looks).demand((name, binding.res), &methods);
+                let shown = binding
+                    .import
+                    .and_then(|import| visibility_of(world, import));
+                // What is shown to others needs no use here: that nobody says it makes no trait of it.
+                let is_private = shown.is_none_or(|shown| shown == VisibilityKind::Private);
+                let looks = |name: &str| match is_private {
+                    true => usage.looks_like_trait(name),
+                    false => usage.is_bound(name),
+                };
+                let mut demand = self.asked(&looks).demand((name, binding.res), &methods);
+                // Whatever is called, the moved text says it.
+                let is_said =
+                    |import| said.contains(&(import, self.set.moving(chunk.moving).to.clone()));
+                if demand == Demand::Perhaps && binding.import.is_some_and(is_said) {
+                    demand = Demand::Yes;
+                }
                 found.extend(self.borrow_trait(chunk, (name, binding), demand));
             }
         }
         self.scan.borrows.extend(found);
+    }
+
+    /// The imports whose names moved text says as code, with the places that it goes to.
+    fn said_by_name(&self) -> BTreeSet<((FileId, u32), Place)> {
+        let said = self.scan.borrows.iter().filter(|one| {
+            !matches!(
+                one.origin,
+                Origin::DocLink | Origin::DocCode | Origin::FormatString
+            )
+        });
+        let imported = said.filter_map(|one| match one.source {
+            Source::Import(import) => Some((import, one.to.clone())),
+            _ => None,
+        });
+        imported.collect()
     }
 
     /// A trait whose methods moved text may call, as a name that it says.
@@ -236,6 +266,10 @@ impl<'a> Settler<'_, 'a> {
     fn import_name(&mut self, place: &Place, name: &str, borrows: &[Borrow]) {
         let Some(first) = borrows.first() else { return };
         let Some(path) = self.path(first) else {
+            if let Some(imports) = self.imports_of_variants(first, borrows) {
+                let list = self.imports.arriving.entry(place.clone()).or_default();
+                return list.extend(imports);
+            }
             let message = format!("`{name}` cannot be named from the new place");
             return self.refuse(first, codes::OUT_OF_REACH, &message);
         };
@@ -255,6 +289,40 @@ impl<'a> Settler<'_, 'a> {
         };
         let list = self.imports.arriving.entry(place.clone()).or_default();
         list.insert(import);
+    }
+
+    /// The imports that bring a name under one condition and another, each with its own; `None` where it is anything
+    /// else than imports.
+    fn imports_of_variants(&mut self, borrow: &Borrow, borrows: &[Borrow]) -> Option<Vec<Import>> {
+        let Source::Import(import) = borrow.source else {
+            return None;
+        };
+        let (world, speller) = (self.world(), self.speller());
+        let home = home_of(world, import)?;
+        let mut found = Vec::new();
+        let bindings = world.bindings(home, &borrow.name).iter();
+        let imports: Option<BTreeSet<(FileId, u32)>> = bindings
+            .map(|one| one.import.filter(|_| !one.glob))
+            .collect();
+        for import in imports? {
+            let (path, krate) = (speller.absolute(import)?, speller.krate_of(import)?);
+            let needs = &mut self.scan.told.needs;
+            let path = speller.said_in(path, krate, &borrow.to, needs);
+            let is_bound = path.last().is_some_and(|last| *last == borrow.name);
+            let mut users = borrows.iter().map(|one| &one.cfg);
+            let mut cfg = users.next().cloned().unwrap_or_default();
+            for other in users {
+                cfg.retain(|condition| other.contains(condition));
+            }
+            cfg.extend(self.conditions(import));
+            self.scan.freed_imports.insert(import);
+            found.push(Import {
+                path,
+                alias: (!is_bound).then(|| borrow.name.clone()),
+                cfg,
+            });
+        }
+        Some(found)
     }
 
     /// Tells of a trait that is imported where methods are called which others may have. One that its old

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use coalesce_model::{ByteSpan, Unproven, UnprovenKind, finding::codes};
 
-use super::{Import, Settler, leaf_of};
+use super::{Import, Settler, leaf_of, visibility_of};
 use crate::{
-    facts::{LeafKind, MacroCall, Namespaces, Origin, UseLeaf},
+    facts::{LeafKind, MacroCall, Namespaces, Origin, UseDeclaration, UseLeaf, VisibilityKind},
     lexer,
     resolve::{FileId, ModuleId, Res, UseSite, World},
     rewrite::{
@@ -17,6 +17,7 @@ use crate::{
         mapping::refusal,
         place::Place,
         traits::Demand,
+        use_tree::LeafChange,
     },
     words,
 };
@@ -26,6 +27,7 @@ impl<'a> Settler<'_, 'a> {
     /// something else.
     pub(super) fn loose(&mut self) {
         self.carry_globs();
+        self.carry_names();
         let loose = std::mem::take(&mut self.scan.loose);
         for ((place, name, site), (file, span, origin)) in loose {
             if self.is_made_by_macro(file, &name, origin) {
@@ -118,6 +120,76 @@ impl<'a> Settler<'_, 'a> {
                 fact.kind == LeafKind::Glob || (derived && !used)
             });
         }
+    }
+
+    /// Takes imports along that lead nowhere known and whose names moved text says: a macro makes what they bring.
+    fn carry_names(&mut self) {
+        let mut wanted: BTreeSet<(ModuleId, Place, String)> = BTreeSet::new();
+        let set = self.set;
+        for chunk in set.chunks.iter().filter(|chunk| !set.is_dropped(chunk)) {
+            let moving = set.moving(chunk.moving);
+            let said = self.scan.loose.iter();
+            let said = said.filter(|((place, name, _), (file, span, origin))| {
+                *file == chunk.file
+                    && chunk.span.contains(*span)
+                    && *place == moving.to
+                    && may_be_imported(name, *origin)
+            });
+            let said = said.map(|((place, name, _), _)| (moving.home, place.clone(), name.clone()));
+            wanted.extend(said);
+        }
+        for (home, place, name) in wanted {
+            if self.set.mapping.after(home) != place {
+                self.carry_name(home, &place, &name);
+            }
+        }
+    }
+
+    fn carry_name(&mut self, home: ModuleId, place: &Place, name: &str) {
+        let (world, speller) = (self.world(), self.speller());
+        let brings = world.bindings(home, name);
+        for leaf in leaves_of(world, home) {
+            let fact = leaf_of(world, leaf);
+            let facts = world.facts(leaf.0);
+            let bound = fact
+                .alias
+                .or_else(|| facts.segments(fact.segments).last().copied());
+            let is_bound = bound.is_some_and(|bound| facts.name(bound.name) == name);
+            if fact.kind != LeafKind::Name
+                || !is_bound
+                || brings.iter().any(|one| one.import == Some(leaf))
+            {
+                continue;
+            }
+            let (Some(path), Some(krate)) = (speller.absolute(leaf), speller.krate_of(leaf)) else {
+                continue;
+            };
+            let path = speller.said_in(path, krate, place, &mut self.scan.told.needs);
+            self.carry_import(leaf, home, place, path);
+            let is_private = visibility_of(world, leaf) == Some(VisibilityKind::Private);
+            if is_private && !self.is_word_of_what_stays(home, name) {
+                let work = self.scan.files.entry(leaf.0).or_default();
+                work.leaves.insert(leaf.1, LeafChange::Drop);
+            }
+        }
+    }
+
+    /// Whether what stays of a module, or of those inside of its text, says a word besides its imports.
+    fn is_word_of_what_stays(&self, home: ModuleId, name: &str) -> bool {
+        let world = self.world();
+        world.bodies_of(home).any(|body| {
+            let facts = world.facts(body.file);
+            let Some(text) = self.set.mapping.texts.text(&self.set.path(body.file)) else {
+                return true;
+            };
+            let mut tokens = lexer::tokens(&text, facts.scope(body.scope).span).into_iter();
+            tokens.any(|token| {
+                let is_imported = |one: &UseDeclaration| one.span.contains(token.span);
+                token.span.of(&text) == Some(name)
+                    && self.set.chunk_at(body.file, token.span.start).is_none()
+                    && !facts.uses.iter().any(is_imported)
+            })
+        })
     }
 
     /// Whether moved text says a name that nothing known brings, and a glob may.

@@ -285,7 +285,14 @@ impl<'a> Settler<'_, 'a> {
             .alias
             .or_else(|| facts.segments(fact.segments).last().copied());
         let name = facts.name(bound?.name).to_owned();
-        let said = self.scan.used_names.contains(&(home, name.clone()))
+        // Of imports of one name under conditions, sites are led through one.
+        let mut variants = world.bindings(home, &name).iter();
+        let is_variant_used = variants.any(|one| {
+            let import = one.import.filter(|_| !one.glob);
+            import.is_some_and(|import| self.scan.used_imports.contains(&import))
+        });
+        let said = is_variant_used
+            || self.scan.used_names.contains(&(home, name.clone()))
             || self.is_used_elsewhere(import, home, &name);
         (!said).then_some(name)
     }

@@ -1,0 +1,246 @@
+//! Which texts of a file only people read: what `Debug` writes, what panics, logs and errors say.
+
+use std::collections::BTreeSet;
+
+use coalesce_model::{ByteSpan, texts::start_of_text};
+use syn::{
+    spanned::Spanned as _,
+    visit::{self, Visit},
+};
+
+use crate::{
+    lexer::{self, Token, TokenKind},
+    syntax,
+};
+
+/// Methods whose arguments say what has gone wrong.
+const SAYING_METHODS: [&str; 6] = [
+    "context",
+    "expect",
+    "expect_err",
+    "with_context",
+    "wrap_err",
+    "wrap_err_with",
+];
+
+/// What is known of a file.
+pub(super) struct Messages<'t> {
+    text: &'t str,
+    tokens: Vec<Token>,
+    spans: Vec<ByteSpan>,
+    variables: Vec<Variable>,
+    is_in_macro: &'t dyn Fn(ByteSpan) -> bool,
+}
+
+/// A variable and what it is given.
+struct Variable {
+    name: String,
+    given: ByteSpan,
+    /// The block that it lives in.
+    block: ByteSpan,
+}
+
+impl<'t> Messages<'t> {
+    /// Reads a file: `errors` are the names of types that are errors, `is_in_macro` knows the arguments of macros that
+    /// write for people.
+    pub fn read(
+        text: &'t str,
+        errors: &BTreeSet<String>,
+        is_in_macro: &'t dyn Fn(ByteSpan) -> bool,
+    ) -> Self {
+        let _trees = syntax::Trees::begin();
+        let base = start_of_text(text);
+        let parsed = text.get(base as usize..);
+        let parsed = parsed.and_then(|code| syntax::parse_file(code).ok());
+        let mut reader = MessageReader {
+            errors,
+            base,
+            own: String::new(),
+            spans: Vec::new(),
+            variables: Vec::new(),
+        };
+        if let Some(parsed) = &parsed {
+            reader.visit_file(parsed);
+        }
+        Self {
+            text,
+            tokens: lexer::tokens(text, ByteSpan::from_range(0..text.len())),
+            spans: reader.spans,
+            variables: reader.variables,
+            is_in_macro,
+        }
+    }
+
+    /// Whether only people read what an expression at a place gives.
+    pub fn say(&self, place: ByteSpan) -> bool {
+        self.is_said(place, &mut BTreeSet::new())
+    }
+
+    fn is_said(&self, place: ByteSpan, seen: &mut BTreeSet<u32>) -> bool {
+        if self.spans.iter().any(|one| one.contains(place)) || (self.is_in_macro)(place) {
+            return true;
+        }
+        let holding = self.variables.iter();
+        let holding = holding.filter(|one| one.given.contains(place));
+        let nearest = holding.min_by_key(|one| one.given.len());
+        nearest.is_some_and(|one| self.is_variable_said(one, seen))
+    }
+
+    /// Whether a variable is named where only people read it.
+    fn is_variable_said(&self, variable: &Variable, seen: &mut BTreeSet<u32>) -> bool {
+        // One that is being asked about says nothing against itself.
+        if !seen.insert(variable.given.start) {
+            return true;
+        }
+        let behind = ByteSpan::new(
+            variable.given.end,
+            variable.block.end.max(variable.given.end),
+        );
+        let inside = self.tokens.iter().filter(|one| behind.contains(one.span));
+        let mut naming = inside
+            .filter(|one| self.names(one, &variable.name))
+            .peekable();
+        naming.peek().is_some()
+            && naming.all(|one| self.is_said(one.span, seen) || self.is_bound(one))
+    }
+
+    /// Whether a token is a name, or a text that may say it in braces.
+    fn names(&self, token: &Token, name: &str) -> bool {
+        match token.kind {
+            TokenKind::Text { content } => {
+                let said = content.of(self.text).unwrap_or_default();
+                let mut braces = said.match_indices('{');
+                braces.any(|(at, _)| {
+                    said.get(at + 1..)
+                        .is_some_and(|rest| rest.starts_with(name))
+                })
+            }
+            _ => token.is_ident() && token.span.of(self.text) == Some(name),
+        }
+    }
+
+    /// Whether a name stands behind `let`: another variable of that name begins.
+    fn is_bound(&self, token: &Token) -> bool {
+        let at = self
+            .tokens
+            .partition_point(|one| one.span.start < token.span.start);
+        let before = at.checked_sub(1).and_then(|at| self.tokens.get(at));
+        before.is_some_and(|one| matches!(one.span.of(self.text), Some("let" | "mut")))
+    }
+}
+
+struct MessageReader<'e> {
+    errors: &'e BTreeSet<String>,
+    base: u32,
+    /// The type of the `impl` around.
+    own: String,
+    spans: Vec<ByteSpan>,
+    variables: Vec<Variable>,
+}
+
+impl MessageReader<'_> {
+    fn place(&self, span: proc_macro2::Span) -> ByteSpan {
+        let range = span.byte_range();
+        let base = self.base as usize;
+        ByteSpan::from_range(base + range.start..base + range.end)
+    }
+
+    fn keep(&mut self, span: proc_macro2::Span) {
+        self.spans.push(self.place(span));
+    }
+
+    /// Whether a path names an error, one of its variants or what makes one.
+    fn is_error(&self, path: &syn::Path) -> bool {
+        let mut last = path.segments.iter().rev().take(2);
+        last.any(|segment| {
+            let name = segment.ident.to_string();
+            let name = if name == "Self" { &self.own } else { &name };
+            self.errors.contains(name)
+        })
+    }
+}
+
+impl<'ast> Visit<'ast> for MessageReader<'_> {
+    fn visit_item_impl(&mut self, item: &'ast syn::ItemImpl) {
+        let own = match &*item.self_ty {
+            syn::Type::Path(path) => path.path.segments.last(),
+            _ => None,
+        };
+        let own = own.map(|own| own.ident.to_string()).unwrap_or_default();
+        let by = item
+            .trait_
+            .as_ref()
+            .and_then(|(path, _)| path.segments.last());
+        let writes = by.is_some_and(|by| {
+            by.ident == "Debug" || (by.ident == "Display" && self.errors.contains(&own))
+        });
+        if writes {
+            self.keep(item.span());
+        }
+        let outer = std::mem::replace(&mut self.own, own);
+        visit::visit_item_impl(self, item);
+        self.own = outer;
+    }
+
+    fn visit_expr_struct(&mut self, value: &'ast syn::ExprStruct) {
+        if self.is_error(&value.path) {
+            self.keep(value.span());
+        }
+        visit::visit_expr_struct(self, value);
+    }
+
+    fn visit_expr_call(&mut self, call: &'ast syn::ExprCall) {
+        if let syn::Expr::Path(function) = &*call.func
+            && self.is_error(&function.path)
+        {
+            self.keep(call.span());
+        }
+        visit::visit_expr_call(self, call);
+    }
+
+    fn visit_expr_method_call(&mut self, call: &'ast syn::ExprMethodCall) {
+        if SAYING_METHODS.contains(&call.method.to_string().as_str()) {
+            call.args.iter().for_each(|one| self.keep(one.span()));
+        }
+        visit::visit_expr_method_call(self, call);
+    }
+
+    fn visit_macro(&mut self, call: &'ast syn::Macro) {
+        let name = call.path.segments.last().map(|last| last.ident.to_string());
+        let name = name.unwrap_or_default();
+        if matches!(name.as_str(), "format" | "format_args") && says_a_sentence(call) {
+            self.keep(call.span());
+        }
+    }
+
+    fn visit_block(&mut self, block: &'ast syn::Block) {
+        for statement in &block.stmts {
+            let syn::Stmt::Local(local) = statement else {
+                continue;
+            };
+            let pattern = match &local.pat {
+                syn::Pat::Type(typed) => &*typed.pat,
+                other => other,
+            };
+            if let (syn::Pat::Ident(bound), Some(given)) = (pattern, &local.init) {
+                self.variables.push(Variable {
+                    name: bound.ident.to_string(),
+                    given: self.place(given.expr.span()),
+                    block: self.place(block.span()),
+                });
+            }
+        }
+        visit::visit_block(self, block);
+    }
+}
+
+/// Whether a format has words between what it shows: nothing is looked up by a sentence.
+fn says_a_sentence(call: &syn::Macro) -> bool {
+    let first = |input: syn::parse::ParseStream<'_>| {
+        let text = input.parse::<syn::LitStr>()?;
+        input.parse::<proc_macro2::TokenStream>()?;
+        Ok(text)
+    };
+    let text = call.parse_body_with(first);
+    text.is_ok_and(|text| text.value().contains(' '))
+}
