@@ -1,0 +1,46 @@
+//! How likely a maintainer who is shown some places welcomes a change that makes them one.
+//!
+//! That something is duplicated ([`crate::likelihood`]) is no reason to touch it: of what is told most is too little, or
+//! stays as it is for a reason that its place or its head says ([`crate::chapters`]). Of the rest readers of trees that
+//! no rule was made on want gone what has many lines in a row that are the same as they are written, which is what
+//! one sees of a copy. It is a logistic function of that, of how likely a copy it is, of how many places there are, and of
+//! what breaks the text; its weights are fitted to their answers (`cargo xtask weights DIRECTORY --acting`).
+
+use crate::merging::Measure;
+
+/// What is weighed of a class.
+pub const FEATURES: usize = 7;
+
+/// What is added whatever is known of a class, and the weight of each feature.
+const BASE: f32 = 0.0;
+const WEIGHTS: [f32; FEATURES] = [0.0; FEATURES];
+
+/// The likelihood of being duplicated that types and modules count as: nobody has measured it.
+const WHOLE: f32 = 0.9;
+/// Places from which on more of them say nothing more.
+const PLACES: f32 = 8.0;
+
+/// What is weighed of so many places, of which a pair is as likely duplicated.
+#[must_use]
+pub fn features(measure: &Measure, likelihood: Option<f32>, places: usize) -> [f32; FEATURES] {
+    [
+        measure.run.ln_1p(),
+        likelihood.unwrap_or(WHOLE),
+        (places as f32).min(PLACES).ln(),
+        measure.share,
+        measure.breaks.ln_1p(),
+        measure.calls.ln_1p(),
+        measure.decisions.ln_1p(),
+    ]
+}
+
+/// How likely it is worth acting on, 0 to 1, as far as its texts say.
+#[must_use]
+pub fn likelihood(features: &[f32; FEATURES]) -> f32 {
+    let weighed = WEIGHTS.iter().zip(features);
+    let sum = BASE
+        + weighed
+            .map(|(weight, feature)| weight * feature)
+            .sum::<f32>();
+    1.0 / (1.0 + (-sum).exp())
+}
