@@ -12,8 +12,8 @@ use crate::merging::Measure;
 pub const FEATURES: usize = 7;
 
 /// What is added whatever is known of a class, and the weight of each feature.
-const BASE: f32 = 0.0;
-const WEIGHTS: [f32; FEATURES] = [0.0; FEATURES];
+const BASE: f32 = -10.885;
+const WEIGHTS: [f32; FEATURES] = [1.020, 4.407, 1.280, 1.801, -0.134, 0.196, 0.354];
 
 /// The likelihood of being duplicated that types and modules count as: nobody has measured it.
 const WHOLE: f32 = 0.9;
@@ -43,4 +43,32 @@ pub fn likelihood(features: &[f32; FEATURES]) -> f32 {
             .map(|(weight, feature)| weight * feature)
             .sum::<f32>();
     1.0 / (1.0 + (-sum).exp())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn acting(run: f32, likely: f32, places: usize) -> f32 {
+        let measure = Measure {
+            run,
+            share: 0.9,
+            breaks: 2.0,
+            calls: 8.0,
+            decisions: 3.0,
+            ..Measure::default()
+        };
+        likelihood(&features(&measure, Some(likely), places))
+    }
+
+    #[test]
+    fn long_copies_in_many_places_are_welcome() {
+        assert!(acting(40.0, 0.98, 2) > acting(8.0, 0.98, 2));
+        assert!(acting(40.0, 0.98, 2) > acting(40.0, 0.7, 2));
+        assert!(acting(12.0, 0.95, 6) > acting(12.0, 0.95, 2));
+        assert!(acting(40.0, 0.98, 2) > 0.55 && acting(4.0, 0.9, 2) < 0.3);
+        // Of a whole type nobody knows how likely a copy it is.
+        let whole = features(&Measure::default(), None, 20);
+        assert_eq!((whole[1], whole[2]), (WHOLE, PLACES.ln()));
+    }
 }

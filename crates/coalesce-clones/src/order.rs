@@ -8,8 +8,7 @@ use rustc_hash::FxHashMap;
 
 use crate::{
     chapters::Chapter,
-    common,
-    opposites,
+    common, opposites,
     report::{Duplicate, Member},
     source,
 };
@@ -402,9 +401,9 @@ mod tests {
             |count| -> Vec<Duplicate> { (0..count).map(|id| class(id, 80.0, None)).collect() };
         for (mut classes, expected) in [
             (large(3), 3),
-            (large(40), 15),
+            (large(40), 10),
             (small(3), 3),
-            (small(40), 5),
+            (small(40), 10),
         ] {
             let count = classes.len();
             assert_eq!(first(&mut classes), expected, "of {count}");
@@ -549,11 +548,11 @@ mod tests {
 
     #[test]
     fn what_stands_inside_of_a_larger_class_takes_no_place_and_goes_with_it() {
-        let mut classes: Vec<Duplicate> = (0..16).map(|id| class(id, 900.0, None)).collect();
+        let mut classes: Vec<Duplicate> = (0..11).map(|id| class(id, 900.0, None)).collect();
         classes.insert(0, class(20, 800.0, Some(0)));
-        classes.insert(0, class(21, 800.0, Some(15)));
-        assert_eq!(first(&mut classes), 16);
-        let later: Vec<&str> = classes.iter().skip(16).map(|class| &*class.id).collect();
-        assert_eq!(later, ["21", "15"]);
+        classes.insert(0, class(21, 800.0, Some(10)));
+        assert_eq!(first(&mut classes), 11);
+        let later: Vec<&str> = classes.iter().skip(11).map(|class| &*class.id).collect();
+        assert_eq!(later, ["21", "10"]);
     }
 }

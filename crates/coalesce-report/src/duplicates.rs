@@ -29,23 +29,24 @@ const CHAPTERS: [(&str, &str, &str); 14] = [
     (
         "product",
         "Duplicates",
-        "One text with few places where it parts: what saves most comes first, what each does alone is below it. \
+        "Likely worth acting on, the likeliest first, by many lines in a row that are one text; what each does alone is below it. \
          Likelihood: that a maintainer calls it duplicated. Whether to merge is for you to say.",
     ),
     (
         "next",
         "More duplicates",
-        "As plainly one text, with less to gain by it than those above.",
+        "The same, with less to gain by it than those above.",
     ),
     (
         "alike",
         "Alike, and perhaps left so",
-        "The same in part, short, or wiring without a decision: most maintainers leave such copies.",
+        "The same in part, or too little: most maintainers leave such copies.",
     ),
     (
         "variants",
         "Variants in a family of files",
-        "One file for each model, chip, shape or version, alike and not the same: perhaps the project's own rule.",
+        "One file for each model, chip, shape or version, or folders that mirror each other file by file: perhaps the \
+         project's own rule.",
     ),
     (
         "asked",
@@ -56,7 +57,8 @@ const CHAPTERS: [(&str, &str, &str); 14] = [
     (
         "kernels",
         "Kernels, alike and not the same",
-        "They run on a device or are written in assembly: what differs may be what each was tuned by.",
+        "They run on a device or are written in assembly: what differs may be what each was tuned by, and passages may be \
+         there for speed.",
     ),
     (
         "packages",

@@ -128,7 +128,8 @@ fn tell_weights(told: &[ToldClass]) -> anyhow::Result<()> {
     let trees: BTreeSet<&str> = weighed.iter().map(|class| class.tree.as_str()).collect();
     let mut judged: Vec<Vec<(f64, bool)>> = Vec::new();
     for tree in trees {
-        let (own, others): (Vec<&ToldClass>, Vec<&ToldClass>) = weighed.iter().partition(|class| class.tree == tree);
+        let (own, others): (Vec<&ToldClass>, Vec<&ToldClass>) =
+            weighed.iter().partition(|class| class.tree == tree);
         let others: Vec<&Row> = others.into_iter().map(|class| &class.row).collect();
         let weights = fit::fit(&others, STRENGTH)?;
         let likely = |class: &&ToldClass| {

@@ -107,7 +107,7 @@ pub struct DuplicateEntry {
     /// readers said of such pairs. It says nothing of whether anybody wants it gone. `null` for other kinds.
     pub likelihood: Option<Share>,
     /// How like it is to code that maintainers merged, by how much is the same in the same words and decides something:
-    /// it orders what is `alike`, and is no probability (of what has 0.6 and more readers would merge a third).
+    /// no probability (of what has 0.6 and more readers would merge a third).
     /// `null` where nobody asks: tests, examples, other projects' code.
     pub merging: Option<Share>,
     /// Lines that would go if one copy stayed.
