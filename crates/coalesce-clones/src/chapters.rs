@@ -382,7 +382,7 @@ mod tests {
 
     #[test]
     fn a_class_has_its_chapter_by_its_paths() {
-        let cases: [(&[&str], Chapter); 18] = [
+        let cases: [(&[&str], Chapter); 20] = [
             (&["src/a.py f", "src/b.py f"], Chapter::Product),
             (
                 &["src/a.py f", "src/b.py f", "tests/c.py f"],
@@ -401,6 +401,14 @@ mod tests {
             (&["p/a.py f", "build/lib/p/a.py f"], Chapter::Generated),
             (&["p/build/a.py f", "p/lib/b.py f"], Chapter::Product),
             (&["third_party/x/a.rs f", "src/b.rs f"], Chapter::Vendored),
+            (
+                &["p/thirdparty_files/a.py f", "p/thirdparty_files/b.py f"],
+                Chapter::Vendored,
+            ),
+            (
+                &["src/cpu/avx.rs f", "src/cpu/neon.rs f"],
+                Chapter::Backends,
+            ),
             (
                 &["src/cuda/pool.rs f", "src/hip/pool.rs f"],
                 Chapter::Backends,
