@@ -102,10 +102,10 @@ const CHAPTERS: [(&str, &str, &str); 14] = [
         "Other projects' code: to be mended there.",
     ),
 ];
-/// The chapter whose classes are told at length, and the one that is where it is empty; of others a
-/// line each.
+/// The chapter of what is there to be acted on.
 const FIRST_CHAPTER: &str = "product";
-const NEXT_CHAPTER: &str = "alike";
+/// The first of these that has classes tells them at length; of others a line each.
+const AT_LENGTH: [&str; 3] = [FIRST_CHAPTER, "next", "alike"];
 
 /// A chapter of copies, as a page tells it.
 pub struct ToldChapter<'a> {
@@ -162,7 +162,8 @@ pub fn failing(audit: &Audit) -> Vec<&DuplicateEntry> {
 }
 
 fn chapters_of_copies<'a>(outer: &[&'a DuplicateEntry]) -> Vec<ToldChapter<'a>> {
-    let has_first = outer.iter().any(|class| class.chapter == FIRST_CHAPTER);
+    let has_some = |chapter: &&str| outer.iter().any(|class| class.chapter == *chapter);
+    let at_length = AT_LENGTH.into_iter().find(has_some);
     let told = |(chapter, heading, why): (&'static str, &'static str, &'static str)| {
         let own = outer.iter().filter(|class| class.chapter == chapter);
         ToldChapter {
@@ -171,7 +172,7 @@ fn chapters_of_copies<'a>(outer: &[&'a DuplicateEntry]) -> Vec<ToldChapter<'a>> 
             why,
             to_act_on: chapter == FIRST_CHAPTER,
             // Where nothing comes first, what is next is all that there is.
-            at_length: chapter == FIRST_CHAPTER || (chapter == NEXT_CHAPTER && !has_first),
+            at_length: Some(chapter) == at_length,
             classes: own.copied().collect(),
         }
     };
