@@ -6,7 +6,7 @@
 //! one sees of a copy. It is a logistic function of that, of how likely a copy it is, of how many places there are, and of
 //! what breaks the text; its weights are fitted to their answers (`cargo xtask weights DIRECTORY --acting`).
 
-use crate::merging::Measure;
+use crate::{likelihood::logistic, merging::Measure};
 
 /// What is weighed of a class.
 pub const FEATURES: usize = 7;

@@ -17,6 +17,7 @@ use crate::{
     common::{self, Role},
     corpus::Composition,
     lcs::Lcs,
+    likelihood::logistic,
     likeness::{self, Stretch},
     renaming,
     source::{SourceFile, Token, Unit},
@@ -92,12 +93,7 @@ impl Measure {
     /// How like it is to code that maintainers merged, 0 to 1.
     #[must_use]
     pub fn likelihood(&self) -> f32 {
-        let weighed = WEIGHTS.iter().zip(self.features);
-        let sum = BASE
-            + weighed
-                .map(|(weight, feature)| weight * feature)
-                .sum::<f32>();
-        1.0 / (1.0 + (-sum).exp())
+        logistic(BASE, &WEIGHTS, &self.features)
     }
 
     /// Whether the texts do not differ at all.

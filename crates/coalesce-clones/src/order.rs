@@ -355,6 +355,7 @@ fn overlap(one: (u32, u32), other: (u32, u32)) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::merging::Measure;
 
     /// A class of two places by which so many tokens would go.
     fn class(id: usize, common: f32, inside: Option<usize>) -> Duplicate {

@@ -114,36 +114,35 @@ fn tell_chapters(told: &[ToldClass]) {
     }
 }
 
-/// The weights that all classes ask for, and for each tree how often those of all others are right.
+/// The weights that all classes ask for, and how often those of other trees are right.
 fn tell_weights(told: &[ToldClass]) -> anyhow::Result<()> {
     let weighed: Vec<&ToldClass> = told.iter().filter(|class| class.is_weighed()).collect();
     let all: Vec<&Row> = weighed.iter().map(|class| &class.row).collect();
-    let weights = fit::fit(&all, STRENGTH)?;
-    println!(
-        "{} weighed: base {:.3}, of {:.3?}",
-        all.len(),
-        weights.base,
-        weights.of
-    );
+    fit::fit_and_tell(&all, STRENGTH)?;
     let trees: BTreeSet<&str> = weighed.iter().map(|class| class.tree.as_str()).collect();
-    let mut judged: Vec<Vec<(f64, bool)>> = Vec::new();
-    for tree in trees {
-        let (own, others): (Vec<&ToldClass>, Vec<&ToldClass>) =
-            weighed.iter().partition(|class| class.tree == tree);
-        let others: Vec<&Row> = others.into_iter().map(|class| &class.row).collect();
-        let weights = fit::fit(&others, STRENGTH)?;
-        let likely = |class: &&ToldClass| {
-            let row = &class.row;
-            (weights.likelihood(&row.features), row.duplicated)
-        };
-        let mut own: Vec<(f64, bool)> = own.iter().map(likely).collect();
-        own.sort_by(|one, other| other.0.total_cmp(&one.0));
-        judged.push(own);
-    }
+    let judged = trees
+        .into_iter()
+        .map(|tree| judged_by_others(&weighed, tree));
+    let judged: Vec<Vec<(f64, bool)>> = judged.collect::<anyhow::Result<_>>()?;
     for cut in CUTS {
         tell_cut(&judged, cut);
     }
     Ok(())
+}
+
+/// How likely the classes of a tree are worth it by the weights of all other trees, and whether they are, the likeliest first.
+fn judged_by_others(weighed: &[&ToldClass], tree: &str) -> anyhow::Result<Vec<(f64, bool)>> {
+    let (own, others): (Vec<&ToldClass>, Vec<&ToldClass>) =
+        weighed.iter().partition(|class| class.tree == tree);
+    let others: Vec<&Row> = others.into_iter().map(|class| &class.row).collect();
+    let weights = fit::fit(&others, STRENGTH)?;
+    let judged = own.iter().map(|class| {
+        let row = &class.row;
+        (weights.likelihood(&row.features), row.duplicated)
+    });
+    let mut judged: Vec<(f64, bool)> = judged.collect();
+    judged.sort_by(|one, other| other.0.total_cmp(&one.0));
+    Ok(judged)
 }
 
 /// What comes first of each tree at a cut, and how much of it is worth acting on.
