@@ -92,3 +92,24 @@ pub struct Reference {
     /// How sure it is.
     pub certainty: Certainty,
 }
+
+/// Schemes behind which a dotted name stands and no address: `ext://` (configuration of Python's `logging`), `module://`
+/// (backends of Matplotlib), `py://` and `python://`.
+const NAME_SCHEMES: [&str; 4] = ["ext://", "module://", "py://", "python://"];
+
+/// Whether what stands behind a text is a dotted name for such a scheme: `ext://pkg.log.STREAM`.
+///
+/// ```
+/// use coalesce_model::reference::ends_with_name_scheme;
+///
+/// assert!(ends_with_name_scheme("stream: ext://"));
+/// assert!(!ends_with_name_scheme("see https://"));
+/// assert!(!ends_with_name_scheme("see text://"));
+/// ```
+#[must_use]
+pub fn ends_with_name_scheme(before: &str) -> bool {
+    NAME_SCHEMES.iter().any(|scheme| {
+        let head = before.strip_suffix(scheme);
+        head.is_some_and(|head| !head.ends_with(char::is_alphanumeric))
+    })
+}

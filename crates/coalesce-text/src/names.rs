@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use coalesce_model::ByteSpan;
+use coalesce_model::{ByteSpan, reference::ends_with_name_scheme};
 
 fn joins(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
@@ -42,6 +42,7 @@ pub fn stands_alone(text: &str, place: Range<usize>) -> bool {
 fn is_punctuation(text: &str, at: usize, (before, name): (char, &str)) -> bool {
     let head = text.get(..at).unwrap_or_default();
     match before {
+        '/' if ends_with_name_scheme(head) => true,
         '/' if head.ends_with("./") => !head.ends_with("../"),
         '/' if name.contains('/') => {
             let first = head.trim_end_matches('/').chars().next_back();
@@ -73,7 +74,8 @@ pub fn dotted(text: &str) -> Vec<(ByteSpan, &str)> {
         let path = at
             .checked_sub(1)
             .and_then(|before| bytes.get(before))
-            .is_some_and(|byte| matches!(byte, b'/' | b'-'));
+            .is_some_and(|byte| matches!(byte, b'/' | b'-'))
+            && !text.get(..at).is_some_and(ends_with_name_scheme);
         let whole = text.get(at..end).unwrap_or_default();
         let name = whole.trim_end_matches(['.', ':']);
         let name = if name.contains("::") {
@@ -105,6 +107,8 @@ mod tests {
             ("key:p.old", 1),
             ("error::p.old.W", 1),
             ("/p.old", 0),
+            ("stream: ext://p.old.STREAM", 1),
+            ("https://p.old", 0),
         ] {
             assert_eq!(occurrences(text, "p.old").count(), count, "{text}");
         }

@@ -147,6 +147,28 @@ pub(crate) fn blocks(statement: &Stmt) -> Vec<&[Stmt]> {
     }
 }
 
+/// Collects the values that statements, and those in their blocks, give to a target.
+pub(crate) fn collect_assigned_values<'s>(
+    suite: &'s [Stmt],
+    is_target: &dyn Fn(&Expr) -> bool,
+    found: &mut Vec<&'s Expr>,
+) {
+    for statement in suite {
+        match statement {
+            Stmt::Assign(assign) if assign.targets.iter().any(is_target) => {
+                found.push(&assign.value);
+            }
+            Stmt::AnnAssign(assign) if is_target(&assign.target) => {
+                found.extend(assign.value.as_deref());
+            }
+            _ => {}
+        }
+        for block in blocks(statement) {
+            collect_assigned_values(block, is_target, found);
+        }
+    }
+}
+
 /// Whether an expression is made of literals alone.
 pub fn is_literal(expression: &Expr) -> bool {
     match expression {

@@ -73,7 +73,7 @@ const LIBRARIES: [&str; 52] = [
 ];
 
 /// Functions of other libraries that do nothing but give a value.
-const FUNCTIONS: [&str; 33] = [
+const FUNCTIONS: [&str; 35] = [
     "ctypes.CFUNCTYPE",
     "ctypes.POINTER",
     "ctypes.Structure",
@@ -106,6 +106,8 @@ const FUNCTIONS: [&str; 33] = [
     "sys.getsizeof",
     "sys.intern",
     "uuid.UUID",
+    "uuid.uuid1",
+    "uuid.uuid4",
     "numba.generated_jit",
 ];
 

@@ -99,7 +99,7 @@ fn completed(file: &File<'_>, name: &str, leaf: &str, found: &mut FileEdits) {
         rest.starts_with(['"', '\'']) || goes_on(file, name, rest)
     };
     let prefixes: Vec<ByteSpan> = occurrences(file.text, prefix)
-        .filter(|span| open(span) && !is_said(file, *span))
+        .filter(|span| open(span) && !is_said(file, *span) && !is_remark(file.text, *span))
         .collect();
     if prefix.is_empty() || prefixes.is_empty() {
         return;
@@ -147,6 +147,13 @@ fn is_known_to_its_end(file: &File<'_>, span: ByteSpan) -> bool {
 fn is_said(file: &File<'_>, span: ByteSpan) -> bool {
     let mut strings = file.analysis().strings.iter();
     strings.any(|string| string.documentation && string.span.contains(span))
+}
+
+/// Whether a name stands in a comment, or is the end of an address: `# msg = "see https://host/pkg."`.
+fn is_remark(text: &str, span: ByteSpan) -> bool {
+    let before = text.get(..span.start as usize).unwrap_or_default();
+    let line = before.rsplit(['\n', '\r']).next().unwrap_or_default();
+    line.trim_start().starts_with('#') || before.ends_with('/')
 }
 
 /// Whether a prefix with a gap behind it, `{…}` or `%s`, can come to be the name or one below it: `{…}(` cannot, and

@@ -67,7 +67,7 @@ fn writes(readers: &Readers<'_>, change: &Change) -> bool {
 fn told_at(text: &str, change: &Change) -> Option<ByteSpan> {
     let names = text.match_indices("record.name").find_map(|(at, word)| {
         let (before, after) = (text.get(..at)?, text.get(at + word.len()..)?);
-        let told = tells_apart(before, after, change) || is_compared(after, change);
+        let told = tells_apart(before, after, change, &|_| true) || is_compared(after, change);
         (!after.starts_with(is_word) && told).then(|| ByteSpan::from_range(at..at + word.len()))
     });
     names.or_else(|| {

@@ -27,6 +27,7 @@ mod module_reads;
 mod module_values;
 mod names_in_parts;
 mod offers;
+mod open_names;
 mod own_place;
 mod package_data;
 mod parents;
@@ -35,6 +36,7 @@ mod places;
 mod pytest;
 mod removal;
 mod run_time_reach;
+mod search_path;
 mod shipped;
 mod snippet;
 mod strings;
@@ -172,6 +174,7 @@ fn in_one_way(
     let binds = options.way == 0 || moves_items(changes);
     parents::plan(&mapping, binds, texts, &mut plan);
     places::check(&mapping, texts, &mut plan);
+    search_path::check(&mapping, texts, &mut plan);
     entry_points::check(&mapping, texts, &mut plan);
     discovery::check(&mapping, texts, &mut plan);
     let readers = module_names::Readers::new(&mapping, texts);
@@ -237,6 +240,7 @@ fn passes(file: &File<'_>, options: RewriteOptions, found: &mut FileEdits) {
     bare::report(file, found);
     names_in_parts::doubt(file, found);
     by_text::doubt(file, found);
+    open_names::doubt(file, found);
 }
 
 /// A redirect is a notice that sends its readers somewhere: what its text says has to be true.

@@ -5,6 +5,8 @@
 //! cannot be told, it may be anything.
 
 mod library;
+mod namespaces;
+mod objects;
 mod parts;
 mod spellings;
 
@@ -87,8 +89,19 @@ impl<'m> Readers<'m> {
         places.find_map(|place| {
             let later = spellings::later_uses(text, &place);
             let changes = self.mapping.all.iter();
+            let classes_alone = objects::is_class(text, place.object);
+            let analysis = Analysis::new(text);
+            let here = ByteSpan::from_range(place.object..place.object + 1);
+            let function = innermost_function(&analysis, here);
+            // What a function of the module alone is given comes from the tree.
+            let own = function.is_some_and(|function| function.name.starts_with('_'));
             let mut told = changes
-                .filter(|change| is_told_apart(text, (&place, later.as_slice()), change))
+                .filter(|change| {
+                    is_told_apart(text, (&place, later.as_slice()), change, &|part| {
+                        !own || self.is_literal(part)
+                    })
+                })
+                .filter(|change| self.has_module(change, classes_alone))
                 .peekable();
             told.peek()?;
             let asked = match self.is_affordable() {
@@ -111,6 +124,13 @@ impl<'m> Readers<'m> {
                 .filter_map(|module| self.texts.text(&module.path))
                 .collect()
         })
+    }
+
+    /// Whether a module has a text as a literal.
+    fn is_literal(&self, text: &str) -> bool {
+        let quoted = ['"', '\''].map(|quote| format!("{quote}{text}{quote}"));
+        let mut all = self.all().iter();
+        all.any(|module| quoted.iter().any(|quoted| module.contains(quoted.as_str())))
     }
 
     /// Whether there are so few places that ask, for the length of the tree, that each can be looked through.
@@ -233,14 +253,21 @@ impl<'m> Readers<'m> {
 }
 
 /// Whether a change makes a difference to what is done with the module that is asked for at a place.
-fn is_told_apart(text: &str, (place, later): (&Place, &[usize]), change: &Change) -> bool {
+fn is_told_apart(
+    text: &str,
+    (place, later): (&Place, &[usize]),
+    change: &Change,
+    may_be: &dyn Fn(&str) -> bool,
+) -> bool {
     if place.is_module {
-        return change.subject == Subject::Item && changes_module(change);
+        return change.subject == Subject::Item
+            && changes_module(change)
+            && !namespaces::is_merged_module(text, place);
     }
     let told = |object: usize, end: usize| {
         let before = text.get(..object).unwrap_or_default();
         let after = text.get(end..).unwrap_or_default();
-        tells_apart(before, after, change) && !meets_nothing(before, after, change)
+        tells_apart(before, after, change, may_be) && !meets_nothing(before, after, change)
     };
     told(place.object, place.end) && !first_part_alone(text, place, change)
         || later.iter().any(|at| told(*at, *at))
@@ -487,8 +514,13 @@ fn without_subscripts(text: &str) -> String {
 }
 
 /// Whether what follows `__module__` may come out otherwise for a change. Where it is held against texts, one of them has
-/// to be of a name.
-pub(super) fn tells_apart(before: &str, after: &str, change: &Change) -> bool {
+/// to be of a name; `may_be` says which texts that are not seen there may be.
+pub(super) fn tells_apart(
+    before: &str,
+    after: &str,
+    change: &Change,
+    may_be: &dyn Fn(&str) -> bool,
+) -> bool {
     let (from, to) = modules(change);
     let Some((method, rest)) = after
         .strip_prefix('.')
@@ -504,7 +536,7 @@ pub(super) fn tells_apart(before: &str, after: &str, change: &Change) -> bool {
         literals(rest.lines().next().unwrap_or_default()),
     );
     if method == "split"
-        && let Some(found) = parts::is_member_of_one(before, (from, to), (argument, rest))
+        && let Some(found) = parts::is_member_of_one(before, (from, to), (argument, rest), may_be)
     {
         return found;
     }
@@ -680,6 +712,9 @@ fn reads_first_part(line: &str, variable: &str) -> bool {
 /// Whether a name that stands here is looked up as that of a module: `sys.modules[f.__module__]`. A module that moves as
 /// a whole is found by its new name.
 fn leads_to_module(before: &str) -> bool {
+    if namespaces::is_merged_lookup(before) {
+        return false;
+    }
     let line = before.rsplit('\n').next().unwrap_or_default();
     let opened = spellings::without_type(line).trim_end_matches(|c: char| is_word(c) || c == '.');
     let opened = opened.strip_suffix("type(").unwrap_or(opened);

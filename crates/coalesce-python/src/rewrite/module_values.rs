@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use super::{
     file::{File, FileEdits},
-    items::Moved,
+    items::{Moved, looks_up_names},
     mapping::Mapping,
 };
 use crate::{
@@ -41,6 +41,35 @@ pub fn doubt(file: &File<'_>, found: &mut FileEdits) {
             found.told.doubt(span, UnprovenKind::UnknownType, name, why);
         }
     }
+    starred(file, found);
+}
+
+/// Tells the star imports of a module that an item leaves, in a file that looks its names up by their texts and has that of
+/// the item: `"%(HOST)s" % globals()`.
+fn starred(file: &File<'_>, found: &mut FileEdits) {
+    let mapping = file.mapping;
+    if !looks_up_names(file.text, file.analysis()) {
+        return;
+    }
+    let why =
+        "it takes all names of the module and looks names up by their texts, where this one stands";
+    for (import, _) in &file.analysis().imports {
+        let base = import.base(file.package).unwrap_or_default();
+        let module = file.base_module(import, &base);
+        let module = module.filter(|_| import.leaves.iter().any(|leaf| leaf.name.text == "*"));
+        let mut items = mapping.items.list.iter();
+        let moved = items.find(|moved| {
+            Some(moved.source) == module
+                && leaves_untold(moved)
+                && occurrences_of_word(file.text, &moved.item)
+        });
+        if let Some(moved) = moved {
+            let name = &moved.change.from;
+            found
+                .told
+                .doubt(import.span, UnprovenKind::RuntimeTable, name, why);
+        }
+    }
 }
 
 /// The modules that a file reads whole, and where.
@@ -59,14 +88,25 @@ fn leaves_untold(moved: &Moved) -> bool {
     moved.travels() && !moved.follows && moved.change.shim.is_none()
 }
 
-/// The module that all of a use names.
+/// The module that all of a use names, or whose table of names it takes: `module.__dict__`.
 fn whole_module(file: &File<'_>, used: &Use) -> Option<usize> {
     let meanings = file.names.meanings(used);
-    let last = meanings.last().and_then(|last| last.entity.clone());
-    match last.filter(|_| meanings.len() == used.chain.len())? {
+    let table = used.chain.iter().position(|link| link.text == "__dict__");
+    let table = table.filter(|_| !is_subscripted_by_text(file.text, used));
+    let length = table.unwrap_or(used.chain.len());
+    let last = meanings.get(length.checked_sub(1)?);
+    let last = last.and_then(|last| last.entity.clone());
+    match last.filter(|_| table.is_some() || meanings.len() == length)? {
         Entity::Module(module) => Some(module),
         _ => None,
     }
+}
+
+/// Whether one literal is looked up in what a use gives: `module.__dict__["f"]`, which is looked at by name.
+fn is_subscripted_by_text(text: &str, used: &Use) -> bool {
+    let end = used.chain.last().map_or(0, |last| last.span.end as usize);
+    let after = text.get(end..).unwrap_or_default();
+    after.starts_with("[\"") || after.starts_with("['")
 }
 
 /// Tells packages that are taken as values where a module leaves them that somebody reads of a value: `get().old`.

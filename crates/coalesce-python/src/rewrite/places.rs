@@ -1,10 +1,7 @@
 //! What is special about the places that things go to: packages that raise when they are imported, names that the
 //! standard library has, packages that make up attributes, and files that pytest finds by their names.
 
-use std::{
-    cell::LazyCell,
-    collections::{BTreeMap, BTreeSet},
-};
+use std::collections::BTreeSet;
 
 use coalesce_model::{
     ByteSpan, Change, ChangeKind, LanguagePlan, Module, Subject, Texts, TreePath, Unproven,
@@ -13,14 +10,17 @@ use coalesce_model::{
 use ruff_python_ast::{Expr, Stmt};
 use ruff_text_size::Ranged;
 
-use super::{items::refusal, mapping::Mapping};
+use super::{
+    items::refusal,
+    mapping::Mapping,
+    search_path::{imported_as, is_imported, is_program},
+};
 use crate::{
     analysis::{
         Analysis,
         predicates::{blocks, is_run_as_program, is_type_checking},
         shift,
     },
-    facts::ImportStatement,
     parser::{parse_module, statements},
     requirements::standard::{distribution, is_standard},
 };
@@ -29,7 +29,6 @@ use crate::{
 pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) {
     let changes = mapping.all.iter();
     let mut looked_at = BTreeSet::new();
-    let importers = LazyCell::new(|| importers(mapping));
     for change in changes.filter(|change| change.kind != ChangeKind::Remove) {
         if looked_at.insert(parents(change)) {
             raising(mapping, change, texts, plan);
@@ -38,7 +37,6 @@ pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) 
             standard_name(mapping, change, texts, plan);
             made_up(mapping, change, texts, plan);
             collected(mapping, change, texts, plan);
-            left_by_programs(mapping, change, texts, (&importers, plan));
         }
     }
 }
@@ -207,11 +205,15 @@ fn owner_of_name(mapping: &Mapping<'_>, name: &str) -> Option<&'static str> {
     if is_standard(name) {
         return Some("the standard library");
     }
+    is_required(mapping, name).then_some("a library that the project requires")
+}
+
+/// Whether a top-level name is that of a library that is always installed along.
+pub(super) fn is_required(mapping: &Mapping<'_>, name: &str) -> bool {
     let plain = |name: &str| name.to_lowercase().replace(['-', '.'], "_");
     let own = plain(distribution(name));
     let mut declared = mapping.graph.requirements.iter();
-    let required = declared.any(|each| plain(each) == own || plain(each) == plain(name));
-    required.then_some("a library that the project requires")
+    declared.any(|each| plain(each) == own || plain(each) == plain(name))
 }
 
 /// Files beside the new one that are run by their paths: what they import is looked for in their folder first.
@@ -239,134 +241,6 @@ fn beside_programs(
             why: format!("run by its path, this file finds the new `{leaf}` beside it before the standard library's"),
         }));
     }
-}
-
-/// Whether another module imports this one.
-fn is_imported(mapping: &Mapping<'_>, module: usize) -> bool {
-    let target = coalesce_model::ImportTarget::Module(module);
-    let mut imports = mapping.graph.imports.iter();
-    imports.any(|import| import.importer != module && import.target == target)
-}
-
-/// Whether a file has what one has that is run by its path.
-fn is_program(text: &str) -> bool {
-    text.starts_with("#!") || text.contains("__main__")
-}
-
-/// The first import of a module by one absolute name, or of what is below that.
-fn imported_as<'g>(
-    mapping: &Mapping<'g>,
-    module: usize,
-    name: &str,
-) -> Option<&'g ImportStatement> {
-    let facts = mapping.graph.facts.get(module)?;
-    facts
-        .imports
-        .iter()
-        .find(|import| tops(import).any(|top| top == name))
-}
-
-/// The first parts of the absolute names that a statement imports.
-fn tops(import: &ImportStatement) -> impl Iterator<Item = &str> {
-    let from = import.from.as_ref();
-    let of = from
-        .filter(|from| from.level == 0)
-        .map(|from| &*from.module);
-    let leaves = import.leaves.iter().filter(move |_| from.is_none());
-    of.into_iter()
-        .chain(leaves.map(|each| &*each.name.text))
-        .filter_map(|name| name.split('.').next())
-}
-
-/// For each such name the modules that import it or what is below it, in order: asked for each module that moves, and
-/// there may be thousands.
-fn importers<'g>(mapping: &Mapping<'g>) -> BTreeMap<&'g str, Vec<usize>> {
-    let mut importers: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-    for (index, facts) in mapping.graph.facts.iter().enumerate() {
-        let own: BTreeSet<&str> = facts.imports.iter().flat_map(tops).collect();
-        for top in own {
-            importers.entry(top).or_default().push(index);
-        }
-    }
-    importers
-}
-
-/// Files beside the old one that import it by its last name alone: run by their paths they find it in their folder.
-fn left_by_programs(
-    mapping: &Mapping<'_>,
-    change: &Change,
-    texts: &dyn Texts,
-    (importers, plan): (&BTreeMap<&str, Vec<usize>>, &mut LanguagePlan),
-) {
-    let Some((_, leaf)) = change.from.rsplit_once('.') else {
-        return;
-    };
-    let path = path_of(mapping, change);
-    let (Some(path), Some(folder)) = (path, path.and_then(TreePath::parent)) else {
-        return;
-    };
-    if path.file_name().starts_with("__init__.") || mapping.graph.find(None, leaf).is_some() {
-        return;
-    }
-    let package = folder.join("__init__.py").ok();
-    let package = package.is_some_and(|init| texts.paths().binary_search(&init).is_ok());
-    let program = |path: &TreePath| !package || is_program(&texts.text(path).unwrap_or_default());
-    let own = mapping.graph.find(None, &change.from);
-    let near = imported_by_last_names(mapping, (own, leaf), &folder, importers);
-    let beside = near.into_iter().filter_map(|index| {
-        let module = mapping.graph.modules.get(index)?;
-        (module.path.parent().as_ref() == Some(&folder)).then_some((index, module))
-    });
-    let doubt = |path: &TreePath, span: ByteSpan, why: String| Unproven {
-        path: path.clone(),
-        span: Some(span),
-        kind: UnprovenKind::Condition,
-        name: change.from.clone(),
-        why,
-    };
-    for (index, module) in beside {
-        let stem = module.path.file_name().strip_suffix(".py");
-        // The file itself, run by its path, finds those beside it.
-        if let (Some(own), Some(stem)) = (own.filter(|own| *own != index), stem)
-            && mapping.graph.find(None, stem).is_none()
-            && !is_standard(stem)
-            && program(path)
-            && let Some(import) = imported_as(mapping, own, stem)
-        {
-            let why =
-                format!("run by its path, it finds `{stem}` beside it, and not after the move");
-            plan.unproven.push(doubt(path, import.span, why));
-        }
-        if module.path != *path
-            && !is_standard(leaf)
-            && program(&module.path)
-            && let Some(import) = imported_as(mapping, index, leaf)
-        {
-            let why = format!(
-                "run by its path, this file finds `{leaf}` beside it, and not after the move"
-            );
-            plan.unproven.push(doubt(&module.path, import.span, why));
-        }
-    }
-}
-
-/// Files that a module imports by a last name alone, and those that import it so.
-fn imported_by_last_names(
-    mapping: &Mapping<'_>,
-    (own, leaf): (Option<usize>, &str),
-    folder: &TreePath,
-    importers: &BTreeMap<&str, Vec<usize>>,
-) -> BTreeSet<usize> {
-    let facts = own.and_then(|own| mapping.graph.facts.get(own));
-    let imports = facts.into_iter().flat_map(|facts| facts.imports.iter());
-    let files = imports
-        .flat_map(tops)
-        .filter_map(|top| folder.join(&format!("{top}.py")).ok());
-    let mut near: BTreeSet<usize> = files
-        .filter_map(|file| mapping.graph.module_of(&file))
-        .collect();
-    near.extend(importers.get(leaf).into_iter().flatten());
-    near
 }
 
 /// A package whose `__getattr__` answers to the name that the module gets: the module hides the answer.

@@ -1,7 +1,9 @@
 //! String literals of code: full names, relative names, statements in templates, and what names the
 //! moved module outside of any literal.
 
-use coalesce_model::{ByteSpan, Edit, Form, Safety, UnprovenKind};
+use coalesce_model::{
+    ByteSpan, Edit, Form, Safety, UnprovenKind, reference::ends_with_name_scheme,
+};
 use ruff_python_ast::token::{Token, TokenKind};
 use ruff_text_size::Ranged;
 use rustc_hash::FxHashSet;
@@ -383,8 +385,9 @@ fn whole_name(content: &str, at: usize) -> Option<&str> {
         .unwrap_or(rest.len());
     let whole = rest.get(..end).unwrap_or_default().trim_end_matches('.');
     // `https://host/pkg.old.html` is an address, `pkg-old.x` another word.
-    let before = content.get(..at).unwrap_or_default().chars().next_back();
-    let apart = matches!(before, Some('/' | '-' | '@')) || whole.split('.').any(str::is_empty);
+    let head = content.get(..at).unwrap_or_default();
+    let touched = head.ends_with(['/', '-', '@']) && !ends_with_name_scheme(head);
+    let apart = touched || whole.split('.').any(str::is_empty);
     (!apart).then_some(whole)
 }
 

@@ -690,18 +690,7 @@ fn values_set<'s>(suite: &'s [Stmt], object: &str, name: &str, found: &mut Vec<&
         matches!(target, Expr::Attribute(attribute)
             if attribute.attr.as_str() == name && is_named(&attribute.value, object))
     };
-    for statement in suite {
-        match statement {
-            Stmt::Assign(assign) if assign.targets.iter().any(is_it) => found.push(&assign.value),
-            Stmt::AnnAssign(assign) if is_it(&assign.target) => {
-                found.extend(assign.value.as_deref());
-            }
-            _ => {}
-        }
-        for block in crate::analysis::predicates::blocks(statement) {
-            values_set(block, object, name, found);
-        }
-    }
+    crate::analysis::predicates::collect_assigned_values(suite, &is_it, found);
 }
 
 /// How a function in the body of a class is read.

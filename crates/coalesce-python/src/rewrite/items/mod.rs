@@ -76,9 +76,11 @@ pub use name_index::NameIndex;
 pub use on_request::on_request;
 pub use patches::stays_as_bound;
 pub use public_signatures::signatures_apart;
+pub(crate) use set_by_parts::sets;
 pub use shims::TEMPLATE as SHIM_OF_ITEMS;
 pub use taken::taken_from;
 pub use waiting::inside_functions;
+pub(crate) use waiting::looks_up_names;
 pub use way::Way;
 
 /// An item that gives up its name.

@@ -116,6 +116,14 @@ pub fn own_name(source: &Source, moved: &Moved) -> Option<ByteSpan> {
     (first && NAMING.contains(&last_word(called.trim_end()))).then_some(string.span)
 }
 
+/// Whether a text goes on with a dot: `.RED"`, `."`.
+fn is_member(after: &str) -> bool {
+    after.strip_prefix('.').is_some_and(|rest| {
+        let rest = rest.trim_start_matches(is_word);
+        rest.starts_with(['"', '\''])
+    })
+}
+
 fn reads_names(text: &str) -> bool {
     text.contains(".__name__") || text.contains("__qualname__")
 }
@@ -131,17 +139,53 @@ impl Traveller<'_> {
             self.doubt(span, UnprovenKind::OwnPlace, why, plan);
         }
         let words = self.mapping.words(self.texts);
-        if words.iter().any(|words| words.has(Word::Name)) {
+        if self.is_enumeration() || words.iter().any(|words| words.has(Word::Name)) {
             let mut modules = self.mapping.graph.modules.iter();
-            let found = modules.find_map(|module| self.longer_name(&module.path, plan));
+            let spellings = self.spellings();
+            let found = modules.find_map(|module| self.longer_name(&module.path, &spellings, plan));
             plan.unproven.extend(found);
         }
     }
 
+    /// Whether members say the name of the class when they are made texts: `Color.RED`.
+    fn is_enumeration(&self) -> bool {
+        let text = self.own.span.of(&self.source.text).unwrap_or_default();
+        let head = text.split_once(':').map_or(text, |(head, _)| head);
+        self.own.kind == DefinitionKind::Class
+            && ["Enum", "Flag"].iter().any(|base| head.contains(base))
+    }
+
+    /// The ways in which the name may stand in a text: as it is, and as code of the tree writes names.
+    fn spellings(&self) -> Vec<String> {
+        let item = &self.moved.item;
+        let writes = [
+            (".__name__.lower()", item.to_lowercase()),
+            (".__name__.casefold()", item.to_lowercase()),
+            (".__name__.upper()", item.to_uppercase()),
+        ];
+        let words = self.mapping.words(self.texts);
+        let modules = self.mapping.graph.modules.iter().zip(words);
+        let texts = modules.filter(|(_, words)| words.has(Word::Name));
+        let texts = texts.filter_map(|(module, _)| self.texts.text(&module.path));
+        let mut found = vec![item.clone()];
+        for text in texts {
+            let written = writes.iter().filter(|(form, _)| text.contains(form));
+            found.extend(written.map(|(_, name)| name.clone()));
+        }
+        found.sort();
+        found.dedup();
+        found
+    }
+
     /// A longer name in a file that the definition's is part of, and that does not follow.
-    fn longer_name(&self, path: &TreePath, plan: &LanguagePlan) -> Option<Unproven> {
+    fn longer_name(
+        &self,
+        path: &TreePath,
+        spellings: &[String],
+        plan: &LanguagePlan,
+    ) -> Option<Unproven> {
         let text = self.texts.text(path)?;
-        let (span, why) = self.in_longer_name(&text)?;
+        let (span, why) = self.in_longer_name(&text, spellings)?;
         let edits = plan.edits.get(path).into_iter().flatten();
         let mut changed = edits.filter(|edit| edit.span.cover(span) == edit.span);
         let exported = Analysis::new(&text).all.unwrap_or_default();
@@ -267,15 +311,21 @@ impl Traveller<'_> {
     }
 
     /// A definition whose name ends with that of the item (`visit_Item`), or a text that is it.
-    fn in_longer_name(&self, text: &str) -> Option<(ByteSpan, String)> {
-        let item = self.moved.item.as_str();
+    fn in_longer_name(&self, text: &str, spellings: &[String]) -> Option<(ByteSpan, String)> {
+        let mut spellings = spellings.iter();
+        spellings.find_map(|name| self.in_longer_name_as(text, name))
+    }
+
+    fn in_longer_name_as(&self, text: &str, item: &str) -> Option<(ByteSpan, String)> {
         let mut places = memchr::memmem::find_iter(text.as_bytes(), item.as_bytes());
         places.find_map(|at| {
             let (before, after) = (text.get(..at)?, text.get(at + item.len()..)?);
             let ends = !after.starts_with(is_word);
             let span = ByteSpan::from_range(at..at + item.len());
-            let quoted = before.ends_with(['"', '\'']) && after.starts_with(['"', '\'']);
-            let longer = before.ends_with('_') && {
+            let begins = before.ends_with(['"', '\'']);
+            let member = || self.is_enumeration() && begins && is_member(after);
+            let quoted = begins && after.starts_with(['"', '\'']) || member();
+            let longer = item == self.moved.item && before.ends_with('_') && {
                 let line = before.rsplit('\n').next().unwrap_or_default().trim_start();
                 let head = line.trim_end_matches(is_word);
                 ends && (head.ends_with("def ") || head.ends_with("class "))

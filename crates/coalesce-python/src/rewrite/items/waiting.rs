@@ -51,7 +51,7 @@ const BY_TEXT: [&str; 5] = ["eval", "exec", "globals", "locals", "vars"];
 
 /// Whether a module may look its names up by their texts: `eval(…)`, `builtins.eval(…)`, `frame.eval(…)`, or `eval` as a
 /// value. A word of its prose does not.
-pub(super) fn looks_up_names(text: &str, analysis: &Analysis) -> bool {
+pub(crate) fn looks_up_names(text: &str, analysis: &Analysis) -> bool {
     let mut links = analysis.uses.iter().flat_map(|used| &used.chain);
     links.any(|link| BY_TEXT.contains(&link.text.as_str()))
         || BY_TEXT.iter().any(|word| {

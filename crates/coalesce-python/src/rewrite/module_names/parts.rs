@@ -31,11 +31,12 @@ pub(super) fn tells_apart(
 
 /// Whether looking for a text among the parts of a name finds it in one of two names alone; none where that is not what is
 /// done: `"gpu" in cls.__module__.split(".")`. `before` ends with whose module it is. What is looked for and is no text
-/// there may come from outside, where nobody says the private parts of other people's names.
+/// there may be any text of the tree (`may_be`), but for private parts of names, which nobody says.
 pub(super) fn is_member_of_one(
     before: &str,
     (from, to): (&str, &str),
     (argument, rest): (&str, &str),
+    may_be: impl Fn(&str) -> bool,
 ) -> Option<bool> {
     let splits = matches!(argument.trim(), "'.'" | "\".\"");
     let object = before.trim_end_matches(|c: char| is_word(c) || c == '.');
@@ -62,7 +63,7 @@ pub(super) fn is_member_of_one(
     }
     let of_one = |one: &str, other: &str| {
         let mut parts = one.split('.').filter(|part| !has(other, part));
-        parts.any(|part| !part.starts_with('_'))
+        parts.any(|part| !part.starts_with('_') && may_be(part))
     };
     Some(of_one(from, to) || of_one(to, from))
 }
@@ -110,10 +111,11 @@ mod tests {
             ("for name in o", "pkg._sub.old", None),
             ("name = o", "pkg._sub.old", None),
         ] {
-            let found = is_member_of_one(before, ("pkg.old", to), ("'.'", " for o in mro)"));
+            let found =
+                is_member_of_one(before, ("pkg.old", to), ("'.'", " for o in mro)"), |_| true);
             assert_eq!(found, expected, "{before} {to}");
         }
-        let taken = is_member_of_one("'a' in o", ("pkg.old", "pkg.new"), ("'.'", "[0]"));
+        let taken = is_member_of_one("'a' in o", ("pkg.old", "pkg.new"), ("'.'", "[0]"), |_| true);
         assert_eq!(taken, None);
     }
 

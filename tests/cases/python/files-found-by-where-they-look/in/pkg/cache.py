@@ -1,0 +1,10 @@
+try:
+    import redis
+except ImportError:
+    redis = None
+
+from pkg.redis import connect
+
+
+def cache():
+    return connect()

@@ -1,0 +1,2 @@
+def convert():
+    return 1

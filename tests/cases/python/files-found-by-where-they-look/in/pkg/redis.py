@@ -1,0 +1,4 @@
+def connect():
+    import redis
+
+    return redis

@@ -1,0 +1,6 @@
+def header():
+    return "-"
+
+
+def footer():
+    return "="

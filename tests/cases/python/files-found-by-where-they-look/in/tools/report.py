@@ -1,0 +1,4 @@
+from helper import header
+
+if __name__ == "__main__":
+    print(header())

@@ -1,0 +1,2 @@
+HOST = "h"
+PORT = 1

@@ -1,0 +1,3 @@
+from pkg import a
+
+PORT = a.__dict__["PORT"]

@@ -1,0 +1,3 @@
+from pkg.a import *
+
+URL = "http://%(HOST)s:%(PORT)s" % globals()

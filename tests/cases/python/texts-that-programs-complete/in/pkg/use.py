@@ -1,0 +1,5 @@
+from pkg import a
+
+
+def call():
+    return a.send(), a.quiet()

@@ -1,0 +1,3 @@
+import timeit
+
+print(timeit.Timer("a.send()", "from pkg import a").timeit(1))

@@ -1,0 +1,7 @@
+from collections import namedtuple
+
+Point = namedtuple("Point", ["x", "y"])
+
+
+def double(x):
+    return 2 * x
