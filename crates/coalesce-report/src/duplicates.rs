@@ -35,7 +35,7 @@ const CHAPTERS: [(&str, &str, &str); 14] = [
     (
         "next",
         "More duplicates",
-        "The same, with less to gain by it than those above.",
+        "The same with less to gain: fewer lines in a row that are one text, or less likely copies.",
     ),
     (
         "alike",
