@@ -2,7 +2,7 @@
 //!
 //! That two texts are copies ([`crate::likelihood`]) is half of an answer: methods that an interface
 //! asks for, the same shape around other calls, and what is too short for anybody to care are copies
-//! that nobody wants gone. This is the other half, and it decides what a page says first. What tells
+//! that nobody wants gone. This is the other half; what a page says first is weighed by [`crate::acting`]. What tells
 //! them apart is how much is the same in the same words: statements, and decisions among them. It is
 //! a logistic function too, of what the texts of a class are to each other and of nothing else; its
 //! weights are fitted to readings of classes and to pairs that maintainers merged or keep apart

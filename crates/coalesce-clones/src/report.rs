@@ -87,8 +87,8 @@ impl Duplicate {
         Some(acting::likelihood(&features))
     }
 
-    /// How like it is to code that maintainers merged, 0 to 1: it orders what is not told first and is no
-    /// probability (readers of unseen trees would merge a third of what has 0.6 and more).
+    /// How like it is to code that maintainers merged, 0 to 1: no probability (readers of unseen trees would merge a
+    /// third of what has 0.6 and more).
     #[must_use]
     pub fn merging(&self) -> Option<f32> {
         self.measure.map(|measure| measure.likelihood())
