@@ -23,12 +23,13 @@ pub enum Chapter {
     Next,
     /// What the program does too, alike and likely left as it is.
     Alike,
-    /// The same with changes in each file of a family: one a model, one a chip, one a version.
+    /// The same in each file of a family, with changes, or in files beside each other on purpose: one a model, one a chip,
+    /// one a version, folders that mirror each other.
     Variants,
     /// What the language asks for more than once: by a trait, for what waits and what does not, for each of several
     /// conditions.
     Asked,
-    /// What runs on a device, with changes.
+    /// What runs on a device, with changes, and passages of it.
     Kernels,
     /// The same in several packages, with changes.
     Packages,
