@@ -37,12 +37,7 @@ pub fn features(measure: &Measure, likelihood: Option<f32>, places: usize) -> [f
 /// How likely it is worth acting on, 0 to 1, as far as its texts say.
 #[must_use]
 pub fn likelihood(features: &[f32; FEATURES]) -> f32 {
-    let weighed = WEIGHTS.iter().zip(features);
-    let sum = BASE
-        + weighed
-            .map(|(weight, feature)| weight * feature)
-            .sum::<f32>();
-    1.0 / (1.0 + (-sum).exp())
+    logistic(BASE, &WEIGHTS, features)
 }
 
 #[cfg(test)]
