@@ -5,8 +5,7 @@
 use coalesce_model::{UnitKind, outline::marks};
 
 use crate::{
-    corpus, forwarders,
-    likelihood::together,
+    acting, corpus,
     merging::{Measure, Place},
     report::Member,
     source::{SourceFile, Unit},
@@ -17,19 +16,20 @@ use crate::{
 /// A part of a page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Chapter {
-    /// What the program does, as far as it is plainly one text.
+    /// What the program does, as far as it is likely worth acting on.
     #[default]
     Product,
-    /// The same with less to gain by it than what comes first.
+    /// The same where that is less likely.
     Next,
     /// What the program does too, alike and likely left as it is.
     Alike,
-    /// The same with changes in each file of a family: one a model, one a chip, one a version.
+    /// The same in each file of a family, with changes, or in files beside each other on purpose: one a model, one a chip,
+    /// one a version, folders that mirror each other.
     Variants,
     /// What the language asks for more than once: by a trait, for what waits and what does not, for each of several
     /// conditions.
     Asked,
-    /// What runs on a device, with changes.
+    /// What runs on a device, with changes, and passages of it.
     Kernels,
     /// The same in several packages, with changes.
     Packages,
@@ -111,6 +111,12 @@ fn has_word(name: &str, words: &[&str]) -> bool {
     name.split(['-', '_']).any(|word| words.contains(&word))
 }
 
+/// Whether a folder's name speaks of what others wrote: `thirdparty_files`, `third_party_kernels`.
+fn is_of_third_party(folder: &str) -> bool {
+    let words: Vec<&str> = folder.split(['-', '_']).collect();
+    words.contains(&"thirdparty") || words.windows(2).any(|pair| pair == ["third", "party"])
+}
+
 /// Whether a member is of tests, going by its path and its name.
 fn is_of_tests(member: &Member) -> bool {
     let is_test = |name: &str| name.starts_with("test") || name.starts_with("Test");
@@ -144,52 +150,42 @@ impl Chapter {
             return (place, None);
         }
         let measure = Measure::new(places);
-        let likely = likelihood.map_or(1.0, |pair| together(pair, places.len()));
-        let chapter = match Self::of_texts(members, places, (&measure, likely)) {
-            Self::Product if likely < LIKELY && !measure.is_equal() => Self::Next,
-            chapter => chapter,
+        let features = acting::features(&measure, likelihood, places.len());
+        let acting = acting::likelihood(&features);
+        let chapter = if twins::are_alternatives(places) {
+            Self::Asked
+        } else if acting < PERHAPS || is_little(places, &measure) {
+            Self::Alike
+        } else {
+            let reason = Self::of_reason(members, (places, &measure), apart);
+            let first = if acting < WELCOME {
+                Self::Next
+            } else {
+                Self::Product
+            };
+            reason.unwrap_or(first)
         };
         (chapter, Some(measure))
     }
 
-    /// Where a class of what the program does, as likely duplicated, belongs by what its texts are to each other.
-    fn of_texts(members: &[Member], places: &[Place<'_>], known: (&Measure, f32)) -> Self {
-        let (measure, _) = known;
-        if twins::are_alternatives(places) {
-            Self::Asked
-        } else if !is_plainly_one(places, known)
-            || !is_work(places)
-            || is_interface(places, measure)
-        {
-            Self::Alike
-        } else if twins::are_asked_of_traits(places) || twins::are_by_mutability(places) {
-            Self::Asked
-        } else if measure.is_equal() {
-            Self::Product
-        } else if is_asked_for(places) {
-            Self::Asked
-        } else if any(places, twins::is_for_device) || any(places, twins::is_assembly) {
-            Self::Kernels
-        } else if is_of_one_api(places, measure) {
-            Self::Variants
-        } else if measure.is_almost_equal() {
-            Self::of_packages(members)
-        } else if twins::are_versions(members) {
-            Self::Variants
-        } else if measure.decisions < 1.0 {
-            // What decides nothing and is not the same hands other things on.
-            Self::Alike
+    /// Where a class of what the program does belongs that stays as it is for a reason; `None` where none is known.
+    fn of_reason(
+        members: &[Member],
+        (places, measure): (&[Place<'_>], &Measure),
+        apart: &Apart,
+    ) -> Option<Self> {
+        let is_equal = measure.is_equal();
+        let is_asked = twins::are_asked_of_traits(places) || twins::are_by_mutability(places);
+        if is_asked || (!is_equal && is_asked_for(places)) {
+            Some(Self::Asked)
+        } else if is_of_device(places, is_equal) {
+            Some(Self::Kernels)
+        } else if apart.parts(members) || (!is_equal && is_variant(members, places, measure)) {
+            Some(Self::Variants)
+        } else if !is_equal && !twins::are_in_one_package(members) {
+            Some(Self::Packages)
         } else {
-            Self::of_packages(members)
-        }
-    }
-
-    /// What comes first where it is in one package.
-    fn of_packages(members: &[Member]) -> Self {
-        if twins::are_in_one_package(members) {
-            Self::Product
-        } else {
-            Self::Packages
+            None
         }
     }
 
@@ -256,7 +252,7 @@ impl Chapter {
         let stem = member.path.file_name();
         let stem = stem.rsplit_once('.').map_or(stem, |(stem, _)| stem);
         let is_hidden = |folder: &str| folder.starts_with('.');
-        if among(&VENDORED) {
+        if among(&VENDORED) || folders().any(is_of_third_party) {
             Self::Vendored
         } else if among(&GENERATED)
             || is_built(path)
@@ -294,36 +290,42 @@ impl Chapter {
     }
 }
 
-/// The least share of two texts that are plainly one. Whole modules and types are files and interfaces of their
-/// own: with more than a few words that differ, each is one on purpose.
-const PLAIN: f32 = 0.8;
-const PLAIN_TYPE: f32 = 0.9;
-const PLAIN_MODULE: f32 = 0.95;
+/// From this likelihood of being worth acting on a class comes first; the page goes on with what is left from that one on.
+const WELCOME: f32 = 0.55;
+const PERHAPS: f32 = 0.3;
 
-/// The least share of such texts that are plainly one.
-fn least_share(places: &[Place<'_>]) -> f32 {
-    match places.first().map(|(_, unit)| unit.kind) {
-        Some(UnitKind::Module) => PLAIN_MODULE,
-        Some(UnitKind::Class | UnitKind::Impl) => PLAIN_TYPE,
-        _ => PLAIN,
-    }
+/// Statements in common below which it is too little, whatever they are.
+const FEW_STATEMENTS: f32 = 4.0;
+
+/// Whether there is too little to be written once: a few statements, what only lists names or values, and a type or module
+/// that decides nothing, whose content is what it is asked by.
+fn is_little(places: &[Place<'_>], measure: &Measure) -> bool {
+    let is_declared = measure.decisions < 1.0 && any(places, is_whole);
+    measure.statements < FEW_STATEMENTS || !is_work(places) || is_declared
 }
 
-/// Tokens by which even an interface is worth writing once.
+/// Whether it is a module or a type.
+const fn is_whole(_: &SourceFile, unit: &Unit) -> bool {
+    matches!(
+        unit.kind,
+        UnitKind::Module | UnitKind::Class | UnitKind::Impl
+    )
+}
+
+/// Tokens by which even what others ask for by its name is worth writing once.
 const LARGE: f32 = 400.0;
 
-/// Whether it is a type that decides nothing, and no large one or one whose methods only hand on what they are given:
-/// its methods are what it is asked by.
-fn is_interface(places: &[Place<'_>], measure: &Measure) -> bool {
-    let is_type =
-        |_: &SourceFile, unit: &Unit| matches!(unit.kind, UnitKind::Class | UnitKind::Impl);
-    let is_small = || measure.gain(places.len()) < LARGE;
-    measure.decisions < 1.0
-        && any(places, is_type)
-        && (is_small()
-            || places
-                .iter()
-                .all(|(file, unit)| forwarders::only_forwards(file, unit)))
+/// Whether places that are not the same are there for one version each, or for what others ask for by name.
+fn is_variant(members: &[Member], places: &[Place<'_>], measure: &Measure) -> bool {
+    is_of_one_api(places, measure) || twins::are_versions(members)
+}
+
+/// Whether it is tuned for what it runs on: in assembly or with changes on a device, and what kernels have in
+/// common inside.
+fn is_of_device(places: &[Place<'_>], is_equal: bool) -> bool {
+    let is_passage = |_: &SourceFile, unit: &Unit| unit.kind == UnitKind::Block;
+    let is_asked = !is_equal || any(places, is_passage);
+    is_asked && (any(places, twins::is_for_device) || any(places, twins::is_assembly))
 }
 
 /// Whether a few of the places are so.
@@ -343,31 +345,7 @@ fn is_asked_for(places: &[Place<'_>]) -> bool {
 /// Whether whole modules or types are one text with other words in it, and no large one: each is what others ask for
 /// by its name.
 fn is_of_one_api(places: &[Place<'_>], measure: &Measure) -> bool {
-    let is_whole = |_: &SourceFile, unit: &Unit| {
-        matches!(
-            unit.kind,
-            UnitKind::Module | UnitKind::Class | UnitKind::Impl
-        )
-    };
     measure.share >= 1.0 && measure.gain(places.len()) < LARGE && any(places, is_whole)
-}
-
-/// From this likelihood on, of a pair and of so many places together, what differs comes first.
-const LIKELY: f32 = 0.87;
-/// From this likelihood on what is equal is plainly one text, however little it is.
-const LIKELY_EQUAL: f32 = 0.9;
-
-/// Whether the places are plainly one text, going by what was measured and by how likely they are duplicated.
-fn is_plainly_one(places: &[Place<'_>], (measure, likely): (&Measure, f32)) -> bool {
-    let is_equal = measure.is_equal() && likely >= LIKELY_EQUAL && !is_whole_type(places);
-    let is_small = is_equal && measure.is_worth_a_name(places.len());
-    let is_plain = is_small || measure.is_plain(least_share(places), places.len());
-    is_plain && !places.iter().any(|place| is_short_passage(place, is_small))
-}
-
-/// Whether it is about modules or types.
-fn is_whole_type(places: &[Place<'_>]) -> bool {
-    least_share(places) > PLAIN
 }
 
 /// Whether there is anything done: what only lists names or values is content.
@@ -383,24 +361,6 @@ fn is_work(places: &[Place<'_>]) -> bool {
 fn are_kept(places: &[Place<'_>]) -> bool {
     let says = |place: &&Place<'_>| standing::is_kept(place, places);
     2 * places.iter().filter(says).count() >= places.len() || any(places, standing::is_deprecated)
-}
-
-/// Lines below which a passage is how such functions begin, or what they all do; the same of what is equal and likely
-/// duplicated; and the same on a device, where each begins by asking what it works on.
-const PASSAGE_LINES: u32 = 12;
-const EQUAL_PASSAGE_LINES: u32 = 10;
-const DEVICE_PASSAGE_LINES: u32 = 20;
-
-/// Whether it is a few lines of something longer.
-fn is_short_passage((file, unit): &Place<'_>, is_likely: bool) -> bool {
-    let least = if twins::is_for_device(file, unit) {
-        DEVICE_PASSAGE_LINES
-    } else if is_likely {
-        EQUAL_PASSAGE_LINES
-    } else {
-        PASSAGE_LINES
-    };
-    unit.kind == UnitKind::Block && unit.line_count() < least
 }
 
 #[cfg(test)]
@@ -423,7 +383,7 @@ mod tests {
 
     #[test]
     fn a_class_has_its_chapter_by_its_paths() {
-        let cases: [(&[&str], Chapter); 18] = [
+        let cases: [(&[&str], Chapter); 20] = [
             (&["src/a.py f", "src/b.py f"], Chapter::Product),
             (
                 &["src/a.py f", "src/b.py f", "tests/c.py f"],
@@ -442,6 +402,14 @@ mod tests {
             (&["p/a.py f", "build/lib/p/a.py f"], Chapter::Generated),
             (&["p/build/a.py f", "p/lib/b.py f"], Chapter::Product),
             (&["third_party/x/a.rs f", "src/b.rs f"], Chapter::Vendored),
+            (
+                &["p/thirdparty_files/a.py f", "p/thirdparty_files/b.py f"],
+                Chapter::Vendored,
+            ),
+            (
+                &["src/cpu/avx.rs f", "src/cpu/neon.rs f"],
+                Chapter::Backends,
+            ),
             (
                 &["src/cuda/pool.rs f", "src/hip/pool.rs f"],
                 Chapter::Backends,

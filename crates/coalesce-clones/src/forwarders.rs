@@ -24,17 +24,6 @@ pub fn is_forwarder(file: &SourceFile) -> bool {
         && functions().all(|unit| forwards(file, unit))
 }
 
-/// Whether all functions of a type hand their arguments on, and there are some.
-#[must_use]
-pub fn only_forwards(file: &SourceFile, unit: &Unit) -> bool {
-    let is_inside = |other: &&Unit| {
-        let is_function = matches!(other.kind, UnitKind::Function | UnitKind::Method);
-        is_function && unit.first <= other.first && other.end <= unit.end
-    };
-    let mut functions = file.units.iter().filter(is_inside).peekable();
-    functions.peek().is_some() && functions.all(|inner| is_delegation(file, inner))
-}
-
 /// Tokens from which on a function is more than a way to another one.
 const HANDED_ON: usize = 40;
 

@@ -9,9 +9,11 @@
 //! is rare) → candidates (exact groups, rare runs of tokens, rare names) → evidence and verdict for
 //! each pair → classes.
 
+pub mod acting;
 pub mod align;
 pub mod anchors;
 pub mod baseline;
+mod beside;
 pub mod catalogue;
 pub mod chapters;
 pub mod classes;

@@ -125,12 +125,17 @@ pub fn likelihood(evidence: &Evidence, fitted: &Fitted) -> f32 {
     } else {
         features(evidence)
     };
-    let weighed = weights
-        .of
-        .iter()
-        .zip(features)
-        .map(|(weight, feature)| weight * feature);
-    let sum = weights.base + weighed.sum::<f32>();
+    logistic(weights.base, &weights.of, &features)
+}
+
+/// A logistic function of features, by these weights.
+#[must_use]
+pub fn logistic<const N: usize>(base: f32, weights: &[f32; N], features: &[f32; N]) -> f32 {
+    let weighed = weights.iter().zip(features);
+    let sum = base
+        + weighed
+            .map(|(weight, feature)| weight * feature)
+            .sum::<f32>();
     1.0 / (1.0 + (-sum).exp())
 }
 

@@ -2,6 +2,7 @@
 //! without a break, and how many of their lines stand in both as they are written, comments
 //! included. Whoever copies leaves lines behind; whoever writes the like again does not.
 
+use coalesce_model::TokenClass;
 use rustc_hash::FxHasher;
 use std::hash::Hasher as _;
 
@@ -84,6 +85,31 @@ fn begins(short: &[u32], from: usize, long: &[u32], at: usize) -> bool {
         (Some(from), Some(at)) => short.get(from) != long.get(at),
         _ => true,
     }
+}
+
+/// The lines of these tokens as they are written, comments and brackets alone aside, as numbers.
+#[must_use]
+pub fn lines_of_code(file: &SourceFile, tokens: &[Token]) -> Vec<u32> {
+    let text = file.text.as_bytes();
+    let mut found: Vec<u32> = Vec::new();
+    let (mut line, mut says, mut last) = (FxHasher::default(), false, None);
+    for token in tokens {
+        let between = last.and_then(|last| text.get(last..token.start as usize));
+        if between.is_some_and(|between| memchr::memchr(b'\n', between).is_some()) {
+            found.extend(says.then(|| folded(line.finish())));
+            (line, says) = (FxHasher::default(), false);
+        }
+        line.write_u32(token.id);
+        says |= token.class != TokenClass::Punct;
+        last = Some(token.span().end as usize);
+    }
+    found.extend(says.then(|| folded(line.finish())));
+    found
+}
+
+/// A hash in half of its bits.
+fn folded(hash: u64) -> u32 {
+    u32::try_from((hash ^ (hash >> 32)) & 0xffff_ffff).unwrap_or(0)
 }
 
 /// The different lines of a unit, without indentation, as hashes, sorted; and which are comments.

@@ -2,12 +2,13 @@
 //!
 //! That two texts are copies ([`crate::likelihood`]) is half of an answer: methods that an interface
 //! asks for, the same shape around other calls, and what is too short for anybody to care are copies
-//! that nobody wants gone. This is the other half, and it decides what a page says first. What tells
+//! that nobody wants gone. This is the other half; what a page says first is weighed by [`crate::acting`]. What tells
 //! them apart is how much is the same in the same words: statements, and decisions among them. It is
 //! a logistic function too, of what the texts of a class are to each other and of nothing else; its
 //! weights are fitted to readings of classes and to pairs that maintainers merged or keep apart
 //! (`cargo xtask weights DIRECTORY --merging`).
 
+use coalesce_model::outline::marks;
 use rustc_hash::FxHashMap;
 use similar::DiffOp;
 
@@ -16,6 +17,8 @@ use crate::{
     common::{self, Role},
     corpus::Composition,
     lcs::Lcs,
+    likelihood::logistic,
+    likeness::{self, Stretch},
     renaming,
     source::{SourceFile, Token, Unit},
     substitution,
@@ -49,20 +52,13 @@ pub struct Measure {
     pub breaks: f32,
     /// Words that decide what runs, of the one that has fewer of them.
     pub decisions: f32,
+    /// The most lines in a row that two members have, as they are written.
+    pub run: f32,
+    /// Statements that two members have in common.
+    pub statements: f32,
+    /// Calls, of the one that has fewer of them.
+    pub calls: f32,
 }
-
-/// From this share on, with so few places where they part, two texts are one with a word or two in it.
-const ALMOST_EQUAL: f32 = 0.97;
-const FEW_BREAKS: f32 = 2.0;
-/// Tokens that two of them have in common at least, and that go where one copy of all stays.
-const PLAIN_TOKENS: f32 = 50.0;
-const PLAIN_GAIN: f32 = 70.0;
-/// The same of what is equal and likely duplicated.
-const SMALL_TOKENS: f32 = 35.0;
-const SMALL_GAIN: f32 = 45.0;
-/// So many tokens in common for each place where the texts part: with more of these, nobody sees at a
-/// glance what the one text would be.
-const PLAIN_RUN: f32 = 40.0;
 
 impl Measure {
     /// What the first member is to each of the next ones, the mean of it.
@@ -89,39 +85,15 @@ impl Measure {
         self.common += other.common * times;
         self.breaks += other.breaks * times;
         self.decisions += other.decisions * times;
+        self.run += other.run * times;
+        self.statements += other.statements * times;
+        self.calls += other.calls * times;
     }
 
     /// How like it is to code that maintainers merged, 0 to 1.
     #[must_use]
     pub fn likelihood(&self) -> f32 {
-        let weighed = WEIGHTS.iter().zip(self.features);
-        let sum = BASE
-            + weighed
-                .map(|(weight, feature)| weight * feature)
-                .sum::<f32>();
-        1.0 / (1.0 + (-sum).exp())
-    }
-
-    /// Whether so many texts are plainly one: next to nothing differs, at least such a share is the same, and
-    /// what there is to gain is more than a few lines.
-    #[must_use]
-    pub fn is_plain(&self, least: f32, places: usize) -> bool {
-        self.share >= least
-            && self.common >= PLAIN_TOKENS
-            && self.gain(places) >= PLAIN_GAIN
-            && self.common >= PLAIN_RUN * self.breaks
-    }
-
-    /// Whether so much goes that one name for all of them is shorter.
-    #[must_use]
-    pub fn is_worth_a_name(&self, places: usize) -> bool {
-        self.common >= SMALL_TOKENS && self.gain(places) >= SMALL_GAIN
-    }
-
-    /// Whether the texts differ in a word or two at most.
-    #[must_use]
-    pub fn is_almost_equal(&self) -> bool {
-        self.share >= ALMOST_EQUAL && self.breaks <= FEW_BREAKS
+        logistic(BASE, &WEIGHTS, &self.features)
     }
 
     /// Whether the texts do not differ at all.
@@ -145,6 +117,9 @@ struct MeasuredText<'f> {
     /// Names, keys and numbers that the unit did not make, with their weights.
     words: FxHashMap<u32, f32>,
     composition: Composition,
+    /// Its lines, as they are written, as numbers.
+    lines: Vec<u32>,
+    calls: usize,
 }
 
 impl<'f> MeasuredText<'f> {
@@ -167,6 +142,8 @@ impl<'f> MeasuredText<'f> {
             statements,
             words,
             composition: Composition::new(body),
+            lines: likeness::lines_of_code(file, body),
+            calls: body.iter().filter(|token| token.has(marks::CALLEE)).count(),
         }
     }
 
@@ -207,6 +184,9 @@ fn of_pair(a: &MeasuredText<'_>, b: &MeasuredText<'_>) -> Measure {
         common: tokens,
         breaks: (parts.len() - equal.len() + torn.len()) as f32,
         decisions: control as f32,
+        run: Stretch::default().length(&a.lines, &b.lines) as f32,
+        statements: common as f32,
+        calls: a.calls.min(b.calls) as f32,
     };
     if measure.breaks == 0.0 {
         return measure;

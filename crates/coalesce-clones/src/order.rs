@@ -8,70 +8,43 @@ use rustc_hash::FxHashMap;
 
 use crate::{
     chapters::Chapter,
-    common,
-    likelihood::together,
-    merging::Measure,
-    opposites,
+    common, opposites,
     report::{Duplicate, Member},
-    source, twins,
+    source,
 };
 
-/// What acting on a class is worth, for the order of a page. Of what is plainly one text: the tokens that
-/// would go, as their root, for nobody merges a thousand lines a hundred times as gladly as ten, and less
-/// for each place where the texts part. Of what is alike how like it is to merged code and how likely duplicated: readers
-/// wanted the long ones no more than the short ones. Of all others lines and likelihood. Half as much again where a GPU is
-/// called.
+/// What acting on a class is worth, for the order of a page: of what the program does how likely it is welcome, as odds, and less for
+/// functions that differ in their operation alone; of all others lines and likelihood. Half as much again where a GPU is called.
 #[must_use]
 pub fn worth(class: &Duplicate) -> f32 {
     let sought = if class.gpu { 1.5 } else { 1.0 };
-    if let (Chapter::Product | Chapter::Next, Some(measure)) = (class.chapter, class.measure) {
-        return worth_of_one_text(class, measure) * sought;
-    }
-    if let (Some(merging), false) = (class.merging(), class.kind == DuplicateKind::Idiom) {
-        return merging * class.likelihood.unwrap_or(WHOLE) * sought;
+    let odds = |likely: f32| likely / (1.0 - likely);
+    if let (Some(acting), false) = (class.acting(), class.kind == DuplicateKind::Idiom) {
+        let own = if are_operations(class) {
+            OPERATIONS
+        } else {
+            1.0
+        };
+        return odds(acting.min(SURE)) * own * sought;
     }
     let likely = match class.kind {
         // What an idiom has in common is a question, not a text.
         DuplicateKind::Idiom => EVEN,
         _ => class.likelihood.unwrap_or(EVEN),
     };
-    let likely = likely.min(SURE);
-    (class.removable_lines as f32).sqrt() * likely / (1.0 - likely) * sought
+    (class.removable_lines as f32).sqrt() * odds(likely.min(LIKELY)) * sought
 }
 
-/// What acting on a class is worth that is plainly one text.
-fn worth_of_one_text(class: &Duplicate, measure: Measure) -> f32 {
-    let weight = |is_so: bool, weight: f32| if is_so { weight } else { 1.0 };
-    let plain = measure.share * measure.share / (1.0 + measure.breaks / FEW_BREAKS);
-    let decides = weight(measure.decisions < 1.0, WIRING);
-    let far = !twins::are_in_one_package(&class.members);
-    let near = weight(far, ACROSS_PACKAGES);
-    let own = weight(are_operations(class), OPERATIONS);
-    let places = class.members.len();
-    let likely = class.likelihood.map_or(1.0, |pair| together(pair, places));
-    measure.gain(places).sqrt() * plain * decides * near * own * likely
-}
-
-/// With so many places where texts part, to merge them is worth half.
-const FEW_BREAKS: f32 = 8.0;
-/// What is in several packages needs one that all depend on.
-const ACROSS_PACKAGES: f32 = 0.6;
-/// What only hands things on is merged less gladly than what decides something.
-const WIRING: f32 = 0.7;
 /// Operations that are written alike, one function each, are merged by who is at them anyway.
 const OPERATIONS: f32 = 0.6;
 /// The most that a likelihood counts as.
-const SURE: f32 = 0.95;
+const LIKELY: f32 = 0.95;
+const SURE: f32 = 0.995;
 /// The likelihood of what nobody has measured.
 const EVEN: f32 = 0.5;
-/// What types and modules count as likely: most of what is told of them is duplicated.
-const WHOLE: f32 = 0.85;
 
-/// Classes that a page begins with at most, and from how many on only those by which much would go.
-const FIRST: usize = 15;
-const FIRST_FEW: usize = 5;
-/// Tokens that are much: some fifteen lines.
-const MUCH: f32 = 120.0;
+/// Classes that a page begins with at most.
+const FIRST: usize = 10;
 
 /// Leaves in the first chapter of a ranked list what is worth most: a list of a hundred is none of what to do
 /// first. What stands inside of a larger class goes with it.
@@ -82,7 +55,7 @@ pub fn put_first(classes: &mut [Duplicate]) {
     let (mut shown, mut later) = (0, BTreeSet::new());
     let outer = classes.iter_mut().filter(|class| class.inside.is_none());
     for class in outer.filter(is_asked) {
-        if shown < FIRST_FEW || (shown < FIRST && is_much(class)) {
+        if shown < FIRST {
             shown += 1;
         } else {
             class.chapter = Chapter::Next;
@@ -95,12 +68,6 @@ pub fn put_first(classes: &mut [Duplicate]) {
         }
     }
     classes.sort_by_key(|class| class.chapter);
-}
-
-/// Whether much would go where one copy stays.
-fn is_much(class: &Duplicate) -> bool {
-    let gain = |measure: Measure| measure.gain(class.members.len());
-    class.measure.is_some_and(|measure| gain(measure) >= MUCH)
 }
 
 /// Lines that a passage may stand out of another one that is told before it.
@@ -388,6 +355,7 @@ fn overlap(one: (u32, u32), other: (u32, u32)) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::merging::Measure;
 
     /// A class of two places by which so many tokens would go.
     fn class(id: usize, common: f32, inside: Option<usize>) -> Duplicate {
@@ -434,9 +402,9 @@ mod tests {
             |count| -> Vec<Duplicate> { (0..count).map(|id| class(id, 80.0, None)).collect() };
         for (mut classes, expected) in [
             (large(3), 3),
-            (large(40), 15),
+            (large(40), 10),
             (small(3), 3),
-            (small(40), 5),
+            (small(40), 10),
         ] {
             let count = classes.len();
             assert_eq!(first(&mut classes), expected, "of {count}");
@@ -581,11 +549,11 @@ mod tests {
 
     #[test]
     fn what_stands_inside_of_a_larger_class_takes_no_place_and_goes_with_it() {
-        let mut classes: Vec<Duplicate> = (0..16).map(|id| class(id, 900.0, None)).collect();
+        let mut classes: Vec<Duplicate> = (0..11).map(|id| class(id, 900.0, None)).collect();
         classes.insert(0, class(20, 800.0, Some(0)));
-        classes.insert(0, class(21, 800.0, Some(15)));
-        assert_eq!(first(&mut classes), 16);
-        let later: Vec<&str> = classes.iter().skip(16).map(|class| &*class.id).collect();
-        assert_eq!(later, ["21", "15"]);
+        classes.insert(0, class(21, 800.0, Some(10)));
+        assert_eq!(first(&mut classes), 11);
+        let later: Vec<&str> = classes.iter().skip(11).map(|class| &*class.id).collect();
+        assert_eq!(later, ["21", "10"]);
     }
 }

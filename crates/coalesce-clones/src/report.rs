@@ -9,6 +9,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::{
+    acting,
     align::{self, Difference},
     catalogue::{self, Idiom, Role, RoleUse},
     chapters::Chapter,
@@ -79,8 +80,15 @@ pub struct Duplicate {
 }
 
 impl Duplicate {
-    /// How like it is to code that maintainers merged, 0 to 1: it orders what is not told first and is no
-    /// probability (readers of unseen trees would merge a third of what has 0.6 and more).
+    /// How likely it is worth acting on, 0 to 1, as far as its texts say; `None` where nobody asks.
+    #[must_use]
+    pub fn acting(&self) -> Option<f32> {
+        let features = acting::features(&self.measure?, self.likelihood, self.members.len());
+        Some(acting::likelihood(&features))
+    }
+
+    /// How like it is to code that maintainers merged, 0 to 1: no probability (readers of unseen trees would merge a
+    /// third of what has 0.6 and more).
     #[must_use]
     pub fn merging(&self) -> Option<f32> {
         self.measure.map(|measure| measure.likelihood())

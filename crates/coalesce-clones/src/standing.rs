@@ -5,9 +5,11 @@ use coalesce_model::{TreePath, UnitKind, grammar::EntryPoint};
 use rustc_hash::FxHashSet;
 
 use crate::{
+    beside::Layout,
     compiled_for_tests::{self, TestFiles},
     corpus,
     merging::Place,
+    report::Member,
     source::{self, SourceFile, Unit},
 };
 
@@ -52,6 +54,7 @@ const BEGINNING: usize = 16;
 pub struct Apart {
     programs: FxHashSet<TreePath>,
     tests: TestFiles,
+    layout: Layout,
 }
 
 impl Apart {
@@ -61,6 +64,7 @@ impl Apart {
         Self {
             programs: programs(files),
             tests: TestFiles::new(files),
+            layout: Layout::new(files),
         }
     }
 
@@ -68,6 +72,12 @@ impl Apart {
     #[must_use]
     pub fn is_program(&self, file: &SourceFile) -> bool {
         self.programs.contains(&file.path)
+    }
+
+    /// Whether these members stand beside each other on purpose, as far as their paths say so.
+    #[must_use]
+    pub fn parts(&self, members: &[Member]) -> bool {
+        self.layout.parts(members)
     }
 
     /// Whether a unit is a test, or compiled for tests alone.

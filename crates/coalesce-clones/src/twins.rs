@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// Words by which files of backends are told apart.
-const BACKENDS: [&str; 54] = [
+const BACKENDS: [&str; 60] = [
     "cuda",
     "cudnn",
     "hip",
@@ -70,6 +70,12 @@ const BACKENDS: [&str; 54] = [
     "js",
     "x11",
     "wayland",
+    "avx",
+    "avx2",
+    "avx512",
+    "sse",
+    "neon",
+    "simd128",
 ];
 /// Words of paths that say nothing of which backend it is.
 const NEUTRAL: [&str; 3] = ["backend", "backends", ""];

@@ -29,23 +29,24 @@ const CHAPTERS: [(&str, &str, &str); 14] = [
     (
         "product",
         "Duplicates",
-        "One text with few places where it parts: what saves most comes first, what each does alone is below it. \
+        "Likely worth acting on, the likeliest first, by many lines in a row that are one text; what each does alone is below it. \
          Likelihood: that a maintainer calls it duplicated. Whether to merge is for you to say.",
     ),
     (
         "next",
         "More duplicates",
-        "As plainly one text, with less to gain by it than those above.",
+        "The same with less to gain: fewer lines in a row that are one text, or less likely copies.",
     ),
     (
         "alike",
         "Alike, and perhaps left so",
-        "The same in part, short, or wiring without a decision: most maintainers leave such copies.",
+        "The same in part, or too little: most maintainers leave such copies.",
     ),
     (
         "variants",
         "Variants in a family of files",
-        "One file for each model, chip, shape or version, alike and not the same: perhaps the project's own rule.",
+        "One file for each model, chip, shape or version, or folders that mirror each other file by file: perhaps the \
+         project's own rule.",
     ),
     (
         "asked",
@@ -56,7 +57,8 @@ const CHAPTERS: [(&str, &str, &str); 14] = [
     (
         "kernels",
         "Kernels, alike and not the same",
-        "They run on a device or are written in assembly: what differs may be what each was tuned by.",
+        "They run on a device or are written in assembly: what differs may be what each was tuned by, and passages may be \
+         there for speed.",
     ),
     (
         "packages",
@@ -100,10 +102,10 @@ const CHAPTERS: [(&str, &str, &str); 14] = [
         "Other projects' code: to be mended there.",
     ),
 ];
-/// The chapter whose classes are told at length, and the one that is where it is empty; of others a
-/// line each.
+/// The chapter of what is there to be acted on.
 const FIRST_CHAPTER: &str = "product";
-const NEXT_CHAPTER: &str = "alike";
+/// The first of these that has classes tells them at length; of others a line each.
+const AT_LENGTH: [&str; 3] = [FIRST_CHAPTER, "next", "alike"];
 
 /// A chapter of copies, as a page tells it.
 pub struct ToldChapter<'a> {
@@ -160,7 +162,8 @@ pub fn failing(audit: &Audit) -> Vec<&DuplicateEntry> {
 }
 
 fn chapters_of_copies<'a>(outer: &[&'a DuplicateEntry]) -> Vec<ToldChapter<'a>> {
-    let has_first = outer.iter().any(|class| class.chapter == FIRST_CHAPTER);
+    let has_some = |chapter: &&str| outer.iter().any(|class| class.chapter == *chapter);
+    let at_length = AT_LENGTH.into_iter().find(has_some);
     let told = |(chapter, heading, why): (&'static str, &'static str, &'static str)| {
         let own = outer.iter().filter(|class| class.chapter == chapter);
         ToldChapter {
@@ -169,7 +172,7 @@ fn chapters_of_copies<'a>(outer: &[&'a DuplicateEntry]) -> Vec<ToldChapter<'a>> 
             why,
             to_act_on: chapter == FIRST_CHAPTER,
             // Where nothing comes first, what is next is all that there is.
-            at_length: chapter == FIRST_CHAPTER || (chapter == NEXT_CHAPTER && !has_first),
+            at_length: Some(chapter) == at_length,
             classes: own.copied().collect(),
         }
     };

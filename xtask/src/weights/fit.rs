@@ -63,6 +63,18 @@ pub fn fit(rows: &[&Row], strength: f64) -> anyhow::Result<Weights> {
     })
 }
 
+/// The weights that `rows` ask for, which are printed.
+pub fn fit_and_tell(rows: &[&Row], strength: f64) -> anyhow::Result<Weights> {
+    let weights = fit(rows, strength)?;
+    println!(
+        "{} classes: base {:.3}, of {:.3?}",
+        rows.len(),
+        weights.base,
+        weights.of
+    );
+    Ok(weights)
+}
+
 /// Mean and standard deviation of each feature; 1 for one that is always the same.
 fn scales(rows: &[&Row]) -> Vec<(f64, f64)> {
     let count = rows.len() as f64;

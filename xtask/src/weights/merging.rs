@@ -59,13 +59,7 @@ pub fn run(directory: &Path, labels: &Labels, print: Print) -> anyhow::Result<()
 fn tell_weights(rows: &[MeasuredClass<'_>]) -> anyhow::Result<()> {
     let fitted = rows.iter().filter(|one| one.is_fitted());
     let all: Vec<&Row> = fitted.map(|one| &one.row).collect();
-    let weights = fit::fit(&all, STRENGTH)?;
-    println!(
-        "{} classes: base {:.3}, of {:.3?}",
-        all.len(),
-        weights.base,
-        weights.of
-    );
+    fit::fit_and_tell(&all, STRENGTH)?;
     let judged = judged_by_others(rows)?;
     let merged = judged.iter().filter(|one| one.merged).count();
     println!("read: {}, {merged} would be merged", judged.len());

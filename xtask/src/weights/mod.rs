@@ -1,6 +1,7 @@
 //! `cargo xtask weights DIRECTORY`: fits the weights of `coalesce-clones::likelihood` to the labelled
 //! classes, and says how often they are right where they were not fitted. It writes no file.
 
+mod acting;
 mod fit;
 mod found;
 mod labels;
@@ -23,7 +24,7 @@ use merging::Print;
 use table::Table;
 
 const HELP: &str = "\
-cargo xtask weights DIRECTORY [--found | --alone | --merging | --rows]
+cargo xtask weights DIRECTORY [--found | --alone | --merging | --rows | --acting]
 
 Fits the weights of crates/coalesce-clones/src/likelihood.rs to the classes of xtask/labels/, whose
 README says how to get the trees: DIRECTORY holds one folder for each.
@@ -33,6 +34,7 @@ README says how to get the trees: DIRECTORY holds one folder for each.
   --alone   the same with only the files of the pairs before it
   --merging fits the weights of crates/coalesce-clones/src/merging.rs: whether anybody would merge it
   --rows    prints what these are fitted to, a class a line
+  --acting  fits the weights of crates/coalesce-clones/src/acting.rs: whether it is worth acting on
 ";
 /// What the columns of a table are.
 const LEGEND: &str = "\
@@ -53,7 +55,11 @@ pub fn run(repository: &Repository, arguments: Vec<String>) -> anyhow::Result<()
         bail!("{HELP}");
     }
     let directory = Path::new(directory);
-    let labels = Labels::read(&repository.root.join("xtask/labels"))?;
+    let folder = repository.root.join("xtask/labels");
+    if matches!(question, Question::Acting) {
+        return acting::run(directory, &folder);
+    }
+    let labels = Labels::read(&folder)?;
     if let Question::Merging(print) = question {
         return merging::run(directory, &labels, print);
     }
@@ -66,7 +72,7 @@ pub fn run(repository: &Repository, arguments: Vec<String>) -> anyhow::Result<()
     }
     match question {
         Question::Found(scope) => found::run(directory, &labels, &measurement, scope),
-        Question::Fit | Question::Merging(_) => tell_fit(&labels, &measurement),
+        Question::Fit | Question::Merging(_) | Question::Acting => tell_fit(&labels, &measurement),
     }
 }
 
@@ -78,6 +84,8 @@ enum Question {
     Found(Scope),
     /// The weights of merging, or what they are fitted to.
     Merging(Print),
+    /// The weights of what comes first.
+    Acting,
 }
 
 impl Question {
@@ -86,6 +94,7 @@ impl Question {
             "--found" => Self::Found(Scope::Tree),
             "--alone" => Self::Found(Scope::Pairs),
             "--merging" => Self::Merging(Print::Weights),
+            "--acting" => Self::Acting,
             "--rows" => Self::Merging(Print::Rows),
             _ => bail!("{HELP}"),
         })

@@ -107,7 +107,7 @@ pub struct DuplicateEntry {
     /// readers said of such pairs. It says nothing of whether anybody wants it gone. `null` for other kinds.
     pub likelihood: Option<Share>,
     /// How like it is to code that maintainers merged, by how much is the same in the same words and decides something:
-    /// it orders what is `alike`, and is no probability (of what has 0.6 and more readers would merge a third).
+    /// no probability (of what has 0.6 and more readers would merge a third).
     /// `null` where nobody asks: tests, examples, other projects' code.
     pub merging: Option<Share>,
     /// Lines that would go if one copy stayed.
@@ -120,8 +120,8 @@ pub struct DuplicateEntry {
     /// What the catalogue says of an idiom.
     pub title: Option<String>,
     /// Where it belongs on a page: `product` (what to do first), `next` (the same with less to gain), `alike` (perhaps left as
-    /// it is), `variants` (with changes in each file of a family or version), `asked` (the language asks for it more than once),
-    /// `kernels` (with changes, on a device), `packages` (with changes, in several of them), `backends` (once for each backend), `kept` (a text
+    /// it is), `variants` (in each file of a family, version or folder), `asked` (the language asks for it more than once),
+    /// `kernels` (on a device), `packages` (with changes, in several of them), `backends` (once for each backend), `kept` (a text
     /// beside it speaks of the other copy, or one is deprecated), `programs` (that each stand alone), `tests`, `examples`, `generated` or `vendored`.
     pub chapter: String,
     /// The id of the class that it is told with: a larger one in whose members all of its members stand, or the first of

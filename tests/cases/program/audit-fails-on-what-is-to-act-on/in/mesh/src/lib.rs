@@ -13,6 +13,21 @@ pub fn launch_blocks(length: usize, widest: usize, alignment: usize) -> Vec<(usi
     if blocks.is_empty() {
         blocks.push((0, 0));
     }
+    let whole: usize = blocks.iter().map(|(from, to)| to - from).sum();
+    assert_eq!(whole, length);
+    if let [.., (from, to), last] = blocks.as_mut_slice() {
+        let rest = last.1 - last.0;
+        if rest < alignment && *to - *from > alignment {
+            *to -= alignment;
+            last.0 -= alignment;
+        }
+    }
+    for (from, to) in &mut blocks {
+        if *to - *from > widest {
+            *to = *from + widest;
+        }
+        *from = (*from).min(length);
+    }
     blocks
 }
 

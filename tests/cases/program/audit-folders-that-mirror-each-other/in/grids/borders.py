@@ -1,0 +1,1 @@
+BORDERS = ("near", "far")

@@ -1,0 +1,1 @@
+BORDERS = (None, "near", "far")

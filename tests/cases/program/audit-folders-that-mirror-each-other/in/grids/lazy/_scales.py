@@ -1,0 +1,1 @@
+SCALES = (None, 1, 2, 4)
