@@ -2,6 +2,7 @@
 //! the members that they name are there.
 
 mod class_shape;
+mod private_names;
 
 use std::{cell::OnceCell, collections::BTreeMap};
 
@@ -17,9 +18,9 @@ use super::{
     Moved,
     calls::{Callee, CallsOfFile, calls, doubt},
     equivalence::{self, Comparison, Modules},
-    name_index::NameIndex,
     patches, refusal,
     roles::{Role, roles},
+    set_names, users_by_text,
 };
 use crate::{
     analysis::{Analysis, Called, Definition, Use},
@@ -131,16 +132,19 @@ pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) 
         conditions.push(has_perhaps(mapping, &swap, &modules));
         shapes.push((swap, shape));
     }
-    let users = users_of(mapping, texts, &shapes, plan);
+    let users = users_of(mapping, &modules, &shapes, plan);
     let setters = match shapes.is_empty() {
-        true => Vec::new(),
-        false => patches::setters(texts),
+        true => &[],
+        false => modules.setters(),
     };
-    let names = NameIndex::new(texts);
     let compared = open.into_iter().zip(conditions);
     for (((swap, _), users), (comparison, perhaps)) in shapes.iter().zip(users).zip(compared) {
-        let is_set = |name: &str| patches::is_set_by(&names, &setters, name);
+        let is_set = |name: &str| {
+            patches::is_set_by(&modules.names, setters, name)
+                || name == swap.to && set_names::is_assigned(mapping, &modules, swap)
+        };
         plan.unproven.extend(users.doubts(swap, perhaps, is_set));
+        let users = users.or_by_text(|| users_by_text::first(mapping, texts, swap, plan));
         tell(mapping, swap, users, comparison, plan);
     }
 }
@@ -148,7 +152,7 @@ pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) 
 /// The users of each of what is swapped; uses that do not fit are refused on the way.
 fn users_of(
     mapping: &Mapping<'_>,
-    texts: &dyn Texts,
+    modules: &Modules<'_>,
     shapes: &[(Swap, Shape)],
     plan: &mut LanguagePlan,
 ) -> Vec<Users> {
@@ -157,14 +161,19 @@ fn users_of(
     let mentions = Mentions::new(&words.collect::<Vec<_>>());
     let mut users: Vec<Users> = shapes.iter().map(|_| Users::default()).collect();
     for module in 0..mapping.graph.modules.len() {
-        let user = mapping.graph.modules.get(module);
-        let stays = user.filter(|_| !mapping.goes_away(module));
-        let Some(text) = stays.and_then(|user| texts.text(&user.path)) else {
+        let moving = mapping
+            .goes_away(module)
+            .then(|| modules.moving_parts(mapping, module));
+        if moving.as_ref().is_some_and(Vec::is_empty) {
+            continue;
+        }
+        let Some(text) = modules.text(mapping.graph, module) else {
             continue;
         };
         let named = mentions.of(&text);
         if !named.is_empty() {
-            note_users(mapping, (module, &text), shapes, &named, &mut users, plan);
+            let file = (module, &*text, moving);
+            note_users(mapping, file, shapes, &named, &mut users, plan);
         }
     }
     users
@@ -173,7 +182,7 @@ fn users_of(
 /// Notes what a file has of each of what is swapped and named in it.
 fn note_users(
     mapping: &Mapping<'_>,
-    (module, text): (usize, &str),
+    (module, text, moving): (usize, &str, Option<Vec<ByteSpan>>),
     shapes: &[(Swap, Shape)],
     named: &[usize],
     users: &mut [Users],
@@ -185,7 +194,7 @@ fn note_users(
     let analysis = Analysis::new(text);
     let parsed = OnceCell::new();
     let names = Names::new(mapping.graph, Some(module), &analysis);
-    let user = User::new(names, (&found.path, text), &parsed);
+    let user = User::new(names, (&found.path, text), moving, &parsed);
     for at in named {
         let (Some((swap, shape)), Some(users)) = (shapes.get(*at), users.get_mut(*at)) else {
             continue;
@@ -214,6 +223,11 @@ fn tell(
         Comparison::TwoObjects(why, own) => {
             let unproven = users.unproven(swap, UnprovenKind::Equivalence, why.clone());
             let unproven = unproven.or_else(|| unproven_at_home(mapping, swap, own, why));
+            plan.unproven.extend(unproven);
+        }
+        Comparison::Told(unproven) => plan.unproven.push(unproven),
+        Comparison::ReadsSet(why) => {
+            let unproven = users.unproven(swap, UnprovenKind::Patch, why);
             plan.unproven.extend(unproven);
         }
         Comparison::Differs(why) => {
@@ -265,6 +279,14 @@ impl Users {
         if let (None, Some(span)) = (&self.first, used.first()) {
             self.first = Some((path.clone(), *span));
         }
+    }
+
+    /// These, or where there are none, the place of a text by which somebody may get what is swapped.
+    fn or_by_text(mut self, find: impl FnOnce() -> Option<(TreePath, ByteSpan)>) -> Self {
+        if self.first.is_none() && self.offered.is_none() {
+            self.offered = find();
+        }
+        self
     }
 
     /// That they get something else from now on; nothing where there are none.
@@ -563,9 +585,10 @@ impl<'a> User<'a> {
     fn new(
         names: Names<'a>,
         (path, text): (&'a TreePath, &'a str),
+        moving: Option<Vec<ByteSpan>>,
         parsed: &'a OnceCell<(Parsed<ast::Mod>, u32)>,
     ) -> Self {
-        let uses = Self::uses_of_items(&names);
+        let uses = Self::uses_of_items(&names, moving.as_deref());
         Self {
             names,
             text,
@@ -576,9 +599,20 @@ impl<'a> User<'a> {
         }
     }
 
-    fn uses_of_items(names: &Names<'a>) -> BTreeMap<(usize, String), Vec<(usize, usize)>> {
+    fn uses_of_items(
+        names: &Names<'a>,
+        moving: Option<&[ByteSpan]>,
+    ) -> BTreeMap<(usize, String), Vec<(usize, usize)>> {
         let mut uses: BTreeMap<(usize, String), Vec<(usize, usize)>> = BTreeMap::new();
+        // Of a file that goes away, what goes on elsewhere counts.
+        let stays = |used: &Use| {
+            moving.is_none_or(|parts| {
+                let root = used.chain.first();
+                root.is_some_and(|root| parts.iter().any(|part| part.contains(root.span)))
+            })
+        };
         let all = names.analysis.uses.iter().enumerate();
+        let all = all.filter(|(_, used)| stays(used));
         let meanings = all.flat_map(|(number, used)| {
             let meanings = names.meanings(used).into_iter().enumerate();
             meanings.map(move |(at, meaning)| (number, at, meaning))
@@ -669,7 +703,12 @@ impl<'a> User<'a> {
     ) -> Ends<'s> {
         let mut ends = Ends::default();
         for (used, at) in self.uses_of(mapping, moved) {
-            ends.used.extend(used.chain.get(at).map(|name| name.span));
+            let place = used.chain.get(at).map(|name| name.span);
+            ends.used.extend(place);
+            let mangled = place.and_then(|place| {
+                private_names::mangled(self.path, self.names.analysis, place, moved)
+            });
+            plan.refusals.extend(mangled);
             let Some(member) = used.chain.get(at + 1) else {
                 ends.note_itself(used, shape);
                 self.handed_on(used, (moved, shape), plan);
