@@ -329,8 +329,7 @@ fn check_offered(
         return;
     };
     let new = file.mapping.item_after(module, name);
-    if target.defines.iter().any(|own| *own == new) && !target.exports.iter().any(|own| *own == new)
-    {
+    if target.defines.contains(&new) && !target.exports.contains(&new) {
         let message = format!(
             "`{name}` comes by this star import, and `{}` does not give `{new}` to one",
             target.name

@@ -3,7 +3,8 @@
 //! Where a module is not followed by an attribute, what is read of it is read elsewhere, through a variable.
 
 use coalesce_model::{
-    ByteSpan, Change, ChangeKind, LanguagePlan, Subject, Texts, TreePath, Unproven, UnprovenKind,
+    ByteSpan, Change, ChangeKind, LanguagePlan, ModuleKind, Subject, Texts, TreePath, Unproven,
+    UnprovenKind,
 };
 use rayon::prelude::*;
 
@@ -53,7 +54,12 @@ const GOING_THROUGH: [&str; 4] = ["__dict__", "dir(", "getmembers(", "vars("];
 fn gone_through(file: &File<'_>, found: &mut FileEdits) {
     let imports = ["import_module(", "__import__("];
     let has = |words: &[&str]| words.iter().any(|word| file.text.contains(word));
-    if !has(&imports) || !has(&GOING_THROUGH) {
+    // A shim asks for what it names.
+    let own = file
+        .module
+        .and_then(|module| file.graph().modules.get(module));
+    let is_shim = own.is_some_and(|module| module.kind == ModuleKind::Shim);
+    if is_shim || !has(&imports) || !has(&GOING_THROUGH) {
         return;
     }
     let why = "the module is imported by this text, and names of something are gone through";

@@ -3,6 +3,7 @@
 
 mod class_shape;
 mod private_names;
+mod users;
 
 use std::{cell::OnceCell, collections::BTreeMap};
 
@@ -13,6 +14,7 @@ use ruff_python_ast::{self as ast, Expr, Stmt, comparable::ComparableExpr};
 use ruff_python_parser::Parsed;
 
 use class_shape::class_shape;
+use users::Users;
 
 use super::{
     Moved,
@@ -172,22 +174,39 @@ fn users_of(
         };
         let named = mentions.of(&text);
         if !named.is_empty() {
-            let file = (module, &*text, moving);
+            let file = UsingFile {
+                module,
+                text: &text,
+                moving,
+            };
             note_users(mapping, file, shapes, &named, &mut users, plan);
         }
     }
     users
 }
 
+/// A file that may use what is swapped.
+struct UsingFile<'a> {
+    module: usize,
+    text: &'a str,
+    /// Of a file that goes away, what goes on elsewhere.
+    moving: Option<Vec<ByteSpan>>,
+}
+
 /// Notes what a file has of each of what is swapped and named in it.
 fn note_users(
     mapping: &Mapping<'_>,
-    (module, text, moving): (usize, &str, Option<Vec<ByteSpan>>),
+    file: UsingFile<'_>,
     shapes: &[(Swap, Shape)],
     named: &[usize],
     users: &mut [Users],
     plan: &mut LanguagePlan,
 ) {
+    let UsingFile {
+        module,
+        text,
+        moving,
+    } = file;
     let Some(found) = mapping.graph.modules.get(module) else {
         return;
     };
@@ -257,83 +276,6 @@ fn unproven_at_home(
         name: swap.from.clone(),
         why,
     })
-}
-
-/// Who uses what is swapped.
-#[derive(Default)]
-struct Users {
-    first: Option<(TreePath, ByteSpan)>,
-    count: usize,
-    /// The first class that is made of it.
-    base: Option<(TreePath, ByteSpan)>,
-    /// The first package that offers it by an import: who uses it there may be elsewhere.
-    offered: Option<(TreePath, ByteSpan)>,
-}
-
-impl Users {
-    fn add(&mut self, path: &TreePath, used: Vec<ByteSpan>, bases: Vec<ByteSpan>) {
-        if let (None, Some(span)) = (&self.base, bases.first()) {
-            self.base = Some((path.clone(), *span));
-        }
-        self.count += used.len();
-        if let (None, Some(span)) = (&self.first, used.first()) {
-            self.first = Some((path.clone(), *span));
-        }
-    }
-
-    /// These, or where there are none, the place of a text by which somebody may get what is swapped.
-    fn or_by_text(mut self, find: impl FnOnce() -> Option<(TreePath, ByteSpan)>) -> Self {
-        if self.first.is_none() && self.offered.is_none() {
-            self.offered = find();
-        }
-        self
-    }
-
-    /// That they get something else from now on; nothing where there are none.
-    fn unproven(&self, swap: &Swap, kind: UnprovenKind, why: String) -> Option<Unproven> {
-        let why = format!("{why}{}", self.more());
-        let (path, span) = self.first.as_ref().or(self.offered.as_ref())?;
-        Some(Unproven {
-            path: path.clone(),
-            span: Some(*span),
-            kind,
-            name: swap.from.clone(),
-            why,
-        })
-    }
-
-    /// Why it is not known that the one serves for the other.
-    fn unknown(&self, why: String) -> String {
-        let made = match self.base {
-            Some(_) => ", and a class is made of the one here",
-            None => "",
-        };
-        format!("{why}{made}: that one serves for the other is the manifest's word")
-    }
-
-    /// What is not proven of the names themselves: there under a condition, or set by somebody.
-    fn doubts(&self, swap: &Swap, perhaps: bool, is_set: impl Fn(&str) -> bool) -> Vec<Unproven> {
-        let condition = perhaps.then(|| {
-            let why = format!("`{}` is there only under a condition", swap.to);
-            self.unproven(swap, UnprovenKind::Condition, why)
-        });
-        let both = [&swap.to, &swap.from];
-        let mut both = both.into_iter().filter(|_| self.first.is_some());
-        let set = both.find(|name| is_set(name)).map(|name| {
-            let why =
-                format!("`{name}` is set to something else, and others come to read what is set");
-            self.unproven(swap, UnprovenKind::Patch, why)
-        });
-        let doubts = [condition, set].into_iter();
-        doubts.flatten().flatten().collect()
-    }
-
-    fn more(&self) -> String {
-        match self.count {
-            0 | 1 => String::new(),
-            count => format!(" (here and in {} more places)", count - 1),
-        }
-    }
 }
 
 /// Whether what takes over is there only under a condition, and what it takes over from is always.
