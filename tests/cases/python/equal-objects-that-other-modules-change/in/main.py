@@ -2,4 +2,4 @@ import app.commands
 from app import web
 
 print(web.HEADERS, web.plugins(), web.UNTOUCHED, web.cli, web.Base, web.DEBUG, web.Client)
-print(web.view.title)
+print(hasattr(web.view, "title"))

@@ -18,6 +18,3 @@ def plugins():
 
 def view():
     return 1
-
-
-view.title = "A"
