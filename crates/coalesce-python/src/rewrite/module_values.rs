@@ -5,7 +5,8 @@
 use std::collections::BTreeMap;
 
 use coalesce_model::{
-    ByteSpan, Change, ChangeKind, LanguagePlan, Subject, Texts, TreePath, Unproven, UnprovenKind,
+    ByteSpan, Change, ChangeKind, LanguagePlan, ModuleKind, Subject, Texts, TreePath, Unproven,
+    UnprovenKind,
 };
 use rayon::prelude::*;
 
@@ -44,6 +45,46 @@ pub fn doubt(file: &File<'_>, found: &mut FileEdits) {
         }
     }
     starred(file, found);
+    gone_through(file, found);
+}
+
+/// What goes through the names of a module.
+const GOING_THROUGH: [&str; 4] = ["__dict__", "dir(", "getmembers(", "vars("];
+
+/// Tells the texts by which a file imports a module that an item leaves, where it goes through the names of something:
+/// `dir(import_module("pkg.settings"))`.
+fn gone_through(file: &File<'_>, found: &mut FileEdits) {
+    let imports = ["import_module(", "__import__("];
+    let has = |words: &[&str]| words.iter().any(|word| file.text.contains(word));
+    // A shim asks for what it names.
+    let own = file
+        .module
+        .and_then(|module| file.graph().modules.get(module));
+    let is_shim = own.is_some_and(|module| module.kind == ModuleKind::Shim);
+    if is_shim || !has(&imports) || !has(&GOING_THROUGH) {
+        return;
+    }
+    let why = "the module is imported by this text, and names of something are gone through";
+    let mapping = file.mapping;
+    for string in file
+        .analysis()
+        .strings
+        .iter()
+        .filter(|string| !string.documentation)
+    {
+        let text = string.span.of(file.text).unwrap_or_default();
+        let mut items = mapping.items.list.iter();
+        let moved = items.find(|moved| {
+            let module = mapping.graph.modules.get(moved.source);
+            leaves_untold(moved) && module.is_some_and(|module| module.name == text)
+        });
+        if let Some(moved) = moved {
+            let name = &moved.change.from;
+            found
+                .told
+                .doubt(string.span, UnprovenKind::RuntimeTable, name, why);
+        }
+    }
 }
 
 /// Calls that give all names of a module.
@@ -186,7 +227,7 @@ fn modules_read(file: &File<'_>) -> Vec<(usize, ByteSpan)> {
 }
 
 fn leaves_untold(moved: &Moved) -> bool {
-    moved.travels() && !moved.follows && moved.change.shim.is_none()
+    !moved.supersedes() && !moved.follows && moved.change.shim.is_none()
 }
 
 /// The module that all of a use names, or whose table of names it takes: `module.__dict__`.

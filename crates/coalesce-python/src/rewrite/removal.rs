@@ -15,6 +15,7 @@ use crate::{
     analysis::{Analysis, predicates::is_run_as_program},
     facts::{ImportStatement, Leaf},
     graph::PythonGraph,
+    names::is_word,
     parser,
     rewrite::{
         file::{FileEdits, Reference as Found},
@@ -59,6 +60,7 @@ fn one(mapping: &Mapping<'_>, module: &Module, texts: &dyn Texts, plan: &mut Lan
             None => users.push(place(&reference, texts)),
         }
     }
+    users.extend(named_below(mapping, module, texts));
     plan.refusals.extend(still_named(module, users));
 }
 
@@ -75,6 +77,37 @@ fn take_out_import(module: &Module, reference: Reference, edit: Edit, plan: &mut
     if !edits.contains(&edit) {
         edits.push(edit);
     }
+}
+
+/// Where texts of sources name something of the module: `"pkg.mod.Item"`, `"pkg.mod:function"`.
+fn named_below(mapping: &Mapping<'_>, module: &Module, texts: &dyn Texts) -> Vec<String> {
+    let mut users = Vec::new();
+    let below = [".", ":"].map(|end| format!("{}{end}", module.name));
+    let paths = texts.paths().iter();
+    let sources =
+        paths.filter(|path| path.extension() == Some("py") && !mapping.gone.contains(*path));
+    for path in sources {
+        let text = texts.text(path).unwrap_or_default();
+        if !below.iter().any(|name| text.contains(name.as_str())) {
+            continue;
+        }
+        let analysis = Analysis::new(&text);
+        let strings = analysis
+            .strings
+            .iter()
+            .filter(|string| !string.documentation);
+        let named = strings.filter(|string| {
+            let content = string.span.of(&text).unwrap_or_default();
+            let rest = below
+                .iter()
+                .find_map(|name| content.strip_prefix(name.as_str()));
+            rest.is_some_and(|rest| {
+                !rest.is_empty() && rest.chars().all(|c| is_word(c) || c == '.')
+            })
+        });
+        users.extend(named.map(|string| place_of(path, string.span, &text)));
+    }
+    users
 }
 
 /// The refusal of a module that others name.
@@ -209,9 +242,13 @@ fn is_unused(analysis: &Analysis, import: &ImportStatement, leaf: &Leaf) -> bool
 }
 
 fn place(reference: &Reference, texts: &dyn Texts) -> String {
-    let before = texts.text(&reference.path).map_or(0, |text| {
-        let before = ByteSpan::new(0, reference.span.start);
-        before.of(&text).unwrap_or_default().matches('\n').count()
-    });
-    format!("{}:{}", reference.path, before + 1)
+    let text = texts.text(&reference.path).unwrap_or_default();
+    place_of(&reference.path, reference.span, &text)
+}
+
+/// A file and a line.
+fn place_of(path: &TreePath, span: ByteSpan, text: &str) -> String {
+    let before = ByteSpan::new(0, span.start);
+    let lines = before.of(text).unwrap_or_default().matches('\n').count();
+    format!("{path}:{}", lines + 1)
 }

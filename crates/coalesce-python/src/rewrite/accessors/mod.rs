@@ -54,7 +54,48 @@ pub fn rewrite(graph: &PythonGraph, accessor: &Accessor, texts: &dyn Texts) -> L
         // Nothing gives way: what is not known of the functions concerns nobody.
         plan.unproven.clear();
     }
+    if !plan.edits.is_empty() {
+        plan.unproven
+            .extend(stand_ins(&accessor.library.text, texts));
+    }
     plan
+}
+
+/// What a text does with `sys.modules` so that another import finds something else.
+const CHANGING_MODULES: [&str; 6] = [
+    "del sys.modules[",
+    "dict(",
+    "setitem(",
+    "sys.modules.pop(",
+    "sys.modules.setdefault(",
+    "sys.modules.update(",
+];
+
+/// The first file that puts something else in place of the library: a module that imports anew finds it, and one that asks a
+/// function which has imported before does not.
+fn stand_ins(library: &str, texts: &dyn Texts) -> Option<Unproven> {
+    let quoted = ['"', '\''].map(|quote| format!("{quote}{library}{quote}"));
+    let sources = texts.paths().iter();
+    let mut sources = sources.filter(|path| path.extension() == Some("py"));
+    sources.find_map(|path| {
+        let text = texts.text(path).filter(|text| text.contains("sys.modules"))?;
+        let set = |name: &String| text.contains(&format!("sys.modules[{name}] ="));
+        let changes = CHANGING_MODULES.iter().any(|word| text.contains(word));
+        let at = quoted.iter().find_map(|name| {
+            let at = text.find(name.as_str())?;
+            (changes || set(name)).then_some(at)
+        })?;
+        let start = u32::try_from(at).ok()?;
+        let end = start + u32::try_from(library.len()).ok()? + 2;
+        Some(Unproven {
+            path: path.clone(),
+            span: Some(ByteSpan::new(start, end)),
+            kind: UnprovenKind::Patch,
+            name: library.to_owned(),
+            why: "something else is put into `sys.modules` here: who asks the function gets what that has found before"
+                .to_owned(),
+        })
+    })
 }
 
 /// The functions of an accessor, as far as they are known.

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use coalesce_model::Texts;
 use rayon::prelude::*;
 use ruff_python_ast::Stmt;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 pub(super) use self::told::Told;
 use super::{
@@ -27,7 +27,7 @@ use crate::{
 };
 
 /// Name of a module and of what it has.
-type Item = (usize, String);
+pub(super) type Item = (usize, String);
 
 /// What each module uses of the tree, and who uses what.
 #[derive(Default)]
@@ -35,6 +35,27 @@ pub(super) struct UsedItems {
     /// By module: where a name of the tree ends, and what it is.
     by_module: Vec<FxHashMap<u32, Item>>,
     users: FxHashMap<Item, Vec<usize>>,
+    /// The modules that set an item of another one: `module.NAME = value`.
+    setters: FxHashMap<Item, Vec<usize>>,
+}
+
+impl UsedItems {
+    /// The modules that use an item.
+    pub(super) fn users(&self, item: &Item) -> &[usize] {
+        self.users.get(item).map_or(&[], Vec::as_slice)
+    }
+
+    /// The modules that set an item of another one.
+    pub(super) fn setters(&self, item: &Item) -> &[usize] {
+        self.setters.get(item).map_or(&[], Vec::as_slice)
+    }
+
+    /// Where the names of an item end in a module.
+    pub(super) fn ends(&self, module: usize, item: &Item) -> FxHashSet<u32> {
+        let names = self.by_module.get(module).into_iter().flatten();
+        let own = names.filter(|(_, found)| *found == item);
+        own.map(|(end, _)| *end).collect()
+    }
 }
 
 /// Reads what each module uses.
@@ -44,22 +65,30 @@ pub(super) fn used_items(graph: &PythonGraph, texts: &dyn Texts) -> UsedItems {
         let text = texts.text(&module.path).unwrap_or_default();
         used_by(graph, index, &text)
     });
-    let mut found = UsedItems {
-        by_module: used.collect(),
-        users: FxHashMap::default(),
-    };
-    for (module, items) in found.by_module.iter().enumerate() {
-        let items: BTreeSet<&Item> = items.values().collect();
+    let used: Vec<UsedByModule> = used.collect();
+    let mut found = UsedItems::default();
+    for (module, used) in used.into_iter().enumerate() {
+        let items: BTreeSet<&Item> = used.ends.values().collect();
         for item in items {
             let users = found.users.entry(item.clone()).or_default();
             users.push(module);
         }
+        for item in used.set {
+            found.setters.entry(item).or_default().push(module);
+        }
+        found.by_module.push(used.ends);
     }
     found
 }
 
+/// What one module uses of the tree.
+struct UsedByModule {
+    ends: FxHashMap<u32, Item>,
+    set: Vec<Item>,
+}
+
 /// What one module uses.
-fn used_by(graph: &PythonGraph, module: usize, text: &str) -> FxHashMap<u32, Item> {
+fn used_by(graph: &PythonGraph, module: usize, text: &str) -> UsedByModule {
     let analysis = Analysis::without_annotations(text);
     let names = Names::new(graph, Some(module), &analysis);
     let meanings = analysis.uses.iter().flat_map(|used| names.meanings(used));
@@ -67,7 +96,19 @@ fn used_by(graph: &PythonGraph, module: usize, text: &str) -> FxHashMap<u32, Ite
         Some(Entity::Item(home, item)) => Some((meaning.segment.span.end, (home, item))),
         _ => None,
     });
-    items.collect()
+    let assigned = analysis.uses.iter().filter(|used| used.assigned);
+    let set = assigned.filter_map(|used| {
+        let mut meanings = names.meanings(used);
+        let whole = meanings.len() == used.chain.len();
+        match meanings.pop().filter(|_| whole)?.entity? {
+            Entity::Item(home, item) => Some((home, item)),
+            _ => None,
+        }
+    });
+    UsedByModule {
+        ends: items.collect(),
+        set: set.collect(),
+    }
 }
 
 /// The module that compares objects of both classes of a swap.

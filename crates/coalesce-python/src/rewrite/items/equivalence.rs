@@ -10,22 +10,32 @@ use std::{
     sync::Arc,
 };
 
-use coalesce_model::{ByteSpan, ChangeKind, Finding, Texts, TreePath, finding::codes};
-use ruff_python_ast::{self as ast, Expr, Stmt, comparable::ComparableStmt};
+use coalesce_model::{ByteSpan, ChangeKind, Finding, Texts, TreePath, Unproven, finding::codes};
+use ruff_python_ast::{
+    self as ast, Expr, Stmt,
+    comparable::{ComparableExpr, ComparableStmt},
+};
 use ruff_text_size::{Ranged, TextRange};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{
-    apart,
+    annotation_readers::AnnotationReaders,
+    apart, changed_elsewhere,
     equal_objects::{self, UsedItems},
-    identity, refusal,
+    found_by_name::is_fixture,
+    identity, logger_names,
+    name_index::NameIndex,
+    patches, refusal,
     results::{self, Results},
     senses::{Sense, Senses},
+    set_names,
     signatures::{Swap, is_called},
+    source::has_future,
     told_apart,
 };
 use crate::{
     analysis::{Analysis, Use, by_name::StatementsByName, predicates::last_name, shift},
+    facts::{ImportStatement, Leaf},
     graph::{Entity, PythonGraph},
     names::Names,
     parser::parse_module,
@@ -41,6 +51,10 @@ pub(super) enum Comparison {
     /// They have the same text and are two objects, which of them one has matters: which, as a sentence, and the
     /// place of the one that gives way.
     TwoObjects(String, ByteSpan),
+    /// They are the same, and somebody sets a name that one of them reads of its module: which, as a sentence.
+    ReadsSet(String),
+    /// They are the same, and what is not proven of that.
+    Told(Unproven),
     /// What users get has another type: how, as a sentence.
     Differs(String),
     /// They are not the same, and nothing says that users may not mind: which, as a sentence.
@@ -49,6 +63,26 @@ pub(super) enum Comparison {
 
 /// Compares a definition with the one that its users get.
 pub(super) fn compare(mapping: &Mapping<'_>, swap: &Swap, modules: &Modules<'_>) -> Comparison {
+    let compared = definitions(mapping, swap, modules);
+    let (Comparison::Differs(why) | Comparison::Unknown(why)) = &compared else {
+        return compared;
+    };
+    // Those who ask for a fixture by its name are seen nowhere.
+    let read = modules.read(mapping, swap.source);
+    let fixture = read.and_then(|read| {
+        let own = read.definitions_of(&swap.item);
+        let own = own.into_iter().filter_map(Stmt::as_function_def_stmt);
+        let fixture = own.last().filter(|own| is_fixture(own))?;
+        Some(shift(fixture.range(), read.start))
+    });
+    match fixture {
+        Some(place) => Comparison::TwoObjects(why.clone(), place),
+        None => compared,
+    }
+}
+
+/// Compares two definitions, whoever uses them.
+fn definitions(mapping: &Mapping<'_>, swap: &Swap, modules: &Modules<'_>) -> Comparison {
     let Some((home, item)) = place_of(mapping, &swap.to) else {
         return Comparison::Unknown(format!("`{}` cannot be read", swap.to));
     };
@@ -84,17 +118,102 @@ pub(super) fn compare(mapping: &Mapping<'_>, swap: &Swap, modules: &Modules<'_>)
             (&new, b),
             &module.path,
         )),
-        (Some((_, _, Sense::Unlike(what))), _) => {
-            let (from, to) = (&swap.from, &swap.to);
-            Comparison::Unknown(format!(
-                "`{from}` and `{to}` have the same text, and {what}"
-            ))
-        }
-        _ => match kept_apart(mapping, (&old, &new), swap, modules) {
-            Some(why) => Comparison::TwoObjects(why, old.span),
-            None => Comparison::Same,
+        (Some((_, _, Sense::Unlike(what))), _) => Comparison::Unknown(same_text(swap, &what)),
+        _ => match senses.first_other_import(&old, &new) {
+            Some(what) => Comparison::Unknown(same_text(swap, &what)),
+            None => of_one_sense(mapping, swap, (old, new), &senses, modules),
         },
     }
+}
+
+fn same_text(swap: &Swap, what: &str) -> String {
+    let (from, to) = (&swap.from, &swap.to);
+    format!("`{from}` and `{to}` have the same text, and {what}")
+}
+
+/// Two definitions of equal text whose names mean the same: what may tell them apart all the same.
+fn of_one_sense(
+    mapping: &Mapping<'_>,
+    swap: &Swap,
+    (old, new): (Definition, Definition),
+    senses: &Senses<'_>,
+    modules: &Modules<'_>,
+) -> Comparison {
+    if (old.module, &old.item) == (new.module, &new.item) {
+        return Comparison::Same;
+    }
+    if let Some(why) = kept_apart(mapping, (&old, &new), swap, modules) {
+        return Comparison::TwoObjects(why, old.span);
+    }
+    let own = old.span;
+    let mut pairs = senses.pairs();
+    let own_name = pairs.iter().find_map(|(was, _)| {
+        let name = was.own_name()?;
+        Some(format!("`{}` reads the `{name}` of its module", was.item))
+    });
+    if let Some(what) = own_name {
+        return Comparison::TwoObjects(same_text(swap, &what), own);
+    }
+    pairs.insert(0, (old, new));
+    if let Some(what) = types_apart(mapping, modules, &pairs) {
+        return Comparison::Differs(same_text(swap, &what));
+    }
+    let set = || set_names::first(mapping, modules, swap, &pairs);
+    let changed = || changed_elsewhere::first(mapping, modules, swap, &pairs);
+    if let Some(why) = changed() {
+        return Comparison::TwoObjects(why, own);
+    }
+    if let Some(why) = set() {
+        return Comparison::ReadsSet(why);
+    }
+    let logger = named_logger(mapping, modules, swap, &pairs);
+    logger.map_or(Comparison::Same, Comparison::Told)
+}
+
+/// The first place that goes by the name of a logger which two definitions have, each that of its module.
+fn named_logger(
+    mapping: &Mapping<'_>,
+    modules: &Modules<'_>,
+    swap: &Swap,
+    pairs: &[(Definition, Definition)],
+) -> Option<Unproven> {
+    let of_module = |found: &Definition| {
+        let value = match &found.statement {
+            Stmt::Assign(assign) => assign.value.as_call_expr(),
+            _ => None,
+        };
+        value.is_some_and(|call| {
+            let name = call.arguments.args.first().and_then(Expr::as_name_expr);
+            let own = name.is_some_and(|name| name.id.as_str() == "__name__");
+            own && last_name(&call.func) == Some("getLogger")
+        })
+    };
+    let mut loggers = pairs.iter();
+    loggers.find_map(|(old, new)| {
+        let module = &mapping.graph.modules.get(new.module)?.name;
+        let logger = (old.module, old.item.as_str());
+        let apart = old.module != new.module && of_module(old);
+        let named = || logger_names::named_of(mapping, modules.texts, logger, (&swap.from, module));
+        apart.then(named)?
+    })
+}
+
+/// That of two files one has its types as texts, where somebody reads them, as a sentence.
+fn types_apart(
+    mapping: &Mapping<'_>,
+    modules: &Modules<'_>,
+    pairs: &[(Definition, Definition)],
+) -> Option<String> {
+    let mut apart = pairs
+        .iter()
+        .filter(|(old, new)| old.has_types() && old.has_future() != new.has_future());
+    let readers = || modules.type_readers(mapping);
+    let read = apart.any(|(old, _)| {
+        let is_class = matches!(old.statement, Stmt::ClassDef(_));
+        readers().may_read(old.module, &old.item, is_class)
+    });
+    let what = "of the two files, one has its annotations as texts, and somebody reads them";
+    read.then(|| what.to_owned())
 }
 
 /// The module and the name that an item has before the changes: it may be there, or come there by the same
@@ -128,9 +247,6 @@ fn kept_apart(
     swap: &Swap,
     modules: &Modules<'_>,
 ) -> Option<String> {
-    if (old.module, &old.item) == (new.module, &new.item) {
-        return None;
-    }
     let bodies = [&*old.read.statements, &*new.read.statements];
     if identity::matters(&old.statement, &old.item, &bodies) {
         let (from, to) = (&swap.from, &swap.to);
@@ -175,10 +291,13 @@ fn own_things(
     if let Some(what) = apart::own_state(&old.statement, &old.item) {
         return Some(format!("{pair}, and each has {what}"));
     }
-    let mut roots = old.names().filter_map(|used| used.chain.first());
-    if let Some(root) = roots.find(|root| old.is_own_name(&root.text)) {
-        let name = &root.text;
+    if let Some(name) = old.own_name() {
         return Some(format!("{pair}, and `{name}` in it is that of the module"));
+    }
+    if old.attributes_set() != new.attributes_set() {
+        return Some(format!(
+            "{pair}, and not the same attributes are set of them"
+        ));
     }
     if !matches!(old.statement, Stmt::ClassDef(_)) {
         return None;
@@ -261,6 +380,11 @@ pub(super) struct Modules<'t> {
     read: RefCell<FxHashMap<usize, Option<Rc<ReadModule>>>>,
     /// What each module uses of the tree, once somebody asks.
     used: OnceCell<UsedItems>,
+    pub(super) names: NameIndex<'t>,
+    /// Who reads types as they stand, once somebody asks.
+    type_readers: OnceCell<AnnotationReaders>,
+    /// The files that set names of modules.
+    setters: OnceCell<Vec<(TreePath, Arc<str>)>>,
 }
 
 pub(super) struct ReadModule {
@@ -283,7 +407,31 @@ impl<'t> Modules<'t> {
             texts,
             read: RefCell::default(),
             used: OnceCell::new(),
+            names: NameIndex::new(texts),
+            type_readers: OnceCell::new(),
+            setters: OnceCell::new(),
         }
+    }
+
+    /// The definitions of a module that goes away which go on elsewhere.
+    pub(super) fn moving_parts(&self, mapping: &Mapping<'_>, module: usize) -> Vec<ByteSpan> {
+        let items = mapping.items.list.iter();
+        let moving = items.filter(|moved| moved.source == module && moved.travels());
+        let mut moving = moving.peekable();
+        let read = moving.peek().and_then(|_| self.read(mapping, module));
+        let Some(read) = read else { return Vec::new() };
+        let spans = moving.flat_map(|moved| read.defining(&moved.item).map(Ranged::range));
+        spans.map(|range| shift(range, read.start)).collect()
+    }
+
+    fn type_readers(&self, mapping: &Mapping<'_>) -> &AnnotationReaders {
+        let read = || AnnotationReaders::of_tree(mapping, self.texts);
+        self.type_readers.get_or_init(read)
+    }
+
+    /// The files that set names of modules by their texts.
+    pub(super) fn setters(&self) -> &[(TreePath, Arc<str>)] {
+        self.setters.get_or_init(|| patches::setters(self.texts))
     }
 
     /// The items of the tree that each module uses.
@@ -418,6 +566,49 @@ impl Definition {
         })
     }
 
+    /// What the imports inside of the definition bring, in order.
+    pub(super) fn imported_leaves(&self) -> impl Iterator<Item = (&ImportStatement, &Leaf)> {
+        let imports = self.read.analysis.imports.iter();
+        let own = imports.filter(|(import, _)| self.span.contains(import.span));
+        own.flat_map(|(import, _)| import.leaves.iter().map(move |leaf| (import, leaf)))
+    }
+
+    /// The attributes that its module sets of it, as they are compared.
+    fn attributes_set(&self) -> Vec<(String, String)> {
+        let assigned = self.read.statements.iter();
+        let assigned = assigned.filter_map(Stmt::as_assign_stmt);
+        let set = assigned.flat_map(|assign| {
+            let attributes = assign.targets.iter().filter_map(Expr::as_attribute_expr);
+            let own = attributes.filter(|target| {
+                let owner = target.value.as_name_expr();
+                owner.is_some_and(|owner| owner.id.as_str() == self.item)
+            });
+            own.map(|target| {
+                let value = ComparableExpr::from(&*assign.value);
+                (target.attr.to_string(), format!("{value:?}"))
+            })
+        });
+        set.collect()
+    }
+
+    /// Whether types are written down in it.
+    fn has_types(&self) -> bool {
+        let mut types = self.read.analysis.uses_in(std::slice::from_ref(&self.span));
+        types.any(|used| used.annotation)
+    }
+
+    /// Whether its file has types as texts.
+    fn has_future(&self) -> bool {
+        has_future(&self.read.analysis)
+    }
+
+    /// The first name of the definition that each module has for itself.
+    fn own_name(&self) -> Option<&str> {
+        let mut roots = self.names().filter_map(|used| used.chain.first());
+        let own = roots.find(|root| self.is_own_name(&root.text))?;
+        Some(&own.text)
+    }
+
     /// Whether a name is one that each module has for itself. A logger that is named after its module is no
     /// difference to who replaces the logger itself.
     fn is_own_name(&self, name: &str) -> bool {
@@ -430,7 +621,8 @@ impl Definition {
             "globals",
         ];
         let is_value = matches!(self.statement, Stmt::Assign(_) | Stmt::AnnAssign(_));
-        own.contains(&name) && !is_value && self.read.analysis.bindings(0, name).is_empty()
+        let names_value = is_value && name == "__name__";
+        own.contains(&name) && !names_value && self.read.analysis.bindings(0, name).is_empty()
     }
 
     /// What the first name of a use leads to: something of the tree by its full name after the

@@ -56,7 +56,7 @@ const OF_MODULES: [&str; 6] = [
 
 /// The loggers that a definition writes to before and after.
 struct Renamed<'a> {
-    source: &'a Source,
+    source: usize,
     /// What the logger is called in its module.
     variable: &'a str,
     old: &'a str,
@@ -72,11 +72,21 @@ pub(super) fn named(
     mapping: &Mapping<'_>,
     texts: &dyn Texts,
     (source, variable): (&Source, &str),
+    names: (&str, &str),
+) -> Option<Unproven> {
+    named_of(mapping, texts, (source.module, variable), names)
+}
+
+/// The same for a logger of a module.
+pub(super) fn named_of(
+    mapping: &Mapping<'_>,
+    texts: &dyn Texts,
+    (source, variable): (usize, &str),
     (item, new): (&str, &str),
 ) -> Option<Unproven> {
-    let home = mapping.graph.modules.get(source.module)?;
+    let home = mapping.graph.modules.get(source)?;
     // The name of a module that goes away follows everywhere.
-    if mapping.goes_away(source.module) {
+    if mapping.goes_away(source) {
         return None;
     }
     let old = home.name.as_str();
@@ -188,7 +198,7 @@ impl Renamed<'_> {
             let meanings = names.meanings(used);
             let owner = meanings.get(owner.len().checked_sub(1)?)?;
             let of_either = matches!(owner.entity, Some(Entity::Module(module))
-                if module == self.source.module || Some(module) == self.target);
+                if module == self.source || Some(module) == self.target);
             (last.text == "__name__" && of_either).then_some(last.span)
         })
     }
@@ -240,7 +250,7 @@ impl Renamed<'_> {
 
     /// A use of the logger that does more than to write to it.
     fn set_up(&self, module: usize, names: &Names<'_>, text: &str) -> Option<ByteSpan> {
-        let own = module == self.source.module;
+        let own = module == self.source;
         let analysis = names.analysis;
         analysis.uses.iter().find_map(|used| {
             if let Some(span) = self.read_by_text(names, used, text) {
@@ -265,7 +275,7 @@ impl Renamed<'_> {
     fn read_by_text(&self, names: &Names<'_>, used: &Use, text: &str) -> Option<ByteSpan> {
         let meanings = names.meanings(used);
         let owner = meanings.iter().rposition(|meaning| {
-            matches!(meaning.entity, Some(Entity::Module(module)) if module == self.source.module)
+            matches!(meaning.entity, Some(Entity::Module(module)) if module == self.source)
         })?;
         let span = used.chain.get(owner)?.span;
         let after = text.get(span.end as usize..)?;
@@ -281,7 +291,7 @@ impl Renamed<'_> {
     fn end_in(&self, names: &Names<'_>, used: &Use) -> Option<usize> {
         names.meanings(used).iter().position(|meaning| {
             matches!(&meaning.entity, Some(Entity::Item(home, name))
-                if *home == self.source.module && name == self.variable)
+                if *home == self.source && name == self.variable)
         })
     }
 

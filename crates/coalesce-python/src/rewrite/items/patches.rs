@@ -50,18 +50,31 @@ pub fn stays_as_bound(names: &NameIndex<'_>, full: &str, text: &str) -> bool {
         && !is_set(names, full)
 }
 
-/// The texts of the files that set names of modules.
-pub(super) fn setters(texts: &dyn Texts) -> Vec<Arc<str>> {
-    let found = sources(texts).map(|(_, text)| text);
-    found.filter(|text| sets(text)).collect()
+/// The files that set names of modules, with their texts.
+pub(super) fn setters(texts: &dyn Texts) -> Vec<(TreePath, Arc<str>)> {
+    let found = sources(texts).filter(|(_, text)| sets(text));
+    found.map(|(path, text)| (path.clone(), text)).collect()
 }
 
 /// Whether one of these files sets a name, by its full name or by its parts.
-pub(super) fn is_set_by(names: &NameIndex<'_>, setters: &[Arc<str>], full: &str) -> bool {
+pub(super) fn is_set_by(
+    names: &NameIndex<'_>,
+    setters: &[(TreePath, Arc<str>)],
+    full: &str,
+) -> bool {
     let called = names.called(set_by_parts::module_of(full));
     let mut setters = setters.iter();
-    setters.any(|text| {
+    setters.any(|(_, text)| {
         places(text, full).next().is_some() || set_by_parts::is_set_in(text, full, &called)
+    })
+}
+
+/// Whether a text sets a name by its full name: `"old.requests"`, and not `"old.requests.get"`, which sets what is the same
+/// for whoever imported it.
+pub(super) fn is_set_in_full(text: &str, full: &str) -> bool {
+    places(text, full).any(|span| {
+        let rest = text.get(span.end as usize..).unwrap_or_default();
+        rest.starts_with(['"', '\''])
     })
 }
 

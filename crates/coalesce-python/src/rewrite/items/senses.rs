@@ -11,7 +11,12 @@ use ruff_python_ast::{
 };
 
 use super::equivalence::{Definition, Modules, body_of, item_of};
-use crate::{analysis::Use, rewrite::mapping::Mapping};
+use crate::{
+    analysis::Use,
+    facts::{ImportStatement, Leaf},
+    graph::Entity,
+    rewrite::mapping::Mapping,
+};
 
 /// What a name in two definitions of equal text leads to.
 pub(super) enum Sense {
@@ -55,6 +60,50 @@ impl<'m> Senses<'m> {
         })
     }
 
+    /// The first name that the imports inside of two definitions of equal text bring from two places, as a sentence.
+    pub(super) fn first_other_import(
+        &mut self,
+        old: &Definition,
+        new: &Definition,
+    ) -> Option<String> {
+        let graph = self.mapping.graph;
+        let leaves = old.imported_leaves().zip(new.imported_leaves());
+        for ((was, a), (is, b)) in leaves {
+            let named = |import: &ImportStatement, leaf: &Leaf, module: usize| {
+                let full = import.full_name(leaf, graph.package_of(module));
+                let full = full.unwrap_or_else(|| leaf.name.text.clone());
+                self.mapping.renames.name_after(&full)
+            };
+            let (from, to) = (named(was, a, old.module), named(is, b, new.module));
+            let same = match (
+                graph.leaf_entity(old.module, was, a),
+                graph.leaf_entity(new.module, is, b),
+            ) {
+                (a, b) if a == b => from == to || !matches!(a, Entity::Missing | Entity::Opaque),
+                (Entity::Item(home, item), Entity::Item(other, name)) => {
+                    let (was, is) = ((home, item), (other, name));
+                    self.is_compared(&was, &is)
+                        || matches!(self.of_two(was, is, from == to), Sense::Same)
+                }
+                _ => from == to,
+            };
+            if !same {
+                let name = &a.name.text;
+                return Some(format!("`{name}` in them is `{from}` and `{to}`"));
+            }
+        }
+        None
+    }
+
+    /// The pairs of definitions that have been compared on the way and could be read.
+    pub(super) fn pairs(&self) -> Vec<(Definition, Definition)> {
+        let read =
+            |(module, item): &Place| Definition::new(self.mapping, *module, item, self.modules);
+        let pairs = self.compared.iter();
+        let pairs = pairs.filter_map(|(was, is)| Some((read(was)?, read(is)?)));
+        pairs.filter(|(old, new)| old.has_text_of(new)).collect()
+    }
+
     fn of(&mut self, (old, a): (&Definition, &Use), (new, b): (&Definition, &Use)) -> Sense {
         let names = a.chain.first().zip(b.chain.first());
         if names.is_some_and(|(a, b)| a.text == old.item && b.text == new.item) {
@@ -82,6 +131,7 @@ impl<'m> Senses<'m> {
         let alike = match (read(&was), read(&is)) {
             (Some(old), Some(new)) if old.has_text_of(&new) => {
                 self.first_other(&old, &new).is_none()
+                    && self.first_other_import(&old, &new).is_none()
             }
             (Some(old), Some(new)) => gives_one_of(&old, &new),
             _ => self.has_same_statements(&was, &is),

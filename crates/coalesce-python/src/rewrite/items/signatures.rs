@@ -2,6 +2,8 @@
 //! the members that they name are there.
 
 mod class_shape;
+mod private_names;
+mod users;
 
 use std::{cell::OnceCell, collections::BTreeMap};
 
@@ -12,14 +14,15 @@ use ruff_python_ast::{self as ast, Expr, Stmt, comparable::ComparableExpr};
 use ruff_python_parser::Parsed;
 
 use class_shape::class_shape;
+use users::Users;
 
 use super::{
     Moved,
     calls::{Callee, CallsOfFile, calls, doubt},
     equivalence::{self, Comparison, Modules},
-    name_index::NameIndex,
     patches, refusal,
     roles::{Role, roles},
+    set_names, users_by_text,
 };
 use crate::{
     analysis::{Analysis, Called, Definition, Use},
@@ -131,16 +134,19 @@ pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) 
         conditions.push(has_perhaps(mapping, &swap, &modules));
         shapes.push((swap, shape));
     }
-    let users = users_of(mapping, texts, &shapes, plan);
+    let users = users_of(mapping, &modules, &shapes, plan);
     let setters = match shapes.is_empty() {
-        true => Vec::new(),
-        false => patches::setters(texts),
+        true => &[],
+        false => modules.setters(),
     };
-    let names = NameIndex::new(texts);
     let compared = open.into_iter().zip(conditions);
     for (((swap, _), users), (comparison, perhaps)) in shapes.iter().zip(users).zip(compared) {
-        let is_set = |name: &str| patches::is_set_by(&names, &setters, name);
+        let is_set = |name: &str| {
+            patches::is_set_by(&modules.names, setters, name)
+                || name == swap.to && set_names::is_assigned(mapping, &modules, swap)
+        };
         plan.unproven.extend(users.doubts(swap, perhaps, is_set));
+        let users = users.or_by_text(|| users_by_text::first(mapping, texts, swap, plan));
         tell(mapping, swap, users, comparison, plan);
     }
 }
@@ -148,7 +154,7 @@ pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) 
 /// The users of each of what is swapped; uses that do not fit are refused on the way.
 fn users_of(
     mapping: &Mapping<'_>,
-    texts: &dyn Texts,
+    modules: &Modules<'_>,
     shapes: &[(Swap, Shape)],
     plan: &mut LanguagePlan,
 ) -> Vec<Users> {
@@ -157,35 +163,57 @@ fn users_of(
     let mentions = Mentions::new(&words.collect::<Vec<_>>());
     let mut users: Vec<Users> = shapes.iter().map(|_| Users::default()).collect();
     for module in 0..mapping.graph.modules.len() {
-        let user = mapping.graph.modules.get(module);
-        let stays = user.filter(|_| !mapping.goes_away(module));
-        let Some(text) = stays.and_then(|user| texts.text(&user.path)) else {
+        let moving = mapping
+            .goes_away(module)
+            .then(|| modules.moving_parts(mapping, module));
+        if moving.as_ref().is_some_and(Vec::is_empty) {
+            continue;
+        }
+        let Some(text) = modules.text(mapping.graph, module) else {
             continue;
         };
         let named = mentions.of(&text);
         if !named.is_empty() {
-            note_users(mapping, (module, &text), shapes, &named, &mut users, plan);
+            let file = UsingFile {
+                module,
+                text: &text,
+                moving,
+            };
+            note_users(mapping, file, shapes, &named, &mut users, plan);
         }
     }
     users
 }
 
+/// A file that may use what is swapped.
+struct UsingFile<'a> {
+    module: usize,
+    text: &'a str,
+    /// Of a file that goes away, what goes on elsewhere.
+    moving: Option<Vec<ByteSpan>>,
+}
+
 /// Notes what a file has of each of what is swapped and named in it.
 fn note_users(
     mapping: &Mapping<'_>,
-    (module, text): (usize, &str),
+    file: UsingFile<'_>,
     shapes: &[(Swap, Shape)],
     named: &[usize],
     users: &mut [Users],
     plan: &mut LanguagePlan,
 ) {
+    let UsingFile {
+        module,
+        text,
+        moving,
+    } = file;
     let Some(found) = mapping.graph.modules.get(module) else {
         return;
     };
     let analysis = Analysis::new(text);
     let parsed = OnceCell::new();
     let names = Names::new(mapping.graph, Some(module), &analysis);
-    let user = User::new(names, (&found.path, text), &parsed);
+    let user = User::new(names, (&found.path, text), moving, &parsed);
     for at in named {
         let (Some((swap, shape)), Some(users)) = (shapes.get(*at), users.get_mut(*at)) else {
             continue;
@@ -216,6 +244,11 @@ fn tell(
             let unproven = unproven.or_else(|| unproven_at_home(mapping, swap, own, why));
             plan.unproven.extend(unproven);
         }
+        Comparison::Told(unproven) => plan.unproven.push(unproven),
+        Comparison::ReadsSet(why) => {
+            let unproven = users.unproven(swap, UnprovenKind::Patch, why);
+            plan.unproven.extend(unproven);
+        }
         Comparison::Differs(why) => {
             let kind = UnprovenKind::UnknownType;
             plan.unproven.extend(users.unproven(swap, kind, why));
@@ -243,75 +276,6 @@ fn unproven_at_home(
         name: swap.from.clone(),
         why,
     })
-}
-
-/// Who uses what is swapped.
-#[derive(Default)]
-struct Users {
-    first: Option<(TreePath, ByteSpan)>,
-    count: usize,
-    /// The first class that is made of it.
-    base: Option<(TreePath, ByteSpan)>,
-    /// The first package that offers it by an import: who uses it there may be elsewhere.
-    offered: Option<(TreePath, ByteSpan)>,
-}
-
-impl Users {
-    fn add(&mut self, path: &TreePath, used: Vec<ByteSpan>, bases: Vec<ByteSpan>) {
-        if let (None, Some(span)) = (&self.base, bases.first()) {
-            self.base = Some((path.clone(), *span));
-        }
-        self.count += used.len();
-        if let (None, Some(span)) = (&self.first, used.first()) {
-            self.first = Some((path.clone(), *span));
-        }
-    }
-
-    /// That they get something else from now on; nothing where there are none.
-    fn unproven(&self, swap: &Swap, kind: UnprovenKind, why: String) -> Option<Unproven> {
-        let why = format!("{why}{}", self.more());
-        let (path, span) = self.first.as_ref().or(self.offered.as_ref())?;
-        Some(Unproven {
-            path: path.clone(),
-            span: Some(*span),
-            kind,
-            name: swap.from.clone(),
-            why,
-        })
-    }
-
-    /// Why it is not known that the one serves for the other.
-    fn unknown(&self, why: String) -> String {
-        let made = match self.base {
-            Some(_) => ", and a class is made of the one here",
-            None => "",
-        };
-        format!("{why}{made}: that one serves for the other is the manifest's word")
-    }
-
-    /// What is not proven of the names themselves: there under a condition, or set by somebody.
-    fn doubts(&self, swap: &Swap, perhaps: bool, is_set: impl Fn(&str) -> bool) -> Vec<Unproven> {
-        let condition = perhaps.then(|| {
-            let why = format!("`{}` is there only under a condition", swap.to);
-            self.unproven(swap, UnprovenKind::Condition, why)
-        });
-        let both = [&swap.to, &swap.from];
-        let mut both = both.into_iter().filter(|_| self.first.is_some());
-        let set = both.find(|name| is_set(name)).map(|name| {
-            let why =
-                format!("`{name}` is set to something else, and others come to read what is set");
-            self.unproven(swap, UnprovenKind::Patch, why)
-        });
-        let doubts = [condition, set].into_iter();
-        doubts.flatten().flatten().collect()
-    }
-
-    fn more(&self) -> String {
-        match self.count {
-            0 | 1 => String::new(),
-            count => format!(" (here and in {} more places)", count - 1),
-        }
-    }
 }
 
 /// Whether what takes over is there only under a condition, and what it takes over from is always.
@@ -563,9 +527,10 @@ impl<'a> User<'a> {
     fn new(
         names: Names<'a>,
         (path, text): (&'a TreePath, &'a str),
+        moving: Option<Vec<ByteSpan>>,
         parsed: &'a OnceCell<(Parsed<ast::Mod>, u32)>,
     ) -> Self {
-        let uses = Self::uses_of_items(&names);
+        let uses = Self::uses_of_items(&names, moving.as_deref());
         Self {
             names,
             text,
@@ -576,9 +541,20 @@ impl<'a> User<'a> {
         }
     }
 
-    fn uses_of_items(names: &Names<'a>) -> BTreeMap<(usize, String), Vec<(usize, usize)>> {
+    fn uses_of_items(
+        names: &Names<'a>,
+        moving: Option<&[ByteSpan]>,
+    ) -> BTreeMap<(usize, String), Vec<(usize, usize)>> {
         let mut uses: BTreeMap<(usize, String), Vec<(usize, usize)>> = BTreeMap::new();
+        // Of a file that goes away, what goes on elsewhere counts.
+        let stays = |used: &Use| {
+            moving.is_none_or(|parts| {
+                let root = used.chain.first();
+                root.is_some_and(|root| parts.iter().any(|part| part.contains(root.span)))
+            })
+        };
         let all = names.analysis.uses.iter().enumerate();
+        let all = all.filter(|(_, used)| stays(used));
         let meanings = all.flat_map(|(number, used)| {
             let meanings = names.meanings(used).into_iter().enumerate();
             meanings.map(move |(at, meaning)| (number, at, meaning))
@@ -669,7 +645,12 @@ impl<'a> User<'a> {
     ) -> Ends<'s> {
         let mut ends = Ends::default();
         for (used, at) in self.uses_of(mapping, moved) {
-            ends.used.extend(used.chain.get(at).map(|name| name.span));
+            let place = used.chain.get(at).map(|name| name.span);
+            ends.used.extend(place);
+            let mangled = place.and_then(|place| {
+                private_names::mangled(self.path, self.names.analysis, place, moved)
+            });
+            plan.refusals.extend(mangled);
             let Some(member) = used.chain.get(at + 1) else {
                 ends.note_itself(used, shape);
                 self.handed_on(used, (moved, shape), plan);

@@ -1,0 +1,16 @@
+import pytest
+
+
+@pytest.fixture
+def client():
+    return "root"
+
+
+@pytest.fixture(scope="session")
+def state():
+    return []
+
+
+@pytest.fixture
+def same():
+    return 1

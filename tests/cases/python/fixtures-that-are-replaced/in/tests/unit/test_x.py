@@ -1,0 +1,2 @@
+def test_x(client, state, same):
+    assert (client, state, same) == ("unit", [], 1)

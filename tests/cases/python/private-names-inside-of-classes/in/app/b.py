@@ -1,0 +1,6 @@
+def __helper():
+    return 1
+
+
+def use():
+    return __helper()

@@ -1,0 +1,2 @@
+class LegacyConfig:
+    name = "site.legacy"

@@ -1,0 +1,2 @@
+def start(x):
+    return x + 2

@@ -1,0 +1,1 @@
+RUN = "app.a.run"

@@ -1,0 +1,5 @@
+from . import commands
+
+
+def main(argv):
+    return getattr(commands, argv[0])()

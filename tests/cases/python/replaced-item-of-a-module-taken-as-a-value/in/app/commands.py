@@ -1,0 +1,6 @@
+def build():
+    return 1
+
+
+def clean():
+    return 2

@@ -1,0 +1,3 @@
+from app import settings
+
+print({name: getattr(settings, name) for name in dir(settings)})

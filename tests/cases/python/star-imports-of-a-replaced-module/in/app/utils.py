@@ -1,0 +1,9 @@
+__all__ = ["trim"]
+
+
+def trim(text):
+    return text.strip()
+
+
+def slug(text):
+    return text.lower()

@@ -1,0 +1,3 @@
+from app.views import view
+
+print(view())

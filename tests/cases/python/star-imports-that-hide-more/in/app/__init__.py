@@ -1,0 +1,4 @@
+from .base import *
+from ._a import *
+
+from ._c import *

@@ -1,0 +1,6 @@
+def walk():
+    return 1
+
+
+def more():
+    return "d"

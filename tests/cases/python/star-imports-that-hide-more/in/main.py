@@ -1,0 +1,3 @@
+import app
+
+print(app.run(), app.helper(), app.walk())
