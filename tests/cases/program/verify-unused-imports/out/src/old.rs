@@ -10,7 +10,6 @@ impl Shape {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::new::area;
     use std::io::Read;
 
