@@ -353,13 +353,36 @@ impl<'f> Namer<'f> {
         while !self.packages.contains(&top) {
             top = top.parent().filter(|above| !above.is_root())?;
         }
+        while let Some(above) = self.package_around(&top) {
+            top = above;
+        }
+        Some(top)
+    }
+
+    /// The package that a package lies in: the folder above it, or the next one further up that is a package, where the tree's
+    /// own imports spell the name through the folders between them.
+    fn package_around(&self, package: &TreePath) -> Option<TreePath> {
+        let parent = package.parent().filter(|parent| !parent.is_root())?;
+        if self.packages.contains(&parent) {
+            return Some(parent);
+        }
+        let mut folders = std::iter::successors(parent.parent(), TreePath::parent);
+        let above = folders.find(|above| !above.is_root() && self.packages.contains(above))?;
+        let root = self.outermost_of(&above).parent()?;
+        let name = dotted_folder(package.strip_prefix(&root)?);
+        (self.support.of(&name) > 0).then_some(above)
+    }
+
+    /// The outermost of the packages that follow each other without a gap.
+    fn outermost_of(&self, package: &TreePath) -> TreePath {
+        let mut top = package.clone();
         while let Some(parent) = top
             .parent()
             .filter(|parent| !parent.is_root() && self.packages.contains(parent))
         {
             top = parent;
         }
-        Some(top)
+        top
     }
 
     fn choose(&mut self, path: &TreePath, mut candidates: Vec<Candidate>) -> FileNames {

@@ -1,0 +1,1 @@
+from srv.api.openai.serving import Serving
