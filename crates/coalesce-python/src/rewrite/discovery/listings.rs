@@ -1,6 +1,6 @@
 //! What calls list of a folder, as far as their text says it.
 
-use crate::names::is_word;
+use crate::{names::is_word, rewrite::module_names::in_parentheses};
 
 /// Whether a text lists files that may be sources, by a call that lists all (`whole`) or by a pattern. `entries` are the
 /// names that lists of folders may lose and get.
@@ -15,7 +15,7 @@ pub(super) fn may_list(text: &str, whole: &[&str], entries: &[&str]) -> bool {
 /// Whether the pattern that a text begins with may be of sources: it is not written out (`"*.json" + …`), or it neither ends
 /// with the extension of something else nor begins with what no entry does.
 fn may_match(text: &str, entries: &[&str]) -> bool {
-    let Some(pattern) = literal(text) else {
+    let Some(pattern) = literal(text).or_else(|| joined(text)) else {
         return true;
     };
     let last = pattern.rsplit('/').next().unwrap_or(pattern);
@@ -46,6 +46,17 @@ fn literal(text: &str) -> Option<&str> {
     // More may follow the literal.
     let ends = after.trim_start().starts_with([')', ',']);
     ends.then_some(pattern)
+}
+
+/// The text in quotes that a call of `join` ends with which is all of the argument: `glob(path.join(folder, "*.lua"))`.
+fn joined(text: &str) -> Option<&str> {
+    let argument = in_parentheses(text).trim();
+    let (called, inside) = argument.strip_suffix(')')?.split_once("join(")?;
+    let plain = called.chars().all(|c| is_word(c) || c == '.');
+    let last = inside.rsplit(',').next()?.trim();
+    let quote = last.chars().next().filter(|c| matches!(c, '"' | '\''))?;
+    let pattern = last.get(1..)?.strip_suffix(quote)?;
+    (plain && !pattern.contains(quote) && inside.contains(',')).then_some(pattern)
 }
 
 /// The folders that a file in the folder `own` lists, where every call that lists one says which: `Path(__file__)`, the
@@ -120,6 +131,10 @@ mod tests {
             ("p.glob('TOOL*')", true),
             ("p.glob('**/*')", true),
             ("p.glob(pattern)", true),
+            ("glob.glob(path.join(folder, '*.lua'))", false),
+            ("glob.glob(os.path.join(folder, '*.py'))", true),
+            ("glob.glob(os.path.join(folder, name))", true),
+            ("glob.glob(os.path.join(folder, '*.lua') + x)", true),
         ] {
             assert_eq!(may_list(text, &[], &["tools", "added"]), expected, "{text}");
         }
