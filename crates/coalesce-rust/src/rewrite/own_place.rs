@@ -533,8 +533,8 @@ impl Reader<'_> {
                 continue;
             };
             let why = format!("`{by}` may show the name `{old}`, which becomes `{new}`");
-            // What `Debug` writes is for people, unless a test or a program holds it against a text.
-            if by == "Debug" && !self.is_said_in_texts(old) {
+            // What `Debug` writes is for people, where the tree neither writes it itself nor holds it against a text.
+            if by == "Debug" && !self.is_said_in_texts(old) && !self.writes_debug() {
                 let message = format!("{why}, in what is written for people");
                 let note = Finding::note(path.clone(), message);
                 self.notes.push(note.at(span));
@@ -542,6 +542,15 @@ impl Reader<'_> {
                 self.tell(path, span, old, why);
             }
         }
+    }
+
+    /// Whether some source writes anything by its `Debug`.
+    fn writes_debug(&self) -> bool {
+        self.world.sources().any(|(_, source)| {
+            let text = self.texts.text(&source.path);
+            let forms = [":?}", ":#?}", "dbg!("];
+            text.is_some_and(|text| forms.iter().any(|form| text.contains(form)))
+        })
     }
 
     /// Whether some text between quotes says a name.
