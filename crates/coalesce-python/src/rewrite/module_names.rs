@@ -10,7 +10,10 @@ mod objects;
 mod parts;
 mod spellings;
 
-use std::sync::{Arc, OnceLock};
+use std::{
+    cell::LazyCell,
+    sync::{Arc, OnceLock},
+};
 
 use coalesce_model::{ByteSpan, Change, ChangeKind, Subject, Texts};
 use rustc_hash::FxHashSet;
@@ -89,19 +92,16 @@ impl<'m> Readers<'m> {
         places.find_map(|place| {
             let later = spellings::later_uses(text, &place);
             let changes = self.mapping.all.iter();
-            let classes_alone = objects::is_class(text, place.object);
-            let analysis = Analysis::new(text);
-            let here = ByteSpan::from_range(place.object..place.object + 1);
-            let function = innermost_function(&analysis, here);
-            // What a function of the module alone is given comes from the tree.
-            let own = function.is_some_and(|function| function.name.starts_with('_'));
+            // Both take the file apart, which few places need.
+            let classes_alone = LazyCell::new(|| objects::is_class(text, place.object));
+            let own = LazyCell::new(|| stands_in_private_function(text, place.object));
             let mut told = changes
                 .filter(|change| {
-                    is_told_apart(text, (&place, later.as_slice()), change, &|part| {
-                        !own || self.is_literal(part)
-                    })
+                    // What a function of the module alone is given comes from the tree.
+                    let may_be = |part: &str| !*own || self.is_literal(part);
+                    is_told_apart(text, (&place, later.as_slice()), change, &may_be)
                 })
-                .filter(|change| self.has_module(change, classes_alone))
+                .filter(|change| self.has_module(change, *classes_alone))
                 .peekable();
             told.peek()?;
             let asked = match self.is_affordable() {
@@ -250,6 +250,13 @@ impl<'m> Readers<'m> {
         }
         Some(below)
     }
+}
+
+/// Whether the innermost function around a place has a private name.
+fn stands_in_private_function(text: &str, at: usize) -> bool {
+    let analysis = Analysis::new(text);
+    let function = innermost_function(&analysis, ByteSpan::from_range(at..at + 1));
+    function.is_some_and(|function| function.name.starts_with('_'))
 }
 
 /// Whether a change makes a difference to what is done with the module that is asked for at a place.
