@@ -150,7 +150,7 @@ impl Chapter {
             return (place, None);
         }
         let measure = Measure::new(places);
-        let features = acting::features(&measure, likelihood, places.len());
+        let features = acting::features(&measure, likelihood, members);
         let acting = acting::likelihood(&features);
         let chapter = if twins::are_alternatives(places) {
             Self::Asked
@@ -291,7 +291,7 @@ impl Chapter {
 }
 
 /// From this likelihood of being worth acting on a class comes first; the page goes on with what is left from that one on.
-const WELCOME: f32 = 0.55;
+const WELCOME: f32 = 0.5;
 const PERHAPS: f32 = 0.3;
 
 /// Statements in common below which it is too little, whatever they are.

@@ -83,7 +83,7 @@ impl Duplicate {
     /// How likely it is worth acting on, 0 to 1, as far as its texts say; `None` where nobody asks.
     #[must_use]
     pub fn acting(&self) -> Option<f32> {
-        let features = acting::features(&self.measure?, self.likelihood, self.members.len());
+        let features = acting::features(&self.measure?, self.likelihood, &self.members);
         Some(acting::likelihood(&features))
     }
 

@@ -556,8 +556,8 @@ pub trait LanguageGraph: Send + Sync {
         Vec::new()
     }
 
-    /// What would break at import time in `after`, this graph being before: names read before they
-    /// are bound that were bound before. `changes` maps module names. Empty where order is no issue.
+    /// What would break in `after`, this graph being before, and refuses the plan: in Python names read before they are bound
+    /// that were bound before, in Rust visibility, conditions and features of the planned tree. `changes` maps module names.
     fn order_regressions(
         &self,
         after: &Self,

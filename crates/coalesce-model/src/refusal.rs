@@ -1,5 +1,6 @@
-//! Why a plan must not be applied: one variant a reason, from which its code, its words and what helps
-//! come. What `explain` says is kept by the code.
+//! Why a plan must not be applied, as far as no language is asked: one variant a reason, from which its code, its words and
+//! what helps come. What `explain` says is kept by the code. Entries that do not fit the tree are errors of the manifest,
+//! told by `coalesce-plan::check`, and have none.
 //!
 //! The languages' own reasons are sentences that only they can word; what kind of reason each is, is said by
 //! [`Finding::coded`], and those that are none of these kinds stay [`codes::UNSAFE_CHANGE`].

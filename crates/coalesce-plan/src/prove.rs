@@ -39,9 +39,10 @@ pub struct Proof {
     pub resolved_imports: usize,
 }
 
-/// Proves the part of a plan that concerns one language: every edited file parses, every internal
-/// import that resolved still does, guarded imports keep their outcome, and no name is read before
-/// it is bound that was bound before.
+/// Proves the part of a plan that concerns one language. Every edited file parses, every internal import that resolved
+/// still does, guarded imports keep their outcome, and what the language itself compares of both trees holds: names that
+/// are read before they are bound, visibility, lookups, attributes, what importing runs, what is left unused. Published
+/// names that go, and cycles of both trees, are noted.
 pub fn prove<L: Language>(
     language: &L,
     files: &[(TreePath, Arc<L::Facts>)],

@@ -12,10 +12,10 @@ use super::{
 };
 
 /// Where the table is cut, in percent.
-const CUTS: [u32; 6] = [30, 40, 50, 55, 60, 70];
+const CUTS: [u32; 7] = [30, 40, 45, 50, 55, 60, 70];
 /// Classes of a tree that are told first at most.
 const FIRST: usize = 10;
-/// What the labels count against the size of weights: seven features need little holding back.
+/// What the labels count against the size of weights: nine features need little holding back.
 const STRENGTH: f64 = 0.3;
 /// Members by which a class is known again.
 const KNOWN: usize = 7;
@@ -73,7 +73,7 @@ impl LabelledClass {
     /// It among the classes of its tree; `None` where none has its places.
     fn told(&self, classes: &[Duplicate]) -> Option<ToldClass> {
         let class = classes.iter().find(|class| places(class) == self.places)?;
-        let features = acting::features(&class.measure?, class.likelihood, class.members.len());
+        let features = acting::features(&class.measure?, class.likelihood, &class.members);
         Some(ToldClass {
             tree: self.tree.clone(),
             chapter: class.chapter,

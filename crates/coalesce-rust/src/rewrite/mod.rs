@@ -1,8 +1,7 @@
 //! How a moved or replaced Rust module is rewritten: files, declarations, and every path to it.
 //!
-//! Modules move inside their crate. A path is spelled anew only where the tree after would read it
-//! differently; what the new place cannot see is widened, each widening a note of the plan. Fields
-//! are not followed, nor are methods that stay: their receivers are not known.
+//! What leaves its crate is asked besides in `crossing` and `packages`. A path is spelled anew only where the tree after
+//! would read it differently; what the new place cannot see is widened, each widening a note of the plan.
 
 mod between;
 pub(crate) mod blocks;
