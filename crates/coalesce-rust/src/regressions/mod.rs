@@ -22,6 +22,7 @@ mod qualifications;
 mod redundant_links;
 mod repeated_conditions;
 mod standard;
+mod twice;
 mod unused;
 mod unused_dependencies;
 
@@ -35,7 +36,7 @@ pub(crate) use fulfilled::{expectations_in_doubt, expectations_left};
 pub(crate) use hidden_names::{TreeWithGlobs, hidden_beside_globs};
 pub(crate) use idle_macro_imports::idle_macro_imports;
 pub(crate) use idle_reexports::idle_reexports;
-pub(crate) use lints::{has_all_docs, is_file_documented, raised_lints};
+pub(crate) use lints::{OF_PUBLIC, has_all_docs, is_file_documented, raised_lints};
 pub(crate) use qualifications::{NeedlessPath, may_be_on, needless_paths, needless_qualifications};
 pub(crate) use redundant_links::redundant_links;
 pub(crate) use repeated_conditions::conditions_said_again;
@@ -58,7 +59,7 @@ use crate::{
     facts::{Item, LeafKind, Origin, SourceFacts, VisibilityKind},
     resolve::{
         Binding, BodyId, CrateId, FileId, Found, ItemId, ModuleId, Reach, Res, Said, Site, SpaceId,
-        Target, UseSite, World, is_within,
+        UseSite, World, is_within,
     },
 };
 
@@ -447,52 +448,6 @@ impl Check<'_> {
         }
     }
 
-    /// Names that a module both defines and imports, or imports twice.
-    fn twice(&mut self, file: FileId) {
-        let world = self.tree.world;
-        for body in &world[file].bodies {
-            let module = world[body].module;
-            let names = world.space(module).names.iter();
-            let twice = names.filter(|(_, bindings)| self.has_rivals(bindings));
-            let twice: Vec<String> = twice
-                .map(|(sym, _)| world.names.text(*sym).to_string())
-                .collect();
-            // What is imported as `_` has no name.
-            for name in twice.iter().filter(|name| *name != "_") {
-                let full = format!("{}::{name}", world.name_of(&Target::Module(module)));
-                self.add(file, (name, full), Problem::Twice);
-            }
-        }
-    }
-
-    /// Whether two of the bindings of a name are there always, and not the same.
-    fn has_rivals(&mut self, bindings: &[Binding]) -> bool {
-        // Of what is outside, the namespaces are not known: a derive may share a trait's name.
-        let own = |one: &&Binding| match one.res {
-            Res::Item(_) => !one.glob,
-            Res::Module(_) => !one.glob && one.import.is_some(),
-            _ => false,
-        };
-        let named = bindings.iter().filter(own);
-        let named: Vec<&Binding> = named.filter(|one| self.is_always(one)).collect();
-        named.iter().enumerate().any(|(at, one)| {
-            named.iter().skip(at + 1).any(|other| {
-                one.namespaces.meets(other.namespaces)
-                    && (one.res != other.res || are_two_imports(one, other))
-            })
-        })
-    }
-
-    /// Whether a name is there without a condition of its own.
-    fn is_always(&mut self, binding: &Binding) -> bool {
-        let own = match (binding.import, binding.res) {
-            (Some(import), _) => self.conditions.of_import(import),
-            (None, Res::Item(item)) => self.conditions.of_item(item),
-            (None, _) => BTreeSet::new(),
-        };
-        own.is_empty()
-    }
-
     /// Whether the crate has what a path names of the standard library.
     fn standard(&mut self, file: FileId, facts: &SourceFacts, site: &Site<'_>) {
         let world = self.tree.world;
@@ -812,10 +767,4 @@ fn is_public_name(facts: &SourceFacts, site: &Site<'_>) -> bool {
 fn package_of(world: &World, module: ModuleId) -> Option<usize> {
     let krate = world[module].krate;
     Some(world[krate].package)
-}
-
-/// Whether a name is imported by two leaves: an error also where both lead to one thing.
-fn are_two_imports(one: &Binding, other: &Binding) -> bool {
-    let imports = one.import.zip(other.import);
-    imports.is_some_and(|(one, other)| one != other)
 }
