@@ -8,8 +8,6 @@ use syn::spanned::Spanned as _;
 use super::{
     heads::{Home, Takes},
     names::Names,
-    signature::Definition,
-    types::Fits,
 };
 use crate::{resolve::ItemId, syntax};
 
@@ -20,17 +18,17 @@ struct Contract {
     takes: Takes,
     /// The traits that it asks for besides.
     above: BTreeSet<String>,
-    members: BTreeMap<String, Member>,
+    members: BTreeMap<String, TraitMember>,
     /// Whether it is implemented for whatever fits.
     is_blanket: bool,
 }
 
 /// What a trait has.
 #[derive(PartialEq, Eq)]
-struct Member {
+struct TraitMember {
     is_provided: bool,
-    /// Of a type or a constant what it has to be, and of a function what stands for its signature.
-    said: Option<String>,
+    /// Of a type or a constant what it has to be, and of a function its signature.
+    said: String,
 }
 
 /// How the trait in the place of another one differs for those who implement or use it; `None` where it does not, or
@@ -38,7 +36,6 @@ struct Member {
 pub(super) fn apart(
     names: &Names<'_>,
     pairs: &BTreeMap<ItemId, ItemId>,
-    definitions: &BTreeMap<ItemId, Definition>,
     (old, new): (ItemId, ItemId),
 ) -> Option<String> {
     let (was, is) = (contract(names, pairs, old)?, contract(names, pairs, new)?);
@@ -56,27 +53,6 @@ pub(super) fn apart(
         return Some("it is implemented for all types that fit".to_owned());
     }
     was.members_apart(&is)
-        .or_else(|| functions_apart(names, definitions, (old, new)))
-}
-
-/// A function whose signature is not the same in both.
-fn functions_apart(
-    names: &Names<'_>,
-    definitions: &BTreeMap<ItemId, Definition>,
-    (old, new): (ItemId, ItemId),
-) -> Option<String> {
-    let (old, new) = (definitions.get(&old)?, definitions.get(&new)?);
-    let mut both = old.members.iter().filter_map(|(name, one)| {
-        let other = new.members.get(name)?;
-        let fits = one.fits(other, names).max(other.fits(one, names));
-        (fits != Fits::Yes).then_some((name, one, other))
-    });
-    let (name, one, other) = both.next()?;
-    Some(format!(
-        "`{name}` is `{}`, and was `{}`",
-        other.text(),
-        one.text()
-    ))
 }
 
 impl Contract {
@@ -90,7 +66,8 @@ impl Contract {
                     "`{name}` has nothing there that serves where a type has none"
                 ));
             }
-            (was.said != is.said).then(|| format!("`{name}` is another one"))
+            (was.said != is.said)
+                .then(|| format!("`{name}` is `{}`, and was `{}`", is.said, was.said))
         });
         let asked = || {
             let mut more = new.members.iter();
@@ -135,20 +112,20 @@ fn member_of(
     home: &Home<'_, '_>,
     member: &syn::TraitItem,
     parameters: &[String],
-) -> Option<(String, Member)> {
+) -> Option<(String, TraitMember)> {
     match member {
         syn::TraitItem::Fn(function) => Some((
             function.sig.ident.to_string(),
-            Member {
+            TraitMember {
                 is_provided: function.default.is_some(),
-                said: None,
+                said: signature(home, &function.sig, parameters),
             },
         )),
         syn::TraitItem::Const(constant) => Some((
             constant.ident.to_string(),
-            Member {
+            TraitMember {
                 is_provided: constant.default.is_some(),
-                said: Some(home.meant(constant.ty.span(), parameters)),
+                said: home.meant(constant.ty.span(), parameters),
             },
         )),
         syn::TraitItem::Type(kind) => {
@@ -159,14 +136,42 @@ fn member_of(
                 .collect();
             Some((
                 kind.ident.to_string(),
-                Member {
+                TraitMember {
                     is_provided: kind.default.is_some(),
-                    said: Some(format!("{bounds:?} {takes:?}")),
+                    said: format!("{bounds:?} {takes:?}"),
                 },
             ))
         }
         _ => None,
     }
+}
+
+/// A signature, by what its names lead to, without those of its parameters.
+fn signature(home: &Home<'_, '_>, parsed: &syn::Signature, around: &[String]) -> String {
+    let mut parameters = around.to_vec();
+    parameters.extend(super::signature::parameters(&parsed.generics));
+    let inputs = parsed.inputs.iter().map(|input| match input {
+        syn::FnArg::Receiver(receiver) => home.meant(receiver.span(), &parameters),
+        syn::FnArg::Typed(typed) => home.meant(typed.ty.span(), &parameters),
+    });
+    let inputs: Vec<String> = inputs.collect();
+    let output = match &parsed.output {
+        syn::ReturnType::Default => String::new(),
+        syn::ReturnType::Type(_, kind) => format!(" -> {}", home.meant(kind.span(), &parameters)),
+    };
+    let takes = home.takes(&parsed.generics, around);
+    let asked: Vec<String> = takes.bounds.into_iter().collect();
+    let asked = match asked.is_empty() && takes.kinds.is_empty() {
+        true => String::new(),
+        false => format!(" for {} with {}", takes.kinds.len(), asked.join(", ")),
+    };
+    let words = [
+        ("unsafe ", matches!(parsed.safety, syn::Safety::Unsafe(_))),
+        ("async ", parsed.asyncness.is_some()),
+    ];
+    let words = words.iter().filter(|(_, is_said)| *is_said);
+    let words: String = words.map(|(word, _)| *word).collect();
+    format!("{words}fn({}){output}{asked}", inputs.join(", "))
 }
 
 /// Whether a trait is implemented for a parameter: for all types that fit.

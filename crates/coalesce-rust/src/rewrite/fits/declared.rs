@@ -19,7 +19,7 @@ use crate::{
 
 /// What a declaration says.
 #[derive(Default)]
-pub(super) struct Declared {
+pub(super) struct TypeDeclaration {
     pub is_enum: bool,
     pub is_must_use: bool,
     /// Whether other crates may not list all of its fields or variants.
@@ -48,12 +48,12 @@ pub(super) fn declared(
     names: &Names<'_>,
     pairs: &BTreeMap<ItemId, ItemId>,
     item: ItemId,
-) -> Option<Declared> {
+) -> Option<TypeDeclaration> {
     let _trees = syntax::Trees::begin();
     let (file, fact) = names.definition(item)?;
     let text = names.file(file)?;
     let parsed: syn::Item = syntax::parse(fact.span.of(&text.text)?).ok()?;
-    let mut made = Declared::default();
+    let mut made = TypeDeclaration::default();
     let (attributes, generics) = match &parsed {
         syn::Item::Struct(item) => {
             let fields = item.fields.iter().filter_map(|field| field.ident.as_ref());
@@ -91,7 +91,7 @@ fn has(attributes: &[syn::Attribute], name: &str) -> bool {
     attributes.iter().any(|one| one.path().is_ident(name))
 }
 
-impl Declared {
+impl TypeDeclaration {
     fn read_variants(&mut self, item: &syn::ItemEnum) {
         self.is_enum = true;
         let variants = item.variants.iter();

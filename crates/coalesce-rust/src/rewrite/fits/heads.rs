@@ -152,7 +152,9 @@ impl Takes {
                 new.lifetimes, self.lifetimes
             ));
         }
-        if self.kinds != new.kinds {
+        let besides = new.defaults.get(self.kinds.len()..);
+        let needs_more = besides.is_none_or(|more| more.iter().any(Option::is_none));
+        if !new.kinds.starts_with(&self.kinds) || needs_more {
             return Some("it takes other types or constants".to_owned());
         }
         let more = new.bounds.difference(&self.bounds).next();

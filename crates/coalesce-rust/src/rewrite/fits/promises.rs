@@ -6,9 +6,8 @@ use coalesce_model::{ByteSpan, Unproven, UnprovenKind};
 
 use super::{
     Use, contracts,
-    declared::{Declared, declared},
+    declared::{TypeDeclaration, declared},
     names::Names,
-    signature::Definition,
     usage::Usage,
     whole::Pairs,
 };
@@ -20,10 +19,9 @@ use crate::{
 /// What of the declarations does not hold for users.
 pub(super) fn check(
     (names, pairs): (&Names<'_>, &Pairs),
-    definitions: &BTreeMap<ItemId, Definition>,
     uses: &[(FileId, Vec<Use>)],
 ) -> Vec<Unproven> {
-    let users = Users::of(names, pairs, uses);
+    let users = PairUsers::of(names, pairs, uses);
     let mut asked: BTreeMap<ItemId, Promises> = BTreeMap::new();
     let mut found = Vec::new();
     let all = pairs.all.iter();
@@ -31,7 +29,7 @@ pub(super) fn check(
     for (old, new) in all {
         let is_merged = pairs.merged.contains(old);
         if names.world[*old].kind == ItemKind::Trait && !is_merged {
-            let why = contracts::apart(names, &pairs.all, definitions, (*old, *new));
+            let why = contracts::apart(names, &pairs.all, (*old, *new));
             let why = why.map(|why| of_trait(names, (*old, *new), &why));
             found.extend(why.and_then(|why| told(names, *old, (UnprovenKind::UnknownType, why))));
         }
@@ -58,13 +56,13 @@ pub(super) fn check(
 }
 
 /// Who uses what gives way.
-struct Users {
+struct PairUsers {
     used: BTreeSet<ItemId>,
     /// What constants are of, or may be.
     of_constants: BTreeSet<ItemId>,
 }
 
-impl Users {
+impl PairUsers {
     fn of(names: &Names<'_>, pairs: &Pairs, uses: &[(FileId, Vec<Use>)]) -> Self {
         let all = uses.iter().flat_map(|(_, uses)| uses);
         let mut found = Self {
@@ -108,15 +106,15 @@ fn of_trait(names: &Names<'_>, (old, new): (ItemId, ItemId), why: &str) -> Strin
 /// Two declarations of which the one takes the other's place.
 struct Promises {
     both: (ItemId, ItemId),
-    old: Declared,
-    new: Declared,
+    old: TypeDeclaration,
+    new: TypeDeclaration,
     /// Whether a merge holds the texts against each other.
     is_merged: bool,
 }
 
 impl Promises {
     /// What is so wherever the type is used.
-    fn of_definition(&self, names: &Names<'_>, users: &Users) -> Vec<(UnprovenKind, String)> {
+    fn of_definition(&self, names: &Names<'_>, users: &PairUsers) -> Vec<(UnprovenKind, String)> {
         let name = |item: ItemId| names.name_of(Res::Item(item));
         let (from, to) = (name(self.both.0), name(self.both.1));
         let mut found = Vec::new();
@@ -154,7 +152,7 @@ impl Promises {
 
     /// What goes by an order that is another one: of what both have.
     fn order_apart(&self) -> Option<String> {
-        let shared = |own: &Declared, other: &Declared| -> Vec<String> {
+        let shared = |own: &TypeDeclaration, other: &TypeDeclaration| -> Vec<String> {
             let own = own.parts.iter();
             own.filter(|name| other.parts.contains(name))
                 .cloned()
@@ -174,8 +172,8 @@ impl Promises {
     }
 
     /// A constant of a type is a pattern where equality is derived.
-    fn pattern_apart(&self, users: &Users) -> Option<String> {
-        let derives = |one: &Declared| one.derives.contains("PartialEq");
+    fn pattern_apart(&self, users: &PairUsers) -> Option<String> {
+        let derives = |one: &TypeDeclaration| one.derives.contains("PartialEq");
         let is_constant = self.old.has_constants || users.of_constants.contains(&self.both.0);
         (derives(&self.old) && !derives(&self.new) && is_constant).then(|| {
             "it does not derive `PartialEq`, and patterns cannot name its constants".to_owned()
@@ -245,7 +243,8 @@ impl Promises {
     /// A type that is named without what it takes by default.
     fn defaults_apart(&self, usage: &Usage, place: u32, name: &str) -> Option<String> {
         let given = usage.generics.get(&place).copied().unwrap_or_default();
-        let rest = |one: &Declared| one.takes.defaults.get(given..).unwrap_or_default().to_vec();
+        let rest =
+            |one: &TypeDeclaration| one.takes.defaults.get(given..).unwrap_or_default().to_vec();
         let (was, is) = (rest(&self.old), rest(&self.new));
         (was.iter().any(Option::is_some) && was != is)
             .then(|| format!("`{name}` has other defaults for what is left out here"))

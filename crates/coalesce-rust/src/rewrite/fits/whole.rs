@@ -98,7 +98,7 @@ pub(in super::super) fn check(world: &World, changes: &[Change], texts: &dyn Tex
     let mut matched = BTreeSet::new();
     let uses = super::uses(&mapping, &found.all, &goes);
     let mut differing = Differing::new(&names, &found, &uses);
-    let told = promises::check((&names, &found), &fitting.definitions, &uses);
+    let told = promises::check((&names, &found), &uses);
     whole.unproven.extend(told);
     for (file, uses) in uses {
         let text = texts.text(&world[file].path);

@@ -30,13 +30,13 @@ pub(super) struct Messages<'t> {
     tokens: Vec<Token>,
     spans: Vec<ByteSpan>,
     variables: Vec<Variable>,
-    fields: Fields,
+    fields: FieldsOfFile,
     is_in_macro: &'t dyn Fn(ByteSpan) -> bool,
 }
 
 /// The fields of a file.
 #[derive(Default)]
-struct Fields {
+struct FieldsOfFile {
     /// Those that nothing outside of the file reads, and that no derive but `Debug` shows.
     private: BTreeSet<String>,
     /// What each gets in a literal.
@@ -73,7 +73,7 @@ impl<'t> Messages<'t> {
             own: String::new(),
             spans: Vec::new(),
             variables: Vec::new(),
-            fields: Fields::default(),
+            fields: FieldsOfFile::default(),
         };
         if let Some(parsed) = &parsed {
             reader.visit_file(parsed);
@@ -182,7 +182,7 @@ struct MessageReader<'e> {
     own: String,
     spans: Vec<ByteSpan>,
     variables: Vec<Variable>,
-    fields: Fields,
+    fields: FieldsOfFile,
 }
 
 /// Derives that show nothing of a field, or for people alone.
