@@ -31,6 +31,10 @@ pub(super) struct TypeDeclaration {
     pub derives: BTreeSet<String>,
     /// Fields or variants, in their order.
     pub parts: Vec<String>,
+    /// The variant that a derived `Default` gives.
+    pub default_variant: Option<String>,
+    /// Whether something is run where one goes: no field of it can be taken out.
+    pub is_dropped: bool,
     /// Whether each variant is a number.
     pub is_number: bool,
     pub takes: Takes,
@@ -97,6 +101,8 @@ impl TypeDeclaration {
         let variants = item.variants.iter();
         self.is_number = variants.clone().all(|one| one.fields.is_empty());
         self.parts = variants.clone().map(|one| one.ident.to_string()).collect();
+        let default = variants.clone().find(|one| has(&one.attrs, "default"));
+        self.default_variant = default.map(|one| one.ident.to_string());
         let open = variants.filter(|one| has(&one.attrs, "non_exhaustive"));
         self.open_variants = open.map(|one| one.ident.to_string()).collect();
     }
@@ -121,6 +127,7 @@ impl TypeDeclaration {
         let parameters = super::signature::parameters(&parsed.generics);
         let of = parsed.trait_.as_ref();
         let of = of.map(|(path, _)| home.meant(path.span(), &parameters));
+        self.is_dropped |= of.as_deref() == Some("Drop");
         for member in &parsed.items {
             match (member, &of) {
                 (syn::ImplItem::Fn(function), None) => {

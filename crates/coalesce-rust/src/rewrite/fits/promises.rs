@@ -138,6 +138,8 @@ impl Promises {
         let others = [
             self.old.takes.apart(&self.new.takes),
             self.layout_apart(),
+            self.default_apart(),
+            self.drop_apart(),
             self.pattern_apart(users),
             self.associated_apart(),
             self.method_apart(),
@@ -169,6 +171,17 @@ impl Promises {
 
     fn layout_apart(&self) -> Option<String> {
         (self.old.layout != self.new.layout).then(|| "it has another `#[repr]`".to_owned())
+    }
+
+    fn default_apart(&self) -> Option<String> {
+        let (was, is) = (&self.old.default_variant, &self.new.default_variant);
+        let (was, is) = was.as_ref().zip(is.as_ref())?;
+        (was != is).then(|| format!("its default is `{is}`, and was `{was}`"))
+    }
+
+    fn drop_apart(&self) -> Option<String> {
+        (self.new.is_dropped && !self.old.is_dropped)
+            .then(|| "it has a `Drop`, so that nothing can be taken out of one".to_owned())
     }
 
     /// A constant of a type is a pattern where equality is derived.
