@@ -41,6 +41,17 @@ pub struct Side<'f> {
     pub item: Vec<String>,
 }
 
+impl Side<'_> {
+    /// A side whose item is a module, as that module.
+    fn whole(&self) -> Self {
+        Self {
+            module: [self.module.as_slice(), &self.item].concat(),
+            item: Vec::new(),
+            ..self.clone()
+        }
+    }
+}
+
 /// How a definition of one side stands to the other side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Relation {
@@ -243,6 +254,16 @@ pub enum CoverageError {
     },
 }
 
+impl CoverageError {
+    fn no_such_item(side: &Side<'_>) -> Self {
+        Self::NoSuchItem {
+            item: side.item.join(side.file.language.separator()),
+            path: side.file.path.to_string(),
+            known: items(side.file),
+        }
+    }
+}
+
 /// Refuses two languages.
 fn of_one_language(left: &Side<'_>, right: &Side<'_>) -> Result<(), CoverageError> {
     if left.file.language == right.file.language {
@@ -260,12 +281,32 @@ fn of_one_language(left: &Side<'_>, right: &Side<'_>) -> Result<(), CoverageErro
 /// # Errors
 /// When an item is not in its file, or the files are in two languages.
 pub fn coverage(left: &Side<'_>, right: &Side<'_>) -> Result<Coverage, CoverageError> {
+    compared(left, right, &Read::new)
+}
+
+/// The same of what two modules consist of, wherever they stand: of a module between braces, which is the item of its
+/// side, the names and imports are its own, as those of a file are.
+///
+/// # Errors
+/// As [`coverage`].
+pub fn coverage_of_modules(left: &Side<'_>, right: &Side<'_>) -> Result<Coverage, CoverageError> {
+    compared(left, right, &Read::of_module)
+}
+
+/// Reads one side, which is compared with the other one.
+type ReadSide<'r, 'f> = &'r dyn Fn(&Side<'f>, &Side<'f>) -> Result<Read<'f>, CoverageError>;
+
+fn compared<'f>(
+    left: &Side<'f>,
+    right: &Side<'f>,
+    read: ReadSide<'_, 'f>,
+) -> Result<Coverage, CoverageError> {
     of_one_language(left, right)?;
     // One order for both directions, so that ties are broken the same way.
     let key = |side: &Side<'_>| (side.file.path.clone(), side.item.clone());
     let turns = key(left) > key(right);
     let (first, second) = if turns { (right, left) } else { (left, right) };
-    let (mut a, b) = (Read::new(first, second)?, Read::new(second, first)?);
+    let (mut a, b) = (read(first, second)?, read(second, first)?);
     let mut entries = matching::entries(&a, &b);
     let mut renamed = renamed::pairs(&a, &b, &entries);
     let aliases = renamed::aliases(&a, &b, &renamed);
@@ -318,11 +359,7 @@ impl<'f> Read<'f> {
         } else {
             let found = tell::find(&module.parts, &side.item);
             if found.is_empty() {
-                return Err(CoverageError::NoSuchItem {
-                    item: side.item.join(separator),
-                    path: side.file.path.to_string(),
-                    known: items(side.file),
-                });
+                return Err(CoverageError::no_such_item(side));
             }
             found.into_iter().cloned().collect()
         };
@@ -339,6 +376,25 @@ impl<'f> Read<'f> {
             parts,
             around,
             is_item: !side.item.is_empty(),
+        })
+    }
+
+    /// A module and what it consists of, between braces or not.
+    fn of_module(side: &Side<'f>, other: &Side<'_>) -> Result<Self, CoverageError> {
+        let reader = Reader::new(side.file);
+        let mut module = reader.module();
+        for name in &side.item {
+            let mut parts = module.parts.into_iter();
+            let found = parts.find(|part| part.kind == PartKind::Module && part.name == *name);
+            module = found.ok_or_else(|| CoverageError::no_such_item(side))?;
+        }
+        let meaning = Meaning::new(&side.whole(), &other.whole(), reader, &module);
+        Ok(Self {
+            file: side.file,
+            meaning,
+            parts: module.parts,
+            around: String::new(),
+            is_item: false,
         })
     }
 }

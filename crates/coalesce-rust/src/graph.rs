@@ -20,9 +20,10 @@ use crate::{
     leading, outline, references,
     regressions::{
         Tree, TreeWithGlobs, ambiguous_methods, ambiguous_reexports, captured_names,
-        conditions_said_again, deprecated_uses, expectations_in_doubt, expectations_left,
-        hidden_beside_globs, idle_macro_imports, idle_reexports, left_unused, lookup_regressions,
-        needless_qualifications, raised_lints, redundant_links, regressions, unused_dependencies,
+        conditions_in_doubt, conditions_said_again, deprecated_uses, expectations_in_doubt,
+        expectations_left, hidden_beside_globs, idle_macro_imports, idle_reexports, left_unused,
+        lookup_regressions, needless_qualifications, raised_lints, redundant_links, regressions,
+        unused_dependencies,
     },
     resolve::{self, ModuleId, Reach, Res, World},
     retire, retire_items, rewrite, signatures,
@@ -361,6 +362,7 @@ impl LanguageGraph for RustGraph {
         found.extend(hidden_beside_globs(&old, &new));
         found.extend(idle_macro_imports(before, after));
         found.extend(idle_reexports(&old, &new));
+        found.extend(conditions_in_doubt(before, after));
         found.extend(conditions_said_again(before, after));
         found.extend(raised_lints(before, after));
         found.extend(needless_qualifications(before, after));

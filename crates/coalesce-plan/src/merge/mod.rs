@@ -14,7 +14,7 @@ use std::{cell::OnceCell, collections::BTreeSet};
 
 use coalesce_clones::{
     SourceFile,
-    coverage::{Coverage, PartKind, Side, coverage},
+    coverage::{Coverage, Side, coverage_of_modules},
 };
 use coalesce_index::Index;
 use coalesce_model::{
@@ -256,11 +256,11 @@ impl<'a> Merge<'a> {
         let (from, into) = (read(pair.from)?, read(pair.into)?);
         let found = {
             let (left, right) = (self.side(pair.from, &from), self.side(pair.into, &into));
-            coverage(&left, &right).map_err(|error| error.to_string())?
+            coverage_of_modules(&left, &right).map_err(|error| error.to_string())?
         };
         Ok(Compared {
             from,
-            coverage: Self::inside(pair, found),
+            coverage: found,
         })
     }
 
@@ -295,19 +295,6 @@ impl<'a> Merge<'a> {
             name = above;
         }
         depth
-    }
-
-    /// Of a module inside of a file, what it consists of.
-    fn inside(pair: &Pair<'_>, found: Coverage) -> Coverage {
-        if pair.from.inline.is_none() {
-            return found;
-        }
-        let modules = found.entries.into_iter().filter(|entry| {
-            let place = entry.left.as_ref().or(entry.right.as_ref());
-            place.is_some_and(|place| place.kind == PartKind::Module)
-        });
-        let entries = modules.flat_map(|module| module.members).collect();
-        Coverage { entries }
     }
 
     /// The name that a part has from now on, where it is another one, and the change of an item that brings it about.

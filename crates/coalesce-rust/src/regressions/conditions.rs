@@ -67,6 +67,12 @@ impl<'a> Conditions<'a> {
         found
     }
 
+    /// The conditions around one definition in its file.
+    pub fn around_definition(&mut self, (file, at): (FileId, u32)) -> BTreeSet<String> {
+        let name = self.tree.world.facts(file).item(at).name.span;
+        self.around(file, name.start)
+    }
+
     /// The conditions of an import.
     pub fn of_import(&mut self, (file, leaf): (FileId, u32)) -> BTreeSet<String> {
         let span = self.tree.world.facts(file).leaf(leaf).span;

@@ -5,13 +5,18 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use toml_edit::{Item, TableLike};
 
-use super::{Tree, conditions::inside};
-use crate::discover::crate_name;
+use super::{
+    Tree,
+    condition_scopes::{ConditionScope, ConditionScopes},
+    conditions::inside,
+};
+use crate::{discover::crate_name, resolve::CrateId};
 
 /// What manifests say about features, each read once.
 pub(crate) struct Features<'a> {
     tree: Tree<'a>,
     manifests: BTreeMap<usize, Manifest>,
+    scopes: ConditionScopes<'a>,
 }
 
 /// What a manifest says about features.
@@ -28,6 +33,12 @@ struct Manifest {
 /// The feature that a condition asks for.
 fn feature_of(condition: &str) -> Option<&str> {
     condition.strip_prefix("feature=\"")?.strip_suffix('"')
+}
+
+/// Whether a condition never holds for the other crates that name something: they have a crate as it is without tests.
+pub(crate) fn is_off_for_others(condition: &str) -> bool {
+    let mut parts = inside(condition, "all").into_iter().flatten();
+    ConditionScopes::is_of_one_crate(condition) || parts.any(is_off_for_others)
 }
 
 /// What each feature of a manifest brings.
@@ -71,35 +82,66 @@ impl<'a> Features<'a> {
         Self {
             tree,
             manifests: BTreeMap::new(),
+            scopes: ConditionScopes::new(tree),
         }
     }
 
-    /// Whether a condition that speaks of the features of `target` holds wherever the conditions `own`
-    /// of code of the package `user` do.
+    /// Whether a condition of what is in the crate `target` holds wherever the conditions `own` of code of the crate
+    /// `user` do.
     pub fn implies(
         &mut self,
-        (user, own): (Option<usize>, &BTreeSet<String>),
-        target: Option<usize>,
+        (user, own): (CrateId, &BTreeSet<String>),
+        target: CrateId,
         condition: &str,
     ) -> bool {
-        let same = user == target;
-        if own.contains(condition) && (same || !condition.contains("feature=")) {
+        if own.contains(condition) && self.is_shared(user, target, condition) {
             return true;
         }
-        if let Some(parts) = inside(condition, "any") {
+        let parts = |word: &str| inside(condition, word);
+        if let Some(parts) = parts("any") {
             return parts
                 .iter()
                 .any(|part| self.implies((user, own), target, part));
         }
-        if let Some(parts) = inside(condition, "all") {
+        if let Some(parts) = parts("all") {
             return parts
                 .iter()
                 .all(|part| self.implies((user, own), target, part));
         }
-        let (Some(name), Some(user), Some(target)) = (feature_of(condition), user, target) else {
+        if let Some([inner]) = parts("not").as_deref() {
+            return user != target && is_off_for_others(inner);
+        }
+        let Some(name) = feature_of(condition) else {
             return false;
         };
-        self.has_feature((user, own), target, name)
+        let package = |krate: CrateId| self.tree.world[krate].package;
+        self.has_feature((package(user), own), package(target), name)
+    }
+
+    /// Whether it is not known if a condition that code has is one of what is in another crate, too.
+    pub fn is_in_doubt(
+        &mut self,
+        (user, own): (CrateId, &BTreeSet<String>),
+        target: CrateId,
+        condition: &str,
+    ) -> bool {
+        user != target
+            && own.contains(condition)
+            && self.scopes.of(condition, user, target) == ConditionScope::Unknown
+    }
+
+    /// Whether a condition that holds in one crate holds in the other as well.
+    fn is_shared(&mut self, user: CrateId, target: CrateId, condition: &str) -> bool {
+        if user == target {
+            return true;
+        }
+        let package = |krate: CrateId| self.tree.world[krate].package;
+        let same_package = package(user) == package(target);
+        match self.scopes.of(condition, user, target) {
+            ConditionScope::Everything => true,
+            ConditionScope::Package => same_package,
+            ConditionScope::Crate | ConditionScope::Unknown => false,
+        }
     }
 
     /// Whether a package has a feature on wherever the conditions `own` of code of the package `user` hold.

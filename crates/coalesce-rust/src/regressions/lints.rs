@@ -55,8 +55,13 @@ pub(crate) fn raised_lints(before: Tree<'_>, after: Tree<'_>) -> Vec<Unproven> {
     let gone = |one: &&Definition<'_>| !still.contains(&one.key(before.world));
     let gone: Vec<&Definition<'_>> = old.iter().filter(gone).collect();
     let methods = gone_methods(before, after);
-    new.retain(|one| !kept.contains(&one.key(after.world)) && !now.is_test(one));
     let mut told = Told::new();
+    for one in closed(after, &new, (before, &old)) {
+        if now.on(one).contains(OF_PUBLIC) && !now.is_test(one) {
+            tell(after, one, OF_PUBLIC, &mut told);
+        }
+    }
+    new.retain(|one| !kept.contains(&one.key(after.world)) && !now.is_test(one));
     for one in &new {
         let sources = sources_of(one, &gone, &old, &methods);
         let raised = now.on(one).into_iter().filter(|lint| {
@@ -72,6 +77,21 @@ pub(crate) fn raised_lints(before: Tree<'_>, after: Tree<'_>) -> Vec<Unproven> {
     }
     told.into_values().collect()
 }
+
+/// Definitions that are where they were, and that nobody else reaches any more.
+fn closed<'d, 'w>(
+    after: Tree<'_>,
+    new: &'d [Definition<'w>],
+    (before, old): (Tree<'_>, &[Definition<'_>]),
+) -> impl Iterator<Item = &'d Definition<'w>> {
+    let open = old.iter().filter(|one| one.is_open);
+    let open: BTreeSet<Key> = open.map(|one| one.key(before.world)).collect();
+    let kept = new.iter().filter(|one| !one.is_open);
+    kept.filter(move |one| open.contains(&one.key(after.world)))
+}
+
+/// The lint that asks of what is public whether others reach it.
+pub(crate) const OF_PUBLIC: &str = "unreachable_pub";
 
 /// The definitions that one may come from: those of its name that are gone, or where there is none, a shim's that is
 /// where it was; of a function methods that are gone.
@@ -159,7 +179,7 @@ const REACH: [&str; 5] = [
     "missing_debug_implementations",
     "missing_docs",
     "unnameable_types",
-    "unreachable_pub",
+    OF_PUBLIC,
 ];
 
 /// Whether a lint is off where nobody says anything of it.
@@ -353,6 +373,10 @@ fn tell(tree: Tree<'_>, one: &Definition<'_>, lint: &str, told: &mut Told) {
         "missing_debug_implementations" => ("it has no `Debug`", Some(one.name.clone())),
         "missing_copy_implementations" if !one.is_type() || !one.is_open => return,
         "unreachable_pub" if one.is_open || !own.contains("pub ") => return,
+        "unreachable_pub" => (
+            "it is `pub`, and nobody else reaches it",
+            Some(one.name.clone()),
+        ),
         _ if one.is_module() || says_nothing(lint, own) => return,
         _ => ("whether it finds anything is not known", None),
     };
@@ -361,7 +385,10 @@ fn tell(tree: Tree<'_>, one: &Definition<'_>, lint: &str, told: &mut Told) {
         span: Some(one.at),
         kind: UnprovenKind::Lint,
         name: one.name.clone(),
-        why: format!("`{lint}` is on here and was not where this comes from: {what}"),
+        why: match lint {
+            OF_PUBLIC => format!("`{lint}` is on here: {what}"),
+            _ => format!("`{lint}` is on here and was not where this comes from: {what}"),
+        },
     };
     told.entry((one.file, lint.to_owned(), of))
         .or_insert(unproven);
@@ -369,6 +396,9 @@ fn tell(tree: Tree<'_>, one: &Definition<'_>, lint: &str, told: &mut Told) {
 
 /// Whether a lint looks for one of certain words, and a text has none of them.
 fn says_nothing(lint: &str, text: &str) -> bool {
+    if lint == "unused_qualifications" {
+        return !text.contains("::");
+    }
     let Some(mut sought) = words::words_of(words::LINTS_OF_WORDS, lint) else {
         return false;
     };

@@ -8,6 +8,7 @@
 mod ambiguous_methods;
 mod ambiguous_reexports;
 mod captured_names;
+mod condition_scopes;
 mod conditions;
 mod deprecated;
 mod expansions;
@@ -21,6 +22,7 @@ mod qualifications;
 mod redundant_links;
 mod repeated_conditions;
 mod standard;
+mod twice;
 mod unused;
 mod unused_dependencies;
 
@@ -29,12 +31,12 @@ pub(crate) use ambiguous_reexports::ambiguous_reexports;
 pub(crate) use captured_names::captured_names;
 pub(crate) use deprecated::deprecated_uses;
 pub(crate) use expansions::lookup_regressions;
-pub(crate) use features::Features;
+pub(crate) use features::{Features, is_off_for_others};
 pub(crate) use fulfilled::{expectations_in_doubt, expectations_left};
 pub(crate) use hidden_names::{TreeWithGlobs, hidden_beside_globs};
 pub(crate) use idle_macro_imports::idle_macro_imports;
 pub(crate) use idle_reexports::idle_reexports;
-pub(crate) use lints::{has_all_docs, is_file_documented, raised_lints};
+pub(crate) use lints::{OF_PUBLIC, has_all_docs, is_file_documented, raised_lints};
 pub(crate) use qualifications::{NeedlessPath, may_be_on, needless_paths, needless_qualifications};
 pub(crate) use redundant_links::redundant_links;
 pub(crate) use repeated_conditions::conditions_said_again;
@@ -53,9 +55,10 @@ use self::{
     standard::{Alternatives, Standard},
 };
 use crate::{
+    discover::TargetKind,
     facts::{Item, LeafKind, Origin, SourceFacts, VisibilityKind},
     resolve::{
-        Binding, BodyId, FileId, Found, ItemId, ModuleId, Reach, Res, Said, Site, SpaceId, Target,
+        Binding, BodyId, CrateId, FileId, Found, ItemId, ModuleId, Reach, Res, Said, Site, SpaceId,
         UseSite, World, is_within,
     },
 };
@@ -149,6 +152,10 @@ enum Problem {
     ShowsTooMuch,
     /// It is only there under this condition.
     Conditional(String),
+    /// It is only there under this condition of its own crate, which is another one.
+    OffElsewhere(String),
+    /// The same, but the other crate may have the condition as well.
+    Doubtful(String),
     /// Its crate does without the standard library, but for these conditions.
     NoStandard(Alternatives),
 }
@@ -159,20 +166,55 @@ type Problems = BTreeMap<(String, Problem), (TreePath, String)>;
 /// What does not compile in the tree `after` and did in the one `before`, as far as visibilities and
 /// conditions say. Only files that the changes touch are looked at.
 pub(crate) fn regressions(before: Tree<'_>, after: Tree<'_>) -> Vec<Finding> {
-    let (new, _) = problems(after, &|file| is_changed(after.world, before.world, file));
-    if new.is_empty() {
-        return Vec::new();
-    }
-    let (old, known) = problems(before, &|file| is_changed(before.world, after.world, file));
-    let new = new.into_iter().filter(|(key, _)| !old.contains_key(key));
-    // Names that never led anywhere are those of macros, and of what is not read.
-    let new = new.filter(|((name, problem), _)| *problem != Problem::Gone || known.contains(name));
-    let mut found: Vec<Finding> = new
+    let new = new_problems(before, after).into_iter();
+    let certain = new.filter(|((_, problem), _)| !matches!(problem, Problem::Doubtful(_)));
+    let mut found: Vec<Finding> = certain
         .map(|((_, problem), (path, name))| finding(path, &name, &problem))
         .collect();
     found.sort();
     found.dedup();
     found
+}
+
+/// What may not be there where it is named: under a condition that build scripts of two packages may each set.
+pub(crate) fn conditions_in_doubt(before: Tree<'_>, after: Tree<'_>) -> Vec<Unproven> {
+    let mut packages = after.world.crates.iter();
+    if !packages.any(|krate| krate.kind == TargetKind::BuildScript) {
+        return Vec::new();
+    }
+    let new = new_problems(before, after).into_iter();
+    let told = new.filter_map(|((_, problem), (path, name))| {
+        let Problem::Doubtful(condition) = problem else {
+            return None;
+        };
+        let why = format!(
+            "it would be there under cfg({}) of its own package, and the build scripts of both may set that each \
+             otherwise",
+            display(&condition)
+        );
+        Some(Unproven {
+            path,
+            span: None,
+            kind: UnprovenKind::Condition,
+            name,
+            why,
+        })
+    });
+    told.collect()
+}
+
+/// The problems of the tree `after` that the one `before` has not.
+fn new_problems(before: Tree<'_>, after: Tree<'_>) -> Problems {
+    let (mut new, _) = problems(after, &|file| is_changed(after.world, before.world, file));
+    if new.is_empty() {
+        return new;
+    }
+    let (old, known) = problems(before, &|file| is_changed(before.world, after.world, file));
+    // Names that never led anywhere are those of macros, and of what is not read.
+    new.retain(|key, _| {
+        !old.contains_key(key) && (key.1 != Problem::Gone || known.contains(&key.0))
+    });
+    new
 }
 
 /// The bindings by which a step of a path means what it leads to; none where the one before is no module.
@@ -262,6 +304,14 @@ fn finding(path: TreePath, name: &str, problem: &Problem) -> Finding {
             ),
             "put the same condition on what names it, or take it from the target".to_owned(),
         ),
+        Problem::OffElsewhere(condition) | Problem::Doubtful(condition) => (
+            format!(
+                "`{name}` would only be there under cfg({}) of its own crate, and it is named in another one, which \
+                 has it without",
+                display(condition)
+            ),
+            "move what names it along, or take the condition from the target".to_owned(),
+        ),
         Problem::NoStandard(_) if name.starts_with("alloc::") => (
             format!("`{name}` would be named in a crate without `extern crate alloc`"),
             "write `std`, or `core`, where that has it, or say `extern crate alloc` at the root of the crate"
@@ -276,7 +326,9 @@ fn finding(path: TreePath, name: &str, problem: &Problem) -> Finding {
     let code = match problem {
         Problem::Gone => codes::UNRESOLVED_AFTER_CHANGE,
         Problem::Twice => codes::NAME_TAKEN,
-        Problem::Conditional(_) => codes::MISSING_CONDITION,
+        Problem::Conditional(_) | Problem::OffElsewhere(_) | Problem::Doubtful(_) => {
+            codes::MISSING_CONDITION
+        }
         Problem::Hidden
         | Problem::HiddenFromOthers
         | Problem::ShowsTooMuch
@@ -396,52 +448,6 @@ impl Check<'_> {
         }
     }
 
-    /// Names that a module both defines and imports, or imports twice.
-    fn twice(&mut self, file: FileId) {
-        let world = self.tree.world;
-        for body in &world[file].bodies {
-            let module = world[body].module;
-            let names = world.space(module).names.iter();
-            let twice = names.filter(|(_, bindings)| self.has_rivals(bindings));
-            let twice: Vec<String> = twice
-                .map(|(sym, _)| world.names.text(*sym).to_string())
-                .collect();
-            // What is imported as `_` has no name.
-            for name in twice.iter().filter(|name| *name != "_") {
-                let full = format!("{}::{name}", world.name_of(&Target::Module(module)));
-                self.add(file, (name, full), Problem::Twice);
-            }
-        }
-    }
-
-    /// Whether two of the bindings of a name are there always, and not the same.
-    fn has_rivals(&mut self, bindings: &[Binding]) -> bool {
-        // Of what is outside, the namespaces are not known: a derive may share a trait's name.
-        let own = |one: &&Binding| match one.res {
-            Res::Item(_) => !one.glob,
-            Res::Module(_) => !one.glob && one.import.is_some(),
-            _ => false,
-        };
-        let named = bindings.iter().filter(own);
-        let named: Vec<&Binding> = named.filter(|one| self.is_always(one)).collect();
-        named.iter().enumerate().any(|(at, one)| {
-            named.iter().skip(at + 1).any(|other| {
-                one.namespaces.meets(other.namespaces)
-                    && (one.res != other.res || are_two_imports(one, other))
-            })
-        })
-    }
-
-    /// Whether a name is there without a condition of its own.
-    fn is_always(&mut self, binding: &Binding) -> bool {
-        let own = match (binding.import, binding.res) {
-            (Some(import), _) => self.conditions.of_import(import),
-            (None, Res::Item(item)) => self.conditions.of_item(item),
-            (None, _) => BTreeSet::new(),
-        };
-        own.is_empty()
-    }
-
     /// Whether the crate has what a path names of the standard library.
     fn standard(&mut self, file: FileId, facts: &SourceFacts, site: &Site<'_>) {
         let world = self.tree.world;
@@ -454,10 +460,9 @@ impl Check<'_> {
         };
         let body = world.body_of(site);
         let own = self.conditions.at_place(file, body, first.span.start);
-        let package = package_of(world, from);
         let holds = needed.iter().any(|all| {
             let mut all = all.iter();
-            all.all(|one| self.features.implies((package, &own), package, one))
+            all.all(|one| self.features.implies((krate, &own), krate, one))
         });
         if !holds {
             let names = site.segments.iter().map(|one| facts.name(one.name));
@@ -612,37 +617,45 @@ impl Check<'_> {
             if outer.is_some_and(|outer| self.is_alternative(outer, name, step)) {
                 continue;
             }
-            let missing = self.missing_conditions(step, from, &mut own, (place, beside));
-            for condition in missing {
-                let problem = Problem::Conditional(condition);
+            let ends = (from, outer.unwrap_or(from));
+            let missing = self.missing_conditions(step, ends, &mut own, (place, beside));
+            for problem in missing {
                 self.add_at((place.file, at), facts, site, problem);
             }
         }
     }
 
-    /// The conditions of what a step leads to that neither the place implies nor the one beside it.
+    /// The conditions of what a step leads to that neither the place implies nor the one beside it; `outer` is the
+    /// module that the step is looked up in.
     fn missing_conditions(
         &mut self,
         step: &Found,
-        from: ModuleId,
+        (from, outer): (ModuleId, ModuleId),
         own: &mut Option<BTreeSet<String>>,
         (place, beside): (PlaceInBody, Option<PlaceInBody>),
-    ) -> Vec<String> {
+    ) -> Vec<Problem> {
         let world = self.tree.world;
         let mut missing = Vec::new();
-        for (condition, package) in self.of_step(step, from) {
+        for (condition, krate) in self.of_step(step, outer) {
             let own = own.get_or_insert_with(|| self.conditions_of(place, from));
-            let user = package_of(world, from);
-            if self.features.implies((user, own), package, &condition) {
+            let user = (world[from].krate, &*own);
+            if self.features.implies(user, krate, &condition) {
                 continue;
             }
+            let problem = match self.features.is_in_doubt(user, krate, &condition) {
+                true => Problem::Doubtful(condition.clone()),
+                false if user.0 != krate && user.1.contains(&condition) => {
+                    Problem::OffElsewhere(condition.clone())
+                }
+                false => Problem::Conditional(condition.clone()),
+            };
             let is_beside = beside.is_some_and(|beside| {
                 let home = world[beside.body].module;
                 let own = self.conditions_of(beside, home);
-                let user = package_of(world, home);
-                self.features.implies((user, &own), package, &condition)
+                let user = world[home].krate;
+                self.features.implies((user, &own), krate, &condition)
             });
-            missing.extend((!is_beside).then_some(condition));
+            missing.extend((!is_beside).then_some(problem));
         }
         missing
     }
@@ -667,8 +680,8 @@ impl Check<'_> {
         alike.count() > 1
     }
 
-    /// The conditions of what a step leads to, each with the package whose features it speaks of.
-    fn of_step(&mut self, step: &Found, from: ModuleId) -> Vec<(String, Option<usize>)> {
+    /// The conditions of what a step leads to, each with the crate that it speaks of.
+    fn of_step(&mut self, step: &Found, outer: ModuleId) -> Vec<(String, CrateId)> {
         let world = self.tree.world;
         let mut found = Vec::new();
         let mut results = step.all().map(|(res, _)| res);
@@ -681,13 +694,13 @@ impl Check<'_> {
                 }
                 Res::External(_) => (BTreeSet::new(), None),
             };
-            let package = home.and_then(|home| package_of(world, home));
-            found.extend(conditions.into_iter().map(|one| (one, package)));
+            let krate = world[home.unwrap_or(outer)].krate;
+            found.extend(conditions.into_iter().map(|one| (one, krate)));
         }
         if let Some(import) = step.import {
-            let package = package_of(world, from);
+            let krate = world[outer].krate;
             let conditions = self.conditions.of_import(import);
-            found.extend(conditions.into_iter().map(|one| (one, package)));
+            found.extend(conditions.into_iter().map(|one| (one, krate)));
         }
         found
     }
@@ -754,10 +767,4 @@ fn is_public_name(facts: &SourceFacts, site: &Site<'_>) -> bool {
 fn package_of(world: &World, module: ModuleId) -> Option<usize> {
     let krate = world[module].krate;
     Some(world[krate].package)
-}
-
-/// Whether a name is imported by two leaves: an error also where both lead to one thing.
-fn are_two_imports(one: &Binding, other: &Binding) -> bool {
-    let imports = one.import.zip(other.import);
-    imports.is_some_and(|(one, other)| one != other)
 }

@@ -145,7 +145,11 @@ impl Declared {
             let said_by = |line: &str| Some(line.split_once("check-cfg")?.1.replace("\\\"", "\""));
             said.extend(script.lines().filter_map(said_by));
             if declares_aliases(manifest.as_deref(), texts) {
-                said.extend(aliases_in(&script));
+                said.extend(
+                    aliases_in(&script)
+                        .iter()
+                        .map(|name| format!("cfg({name})")),
+                );
             }
         }
         let mut checked = BTreeMap::new();
@@ -192,8 +196,8 @@ fn declares_aliases(manifest: Option<&str>, texts: &dyn Texts) -> bool {
     })
 }
 
-/// The conditions that a build script names by `cfg_aliases!`, which declares them, as it would declare them itself.
-fn aliases_in(script: &str) -> Vec<String> {
+/// The conditions that a build script names by `cfg_aliases!`, which sets and declares them.
+pub(super) fn aliases_in(script: &str) -> Vec<&str> {
     let tokens = lexer::tokens(script, ByteSpan::from_range(0..script.len()));
     let word = |at: usize| tokens.get(at).and_then(|one| one.span.of(script));
     let mut found = Vec::new();
@@ -213,7 +217,7 @@ fn aliases_in(script: &str) -> Vec<String> {
                 next += 1;
                 continue;
             };
-            found.extend(word(next).map(|name| format!("cfg({name})")));
+            found.extend(word(next));
             next = behind + 1;
         }
     }

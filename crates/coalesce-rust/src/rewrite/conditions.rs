@@ -23,7 +23,7 @@ use crate::{
     discover::TargetKind,
     facts::{MacroCall, ModuleDeclaration, SourceFacts, VisibilityKind},
     lints,
-    regressions::{Features, Tree, is_file_documented},
+    regressions::{Features, Tree, is_file_documented, is_off_for_others},
     resolve::{Body, BodyId, CrateId, FileId, ModuleId, World, is_within},
     syntax,
 };
@@ -74,30 +74,35 @@ fn needed_without(
     there: &BTreeSet<String>,
 ) -> Option<(String, String)> {
     let world = mapping.world;
-    let package = |krate: CrateId| Some(world[krate].package);
-    let target = package(arrival.to.krate);
+    let target = arrival.to.krate;
     let mut features = Features::new(Tree {
         world,
         texts: mapping.texts,
     });
-    let known = (package(arrival.from), &arrival.known);
+    let mut lacks = |user: (CrateId, &BTreeSet<String>), condition: &str| {
+        !features.implies(user, target, condition) && !features.is_in_doubt(user, target, condition)
+    };
+    let known = (arrival.from, &arrival.known);
     let new = there.iter();
-    let new: Vec<&String> = new
-        .filter(|condition| !features.implies(known, target, condition))
-        .collect();
+    let new: Vec<&String> = new.filter(|condition| lacks(known, condition)).collect();
     let first = *new.first()?;
     if arrival.has_shim {
         return Some((first.clone(), "its shim is there without".to_owned()));
     }
-    if arrival.has_impls {
-        return Some((first.clone(), "its `impl`s count without".to_owned()));
+    // What tests have among themselves is named by those that go along, or by users.
+    let of_tests = |one: &&String| is_off_for_others(one) && arrival.known.contains(*one);
+    if let Some(counts) = new.iter().find(|one| arrival.has_impls && !of_tests(one)) {
+        return Some(((*counts).clone(), "its `impl`s count without".to_owned()));
     }
     arrival.users.iter().find_map(|user| {
         let own = conditions_at(mapping, user);
-        let known = (package(user.krate), &own);
         let mut missing = new.iter();
-        let condition = missing.find(|condition| !features.implies(known, target, condition))?;
-        let who = format!("`{}` uses it without", mapping.name_of(user));
+        let condition = missing.find(|condition| lacks((user.krate, &own), condition))?;
+        let name = mapping.name_of(user);
+        let who = match own.contains(*condition) {
+            true => format!("`{name}` uses it from another crate, which has it without"),
+            false => format!("`{name}` uses it without"),
+        };
         Some(((*condition).clone(), who))
     })
 }

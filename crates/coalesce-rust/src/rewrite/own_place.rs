@@ -529,7 +529,10 @@ impl Reader<'_> {
             };
             let item = world.facts(*file).item(*at);
             let head = ByteSpan::new(item.span.start, item.name.span.start);
-            let Some((span, by)) = shows_name(&text, head) else {
+            // What is derived of an enumeration writes its variants.
+            let Some((span, by)) = shows_name(&text, head)
+                .filter(|(_, by)| *by != "Debug" || item.kind != ItemKind::Enum)
+            else {
                 continue;
             };
             let why = format!("`{by}` may show the name `{old}`, which becomes `{new}`");

@@ -20,6 +20,8 @@ use super::{
     stand_in::StandIn,
 };
 use crate::{
+    lints,
+    regressions::OF_PUBLIC,
     resolve::{FileId, ModuleId, ModuleNode, Reach, Res, World},
     shim::{self, Dates, Shim},
     words::EVERYWHERE,
@@ -373,6 +375,7 @@ impl Builder<'_> {
             // The name that an item gets on the way is none that its old module ever had.
             names.retain(|(old, _)| !forwarded.iter().any(|(_, new)| new == old));
         }
+        names.retain(|(old, _)| !forwarded.iter().any(|(known, _)| known == old));
         names.extend(forwarded);
         let mut result = self.definitions(module, source, &names)?;
         self.elsewhere(module, &mut result)?;
@@ -398,8 +401,16 @@ impl Builder<'_> {
             .iter()
             .map(|attribute| format!("{}\n", attribute.replacen("#[", "#![", 1)));
         let allowed: String = allowed.collect();
+        // A glob of which each name is defined beside it shows nothing.
+        let mut bodies = world.bodies_of(module);
+        let asks = bodies.any(|body| lints::is_on(world, body, OF_PUBLIC, self.mapping.texts));
+        let unreachable = if asks {
+            format!(", {OF_PUBLIC}")
+        } else {
+            String::new()
+        };
         format!(
-            "// coalesce: shim {}\n//! Moved to [`{}`]{removal}.\n{}{inner}#![allow(deprecated, unused_imports)]\n{allowed}\n{crates}{}",
+            "// coalesce: shim {}\n//! Moved to [`{}`]{removal}.\n{}{inner}#![allow(deprecated, unused_imports{unreachable})]\n{allowed}\n{crates}{}",
             self.request.manifest,
             self.inside(module),
             silent_lines(&made.silent, &world[module]),

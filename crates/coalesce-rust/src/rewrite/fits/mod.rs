@@ -6,15 +6,19 @@
 
 mod auto_traits;
 mod circular;
+mod contracts;
+mod declared;
 mod dependencies;
 mod differing;
 mod expanded;
+mod heads;
 mod implementations;
 mod lifetimes;
 mod lost;
 mod made_impls;
 mod meaning;
 mod names;
+mod promises;
 mod shape;
 mod signature;
 mod types;

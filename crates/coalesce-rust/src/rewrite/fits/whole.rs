@@ -25,6 +25,7 @@ use super::{
     implementations, lost,
     meaning::{Comparison, Meaning},
     names::Names,
+    promises,
     shape::{self, Shape},
     signature::{Definition, Gives, Signatures},
     types::Fits,
@@ -97,6 +98,8 @@ pub(in super::super) fn check(world: &World, changes: &[Change], texts: &dyn Tex
     let mut matched = BTreeSet::new();
     let uses = super::uses(&mapping, &found.all, &goes);
     let mut differing = Differing::new(&names, &found, &uses);
+    let told = promises::check((&names, &found), &uses);
+    whole.unproven.extend(told);
     for (file, uses) in uses {
         let text = texts.text(&world[file].path);
         if text.is_some_and(|text| text.contains("match ")) {

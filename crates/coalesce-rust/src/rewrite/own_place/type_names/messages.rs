@@ -10,6 +10,7 @@ use syn::{
 
 use crate::{
     lexer::{self, Token, TokenKind},
+    rewrite::merge::derived,
     syntax,
 };
 
@@ -29,7 +30,21 @@ pub(super) struct Messages<'t> {
     tokens: Vec<Token>,
     spans: Vec<ByteSpan>,
     variables: Vec<Variable>,
+    fields: FieldsOfFile,
     is_in_macro: &'t dyn Fn(ByteSpan) -> bool,
+}
+
+/// The fields of a file.
+#[derive(Default)]
+struct FieldsOfFile {
+    /// Those that nothing outside of the file reads, and that no derive but `Debug` shows.
+    private: BTreeSet<String>,
+    /// What each gets in a literal.
+    given: Vec<(String, ByteSpan)>,
+    /// Where they are declared, given or imported by a name of theirs: that reads none.
+    labels: Vec<ByteSpan>,
+    /// Whether the file has modules of other files, which see what is private.
+    has_modules: bool,
 }
 
 /// A variable and what it is given.
@@ -58,6 +73,7 @@ impl<'t> Messages<'t> {
             own: String::new(),
             spans: Vec::new(),
             variables: Vec::new(),
+            fields: FieldsOfFile::default(),
         };
         if let Some(parsed) = &parsed {
             reader.visit_file(parsed);
@@ -67,6 +83,7 @@ impl<'t> Messages<'t> {
             tokens: lexer::tokens(text, ByteSpan::from_range(0..text.len())),
             spans: reader.spans,
             variables: reader.variables,
+            fields: reader.fields,
             is_in_macro,
         }
     }
@@ -83,7 +100,36 @@ impl<'t> Messages<'t> {
         let holding = self.variables.iter();
         let holding = holding.filter(|one| one.given.contains(place));
         let nearest = holding.min_by_key(|one| one.given.len());
-        nearest.is_some_and(|one| self.is_variable_said(one, seen))
+        let fields = self.fields.given.iter();
+        let fields = fields.filter(|(_, given)| given.contains(place));
+        let field = fields.min_by_key(|(_, given)| given.len());
+        match (nearest, field) {
+            (Some(variable), Some((_, given))) if variable.given.len() < given.len() => {
+                self.is_variable_said(variable, seen)
+            }
+            (_, Some((name, given))) => self.is_field_said(name, *given, seen),
+            (variable, None) => variable.is_some_and(|one| self.is_variable_said(one, seen)),
+        }
+    }
+
+    /// Whether a field is read where only people read it.
+    fn is_field_said(&self, name: &str, given: ByteSpan, seen: &mut BTreeSet<u32>) -> bool {
+        let fields = &self.fields;
+        if fields.has_modules || !fields.private.contains(name) {
+            return false;
+        }
+        if !seen.insert(given.start) {
+            return true;
+        }
+        let word = |at: usize| self.tokens.get(at).and_then(|one| one.span.of(self.text));
+        let named = self.tokens.iter().enumerate();
+        let mut named = named.filter(|(_, one)| self.names(one, name));
+        named.all(|(at, one)| {
+            let is_label = fields.labels.iter().any(|label| label.contains(one.span));
+            let is_path = word(at + 1) == Some(":") && word(at + 2) == Some(":");
+            let is_read = at.checked_sub(1).and_then(word) == Some(".");
+            is_label || is_path || (is_read && self.is_said(one.span, seen))
+        })
     }
 
     /// Whether a variable is named where only people read it.
@@ -136,7 +182,11 @@ struct MessageReader<'e> {
     own: String,
     spans: Vec<ByteSpan>,
     variables: Vec<Variable>,
+    fields: FieldsOfFile,
 }
+
+/// Derives that show nothing of a field, or for people alone.
+const DERIVES_THAT_SHOW_NOTHING: [&str; 4] = ["Clone", "Copy", "Debug", "Default"];
 
 impl MessageReader<'_> {
     fn place(&self, span: proc_macro2::Span) -> ByteSpan {
@@ -147,6 +197,17 @@ impl MessageReader<'_> {
 
     fn keep(&mut self, span: proc_macro2::Span) {
         self.spans.push(self.place(span));
+    }
+
+    /// What a visitor of serde says that it expects stands in errors alone.
+    fn expectations(&mut self, item: &syn::ItemImpl) {
+        for member in &item.items {
+            if let syn::ImplItem::Fn(function) = member
+                && function.sig.ident == "expecting"
+            {
+                self.keep(function.span());
+            }
+        }
     }
 
     /// Whether a path names an error, one of its variants or what makes one.
@@ -177,12 +238,50 @@ impl<'ast> Visit<'ast> for MessageReader<'_> {
         if writes {
             self.keep(item.span());
         }
+        if by.is_some_and(|by| by.ident == "Visitor") {
+            self.expectations(item);
+        }
         let outer = std::mem::replace(&mut self.own, own);
         visit::visit_item_impl(self, item);
         self.own = outer;
     }
 
+    fn visit_item_struct(&mut self, item: &'ast syn::ItemStruct) {
+        let derives: Vec<String> = item.attrs.iter().flat_map(derived).collect();
+        let shows = |name: &String| !DERIVES_THAT_SHOW_NOTHING.contains(&name.as_str());
+        let is_shown = derives.iter().any(shows);
+        for field in &item.fields {
+            let Some(name) = &field.ident else { continue };
+            let label = self.place(name.span());
+            self.fields.labels.push(label);
+            if matches!(field.vis, syn::Visibility::Inherited) && !is_shown {
+                self.fields.private.insert(name.to_string());
+            }
+        }
+        visit::visit_item_struct(self, item);
+    }
+
+    fn visit_item_mod(&mut self, item: &'ast syn::ItemMod) {
+        self.fields.has_modules |= item.content.is_none();
+        visit::visit_item_mod(self, item);
+    }
+
+    fn visit_item_use(&mut self, item: &'ast syn::ItemUse) {
+        let place = self.place(item.span());
+        self.fields.labels.push(place);
+    }
+
     fn visit_expr_struct(&mut self, value: &'ast syn::ExprStruct) {
+        for field in &value.fields {
+            if let syn::Member::Named(name) = &field.member {
+                let given = self.place(field.expr.span());
+                let label = self.place(name.span());
+                if given != label {
+                    self.fields.labels.push(label);
+                    self.fields.given.push((name.to_string(), given));
+                }
+            }
+        }
         if self.is_error(&value.path) {
             self.keep(value.span());
         }
