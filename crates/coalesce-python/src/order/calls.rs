@@ -165,7 +165,6 @@ impl<'g> Program<'g> {
     ) -> Meaning {
         let found = self.member(target, name);
         if self.has_to_be_bound((target, name), &found, state)
-            && target != module
             && self.running(target, state)
             && !self.bound_by_now(target, name, state)
         {
