@@ -23,8 +23,8 @@ pub(super) fn by_modules_below(
     let left = modules_left(changes);
     let hidden = left.into_iter().filter_map(|module| {
         let (package, name) = module.rsplit_once('.')?;
-        let was = Binding::of(before, old, (package, module, name))?;
-        let now = Binding::of(after, new, (package, module, name))?;
+        let was = PackageName::of(before, old, (package, module, name))?;
+        let now = PackageName::of(after, new, (package, module, name))?;
         (was.is_after_module && !now.is_after_module).then(|| was.unproven(before, module))?
     });
     hidden.collect()
@@ -40,7 +40,7 @@ fn modules_left(changes: &[Change]) -> BTreeSet<&str> {
 }
 
 /// The import by which a package binds an item that has the name of a module below it.
-struct Binding {
+struct PackageName {
     package: usize,
     name: String,
     span: ByteSpan,
@@ -48,7 +48,7 @@ struct Binding {
     is_after_module: bool,
 }
 
-impl Binding {
+impl PackageName {
     fn of(
         graph: &PythonGraph,
         imports: &Imports,

@@ -55,14 +55,14 @@ const LOADING_ANYTHING: [&str; 10] = [
 
 /// The modules of the tree that the function can come to.
 #[derive(Default)]
-pub(super) struct Reach {
+pub(super) struct NamesReached {
     /// Full names of modules that it imports by the name.
     imported: Vec<String>,
     /// Modules of which it reads the name.
     read: Vec<usize>,
 }
 
-impl Reach {
+impl NamesReached {
     /// Whether the function may load, or give, what a change is about, or find it no more.
     pub fn comes_to(&self, graph: &PythonGraph, change: &Change) -> bool {
         let from = change.from.as_str();
@@ -88,7 +88,7 @@ pub(super) fn reach(
     module: usize,
     suite: &[Stmt],
     function: &ast::StmtFunctionDef,
-) -> Option<Reach> {
+) -> Option<NamesReached> {
     let parameter = function.parameters.iter().next()?.name().as_str();
     let mut search = Search::new(graph, module, suite);
     search.function(function, parameter);
@@ -121,7 +121,7 @@ struct Search<'t> {
     imports: BTreeMap<String, String>,
     /// What the name is one of, by the conditions around.
     held_against: Vec<Vec<&'t str>>,
-    reach: Reach,
+    reach: NamesReached,
     unknown: bool,
 }
 
@@ -136,7 +136,7 @@ impl<'t> Search<'t> {
             values: BTreeMap::new(),
             imports: BTreeMap::new(),
             held_against: Vec::new(),
-            reach: Reach::default(),
+            reach: NamesReached::default(),
             unknown: false,
         }
     }

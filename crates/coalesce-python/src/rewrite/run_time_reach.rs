@@ -10,7 +10,7 @@ use ruff_python_ast::{
 };
 use ruff_text_size::Ranged;
 
-use super::run_time_asked::{self, Reach};
+use super::run_time_asked::{self, NamesReached};
 use crate::{
     analysis::{
         predicates::{blocks, is_literal},
@@ -46,7 +46,7 @@ fn asked_reach(
     module: usize,
     span: ByteSpan,
     texts: &dyn Texts,
-) -> Option<Reach> {
+) -> Option<NamesReached> {
     let text = texts.text(&graph.modules.get(module)?.path)?;
     let (parsed, start) = parser::parse_module(&text);
     let suite = parser::statements(&parsed);
