@@ -164,12 +164,10 @@ impl<'g> Program<'g> {
         depth: usize,
     ) -> Meaning {
         let found = self.member(target, name);
-        if self.is_half_executed((target, name), &found, state) {
-            state.fail(module, target, name);
-        } else if self.has_to_be_bound((target, name), &found, state)
+        let unbound = self.has_to_be_bound((target, name), &found, state)
             && self.running(target, state)
-            && !self.bound_by_now(target, name, state)
-        {
+            && !self.bound_by_now(target, name, state);
+        if unbound || self.is_half_executed((target, name), &found, state) {
             state.fail(module, target, name);
         }
         self.give(target, name, state, depth);

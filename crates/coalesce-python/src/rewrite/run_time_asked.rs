@@ -440,16 +440,12 @@ impl<'t> Search<'t> {
 
 impl<'t> Visitor<'t> for Search<'t> {
     fn visit_stmt(&mut self, statement: &'t Stmt) {
-        match statement {
-            Stmt::If(block) => return self.condition(block),
-            Stmt::Assign(assign) => {
-                let targets = assign.targets.iter();
-                targets.for_each(|target| self.bind(target, Some(&assign.value)));
-            }
-            Stmt::AnnAssign(assign) => self.bind(&assign.target, assign.value.as_deref()),
-            Stmt::AugAssign(assign) => self.bind(&assign.target, None),
-            Stmt::For(found) => self.bind(&found.target, None),
-            other => self.import_names(other),
+        if let Stmt::If(block) = statement {
+            return self.condition(block);
+        }
+        self.import_names(statement);
+        for (target, value) in given(statement) {
+            self.bind(target, value);
         }
         visitor::walk_stmt(self, statement);
     }
@@ -489,4 +485,20 @@ fn absolute(text: &str, package: &str) -> Option<String> {
         span: coalesce_model::ByteSpan::empty(0),
     };
     from.absolute(package)
+}
+
+/// What a statement gives a value, with nothing for what is no plain one.
+pub(super) fn given(statement: &Stmt) -> Vec<(&Expr, Option<&Expr>)> {
+    match statement {
+        Stmt::Assign(assign) => {
+            let targets = assign.targets.iter();
+            targets
+                .map(|target| (target, Some(&*assign.value)))
+                .collect()
+        }
+        Stmt::AnnAssign(assign) => vec![(&*assign.target, assign.value.as_deref())],
+        Stmt::AugAssign(assign) => vec![(&*assign.target, None)],
+        Stmt::For(found) => vec![(&*found.target, None)],
+        _ => Vec::new(),
+    }
 }

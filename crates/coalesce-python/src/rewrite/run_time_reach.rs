@@ -307,17 +307,8 @@ impl<'t> Loader<'t> {
 
 impl<'t> Visitor<'t> for Loader<'t> {
     fn visit_stmt(&mut self, statement: &'t Stmt) {
-        match statement {
-            Stmt::Assign(assign) => {
-                assign
-                    .targets
-                    .iter()
-                    .for_each(|target| self.bind(target, Some(&assign.value)));
-            }
-            Stmt::AnnAssign(assign) => self.bind(&assign.target, assign.value.as_deref()),
-            Stmt::AugAssign(assign) => self.bind(&assign.target, None),
-            Stmt::For(found) => self.bind(&found.target, None),
-            _ => {}
+        for (target, value) in run_time_asked::given(statement) {
+            self.bind(target, value);
         }
         visitor::walk_stmt(self, statement);
     }
