@@ -491,7 +491,11 @@ impl MigrationPlan {
             proof
                 .lost_names
                 .into_iter()
-                .map(|(name, instead)| LostName { name, instead }),
+                .map(|(name, instead)| LostName {
+                    name,
+                    shim_keeps: instead.is_some(),
+                    instead,
+                }),
         );
         self.changed_signatures.extend(proof.changed_signatures);
         self.kept_imports.extend(proof.kept_imports);

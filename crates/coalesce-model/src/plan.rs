@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{ByteSpan, Edit, Evidence, Finding, Form, TreePath};
+use crate::{ByteSpan, Edit, Evidence, Finding, Form, TreePath, envelope::LostName};
 
 /// How far a change may be trusted.
 #[derive(
@@ -54,6 +54,8 @@ pub struct Deferral {
     pub note: Finding,
     /// What may be told apart by who looks, so that reading cannot tell whether it matters, if anything.
     pub unproven: Option<Unproven>,
+    /// Public names that the module of the file has no more, of packages that are made to be published.
+    pub lost_names: Vec<LostName>,
 }
 
 /// An import that the tree as it would be needs besides, so that what was loaded along with another one is loaded still.

@@ -493,6 +493,10 @@ impl<'a> Checker<'a> {
                 format!("a crate becomes a module of one that is there: `krate::{wanted}`")
             })
         });
+        let help = help.or_else(|| {
+            self.new_top_level(module, &wanted)
+                .filter(|_| !roots_are_named)
+        });
         let what = self.lexicon(module).map_or("", |lexicon| lexicon.root_word);
         self.errors.push(manifest.error(
             name.span,
@@ -500,6 +504,20 @@ impl<'a> Checker<'a> {
             help,
         ));
         false
+    }
+
+    /// How there comes to be another top-level package beside that of a module.
+    fn new_top_level(&self, module: &Module, wanted: &str) -> Option<String> {
+        let separator = module.language.separator();
+        let top = module.name.split(separator).next()?;
+        let mut packages = self.index.modules_named(top);
+        let package = packages.find(|found| found.package)?;
+        let beside = package.path.parent()?.parent()?.to_string();
+        let slash = if beside.is_empty() { "" } else { "/" };
+        let file = format!("{beside}{slash}{wanted}/{}", package.path.file_name());
+        Some(format!(
+            "go to a package that is there, as `{top}` is, or make `{file}` first, which may be empty"
+        ))
     }
 
     /// The question whether another module is meant by a name.

@@ -12,8 +12,10 @@ mod conditions;
 mod effects;
 mod gone;
 mod harmless;
+mod hidden;
 mod kept;
 mod own_classes;
+mod programs;
 mod recursive;
 mod replaced;
 mod unseen;
@@ -79,6 +81,10 @@ pub fn differences(
     let imported = ImportEffects::new(&reader, &effects);
     let mut unproven = gone::lost((before, after), changes, &imports, &now, &imported);
     unproven.extend(gained((before, after), &imports, &now, &effects));
+    unproven.extend(hidden::by_modules_below((before, after), changes, &imports));
+    let was = earlier(before, after, &now);
+    let programs = programs::run_by_their_packages(before, &imports, &was, texts);
+    unproven.extend(programs);
     let newly_run = conditions::newly_run(before, after, changes, &now, &imported);
     for one in newly_run {
         let same = |told: &Unproven| {

@@ -15,6 +15,7 @@ mod bound;
 mod calls;
 mod entered;
 mod later;
+mod lost;
 mod nearer;
 mod program;
 mod reach;

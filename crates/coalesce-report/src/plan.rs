@@ -246,7 +246,7 @@ fn lost_names(page: &mut Page, command: Command, plan: &Plan) {
         return;
     }
     // A name that leads nowhere afterwards can be kept by nothing.
-    let kept = plan.lost_names.iter().any(|lost| lost.instead.is_some());
+    let kept = plan.lost_names.iter().any(|lost| lost.shim_keeps);
     let why = match command {
         Command::Move | Command::Replace | Command::Merge if kept => {
             "Those who use the packages elsewhere break. `--shim` keeps the old name."

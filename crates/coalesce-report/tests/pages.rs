@@ -259,6 +259,7 @@ fn plan() -> Plan {
         lost_names: vec![LostName {
             name: "lidar.gpu.y".into(),
             instead: None,
+            shim_keeps: false,
         }],
         changed_signatures: vec![ChangedSignature {
             name: "lidar.gpu.f".into(),

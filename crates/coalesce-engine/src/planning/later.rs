@@ -93,6 +93,7 @@ fn edit(task: &Task<'_>, plan: &mut MigrationPlan, mends: Mends) -> Option<Vec<F
             )?;
             notes.push(deferral.note);
             plan.assembled.unproven.extend(deferral.unproven);
+            plan.lost_names.extend(deferral.lost_names);
         }
     }
     (!notes.is_empty()).then_some(notes)

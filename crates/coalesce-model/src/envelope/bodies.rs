@@ -296,13 +296,15 @@ pub struct NotRewrittenEntry {
     pub why: String,
 }
 
-/// A public name that is gone without a shim.
+/// A public name that is gone.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub struct LostName {
     /// The full name; of a module that is gone, not those below it.
     pub name: String,
     /// The public name of the same thing afterwards; null where there is none.
     pub instead: Option<String>,
+    /// Whether a shim keeps it: not a name that a module had of an import which waits in its functions now.
+    pub shim_keeps: bool,
 }
 
 /// A public function or class that gave way to one that is called another way.

@@ -164,15 +164,29 @@ impl<'g> Program<'g> {
         depth: usize,
     ) -> Meaning {
         let found = self.member(target, name);
-        if self.has_to_be_bound((target, name), &found, state)
-            && target != module
+        let unbound = self.has_to_be_bound((target, name), &found, state)
             && self.running(target, state)
-            && !self.bound_by_now(target, name, state)
-        {
+            && !self.bound_by_now(target, name, state);
+        if unbound || self.is_half_executed((target, name), &found, state) {
             state.fail(module, target, name);
         }
         self.give(target, name, state, depth);
         found
+    }
+
+    /// Whether an attribute of a package is a module below it that is being executed, and that nothing else binds: the package
+    /// has it when it is through.
+    fn is_half_executed(
+        &self,
+        (target, name): (usize, &'g str),
+        found: &Meaning,
+        state: &State,
+    ) -> bool {
+        matches!(found, Meaning::Module(found) if self.running(*found, state)
+            && self.graph.submodule(target, name) == Some(*found))
+            && state.supposed.is_none()
+            && !self.running(target, state)
+            && self.sources(target, name).is_empty()
     }
 
     /// Whether something has to have bound an attribute of a module for it to be there.

@@ -13,6 +13,7 @@ use coalesce_model::{
 use super::{
     Failure, KnownFailures, advice,
     asked::{is_asked_for, is_looked_through},
+    lost::Trees,
     nearer::takes_what_stays,
     note, played, played_from,
     program::{Program, Statement},
@@ -39,6 +40,7 @@ const SAMPLE: usize = 16;
 
 /// What is known before statements are tried.
 struct Search<'g> {
+    trees: Trees<'g>,
     after: &'g PythonGraph,
     texts: &'g dyn Texts,
     touched: &'g [bool],
@@ -62,6 +64,12 @@ pub fn deferrals(
         (Program::new(after, &touched_after, branches), known)
     });
     let mut search = Search {
+        trees: Trees {
+            before,
+            after,
+            changes,
+            texts,
+        },
         after,
         texts,
         touched: &touched_after,
@@ -289,11 +297,12 @@ impl Search<'_> {
                 name: own.name.clone(),
                 why,
             }),
+            lost_names: self.trees.lost_names(module, &waiting.imports),
         })
     }
 
     /// The statements of a module that wait, and the edits that make them.
-    fn waiting(&self, module: usize, statements: &[Statement]) -> Option<Waiting> {
+    fn waiting(&self, module: usize, statements: &[Statement]) -> Option<Waiting<'_>> {
         let own = self.after.modules.get(module)?;
         let facts = self.after.facts.get(module)?;
         let text = self.texts.text(&own.path)?;
@@ -303,6 +312,7 @@ impl Search<'_> {
             let import = facts.imports.get(statement.1 as usize)?;
             match manner(self.after, self.texts, *statement)? {
                 Manner::InFunctions => {
+                    waiting.imports.push(import);
                     waiting.called.extend(bound_names(import));
                     waiting.edits.extend(inside_functions(&text, import.span)?);
                 }
@@ -321,7 +331,9 @@ impl Search<'_> {
 
 /// What waits in a module.
 #[derive(Default)]
-struct Waiting {
+struct Waiting<'g> {
+    /// The statements that go into functions.
+    imports: Vec<&'g ImportStatement>,
     edits: Vec<Edit>,
     /// What is imported when a function is called.
     called: Vec<String>,
@@ -329,7 +341,7 @@ struct Waiting {
     asked: Vec<String>,
 }
 
-impl Waiting {
+impl Waiting<'_> {
     /// What is imported when.
     fn told(&self) -> String {
         let told = [

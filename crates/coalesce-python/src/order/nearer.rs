@@ -85,6 +85,7 @@ fn mended(
         edits,
         note: note(own, taken(own, target, &homes)),
         unproven: None,
+        lost_names: Vec::new(),
     })
 }
 

@@ -412,10 +412,7 @@ impl<'g> Program<'g> {
         state: &mut State,
         depth: usize,
     ) {
-        if reader == target
-            || !self.running(target, state)
-            || self.bound_by_now(target, item, state)
-        {
+        if !self.running(target, state) || self.bound_by_now(target, item, state) {
             return;
         }
         // The import system looks for a submodule of that name, bound or not. A compiled one has no

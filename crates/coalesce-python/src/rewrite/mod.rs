@@ -35,6 +35,7 @@ mod paths;
 mod places;
 mod pytest;
 mod removal;
+mod run_time_asked;
 mod run_time_reach;
 mod search_path;
 mod shipped;

@@ -538,10 +538,12 @@ pub(super) fn tells_apart(
             && (after.starts_with('[') || (leads && change.subject == Subject::Item));
     };
     let (argument, rest) = rest.split_once(')').unwrap_or((rest, ""));
-    let (given, compared) = (
-        literals(argument),
-        literals(rest.lines().next().unwrap_or_default()),
-    );
+    let constant = argument.trim();
+    let given = match !constant.is_empty() && constant.chars().all(is_word) {
+        true => spellings::texts_of_constant(before, constant),
+        false => literals(argument),
+    };
+    let compared = literals(rest.lines().next().unwrap_or_default());
     if method == "split"
         && let Some(found) = parts::is_member_of_one(before, (from, to), (argument, rest), may_be)
     {

@@ -4,7 +4,10 @@
 use coalesce_model::{ByteSpan, Change, ModuleKind, Subject, UnprovenKind};
 
 use super::file::{File, FileEdits};
-use crate::names::{code_before, is_word, occurrences_of_word};
+use crate::{
+    analysis::LazyForm,
+    names::{code_before, is_word, occurrences_of_word},
+};
 
 const READ_BY_TEXTS: &str =
     "a module named in a text, in a file that imports by texts; what is read of it is not known";
@@ -52,11 +55,13 @@ pub fn doubt(file: &File<'_>, found: &mut FileEdits) {
     }
 }
 
-/// What the literals of a file say that are no documentation and no types.
+/// What the literals of a file say that are no documentation, no types, and no entries of a table that is read as imports.
 fn texts_of<'t>(file: &File<'t>) -> Vec<(ByteSpan, &'t str)> {
     let strings = file.analysis().strings.iter();
+    let tabled = loads_by_tables(file);
     strings
         .filter(|string| !string.documentation && !string.annotation)
+        .filter(|string| !(tabled && is_entry(file, string.span)))
         .filter_map(|string| Some((string.span, string.span.of(file.text)?)))
         .collect()
 }
@@ -138,17 +143,50 @@ fn by_text(
 
 /// Whether a file imports by a text that is no literal.
 fn imports_by_variable(text: &str) -> bool {
+    imports_by_variables(text).next().is_some()
+}
+
+/// The calls of a file that import by a text that is no literal.
+fn imports_by_variables(text: &str) -> impl Iterator<Item = usize> {
     let imports = [
         "import_module(",
         "__import__(",
         "import_string(",
         "run_module(",
     ];
-    imports.iter().any(|word| {
-        let mut calls = text.match_indices(word);
-        calls.any(|(at, _)| {
+    imports.into_iter().flat_map(move |word| {
+        let calls = text.match_indices(word).map(|(at, _)| at);
+        calls.filter(move |at| {
             let argument = text.get(at + word.len()..).unwrap_or_default();
             !argument.trim_start().starts_with(['"', '\''])
         })
+    })
+}
+
+/// Whether all that a file imports by a variable is what its `__getattr__` looks up in tables that are read whole.
+fn loads_by_tables(file: &File<'_>) -> bool {
+    let analysis = file.analysis();
+    let lazy = &analysis.lazy;
+    if lazy.imports.is_empty() || !lazy.unknown.is_empty() || !lazy.perhaps.is_empty() {
+        return false;
+    }
+    let mut definitions = analysis.definitions.iter();
+    let asked = definitions.find(|each| each.class.is_none() && each.name == "__getattr__");
+    asked.is_some_and(|asked| {
+        imports_by_variables(file.text).all(|at| asked.span.contains(ByteSpan::from_range(at..at)))
+    })
+}
+
+/// Whether a literal is the name, or the module, of an entry of a table that is read as imports.
+fn is_entry(file: &File<'_>, literal: ByteSpan) -> bool {
+    let mut imports = file.analysis().lazy.imports.iter();
+    imports.any(|each| {
+        let from = each.import.from.as_ref().map(|from| from.span);
+        let names = each.import.leaves.iter().flat_map(|leaf| {
+            let alias = leaf.alias.as_ref().map(|alias| alias.span);
+            alias.into_iter().chain([leaf.name.span])
+        });
+        matches!(each.form, LazyForm::Module(_))
+            && from.into_iter().chain(names).any(|span| span == literal)
     })
 }

@@ -3,13 +3,14 @@
 
 use std::collections::BTreeSet;
 
-use coalesce_model::{ByteSpan, Texts};
+use coalesce_model::{ByteSpan, Change, Texts};
 use ruff_python_ast::{
     self as ast, Expr, Stmt,
     visitor::{self, Visitor},
 };
 use ruff_text_size::Ranged;
 
+use super::run_time_asked::{self, NamesReached};
 use crate::{
     analysis::{
         predicates::{blocks, is_literal},
@@ -21,21 +22,40 @@ use crate::{
     requirements::standard::is_standard,
 };
 
-/// Whether the function at a place of a module may load what has this full name. Whatever is not followed counts as
+/// Whether the function at a place of a module may load what a change is about. Whatever is not followed counts as
 /// reaching everything.
 pub fn may_load(
     graph: &PythonGraph,
     module: usize,
     span: ByteSpan,
-    name: &str,
+    change: &Change,
     texts: &dyn Texts,
 ) -> bool {
-    let sources = sources(graph, module, span, texts);
-    sources.is_none_or(|sources| {
-        sources
+    match sources(graph, module, span, texts) {
+        Some(sources) => sources
             .iter()
-            .any(|source| spells(graph, *source, name, texts))
-    })
+            .any(|source| spells(graph, *source, &change.from, texts)),
+        None => asked_reach(graph, module, span, texts)
+            .is_none_or(|reach| reach.comes_to(graph, change)),
+    }
+}
+
+/// What the `__getattr__` at a place comes to by the name that it is asked for, where that is known.
+fn asked_reach(
+    graph: &PythonGraph,
+    module: usize,
+    span: ByteSpan,
+    texts: &dyn Texts,
+) -> Option<NamesReached> {
+    let text = texts.text(&graph.modules.get(module)?.path)?;
+    let (parsed, start) = parser::parse_module(&text);
+    let suite = parser::statements(&parsed);
+    let mut functions = suite.iter().filter_map(Stmt::as_function_def_stmt);
+    let function = functions.find(|function| {
+        function.name.as_str() == "__getattr__"
+            && function.range().start().to_u32() + start == span.start
+    })?;
+    run_time_asked::reach(graph, module, suite, function)
 }
 
 /// The modules of whose literals the function imports; `None` where it imports by something else, too.
@@ -287,17 +307,8 @@ impl<'t> Loader<'t> {
 
 impl<'t> Visitor<'t> for Loader<'t> {
     fn visit_stmt(&mut self, statement: &'t Stmt) {
-        match statement {
-            Stmt::Assign(assign) => {
-                assign
-                    .targets
-                    .iter()
-                    .for_each(|target| self.bind(target, Some(&assign.value)));
-            }
-            Stmt::AnnAssign(assign) => self.bind(&assign.target, assign.value.as_deref()),
-            Stmt::AugAssign(assign) => self.bind(&assign.target, None),
-            Stmt::For(found) => self.bind(&found.target, None),
-            _ => {}
+        for (target, value) in run_time_asked::given(statement) {
+            self.bind(target, value);
         }
         visitor::walk_stmt(self, statement);
     }

@@ -99,8 +99,10 @@ fn unread_tables(mapping: &Mapping<'_>, at: usize, texts: &dyn Texts) -> Vec<Unp
         return Vec::new();
     };
     let below = format!("{}.", module.name);
-    let changes = mapping.all.iter().map(|change| change.from.as_str());
-    let mut changes = changes.filter(|from| from.starts_with(&below)).peekable();
+    let changes = mapping.all.iter();
+    let mut changes = changes
+        .filter(|change| change.from.starts_with(&below))
+        .peekable();
     if changes.peek().is_none() {
         return Vec::new();
     }
@@ -108,13 +110,16 @@ fn unread_tables(mapping: &Mapping<'_>, at: usize, texts: &dyn Texts) -> Vec<Unp
     let doubt =
         |span: ByteSpan, name| doubted(module, span, UnprovenKind::RuntimeTable, (name, why));
     let unknown = facts.unknown_tables.iter().filter_map(|span| {
-        let reached = |from: &&str| run_time_reach::may_load(graph, at, *span, from, texts);
-        Some(doubt(*span, changes.clone().find(reached)?))
+        let mut changes = changes.clone();
+        let reached =
+            changes.find(|change| run_time_reach::may_load(graph, at, *span, change, texts))?;
+        Some(doubt(*span, &reached.from))
     });
     let mut doubts: Vec<Unproven> = unknown.collect();
     let text = texts.text(&module.path).unwrap_or_default();
-    if let Some(name) = changes.find(|from| quotes(&text, from)) {
-        doubts.extend(facts.perhaps_tables.iter().map(|span| doubt(*span, name)));
+    if let Some(quoted) = changes.find(|change| quotes(&text, &change.from)) {
+        let perhaps = facts.perhaps_tables.iter();
+        doubts.extend(perhaps.map(|span| doubt(*span, &quoted.from)));
     }
     doubts
 }

@@ -48,7 +48,7 @@ const PLAIN_BASES: [&str; 27] = [
 ];
 
 /// What else of other libraries does nothing but give a value, by the beginnings of the names.
-const PLAIN_CALLS: [&str; 86] = [
+const PLAIN_CALLS: [&str; 87] = [
     "astropy.coordinates.",
     "astropy.time.Time",
     "astropy.units.",
@@ -135,6 +135,7 @@ const PLAIN_CALLS: [&str; 86] = [
     "torch.tensor",
     "unittest.mock.",
     "urllib.parse.",
+    "warnings.deprecated",
 ];
 
 /// Functions of quiet libraries that do more: they change what they are given, or the process.
@@ -286,7 +287,7 @@ const PLAIN_METHODS: [&str; 42] = [
 ];
 
 /// What holds objects, and runs nothing of them.
-const HOLDING: [&str; 16] = [
+const HOLDING: [&str; 17] = [
     "attr.",
     "attrs.",
     "contextlib.",
@@ -302,6 +303,7 @@ const HOLDING: [&str; 16] = [
     "types.",
     "typing.",
     "typing_extensions.",
+    "warnings.deprecated",
     "weakref.ref",
 ];
 

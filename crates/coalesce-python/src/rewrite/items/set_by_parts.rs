@@ -5,7 +5,7 @@ use std::{cell::LazyCell, collections::BTreeSet};
 
 use coalesce_model::{ByteSpan, TreePath};
 
-use super::{name_index::NameIndex, patches::sources};
+use super::{builtins::is_builtin, name_index::NameIndex, patches::sources};
 use crate::{
     analysis::Analysis,
     names::{is_word, last_word},
@@ -83,7 +83,7 @@ fn is_spelled_by_parts(text: &str, name: &str) -> bool {
         }
         let quoted = before.ends_with(['"', '\'']) && rest.starts_with(['"', '\'']);
         if quoted {
-            return is_set_by_text(before, rest, several) && !prose.has(at);
+            return is_set_by_text((before, rest), name, several) && !prose.has(at);
         }
         let ends = rest.starts_with(['"', '\'']);
         let put_together = before
@@ -95,11 +95,16 @@ fn is_spelled_by_parts(text: &str, name: &str) -> bool {
 }
 
 /// Whether the text between these two is what something is set by: an argument, a key.
-fn is_set_by_text(before: &str, rest: &str, several: bool) -> bool {
+fn is_set_by_text((before, rest): (&str, &str), name: &str, several: bool) -> bool {
     let before = before.trim_end_matches(['"', '\'']).trim_end();
     let after = rest.trim_start_matches(['"', '\'']).trim_start();
-    let is_key = several && after.starts_with(':');
-    before.ends_with(',') || is_key || is_argument(before) || is_in_dictionary(before)
+    let is_key = after.starts_with(':');
+    // A dictionary may lead from a name to what is set; what is built in is a kind or a way of counting there.
+    let is_kind = is_key && is_builtin(name);
+    before.ends_with(',') && !is_kind
+        || is_key && several
+        || is_argument(before)
+        || is_in_dictionary(before)
 }
 
 /// The docstrings of a file, whose words set nothing: the choices of an argument stand there in quotes.

@@ -22,7 +22,15 @@ impl Traveller<'_> {
         {
             let mut uses = example.uses.iter();
             let travels = own.contains(*span);
-            let why = if travels {
+            let renamed = self.moved.name != self.moved.item;
+            let why = if renamed
+                && example
+                    .uses
+                    .iter()
+                    .any(|used| self.is_itself(example, used))
+            {
+                Some("the example goes on calling it by its old name".to_owned())
+            } else if travels {
                 let missing = uses.find_map(|used| self.missing(example, used));
                 missing
                     .map(|name| format!("the example uses `{name}` of the module that it leaves"))
@@ -36,15 +44,15 @@ impl Traveller<'_> {
         }
     }
 
-    /// Whether the module that the definition leaves goes on binding its name.
+    /// Whether the module that the definition leaves goes on binding its name: a shim binds none among those that
+    /// `doctest` gives an example.
     fn stays_known(&self) -> bool {
         let outside = |used: &Use| {
             used.chain.first().is_some_and(|root| {
                 root.text == self.moved.item && !self.own.span.contains(root.span)
             })
         };
-        self.moved.change.shim.is_some()
-            || self.source.analysis.uses_of(&self.moved.item).any(outside)
+        self.source.analysis.uses_of(&self.moved.item).any(outside)
     }
 
     /// Whether an example uses the definition as a name that its module has.

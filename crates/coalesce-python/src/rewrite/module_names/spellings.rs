@@ -54,12 +54,41 @@ fn given_by_inspect(text: &str) -> impl Iterator<Item = Place> {
         let inside = in_parentheses(text.get(start..)?);
         let of_frame = ["frame", "stack"].iter().any(|word| inside.contains(word));
         let object = start + inside.len();
+        // `inspect.getmodule(f).__name__` is the name again.
+        let name = ").__name__";
+        let is_name = text.get(object..)?.starts_with(name);
         (!inside.is_empty() && !of_frame).then_some(Place {
             object,
-            end: object + 1,
-            is_module: true,
+            end: object + if is_name { name.len() } else { 1 },
+            is_module: !is_name,
         })
     })
+}
+
+/// The texts that a constant of the module has, where a word is one: `PREFIXES = ("a", "b")`, given once.
+pub(super) fn texts_of_constant<'t>(code: &'t str, word: &str) -> Vec<&'t str> {
+    let mut given = code.lines().enumerate().filter(|(_, line)| {
+        let rest = line.strip_prefix(word).map(str::trim_start);
+        rest.is_some_and(|rest| rest.starts_with('=') || rest.starts_with(':'))
+    });
+    let (Some((at, line)), None) = (given.next(), given.next()) else {
+        return Vec::new();
+    };
+    let before: usize = code.split_inclusive('\n').take(at).map(str::len).sum();
+    let value = line.split_once('=').and_then(|(head, _)| {
+        let rest = code.get(before + head.len() + 1..)?.trim_start();
+        match rest.strip_prefix('(') {
+            Some(rest) => Some(in_parentheses(rest)),
+            None => rest.lines().next(),
+        }
+    });
+    let value = value.unwrap_or_default();
+    let mut between = value.split(['"', '\'']).step_by(2);
+    let plain = between.all(|part| part.chars().all(|c| c == ',' || c.is_whitespace()));
+    match plain {
+        true => super::literals(value),
+        false => Vec::new(),
+    }
 }
 
 /// Where a name that is given the answer stands afterwards, as far as the block goes: `name = cls.__module__`.

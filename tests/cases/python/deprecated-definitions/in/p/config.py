@@ -1,0 +1,2 @@
+"""Gets more."""
+import p.requests

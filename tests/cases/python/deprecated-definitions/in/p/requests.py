@@ -1,0 +1,5 @@
+from p import forms
+
+
+class Request:
+    form = forms.Message.START

@@ -1,0 +1,2 @@
+"""Offers what is drawn."""
+from pkg.ui.view import show, size

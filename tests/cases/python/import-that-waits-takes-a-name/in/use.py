@@ -1,0 +1,1 @@
+from pkg.ui.view import show

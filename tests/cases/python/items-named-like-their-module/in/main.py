@@ -1,0 +1,4 @@
+import sh
+import sh.load
+
+print(sh.resize([1, 2, 3, 4]))

@@ -1,0 +1,2 @@
+from sh.resize import resize
+from sh.crop import crop

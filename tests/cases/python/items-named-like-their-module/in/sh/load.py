@@ -1,0 +1,4 @@
+import sh.resize
+import sh.crop
+
+print(sh.crop)

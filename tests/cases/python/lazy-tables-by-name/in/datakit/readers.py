@@ -1,0 +1,6 @@
+def read_csv():
+    pass
+
+
+def read_json():
+    pass

@@ -1,0 +1,6 @@
+def load():
+    pass
+
+
+def clean():
+    pass

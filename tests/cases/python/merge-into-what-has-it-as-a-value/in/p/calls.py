@@ -1,0 +1,5 @@
+from p import keys
+
+
+def later():
+    return keys.hashkey(keys.LIMIT)

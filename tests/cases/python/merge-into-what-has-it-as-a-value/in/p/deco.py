@@ -1,0 +1,5 @@
+from . import keys
+
+
+def cached(cache, key=keys.hashkey):
+    return key(cache)

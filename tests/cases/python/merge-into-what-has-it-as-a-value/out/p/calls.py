@@ -1,0 +1,5 @@
+from p import deco
+
+
+def later():
+    return deco.hashkey(deco.LIMIT)

@@ -1,0 +1,6 @@
+class Mesh:
+    pass
+
+
+class Grid:
+    pass

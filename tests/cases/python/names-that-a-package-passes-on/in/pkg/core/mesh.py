@@ -1,0 +1,6 @@
+class Mesh:
+    pass
+
+
+def area():
+    return 1

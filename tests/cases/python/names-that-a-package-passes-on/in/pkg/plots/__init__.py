@@ -1,0 +1,2 @@
+from .draw import Line as Line
+from .marks import *

@@ -1,0 +1,2 @@
+def dot():
+    return 1

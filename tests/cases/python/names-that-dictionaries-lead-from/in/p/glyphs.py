@@ -1,0 +1,6 @@
+def extend(values):
+    return max(values)
+
+
+def other():
+    return 1

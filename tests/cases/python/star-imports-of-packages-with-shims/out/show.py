@@ -1,0 +1,3 @@
+from colors import *
+
+print(parse("a"))
