@@ -36,7 +36,7 @@ def _forward_items(moved):
             warnings.warn(message, DeprecationWarning)
             return
         operation = dis.opname[frame.f_code.co_code[frame.f_lasti]]
-        if operation in ("IMPORT_STAR", "CALL_INTRINSIC_1"):
+        if operation in ("IMPORT_NAME", "IMPORT_STAR", "CALL_INTRINSIC_1"):
             # A star import names nothing.
             return
         place = (message, frame.f_code.co_filename, frame.f_lineno)
