@@ -177,7 +177,10 @@ fn part<'e>(
 /// with one name.
 fn type_by_rename(merge: &Merge<'_>, pair: &Pair<'_>, entry: &Entry) -> Option<String> {
     let (left, right) = (entry.left.as_ref()?, entry.right.as_ref()?);
-    if merge.decision(pair, &[left.name.clone()]).is_some() {
+    if merge
+        .decision(pair, std::slice::from_ref(&left.name))
+        .is_some()
+    {
         return None;
     }
     let is_type = |place: &Place| {
