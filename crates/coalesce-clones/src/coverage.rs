@@ -285,13 +285,36 @@ pub fn coverage(left: &Side<'_>, right: &Side<'_>) -> Result<Coverage, CoverageE
 }
 
 /// The same of what two modules consist of, wherever they stand: of a module between braces, which is the item of its
-/// side, the names and imports are its own, as those of a file are.
+/// side, the names and imports are its own, as those of a file are. Names mean what is known of them.
 ///
 /// # Errors
 /// As [`coverage`].
-pub fn coverage_of_modules(left: &Side<'_>, right: &Side<'_>) -> Result<Coverage, CoverageError> {
-    compared(left, right, &Read::of_module)
+pub fn coverage_of_modules<'f>(
+    left: &Side<'f>,
+    right: &Side<'f>,
+    known: KnownNames<'f>,
+) -> Result<Coverage, CoverageError> {
+    compared(left, right, &|side, other| {
+        let mut read = Read::of_module(side, other, known.follow)?;
+        if std::ptr::eq(side, left) {
+            read.meaning.call(known.renames.iter().cloned().collect());
+        }
+        Ok(read)
+    })
 }
+
+/// What is known of the names of two modules beside their texts.
+#[derive(Clone, Copy)]
+pub struct KnownNames<'w> {
+    /// Where paths lead.
+    pub follow: FollowPath<'w>,
+    /// Definitions of the left one that are to be called otherwise: old name, name on the right side.
+    pub renames: &'w [(String, String)],
+}
+
+/// The full name of what a path leads to that stands in a module, or that begins with a package where the module is empty;
+/// `None` where that is not one thing of the tree.
+pub type FollowPath<'w> = &'w dyn Fn(&[String], &[String]) -> Option<Vec<String>>;
 
 /// Reads one side, which is compared with the other one.
 type ReadSide<'r, 'f> = &'r dyn Fn(&Side<'f>, &Side<'f>) -> Result<Read<'f>, CoverageError>;
@@ -352,7 +375,7 @@ impl<'f> Read<'f> {
     fn new(side: &Side<'f>, other: &Side<'_>) -> Result<Self, CoverageError> {
         let reader = Reader::new(side.file);
         let module = reader.module();
-        let meaning = Meaning::new(side, other, reader, &module);
+        let meaning = Meaning::new(side, other, reader, &module, None);
         let separator = side.file.language.separator();
         let parts = if side.item.is_empty() {
             module.parts
@@ -380,7 +403,11 @@ impl<'f> Read<'f> {
     }
 
     /// A module and what it consists of, between braces or not.
-    fn of_module(side: &Side<'f>, other: &Side<'_>) -> Result<Self, CoverageError> {
+    fn of_module(
+        side: &Side<'f>,
+        other: &Side<'_>,
+        follow: FollowPath<'f>,
+    ) -> Result<Self, CoverageError> {
         let reader = Reader::new(side.file);
         let mut module = reader.module();
         for name in &side.item {
@@ -388,7 +415,7 @@ impl<'f> Read<'f> {
             let found = parts.find(|part| part.kind == PartKind::Module && part.name == *name);
             module = found.ok_or_else(|| CoverageError::no_such_item(side))?;
         }
-        let meaning = Meaning::new(&side.whole(), &other.whole(), reader, &module);
+        let meaning = Meaning::new(&side.whole(), &other.whole(), reader, &module, Some(follow));
         Ok(Self {
             file: side.file,
             meaning,

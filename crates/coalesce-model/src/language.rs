@@ -369,6 +369,14 @@ pub trait LanguageGraph: Send + Sync {
         self.canonical(name)
     }
 
+    /// The full name of what a path leads to that stands in a module, or that begins with a package where `module` is empty:
+    /// re-exports and other names of packages are followed. `None` where that is not one thing of the tree, where a glob
+    /// brings the name that it begins with, or where the language does not say.
+    fn meant(&self, module: &str, path: &[String]) -> Option<String> {
+        let _ = (module, path);
+        None
+    }
+
     /// Of each pair of functions or classes, by the full names of their definitions, what callers of the first and of the
     /// second write behind its name; `None` where that is the same, where there is more than one definition, or where
     /// nobody calls what it is. Names that `changes` give are no difference.

@@ -10,6 +10,8 @@ use coalesce_model::{
     },
 };
 
+pub(crate) use imports::absolute;
+
 use crate::Rust;
 
 static LEXICON: Lexicon = Lexicon {
@@ -113,7 +115,7 @@ impl Grammar for Rust {
     }
 
     fn absolute(&self, path: &[String], own: &[String], modules: &[String]) -> Vec<String> {
-        imports::absolute(path, own, modules)
+        absolute(path, own, modules)
     }
 
     fn is_for_tests(&self, tokens: &dyn Tokens, head: TokenRange) -> bool {

@@ -292,6 +292,10 @@ impl LanguageGraph for RustGraph {
         ))
     }
 
+    fn meant(&self, module: &str, path: &[String]) -> Option<String> {
+        self.world.meant(module, path)
+    }
+
     fn signatures_apart(
         &self,
         pairs: &[(String, String)],

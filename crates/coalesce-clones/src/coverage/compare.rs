@@ -220,6 +220,7 @@ pub(crate) fn compare(
         if text(&difference.left) == text(&difference.right) {
             // One text with two meanings: its names are imported from elsewhere.
             difference.aspect = DifferenceAspect::Import;
+            name_both((a.0, left), (b.0, right), &mut difference);
         }
         found.differences.push(difference);
     }
@@ -340,6 +341,31 @@ fn difference(
         moved: false,
         left: left.map(|piece| text(a, piece)),
         right: right.map(|piece| text(b, piece)),
+    }
+}
+
+/// Of one text with two meanings, tells the full name of the first thing that is another one in place of the text.
+fn name_both(
+    a: (&Meaning<'_>, Option<&Piece>),
+    b: (&Meaning<'_>, Option<&Piece>),
+    difference: &mut Difference,
+) {
+    let (Some(x), Some(y)) = (a.1, b.1) else {
+        return;
+    };
+    let other = (0..x.words.len().max(y.words.len())).find(|at| {
+        let id = |piece: &Piece| piece.words.get(*at).map(|word| word.id);
+        id(x) != id(y)
+    });
+    let name = |(meaning, _): (&Meaning<'_>, Option<&Piece>), piece: &Piece| {
+        let word = piece.words.get(other?)?;
+        meaning.full_name(word.token, piece.tokens().1)
+    };
+    if let (Some(left), Some(right)) = (name(a, x), name(b, y))
+        && left != right
+        && let (Some(old), Some(new)) = (&mut difference.left, &mut difference.right)
+    {
+        (old.text, new.text) = (left, right);
     }
 }
 

@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 
 use super::{
-    Side,
+    FollowPath, Side,
     parts::{Part, Range, Reader},
 };
 use crate::source::{Token, id_of};
@@ -69,6 +69,8 @@ pub(crate) struct Meaning<'f> {
     itself: Option<String>,
     /// Names of the module's definitions that are called otherwise on the other side.
     aliases: FxHashMap<String, String>,
+    /// What the tree says of where a path leads, where it is asked.
+    follow: Option<FollowPath<'f>>,
 }
 
 impl<'f> Meaning<'f> {
@@ -77,6 +79,7 @@ impl<'f> Meaning<'f> {
         other: &Side<'_>,
         reader: Reader<'f>,
         module: &Part,
+        follow: Option<FollowPath<'f>>,
     ) -> Self {
         let mut meaning = Self {
             reader,
@@ -87,6 +90,7 @@ impl<'f> Meaning<'f> {
             modules: Vec::new(),
             itself: side.item.last().cloned(),
             aliases: FxHashMap::default(),
+            follow,
         };
         let declared = module.parts.iter();
         let declared = declared.filter(|part| part.kind == super::PartKind::Module);
@@ -159,8 +163,19 @@ impl<'f> Meaning<'f> {
         found
     }
 
-    /// What a path means from the root of the tree.
+    /// What a path means from the root of the tree: what it leads to, where the tree says that.
     fn absolute_path(&self, path: &[String]) -> Vec<String> {
+        self.followed(&self.own, path)
+            .unwrap_or_else(|| self.written_path(path))
+    }
+
+    /// The full name of what a path leads to that stands in a module, or begins with a package where there is none.
+    fn followed(&self, module: &[String], path: &[String]) -> Option<Vec<String>> {
+        self.follow.and_then(|follow| follow(module, path))
+    }
+
+    /// What a path says of itself.
+    fn written_path(&self, path: &[String]) -> Vec<String> {
         let grammar = self.reader.file.grammar;
         grammar.absolute(path, &self.own, &self.modules)
     }
@@ -177,13 +192,16 @@ impl<'f> Meaning<'f> {
 
     /// Whether an import brings something of the module that this one is compared with.
     pub(crate) fn is_from_other(&self, leaf: &ImportLeaf) -> bool {
-        let path = self.absolute(leaf, &leaf.path);
+        let path = match leaf.dots {
+            0 => self.written_path(&leaf.path),
+            _ => self.absolute(leaf, &leaf.path),
+        };
         !self.other.is_empty() && path.len() > self.other.len() && path.starts_with(&self.other)
     }
 
     /// From now on, definitions of the module are called as they are on the other side.
     pub(crate) fn call(&mut self, aliases: FxHashMap<String, String>) {
-        self.aliases = aliases;
+        self.aliases.extend(aliases);
     }
 
     /// The name of a definition as it is compared.
@@ -242,27 +260,62 @@ impl<'f> Meaning<'f> {
         let Some(token) = self.reader.token(at) else {
             return at + 1;
         };
+        if !self.begins_path(at, token) {
+            found.push(self.plain(at, token));
+            return at + 1;
+        }
+        let (path, next) = self.path_at(at, end);
+        self.path(at, &path, inner, found);
+        next
+    }
+
+    /// Whether a token names something that is no local name.
+    fn begins_path(&self, at: u32, token: &Token) -> bool {
         let free = marks::ATTRIBUTE | marks::KEYWORD_ARGUMENT | marks::LOCAL | marks::PARAMETER;
-        let names = match token.class {
+        match token.class {
             TokenClass::Word => token.marks & free == 0,
             TokenClass::Keyword => {
                 matches!(self.reader.word(at), "crate" | "super" | "self")
                     && self.reader.word(at + 1) == "::"
             }
             _ => false,
-        };
-        if !names {
-            found.push(self.plain(at, token));
-            return at + 1;
         }
+    }
+
+    /// The path that begins with a token, as it is written, and where to go on.
+    fn path_at(&self, at: u32, end: u32) -> (Vec<String>, u32) {
         let separator = self.reader.file.language.separator();
         let (mut path, mut next) = (vec![self.reader.word(at).to_owned()], at + 1);
         while next + 1 < end && self.reader.word(next) == separator && self.is_step(next + 1) {
             path.push(self.reader.word(next + 1).to_owned());
             next += 2;
         }
-        self.path(at, &path, inner, found);
-        next
+        (path, next)
+    }
+
+    /// The full name of what a path means that begins with a token, for people; `None` where none begins.
+    pub(crate) fn full_name(&self, at: u32, end: u32) -> Option<String> {
+        let token = self.reader.token(at)?;
+        let names = self.begins_path(at, token);
+        let full = names.then(|| self.full_path(&self.path_at(at, end).0, &FxHashMap::default()));
+        full.map(|full| full.join(self.reader.file.language.separator()))
+    }
+
+    /// What a path means from the root of the tree, the names that imports bring known.
+    fn full_path(&self, path: &[String], inner: &FxHashMap<String, Vec<String>>) -> Vec<String> {
+        let first = path.first().map_or("", String::as_str);
+        let own = inner.get(first);
+        if own.is_none()
+            && let Some(full) = self.followed(&self.own, path)
+        {
+            return full;
+        }
+        let Some(known) = own.or_else(|| self.names.get(first)) else {
+            return self.written_path(path);
+        };
+        let mut full = known.clone();
+        full.extend_from_slice(path.get(1..).unwrap_or_default());
+        self.followed(&[], &full).unwrap_or(full)
     }
 
     fn is_step(&self, at: u32) -> bool {
@@ -281,17 +334,7 @@ impl<'f> Meaning<'f> {
         inner: &FxHashMap<String, Vec<String>>,
         found: &mut Vec<Meant>,
     ) {
-        let first = path.first().map_or("", String::as_str);
-        let known = inner.get(first).or_else(|| self.names.get(first));
-        let mut full = match known {
-            Some(known) => {
-                let mut full = known.clone();
-                full.extend_from_slice(path.get(1..).unwrap_or_default());
-                full
-            }
-            None => self.absolute_path(path),
-        };
-        full = self.stripped(full);
+        let mut full = self.stripped(self.full_path(path, inner));
         if let Some(first) = full.first_mut() {
             let name = self.name(first).to_owned();
             *first = name;

@@ -295,8 +295,12 @@ impl<'a> Checker<'a> {
     fn is_module(&mut self, manifest: &Manifest, parent: &Name) -> bool {
         let leaves = self.names.entry_from(&parent.text).is_some();
         let arrives = self.names.is_target(&parent.text);
+        // A macro or a function may have the name of a module beside it.
+        let stands_in_the_way = |graph: &dyn LanguageGraph, item: &FoundItem| {
+            item.place == ItemPlace::Defined && graph.is_taken(&parent.text)
+        };
         let item = self.candidates(parent).is_empty()
-            && matches!(self.item(parent), Some((_, item)) if item.place == ItemPlace::Defined);
+            && matches!(self.item(parent), Some((graph, item)) if stands_in_the_way(graph, &item));
         let why = if leaves && !arrives {
             "goes away in this migration itself"
         } else if item {

@@ -140,9 +140,10 @@ fn part<'e>(
     };
     let separator = merge.separator();
     let full = |name: &String| format!("{}{separator}{name}", pair.from.name);
+    let named_type = type_by_rename(merge, pair, entry);
     let renamed = |name: &String| {
-        let mut renames = merge.open.entry.rename.iter();
-        pair.prefix.is_empty() && renames.any(|(old, _)| old == name)
+        let mut renames = merge.renames_of(pair).iter();
+        named_type.is_none() && renames.any(|(old, _)| old == name)
     };
     let list = merge.lexicon().export_list;
     let exported = list.is_some_and(|list| names == [list]);
@@ -165,8 +166,33 @@ fn part<'e>(
         names,
         keys,
     };
-    part.fate = fate(merge, pair, &part);
+    part.fate = match named_type {
+        Some(new) => Fate::Renamed(new),
+        None => fate(merge, pair, &part),
+    };
     Some(part)
+}
+
+/// The name in the module that stays of a type which the entry renames to it: what only the old one has goes along, as
+/// with one name.
+fn type_by_rename(merge: &Merge<'_>, pair: &Pair<'_>, entry: &Entry) -> Option<String> {
+    let (left, right) = (entry.left.as_ref()?, entry.right.as_ref()?);
+    if merge
+        .decision(pair, std::slice::from_ref(&left.name))
+        .is_some()
+    {
+        return None;
+    }
+    let is_type = |place: &Place| {
+        matches!(
+            place.kind,
+            PartKind::Struct | PartKind::Enum | PartKind::Union
+        )
+    };
+    let mut renames = merge.renames_of(pair).iter();
+    let said = renames.find(|(old, new)| left.name == *old && right.name == *new);
+    let both = is_type(left) && is_type(right);
+    said.filter(|_| both).map(|(_, new)| new.clone())
 }
 
 fn fate(merge: &Merge<'_>, pair: &Pair<'_>, part: &Part<'_>) -> Fate {

@@ -14,7 +14,7 @@ use std::{cell::OnceCell, collections::BTreeSet};
 
 use coalesce_clones::{
     SourceFile,
-    coverage::{Coverage, Side, coverage_of_modules},
+    coverage::{Coverage, KnownNames, Side, coverage_of_modules},
 };
 use coalesce_index::Index;
 use coalesce_model::{
@@ -256,12 +256,33 @@ impl<'a> Merge<'a> {
         let (from, into) = (read(pair.from)?, read(pair.into)?);
         let found = {
             let (left, right) = (self.side(pair.from, &from), self.side(pair.into, &into));
-            coverage_of_modules(&left, &right).map_err(|error| error.to_string())?
+            let follow = |module: &[String], path: &[String]| self.followed(module, path);
+            let known = KnownNames {
+                follow: &follow,
+                renames: self.renames_of(pair),
+            };
+            let found = coverage_of_modules(&left, &right, known);
+            found.map_err(|error| error.to_string())?
         };
         Ok(Compared {
             from,
             coverage: found,
         })
+    }
+
+    /// What the entry says of names of a pair: it says it of the merged modules alone.
+    fn renames_of(&self, pair: &Pair<'_>) -> &[(String, String)] {
+        match pair.prefix.as_str() {
+            "" => &self.open.entry.rename,
+            _ => &[],
+        }
+    }
+
+    /// What a path leads to, segment by segment.
+    fn followed(&self, module: &[String], path: &[String]) -> Option<Vec<String>> {
+        let separator = self.separator();
+        let found = self.graph.meant(&module.join(separator), path)?;
+        Some(found.split(separator).map(str::to_owned).collect())
     }
 
     fn side<'f>(&self, module: &Module, file: &'f SourceFile) -> Side<'f> {
@@ -311,18 +332,15 @@ impl<'a> Merge<'a> {
     /// The changes of one pair.
     fn of_parts(&self, pair: &Pair<'_>, parts: &[Part<'_>], changes: &mut Vec<Change>) {
         let entry = &self.open.entry;
-        let mut rename = if pair.prefix.is_empty() {
-            entry.rename.clone()
-        } else {
-            Vec::new()
-        };
+        let mut rename = self.renames_of(pair).to_vec();
         for part in parts {
             let (new, kind) = self.outcome(part);
             let separator = self.separator();
             for name in &part.names {
                 let to = new.unwrap_or(name);
-                if to != name {
-                    rename.push((name.clone(), to.to_owned()));
+                let renamed = (name.clone(), to.to_owned());
+                if to != name && !rename.contains(&renamed) {
+                    rename.push(renamed);
                 }
                 changes.extend(kind.clone().map(|kind| Change {
                     from: format!("{}{separator}{name}", pair.from.name),

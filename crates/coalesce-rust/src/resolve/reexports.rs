@@ -7,6 +7,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use rustc_hash::FxHashMap;
 
+use crate::facts::Namespaces;
+
 use super::{
     FileId, ItemId, ModuleId, UseSite, World,
     world::{Binding, Reach, Res, Space, SpaceKind},
@@ -127,6 +129,74 @@ impl World {
         found.flatten().collect()
     }
 
+    /// The full name of what a path leads to that stands in a module, or, without one, begins with a library. `None` where
+    /// that is not one thing of the tree, or a glob brings what it begins with.
+    pub(crate) fn meant(&self, module: &str, path: &[String]) -> Option<String> {
+        let (first, rest) = path.split_first()?;
+        if module.is_empty() {
+            let root = only(self.modules_named(first))?;
+            return self.full_name_below(root, rest);
+        }
+        if matches!(first.as_str(), "crate" | "self" | "super") {
+            let own: Vec<String> = module.split("::").map(str::to_owned).collect();
+            return self.meant("", &crate::grammar::absolute(path, &own, &[]));
+        }
+        let place = only(self.modules_named(module))?;
+        let bindings = self.bindings(place, first);
+        let library = self.library_seen_as(place, first);
+        let library = library.filter(|_| !rest.is_empty());
+        if bindings.is_empty() {
+            return self.full_name_below(library?, rest);
+        }
+        // Whether a path of an import begins with `::` is not told here.
+        let other = |binding: &Binding| {
+            binding.glob || library.is_some_and(|root| binding.res != Res::Module(root))
+        };
+        let is_one = !bindings.iter().any(other);
+        is_one.then(|| self.full_name_below(place, path)).flatten()
+    }
+
+    /// The root of the library of the tree that a module can name so; `None` where another one may be meant.
+    fn library_seen_as(&self, module: ModuleId, name: &str) -> Option<ModuleId> {
+        let externs = self[self[module].krate].externs.iter();
+        let named = externs.filter(|(known, _)| known == name);
+        let krate = only(named.map(|(_, krate)| *krate).collect())??;
+        self[krate].root
+    }
+
+    /// The full name of what a path below a module leads to.
+    fn full_name_below(&self, root: ModuleId, path: &[String]) -> Option<String> {
+        let (mut at, mut rest) = (root, path);
+        while let Some((name, behind)) = rest.split_first() {
+            let wanted = match behind {
+                [] => Namespaces::ALL,
+                _ => Namespaces::TYPE,
+            };
+            let bindings = self.bindings(at, name).iter();
+            let found: Vec<Res> = bindings
+                .filter(|binding| binding.namespaces.meets(wanted))
+                .map(|binding| binding.res)
+                .collect();
+            let names: BTreeSet<String> = found
+                .iter()
+                .map(|res| self.name_of(&self.target(*res)))
+                .collect();
+            let mut full = only(names.into_iter().collect())?;
+            match found.first()? {
+                Res::Module(module) => (at, rest) = (*module, behind),
+                Res::External(_) => return None,
+                _ => {
+                    for segment in behind {
+                        full.push_str("::");
+                        full.push_str(segment);
+                    }
+                    return Some(full);
+                }
+            }
+        }
+        Some(self[at].canonical.clone())
+    }
+
     fn named_in(&self, module: ModuleId, name: &str) -> &[Binding] {
         self.bindings(module, name)
     }
@@ -164,4 +234,10 @@ impl World {
         found.sort();
         found
     }
+}
+
+/// The only one of a list; `None` of none and of several.
+fn only<T>(list: Vec<T>) -> Option<T> {
+    let mut list = list.into_iter();
+    list.next().filter(|_| list.next().is_none())
 }

@@ -1,0 +1,5 @@
+use crate::types::Unit;
+
+pub fn sum(units: &[Unit]) -> u32 {
+    units.iter().map(|unit| unit.n).sum()
+}

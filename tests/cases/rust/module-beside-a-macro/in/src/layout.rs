@@ -1,0 +1,5 @@
+pub struct Shape(pub Vec<usize>);
+
+pub fn extents(shape: &Shape) -> usize {
+    shape.0.len()
+}

@@ -1,0 +1,3 @@
+//! [`Shape`].
+
+pub struct Shape(pub Vec<usize>);
