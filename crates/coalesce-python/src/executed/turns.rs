@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use coalesce_model::{ByteSpan, Change, ImportTarget, Unproven, UnprovenKind, change::Renames};
 use rustc_hash::FxHashSet;
 
-use self::places::Places;
+use self::places::FilledPlaces;
 use super::{Effects, Imports, ModuleSet, forwarded_to, moved_items};
 use crate::graph::PythonGraph;
 
@@ -41,7 +41,7 @@ pub(super) fn changed(
         return Vec::new();
     }
     let (renames, none) = (Renames::new(changes, "."), Renames::new(&[], "."));
-    let mut known = Places::new(before, effects.texts, &renames);
+    let mut known = FilledPlaces::new(before, effects.texts, &renames);
     let was = Turns::new(before, old, &renames, &mut |module, chain: &[String]| {
         known.of(module, chain, effects.resolve(module, chain))
     });
@@ -144,7 +144,7 @@ fn out_of_turn(
 type PlaceOf<'a> = &'a mut dyn FnMut(usize, &[String]) -> Option<String>;
 
 /// One step of executing a module.
-enum Step {
+enum ImportStep {
     Run(usize),
     Put(Deposit),
 }
@@ -152,7 +152,7 @@ enum Step {
 /// What the modules of a graph do in which order.
 struct Turns<'g> {
     imports: &'g Imports,
-    steps: Vec<Vec<Step>>,
+    steps: Vec<Vec<ImportStep>>,
 }
 
 impl<'g> Turns<'g> {
@@ -179,8 +179,8 @@ impl<'g> Turns<'g> {
         let mut places = FxHashSet::default();
         let puts = self.steps.iter().flatten();
         let mut puts = puts.filter_map(|step| match step {
-            Step::Put(deposit) => Some(deposit.place.as_str()),
-            Step::Run(_) => None,
+            ImportStep::Put(deposit) => Some(deposit.place.as_str()),
+            ImportStep::Run(_) => None,
         });
         puts.all(|place| places.insert(place))
     }
@@ -196,8 +196,8 @@ impl<'g> Turns<'g> {
             };
             open.push((module, step + 1));
             match next {
-                Step::Put(deposit) => found.push(deposit.clone()),
-                Step::Run(target) => open.extend(self.entered(*target, &mut seen)),
+                ImportStep::Put(deposit) => found.push(deposit.clone()),
+                ImportStep::Run(target) => open.extend(self.entered(*target, &mut seen)),
             }
         }
         found
@@ -213,19 +213,19 @@ impl<'g> Turns<'g> {
 }
 
 /// The modules that each runs, with where it does.
-fn runs(graph: &PythonGraph) -> Vec<Vec<(u32, Step)>> {
-    let mut steps: Vec<Vec<(u32, Step)>> = Vec::new();
+fn runs(graph: &PythonGraph) -> Vec<Vec<(u32, ImportStep)>> {
+    let mut steps: Vec<Vec<(u32, ImportStep)>> = Vec::new();
     steps.resize_with(graph.modules.len(), Vec::new);
     for import in graph.imports.iter().filter(|import| import.eager) {
         if let (ImportTarget::Module(target), Some(list)) =
             (&import.target, steps.get_mut(import.importer))
         {
-            list.push((import.span.start, Step::Run(*target)));
+            list.push((import.span.start, ImportStep::Run(*target)));
         }
     }
     for (module, list) in steps.iter_mut().enumerate() {
         let shimmed = forwarded_to(graph, module);
-        list.extend(shimmed.map(|target| (u32::MAX, Step::Run(target))));
+        list.extend(shimmed.map(|target| (u32::MAX, ImportStep::Run(target))));
     }
     steps
 }
@@ -236,7 +236,7 @@ fn deposits(
     module: usize,
     renames: &Renames<'_>,
     place: PlaceOf<'_>,
-) -> Vec<(u32, Step)> {
+) -> Vec<(u32, ImportStep)> {
     let (Some(facts), Some(own)) = (graph.facts.get(module), graph.modules.get(module)) else {
         return Vec::new();
     };
@@ -256,7 +256,7 @@ fn deposits(
             module,
             span: effect.span,
         };
-        Some((effect.span.start, Step::Put(deposit)))
+        Some((effect.span.start, ImportStep::Put(deposit)))
     });
     puts.collect()
 }

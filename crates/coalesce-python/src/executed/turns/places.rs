@@ -28,7 +28,7 @@ const SHOWING: [&str; 2] = ["print", "atexit.register"];
 type Called = (String, String);
 
 /// The places of a graph, each asked for once.
-pub(super) struct Places<'g> {
+pub(super) struct FilledPlaces<'g> {
     graph: &'g PythonGraph,
     texts: &'g dyn Texts,
     renames: &'g Renames<'g>,
@@ -37,7 +37,7 @@ pub(super) struct Places<'g> {
     gone_through: RefCell<FxHashMap<String, bool>>,
 }
 
-impl<'g> Places<'g> {
+impl<'g> FilledPlaces<'g> {
     pub fn new(graph: &'g PythonGraph, texts: &'g dyn Texts, renames: &'g Renames<'g>) -> Self {
         Self {
             graph,
@@ -114,7 +114,7 @@ impl<'g> Places<'g> {
         }
         filling.found.iter().find_map(|filled| {
             let own = matches!(filled.root.as_str(), "self" | "cls");
-            let shared = own || self.graph.binds(home, &filled.root);
+            let shared = own || filled.root != "__all__" && self.graph.binds(home, &filled.root);
             let shows = shared && (filled.listed || self.is_gone_through(&filled.table));
             shows.then(|| name(if own { item } else { &filled.root }))
         })

@@ -2,4 +2,4 @@ import pkg_resources
 
 
 def names():
-    return pkg_resources.resource_listdir("rs", "data")
+    return pkg_resources.resource_filename("rs", "data")
