@@ -18,6 +18,7 @@ mod own_classes;
 mod programs;
 mod recursive;
 mod replaced;
+mod turns;
 mod unseen;
 mod walked;
 
@@ -85,6 +86,9 @@ pub fn differences(
     let was = earlier(before, after, &now);
     let programs = programs::run_by_their_packages(before, &imports, &was, texts);
     unproven.extend(programs);
+    let (old, new) = (&imports.0, &imports.1);
+    let turns = turns::changed((before, after), changes, (old, new), &now, &effects);
+    unproven.extend(turns);
     let newly_run = conditions::newly_run(before, after, changes, &now, &imported);
     for one in newly_run {
         let same = |told: &Unproven| {

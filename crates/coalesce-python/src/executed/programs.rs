@@ -3,10 +3,15 @@
 //! `python -m pkg.cli` imports `pkg` first. Where that comes to import `pkg.cli`, the module is there twice: as
 //! `pkg.cli` and as the program, and Python warns of it.
 
+use std::{cell::OnceCell, collections::BTreeSet};
+
 use coalesce_model::{Texts, Unproven, UnprovenKind};
 
 use super::{Imports, Runs};
-use crate::graph::PythonGraph;
+use crate::{graph::PythonGraph, names::is_word};
+
+/// What stands before the name of a module that is run as a program.
+const RUNNING: [&str; 4] = ["-m ", "\"-m\", \"", "'-m', '", "run_module("];
 
 /// The modules that have a program in them, and that packages around them run since the changes. `was` has for each module
 /// the one that it was.
@@ -21,23 +26,25 @@ pub(super) fn run_by_their_packages(
         .collect();
     let (mut old_runs, mut new_runs) = (Runs::new(old), Runs::new(new));
     let earlier = |module: usize| was.get(module).copied().flatten();
+    let programs = Programs {
+        before,
+        texts,
+        run: OnceCell::new(),
+    };
     let mut unproven = Vec::new();
     for package in new.leading_to(&changed) {
-        let is_program = |module: &usize| {
-            let was = earlier(*module).and_then(|was| before.modules.get(was));
-            let text = was.and_then(|was| texts.text(&was.path));
-            text.is_some_and(|text| has_program(&text))
-        };
-        let below: Vec<usize> = below(new, package).filter(is_program).collect();
-        let Some(package_was) = earlier(package).filter(|_| !below.is_empty()) else {
+        let Some(package_was) = earlier(package) else {
             continue;
         };
+        let mut below = below(new, package).peekable();
+        if below.peek().is_none() {
+            continue;
+        }
         let (ran, runs) = (old_runs.of(package_was), new_runs.of(package));
         let gained = below
-            .into_iter()
-            .filter(|program| runs.has(*program))
+            .filter(|module| runs.has(*module))
             .filter_map(earlier)
-            .filter(|program| !ran.has(*program));
+            .filter(|module| !ran.has(*module) && programs.has(*module));
         unproven.extend(gained.filter_map(|program| told(before, program, package_was)));
     }
     unproven.dedup_by(|one, other| one.path == other.path);
@@ -50,6 +57,50 @@ fn below(imports: &Imports, package: usize) -> impl Iterator<Item = usize> + '_ 
     (0..imports.runs.len()).filter(move |module| {
         std::iter::successors(around(module), around).any(|above| above == package)
     })
+}
+
+/// Which modules are programs: by what is in them, or since a file of the tree runs them.
+struct Programs<'t> {
+    before: &'t PythonGraph,
+    texts: &'t dyn Texts,
+    /// The names of modules that files of the tree run, read when the first is asked for.
+    run: OnceCell<BTreeSet<String>>,
+}
+
+impl Programs<'_> {
+    fn has(&self, module: usize) -> bool {
+        let Some(module) = self.before.modules.get(module) else {
+            return false;
+        };
+        let guarded = self
+            .texts
+            .text(&module.path)
+            .is_some_and(|text| has_program(&text));
+        guarded
+            || self
+                .run
+                .get_or_init(|| names_run(self.texts))
+                .contains(&module.name)
+    }
+}
+
+/// The dotted names that files run as programs: `python -m pkg.tool`, `[sys.executable, "-m", "pkg.tool"]`.
+fn names_run(texts: &dyn Texts) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for text in texts.paths().iter().filter_map(|path| texts.text(path)) {
+        for before in RUNNING {
+            let places = text.match_indices(before);
+            let names = places.filter_map(|(at, before)| {
+                let rest = text
+                    .get(at + before.len()..)?
+                    .trim_start_matches([' ', '"', '\'']);
+                rest.split(|c: char| !(is_word(c) || c == '.')).next()
+            });
+            let dotted = names.filter(|name| name.contains('.'));
+            found.extend(dotted.map(|name| name.trim_end_matches('.').to_owned()));
+        }
+    }
+    found
 }
 
 /// Whether a text has `if __name__ == "__main__":` at its own level.

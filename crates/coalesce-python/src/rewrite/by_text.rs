@@ -2,7 +2,7 @@
 //! `sys.modules["pkg"].device`, `getattr(pkg, "device")`, `vars(pkg)["device"]`, `eval("pkg.device.count()")`.
 //!
 //! No such chain is rewritten. Where it leads to an item that goes elsewhere, to the module that one leaves, or through the
-//! old name of a module, that is told; where the old names go on working, nothing is.
+//! old name of a module, that is told; where the old names go on working without a warning, nothing is.
 
 use coalesce_model::{ByteSpan, Subject, UnprovenKind};
 use ruff_python_ast::{
@@ -52,12 +52,23 @@ pub fn doubt(file: &File<'_>, found: &mut FileEdits) {
         // A literal that follows is right.
         let followed = found.told.rewrites.iter().map(|one| one.span);
         if !doubted.chain(followed).any(|one| span.contains(one)) {
-            let why = "it is reached through a text; what is read so does not follow";
+            let why = match is_shimmed(file, &name) {
+                true => {
+                    "it is read through the shim by a text that does not follow, and warns then"
+                }
+                false => "it is reached through a text; what is read so does not follow",
+            };
             found
                 .told
                 .doubt(span, UnprovenKind::DynamicImport, &name, why);
         }
     }
+}
+
+/// Whether an item goes elsewhere and has a shim where it was.
+fn is_shimmed(file: &File<'_>, name: &str) -> bool {
+    let mut items = file.mapping.items.list.iter();
+    items.any(|moved| moved.change.from == name && moved.change.shim.is_some())
 }
 
 /// What a function does with the text that it is given.
@@ -278,7 +289,8 @@ impl<'f> Search<'f> {
             _ => None,
         };
         match own.or_else(|| gives(function)) {
-            Some(Gives::Module) => self.module(&self.text(first)?),
+            Some(Gives::Module) => self.module(&self.whole_name(self.text(first)?, call)?),
+            Some(Gives::First) if has_from_list(call) => self.module(&self.text(first)?),
             Some(Gives::First) => {
                 let text = self.text(first)?;
                 self.module(text.split('.').next().unwrap_or(&text))
@@ -290,6 +302,35 @@ impl<'f> Search<'f> {
             }
             None if EVALUATING.contains(&function) => self.chain(&self.text(first)?),
             None => None,
+        }
+    }
+
+    /// The full name of a module, of which the dots count from the package that a call names: `(".device", __package__)`.
+    fn whole_name(&self, name: String, call: &ExprCall) -> Option<String> {
+        let rest = name.trim_start_matches('.');
+        let dots = name.len() - rest.len();
+        if dots == 0 {
+            return Some(name);
+        }
+        let package = match call.arguments.find_argument_value("package", 1)? {
+            Expr::Name(own) => self.own_name(own.id.as_str())?,
+            other => self.text(other)?,
+        };
+        let above = |package: &str| package.rsplit_once('.').map(|(above, _)| above.to_owned());
+        let package = (1..dots).try_fold(package, |package, _| above(&package))?;
+        Some(format!("{package}.{rest}"))
+    }
+
+    /// What `__name__` and `__package__` say in the file, or another name for a text.
+    fn own_name(&self, name: &str) -> Option<String> {
+        let module = self.file.graph().modules.get(self.file.module?)?;
+        match name {
+            "__package__" if !module.package => {
+                let (above, _) = module.name.rsplit_once('.')?;
+                Some(above.to_owned())
+            }
+            "__name__" | "__package__" => Some(module.name.clone()),
+            other => self.constants.get(other).cloned(),
         }
     }
 
@@ -327,11 +368,9 @@ impl<'f> Search<'f> {
         match &value.entity {
             Entity::Item(home, item) => {
                 let moved = mapping.items.get(*home, item)?;
-                moved
-                    .change
-                    .shim
-                    .is_none()
-                    .then(|| moved.change.from.clone())
+                let stays = mapping.new_name(*home).is_none();
+                let warns = moved.change.subject == Subject::Item && stays;
+                (moved.change.shim.is_none() || warns).then(|| moved.change.from.clone())
             }
             Entity::Module(module) => {
                 let leaving = mapping.items.list.iter();
@@ -376,6 +415,15 @@ fn by_text(value: NamedValue) -> NamedValue {
     NamedValue {
         by_text: true,
         ..value
+    }
+}
+
+/// Whether `__import__` is asked for names of the module, and gives that one and not its first package.
+fn has_from_list(call: &ExprCall) -> bool {
+    match call.arguments.find_argument_value("fromlist", 3) {
+        Some(Expr::List(names)) => !names.elts.is_empty(),
+        Some(Expr::Tuple(names)) => !names.elts.is_empty(),
+        Some(_) | None => false,
     }
 }
 

@@ -94,7 +94,7 @@ fn only_says(call: &str) -> bool {
 }
 
 /// The last word of what is called with the arguments that a place stands among, within a few lines.
-fn call_before(text: &str, place: ByteSpan) -> Option<&str> {
+pub(super) fn call_before(text: &str, place: ByteSpan) -> Option<&str> {
     let before = text.get(..place.start as usize)?;
     let start = before.rmatch_indices('\n').nth(LINES_OF_A_CALL);
     let lines = before.get(start.map_or(0, |(at, _)| at)..)?;

@@ -2,7 +2,25 @@
 
 use coalesce_model::{ByteSpan, Edit, Evidence, Form, UnprovenKind};
 
-use crate::rewrite::file::{File, FileEdits, Reference};
+use crate::{
+    names::last_word,
+    rewrite::{
+        file::{File, FileEdits, Reference},
+        own_place::call_before,
+    },
+};
+
+/// Calls that put a path together of what they are given, from a folder or a package on.
+const JOINING: [&str; 8] = [
+    "PackageLoader",
+    "get_data",
+    "joinpath",
+    "resource_exists",
+    "resource_filename",
+    "resource_isdir",
+    "resource_listdir",
+    "resource_stream",
+];
 
 /// Rewrites paths that are those of moved files and directories; what may be one is reported.
 pub fn rewrite(file: &File<'_>, found: &mut FileEdits) {
@@ -23,7 +41,8 @@ fn literal(file: &File<'_>, span: ByteSpan, content: &str, found: &mut FileEdits
     if content.contains('/') {
         return words(content).for_each(|word| path(file, span, word, content, found));
     }
-    let why = if is_folder(file, content) && joins_paths(file.text, span) {
+    let why = if is_folder(file, &from_package(file, span, content)) && joins_paths(file.text, span)
+    {
         "the name of a folder that moves, in a path put together from parts"
     } else if file.mapping.file_names.contains(content) && !found.covered(span) {
         "the name of a file that moves, in a path put together from parts"
@@ -43,6 +62,51 @@ fn is_folder(file: &File<'_>, name: &str) -> bool {
     })
 }
 
+/// A name behind the folder of the package that it is looked for in, where the text says that: `files("pkg").joinpath(name)`,
+/// `files(__package__) / name`.
+fn from_package(file: &File<'_>, literal: ByteSpan, name: &str) -> String {
+    folder_of_package(file, literal).map_or_else(
+        || name.to_owned(),
+        |folder| format!("{}/{name}", folder.replace('.', "/")),
+    )
+}
+
+/// The package whose files a literal goes on from: `files(package) /`, `.joinpath(` behind that, `get_data(package, `.
+fn folder_of_package(file: &File<'_>, literal: ByteSpan) -> Option<String> {
+    let before = file.text.get(..literal.start as usize)?;
+    let before = before.trim_end_matches(['"', '\'']).trim_end();
+    let (given, calls) = match before.strip_suffix(',') {
+        Some(given) => (given, JOINING.as_slice()),
+        None => {
+            let joined = before.strip_suffix('/');
+            let called = || {
+                before
+                    .strip_suffix('(')?
+                    .trim_end()
+                    .strip_suffix(".joinpath")
+            };
+            let files = joined.or_else(called)?.trim_end();
+            (files.strip_suffix(')')?, ["files"].as_slice())
+        }
+    };
+    let (head, argument) = given.rsplit_once('(')?;
+    let named = calls.contains(&last_word(head));
+    named.then(|| package_named(file, argument.trim()))?
+}
+
+/// The package that an argument names: a text, `__package__` or `__name__`.
+fn package_named(file: &File<'_>, argument: &str) -> Option<String> {
+    if argument == "__package__" || argument == "__name__" {
+        let module = file.graph().modules.get(file.module?)?;
+        let above = module.name.rsplit_once('.').map(|(above, _)| above);
+        let package = above.filter(|_| !module.package);
+        return Some(package.unwrap_or(&module.name).to_owned());
+    }
+    let quotes = ['"', '\''];
+    let text = argument.strip_prefix(quotes)?.strip_suffix(quotes)?;
+    (!text.contains(quotes)).then(|| text.to_owned())
+}
+
 /// Whether a literal is put together with others to a path: `folder / "name"`, `join(folder, "name")`.
 fn joins_paths(text: &str, literal: ByteSpan) -> bool {
     let quotes = ['"', '\''];
@@ -54,6 +118,7 @@ fn joins_paths(text: &str, literal: ByteSpan) -> bool {
     line.trim_end().ends_with('/')
         || after.trim_start().starts_with("/ ")
         || line.contains("path.join(")
+        || call_before(text, literal).is_some_and(|call| JOINING.contains(&call))
 }
 
 /// The parts of a text that may be paths.

@@ -1,0 +1,5 @@
+import pkg_resources
+
+
+def names():
+    return pkg_resources.resource_filename("rs", "data")

@@ -1,0 +1,5 @@
+X = 1
+
+
+def f():
+    return X

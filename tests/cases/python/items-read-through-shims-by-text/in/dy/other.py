@@ -1,0 +1,5 @@
+Y = 1
+
+
+def g():
+    return Y

@@ -1,0 +1,1 @@
+from ke import first, second, third

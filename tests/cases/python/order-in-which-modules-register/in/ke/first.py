@@ -1,0 +1,6 @@
+from ke.table import known
+
+
+@known("first")
+def made():
+    return "first"

@@ -1,0 +1,6 @@
+from ke.table import known
+
+
+@known("second")
+def made():
+    return "second"

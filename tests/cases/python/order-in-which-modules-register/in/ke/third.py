@@ -1,0 +1,6 @@
+from ke.table import known
+
+
+@known("third")
+def made():
+    return "third"

@@ -1,0 +1,1 @@
+from ro import first, beside, second, third

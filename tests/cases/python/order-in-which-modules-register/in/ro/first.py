@@ -1,0 +1,6 @@
+from ro.hooks import hook
+
+
+@hook
+def one():
+    return 1

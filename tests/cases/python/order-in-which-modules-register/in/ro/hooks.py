@@ -1,0 +1,6 @@
+HOOKS = []
+
+
+def hook(f):
+    HOOKS.append(f.__name__)
+    return f

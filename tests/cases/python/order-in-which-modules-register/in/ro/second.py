@@ -1,0 +1,6 @@
+from .hooks import hook
+
+
+@hook
+def two():
+    return 2

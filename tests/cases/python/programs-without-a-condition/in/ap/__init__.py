@@ -1,0 +1,1 @@
+from ap.settings import VALUE

@@ -1,0 +1,3 @@
+"""Is run by nobody."""
+
+NAME = "other"

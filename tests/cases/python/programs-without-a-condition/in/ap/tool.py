@@ -1,0 +1,3 @@
+"""Is run by its name."""
+
+NAME = "tool"
