@@ -167,22 +167,25 @@ fn part<'e>(
         keys,
     };
     part.fate = match named_type {
-        Some(new) => Fate::Renamed(new),
+        Some(new) => fate_of_type(&part, new),
         None => fate(merge, pair, &part),
     };
     Some(part)
+}
+
+/// What becomes of a type that the entry renames to one of the module that stays: as of two of one name, what both have
+/// has to be the same.
+fn fate_of_type(part: &Part<'_>, new: String) -> Fate {
+    match part.relation() {
+        Relation::Same | Relation::Reworded => Fate::Renamed(new),
+        _ => Fate::Undecided,
+    }
 }
 
 /// The name in the module that stays of a type which the entry renames to it: what only the old one has goes along, as
 /// with one name.
 fn type_by_rename(merge: &Merge<'_>, pair: &Pair<'_>, entry: &Entry) -> Option<String> {
     let (left, right) = (entry.left.as_ref()?, entry.right.as_ref()?);
-    if merge
-        .decision(pair, std::slice::from_ref(&left.name))
-        .is_some()
-    {
-        return None;
-    }
     let is_type = |place: &Place| {
         matches!(
             place.kind,

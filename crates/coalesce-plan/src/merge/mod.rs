@@ -136,7 +136,7 @@ impl<'a> Merge<'a> {
             for part in &parts {
                 known.extend(part.keys.iter().map(|key| format!("{}{key}", pair.prefix)));
             }
-            undecided.add(pair, &parts);
+            undecided.add(self, pair, &parts);
             if !parts.iter().any(Part::is_definition) {
                 let lost = tell::left_impls(pair, &found.coverage.entries);
                 made.refusals.extend(lost);
