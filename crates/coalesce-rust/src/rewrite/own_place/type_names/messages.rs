@@ -38,13 +38,20 @@ pub(super) struct Messages<'t> {
 #[derive(Default)]
 struct FieldsOfFile {
     /// Those that nothing outside of the file reads, and that no derive but `Debug` shows.
-    private: BTreeSet<String>,
+    private: BTreeSet<Field>,
     /// What each gets in a literal.
-    given: Vec<(String, ByteSpan)>,
+    given: Vec<(Field, ByteSpan)>,
     /// Where they are declared, given or imported by a name of theirs: that reads none.
     labels: Vec<ByteSpan>,
     /// Whether the file has modules of other files, which see what is private.
     has_modules: bool,
+}
+
+/// A field by the name of its type and its own: another type's of the same name is another field.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Field {
+    of: String,
+    name: String,
 }
 
 /// A variable and what it is given.
@@ -107,15 +114,15 @@ impl<'t> Messages<'t> {
             (Some(variable), Some((_, given))) if variable.given.len() < given.len() => {
                 self.is_variable_said(variable, seen)
             }
-            (_, Some((name, given))) => self.is_field_said(name, *given, seen),
+            (_, Some((field, given))) => self.is_field_said(field, *given, seen),
             (variable, None) => variable.is_some_and(|one| self.is_variable_said(one, seen)),
         }
     }
 
     /// Whether a field is read where only people read it.
-    fn is_field_said(&self, name: &str, given: ByteSpan, seen: &mut BTreeSet<u32>) -> bool {
+    fn is_field_said(&self, field: &Field, given: ByteSpan, seen: &mut BTreeSet<u32>) -> bool {
         let fields = &self.fields;
-        if fields.has_modules || !fields.private.contains(name) {
+        if fields.has_modules || !fields.private.contains(field) {
             return false;
         }
         if !seen.insert(given.start) {
@@ -123,7 +130,7 @@ impl<'t> Messages<'t> {
         }
         let word = |at: usize| self.tokens.get(at).and_then(|one| one.span.of(self.text));
         let named = self.tokens.iter().enumerate();
-        let mut named = named.filter(|(_, one)| self.names(one, name));
+        let mut named = named.filter(|(_, one)| self.names(one, &field.name));
         named.all(|(at, one)| {
             let is_label = fields.labels.iter().any(|label| label.contains(one.span));
             let is_path = word(at + 1) == Some(":") && word(at + 2) == Some(":");
@@ -199,11 +206,12 @@ impl MessageReader<'_> {
         self.spans.push(self.place(span));
     }
 
-    /// What a visitor of serde says that it expects stands in errors alone.
+    /// What a visitor of serde says that it expects, into a formatter, stands in errors alone.
     fn expectations(&mut self, item: &syn::ItemImpl) {
         for member in &item.items {
             if let syn::ImplItem::Fn(function) = member
                 && function.sig.ident == "expecting"
+                && function.sig.inputs.iter().any(is_formatter)
             {
                 self.keep(function.span());
             }
@@ -213,12 +221,40 @@ impl MessageReader<'_> {
     /// Whether a path names an error, one of its variants or what makes one.
     fn is_error(&self, path: &syn::Path) -> bool {
         let mut last = path.segments.iter().rev().take(2);
-        last.any(|segment| {
-            let name = segment.ident.to_string();
-            let name = if name == "Self" { &self.own } else { &name };
-            self.errors.contains(name)
-        })
+        last.any(|segment| self.errors.contains(&self.said_by(segment)))
     }
+
+    /// The last name of the path of a literal.
+    fn type_of(&self, path: &syn::Path) -> String {
+        let last = path.segments.last();
+        last.map(|segment| self.said_by(segment))
+            .unwrap_or_default()
+    }
+
+    /// The name of a segment, and of `Self` that of the type.
+    fn said_by(&self, segment: &syn::PathSegment) -> String {
+        let name = segment.ident.to_string();
+        if name == "Self" {
+            self.own.clone()
+        } else {
+            name
+        }
+    }
+}
+
+/// Whether a parameter is a formatter.
+fn is_formatter(parameter: &syn::FnArg) -> bool {
+    let syn::FnArg::Typed(typed) = parameter else {
+        return false;
+    };
+    let syn::Type::Reference(to) = &*typed.ty else {
+        return false;
+    };
+    let last = match &*to.elem {
+        syn::Type::Path(path) => path.path.segments.last(),
+        _ => None,
+    };
+    last.is_some_and(|last| last.ident == "Formatter")
 }
 
 impl<'ast> Visit<'ast> for MessageReader<'_> {
@@ -255,7 +291,10 @@ impl<'ast> Visit<'ast> for MessageReader<'_> {
             let label = self.place(name.span());
             self.fields.labels.push(label);
             if matches!(field.vis, syn::Visibility::Inherited) && !is_shown {
-                self.fields.private.insert(name.to_string());
+                self.fields.private.insert(Field {
+                    of: item.ident.to_string(),
+                    name: name.to_string(),
+                });
             }
         }
         visit::visit_item_struct(self, item);
@@ -272,13 +311,18 @@ impl<'ast> Visit<'ast> for MessageReader<'_> {
     }
 
     fn visit_expr_struct(&mut self, value: &'ast syn::ExprStruct) {
+        let of = self.type_of(&value.path);
         for field in &value.fields {
             if let syn::Member::Named(name) = &field.member {
                 let given = self.place(field.expr.span());
                 let label = self.place(name.span());
                 if given != label {
                     self.fields.labels.push(label);
-                    self.fields.given.push((name.to_string(), given));
+                    let field = Field {
+                        of: of.clone(),
+                        name: name.to_string(),
+                    };
+                    self.fields.given.push((field, given));
                 }
             }
         }
