@@ -151,6 +151,16 @@ pub struct FromPart {
 }
 
 impl FromPart {
+    /// The module that a text names, its first dots counted: `.device`, `pkg.device`.
+    pub(crate) fn of_text(text: &str, span: ByteSpan) -> Self {
+        let module = text.trim_start_matches('.');
+        Self {
+            level: u32::try_from(text.len() - module.len()).unwrap_or(u32::MAX),
+            module: module.to_owned(),
+            span,
+        }
+    }
+
     /// The absolute name of the module in a module of package `package`; `None` when the dots lead
     /// above the top.
     #[must_use]

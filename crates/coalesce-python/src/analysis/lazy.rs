@@ -310,12 +310,7 @@ fn module_part(prefix: &Prefix, text: &Spanned) -> FromPart {
         Prefix::Package => format!(".{}", text.text),
         Prefix::Text(before) => format!("{before}{}", text.text),
     };
-    let module = whole.trim_start_matches('.');
-    FromPart {
-        level: u32::try_from(whole.len() - module.len()).unwrap_or(0),
-        module: module.to_owned(),
-        span: text.span,
-    }
+    FromPart::of_text(&whole, text.span)
 }
 
 pub(super) fn statement(from: FromPart, leaves: Vec<Leaf>) -> ImportStatement {

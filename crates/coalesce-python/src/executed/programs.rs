@@ -7,8 +7,15 @@ use std::{cell::OnceCell, collections::BTreeSet};
 
 use coalesce_model::{Texts, Unproven, UnprovenKind};
 
+use ruff_python_ast::Stmt;
+
 use super::{Imports, Runs};
-use crate::{graph::PythonGraph, names::is_word};
+use crate::{
+    analysis::predicates::is_run_as_program,
+    graph::PythonGraph,
+    names::is_word,
+    parser::{parse_module, statements},
+};
 
 /// What stands before the name of a module that is run as a program.
 const RUNNING: [&str; 4] = ["-m ", "\"-m\", \"", "'-m', '", "run_module("];
@@ -105,11 +112,12 @@ fn names_run(texts: &dyn Texts) -> BTreeSet<String> {
 
 /// Whether a text has `if __name__ == "__main__":` at its own level.
 fn has_program(text: &str) -> bool {
-    text.contains("__main__")
-        && text.lines().any(|line| {
-            let condition = line.strip_prefix("if __name__");
-            condition.is_some_and(|rest| rest.contains("__main__"))
-        })
+    if !text.contains("__main__") {
+        return false;
+    }
+    let (parsed, _) = parse_module(text);
+    let mut conditions = statements(&parsed).iter().filter_map(Stmt::as_if_stmt);
+    conditions.any(|condition| is_run_as_program(&condition.test))
 }
 
 fn told(before: &PythonGraph, program: usize, package: usize) -> Option<Unproven> {

@@ -41,8 +41,6 @@ const SAMPLE: usize = 16;
 /// What is known before statements are tried.
 struct Search<'g> {
     trees: Trees<'g>,
-    after: &'g PythonGraph,
-    texts: &'g dyn Texts,
     touched: &'g [bool],
     /// The play of all imports, with the branches of `if` and without, and what failed before in each.
     plays: Vec<(Program<'g>, KnownFailures)>,
@@ -70,8 +68,6 @@ pub fn deferrals(
             changes,
             texts,
         },
-        after,
-        texts,
         touched: &touched_after,
         plays: plays.into(),
         trials: 0,
@@ -139,7 +135,7 @@ impl Search<'_> {
         let mut failing = Vec::new();
         for (play, (program, known)) in self.plays.iter_mut().enumerate() {
             program.without = without.to_vec();
-            let found = played(program, self.after);
+            let found = played(program, self.trees.after);
             let new = regressions(&found, known).cloned();
             failing.extend(new.map(|failure| (play, failure)));
         }
@@ -197,7 +193,7 @@ impl Search<'_> {
             .collect();
         let step = names.len().div_ceil(SAMPLE).max(1);
         let sample: BTreeSet<&str> = names.into_iter().step_by(step).collect();
-        let modules = self.after.modules.iter().enumerate();
+        let modules = self.trees.after.modules.iter().enumerate();
         modules
             .filter(|(_, module)| sample.contains(module.name.as_str()))
             .map(|(at, _)| at)
@@ -230,9 +226,9 @@ impl Search<'_> {
     ) -> Option<Vec<Statement>> {
         let (program, _) = self.plays.get_mut(play)?;
         program.without = without.to_vec();
-        let state = advice::play(program, self.after, failure, Some(Vec::new()))?;
+        let state = advice::play(program, self.trees.after, failure, Some(Vec::new()))?;
         let mut trails = state.trails.into_iter();
-        let found = trails.find(|(read, _)| advice::is_read_of(self.after, read, failure));
+        let found = trails.find(|(read, _)| advice::is_read_of(self.trees.after, read, failure));
         found.map(|(_, trail)| trail)
     }
 
@@ -245,7 +241,7 @@ impl Search<'_> {
     fn manner(&self, statement: Statement, chosen: &[Statement]) -> Option<Manner> {
         let more = chosen.iter().filter(|each| !self.is_touched(**each));
         let permitted = self.is_touched(statement) || more.count() < MAXIMUM_MORE;
-        permitted.then(|| manner(self.after, self.texts, statement))?
+        permitted.then(|| manner(self.trees.after, self.trees.texts, statement))?
     }
 
     /// What waits in each module; nothing where something cannot.
@@ -267,17 +263,17 @@ impl Search<'_> {
             return false;
         };
         let at = statement.1 as usize;
-        let facts = self.after.facts.get(module);
+        let facts = self.trees.after.facts.get(module);
         let import = facts.and_then(|facts| facts.imports.get(at));
         import.is_some_and(|import| {
-            takes_what_stays(self.after, self.texts, (module, import))
-                && runs_besides(self.after, module, at)
+            takes_what_stays(self.trees.after, self.trees.texts, (module, import))
+                && runs_besides(self.trees.after, module, at)
         })
     }
 
     /// What waits in one module; nothing is left to prove where it is settled what the functions find.
     fn deferral(&self, module: usize, statements: &[Statement], settled: bool) -> Option<Deferral> {
-        let own = self.after.modules.get(module)?;
+        let own = self.trees.after.modules.get(module)?;
         let waiting = self.waiting(module, statements)?;
         let is_asked = !waiting.asked.is_empty();
         let why = what_changes(&own.name, &waiting.called, &waiting.asked);
@@ -303,14 +299,14 @@ impl Search<'_> {
 
     /// The statements of a module that wait, and the edits that make them.
     fn waiting(&self, module: usize, statements: &[Statement]) -> Option<Waiting<'_>> {
-        let own = self.after.modules.get(module)?;
-        let facts = self.after.facts.get(module)?;
-        let text = self.texts.text(&own.path)?;
+        let own = self.trees.after.modules.get(module)?;
+        let facts = self.trees.after.facts.get(module)?;
+        let text = self.trees.texts.text(&own.path)?;
         let mut waiting = Waiting::default();
         let mut spans = Vec::new();
         for statement in statements {
             let import = facts.imports.get(statement.1 as usize)?;
-            match manner(self.after, self.texts, *statement)? {
+            match manner(self.trees.after, self.trees.texts, *statement)? {
                 Manner::InFunctions => {
                     waiting.imports.push(import);
                     waiting.called.extend(bound_names(import));

@@ -16,6 +16,7 @@ use rustc_hash::FxHashMap;
 use super::file::{File, FileEdits};
 use crate::{
     analysis::{Piece, Use, pieces_with, predicates::last_name, shift},
+    facts::FromPart,
     graph::Entity,
     names::occurrences_of_word,
     parser::{self, parse_module, statements},
@@ -307,29 +308,22 @@ impl<'f> Search<'f> {
 
     /// The full name of a module, of which the dots count from the package that a call names: `(".device", __package__)`.
     fn whole_name(&self, name: String, call: &ExprCall) -> Option<String> {
-        let rest = name.trim_start_matches('.');
-        let dots = name.len() - rest.len();
-        if dots == 0 {
+        if !name.starts_with('.') {
             return Some(name);
         }
         let package = match call.arguments.find_argument_value("package", 1)? {
             Expr::Name(own) => self.own_name(own.id.as_str())?,
             other => self.text(other)?,
         };
-        let above = |package: &str| package.rsplit_once('.').map(|(above, _)| above.to_owned());
-        let package = (1..dots).try_fold(package, |package, _| above(&package))?;
-        Some(format!("{package}.{rest}"))
+        FromPart::of_text(&name, ByteSpan::empty(0)).absolute(&package)
     }
 
     /// What `__name__` and `__package__` say in the file, or another name for a text.
     fn own_name(&self, name: &str) -> Option<String> {
-        let module = self.file.graph().modules.get(self.file.module?)?;
+        let (graph, module) = (self.file.graph(), self.file.module?);
         match name {
-            "__package__" if !module.package => {
-                let (above, _) = module.name.rsplit_once('.')?;
-                Some(above.to_owned())
-            }
-            "__name__" | "__package__" => Some(module.name.clone()),
+            "__package__" => Some(graph.package_of(module).to_owned()),
+            "__name__" => Some(graph.modules.get(module)?.name.clone()),
             other => self.constants.get(other).cloned(),
         }
     }

@@ -97,10 +97,8 @@ fn folder_of_package(file: &File<'_>, literal: ByteSpan) -> Option<String> {
 /// The package that an argument names: a text, `__package__` or `__name__`.
 fn package_named(file: &File<'_>, argument: &str) -> Option<String> {
     if argument == "__package__" || argument == "__name__" {
-        let module = file.graph().modules.get(file.module?)?;
-        let above = module.name.rsplit_once('.').map(|(above, _)| above);
-        let package = above.filter(|_| !module.package);
-        return Some(package.unwrap_or(&module.name).to_owned());
+        let package = file.graph().package_of(file.module?);
+        return (!package.is_empty()).then(|| package.to_owned());
     }
     let quotes = ['"', '\''];
     let text = argument.strip_prefix(quotes)?.strip_suffix(quotes)?;

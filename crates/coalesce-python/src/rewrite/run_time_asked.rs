@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use coalesce_model::Change;
+use coalesce_model::{ByteSpan, Change};
 use ruff_python_ast::{
     self as ast, CmpOp, Expr, InterpolatedStringElement, Operator, Stmt,
     visitor::{self, Visitor},
@@ -398,7 +398,7 @@ impl<'t> Search<'t> {
                 let from = FromPart {
                     level: import.level,
                     module: import.module.as_deref().unwrap_or_default().to_owned(),
-                    span: coalesce_model::ByteSpan::empty(0),
+                    span: ByteSpan::empty(0),
                 };
                 let Some(base) = from.absolute(self.graph.package_of(self.module)) else {
                     return;
@@ -478,13 +478,7 @@ fn spelled(parts: &[NamePart], name: &str) -> String {
 
 /// The full name that a text means in a package.
 fn absolute(text: &str, package: &str) -> Option<String> {
-    let module = text.trim_start_matches('.');
-    let from = FromPart {
-        level: u32::try_from(text.len() - module.len()).ok()?,
-        module: module.to_owned(),
-        span: coalesce_model::ByteSpan::empty(0),
-    };
-    from.absolute(package)
+    FromPart::of_text(text, ByteSpan::empty(0)).absolute(package)
 }
 
 /// What a statement gives a value, with nothing for what is no plain one.
