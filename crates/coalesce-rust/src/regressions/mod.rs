@@ -178,8 +178,11 @@ pub(crate) fn regressions(before: Tree<'_>, after: Tree<'_>) -> Vec<Finding> {
 
 /// What may not be there where it is named: under a condition that build scripts of two packages may each set.
 pub(crate) fn conditions_in_doubt(before: Tree<'_>, after: Tree<'_>) -> Vec<Unproven> {
-    let mut packages = after.world.crates.iter();
-    if !packages.any(|krate| krate.kind == TargetKind::BuildScript) {
+    let crates = || after.world.crates.iter();
+    let packages: BTreeSet<usize> = crates().map(|krate| krate.package).collect();
+    let has_script = crates().any(|krate| krate.kind == TargetKind::BuildScript);
+    // Looking for what is new reads both trees, and one package has one build script.
+    if packages.len() < 2 || !has_script {
         return Vec::new();
     }
     let new = new_problems(before, after).into_iter();
