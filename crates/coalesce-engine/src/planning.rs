@@ -1,14 +1,14 @@
 //! From manifests to a proven plan: what `plan` shows and `migrate` applies.
 
-mod kept_imports;
+mod added_imports;
 mod later;
 mod texts;
 
 use std::{collections::BTreeSet, sync::Arc};
 
 use coalesce_model::{
-    Change, FileMove, Finding, KeptImport, LanguageGraph, LanguagePlan, Overlay, Refusal, Settings,
-    Severity, TreePath, Unproven,
+    AddedImport, Change, FileMove, Finding, LanguageGraph, LanguagePlan, Overlay, Refusal,
+    Settings, Severity, TreePath, Unproven,
     envelope::{ChangedSignature, Locator, LostName, OperationEntry, OperationKind, Plan},
     finding::codes,
     language::RewriteOptions,
@@ -80,7 +80,7 @@ pub struct MigrationPlan {
     /// Public functions and classes of packages that are called another way.
     pub changed_signatures: Vec<ChangedSignature>,
     /// Imports that the proof has found lacking, until they are added or told.
-    pub(crate) kept_imports: Vec<KeptImport>,
+    pub(crate) added_imports: Vec<AddedImport>,
 }
 
 /// How far a plan is worked out.
@@ -234,7 +234,7 @@ impl<'t> Task<'t> {
             let advice = advice && depth == Depth::Advice;
             tried.prove_all(self.session, self.checked, advice);
         }
-        kept_imports::add(self, way, tried)
+        added_imports::add(self, way, tried)
     }
 
     /// A plan that takes one of the ways, not yet proven.
@@ -498,7 +498,7 @@ impl MigrationPlan {
                 }),
         );
         self.changed_signatures.extend(proof.changed_signatures);
-        self.kept_imports.extend(proof.kept_imports);
+        self.added_imports.extend(proof.added_imports);
         self.assembled.refusals.extend(proof.refusals);
         self.assembled.unproven.extend(proof.unproven);
         self.assembled.notes.extend(proof.notes);

@@ -12,7 +12,7 @@ use coalesce_clones::SourceFile;
 use coalesce_index::Index;
 use coalesce_kernels::Kernels;
 use coalesce_model::{
-    Change, Deferral, Grammar, Language, LanguageGraph, LanguageKind, LanguagePlan, Settings,
+    Change, Grammar, ImportChange, Language, LanguageGraph, LanguageKind, LanguagePlan, Settings,
     Severity, Texts, TreePath,
     envelope::{Files, SkippedFile},
     finding::codes,
@@ -128,7 +128,7 @@ pub trait LanguagePart: Sync {
         session: &Session,
         operations: &[Operation],
         changes: &[Change],
-    ) -> Vec<Deferral>;
+    ) -> Vec<ImportChange>;
 
     /// What may take names from where they are defined in the tree as the operations leave it, one step of it.
     fn nearer_imports(
@@ -136,7 +136,7 @@ pub trait LanguagePart: Sync {
         session: &Session,
         operations: &[Operation],
         changes: &[Change],
-    ) -> Vec<Deferral>;
+    ) -> Vec<ImportChange>;
 }
 
 impl<L: Language + Registered> LanguagePart for Part<L>
@@ -206,7 +206,7 @@ where
         session: &Session,
         operations: &[Operation],
         changes: &[Change],
-    ) -> Vec<Deferral> {
+    ) -> Vec<ImportChange> {
         let ask = |after: &L::Graph, texts: &dyn Texts| self.graph.deferrals(after, changes, texts);
         self.ask_planned(session, operations, ask)
     }
@@ -216,7 +216,7 @@ where
         session: &Session,
         operations: &[Operation],
         changes: &[Change],
-    ) -> Vec<Deferral> {
+    ) -> Vec<ImportChange> {
         let ask =
             |after: &L::Graph, texts: &dyn Texts| self.graph.nearer_imports(after, changes, texts);
         self.ask_planned(session, operations, ask)

@@ -182,7 +182,7 @@ impl LanguageGraph for KernelGraph {
         Vec::new()
     }
 
-    fn order_regressions(
+    fn find_regressions(
         &self,
         _: &Self,
         _: &[Change],

@@ -7,9 +7,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::{
-    ByteSpan, Change, CheckSettings, Deferral, Finding, Grammar, Import, KeptImport, LanguageKind,
-    LanguagePlan, Mention, Module, Outline, Reference, Rewrite, Root, Texts, TreePath, Unproven,
-    manifest::Accessor,
+    AddedImport, ByteSpan, Change, CheckSettings, Finding, Grammar, Import, ImportChange,
+    LanguageKind, LanguagePlan, Mention, Module, Outline, Reference, Rewrite, Root, Texts,
+    TreePath, Unproven, manifest::Accessor,
 };
 
 /// What `coalesce.toml` says, as far as languages need it.
@@ -467,8 +467,9 @@ pub trait LanguageGraph: Send + Sync {
     /// a notebook cell — and the edits that follow. Spans are offsets in `code`.
     fn rewrite_fragment(&self, changes: &[Change], code: &str) -> Vec<(Rewrite, crate::Edit)>;
 
-    /// What nothing names any more in `after`, this graph being before, where a compiler warns of it.
-    fn left_unused(
+    /// What a compiler would warn of in `after`, and does not warn of in this graph, the one before: what nothing names
+    /// any more, lints and conditions that stand elsewhere now.
+    fn find_new_warnings(
         &self,
         after: &Self,
         before_texts: &dyn Texts,
@@ -525,12 +526,12 @@ pub trait LanguageGraph: Send + Sync {
     /// Imports that `after` needs besides, this graph being before, so that modules which were loaded along with what
     /// is elsewhere now stay attributes of the packages around them. `changes` maps names. Empty where nothing is loaded
     /// on the way.
-    fn kept_imports(
+    fn added_imports(
         &self,
         after: &Self,
         changes: &[Change],
         after_texts: &dyn Texts,
-    ) -> Vec<KeptImport>
+    ) -> Vec<AddedImport>
     where
         Self: Sized,
     {
@@ -539,9 +540,14 @@ pub trait LanguageGraph: Send + Sync {
     }
 
     /// Imports of `after` that have to wait until something is called so that none of
-    /// [`Self::order_regressions`] is left that is about the order of imports. Empty where that does not
+    /// [`Self::find_regressions`] is left that is about the order of imports. Empty where that does not
     /// help, or order is no issue.
-    fn deferrals(&self, after: &Self, changes: &[Change], after_texts: &dyn Texts) -> Vec<Deferral>
+    fn deferrals(
+        &self,
+        after: &Self,
+        changes: &[Change],
+        after_texts: &dyn Texts,
+    ) -> Vec<ImportChange>
     where
         Self: Sized,
     {
@@ -550,13 +556,13 @@ pub trait LanguageGraph: Send + Sync {
     }
 
     /// Imports of `after` that take names from where they are defined, not from what passes them on and has not bound
-    /// them yet: one step towards none of [`Self::order_regressions`] being left. Empty where none helps.
+    /// them yet: one step towards none of [`Self::find_regressions`] being left. Empty where none helps.
     fn nearer_imports(
         &self,
         after: &Self,
         changes: &[Change],
         after_texts: &dyn Texts,
-    ) -> Vec<Deferral>
+    ) -> Vec<ImportChange>
     where
         Self: Sized,
     {
@@ -566,7 +572,7 @@ pub trait LanguageGraph: Send + Sync {
 
     /// What would break in `after`, this graph being before, and refuses the plan: in Python names read before they are bound
     /// that were bound before, in Rust visibility, conditions and features of the planned tree. `changes` maps module names.
-    fn order_regressions(
+    fn find_regressions(
         &self,
         after: &Self,
         changes: &[Change],

@@ -46,8 +46,8 @@ pub use module::{Guard, Import, ImportTarget, LanguageKind, Mention, Module, Mod
 pub use outline::{Outline, OutlineToken, OutlineUnit, TokenClass, UnitKind};
 pub use path::{PathError, TreePath};
 pub use plan::{
-    Deferral, FileMove, FileReferences, KeptImport, LanguagePlan, NewFile, NotRewritten, Rewrite,
-    Safety, Unproven, UnprovenKind,
+    AddedImport, FileMove, FileReferences, ImportChange, LanguagePlan, NewFile, NotRewritten,
+    Rewrite, Safety, Unproven, UnprovenKind,
 };
 pub use reference::{Certainty, Evidence, Form, Reference};
 pub use refusal::Refusal;

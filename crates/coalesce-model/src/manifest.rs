@@ -141,6 +141,35 @@ impl Verb {
     }
 }
 
+/// What an [`Entry`] does, which says two names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EntryVerb {
+    /// [`Verb::Move`].
+    Move,
+    /// [`Verb::Replace`].
+    Replace,
+    /// [`Verb::Merge`].
+    Merge,
+}
+
+impl EntryVerb {
+    /// As it stands in the manifest.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        self.as_verb().as_str()
+    }
+
+    /// One of all verbs.
+    #[must_use]
+    pub const fn as_verb(self) -> Verb {
+        match self {
+            Self::Move => Verb::Move,
+            Self::Replace => Verb::Replace,
+            Self::Merge => Verb::Merge,
+        }
+    }
+}
+
 /// What the names of an entry are, where a name may be several things.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema)]
 #[schemars(rename_all = "lowercase")]
@@ -156,8 +185,8 @@ pub enum NameKind {
 /// One `[[move]]`, `[[replace]]` or `[[merge]]`.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// What it does; never [`Verb::Remove`] or [`Verb::Access`], which are a [`Removal`] and an [`Accessor`].
-    pub verb: Verb,
+    /// What it does.
+    pub verb: EntryVerb,
     /// `kind`, when the entry gives it.
     pub kind: Option<NameKind>,
     /// The name before.

@@ -45,7 +45,7 @@ pub struct Rewrite {
 /// An import that waits until something is called, or takes names from nearer to where they are defined, in a file of the
 /// tree as it would be.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Deferral {
+pub struct ImportChange {
     /// File, by its path after the migration.
     pub path: TreePath,
     /// Edits of its text after the migration.
@@ -60,7 +60,7 @@ pub struct Deferral {
 
 /// An import that the tree as it would be needs besides, so that what was loaded along with another one is loaded still.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KeptImport {
+pub struct AddedImport {
     /// File, by its path after the migration.
     pub path: TreePath,
     /// Edits of its text after the migration; none where the import has no place there.

@@ -14,8 +14,8 @@ use coalesce_model::{
     Allowed, ByteSpan, Change, ChangeKind, LanguageKind, Lexicon, Module, ModuleKind, ShimRequest,
     Subject, Texts, TreePath,
     manifest::{
-        Accessor, Entry, FURTHER_MISTAKES, MOST_MISTAKES, Manifest, ManifestError, Name, Removal,
-        Verb, applied_line, did_you_mean, name_meant, removal_line,
+        Accessor, Entry, EntryVerb, FURTHER_MISTAKES, MOST_MISTAKES, Manifest, ManifestError, Name,
+        Removal, Verb, applied_line, did_you_mean, name_meant, removal_line,
     },
 };
 
@@ -172,7 +172,7 @@ impl<'a> Checker<'a> {
             return;
         };
         let fits = self.fits(manifest, entry, module);
-        if fits && entry.verb == Verb::Merge {
+        if fits && entry.verb == EntryVerb::Merge {
             checked.merges.push(OpenMerge {
                 manifest: at,
                 entry: entry.clone(),
@@ -189,12 +189,11 @@ impl<'a> Checker<'a> {
     /// Whether a module may go where an entry says.
     fn fits(&mut self, manifest: &Manifest, entry: &Entry, module: &Module) -> bool {
         match entry.verb {
-            Verb::Move => self.move_target(manifest, entry, module),
-            Verb::Replace => self.replace_target(manifest, entry, module),
-            Verb::Merge => {
+            EntryVerb::Move => self.move_target(manifest, entry, module),
+            EntryVerb::Replace => self.replace_target(manifest, entry, module),
+            EntryVerb::Merge => {
                 self.replace_target(manifest, entry, module) && self.stands(manifest, entry)
             }
-            Verb::Remove | Verb::Access => false,
         }
     }
 
@@ -638,7 +637,7 @@ fn qualified(module: &Module, name: &str) -> String {
 fn report(manifest: &Manifest, entry: &Entry, done: bool) -> EntryReport {
     EntryReport {
         manifest: manifest.id.clone(),
-        verb: entry.verb,
+        verb: entry.verb.as_verb(),
         from: entry.from.text.clone(),
         to: entry.to.text.clone(),
         state: if done {
@@ -656,11 +655,10 @@ pub(crate) fn change(manifest: &Manifest, entry: &Entry, subject: Subject) -> Ch
         to: entry.to.text.clone(),
         subject,
         kind: match entry.verb {
-            Verb::Move => ChangeKind::Move,
-            Verb::Replace | Verb::Merge => ChangeKind::Replace {
+            EntryVerb::Move => ChangeKind::Move,
+            EntryVerb::Replace | EntryVerb::Merge => ChangeKind::Replace {
                 rename: entry.rename.clone(),
             },
-            Verb::Remove | Verb::Access => ChangeKind::Remove,
         },
         shim: entry.shim.then(|| ShimRequest::of(manifest)),
         uses: entry.uses,

@@ -7,7 +7,7 @@ use std::{
 
 use coalesce_index::{Cycle, cycles};
 use coalesce_model::{
-    Change, Finding, Import, ImportTarget, KeptImport, Language, LanguageGraph, Overlay, Refusal,
+    AddedImport, Change, Finding, Import, ImportTarget, Language, LanguageGraph, Overlay, Refusal,
     Settings, Severity, Texts, TreePath, Unproven, UnprovenKind, change::Renames,
     envelope::ChangedSignature, finding::codes,
 };
@@ -28,7 +28,7 @@ pub struct Proof {
     /// What could not be looked at.
     pub unproven: Vec<Unproven>,
     /// Imports that are to be added, so that what was loaded on the way to them is loaded still.
-    pub kept_imports: Vec<KeptImport>,
+    pub added_imports: Vec<AddedImport>,
     /// What is new and harmless.
     pub notes: Vec<Finding>,
     /// Import cycles before.
@@ -61,14 +61,14 @@ pub fn prove<L: Language>(
     comparison.guards(&mut proof);
     proof
         .refusals
-        .extend(before.order_regressions(&after, changes, base, &overlay));
+        .extend(before.find_regressions(&after, changes, base, &overlay));
     proof
         .unproven
-        .extend(before.left_unused(&after, base, &overlay));
+        .extend(before.find_new_warnings(&after, base, &overlay));
     proof
         .unproven
         .extend(before.execution_differences(&after, changes, base));
-    proof.kept_imports = before.kept_imports(&after, changes, &overlay);
+    proof.added_imports = before.added_imports(&after, changes, &overlay);
     let lookups = before.lookup_regressions(&after, changes);
     let attributes = before.attribute_regressions(&after, changes, base, &overlay);
     for found in [lookups, attributes] {

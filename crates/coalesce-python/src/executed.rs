@@ -32,7 +32,7 @@ use coalesce_model::{
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
-pub use self::kept::kept_imports;
+pub use self::kept::added_imports;
 use self::{at_import::AtImport, effects::ImportEffects};
 use crate::{
     facts::Effect,

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use coalesce_model::{
-    ByteSpan, Change, Deferral, Edit, Finding, FoundItem, Grammar, Import, ItemShim, KeptImport,
-    Language, LanguageGraph, LanguagePlan, Mention, Module, Outline, Reference, Rewrite, Root,
-    Settings, Texts, TreePath, Unproven,
+    AddedImport, ByteSpan, Change, Edit, Finding, FoundItem, Grammar, Import, ImportChange,
+    ItemShim, Language, LanguageGraph, LanguagePlan, Mention, Module, Outline, Reference, Rewrite,
+    Root, Settings, Texts, TreePath, Unproven,
     language::{LeadingModule, LookupRegressions, RewriteOptions},
     manifest::Accessor,
 };
@@ -227,13 +227,13 @@ impl LanguageGraph for PythonGraph {
         unproven
     }
 
-    fn kept_imports(
+    fn added_imports(
         &self,
         after: &Self,
         changes: &[Change],
         after_texts: &dyn Texts,
-    ) -> Vec<KeptImport> {
-        executed::kept_imports(self, after, changes, after_texts)
+    ) -> Vec<AddedImport> {
+        executed::added_imports(self, after, changes, after_texts)
     }
 
     fn attribute_regressions(
@@ -251,7 +251,7 @@ impl LanguageGraph for PythonGraph {
         after: &Self,
         changes: &[Change],
         after_texts: &dyn Texts,
-    ) -> Vec<Deferral> {
+    ) -> Vec<ImportChange> {
         order::deferrals(self, after, changes, after_texts)
     }
 
@@ -260,11 +260,11 @@ impl LanguageGraph for PythonGraph {
         after: &Self,
         changes: &[Change],
         after_texts: &dyn Texts,
-    ) -> Vec<Deferral> {
+    ) -> Vec<ImportChange> {
         order::nearer_imports(self, after, changes, after_texts)
     }
 
-    fn order_regressions(
+    fn find_regressions(
         &self,
         after: &Self,
         changes: &[Change],

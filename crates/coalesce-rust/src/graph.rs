@@ -347,7 +347,7 @@ impl LanguageGraph for RustGraph {
         rewrite::rewrite_fragment(self, changes, code)
     }
 
-    fn left_unused(
+    fn find_new_warnings(
         &self,
         after: &Self,
         before_texts: &dyn Texts,
@@ -378,7 +378,7 @@ impl LanguageGraph for RustGraph {
         lookup_regressions(&self.world, &after.world, changes)
     }
 
-    fn order_regressions(
+    fn find_regressions(
         &self,
         after: &Self,
         _changes: &[Change],

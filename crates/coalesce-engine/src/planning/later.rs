@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use coalesce_model::{Change, Deferral, Finding, Unproven, UnprovenKind, finding::codes};
+use coalesce_model::{Change, Finding, ImportChange, Unproven, UnprovenKind, finding::codes};
 use coalesce_plan::Operation;
 
 use super::{MigrationPlan, Task, texts};
@@ -75,7 +75,7 @@ fn nearer(task: &Task<'_>, way: usize) -> Option<MigrationPlan> {
 }
 
 /// What of a tree is changed so that everything is bound in time.
-type Mends = fn(&dyn LanguagePart, &Session, &[Operation], &[Change]) -> Vec<Deferral>;
+type Mends = fn(&dyn LanguagePart, &Session, &[Operation], &[Change]) -> Vec<ImportChange>;
 
 /// Makes these changes, and says so; none where there is nothing to change.
 fn edit(task: &Task<'_>, plan: &mut MigrationPlan, mends: Mends) -> Option<Vec<Finding>> {
@@ -83,17 +83,12 @@ fn edit(task: &Task<'_>, plan: &mut MigrationPlan, mends: Mends) -> Option<Vec<F
     for (kind, changes) in &task.checked.changes {
         let part: &dyn LanguagePart = task.session.part(*kind);
         let operations = &plan.assembled.operations;
-        for deferral in mends(part, task.session, operations, changes) {
+        for change in mends(part, task.session, operations, changes) {
             let operations = &mut plan.assembled.operations;
-            texts::edit(
-                operations,
-                &deferral.path,
-                deferral.edits,
-                &task.session.tree,
-            )?;
-            notes.push(deferral.note);
-            plan.assembled.unproven.extend(deferral.unproven);
-            plan.lost_names.extend(deferral.lost_names);
+            texts::edit(operations, &change.path, change.edits, &task.session.tree)?;
+            notes.push(change.note);
+            plan.assembled.unproven.extend(change.unproven);
+            plan.lost_names.extend(change.lost_names);
         }
     }
     (!notes.is_empty()).then_some(notes)

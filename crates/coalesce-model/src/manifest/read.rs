@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use toml::Spanned;
 
 use super::{
-    Accessor, Choice, Decision, Entry, Forbid, Manifest, ManifestError, Name, NameKind, Removal,
-    Uses, Verb, did_you_mean,
+    Accessor, Choice, Decision, Entry, EntryVerb, Forbid, Manifest, ManifestError, Name, NameKind,
+    Removal, Uses, did_you_mean,
     tables::{
         AccessorTable, Document, ForbidTable, MergeTable, MoveTable, RemoveTable, ReplaceTable,
     },
@@ -176,7 +176,7 @@ impl Reader<'_> {
             shim: table.shim,
             uses: table.uses,
             rename: table.rename.into_iter().collect(),
-            ..self.entry(Verb::Move, &table.from, &table.to)
+            ..self.entry(EntryVerb::Move, &table.from, &table.to)
         };
         tables
             .into_iter()
@@ -191,7 +191,7 @@ impl Reader<'_> {
             shim: table.shim,
             uses: table.uses,
             rename: table.rename.into_iter().collect(),
-            ..self.entry(Verb::Replace, &table.from, &table.to)
+            ..self.entry(EntryVerb::Replace, &table.from, &table.to)
         };
         tables
             .into_iter()
@@ -215,7 +215,7 @@ impl Reader<'_> {
                 uses: table.uses,
                 rename: table.rename.into_iter().collect(),
                 decide,
-                ..self.entry(Verb::Merge, &table.from, &table.into)
+                ..self.entry(EntryVerb::Merge, &table.from, &table.into)
             }
         };
         tables
@@ -226,7 +226,7 @@ impl Reader<'_> {
     }
 
     /// An entry of two names, of which nothing else is said.
-    fn entry(&mut self, verb: Verb, from: &Spanned<String>, to: &Spanned<String>) -> Entry {
+    fn entry(&mut self, verb: EntryVerb, from: &Spanned<String>, to: &Spanned<String>) -> Entry {
         Entry {
             verb,
             kind: None,
@@ -416,7 +416,7 @@ impl Reader<'_> {
                     None,
                 );
             }
-            let moves = entry.verb == Verb::Move;
+            let moves = entry.verb == EntryVerb::Move;
             let other = moved.get(&whole(&entry.to)).copied();
             if moves && other.is_none() {
                 moved.insert(whole(&entry.to), entry);
@@ -461,13 +461,13 @@ impl Reader<'_> {
             .text
             .strip_prefix(&entry.from.text)
             .is_some_and(|rest| rest.starts_with(separator));
-        if inside && matches!(entry.verb, Verb::Move | Verb::Merge) {
+        if inside && matches!(entry.verb, EntryVerb::Move | EntryVerb::Merge) {
             let message = format!(
                 "`{}` cannot {} inside itself",
                 entry.from.text,
                 entry.verb.as_str()
             );
-            let steps = (entry.verb == Verb::Move)
+            let steps = (entry.verb == EntryVerb::Move)
                 .then_some("in two migrations: first to a free name beside it, then from there");
             self.fail(entry.to.span, message, steps);
         }
@@ -725,7 +725,10 @@ mod tests {
         let text = "schema = 1\n[[merge]]\nfrom = 'a.b'\ninto = 'a.c'\nrename = { p = 'q' }\ndecide = { x = 'keep-into', y = 'keep-from', z = 'rename:w' }\n[[remove]]\nmodule = 'a.d'\n";
         let manifest = Manifest::parse("m/0003-z.toml", text).unwrap();
         let entry = &manifest.entries[0];
-        assert_eq!((entry.verb, entry.to.text.as_str()), (Verb::Merge, "a.c"));
+        assert_eq!(
+            (entry.verb, entry.to.text.as_str()),
+            (EntryVerb::Merge, "a.c")
+        );
         assert_eq!(entry.rename, [("p".to_owned(), "q".to_owned())]);
         let choices: Vec<_> = entry.decide.iter().map(|made| &made.choice).collect();
         assert_eq!(

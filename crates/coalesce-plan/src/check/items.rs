@@ -2,7 +2,7 @@
 
 use coalesce_model::{
     FoundItem, ItemPlace, LanguageGraph, Module, Subject, TreePath,
-    manifest::{Entry, Manifest, Name, NameKind, Verb, name_meant},
+    manifest::{Entry, EntryVerb, Manifest, Name, NameKind, name_meant},
 };
 
 use super::{Checked, Checker, change, names::around, report};
@@ -124,10 +124,9 @@ impl<'a> Checker<'a> {
             return false;
         }
         match entry.verb {
-            Verb::Move => self.item_target(manifest, entry, home),
-            Verb::Replace => self.item_primary(manifest, entry),
-            Verb::Merge => self.no_merge(manifest, entry),
-            Verb::Remove | Verb::Access => false,
+            EntryVerb::Move => self.item_target(manifest, entry, home),
+            EntryVerb::Replace => self.item_primary(manifest, entry),
+            EntryVerb::Merge => self.no_merge(manifest, entry),
         }
     }
 

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::manifest::{Entry, Manifest, Verb};
+use coalesce_model::manifest::{Entry, EntryVerb, Manifest};
 
 /// The entries and removals by their names.
 pub(super) struct Names<'a> {
@@ -33,7 +33,7 @@ impl<'a> Names<'a> {
             if !entry.shim {
                 names.without_shim.insert(from);
             }
-            if !entry.shim && entry.verb == Verb::Move {
+            if !entry.shim && entry.verb == EntryVerb::Move {
                 names.moving.entry(from).or_insert(entry);
             }
             let arriving = names.arriving.entry(&entry.to.text);
@@ -63,7 +63,9 @@ impl<'a> Names<'a> {
     /// The moves to exactly this name.
     pub fn moves_to(&self, name: &str) -> impl Iterator<Item = &'a Entry> + '_ {
         let entries = self.arriving.get(name).into_iter().flatten();
-        entries.copied().filter(|entry| entry.verb == Verb::Move)
+        entries
+            .copied()
+            .filter(|entry| entry.verb == EntryVerb::Move)
     }
 
     pub fn is_removed(&self, name: &str) -> bool {

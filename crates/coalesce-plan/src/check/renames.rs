@@ -3,7 +3,7 @@
 
 use coalesce_model::{
     Change, ChangeKind, ItemPlace, Module, Subject,
-    manifest::{Entry, Manifest, Name, Verb, did_you_mean},
+    manifest::{Entry, EntryVerb, Manifest, Name, did_you_mean},
 };
 
 use super::Checker;
@@ -30,7 +30,7 @@ impl Checker<'_> {
         entry: &Entry,
         module: &Module,
     ) -> Vec<Change> {
-        if entry.verb != Verb::Move {
+        if entry.verb != EntryVerb::Move {
             return Vec::new();
         }
         let separator = module.language.separator();

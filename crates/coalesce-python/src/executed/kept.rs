@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use coalesce_model::{
-    ByteSpan, Change, Edit, Evidence, Form, KeptImport, Module, Rewrite, Safety, Subject, Texts,
+    AddedImport, ByteSpan, Change, Edit, Evidence, Form, Module, Rewrite, Safety, Subject, Texts,
     Unproven, UnprovenKind,
 };
 
@@ -19,12 +19,12 @@ use crate::{
 };
 
 /// Imports that packages need so that what they loaded on the way to an item is loaded still.
-pub fn kept_imports(
+pub fn added_imports(
     before: &PythonGraph,
     after: &PythonGraph,
     changes: &[Change],
     after_texts: &dyn Texts,
-) -> Vec<KeptImport> {
+) -> Vec<AddedImport> {
     let left = modules_that_items_leave(before, changes, after_texts);
     if left.is_empty() {
         return Vec::new();
@@ -78,7 +78,7 @@ struct PackageAround {
 
 impl<'g> Search<'g> {
     /// What the packages around a module have to import, the nearest first.
-    fn of_module(&self, module: usize) -> Vec<KeptImport> {
+    fn of_module(&self, module: usize) -> Vec<AddedImport> {
         let Some(now) = self.stays(module) else {
             return Vec::new();
         };
@@ -128,7 +128,7 @@ impl<'g> Search<'g> {
         package: PackageAround,
         (module, now): (usize, usize),
         loading: &ImportStatement,
-    ) -> Option<KeptImport> {
+    ) -> Option<AddedImport> {
         let (own, target) = (
             self.before.modules.get(package.was)?,
             self.before.modules.get(module)?,
@@ -139,7 +139,7 @@ impl<'g> Search<'g> {
         let span = loading.span;
         let edit = self.edit(package.now, below, (parent, leaf, &bound));
         let after = self.after.modules.get(now)?;
-        Some(KeptImport {
+        Some(AddedImport {
             path: own.path.clone(),
             edits: edit.into_iter().collect(),
             rewrite: told(own, span, &after.name),

@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use coalesce_model::{
-    Change, Deferral, Edit, Guard, Texts, Unproven, UnprovenKind, change::Renames,
+    Change, Edit, Guard, ImportChange, Texts, Unproven, UnprovenKind, change::Renames,
 };
 
 use super::{
@@ -53,7 +53,7 @@ pub fn deferrals(
     after: &PythonGraph,
     changes: &[Change],
     texts: &dyn Texts,
-) -> Vec<Deferral> {
+) -> Vec<ImportChange> {
     let renames = Renames::new(changes, ".");
     let new_name = |name: &str| renames.name_after(name);
     let (touched_before, touched_after) = (touched(before, after), touched(after, before));
@@ -245,7 +245,7 @@ impl Search<'_> {
     }
 
     /// What waits in each module; nothing where something cannot.
-    fn deferrals(&self, found: &[Statement]) -> Option<Vec<Deferral>> {
+    fn deferrals(&self, found: &[Statement]) -> Option<Vec<ImportChange>> {
         let modules: BTreeSet<usize> = found.iter().map(|(module, _)| *module).collect();
         let told = modules.into_iter().map(|module| {
             let statements = found.iter().filter(|statement| statement.0 == module);
@@ -272,7 +272,12 @@ impl Search<'_> {
     }
 
     /// What waits in one module; nothing is left to prove where it is settled what the functions find.
-    fn deferral(&self, module: usize, statements: &[Statement], settled: bool) -> Option<Deferral> {
+    fn deferral(
+        &self,
+        module: usize,
+        statements: &[Statement],
+        settled: bool,
+    ) -> Option<ImportChange> {
         let own = self.trees.after.modules.get(module)?;
         let waiting = self.waiting(module, statements)?;
         let is_asked = !waiting.asked.is_empty();
@@ -282,7 +287,7 @@ impl Search<'_> {
             own.name,
             waiting.told()
         );
-        Some(Deferral {
+        Some(ImportChange {
             path: own.path.clone(),
             edits: waiting.edits,
             note: note(own, message),

@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use coalesce_model::{Change, Deferral, Guard, Module, Texts, change::Renames};
+use coalesce_model::{Change, Guard, ImportChange, Module, Texts, change::Renames};
 
 use super::{Failure, KnownFailures, failures, note, regressions, touched};
 use crate::{
@@ -35,7 +35,7 @@ pub fn nearer_imports(
     after: &PythonGraph,
     changes: &[Change],
     texts: &dyn Texts,
-) -> Vec<Deferral> {
+) -> Vec<ImportChange> {
     let renames = Renames::new(changes, ".");
     let new_name = |name: &str| renames.name_after(name);
     let (touched_before, touched_after) = (touched(before, after), touched(after, before));
@@ -71,7 +71,7 @@ fn mended(
     search: &Search<'_>,
     (reader, target): (&str, &str),
     names: &BTreeSet<&str>,
-) -> Option<Deferral> {
+) -> Option<ImportChange> {
     let graph = search.graph;
     let (module, package) = (index(graph, reader)?, index(graph, target)?);
     let own = graph.modules.get(module)?;
@@ -80,7 +80,7 @@ fn mended(
     let modules = spelled_homes(graph, module, statement, &homes);
     let text = search.names.texts.text(&own.path)?;
     let edits = taken_from(&text, statement.span, &modules)?;
-    Some(Deferral {
+    Some(ImportChange {
         path: own.path.clone(),
         edits,
         note: note(own, taken(own, target, &homes)),

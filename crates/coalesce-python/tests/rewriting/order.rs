@@ -19,7 +19,7 @@ fn check_change(tree: &str, change: &Change, expected: &[&str]) {
             .into_iter()
             .map(|(path, text)| (TreePath::new(&path).unwrap(), text.into())),
     );
-    let findings = graph(&before).order_regressions(&graph(&after), changes, &before, &after);
+    let findings = graph(&before).find_regressions(&graph(&after), changes, &before, &after);
     let messages: Vec<String> = findings
         .iter()
         .map(|finding| format!("{}: {}", finding.path, finding.message))

@@ -33,7 +33,7 @@ fn proven(tree: &str, changes: &[Change], allowed: Allowed) -> Vec<Finding> {
     let files = applied(&before, &plan).into_iter();
     let after =
         MemoryTexts::new(files.map(|(path, text)| (TreePath::new(&path).unwrap(), text.into())));
-    graph(&before).order_regressions(&allowing(&after, allowed), changes, &before, &after)
+    graph(&before).find_regressions(&allowing(&after, allowed), changes, &before, &after)
 }
 
 fn check(tree: &str, changes: &[Change], expected: &[&str]) {

@@ -115,7 +115,7 @@ impl LanguageGraph for Nothing {
     fn rewrite_fragment(&self, _: &[Change], _: &str) -> Vec<(Rewrite, Edit)> {
         Vec::new()
     }
-    fn order_regressions(
+    fn find_regressions(
         &self,
         _: &Self,
         _: &[Change],

@@ -34,33 +34,8 @@ use crate::{
     facts::ItemKind,
     resolve::{ModuleId, World},
     syntax::{self, FunctionReader},
+    words::EXPRESSION_MACROS,
 };
-
-/// Macros of the standard library whose arguments are expressions.
-const OF_EXPRESSIONS: [&str; 22] = [
-    "assert",
-    "assert_eq",
-    "assert_ne",
-    "dbg",
-    "debug_assert",
-    "debug_assert_eq",
-    "debug_assert_ne",
-    "eprint",
-    "eprintln",
-    "format",
-    "format_args",
-    "panic",
-    "print",
-    "println",
-    "todo",
-    "unimplemented",
-    "unreachable",
-    "vec",
-    "write",
-    "writeln",
-    "ready",
-    "matches",
-];
 
 /// The names of methods that code in a module calls, but for those that its bounds and types give.
 pub(crate) fn called(
@@ -381,7 +356,7 @@ impl<'ast> Visit<'ast> for Reader<'_> {
         if matches!(name.as_str(), "write" | "writeln") {
             self.write_call(call, &name);
         }
-        if !OF_EXPRESSIONS.contains(&name.as_str()) || !self.arguments(call) {
+        if !EXPRESSION_MACROS.contains(&name) || !self.arguments(call) {
             let whole = ByteSpan::from_range(0..arguments.len());
             for method in called_names(self.world, self.texts, &arguments, whole) {
                 self.unknown(method);
