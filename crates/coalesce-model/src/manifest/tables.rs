@@ -202,7 +202,7 @@ pub struct MergeTable {
     #[serde(default)]
     pub rename: BTreeMap<String, String>,
     /// What becomes of what both have and is not the same: `"keep-into"`, `"keep-from"` or
-    /// `"rename:NAME"` for each item.
+    /// `"rename:NAME"` for each item. The last keeps both, also of what is the same.
     #[serde(default)]
     #[schemars(with = "BTreeMap<String, String>")]
     pub decide: BTreeMap<Spanned<String>, Spanned<String>>,

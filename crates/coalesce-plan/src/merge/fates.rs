@@ -218,7 +218,7 @@ fn fate(merge: &Merge<'_>, pair: &Pair<'_>, part: &Part<'_>) -> Fate {
             Some(other) => Fate::Renamed(other.to_owned()),
             None => Fate::Covered { changed: false },
         },
-        (Relation::Same | Relation::Reworded, _) if other.is_none() => {
+        (Relation::Same | Relation::Reworded, Some(Choice::KeepFrom)) if other.is_none() => {
             Fate::Covered { changed: false }
         }
         (Relation::OnlyLeft, Some(Choice::KeepInto)) => Fate::Goes,

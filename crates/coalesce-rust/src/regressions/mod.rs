@@ -56,7 +56,7 @@ use self::{
 };
 use crate::{
     discover::TargetKind,
-    facts::{Item, LeafKind, Origin, SourceFacts, VisibilityKind},
+    facts::{Item, LeafKind, Origin, SourceFacts, UseLeaf, VisibilityKind},
     resolve::{
         Binding, BodyId, CrateId, FileId, Found, ItemId, ModuleId, Reach, Res, Said, Site, SpaceId,
         UseSite, World, is_within,
@@ -294,7 +294,8 @@ fn finding(path: TreePath, name: &str, problem: &Problem) -> Finding {
         ),
         Problem::Twice => (
             format!("`{name}` would be there twice"),
-            "give it another name, or move in two steps".to_owned(),
+            "give it another name (in a `[[merge]]`: `decide = { NAME = \"rename:OTHER\" }`), or move in two steps"
+                .to_owned(),
         ),
         Problem::ShowsTooMuch => (
             format!("`{name}` would be re-exported to more than it is visible to"),
@@ -700,13 +701,33 @@ impl Check<'_> {
             let krate = world[home.unwrap_or(outer)].krate;
             found.extend(conditions.into_iter().map(|one| (one, krate)));
         }
-        if let Some(import) = step.import {
+        if let Some(import) = step
+            .import
+            .filter(|import| !is_imported_again(world, *import))
+        {
             let krate = world[outer].krate;
             let conditions = self.conditions.of_import(import);
             found.extend(conditions.into_iter().map(|one| (one, krate)));
         }
         found
     }
+}
+
+/// Whether another import beside one brings a name as well, each under a condition of its own.
+fn is_imported_again(world: &World, (file, leaf): (FileId, u32)) -> bool {
+    let facts = world.facts(file);
+    let bound = |leaf: &UseLeaf| {
+        let last = facts.segments(leaf.segments).last();
+        let name = leaf
+            .alias
+            .as_ref()
+            .or(last)
+            .filter(|_| leaf.kind != LeafKind::Glob)?;
+        Some((facts.declaration(leaf.declaration).scope, name.name))
+    };
+    let own = bound(facts.leaf(leaf));
+    let mut others = (0_u32..).zip(&facts.leaves);
+    own.is_some() && others.any(|(at, other)| at != leaf && bound(other) == own)
 }
 
 /// Whether others can name an item: where it is, or where a `pub use` brings it.

@@ -3,6 +3,7 @@
 
 mod coherence;
 mod editions;
+mod replaced_features;
 
 use std::collections::BTreeSet;
 
@@ -20,6 +21,7 @@ use super::{
 };
 use crate::{
     discover::DependencyKind,
+    facts::ItemKind,
     lexer::{self, Token, TokenKind},
     resolve::{CrateId, FileId, Found, ItemId, ModuleId, Res, Site},
     words::FLOAT_METHODS,
@@ -84,7 +86,9 @@ pub(super) fn of_modules(mapping: &Mapping<'_>) -> Crossing {
             conditions: conditions_of(mapping, root),
         })
     });
-    check(mapping, None, pieces.collect())
+    let mut found = check(mapping, None, pieces.collect());
+    replaced_features::of_modules(mapping, &mut found);
+    found
 }
 
 /// Holds items that leave their crate against the one that they go to.
@@ -101,7 +105,9 @@ pub(super) fn of_items(set: &Set<'_>) -> Crossing {
             conditions: chunk.cfg.clone(),
         })
     });
-    check(set.mapping, Some(set), pieces.collect())
+    let mut found = check(set.mapping, Some(set), pieces.collect());
+    replaced_features::of_items(set, &mut found);
+    found
 }
 
 /// The features of which a condition asks for each, and for nothing else.
@@ -465,7 +471,7 @@ impl Check<'_> {
             let calls = calls.filter(|call| call.item_position);
             let bodies: Vec<ByteSpan> = calls.map(|call| call.body).collect();
             world.visit_inside(source, &bodies, &mut |_, first, site| {
-                let moving = crossing_item(set, &site);
+                let moving = crossing_item(set, &site).filter(|moving| may_be_implemented(moving.kind));
                 if let Some(moving) = moving.filter(|_| set.chunk_at(file, first.start).is_none()) {
                     let message = format!(
                         "a macro may implement something for `{}` here, which only its own crate may",
@@ -480,6 +486,14 @@ impl Check<'_> {
             });
         }
     }
+}
+
+/// Whether there is an `impl` for what is of a kind, or of it.
+const fn may_be_implemented(kind: ItemKind) -> bool {
+    !matches!(
+        kind,
+        ItemKind::Const | ItemKind::Function | ItemKind::Macro | ItemKind::Static
+    )
 }
 
 /// What is to be said of a word of a text.

@@ -130,7 +130,7 @@ impl<'p> Pass<'p> {
             }
             return;
         }
-        let at_home = self.is_at_home(self.draft.facts.leaf(leaf), respelling);
+        let at_home = self.is_at_home(site, self.draft.facts.leaf(leaf));
         self.draft.change(site, respelling, false);
         if at_home {
             self.draft.work.at_home.insert(leaf);
@@ -275,25 +275,23 @@ impl<'p> Pass<'p> {
     }
 
     /// Whether a leaf imports a module into the very module that declares it from now on.
-    fn is_at_home(&self, fact: &UseLeaf, respelling: &Respelling) -> bool {
+    fn is_at_home(&self, site: &Site<'_>, fact: &UseLeaf) -> bool {
         let (facts, mapping) = (self.draft.facts, self.mapping());
-        let whole = respelling.end == fact.segments.len as usize;
         let found = facts.declaration(fact.declaration).scope;
         let scope = facts.module_scope(found);
-        if !whole || found != scope || fact.kind == LeafKind::Glob {
+        let led = site.trace.steps.last().and_then(Found::module);
+        let Some(led) = led.filter(|_| found == scope && fact.kind != LeafKind::Glob) else {
             return false;
-        }
-        let world = mapping.world;
-        let source = world.file_at(self.draft.path).map(|file| &world[file]);
-        let bodies = source.into_iter().flat_map(|source| &source.bodies);
-        bodies
-            .map(|body| &world[body])
-            .filter(|body| body.scope == scope)
-            .any(|body| {
-                let last = respelling.path.last().map_or("", String::as_str);
-                let home = mapping.after(body.module).child(last);
-                let root = mapping.at(&home).filter(|module| mapping.is_root(*module));
-                root.is_some() && mapping.name_of(&home) == respelling.to
+        };
+        let home = mapping.after(led).parent();
+        let source = mapping.world.file_at(self.draft.path);
+        let bodies = source
+            .into_iter()
+            .flat_map(|file| &mapping.world[file].bodies);
+        let mut bodies = bodies.map(|body| &mapping.world[body]);
+        mapping.is_changed(led)
+            && bodies.any(|body| {
+                body.scope == scope && home.as_ref() == Some(&mapping.after(body.module))
             })
     }
 

@@ -513,16 +513,26 @@ impl Reader<'_> {
             if let Some(((home, old), (_, new))) = names.filter(|_| plain)
                 && old != new
             {
-                self.renamed_item((home, old), new);
+                let homes = self.world.modules_named(home).into_iter();
+                let items = homes.flat_map(|home| self.world.items_of(home, old));
+                for item in items.collect::<Vec<_>>() {
+                    self.renamed_item(item, new);
+                }
+            }
+        }
+        let (world, relocation) = (self.world, self.relocation);
+        for (old, new) in &relocation.replaced {
+            let new = &world[*new].name;
+            if world[*old].name != *new {
+                self.renamed_item(*old, new);
             }
         }
     }
 
-    fn renamed_item(&mut self, (home, old): (&str, &str), new: &str) {
+    fn renamed_item(&mut self, item: ItemId, new: &str) {
         let world = self.world;
-        let homes = world.modules_named(home).into_iter();
-        let items: Vec<_> = homes.flat_map(|home| world.items_of(home, old)).collect();
-        for (file, at) in items.iter().flat_map(|item| &world[item].definitions) {
+        let old = world[item].name.as_str();
+        for (file, at) in &world[item].definitions {
             let path = &world[file].path;
             let Some(text) = self.texts.text(path) else {
                 continue;

@@ -328,8 +328,9 @@ impl Structure {
     pub fn is_in_place(mapping: &Mapping<'_>, module: ModuleId) -> bool {
         let parent = mapping.world[module].parent;
         let home = mapping.after(module).parent();
-        !mapping.is_replaced(module)
-            && parent.is_some_and(|parent| home == Some(mapping.after(parent)))
+        // The text of a parent that gives way is no place to stay in.
+        let stays = |parent| !mapping.is_replaced(parent) && home == Some(mapping.after(parent));
+        !mapping.is_replaced(module) && parent.is_some_and(stays)
     }
 }
 

@@ -19,7 +19,8 @@ use crate::{
     discover::Edition,
     facts::{ItemKind, Namespaces, Origin, ScopeKind, SourceFacts},
     resolve::{
-        CrateId, FileId, Found, ItemId, ModuleId, Reach, Res, Site, UseSite, World, leading_colons,
+        Binding, CrateId, FileId, Found, ItemId, ModuleId, Reach, Res, Site, UseSite, World,
+        leading_colons,
     },
 };
 
@@ -215,6 +216,14 @@ impl Walker<'_, '_, '_> {
     }
 }
 
+/// How a name comes to a module that does not define it.
+#[derive(Clone, Copy)]
+struct Brought {
+    import: (FileId, u32),
+    /// Whether a glob brings it.
+    glob: bool,
+}
+
 /// One step of a walk.
 struct Stepping<'w, 's, 'a> {
     walker: &'w Walker<'w, 's, 'a>,
@@ -254,10 +263,41 @@ impl Stepping<'_, '_, '_> {
             }
             return;
         }
-        match self.step.import.filter(|import| !self.is_itself(*import)) {
-            Some(import) => self.first_import(import, module, walk),
+        let brought = self.brought_by();
+        match brought.filter(|brought| !self.is_itself(brought.import)) {
+            Some(brought) => self.first_import(brought, module, walk),
             None => self.plain(module, walk),
         }
+    }
+
+    /// The import that a first name comes by. A name may have several meanings, each under a condition of its own, as an
+    /// import with a feature and a function without it: then that of what leaves counts.
+    fn brought_by(&self) -> Option<Brought> {
+        let first = self.step.import.map(|import| Brought {
+            import,
+            glob: self.step.glob,
+        });
+        let set = self.leaving.map(|leaving| leaving.set);
+        let Some((set, moved)) = set.zip(self.moved) else {
+            return first;
+        };
+        if self.step.all().count() == 1 {
+            return first;
+        }
+        let leaves = Res::Item(set.moving(moved).item);
+        let bindings = self.world().bindings(self.home(), self.name).iter();
+        let mut meant = bindings.filter(|binding| binding.res == leaves).peekable();
+        if meant.peek().is_none() {
+            return first;
+        }
+        let brought = |binding: &Binding| {
+            binding.import.map(|import| Brought {
+                import,
+                glob: binding.glob,
+            })
+        };
+        let all: Option<Vec<Brought>> = meant.map(brought).collect();
+        all?.into_iter().next()
     }
 
     fn keyword(&self, module: Option<ModuleId>, walk: &mut Walk) {
@@ -276,8 +316,8 @@ impl Stepping<'_, '_, '_> {
     }
 
     /// A first name that an import brings.
-    fn first_import(&self, import: (FileId, u32), module: Option<ModuleId>, walk: &mut Walk) {
-        let glob = self.step.glob;
+    fn first_import(&self, brought: Brought, module: Option<ModuleId>, walk: &mut Walk) {
+        let Brought { import, glob } = brought;
         if let Some(leaving) = self.leaving {
             let leaves = leaving.chunk.is_some();
             if leaving.set.facades.contains_key(&import) {

@@ -146,7 +146,12 @@ impl<'t, 'n> AutoTraits<'t, 'n> {
         let is_shared = full.contains("sync::Weak");
         let is_type = own.starts_with(char::is_uppercase);
         let is_kept = match is_standard {
-            true => KEPT.contains(&own) && !is_shared,
+            true => {
+                full.rsplit("::")
+                    .next()
+                    .is_some_and(|last| KEPT.contains(&last))
+                    && !is_shared
+            }
             false => is_type,
         };
         is_kept.then(|| full.to_string())

@@ -41,6 +41,8 @@ pub(super) struct TypeDeclaration {
     /// Functions that it has by itself, and by traits.
     pub inherent: BTreeSet<String>,
     pub of_traits: BTreeSet<String>,
+    /// The last names of traits that `impl`s are of, as they are written out.
+    pub by_hand: BTreeSet<String>,
     /// Whether it has constants, which patterns can name.
     pub has_constants: bool,
     /// The types that its `impl`s of traits name, by the trait and their names there.
@@ -128,6 +130,9 @@ impl TypeDeclaration {
         let of = parsed.trait_.as_ref();
         let of = of.map(|(path, _)| home.meant(path.span(), &parameters));
         self.is_dropped |= of.as_deref() == Some("Drop");
+        let path = parsed.trait_.as_ref().map(|(path, _)| path);
+        let last = path.and_then(|path| path.segments.last());
+        self.by_hand.extend(last.map(|last| last.ident.to_string()));
         for member in &parsed.items {
             match (member, &of) {
                 (syn::ImplItem::Fn(function), None) => {

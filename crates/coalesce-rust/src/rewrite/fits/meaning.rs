@@ -266,16 +266,47 @@ impl<'c, 'n> Comparison<'c, 'n> {
         }
     }
 
+    /// Whether definitions of which there are several, each under a condition, read alike one by one.
+    pub fn are_alike_by_conditions(&self, old: ItemId, new: ItemId) -> bool {
+        let texts = |item: ItemId| {
+            let pieces = self.all_pieces(item).into_iter();
+            let mut texts: Vec<String> = pieces.filter_map(|piece| self.spelled(piece)).collect();
+            texts.sort();
+            texts
+        };
+        let are_several = |item: ItemId| self.names.definition(item).is_none();
+        are_several(old) && are_several(new) && texts(old) == texts(new)
+    }
+
+    /// A text in one spelling.
+    fn spelled(&self, piece: Piece) -> Option<String> {
+        let names = self.names.file(piece.file)?;
+        let words = words(&names, piece.span);
+        let words: Vec<&str> = words.iter().map(|word| word.text).collect();
+        Some(words.join(" "))
+    }
+
+    /// All definitions of an item, each under a condition where there are several, and its `impl`s.
+    pub(super) fn all_pieces(&self, item: ItemId) -> Vec<Piece> {
+        let node = &self.names.world[item];
+        let definitions = node.definitions.iter().map(|(file, at)| Piece {
+            file: *file,
+            span: self.names.world.facts(*file).item(*at).span,
+            module: node.module,
+        });
+        let impls = self.names.impls(item).into_iter();
+        let impls = impls.map(|(file, span, module)| Piece { file, span, module });
+        definitions.chain(impls).collect()
+    }
+
     /// The definition of an item and its `impl`s, by their heads.
     pub(super) fn pieces(&self, item: ItemId) -> Option<Vec<Piece>> {
         let (file, fact) = self.names.definition(item)?;
         let module = self.names.world[item].module;
         let mut impls: Vec<(String, Piece)> = Vec::new();
         for (file, span, module) in self.names.impls(item) {
-            let names = self.names.file(file)?;
             let piece = Piece { file, span, module };
-            let words: Vec<&str> = words(&names, span).iter().map(|word| word.text).collect();
-            impls.push((words.join(" "), piece));
+            impls.push((self.spelled(piece)?, piece));
         }
         impls.sort_by(|a, b| a.0.cmp(&b.0));
         let own = Piece {
@@ -307,7 +338,12 @@ impl<'c, 'n> Comparison<'c, 'n> {
             return Meaning::OtherText;
         }
         let mut told = Meaning::Same;
+        let own = |item: ItemId| self.names.definition(item).map(|(_, fact)| fact.name.span);
+        let own = (own(items.0), own(items.1));
         for (x, y) in a.iter().zip(&b) {
+            if (Some(x.span), Some(y.span)) == own {
+                continue;
+            }
             let (known, other) = (
                 self.leads_to(&left, old.module, x),
                 self.leads_to(&right, new.module, y),

@@ -18,6 +18,7 @@ mod lost;
 mod made_impls;
 mod meaning;
 mod names;
+mod precedence;
 mod promises;
 mod shape;
 mod signature;

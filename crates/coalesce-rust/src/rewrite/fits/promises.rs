@@ -8,6 +8,7 @@ use super::{
     Use, contracts,
     declared::{TypeDeclaration, declared},
     names::Names,
+    precedence,
     usage::Usage,
     whole::Pairs,
 };
@@ -25,7 +26,9 @@ pub(super) fn check(
     let mut asked: BTreeMap<ItemId, Promises> = BTreeMap::new();
     let mut found = Vec::new();
     let all = pairs.all.iter();
-    let all = all.filter(|(old, _)| users.used.contains(old) && !pairs.decided.contains(old));
+    // A merge takes `impl`s along, whoever uses the type.
+    let is_asked = |old: &ItemId| users.used.contains(old) || pairs.merged.contains(old);
+    let all = all.filter(|(old, _)| is_asked(old) && !pairs.decided.contains(old));
     for (old, new) in all {
         let is_merged = pairs.merged.contains(old);
         if names.world[*old].kind == ItemKind::Trait && !is_merged {
@@ -82,6 +85,15 @@ impl PairUsers {
     }
 }
 
+/// Whether code of the tree asks what type a value is of.
+fn says_type_id(names: &Names<'_>) -> bool {
+    let mut sources = names.world.sources();
+    sources.any(|(file, _)| {
+        let mut said = names.world.facts(file).names.iter();
+        said.any(|name| **name == *"TypeId")
+    })
+}
+
 /// What is told at the definition that gives way.
 fn told(names: &Names<'_>, old: ItemId, (kind, why): (UnprovenKind, String)) -> Option<Unproven> {
     let (file, fact) = names.definition(old)?;
@@ -118,6 +130,29 @@ impl Promises {
         let name = |item: ItemId| names.name_of(Res::Item(item));
         let (from, to) = (name(self.both.0), name(self.both.1));
         let mut found = Vec::new();
+        if self.is_merged {
+            found.extend(
+                self.of_merge(names)
+                    .map(|why| (UnprovenKind::Equivalence, why)),
+            );
+        }
+        if !users.used.contains(&self.both.0) {
+            return found;
+        }
+        if says_type_id(names) {
+            let why = format!(
+                "the tree tells types apart by their `TypeId`, as keys do, and `{from}` and `{to}` become one"
+            );
+            found.push((UnprovenKind::Equivalence, why));
+        }
+        let methods = self.new.inherent.difference(&self.old.inherent);
+        if let Some(name) = precedence::hidden(names, (self.both.0, &self.old), methods) {
+            let why = format!(
+                "`{to}` has a function `{name}` by itself, which comes before the one that `{from}` has by a trait, or \
+                 that it hands calls on to"
+            );
+            found.push((UnprovenKind::Equivalence, why));
+        }
         if let Some(by) = self.order_apart() {
             let (was, is) = (self.old.parts.join(", "), self.new.parts.join(", "));
             let why = format!(
@@ -143,6 +178,7 @@ impl Promises {
             self.pattern_apart(users),
             self.associated_apart(),
             self.method_apart(),
+            self.derive_apart(),
         ];
         let others = others.into_iter().flatten();
         found.extend(others.map(|why| {
@@ -150,6 +186,41 @@ impl Promises {
             (UnprovenKind::UnknownType, why)
         }));
         found
+    }
+
+    /// What a merge gives those who use the type that stays.
+    fn of_merge(&self, names: &Names<'_>) -> Option<String> {
+        let name = |item: ItemId| names.name_of(Res::Item(item));
+        let (from, to) = (name(self.both.0), name(self.both.1));
+        if self.old.is_dropped && !self.new.is_dropped {
+            return Some(format!(
+                "the `Drop` of `{from}` goes along to `{to}`: it is run for each one that users have now, and nothing can \
+                 be taken out of one any more"
+            ));
+        }
+        let methods = self.old.inherent.difference(&self.new.inherent);
+        let name = precedence::hidden(names, (self.both.1, &self.new), methods)?;
+        Some(format!(
+            "`{name}` goes along to `{to}`, where it comes before the one that users call by that name now, which it has \
+             by a trait, or hands calls on to"
+        ))
+    }
+
+    /// A trait by which values are told apart, derived on one side and written by hand on the other.
+    fn derive_apart(&self) -> Option<String> {
+        let by_hand = |own: &TypeDeclaration, other: &TypeDeclaration| {
+            let mut derives = own.derives.iter();
+            let found = derives.find(|name| {
+                let decides = matches!(name.as_str(), "Hash" | "Ord" | "PartialEq" | "PartialOrd");
+                decides && other.by_hand.contains(*name) && !other.derives.contains(*name)
+            });
+            found.cloned()
+        };
+        if let Some(name) = by_hand(&self.old, &self.new) {
+            return Some(format!("its `{name}` is written by hand, and was derived"));
+        }
+        let name = by_hand(&self.new, &self.old)?;
+        Some(format!("its `{name}` is derived, and was written by hand"))
     }
 
     /// What goes by an order that is another one: of what both have.

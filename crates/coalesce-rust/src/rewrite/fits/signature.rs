@@ -65,9 +65,26 @@ pub(super) enum Gives {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Definition {
     pub own: Option<Gives>,
-    /// Fields, functions and constants of its `impl`s.
+    pub fields: BTreeMap<String, Gives>,
+    /// Functions and constants of its `impl`s.
     pub members: BTreeMap<String, Gives>,
     pub variants: BTreeMap<String, Gives>,
+}
+
+impl Definition {
+    /// What both definitions give under a name: fields and functions are apart, unless each has it in another way alone.
+    pub fn shared<'d>(&'d self, other: &'d Self, name: &str) -> Vec<(&'d Gives, &'d Gives)> {
+        let of = |one: &'d Self| [one.fields.get(name), one.members.get(name)];
+        let (own, there) = (of(self), of(other));
+        let shared = own.into_iter().zip(there);
+        let mut found: Vec<_> = shared.filter_map(|(own, there)| own.zip(there)).collect();
+        if found.is_empty() {
+            let first = |all: [Option<&'d Gives>; 2]| all.into_iter().flatten().next();
+            let variants = || self.variants.get(name).zip(other.variants.get(name));
+            found.extend(first(own).zip(first(there)).or_else(variants));
+        }
+        found
+    }
 }
 
 /// Reads definitions.
@@ -146,7 +163,7 @@ fn members_of_struct(reader: &Reader<'_, '_>, item: &syn::ItemStruct, made: &mut
             text: written(reader, field.ty.span()),
             is_static: false,
         };
-        made.members.insert(name, gives);
+        made.fields.insert(name, gives);
     }
 }
 

@@ -41,21 +41,23 @@ impl Comparison<'_, '_> {
     /// The first value that two definitions do not have in common, where they read alike but for values.
     pub fn values_apart(&self, old: ItemId, new: ItemId) -> Option<ApartValues> {
         let (mine, others) = (self.parts(old), self.parts(new));
-        let mut both = mine.iter().filter_map(|(name, one)| {
-            let other = others.get(name)?;
-            Some((one, other))
+        let both = mine.iter().filter_map(|(name, own)| {
+            let there = others.get(name)?;
+            Some(pairs_of_alternatives(own, there))
         });
+        let mut both = both.flatten();
         both.find_map(|(one, other)| self.parts_apart((one, other), (old, new)))
     }
 
-    /// A definition, and the functions and constants of its `impl`s.
-    fn parts(&self, item: ItemId) -> BTreeMap<PartName, ComparedPart> {
+    /// A definition, and the functions and constants of its `impl`s; several of one name where each is under a condition.
+    fn parts(&self, item: ItemId) -> BTreeMap<PartName, Vec<ComparedPart>> {
         let _trees = syntax::Trees::begin();
-        let mut found = BTreeMap::new();
-        let pieces = self.pieces(item).unwrap_or_default();
+        let mut found: BTreeMap<PartName, Vec<ComparedPart>> = BTreeMap::new();
+        let pieces = self.all_pieces(item);
+        let node = &self.names.world[item];
         // What types make of a trait is theirs, and no part of it.
-        let own = match self.names.world[item].kind {
-            ItemKind::Trait => 1,
+        let own = match node.kind {
+            ItemKind::Trait => node.definitions.len(),
             _ => pieces.len(),
         };
         for piece in pieces.into_iter().take(own) {
@@ -68,12 +70,13 @@ impl Comparison<'_, '_> {
                 let start = piece.span.start as usize;
                 ByteSpan::from_range(start + range.start..start + range.end)
             };
-            found.extend(parts_of(&parsed).into_iter().map(|read| {
+            for read in parts_of(&parsed) {
                 let span = behind(read.span);
                 let value = read.value.map(behind);
                 let piece = Piece { span, ..piece };
-                (read.name, ComparedPart { piece, value })
-            }));
+                let known = found.entry(read.name).or_default();
+                known.push(ComparedPart { piece, value });
+            }
         }
         found
     }
@@ -162,6 +165,20 @@ impl Comparison<'_, '_> {
             && self.items(sides, &mut Assumed::new()) == Meaning::OtherText
             && self.values_apart(items.0, items.1).is_some()
     }
+}
+
+/// What is held against what: one by one where there are as many on both sides, or else each against each.
+fn pairs_of_alternatives<'p>(
+    own: &'p [ComparedPart],
+    there: &'p [ComparedPart],
+) -> Vec<(&'p ComparedPart, &'p ComparedPart)> {
+    if own.len() == there.len() {
+        return own.iter().zip(there).collect();
+    }
+    let each = own
+        .iter()
+        .flat_map(|one| there.iter().map(move |other| (one, other)));
+    each.collect()
 }
 
 pub(super) const fn is_constant(kind: ItemKind) -> bool {
@@ -278,6 +295,10 @@ fn parts_of(item: &syn::Item) -> Vec<ReadPart> {
         syn::Item::Trait(defined) => members_of_trait(defined),
         syn::Item::Const(defined) => vec![whole(Some(&defined.expr))],
         syn::Item::Static(defined) => vec![whole(Some(&defined.expr))],
+        syn::Item::Fn(defined) => vec![ReadPart {
+            span: without_attributes(&defined.sig, &defined.block),
+            ..whole(None)
+        }],
         _ => vec![whole(None)],
     }
 }
@@ -287,10 +308,15 @@ fn members_of_impl(block: &syn::ItemImpl) -> Vec<ReadPart> {
     let of = of.and_then(|(path, _)| path.segments.last());
     let of = of.map(|last| last.ident.to_string()).unwrap_or_default();
     let members = block.items.iter().filter_map(|member| match member {
-        syn::ImplItem::Fn(function) => Some((&function.sig.ident, member.span(), None)),
-        syn::ImplItem::Const(constant) => {
-            Some((&constant.ident, member.span(), Some(&constant.expr)))
+        syn::ImplItem::Fn(function) => {
+            let span = without_attributes(&function.sig, &function.block);
+            Some((&function.sig.ident, span, None))
         }
+        syn::ImplItem::Const(constant) => Some((
+            &constant.ident,
+            member.span().byte_range(),
+            Some(&constant.expr),
+        )),
         _ => None,
     });
     members.map(|member| member_part(&of, member)).collect()
@@ -298,10 +324,12 @@ fn members_of_impl(block: &syn::ItemImpl) -> Vec<ReadPart> {
 
 fn members_of_trait(defined: &syn::ItemTrait) -> Vec<ReadPart> {
     let members = defined.items.iter().filter_map(|member| match member {
-        syn::TraitItem::Fn(function) => Some((&function.sig.ident, member.span(), None)),
+        syn::TraitItem::Fn(function) => {
+            Some((&function.sig.ident, member.span().byte_range(), None))
+        }
         syn::TraitItem::Const(constant) => {
             let value = constant.default.as_ref().map(|(_, value)| value);
-            Some((&constant.ident, member.span(), value))
+            Some((&constant.ident, member.span().byte_range(), value))
         }
         _ => None,
     });
@@ -311,11 +339,20 @@ fn members_of_trait(defined: &syn::ItemTrait) -> Vec<ReadPart> {
 /// A member of a trait, or of what is of it.
 fn member_part(
     of: &str,
-    (name, span, value): (&proc_macro2::Ident, proc_macro2::Span, Option<&syn::Expr>),
+    (name, span, value): (
+        &proc_macro2::Ident,
+        std::ops::Range<usize>,
+        Option<&syn::Expr>,
+    ),
 ) -> ReadPart {
     ReadPart {
         name: (of.to_owned(), name.to_string()),
-        span: span.byte_range(),
+        span,
         value: value.map(|value| value.span().byte_range()),
     }
+}
+
+/// A function from its signature on: of alternatives, each stands under another condition.
+fn without_attributes(signature: &syn::Signature, block: &syn::Block) -> std::ops::Range<usize> {
+    signature.span().byte_range().start..block.span().byte_range().end
 }

@@ -355,22 +355,25 @@ impl Fitting<'_, '_> {
     }
 
     /// What both definitions give under a name, where both give something.
-    fn both(&self, reliance: &Reliance<'_>) -> Option<(&Gives, &Gives)> {
+    fn both(&self, reliance: &Reliance<'_>) -> Vec<(&Gives, &Gives)> {
         let (old, new) = reliance.pair;
-        let (old, new) = (self.definitions.get(&old)?, self.definitions.get(&new)?);
+        let definitions = self.definitions.get(&old).zip(self.definitions.get(&new));
+        let Some((old, new)) = definitions else {
+            return Vec::new();
+        };
         match reliance.name {
-            None => old.own.as_ref().zip(new.own.as_ref()),
-            Some(name) => {
-                let members = old.members.get(name).zip(new.members.get(name));
-                members.or_else(|| old.variants.get(name).zip(new.variants.get(name)))
-            }
+            None => old.own.as_ref().zip(new.own.as_ref()).into_iter().collect(),
+            Some(name) => old.shared(new, name),
         }
     }
 
     fn judge(&self, reliance: &Reliance<'_>, whole: &mut Whole) {
-        let Some((old, new)) = self.both(reliance) else {
-            return;
-        };
+        for both in self.both(reliance) {
+            self.judge_pair(reliance, both, whole);
+        }
+    }
+
+    fn judge_pair(&self, reliance: &Reliance<'_>, (old, new): (&Gives, &Gives), whole: &mut Whole) {
         let fits = old.fits(new, self.names);
         if fits == Fits::Yes {
             return;
@@ -430,7 +433,7 @@ impl Fitting<'_, '_> {
                 self.macro_meaning(&comparison, (*old, *new), (&pair, gone), whole);
                 continue;
             }
-            if self.names.definition(*old).is_none() {
+            if comparison.are_alike_by_conditions(*old, *new) {
                 continue;
             }
             let to = &pair.to;
@@ -451,17 +454,22 @@ impl Fitting<'_, '_> {
                 });
                 continue;
             }
-            if comparison.of(*old, *new) == Meaning::OtherText {
+            let meaning = comparison.of(*old, *new);
+            if meaning != Meaning::Same {
                 whole.unproven.extend(auto_traits.lost((*old, *new), &pair));
             }
             // Of a merge, what becomes of each that differs is in the manifest.
             if self.found.merged.contains(old) {
                 continue;
             }
-            match comparison.of(*old, *new) {
+            match meaning {
                 Meaning::Same => same.push((*old, pair)),
                 Meaning::OtherText => {
                     differing.add(*old);
+                    if self.mapping.world[*old].kind == ItemKind::TypeAlias {
+                        let why = format!("it stands for another type than `{to}`");
+                        whole.unproven.push(pair.unproven(why));
+                    }
                     let value = differing.other_value(&comparison, (*old, *new), &pair);
                     whole.unproven.extend(value);
                 }
@@ -497,9 +505,16 @@ impl Fitting<'_, '_> {
                 let message = format!(
                     "`{from}` reads like `{to}` and is something else: its `{name}` is `{old}`, that of the other one `{new}`"
                 );
-                let help = format!(
-                    "say in the manifest what becomes of `{old}`, or write what it does where it is used"
-                );
+                let is_ours = old
+                    .split("::")
+                    .next()
+                    .is_some_and(|first| self.is_of_tree(first));
+                let help = match is_ours {
+                    true => format!(
+                        "say in the manifest what becomes of `{old}`, or write what it does where it is used"
+                    ),
+                    false => format!("have both name the same first: `{old}` or `{new}`"),
+                };
                 let refused = refusal(pair.path.clone(), message);
                 let refused = refused.coded(codes::MISMATCHED_REPLACEMENT);
                 whole.refusals.push(refused.at(pair.span).with_help(help));
@@ -538,6 +553,12 @@ impl Fitting<'_, '_> {
                 whole.unproven.push(pair.unproven(why));
             }
         }
+    }
+
+    /// Whether a name begins with a library of the tree.
+    fn is_of_tree(&self, first: &str) -> bool {
+        let mut crates = self.mapping.world.crates.iter();
+        crates.any(|krate| krate.canonical == first)
     }
 
     /// Holds a macro against the one in its place, as calls read both that stay. What another one makes has no

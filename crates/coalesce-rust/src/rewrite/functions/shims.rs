@@ -7,7 +7,7 @@ use super::{
     sources::Sources,
     written::{HowTaken, WrittenFunction},
 };
-use crate::{resolve::Reach, rewrite::mapping::refusal, shim::Dates};
+use crate::{discover::TargetKind, resolve::Reach, rewrite::mapping::refusal, shim::Dates};
 
 /// The shim, where one is asked for and somebody outside can name it; why there can be none.
 pub(super) fn write(
@@ -19,7 +19,10 @@ pub(super) fn write(
     let Some(request) = &method.change.shim else {
         return Ok(None);
     };
-    let public = world.definition_reach(method.of) == Some(Reach::Public)
+    let home = world[method.of].module;
+    // Nobody names what is in a program, so that a shim there would be dead code.
+    let public = world[world[home].krate].kind == TargetKind::Lib
+        && world.definition_reach(method.of) == Some(Reach::Public)
         && matches!(method.function.vis, syn::Visibility::Public(_));
     if !public {
         return Ok(None);

@@ -7,6 +7,7 @@ use coalesce_model::{ByteSpan, TreePath};
 
 use super::{
     super::{
+        conditions,
         draft::{Draft, FileWork, Told, span_of},
         needs::{Because, Need, Purpose, Subject},
         place::Place,
@@ -22,7 +23,7 @@ use super::{
 };
 use crate::{
     facts::{LeafKind, Namespaces, Origin, Segment, SourceFacts, VisibilityKind},
-    resolve::{BodyId, CrateId, FileId, Found, ItemId, ModuleId, Res, Site, UseSite},
+    resolve::{Binding, BodyId, CrateId, FileId, Found, ItemId, ModuleId, Res, Site, UseSite},
 };
 
 /// A name that moved text says and its new module may not have.
@@ -518,8 +519,19 @@ impl<'p> Pass<'p, '_> {
         let primary = giving_way.find_map(|moving| replace::primary(self.set, moving));
         let bindings = world.bindings(home, name);
         let Some(primary) = primary else { return false };
+        // One under a condition of its own is none for who imports without.
+        let conditions = |import| -> BTreeSet<String> {
+            let found = conditions::of_import(self.set.mapping, import);
+            found.into_iter().collect()
+        };
+        let own = conditions(import);
+        let is_there_too = |binding: &Binding| {
+            let other = binding.import;
+            other.is_none_or(|other| conditions(other).is_subset(&own))
+        };
         bindings.iter().any(|binding| {
-            binding.res == Res::Item(primary) && binding.import != Some(import) && !binding.glob
+            let is_another = binding.import != Some(import) && !binding.glob;
+            binding.res == Res::Item(primary) && is_another && is_there_too(binding)
         })
     }
 

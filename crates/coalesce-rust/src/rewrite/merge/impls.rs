@@ -250,7 +250,17 @@ fn head(text: &str, parsed: &syn::ItemImpl, name: &dyn Fn(&str) -> String) -> Op
     let (of, _) = parsed.trait_.as_ref()?;
     let of = bare(text.get(of.span().byte_range())?, name);
     let kind = bare(text.get(parsed.self_ty.span().byte_range())?, name);
-    Some(format!("{of} for {kind}"))
+    Some(without_lifetime_names(&format!("{of} for {kind}")))
+}
+
+/// A head in which each lifetime is `'_`: by another name it is of the same type.
+fn without_lifetime_names(head: &str) -> String {
+    let mut parts = head.split('\'');
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |head, part| {
+        let goes_on = |letter: char| letter.is_alphanumeric() || letter == '_';
+        format!("{head}'_{}", part.trim_start_matches(goes_on))
+    })
 }
 
 /// Code without the ways before its names, in one spelling.

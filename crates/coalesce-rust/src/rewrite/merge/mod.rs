@@ -10,6 +10,7 @@ mod carried_tests;
 mod home;
 mod impls;
 mod reexports;
+mod shown_members;
 mod statements;
 mod supersede;
 mod types;

@@ -3,11 +3,11 @@
 
 use coalesce_model::{Change, ChangeKind, Edit, LanguagePlan, Texts, TreePath};
 
-use super::{Edits, note};
+use super::{Edits, note, shown_members};
 use crate::{
     RustGraph,
     facts::{Visibility, VisibilityKind},
-    resolve::World,
+    resolve::{ItemId, World},
     rewrite::{
         items::{moving::Set, replace},
         mapping::{Mapping, refusal},
@@ -45,7 +45,10 @@ pub(super) fn clear(
         plan.notes.push(note(path.clone(), chunk.span, message));
         edits.cut(path, &text, chunk.span);
     }
-    if let Some((path, edit)) = show_as_far(world, change) {
+    let members = shown_members::show_as_far(world, (&change.from, &change.to), texts);
+    for (path, edit) in show_as_far(world, change).into_iter().chain(members) {
+        let message = format!("is seen from as far as that of `{}` from now on", change.to);
+        plan.notes.push(note(path.clone(), edit.span, message));
         edits.push(path, edit);
     }
     plan
@@ -70,16 +73,18 @@ fn show_as_far(world: &World, change: &Change) -> Option<(TreePath, Edit)> {
 
 /// The visibility that an item says, and the file that says it.
 fn visibility(world: &World, name: &str) -> Option<(TreePath, Visibility)> {
+    let (file, at) = *world[item_named(world, name)?].definitions.first()?;
+    let fact = world.facts(file).item(at);
+    let path = world[file].path.clone();
+    Some((path, fact.visibility))
+}
+
+/// The item that a module defines by this full name.
+pub(super) fn item_named(world: &World, name: &str) -> Option<ItemId> {
     let (parent, own) = name.rsplit_once("::")?;
     let home = *world.modules_named(parent).first()?;
     let mut items = world.items_of(home, own).into_iter();
-    items.find_map(|item| {
-        let node = &world[item];
-        let (file, at) = *node.definitions.first().filter(|_| node.module == home)?;
-        let fact = world.facts(file).item(at);
-        let path = world[file].path.clone();
-        Some((path, fact.visibility))
-    })
+    items.find(|item| world[*item].module == home)
 }
 
 /// How far a visibility reaches, roughly.

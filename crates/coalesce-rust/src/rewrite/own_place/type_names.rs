@@ -56,7 +56,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether what moves defines types, or traits that name the types that they are for.
+    /// A type that moves or gives way, or a trait that names the types that it is for.
     fn first_type(&self) -> Option<String> {
         let types = [
             ItemKind::Struct,
@@ -64,6 +64,15 @@ impl Reader<'_> {
             ItemKind::Union,
             ItemKind::Trait,
         ];
+        let mut replaced = self.relocation.replaced.keys();
+        let given_way = replaced.find(|item| types.contains(&self.world[**item].kind));
+        let of_pieces = || self.first_type_of_pieces(&types);
+        given_way
+            .map(|item| self.world[*item].name.clone())
+            .or_else(of_pieces)
+    }
+
+    fn first_type_of_pieces(&self, types: &[ItemKind]) -> Option<String> {
         self.relocation.pieces.iter().find_map(|piece| {
             let facts = self.world.facts(piece.file);
             let mut items = facts.items.iter();
@@ -151,8 +160,11 @@ impl Reader<'_> {
         self.world[item].kind == ItemKind::TypeAlias || self.is_moved(item)
     }
 
-    /// Whether a piece that moves defines an item.
+    /// Whether a piece that moves defines an item, or another one takes its place.
     fn is_moved(&self, item: ItemId) -> bool {
+        if self.relocation.replaced.contains_key(&item) {
+            return true;
+        }
         let mut definitions = self.world[item].definitions.iter();
         definitions.any(|(file, at)| {
             let span = self.world.facts(*file).item(*at).span;

@@ -27,6 +27,8 @@ pub(in super::super) struct Wishes {
     /// Features that the package has already by the same name, and whether conditions inside of what
     /// moves name them: what these do is told by no error where the feature is off.
     pub shared: BTreeMap<Switch, bool>,
+    /// Features that a copy names which gives way, and that the package of what takes its place has as well.
+    pub replaced: BTreeSet<Switch>,
     /// Features of packages that the code uses.
     pub asks: BTreeSet<Ask>,
 }
@@ -56,7 +58,10 @@ pub(in super::super) struct Ask {
 
 impl Wishes {
     pub fn is_empty(&self) -> bool {
-        self.features.is_empty() && self.shared.is_empty() && self.asks.is_empty()
+        self.features.is_empty()
+            && self.shared.is_empty()
+            && self.replaced.is_empty()
+            && self.asks.is_empty()
     }
 
     /// Grants them all; what is left open is told.
@@ -76,6 +81,10 @@ impl Wishes {
             if *inside {
                 open.extend(switches::on_by_others(mapping, switch)?);
             }
+        }
+        for switch in &self.replaced {
+            open.extend(switches::carry(mapping, book, switch)?);
+            open.extend(switches::on_by_others(mapping, switch)?);
         }
         for ask in &self.asks {
             grant(mapping, book, ask)?;

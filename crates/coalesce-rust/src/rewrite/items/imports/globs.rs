@@ -537,7 +537,7 @@ impl<'a> Settler<'_, 'a> {
         all.any(|one| one.res == Res::Item(item) && one.import.is_some() && !one.glob)
     }
 
-    /// Whether a module defines something else by the name of what a glob brought, whatever holds: its own name wins,
+    /// Whether a module defines or imports something else by the name of what a glob brought, whatever holds: its own name wins,
     /// as that of a shim does beside `pub use new::*`.
     fn is_another_by_name(&self, leaf: (FileId, u32), here: ModuleId, moving: usize) -> bool {
         let world = self.world();
@@ -547,9 +547,10 @@ impl<'a> Settler<'_, 'a> {
             .iter()
             .filter(|one| one.glob && one.import == Some(leaf) && one.res == Res::Item(item));
         let brought = of_glob.fold(Namespaces::default(), |all, one| all.or(one.namespaces));
-        let own = bindings
-            .iter()
-            .filter(|one| one.import.is_none() && is_always_beside(world, leaf, one.res));
+        let own = bindings.iter().filter(|one| match one.import {
+            None => is_always_beside(world, leaf, one.res),
+            Some(import) => !one.glob && self.conditions(import).is_subset(&self.conditions(leaf)),
+        });
         let own = own.fold(Namespaces::default(), |all, one| all.or(one.namespaces));
         brought != Namespaces::default() && brought.and(own) == brought
     }

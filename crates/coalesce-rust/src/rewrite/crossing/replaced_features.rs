@@ -1,0 +1,73 @@
+//! Features under which a copy is compiled that gives way to one of another package: whoever turns one on for the
+//! copy turns it on for what takes its place. Two texts may be one and do two things.
+
+use coalesce_model::{ByteSpan, Unproven, UnprovenKind};
+
+use super::{Crossing, Gate, named_features};
+use crate::{
+    resolve::{CrateId, FileId},
+    rewrite::{items::moving::Set, mapping::Mapping, packages::Switch},
+};
+
+/// Asks for the features that items which give way name.
+pub(super) fn of_items(set: &Set<'_>, found: &mut Crossing) {
+    for chunk in set.chunks.iter().filter(|chunk| set.is_dropped(chunk)) {
+        let moving = set.moving(chunk.moving);
+        let crates = (set.mapping.krate(moving.home), moving.to.krate);
+        ask(set.mapping, crates, (chunk.file, chunk.span), found);
+    }
+}
+
+/// Asks for the features that modules which give way name. What becomes of those of whole libraries is written with
+/// their manifests.
+pub(super) fn of_modules(mapping: &Mapping<'_>, found: &mut Crossing) {
+    let world = mapping.world;
+    for body in &world.bodies {
+        let krate = mapping.krate(body.module);
+        if mapping.is_replaced(body.module) && mapping.library_of(krate).is_none() {
+            let span = world.facts(body.file).scope(body.scope).span;
+            let crates = (krate, mapping.after(body.module).krate);
+            ask(mapping, crates, (body.file, span), found);
+        }
+    }
+}
+
+/// Asks for the features that a text of one crate names where another crate has what takes its place.
+fn ask(
+    mapping: &Mapping<'_>,
+    crates: (CrateId, CrateId),
+    (file, span): (FileId, ByteSpan),
+    found: &mut Crossing,
+) {
+    let gate = Gate::new(mapping, crates);
+    if gate.from == gate.to {
+        return;
+    }
+    let path = &mapping.world[file].path;
+    let text = mapping.texts.text(path).unwrap_or_default();
+    for (feature, at) in named_features(&text, span) {
+        if !gate.own.contains(&feature) {
+            continue;
+        }
+        if gate.known.contains(&feature) {
+            found.wishes.replaced.insert(Switch {
+                from: gate.from,
+                to: gate.to,
+                feature,
+            });
+            continue;
+        }
+        let why = format!(
+            "what takes the place of this stands in `{}`, which has no such feature: nobody can turn on there what \
+             this does with it",
+            gate.name
+        );
+        found.unproven.push(Unproven {
+            path: path.clone(),
+            span: Some(at),
+            kind: UnprovenKind::Condition,
+            name: feature,
+            why,
+        });
+    }
+}
