@@ -11,7 +11,7 @@ use coalesce_model::{
     language::LookupRegressions,
 };
 
-use super::reaches_shown;
+use super::{reaches_shown, textual_macros};
 use crate::{
     facts::{ItemKind, SourceFacts},
     resolve::{FileId, Found, ItemId, MOST_READINGS, Res, Site, World, paths_of_body},
@@ -112,6 +112,8 @@ pub(crate) fn lookup_regressions(
     let unknown = grown(&new.unknown, &old.unknown).into_iter();
     let unknown = unknown.filter_map(|key| Some(not_known(path(&key)?, &key)));
     found.unproven.extend(unknown);
+    let others = textual_macros::other_definitions(before, after, &renames);
+    found.refusals.extend(others);
     found
 }
 

@@ -22,6 +22,7 @@ mod qualifications;
 mod redundant_links;
 mod repeated_conditions;
 mod standard;
+mod textual_macros;
 mod twice;
 mod unused;
 mod unused_dependencies;

@@ -6,7 +6,10 @@
 use std::collections::BTreeMap;
 
 use super::{items::arrive::tests_at_end, mapping::Mapping, place::Place, structure::Structure};
-use crate::resolve::{FileId, ItemId, ModuleId, World};
+use crate::{
+    facts::ItemKind,
+    resolve::{FileId, ItemId, ModuleId, World},
+};
 
 /// From this byte of this file on, in this module and the modules declared there.
 #[derive(Clone, Copy)]
@@ -45,6 +48,22 @@ pub(super) fn is_seen(
         let mut anchors = anchors.collect::<Vec<_>>().into_iter();
         anchors.any(|anchor| covers(mapping, anchor, place, arriving))
     })
+}
+
+/// Whether the end of the module at a place sees another macro of the same name.
+pub(super) fn is_another_seen(mapping: &Mapping<'_>, item: ItemId, place: &Place) -> bool {
+    let world = mapping.world;
+    let name = &world[item].name;
+    let all = (0..).map(ItemId).zip(&world.items);
+    let mut others = all.filter(|(other, node)| {
+        node.kind == ItemKind::Macro && !node.local && *other != item && node.name == *name
+    });
+    others.any(|(other, _)| is_seen(mapping, other, place, &mut None))
+}
+
+/// Where a definition is seen behind an anchor, in the modules too that its module gives its macros to.
+pub(crate) fn anchors_of(world: &World, first: Anchor) -> impl Iterator<Item = Anchor> {
+    std::iter::successors(Some(first), |anchor| given(world, anchor.module))
 }
 
 /// Whether a place in the tree as it is sees a macro by where it stands.

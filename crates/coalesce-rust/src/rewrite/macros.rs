@@ -8,9 +8,10 @@ use coalesce_model::{Change, Edit, Finding, TreePath, finding::codes};
 use super::{
     items::is_redefined,
     macro_paths::Paths,
-    macro_scope::{Arriving, is_seen},
+    macro_scope::{Arriving, is_another_seen, is_seen},
     mapping::{Mapping, refusal},
     needs::Need,
+    place::Place,
     structure::{Structure, gives_macros},
 };
 use crate::{
@@ -76,6 +77,8 @@ fn calls_out_of_scope(
             } else if is_in_scope(mapping, item, user, arriving) || paths.give(item, user).is_some()
             {
                 continue;
+            } else if is_another_seen(mapping, item, &mapping.after(user)) {
+                another(mapping, &file.path, name, &mapping.after(user))
             } else {
                 out_of_scope(mapping, &file.path, name, user)
             };
@@ -172,6 +175,21 @@ pub(super) fn put_together(
 /// A macro that has several definitions, of which the one that is meant depends on the place.
 pub(super) fn redefined(path: &TreePath, name: &str) -> Finding {
     let message = format!("`{name}!` is defined several times, and the place of a call picks one");
+    let help = "give the definitions names of their own first".to_owned();
+    refusal(path.clone(), message)
+        .coded(codes::TIED_TO_PLACE)
+        .with_help(help)
+}
+
+/// A call that would read another macro of the name in its new place.
+pub(super) fn another(
+    mapping: &Mapping<'_>,
+    path: &TreePath,
+    name: &str,
+    place: &Place,
+) -> Finding {
+    let place = mapping.name_of(place);
+    let message = format!("`{name}!` would be another macro of that name in `{place}`");
     let help = "give the definitions names of their own first".to_owned();
     refusal(path.clone(), message)
         .coded(codes::TIED_TO_PLACE)

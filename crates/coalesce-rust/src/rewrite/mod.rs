@@ -67,7 +67,7 @@ mod walk;
 
 pub(crate) use items::{is_exported, merged};
 pub(crate) use macro_methods::called_names;
-pub(crate) use macro_scope::{Anchor, is_in_scope};
+pub(crate) use macro_scope::{Anchor, anchors_of, is_in_scope};
 pub(crate) use method_calls::{
     called as method_calls, calls::CalledOn, homes::homes as method_homes, receivers,
 };

@@ -5,8 +5,8 @@ use coalesce_model::{Finding, finding::codes};
 use super::{
     super::{
         given_macros,
-        macro_scope::is_seen,
-        macros::{put_together, redefined},
+        macro_scope::{is_another_seen, is_seen},
+        macros::{another, put_together, redefined},
         mapping::refusal,
         place::Place,
     },
@@ -24,6 +24,8 @@ pub(super) fn check(set: &Set<'_>, scan: &Scan) -> Vec<Finding> {
             redefined(&set.path(*file), name)
         } else if is_seen(set.mapping, *item, place, &mut None) {
             continue;
+        } else if is_another_seen(set.mapping, *item, place) {
+            another(set.mapping, &set.path(*file), name, place)
         } else {
             let message = format!(
                 "`{name}!` would be out of scope in `{}`",
