@@ -441,7 +441,7 @@ impl<'p> Pass<'p, '_> {
         let Some(moving) = moving.map(|at| self.set.moving(at)) else {
             return;
         };
-        if fact.kind != LeafKind::Name || self.means_more(site, site.segments.len()) {
+        if fact.kind == LeafKind::Glob || self.means_more(site, site.segments.len()) {
             return;
         }
         let last = self.facts.segments(fact.segments).last();
@@ -456,7 +456,7 @@ impl<'p> Pass<'p, '_> {
     fn is_spent(&mut self, leaf: u32, respelling: &Respelling, here: &Place) -> bool {
         let fact = self.facts.leaf(leaf);
         let segments = self.facts.segments(fact.segments);
-        if respelling.end != segments.len() || fact.kind != LeafKind::Name {
+        if respelling.end != segments.len() || fact.kind == LeafKind::Glob {
             return false;
         }
         let name = |segment: &Segment| self.facts.name(segment.name).to_owned();
@@ -489,7 +489,9 @@ impl<'p> Pass<'p, '_> {
     ) -> bool {
         let last = last.map(String::as_str);
         let arriving = last.and_then(|last| self.set.arriving_at(here, last));
-        let Some(arriving) = arriving.filter(|_| bound == last) else {
+        // Who has a trait by its definition has its methods, too.
+        let is_bound = bound == last || bound == Some("_");
+        let Some(arriving) = arriving.filter(|_| is_bound) else {
             return false;
         };
         if !is_of_module(self.set.world(), (self.file, leaf)) {

@@ -13,6 +13,7 @@ use crate::{
         method_calls,
         place::Place,
         traits::{self, Demand, TraitsByMethod},
+        use_tree::LeafChange,
         walk::Source,
     },
 };
@@ -37,6 +38,11 @@ impl Known {
 fn results_of(borrows: &[Borrow]) -> Vec<(Res, Namespaces)> {
     let results = borrows.iter().flat_map(|borrow| &borrow.results);
     results.copied().collect()
+}
+
+/// Whether it stands for methods that are called, and no text says its name.
+fn is_of_methods(borrow: &Borrow) -> bool {
+    matches!(borrow.site, UseSite::ExternCrate(_))
 }
 
 /// Whether one import can serve all of some names of one spelling.
@@ -207,10 +213,31 @@ impl<'a> Settler<'_, 'a> {
         bindings.unwrap_or_default()
     }
 
-    /// Whether a module has a trait in scope under no name.
-    pub(super) fn has_unnamed(&self, place: &Place, results: &[(Res, Namespaces)]) -> bool {
-        let mut bindings = self.bindings_at(place, "_").iter();
-        bindings.any(|known| results.iter().any(|(res, _)| *res == known.res))
+    /// Whether a module has a trait in scope under whatever name, or none, for all that call its methods.
+    fn has_trait(&self, place: &Place, borrows: &[Borrow]) -> bool {
+        let world = self.world();
+        let results = results_of(borrows);
+        let Some(module) = self.set.mapping.at(place) else {
+            return false;
+        };
+        let bindings = world.space(module).names.values().flatten();
+        let mut known = bindings.filter(|one| results.iter().any(|(res, _)| *res == one.res));
+        known.any(|one| {
+            !self.is_leaving(one.res, one.import.is_none())
+                && self.is_there_for(one.import, borrows)
+        })
+    }
+
+    /// Whether a trait arrives in a module, or is there under any name: who calls its methods asks for no import.
+    fn is_in_scope(&self, place: &Place, borrows: &[Borrow]) -> bool {
+        let arrives = results_of(borrows).iter().any(|(res, _)| match res {
+            Res::Item(item) => self.set.of(*item).is_some_and(|moving| {
+                let moved = self.set.moving(moving);
+                moved.to == *place && !moved.gives_way()
+            }),
+            _ => false,
+        });
+        arrives || self.has_trait(place, borrows)
     }
 
     pub(super) fn is_leaving(&self, res: Res, defined: bool) -> bool {
@@ -246,19 +273,54 @@ impl<'a> Settler<'_, 'a> {
             self.name(place, name, &others);
             return;
         }
+        if borrows.iter().all(is_of_methods) && self.is_in_scope(place, borrows) {
+            return self.keep_imports(place, None, borrows);
+        }
         match self.known(place, name, borrows) {
-            _ if name == "_" => {
-                if self.has_unnamed(place, &results_of(borrows)) {
-                    return;
-                }
-            }
-            Known::Same => return,
+            _ if name == "_" => {}
+            Known::Same => return self.keep_imports(place, Some(name), borrows),
             Known::Another => return self.respell(borrows),
             Known::Nothing => {}
         }
         match asks_for_import(borrows) {
             true => self.import_name(place, name, borrows),
             false => self.respell(borrows),
+        }
+    }
+
+    /// Notes that the imports by which a module has what arriving text says, by one name or by any, go on being used.
+    fn keep_imports(&mut self, place: &Place, name: Option<&str>, borrows: &[Borrow]) {
+        let world = self.world();
+        let results = results_of(borrows);
+        let Some(module) = self.set.mapping.at(place) else {
+            return;
+        };
+        let names = world.space(module).names.iter();
+        let named = names.filter(|(sym, _)| {
+            name.is_none_or(|name| world.names.get(name).is_some_and(|own| own == **sym))
+        });
+        let bindings = named.flat_map(|(_, bindings)| bindings);
+        let same = bindings.filter(|one| results.iter().any(|(res, _)| *res == one.res));
+        for (import, is_glob) in same.filter_map(|one| Some((one.import?, one.glob))) {
+            match is_glob {
+                true => _ = self.scan.used_globs.insert(import),
+                false => _ = self.scan.used_imports.insert(import),
+            }
+        }
+    }
+
+    /// Takes imports of a trait under no name out of a module that gets to import it by one.
+    fn drop_unnamed(&mut self, place: &Place, borrows: &[Borrow], cfg: &BTreeSet<String>) {
+        let world = self.world();
+        let results = results_of(borrows);
+        let bindings = self.bindings_at(place, "_").iter();
+        let unnamed = bindings.filter(|one| results.iter().any(|(res, _)| *res == one.res));
+        for import in unnamed.filter_map(|one| one.import.filter(|_| !one.glob)) {
+            let is_private = visibility_of(world, import) == Some(VisibilityKind::Private);
+            if is_private && cfg.is_subset(&self.conditions(import)) {
+                let work = self.scan.files.entry(import.0).or_default();
+                work.leaves.insert(import.1, LeafChange::Drop);
+            }
         }
     }
 
@@ -274,7 +336,6 @@ impl<'a> Settler<'_, 'a> {
             return self.refuse(first, codes::OUT_OF_REACH, &message);
         };
         let cfg = self.conditions_on(borrows, first);
-        let is_of_methods = |one: &Borrow| matches!(one.site, UseSite::ExternCrate(_));
         let only_methods = borrows.iter().all(is_of_methods);
         if only_methods {
             self.guess(name, borrows);
@@ -282,6 +343,9 @@ impl<'a> Settler<'_, 'a> {
         self.tell_given(name, borrows);
         let bound = path.last().is_some_and(|last| last == name);
         let hidden = only_methods && name == "_";
+        if name != "_" {
+            self.drop_unnamed(place, borrows, &cfg);
+        }
         let import = Import {
             path,
             alias: (!bound || hidden).then(|| name.to_owned()),

@@ -47,6 +47,12 @@ pub(super) struct Import {
     pub cfg: BTreeSet<String>,
 }
 
+impl Import {
+    fn is_unnamed(&self) -> bool {
+        self.alias.as_deref() == Some("_")
+    }
+}
+
 /// What modules import from now on.
 #[derive(Default)]
 pub(super) struct Imports {
@@ -54,6 +60,22 @@ pub(super) struct Imports {
     pub arriving: BTreeMap<Place, BTreeSet<Import>>,
     /// In the bodies that items left.
     pub left: BTreeMap<BodyId, BTreeSet<Import>>,
+}
+
+impl Imports {
+    /// Leaves traits out that are imported under no name, where the same text imports them by one as well.
+    fn drop_unnamed(&mut self) {
+        let lists = self.arriving.values_mut().chain(self.left.values_mut());
+        for list in lists {
+            let named = list.iter().filter(|one| !one.is_unnamed()).cloned();
+            let named: Vec<Import> = named.collect();
+            list.retain(|one| {
+                let serves =
+                    |other: &Import| other.path == one.path && other.cfg.is_subset(&one.cfg);
+                !one.is_unnamed() || !named.iter().any(serves)
+            });
+        }
+    }
 }
 
 /// Works the imports out; sites that cannot have them are spelled anew.
@@ -77,6 +99,7 @@ pub(super) fn settle(set: &Set<'_>, scan: &mut Scan, shims: &Shims) -> Imports {
     settler.inner_globs();
     settler.globs();
     settler.spent();
+    settler.imports.drop_unnamed();
     settler.imports
 }
 
@@ -199,14 +222,15 @@ impl<'a> Settler<'_, 'a> {
         let chunks = self.set.chunks.iter().filter(|chunk| chunk.file == file);
         let mut left_out: Vec<ByteSpan> = chunks.map(|chunk| chunk.span).collect();
         left_out.extend(self.modules_apart(home, file));
+        let (world, texts) = (self.world(), self.set.mapping.texts);
+        let facts = world.facts(file);
+        let bodies = world.bodies_of(home).filter(|body| body.file == file);
         let mut found = Called::default();
-        for span in between(ByteSpan::from_range(0..text.len()), left_out) {
-            found.extend(method_calls::called(
-                self.world(),
-                home,
-                (text, span),
-                self.set.mapping.texts,
-            ));
+        for body in bodies {
+            let whole = spent::between_braces(facts, body.scope);
+            for span in between(whole, left_out.clone()) {
+                found.extend(method_calls::called(world, home, (text, span), texts));
+            }
         }
         found
     }

@@ -432,7 +432,7 @@ impl<'a> Settler<'_, 'a> {
 }
 
 /// What stands in a scope, without the braces around it: between them are items, which a parser reads.
-fn between_braces(facts: &SourceFacts, scope: ScopeId) -> ByteSpan {
+pub(super) fn between_braces(facts: &SourceFacts, scope: ScopeId) -> ByteSpan {
     let fact = facts.scope(scope);
     match scope.0 {
         0 => fact.span,
