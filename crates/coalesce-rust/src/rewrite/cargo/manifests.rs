@@ -14,7 +14,7 @@ use crate::{
     rewrite::{
         cycles,
         mapping::Mapping,
-        packages::{Book, Wrong, shared_entry},
+        packages::{Book, Wrong, are_off_for_all, shared_entry},
     },
 };
 
@@ -341,6 +341,10 @@ impl<'w> Writing<'w, '_> {
         kind: DependencyKind,
     ) -> Result<Vec<Entry>, Wrong> {
         let target = self.package(of);
+        if let Some(named) = self.line_by_name(user, of) {
+            let tables = self.tables(user, of, kind).into_iter();
+            return Ok(tables.map(|path| named.in_table(path)).collect());
+        }
         let mut entry = Entry::new(&[table(kind)], &target.name);
         let shared = match shared_entry(&mut self.book, self.mapping.texts, user.package, target)? {
             Some(shared) => Some(shared.key),
@@ -353,10 +357,24 @@ impl<'w> Writing<'w, '_> {
                 entry.put("version", version.map(|version| format!("\"{version}\"")));
                 let path = target.directory.relative_to(&user.package.directory);
                 entry.put("path", Some(format!("\"{path}\"")));
+                if are_off_for_all(self.mapping, of)? {
+                    entry.put("default-features", Some("false".to_owned()));
+                }
             }
         }
         let tables = self.tables(user, of, kind).into_iter();
         Ok(tables.map(|path| entry.in_table(path)).collect())
+    }
+
+    /// A line that a package has for another one of the tree where that is of no use, as one that is always on: cargo
+    /// takes no second name for one package.
+    fn line_by_name(&self, user: &User<'_>, of: usize) -> Option<Entry> {
+        let mut lines = user.entries.iter();
+        let known = lines.find(|entry| self.leads_to(user.package, entry) == Some(of));
+        let target = &self.package(of).name;
+        let mut named = known.filter(|known| known.key != *target)?.clone();
+        named.put("optional", None);
+        Some(named)
     }
 
     /// Has the workspace say what a package of the tree is, where all that the user has of the tree is

@@ -119,7 +119,7 @@ fn gate(mapping: &Mapping<'_>, library: &Library) -> String {
         return String::new();
     };
     let on = features::defaults(&there);
-    let mut missing = manifest::asked(world, library, &said);
+    let mut missing = manifest::asked(mapping, library, &said);
     missing.retain(|name| !on.contains(name));
     let conditions: Vec<String> = missing
         .iter()

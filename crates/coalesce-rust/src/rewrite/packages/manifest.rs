@@ -22,12 +22,11 @@ use super::{
         structure::Structure,
     },
     book::{Book, Wrong},
+    defaults::come_together,
+    effective::Effective,
     shim, targets, users,
 };
-use crate::{
-    discover::{DependencyKind, Package, crate_name},
-    resolve::World,
-};
+use crate::discover::{DependencyKind, Package, crate_name};
 
 /// One library on its way into another package.
 pub(super) struct Merge<'m, 'a> {
@@ -275,9 +274,15 @@ impl<'m> Merge<'m, '_> {
                 more.push((name.clone(), vec![format!("dep:{name}")]));
             }
         }
-        more.retain(|(name, list)| name != "default" || !list.is_empty());
+        let gives_defaults = self.gives_defaults()?;
+        more.retain(|(name, list)| name != "default" || gives_defaults && !list.is_empty());
         self.book
             .change(new_path, |text| Ok(features::join(text, &more)?))
+    }
+
+    /// Whether what is on by default in the library is so in the package that it goes into.
+    pub fn gives_defaults(&self) -> Result<bool, Wrong> {
+        come_together(self.mapping, self.library.package, self.library.target)
     }
 
     /// What becomes of each dependency, as lists of features name it.
@@ -361,7 +366,7 @@ impl<'m> Merge<'m, '_> {
     ) -> Result<Vec<String>, Wrong> {
         let mut line = users::line(self, self.library.package)?;
         let on = features::defaults(&self.features_there()?);
-        let mut more = asked(self.mapping.world, self.library, said);
+        let mut more = asked(self.mapping, self.library, said);
         more.retain(|name| !on.contains(name));
         line.ask(&more);
         let mut kept = Vec::new();
@@ -436,11 +441,13 @@ fn key_of(package: &Package, of: &Package, entry: &Entry) -> Option<String> {
 
 /// The features that a library asks of the package that it goes into, `default` among them: who
 /// asked for the library asks for these.
-pub(super) fn asked(world: &World, library: &Library, said: &Said) -> Vec<String> {
+pub(super) fn asked(mapping: &Mapping<'_>, library: &Library, said: &Said) -> Vec<String> {
+    let world = mapping.world;
     let (old, new) = (
         world.package(library.package),
         world.package(library.target),
     );
+    let mut book = Book::new(mapping.texts, BTreeMap::new());
     let mut found: Vec<String> = Vec::new();
     for entry in &said.entries {
         let name = crate_name(&entry.key);
@@ -451,8 +458,10 @@ pub(super) fn asked(world: &World, library: &Library, said: &Said) -> Vec<String
         if !leads || entry.kind() != DependencyKind::Normal {
             continue;
         }
-        found.extend(entry.features());
-        if entry.default_features() != Some(false) {
+        // The workspace may say some of it.
+        let line = Effective::of(&mut book, mapping.texts, old, entry);
+        found.extend(line.entry.features());
+        if line.defaults {
             found.push("default".to_owned());
         }
     }

@@ -7,6 +7,7 @@
 
 mod book;
 mod check;
+mod defaults;
 mod effective;
 mod files;
 mod head;
@@ -23,6 +24,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use coalesce_model::{Edit, Finding, TreePath, Unproven};
 
 pub(super) use book::{Book, Wrong, difference};
+pub(super) use defaults::are_off_for_all;
 pub(super) use effective::Effective;
 pub(super) use files::arrange;
 pub(crate) use head::condition_of_no_std;

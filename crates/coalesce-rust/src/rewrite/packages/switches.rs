@@ -14,6 +14,7 @@ use coalesce_model::{TreePath, Unproven, UnprovenKind};
 use super::{
     super::mapping::Mapping,
     book::{Book, Wrong},
+    defaults::dependents,
     effective::Effective,
     wishes::{Switch, ask, names},
 };
@@ -40,6 +41,18 @@ pub(super) fn carry(
         }
     }
     Ok(open)
+}
+
+/// Whether all packages of the tree that depend on the one which the code leaves have the feature on by that: by
+/// default, others may not come to have it.
+pub(super) fn is_on_for_all(mapping: &Mapping<'_>, switch: &Switch) -> Result<bool, Wrong> {
+    let before = OldFeature::new(mapping, switch)?;
+    for at in before.dependents() {
+        if !before.of_user(at)?.by_line {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// Packages that have the feature on in the package that the code goes to, where it was not in the one
@@ -115,13 +128,7 @@ impl<'m, 'a> OldFeature<'m, 'a> {
 
     /// The packages that depend on it.
     fn dependents(&self) -> Vec<usize> {
-        let packages = &self.mapping.world.packages;
-        let own = &self.mapping.world.package(self.switch.from).directory;
-        let knows = |at: &usize| {
-            let mut known = self.mapping.world.package(*at).dependencies.iter();
-            *at != self.switch.from && known.any(|known| known.directory.as_ref() == Some(own))
-        };
-        (0..packages.len()).filter(knows).collect()
+        dependents(self.mapping, self.switch.from)
     }
 
     fn of_user(&self, at: usize) -> Result<TurnsOn, Wrong> {
@@ -288,11 +295,36 @@ fn within(
     book.change(&path, |text| in_lists(text, turns_on, switch))?;
     let wrong = |why: coalesce_cargo::Error| (path.clone(), why.to_string());
     let now = features::features(&book.text(&path)?).map_err(wrong)?;
-    let is_on = features::defaults(&now).contains(feature);
+    let is_on = features::defaults(&now).contains(feature)
+        && is_on_for_users(mapping, book, (switch, &now))?;
     let why = "and cannot ask that of itself, now that the code is its own";
     (turns_on.by_line && !is_on)
         .then(|| OldFeature::new(mapping, switch).map(|before| before.left_open(switch.to, why)))
         .transpose()
+}
+
+/// Whether all packages of the tree that depend on the one which has the code now turn the feature on by a line of
+/// theirs: some may go without its default features.
+fn is_on_for_users(
+    mapping: &Mapping<'_>,
+    book: &mut Book<'_>,
+    (switch, features): (&Switch, &Features),
+) -> Result<bool, Wrong> {
+    let mut is_on = true;
+    for at in dependents(mapping, switch.to) {
+        let path = mapping.world.manifest_of(at);
+        let text = book.text(&path)?;
+        let all = entries::dependencies(&text).map_err(|why| (path, why.to_string()))?;
+        let package = mapping.world.package(at);
+        let mut lines = all
+            .iter()
+            .filter(|entry| names(mapping, at, switch.to, entry));
+        is_on &= lines.any(|entry| {
+            let line = Effective::of(book, mapping.texts, package, entry);
+            line.turns_on(features, &switch.feature)
+        });
+    }
+    Ok(is_on)
 }
 
 /// A manifest whose lists of features that turned the feature on turn that of its own on.

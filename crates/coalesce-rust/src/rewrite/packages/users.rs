@@ -237,6 +237,9 @@ pub(super) fn line_for(
             new.put("default-features", Some("false".to_owned()));
         }
     }
+    if new.default_features() != Some(false) && !merge.gives_defaults()? {
+        ask_for_defaults(merge, &mut new, said)?;
+    }
     if !merge.mapping.is_replaced(merge.library.module) {
         ask_for_library(merge, &mut new, said)?;
     }
@@ -249,9 +252,23 @@ pub(super) fn line_for(
     Ok(new)
 }
 
+/// Has a line ask for each feature that was on by default.
+fn ask_for_defaults(merge: &Merge<'_, '_>, new: &mut Entry, said: &Said) -> Result<(), Wrong> {
+    let defaults = said.defaults();
+    if let Some(other) = defaults.iter().find(|name| name.contains([':', '/'])) {
+        let path = merge.mapping.world.manifest_of(merge.library.package);
+        let message = format!(
+            "`default` turns `{other}` on here, and some who would have that by it go without: give it a feature first"
+        );
+        return Err((path, message));
+    }
+    new.ask(&defaults);
+    Ok(())
+}
+
 /// Has a line ask for the features that the library was, but for those that are on anyway.
 fn ask_for_library(merge: &mut Merge<'_, '_>, new: &mut Entry, said: &Said) -> Result<(), Wrong> {
-    let mut more = asked(merge.mapping.world, merge.library, said);
+    let mut more = asked(merge.mapping, merge.library, said);
     let all = new.default_features() != Some(false);
     let there = merge.features_there()?;
     let on = features::defaults(&there);
@@ -318,6 +335,10 @@ pub(super) fn line(merge: &mut Merge<'_, '_>, at: usize) -> Result<Entry, Wrong>
     let user = merge.package(at);
     let target = merge.package(merge.library.target);
     let mut entry = Entry::new(&table, &target.name);
+    // Cargo takes no second name for one package.
+    if let Some(named) = line_by_name(merge, at)? {
+        return Ok(named);
+    }
     if let Some(shared) = merge.shared_entry(at, merge.library.target)? {
         entry.key.clone_from(&shared.key);
         entry.put("workspace", Some("true".to_owned()));
@@ -329,6 +350,21 @@ pub(super) fn line(merge: &mut Merge<'_, '_>, at: usize) -> Result<Entry, Wrong>
     let path = target.directory.relative_to(&user.directory);
     entry.put("path", Some(format!("\"{path}\"")));
     Ok(entry)
+}
+
+/// A line of a package for the one that takes over, by another name than its own, as one that is always on.
+fn line_by_name(merge: &mut Merge<'_, '_>, at: usize) -> Result<Option<Entry>, Wrong> {
+    let path = merge.mapping.world.manifest_of(at);
+    let (user, target) = (merge.package(at), merge.package(merge.library.target));
+    let lines = lines_of(merge, &path)?;
+    let known = lines.into_iter().find(|entry| {
+        let leads = merge.leads_to(user, entry);
+        entry.key != target.name && leads.is_some_and(|leads| leads.directory == target.directory)
+    });
+    Ok(known.map(|mut named| {
+        named.put("optional", None);
+        named
+    }))
 }
 
 /// The version of a package, inherited or its own.

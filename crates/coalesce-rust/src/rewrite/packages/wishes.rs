@@ -132,7 +132,8 @@ impl Wishes {
             return Ok(());
         }
         let mut more: Features = vec![(name.to_owned(), list)];
-        if is_new && features::defaults(&said).contains(name) {
+        let is_default = is_new && features::defaults(&said).contains(name);
+        if is_default && switches::is_on_for_all(mapping, switch)? {
             more.push(("default".to_owned(), vec![name.to_owned()]));
         }
         book.change(&new, |text| Ok(features::join(text, &more)?))
