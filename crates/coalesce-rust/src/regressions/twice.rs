@@ -65,10 +65,21 @@ impl Check<'_> {
         })
     }
 
+    /// The conditions of an import; of a module that has several texts, those of its own text among them.
+    fn around_import(&mut self, import: (FileId, u32)) -> BTreeSet<String> {
+        let world = self.tree.world;
+        let at = world.facts(import.0).leaf(import.1).span.start;
+        let body = world.body_around(import.0, at);
+        match body.filter(|body| world[world[*body].module].bodies.len() > 1) {
+            Some(body) => self.conditions.at_place(import.0, body, at),
+            None => self.conditions.of_import(import),
+        }
+    }
+
     /// Whether a name is there without a condition of its own.
     fn is_always(&mut self, binding: &Binding) -> bool {
         let own = match (binding.import, binding.res) {
-            (Some(import), _) => self.conditions.of_import(import),
+            (Some(import), _) => self.around_import(import),
             (None, Res::Item(item)) => self.conditions.of_item(item),
             (None, _) => BTreeSet::new(),
         };

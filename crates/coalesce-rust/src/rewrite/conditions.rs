@@ -200,16 +200,25 @@ fn means_something(
     named.iter().all(|(name, _)| known.contains(name))
 }
 
-/// The attributes, outermost first, that an item says itself once it has left `home` for `place`.
+/// The text of a module that a byte of a file stands in: a module may have several in one file, each under a
+/// condition.
+pub(super) fn body_at(world: &World, home: ModuleId, file: FileId, at: u32) -> Option<BodyId> {
+    let around = world.body_around(file, at);
+    around
+        .filter(|body| world[*body].module == home)
+        .or_else(|| world.body_in(home, file))
+}
+
+/// The attributes, outermost first, that an item says itself once it has left a text of `home` for `place`.
 pub(super) fn around_item(
     mapping: &Mapping<'_>,
     home: ModuleId,
-    file: FileId,
+    text: Option<BodyId>,
     place: &Place,
 ) -> Vec<String> {
     let world = mapping.world;
     let known: BTreeSet<String> = around_place(mapping, place);
-    let mut at = world.body_in(home, file);
+    let mut at = text;
     let mut found: Vec<String> = Vec::new();
     while let Some(body) = at.filter(|body| !is_around(mapping, *body, place)) {
         let is_new = |own: &&String| !found.contains(own) && !known.contains(&plain(own));

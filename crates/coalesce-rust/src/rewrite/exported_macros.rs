@@ -249,7 +249,9 @@ fn conditions_of(mapping: &Mapping<'_>, one: &LeavingMacro<'_>) -> BTreeSet<Stri
     let (world, mut found) = (mapping.world, BTreeSet::new());
     let node = &world[one.item];
     for (file, at) in &node.definitions {
-        let around = conditions::around_item(mapping, node.module, *file, &Place::root(one.from));
+        let start = world.facts(*file).item(*at).span.start;
+        let text = conditions::body_at(world, node.module, *file, start);
+        let around = conditions::around_item(mapping, node.module, text, &Place::root(one.from));
         found.extend(around.into_iter().filter(|said| said.starts_with("#[cfg(")));
         let text = mapping.texts.text(&world[*file].path);
         let span = world.facts(*file).item(*at).span;

@@ -606,7 +606,7 @@ impl<'a> Set<'a> {
         let test = !dropped && is_test(own);
         let inherited = match dropped {
             true => Vec::new(),
-            false => self.inherited(node, file, test),
+            false => self.inherited(node, (file, span.start), test),
         };
         let mut cfg = conditions(own);
         // Without tests, nobody uses what a test imports.
@@ -627,9 +627,15 @@ impl<'a> Set<'a> {
     }
 
     /// What a text of a file has to say itself where it goes; of a test, that it is there for tests alone.
-    fn inherited(&self, moving: &Moving<'_>, file: FileId, is_test: bool) -> Vec<String> {
+    fn inherited(
+        &self,
+        moving: &Moving<'_>,
+        (file, at): (FileId, u32),
+        is_test: bool,
+    ) -> Vec<String> {
         let mapping = self.mapping;
-        let mut inherited = conditions::around_item(mapping, moving.home, file, &moving.to);
+        let body = conditions::body_at(mapping.world, moving.home, file, at);
+        let mut inherited = conditions::around_item(mapping, moving.home, body, &moving.to);
         let homes = (moving.home, &moving.to);
         if is_test && conditions::needs_test(mapping, homes, &inherited) {
             inherited.push(conditions::FOR_TESTS.to_owned());

@@ -266,7 +266,8 @@ impl<'a> Settler<'_, 'a> {
             path.push("*".to_owned());
         }
         let mut cfg = self.conditions(leaf);
-        let around = conditions::around_item(self.set.mapping, home, leaf.0, place);
+        let body = conditions::body_at(self.world(), home, leaf.0, fact.span.start);
+        let around = conditions::around_item(self.set.mapping, home, body, place);
         cfg.extend(around.into_iter().filter(|said| said.starts_with("#[cfg(")));
         let list = self.imports.arriving.entry(place.clone()).or_default();
         list.insert(Import { path, alias, cfg });
