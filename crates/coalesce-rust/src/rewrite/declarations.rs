@@ -13,7 +13,7 @@ use super::{
     needs::Needs,
     place::Place,
     public::is_public,
-    shims::Shims,
+    shims::{Shims, path_attributes},
     spell::written,
     structure::{Arrival, Leaving, Structure, own_edits},
 };
@@ -111,9 +111,16 @@ impl<'a> Placing<'a> {
             return;
         }
         let within = self.take_edits(path, declaration.span);
+        let paths = match shim.is_some() && self.has_usual_shim(leaving.module) {
+            true => path_attributes(&text, declaration),
+            false => Vec::new(),
+        };
         let list = self.edits.entry(path.clone()).or_default();
         match shim {
-            Some(attribute) => list.extend(shim_edits(facts, declaration, &text, attribute)),
+            Some(attribute) => {
+                list.extend(shim_edits(facts, declaration, &text, attribute));
+                list.extend(paths.into_iter().map(Edit::delete));
+            }
             None => list.push(Edit::delete(lines::removal(&text, declaration.span))),
         }
         if self.mapping.is_replaced(leaving.module) {
@@ -123,6 +130,12 @@ impl<'a> Placing<'a> {
             Ok(moved) => self.arrive(leaving, declaration, &moved),
             Err(message) => self.refusals.push(refusal(path.clone(), message)),
         }
+    }
+
+    /// Whether the shim of a module has a file of its own, and the module keeps the one that a path names.
+    fn has_usual_shim(&self, module: ModuleId) -> bool {
+        let path = self.shims.path_of(module);
+        path.is_some_and(|path| *path != self.mapping.file_of(module))
     }
 
     /// Takes the edits inside of a declaration from those of its file: what has arrived in front of it stays.

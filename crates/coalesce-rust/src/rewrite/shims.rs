@@ -20,6 +20,7 @@ use super::{
     stand_in::StandIn,
 };
 use crate::{
+    facts::ModuleDeclaration,
     lints,
     regressions::OF_PUBLIC,
     resolve::{FileId, ModuleId, ModuleNode, Reach, Res, World},
@@ -169,6 +170,12 @@ impl Shims {
         Some(&file.text)
     }
 
+    /// The file of the shim of a module, where one stays.
+    pub fn path_of(&self, module: ModuleId) -> Option<&TreePath> {
+        let file = self.files.iter().find(|file| file.module == module)?;
+        Some(&file.path)
+    }
+
     /// Adds the shim files to the plan.
     pub fn leave(self, texts: &dyn Texts, plan: &mut LanguagePlan) {
         plan.notes.extend(self.notes);
@@ -274,12 +281,40 @@ fn shim_path(mapping: &Mapping<'_>, module: ModuleId) -> Option<TreePath> {
     let world = mapping.world;
     let node = &world[module];
     let body = &world[node.bodies.first()?];
-    if !layout::is_inline(world, body) {
-        return Some(mapping.file_of(module));
+    let outer = body.declared.map(|(outer, _)| outer);
+    let usual = outer.and_then(|outer| {
+        let directory = layout::directory(world, outer, &BTreeMap::new())?;
+        directory.join(&format!("{}.rs", node.name)).ok()
+    });
+    if layout::is_inline(world, body) {
+        return usual;
     }
-    let outer = body.declared?.0;
-    let directory = layout::directory(world, outer, &BTreeMap::new())?;
-    directory.join(&format!("{}.rs", node.name)).ok()
+    // What moves keeps the file that a path names.
+    let by_path = layout::declaration_of(world, body).is_some_and(|(outer, declaration)| {
+        let text = mapping.texts.text(&world[outer.file].path);
+        text.is_some_and(|text| !path_attributes(&text, declaration).is_empty())
+    });
+    let is_free = |path: &TreePath| mapping.texts.text(path).is_none();
+    usual
+        .filter(|path| by_path && is_free(path))
+        .or_else(|| Some(mapping.file_of(module)))
+}
+
+/// The whole `#[path = "…"]` of a declaration, none where some stand in other attributes.
+pub(super) fn path_attributes(text: &str, declaration: &ModuleDeclaration) -> Vec<ByteSpan> {
+    let whole = declaration.path_attributes.iter().map(|attribute| {
+        let start = attribute.span.start as usize;
+        let before = text.get(..start)?;
+        let open = before.rfind("#[")?;
+        let close = start + text.get(start..)?.find(']')? + 1;
+        let plain = before.get(open..)?.trim_start_matches("#[").trim_start();
+        let space = text.get(close..)?;
+        let space = space.len() - space.trim_start().len();
+        plain
+            .starts_with("path")
+            .then(|| ByteSpan::from_range(open..close + space))
+    });
+    whole.collect::<Option<Vec<_>>>().unwrap_or_default()
 }
 
 /// Whether a name that a signature starts with leads somewhere: it is bound in the module, or

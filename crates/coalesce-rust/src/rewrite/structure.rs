@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     facts::{ModuleDeclaration, Origin},
-    resolve::{BodyId, FileId, ModuleId},
+    resolve::{Body, BodyId, FileId, ModuleId},
 };
 
 /// A declaration that leaves its place.
@@ -235,6 +235,7 @@ impl Structure {
             let directory = layout::directory(world, *body, &nothing);
             let by_path = layout::by_path(world, found, declaration);
             if by_path {
+                self.move_by_path(mapping, found, place);
                 continue;
             }
             let Ok(new_directory) = home.join(place.name()) else {
@@ -257,6 +258,47 @@ impl Structure {
             }
         }
         self.files.retain(|from, to| from != to);
+    }
+
+    /// Moves a file that a `#[path]` names, where its declaration goes between braces: paths start in a folder of the
+    /// module around it then, and none leads out of a folder that is not there.
+    fn move_by_path(&mut self, mapping: &Mapping<'_>, body: &Body, place: &Place) {
+        let world = mapping.world;
+        let Some(home) = place.parent().filter(|home| self.is_inline(mapping, home)) else {
+            return;
+        };
+        let Some(directory) = self.directory_of(mapping, &home) else {
+            return;
+        };
+        let is_inside = |path: &TreePath| path.strip_prefix(&directory).is_some();
+        if mapping.texts.paths().iter().any(is_inside) {
+            return;
+        }
+        let file = &world[body.file].path;
+        let mut below = world[body.module].children.iter();
+        let has_files = below.any(|child| {
+            let mut bodies = world.bodies_of(*child);
+            bodies.any(|body| !layout::is_inline(world, body))
+        });
+        if has_files {
+            let message = format!(
+                "`{}` has its file by `#[path]`, and modules beside that, and would go between braces",
+                world[body.module].canonical
+            );
+            let help = format!("give `{}` a file of its own first", mapping.name_of(&home));
+            let refused = refusal(file.clone(), message).coded(codes::TIED_TO_PLACE);
+            self.refusals.push(refused.with_help(help));
+        } else if let Ok(new) = directory.join(file.file_name()) {
+            self.files.insert(file.clone(), new);
+        }
+    }
+
+    /// Whether the module at a place stands between braces.
+    fn is_inline(&self, mapping: &Mapping<'_>, place: &Place) -> bool {
+        let world = mapping.world;
+        let known = mapping.at(place).filter(|_| !self.made.contains_key(place));
+        let body = known.and_then(|module| world.bodies_of(module).next());
+        body.is_some_and(|body| layout::is_inline(world, body))
     }
 
     /// All files below a module's directory go with it, data files too.
@@ -395,6 +437,9 @@ fn path_edits(
     let old_base = world[leaving.file].path.parent();
     let home = mapping.after(leaving.module).parent();
     let new_base = home.and_then(|home| {
+        if structure.is_inline(mapping, &home) {
+            return structure.directory_of(mapping, &home);
+        }
         let file = match structure.made.get(&home) {
             Some(made) => Some(made.file.clone()),
             None => mapping.at(&home).map(|module| mapping.file_of(module)),
