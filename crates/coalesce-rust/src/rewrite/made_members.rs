@@ -22,7 +22,15 @@ struct Made {
     /// What its types may be called: words of its body behind the keyword of a type, and those of its calls.
     types: BTreeSet<String>,
     private: Private,
+    /// Items that it makes for the module around the one that calls it, `pub(super)`; one that a call names is any
+    /// word of that.
+    restricted: BTreeSet<String>,
 }
+
+/// Words that items begin with.
+const ITEMS: [&str; 9] = [
+    "fn", "struct", "union", "enum", "trait", "type", "const", "static", "mod",
+];
 
 /// The members that a macro writes without a visibility.
 #[derive(Default)]
@@ -55,6 +63,8 @@ pub(super) fn out_of_sight(relocation: &Relocation<'_>) -> Vec<Unproven> {
         let tokens = lexer::tokens(&text, piece.span);
         let left = made.iter().filter(|one| one.is_left_by(relocation, piece));
         found.extend(left.filter_map(|one| one.read_in(relocation, piece, (&text, &tokens))));
+        let named = made.iter();
+        found.extend(named.filter_map(|one| one.named_in(relocation, piece, (&text, &tokens))));
     }
     found.into_iter().collect()
 }
@@ -75,9 +85,11 @@ impl Made {
             homes,
             types: BTreeSet::new(),
             private: Private::default(),
+            restricted: BTreeSet::new(),
         };
         let is_named_by_calls = made.read_definition(&text, &tokens);
-        if made.types.is_empty() {
+        let is_restricted_by_calls = made.read_restricted(&text, &tokens);
+        if made.types.is_empty() && made.restricted.is_empty() && !is_restricted_by_calls {
             return None;
         }
         let words = files.iter().flat_map(|file| {
@@ -87,6 +99,9 @@ impl Made {
         let words: BTreeSet<String> = words.map(str::to_owned).collect();
         if is_named_by_calls {
             made.private.names.extend(words.iter().cloned());
+        }
+        if is_restricted_by_calls {
+            made.restricted.extend(words.iter().cloned());
         }
         made.types.extend(words);
         Some(made)
@@ -117,6 +132,59 @@ impl Made {
             }
         }
         is_named_by_calls
+    }
+
+    /// Notes the items that a definition keeps to the module around its call; whether calls name some of these.
+    fn read_restricted(&mut self, text: &str, tokens: &[Token]) -> bool {
+        let word = |at: usize| tokens.get(at).and_then(|token| token.span.of(text));
+        let mut is_named_by_calls = false;
+        for at in 0..tokens.len() {
+            let is_item = word(at).is_some_and(|word| ITEMS.contains(&word));
+            if !is_item || !is_for_the_module_around(text, tokens, at) {
+                continue;
+            }
+            match word(at + 1) {
+                Some("$") => is_named_by_calls = true,
+                name => self.restricted.extend(name.map(str::to_owned)),
+            }
+        }
+        is_named_by_calls
+    }
+
+    /// The first place of a piece that may name an item which a call has made for the module around it alone, where the
+    /// piece leaves that.
+    fn named_in(
+        &self,
+        relocation: &Relocation<'_>,
+        piece: &Piece,
+        (text, tokens): (&str, &[Token]),
+    ) -> Option<Unproven> {
+        let mapping = relocation.mapping;
+        let world = mapping.world;
+        // What goes along with the call goes on being around it, or is told by itself.
+        let mut stay = self.homes.iter().filter(|home| !mapping.is_changed(**home));
+        let leaves = stay.any(|home| {
+            let outer = world[*home].parent;
+            outer.is_some_and(|outer| {
+                is_within(world, piece.from, outer) && !piece.to.is_within(&mapping.after(outer))
+            })
+        });
+        let mut words = tokens.iter().filter(|token| token.is_ident());
+        let token = words.find(|token| {
+            let word = token.span.of(text);
+            leaves && word.is_some_and(|word| self.restricted.contains(word))
+        })?;
+        let name = token.span.of(text)?.to_owned();
+        Some(Unproven {
+            path: world[piece.file].path.clone(),
+            span: Some(token.span),
+            kind: UnprovenKind::MacroBuiltPath,
+            why: format!(
+                "`{}!` makes items `pub(super)`, for the module around its call, and whether `{name}` is one is not known",
+                self.name
+            ),
+            name,
+        })
     }
 
     /// Whether a piece comes to where it does not see what a call has made.
@@ -256,6 +324,26 @@ fn end_of_trait(text: &str, tokens: &[Token], keyword: usize) -> Option<usize> {
     let is_of_trait = word(keyword) == Some("trait")
         || (keyword..open).any(|at| word(at) == Some("for") && word(at + 1) != Some("<"));
     is_of_trait.then(|| lexer::closing(tokens, open)).flatten()
+}
+
+/// Whether an item says `pub(super)`, or `pub(in …)`.
+fn is_for_the_module_around(text: &str, tokens: &[Token], keyword: usize) -> bool {
+    let word = |at: Option<usize>| tokens.get(at?).and_then(|token| token.span.of(text));
+    let qualifiers = ["const", "async", "unsafe", "extern"];
+    let mut at = keyword.checked_sub(1);
+    while word(at).is_some_and(|word| qualifiers.contains(&word)) {
+        at = at.and_then(|at| at.checked_sub(1));
+    }
+    if word(at) != Some(")") {
+        return false;
+    }
+    let before = tokens.get(..at.unwrap_or_default()).unwrap_or_default();
+    let open = before
+        .iter()
+        .rposition(|token| token.kind == TokenKind::Open(b'('));
+    let said = open.and_then(|open| word(Some(open + 1)));
+    word(open.and_then(|open| open.checked_sub(1))) == Some("pub")
+        && matches!(said, Some("super" | "in"))
 }
 
 /// Whether a function says `pub`, or may: its macro is given what stands before it.

@@ -338,13 +338,14 @@ impl Reader<'_> {
         });
         let file = literal.zip(path.parent());
         let file = file.and_then(|(name, base)| base.join(name).ok());
-        // A text that starts no path outside of itself reads alike elsewhere.
+        // A text that starts no path outside of itself reads alike elsewhere; one that stays has to name what leaves.
+        let stays = !named.is_empty();
         let plain = |text: &str| {
             let whole = ByteSpan::from_range(0..text.len());
             let mut words = lexer::tokens(text, whole).into_iter();
             !words.any(|one| {
                 let word = one.span.of(text).unwrap_or_default();
-                matches!(word, "super" | "self" | "crate") || named.contains(word)
+                !stays && matches!(word, "super" | "self" | "crate") || named.contains(word)
             })
         };
         let read = file.is_some_and(|file| {

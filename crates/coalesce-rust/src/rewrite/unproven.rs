@@ -8,7 +8,7 @@ use coalesce_model::{ByteSpan, Change, Texts, TreePath, Unproven, UnprovenKind};
 use super::cargo::is_macro_package;
 use crate::{
     discover::TargetKind,
-    facts::{QUOTES, SourceFacts},
+    facts::{IncludeKind, QUOTES, SourceFacts},
     lexer::{self, Token, TokenKind},
     resolve::{FileId, World},
 };
@@ -35,6 +35,7 @@ pub(super) fn places(
             settled,
         };
         found.extend(reader.quoted(facts));
+        found.extend(reader.included(facts, (world, texts)));
         found.extend(reader.pasted());
         found.extend(reader.written(maker(world, texts, file)));
     }
@@ -157,6 +158,31 @@ impl<'r> Reader<'r> {
             name: span.of(self.text).unwrap_or_default().to_owned(),
             why,
         }
+    }
+
+    /// Code that is included and not read, since it is no source by its name: the words that it has tell what it may name.
+    fn included(&self, facts: &SourceFacts, (world, texts): (&World, &dyn Texts)) -> Vec<Unproven> {
+        let codes = facts.includes.iter();
+        let codes = codes.filter(|one| one.kind == IncludeKind::Code && !one.from_manifest);
+        let found = codes.filter_map(|include| {
+            let path = self.path.parent()?.join(&include.value).ok()?;
+            let text = match world.file_at(&path) {
+                Some(_) => None,
+                None => texts.text(&path),
+            }?;
+            let words = lexer::tokens(&text, ByteSpan::from_range(0..text.len()));
+            let words = words.iter().filter(|token| token.is_ident());
+            let words: BTreeSet<&str> = words.filter_map(|token| token.span.of(&text)).collect();
+            let is_named = |sought: &&Sought<'_>| {
+                sought.names.last().is_some_and(|last| words.contains(last))
+            };
+            let from = &self.sought.iter().find(is_named)?.change.from;
+            let why = format!(
+                "the file that is included here is not read, and it may name `{from}`: one that ends with `.rs` is"
+            );
+            Some(self.unproven(UnprovenKind::Generated, include.span, why))
+        });
+        found.collect()
     }
 
     /// Paths in `quote!` that may lead to what moves: they are read where the macro is called.

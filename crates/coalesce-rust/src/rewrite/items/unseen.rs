@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     facts::{Item, ItemKind, LeafKind, MacroCall, Origin, SourceFacts},
-    resolve::{FileId, ItemId, ModuleId, Res, Site},
+    resolve::{Body, FileId, ItemId, ModuleId, Res, Site, World},
     rewrite::{fits::dotted, traits},
 };
 
@@ -20,7 +20,36 @@ pub(super) fn places(set: &Set<'_>) -> Vec<Unproven> {
     let mut found = macro_calls(set);
     found.extend(documents(set));
     found.extend(methods(set));
+    found.extend(shared_texts(set));
     found
+}
+
+/// Files that something comes to and that another module is made of as well: it would have that, too.
+fn shared_texts(set: &Set<'_>) -> Vec<Unproven> {
+    let world = set.world();
+    let arriving = set.moving.iter();
+    let arriving = arriving.filter(|one| !one.gives_way() && !set.is_in_place(one));
+    let found = arriving.filter_map(|moving| {
+        let home = set.mapping.at(&moving.to)?;
+        let body = world.bodies_of(home).next()?;
+        let other = other_of_text(world, body, home)?;
+        let why = format!(
+            "`{}` is made of this file, too, and would have what arrives: whether that is used there, and resolves, is \
+             not known",
+            world[other].canonical
+        );
+        let place = (body.file, ByteSpan::empty(world.code_of(body).start));
+        let kind = (UnprovenKind::LeftUnused, moving.name.as_str());
+        Some(unproven(set, place, kind, why))
+    });
+    found.collect()
+}
+
+/// Another module that is made of the text of a body.
+fn other_of_text(world: &World, body: &Body, home: ModuleId) -> Option<ModuleId> {
+    let bodies = world[body.file].bodies.iter().map(|at| &world[at]);
+    let mut others = bodies.filter(|one| one.scope == body.scope && one.module != home);
+    others.next().map(|one| one.module)
 }
 
 fn unproven(
@@ -181,7 +210,12 @@ fn had_by_document(
         _ => None,
     });
     let meant: BTreeSet<ItemId> = meant.collect();
-    let moving = meant.into_iter().filter_map(|item| set.of(item));
+    // What a glob of its very module brought is imported besides.
+    let target = step.import.and_then(|import| world.glob_target(import));
+    let others = meant
+        .into_iter()
+        .filter(|item| target != Some(world[item].module));
+    let moving = others.filter_map(|item| set.of(item));
     let told = moving.map(|at| {
         let from = &set.moving(at).change.from;
         let why = format!("a glob brings `{from}` to this code, and will not");
