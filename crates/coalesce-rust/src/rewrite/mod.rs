@@ -64,6 +64,7 @@ pub(crate) mod use_tree;
 mod variants;
 mod visibility;
 mod walk;
+mod without_prelude;
 
 pub(crate) use items::{is_exported, merged};
 pub(crate) use macro_methods::called_names;

@@ -12,7 +12,7 @@ use super::{
     needs::Need,
     own_place,
     place::Place,
-    visibility,
+    visibility, without_prelude,
 };
 use crate::{
     lexer::{self, Token},
@@ -80,6 +80,9 @@ impl Relocation<'_> {
         let own = own_place::places(self);
         unproven.extend(own.unproven);
         unproven.extend(made_members::out_of_sight(self));
+        let prelude = without_prelude::missing(self);
+        refusals.extend(prelude.refusals);
+        unproven.extend(prelude.unproven);
         Relocated {
             edits,
             needs,
