@@ -317,17 +317,30 @@ impl<'a> Checker<'a> {
         if is_block(name) {
             return true;
         }
-        let same = match self.item(name).map(|(_, item)| item.place) {
+        let place = self.item(name).map(|(_, item)| item.place);
+        let same = match &place {
             None => true,
-            Some(ItemPlace::Reexport(of)) => of == entry.from.text,
+            Some(ItemPlace::Reexport(of)) => *of == entry.from.text,
             Some(ItemPlace::Defined | ItemPlace::Shim(_)) => false,
         };
         let leaves = self.names.entry_from(&name.text).is_some();
         if leaves || (same && self.candidates(name).is_empty()) {
             return true;
         }
-        let help = "to give its users the existing one, write `[[replace]]` instead of `[[move]]`";
-        let message = format!("`{}` exists already", name.text);
+        let (message, help) = match place {
+            Some(ItemPlace::Reexport(of)) => (
+                format!("`{}` is `{of}` already, by an import", name.text),
+                "give it another name, or take that import out first",
+            ),
+            None => (
+                format!("`{}` exists already, as a module", name.text),
+                "give it another name",
+            ),
+            Some(_) => (
+                format!("`{}` exists already", name.text),
+                "to give its users the existing one, write `[[replace]]` instead of `[[move]]`",
+            ),
+        };
         self.errors
             .push(manifest.error(name.span, message, Some(help.to_owned())));
         false

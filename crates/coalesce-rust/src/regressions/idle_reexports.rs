@@ -13,8 +13,9 @@ use super::{
     unused::ConditionedUses,
 };
 use crate::{
-    facts::{LeafKind, Origin, SourceFacts, VisibilityKind},
-    resolve::{FileId, ModuleId, Site, SourceFile, World},
+    facts::{LeafKind, Origin, SourceFacts, UseLeaf, VisibilityKind},
+    resolve::{FileId, ModuleId, Res, Site, SourceFile, World},
+    rewrite::{may_be_trait, may_call},
 };
 
 /// The module with an import, and what that says.
@@ -46,7 +47,59 @@ pub(crate) fn idle_reexports(
 ) -> Vec<Unproven> {
     let mut found = idle_unreached(before, after);
     found.extend(idle_restricted(before, after));
+    found.extend(idle_unnamed(before, after));
     found
+}
+
+/// Traits that a module imports under no name for a part of its crate, and whose methods nobody calls any more who has
+/// them by that.
+fn idle_unnamed(before: &TreeWithGlobs<'_>, after: &TreeWithGlobs<'_>) -> Vec<Unproven> {
+    let mut now = unnamed(after);
+    now.retain(|_, one| !is_called(after.tree, one));
+    if now.is_empty() {
+        return Vec::new();
+    }
+    let mut then = unnamed(before);
+    then.retain(|key, one| now.contains_key(key) && is_called(before.tree, one));
+    let told = now.iter().filter(|(key, _)| then.contains_key(*key));
+    told.filter_map(|((_, said), one)| RESTRICTED.told(after.tree, (one.file, one.span), said))
+        .collect()
+}
+
+/// Such imports, by what they import.
+fn unnamed(of: &TreeWithGlobs<'_>) -> BTreeMap<Key, Unreached> {
+    for_parts(of, &|facts, leaf| {
+        let alias = facts.name(leaf.alias?.name);
+        let last = facts.segments(leaf.segments).last()?;
+        (alias == "_").then(|| facts.name(last.name).to_owned())
+    })
+}
+
+/// Whether code that has a trait under no name, by an import or by globs of its module, may call a method of it.
+fn is_called(tree: Tree<'_>, import: &Unreached) -> bool {
+    let world = tree.world;
+    let bindings = world
+        .bodies
+        .iter()
+        .map(|body| (body, world.bindings(body.module, "_")));
+    let bindings: Vec<_> = bindings.filter(|(_, own)| !own.is_empty()).collect();
+    let own = bindings.iter().flat_map(|(_, own)| own.iter());
+    let own = own.filter(|one| one.import == Some((import.file, import.leaf)));
+    let things: Vec<(String, Res)> = own.map(|one| ("_".to_owned(), one.res)).collect();
+    let mut users = bindings.into_iter().filter(|(_, own)| {
+        let own = own.iter();
+        // Who imports it besides has it without this.
+        let mut by_it =
+            own.filter(|one| one.glob || one.import == Some((import.file, import.leaf)));
+        by_it.any(|one| things.iter().any(|(_, res)| *res == one.res))
+    });
+    users.any(|(body, _)| {
+        let text = tree.texts.text(&world[body.file].path);
+        let code = text
+            .as_deref()
+            .and_then(|text| world.code_of(body).of(text));
+        code.is_none_or(|code| may_call(world, (&things, false), (body.module, code), tree.texts))
+    })
 }
 
 fn idle_unreached(before: &TreeWithGlobs<'_>, after: &TreeWithGlobs<'_>) -> Vec<Unproven> {
@@ -125,6 +178,20 @@ fn unreached(of: &TreeWithGlobs<'_>) -> BTreeMap<Key, Unreached> {
 /// The imports for a part of a crate that is more than a module, also where they are `pub` and nobody else can name the
 /// module; but for globs.
 fn restricted(of: &TreeWithGlobs<'_>) -> BTreeMap<Key, Unreached> {
+    for_parts(of, &|facts, leaf| {
+        let last = facts.segments(leaf.segments).last().copied();
+        (leaf.kind != LeafKind::Glob)
+            .then(|| leaf.alias.or(last))
+            .flatten()
+            .map(|bound| facts.name(bound.name).to_owned())
+    })
+}
+
+/// Imports for a part of a crate that is more than a module, by what `said` says of those that are asked about.
+fn for_parts(
+    of: &TreeWithGlobs<'_>,
+    said: &dyn Fn(&SourceFacts, &UseLeaf) -> Option<String>,
+) -> BTreeMap<Key, Unreached> {
     let world = of.tree.world;
     let shown = of.shown_modules();
     imports_of(world, &|module, facts, leaf| {
@@ -133,14 +200,7 @@ fn restricted(of: &TreeWithGlobs<'_>) -> BTreeMap<Key, Unreached> {
             VisibilityKind::Private | VisibilityKind::SelfModule => true,
             _ => false,
         };
-        let leaf = facts.leaf(leaf);
-        if is_left_out || leaf.kind == LeafKind::Glob {
-            return None;
-        }
-        let bound = leaf
-            .alias
-            .or_else(|| facts.segments(leaf.segments).last().copied());
-        Some(facts.name(bound?.name).to_owned())
+        (!is_left_out).then(|| said(facts, facts.leaf(leaf)))?
     })
 }
 
@@ -180,7 +240,11 @@ fn idle_of<'u>(
         .map(|one| ((one.file, one.leaf), ConditionedUses::default()))
         .collect();
     let used = note_uses(world, &mut conditions, &mut asked);
-    for import in through_all_globs(world, used) {
+    for import in used
+        .behind
+        .into_iter()
+        .chain(through_all_globs(world, used.first))
+    {
         if let Some(uses) = asked.get_mut(&import) {
             uses.0.insert(BTreeSet::new());
         }
@@ -199,10 +263,11 @@ fn note_uses(
     world: &World,
     conditions: &mut Conditions<'_>,
     asked: &mut BTreeMap<(FileId, u32), ConditionedUses>,
-) -> BTreeSet<(FileId, u32)> {
-    let mut used = BTreeSet::new();
+) -> Used {
+    let mut used = Used::default();
     for (file, site, imports) in all_sites_through_imports(world) {
-        used.extend(imports.iter().copied());
+        used.first.extend(imports.iter().copied());
+        used.note_behind(world, file, &site);
         let Some(first) = site.segments.first() else {
             continue;
         };
@@ -262,7 +327,38 @@ fn imports_of_site(world: &World, facts: &SourceFacts, site: &Site<'_>) -> Vec<(
     found
 }
 
-/// What globs that are gone through lead on to.
+/// The imports that paths go through.
+#[derive(Default)]
+struct Used {
+    /// Those that a path goes through first.
+    first: BTreeSet<(FileId, u32)>,
+    /// Those that bring a name to where a glob has it from.
+    behind: BTreeSet<(FileId, u32)>,
+}
+
+impl Used {
+    /// Notes by which imports the modules that globs of a path lead to have its names.
+    fn note_behind(&mut self, world: &World, file: FileId, site: &Site<'_>) {
+        let facts = world.facts(file);
+        for (step, segment) in site.trace.steps.iter().zip(site.segments) {
+            let Some(glob) = step.import.filter(|_| step.glob) else {
+                continue;
+            };
+            let name = facts.name(segment.name);
+            let mut open = vec![glob];
+            while let Some(target) = open.pop().and_then(|glob| world.glob_target(glob)) {
+                let meant = world.bindings(target, name).iter();
+                let meant = meant.filter(|one| step.all().any(|(res, _)| res == one.res));
+                for (import, is_glob) in meant.filter_map(|one| Some((one.import?, one.glob))) {
+                    let is_new = self.behind.insert(import);
+                    open.extend((is_glob && is_new).then_some(import));
+                }
+            }
+        }
+    }
+}
+
+/// What globs that are gone through lead on to that may be a trait: nobody says by which of them methods are found.
 fn through_all_globs(world: &World, mut used: BTreeSet<(FileId, u32)>) -> BTreeSet<(FileId, u32)> {
     let mut found = BTreeSet::new();
     loop {
@@ -285,5 +381,6 @@ fn through_globs(world: &World, used: &BTreeSet<(FileId, u32)>) -> Vec<(FileId, 
     let bindings = targets
         .iter()
         .flat_map(|target| world.space(*target).names.values().flatten());
-    bindings.filter_map(|one| one.import).collect()
+    let traits = bindings.filter(|one| may_be_trait(world, one.res));
+    traits.filter_map(|one| one.import).collect()
 }

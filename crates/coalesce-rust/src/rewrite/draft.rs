@@ -15,7 +15,7 @@ use super::{
     needs::Need,
     packages,
     place::Place,
-    spell::{Outcome, Respelling, spelled},
+    spell::{Outcome, Respelling, spelled, written},
     use_tree::{self, LeafChange},
 };
 use crate::{
@@ -172,7 +172,15 @@ impl Draft<'_> {
     /// A path is imported besides what the declaration of a leaf imports.
     pub fn beside(&mut self, leaf: u32, path: &[String]) {
         let fact = self.facts.leaf(leaf);
-        let tree = spelled(path);
+        let last = self.facts.segments(fact.segments).last().copied();
+        let bound = fact.alias.or(last);
+        let bound = bound.map(|bound| self.facts.name(bound.name));
+        // Who goes through the import goes on saying its name.
+        let is_kept = bound == path.last().map(String::as_str) || fact.kind != LeafKind::Name;
+        let tree = match bound.filter(|_| !is_kept) {
+            Some(bound) => format!("{} as {}", spelled(path), written(bound)),
+            None => spelled(path),
+        };
         let trees = self.work.besides.entry(fact.declaration).or_default();
         trees.insert(tree);
     }

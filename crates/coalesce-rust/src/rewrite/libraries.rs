@@ -17,11 +17,8 @@ use crate::{
 impl Speller<'_> {
     /// Code in documents is outside of its crate: it names it, and needs others for tests alone.
     pub(super) fn in_documents(&self, here: &Place, new: &mut Respelling, needs: &mut [Need]) {
-        let krate = Some(&self.world()[here.krate]);
-        if let (Some(krate), Some(first)) = (krate, new.path.first_mut())
-            && first == "crate"
-        {
-            first.clone_from(&krate.name);
+        if new.start == 0 {
+            self.start_at_crate(here, &mut new.path);
         }
         for need in needs {
             match &mut need.subject {
@@ -31,6 +28,28 @@ impl Speller<'_> {
                 Subject::Module(_) | Subject::Item(_) => {}
             }
         }
+    }
+
+    /// Has a path that starts in the crate of a place, or in its module, begin at the name of the crate: a document is
+    /// a crate of its own.
+    pub(super) fn start_at_crate(&self, here: &Place, path: &mut Vec<String>) {
+        let first = path.first().map(String::as_str);
+        let mut names = here.path.clone();
+        let up = path.iter().take_while(|name| *name == "super").count();
+        let said = match first {
+            Some("crate") => {
+                names.clear();
+                1
+            }
+            Some("self") => 1,
+            Some("super") => {
+                names.truncate(names.len().saturating_sub(up));
+                up
+            }
+            _ => return,
+        };
+        names.insert(0, self.world()[here.krate].name.clone());
+        path.splice(..said, names);
     }
 
     /// Where code that goes to another crate finds, without a way through its old one, what it goes

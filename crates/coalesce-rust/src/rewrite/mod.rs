@@ -73,7 +73,7 @@ pub(crate) use method_calls::{
     called as method_calls, calls::CalledOn, homes::homes as method_homes, receivers,
 };
 pub(crate) use packages::{condition_of_no_std, package_of, retire as retire_packages};
-pub(crate) use traits::{Demand, demand_of_trait, may_call, method_names};
+pub(crate) use traits::{Demand, demand_of_trait, may_be_trait, may_call, method_names};
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -329,7 +329,7 @@ impl<'w> TraitsByMethod<'w> {
 }
 
 /// Whether it is a trait of this tree, or something from elsewhere.
-pub(super) fn may_be_trait(world: &World, res: Res) -> bool {
+pub(crate) fn may_be_trait(world: &World, res: Res) -> bool {
     match res {
         Res::External(_) => true,
         other => world.as_trait(other).is_some(),

@@ -338,6 +338,7 @@ impl Stepping<'_, '_, '_> {
             }
             if let (Some(moved), true) = (self.moved, glob) {
                 walk.globs.push((import, moved));
+                walk.renamed = self.arrives_by_glob(leaving, import, moved);
                 return;
             }
         }
@@ -347,6 +348,26 @@ impl Stepping<'_, '_, '_> {
                 self.breaks(Goal::Module(module), walk);
             }
         }
+    }
+
+    /// The new name of what a glob brings to the module that it goes to, or to who has that by a glob: there it is
+    /// from then on by that name.
+    fn arrives_by_glob(
+        &self,
+        leaving: Leaving<'_, '_>,
+        import: (FileId, u32),
+        moved: usize,
+    ) -> Option<(usize, String)> {
+        let world = self.world();
+        let moving = leaving.set.moving(moved);
+        let is_renamed = self.name != moving.name && world[moving.item].name == self.name;
+        if !is_renamed || moving.gives_way() || self.site.origin == Origin::DocCode {
+            return None;
+        }
+        let is_there = |at: ModuleId| self.mapping().after(at) == moving.named_at;
+        let of_module = self.here == moving.named_at && leaving.chunk.is_none();
+        let target = self.speller.glob_target(import);
+        (of_module || target.is_some_and(is_there)).then(|| (0, moving.name.clone()))
     }
 
     /// A first name that no import brings.

@@ -11,7 +11,7 @@ use coalesce_model::{ByteSpan, Edit, Evidence, Form, Rewrite, Safety};
 use super::{
     super::{
         draft::span_of,
-        spell::spelled,
+        spell::{Respelling, spelled},
         walk::{Goal, Walk},
     },
     expansions,
@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     facts::ItemKind,
-    resolve::{FileId, Res, Site},
+    resolve::{FileId, Found, Res, Site},
     rewrite::{needs::Because, place::Place},
 };
 
@@ -67,6 +67,18 @@ impl Pass<'_, '_> {
         let named = named.filter(|_| site.segments.len() == 1);
         match (owner, named) {
             (Some(by), Some(at)) => self.body_names(by, at, (site, chunk), here),
+            (Some(_), None) if self.starts_at_own_crate(site, here) => {
+                let path = vec!["$crate".to_owned()];
+                let respelling = Respelling {
+                    end: 1,
+                    path,
+                    from: self.facts.name(first.name).to_owned(),
+                    to: "$crate".to_owned(),
+                    ..Respelling::default()
+                };
+                self.draft().change(site, &respelling, false);
+                true
+            }
             (Some(by), None) => {
                 self.said(site, chunk, (by, walk), here);
                 true
@@ -76,6 +88,19 @@ impl Pass<'_, '_> {
             }
             (None, _) => false,
         }
+    }
+
+    /// Whether a path in the body of a macro begins with the crate that the macro goes to: calls in there know that by no
+    /// name.
+    fn starts_at_own_crate(&self, site: &Site<'_>, here: &Place) -> bool {
+        let world = self.set.world();
+        let first = site.trace.steps.first().and_then(Found::module);
+        site.segments.len() > 1
+            && first.is_some_and(|root| {
+                let krate = self.set.mapping.krate(root);
+                let own = self.set.mapping.krate(world.module_of(site.space));
+                world[root].parent.is_none() && krate == here.krate && krate != own
+            })
     }
 
     /// Deals with a plain name of what leaves in the body of a macro that does.

@@ -178,10 +178,13 @@ impl<'a> Settler<'_, 'a> {
             self.spend(leaf, here, target);
             return;
         }
-        if !moved.shim && self.is_imported(target, here, moving) {
+        let declaration = world.facts(leaf.0).declaration_of(leaf.1);
+        // A document is a crate of its own: it has what the module has by no private import.
+        let is_document = declaration.origin == Origin::DocCode;
+        if !moved.shim && !is_document && self.is_imported(target, here, moving) {
             return;
         }
-        if self.is_had_besides(leaf, here, moving) {
+        if !is_document && self.is_had_besides(leaf, here, moving) {
             self.spend(leaf, here, target);
             return;
         }
@@ -199,9 +202,12 @@ impl<'a> Settler<'_, 'a> {
         if settled {
             return;
         }
-        let tree = self.tree_of_moved(moving, &place);
+        let tree = self.tree_of_moved(moving, &place, is_document);
         self.add_beside(leaf, tree);
-        self.spend(leaf, here, target);
+        // Nobody warns of what a document imports in vain, and what else it has by the glob is not asked.
+        if !is_document {
+            self.spend(leaf, here, target);
+        }
     }
 
     /// Imports what a part of its crate had by a public glob next to that, for the crate.
@@ -234,10 +240,14 @@ impl<'a> Settler<'_, 'a> {
     }
 
     /// What leads from a place to what moves, by the name that it had.
-    fn tree_of_moved(&mut self, moving: usize, place: &Place) -> String {
+    fn tree_of_moved(&mut self, moving: usize, place: &Place, is_document: bool) -> String {
         let moved = self.set.moving(moving);
         let old = &self.world()[moved.item].name;
-        let tree = spelled(&self.path_to_moved(moving, place));
+        let mut path = self.path_to_moved(moving, place);
+        if is_document {
+            self.speller().start_at_crate(place, &mut path);
+        }
+        let tree = spelled(&path);
         match *old == moved.name {
             true => tree,
             false => format!("{tree} as {old}"),
@@ -320,7 +330,7 @@ impl<'a> Settler<'_, 'a> {
         let Some((text, indent)) = text.as_deref().zip(indent) else {
             return false;
         };
-        let tree = self.tree_of_moved(moving, &self.set.mapping.after(here));
+        let tree = self.tree_of_moved(moving, &self.set.mapping.after(here), false);
         let line = lines::line_break(text);
         let attributes = cfg.iter().map(|cfg| format!("{cfg}{line}{indent}"));
         let attributes: String = attributes.collect();
