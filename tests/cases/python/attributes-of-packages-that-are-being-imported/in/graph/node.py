@@ -1,0 +1,5 @@
+DEPTH = 3
+
+
+class Node:
+    pass

@@ -1,0 +1,5 @@
+import graph.node
+
+
+def depth():
+    return graph.node.DEPTH
