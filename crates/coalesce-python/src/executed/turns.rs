@@ -4,6 +4,7 @@
 //! goes elsewhere the list of names is split, and where an item goes to another module it is made when that has its turn.
 //! What is put into a table by its key counts where somebody goes through the table.
 
+mod classes;
 mod places;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -258,5 +259,25 @@ fn deposits(
         };
         Some((effect.span.start, ImportStep::Put(deposit)))
     });
-    puts.collect()
+    let mut found: Vec<(u32, ImportStep)> = puts.collect();
+    let classes = facts.flow.bodies.iter().filter(|body| body.class);
+    for class in classes {
+        let Some((at, hooks)) = classes::hooks_of(graph, module, class) else {
+            continue;
+        };
+        let name = format!("{}.{}", own.name, facts.flow.text(class.name));
+        let what = renames.name_after(&name);
+        let places = hooks.iter().filter_map(|(home, chain)| place(*home, chain));
+        found.extend(places.map(|place| {
+            let (what, span) = (what.clone(), ByteSpan::empty(at));
+            let put = Deposit {
+                place,
+                what,
+                module,
+                span,
+            };
+            (at, ImportStep::Put(put))
+        }));
+    }
+    found
 }
