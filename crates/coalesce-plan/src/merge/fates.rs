@@ -218,7 +218,13 @@ fn fate(merge: &Merge<'_>, pair: &Pair<'_>, part: &Part<'_>) -> Fate {
             Some(other) => Fate::Renamed(other.to_owned()),
             None => Fate::Covered { changed: false },
         },
-        (Relation::Same | Relation::Reworded, Some(Choice::KeepFrom)) if other.is_none() => {
+        // Texts alike may mean two things, and who gives one of them a name says that both stay.
+        (Relation::Same | Relation::Reworded, Some(Choice::Rename(name)))
+            if other.is_none() && part.names.len() == 1 && !part.names.contains(name) =>
+        {
+            Fate::Move(Some(name.clone()))
+        }
+        (Relation::Same | Relation::Reworded, _) if other.is_none() => {
             Fate::Covered { changed: false }
         }
         (Relation::OnlyLeft, Some(Choice::KeepInto)) => Fate::Goes,

@@ -1,0 +1,5 @@
+A = 1
+
+
+def scaled(n):
+    return n * A
