@@ -70,6 +70,12 @@ pub(super) fn own_state(statement: &Stmt, item: &str) -> Option<&'static str> {
     }
 }
 
+/// Whether a function keeps what it has given.
+pub(super) fn is_cached(statement: &Stmt) -> bool {
+    let function = statement.as_function_def_stmt();
+    function.is_some_and(|function| CACHES.iter().any(|name| is_decorated(function, name)))
+}
+
 fn of_function(function: &StmtFunctionDef, item: &str) -> Option<&'static str> {
     if CACHES.iter().any(|name| is_decorated(function, name)) && !gives_plain(function, item) {
         return Some("a cache of its own");

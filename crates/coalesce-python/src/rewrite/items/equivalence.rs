@@ -20,7 +20,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{
     annotation_readers::AnnotationReaders,
-    apart, changed_elsewhere,
+    apart, caches, changed_elsewhere,
     equal_objects::{self, UsedItems},
     found_by_name::is_fixture,
     identity, logger_names,
@@ -166,36 +166,8 @@ fn of_one_sense(
     if let Some(why) = set() {
         return Comparison::ReadsSet(why);
     }
-    let logger = named_logger(mapping, modules, swap, &pairs);
+    let logger = logger_names::of_pairs(mapping, modules, swap, &pairs);
     logger.map_or(Comparison::Same, Comparison::Told)
-}
-
-/// The first place that goes by the name of a logger which two definitions have, each that of its module.
-fn named_logger(
-    mapping: &Mapping<'_>,
-    modules: &Modules<'_>,
-    swap: &Swap,
-    pairs: &[(Definition, Definition)],
-) -> Option<Unproven> {
-    let of_module = |found: &Definition| {
-        let value = match &found.statement {
-            Stmt::Assign(assign) => assign.value.as_call_expr(),
-            _ => None,
-        };
-        value.is_some_and(|call| {
-            let name = call.arguments.args.first().and_then(Expr::as_name_expr);
-            let own = name.is_some_and(|name| name.id.as_str() == "__name__");
-            own && last_name(&call.func) == Some("getLogger")
-        })
-    };
-    let mut loggers = pairs.iter();
-    loggers.find_map(|(old, new)| {
-        let module = &mapping.graph.modules.get(new.module)?.name;
-        let logger = (old.module, old.item.as_str());
-        let apart = old.module != new.module && of_module(old);
-        let named = || logger_names::named_of(mapping, modules.texts, logger, (&swap.from, module));
-        apart.then(named)?
-    })
 }
 
 /// That of two files one has its types as texts, where somebody reads them, as a sentence.
@@ -268,8 +240,10 @@ fn kept_apart(
         );
         let bodies = [&*was_there.read.statements, &*is_there.read.statements];
         let own = a.chain.first()?.text == old.item;
+        let asked = || caches::user(modules.texts, [&was_there.item, &is_there.item]).is_some();
         let matters = identity::matters(&was_there.statement, &was_there.item, &bodies)
-            || apart::own_state(&was_there.statement, &was_there.item).is_some();
+            || apart::own_state(&was_there.statement, &was_there.item).is_some()
+            || apart::is_cached(&was_there.statement) && asked();
         (matters && !own).then_some((was, is))
     });
     let (was, is) = differs?;
@@ -290,6 +264,13 @@ fn own_things(
     let pair = format!("`{from}` and `{to}` have the same text");
     if let Some(what) = apart::own_state(&old.statement, &old.item) {
         return Some(format!("{pair}, and each has {what}"));
+    }
+    if apart::is_cached(&old.statement)
+        && let Some(path) = caches::user(modules.texts, [&old.item, &new.item])
+    {
+        return Some(format!(
+            "{pair}, and each has a cache of its own, which `{path}` asks for or clears"
+        ));
     }
     if let Some(name) = old.own_name() {
         return Some(format!("{pair}, and `{name}` in it is that of the module"));
@@ -376,7 +357,7 @@ fn means_another(
 
 /// Modules that were read for comparison, each once.
 pub(super) struct Modules<'t> {
-    texts: &'t dyn Texts,
+    pub(super) texts: &'t dyn Texts,
     read: RefCell<FxHashMap<usize, Option<Rc<ReadModule>>>>,
     /// What each module uses of the tree, once somebody asks.
     used: OnceCell<UsedItems>,
@@ -554,6 +535,13 @@ impl Definition {
     /// Whether both say the same, their own names and their documentation aside.
     pub(super) fn has_text_of(&self, other: &Self) -> bool {
         ComparableStmt::from(&self.statement) == ComparableStmt::from(&other.statement)
+    }
+
+    /// Whether what a use leads to is asked for here: by `is`, by `isinstance`, by `except`.
+    pub(super) fn asks_for(&self, used: &Use) -> bool {
+        let root = used.chain.first();
+        let asked = told_apart::asked_in(&self.statement, self.read.start);
+        root.is_some_and(|root| asked.iter().any(|place| place.contains(root.span)))
     }
 
     /// The names that the definition takes from around it, in order.

@@ -5,9 +5,15 @@ mod worked_out;
 
 use coalesce_model::{ByteSpan, Texts, Unproven, UnprovenKind};
 
-use super::source::Source;
+use ruff_python_ast::{Expr, Stmt};
+
+use super::{
+    equivalence::{Definition, Modules},
+    signatures::Swap,
+    source::Source,
+};
 use crate::{
-    analysis::{Analysis, Use},
+    analysis::{Analysis, Use, predicates::last_name},
     graph::Entity,
     names::{Names, is_below, occurrences},
     rewrite::{
@@ -313,4 +319,32 @@ fn around(content: &str, place: ByteSpan) -> (Option<char>, Option<char>) {
 /// Whether a character stands beside the name of a logger in a line or a table of settings, and not beside a word.
 fn marks(character: char) -> bool {
     matches!(character, ':' | '=' | '[' | ']' | '|' | '"' | '\'')
+}
+
+/// The first place that goes by the name of a logger which two definitions have, each that of its module.
+pub(super) fn of_pairs(
+    mapping: &Mapping<'_>,
+    modules: &Modules<'_>,
+    swap: &Swap,
+    pairs: &[(Definition, Definition)],
+) -> Option<Unproven> {
+    let of_module = |found: &Definition| {
+        let value = match &found.statement {
+            Stmt::Assign(assign) => assign.value.as_call_expr(),
+            _ => None,
+        };
+        value.is_some_and(|call| {
+            let name = call.arguments.args.first().and_then(Expr::as_name_expr);
+            let own = name.is_some_and(|name| name.id.as_str() == "__name__");
+            own && last_name(&call.func) == Some("getLogger")
+        })
+    };
+    let mut loggers = pairs.iter();
+    loggers.find_map(|(old, new)| {
+        let module = &mapping.graph.modules.get(new.module)?.name;
+        let logger = (old.module, old.item.as_str());
+        let apart = old.module != new.module && of_module(old);
+        let named = || named_of(mapping, modules.texts, logger, (&swap.from, module));
+        apart.then(named)?
+    })
 }

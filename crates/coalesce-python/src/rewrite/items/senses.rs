@@ -111,12 +111,25 @@ impl<'m> Senses<'m> {
         }
         let same_name = old.meaning(self.mapping, a) == new.meaning(self.mapping, b);
         let places = item_of(self.mapping, old, a).zip(item_of(self.mapping, new, b));
+        // What is of the one class is not of the other, whatever their texts.
+        let two = places.as_ref().is_some_and(|(was, is)| was != is);
+        if two && !same_name && old.asks_for(a) && self.is_class(&places) {
+            return Sense::Another;
+        }
         match places {
             Some((was, is)) if was == is || self.is_compared(&was, &is) => Sense::Same,
             Some((was, is)) => self.of_two(was, is, same_name),
             None if same_name => Sense::Same,
             None => Sense::Another,
         }
+    }
+
+    /// Whether the first of two places has a class.
+    fn is_class(&self, places: &Option<(Place, Place)>) -> bool {
+        let place = places.as_ref().map(|((module, item), _)| (*module, item));
+        let found = place
+            .and_then(|(module, item)| Definition::new(self.mapping, module, item, self.modules));
+        found.is_some_and(|found| matches!(found.statement, Stmt::ClassDef(_)))
     }
 
     /// Whether two definitions have been compared before, or are being compared.

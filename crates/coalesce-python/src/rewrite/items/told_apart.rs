@@ -108,6 +108,19 @@ fn end(names: &Names<'_>, used: &Use, source: usize, item: &str) -> Option<ByteS
     Some(used.chain.get(at)?.span)
 }
 
+/// Where a definition asks for a class: what stands in tests, is caught or is raised.
+pub(super) fn asked_in(statement: &Stmt, start: u32) -> Vec<ByteSpan> {
+    let mut asks = Asks {
+        start,
+        asked: Vec::new(),
+        compared: Vec::new(),
+    };
+    asks.visit_stmt(statement);
+    let mut found = asks.asked;
+    found.append(&mut asks.compared);
+    found
+}
+
 struct Asks {
     start: u32,
     asked: Vec<ByteSpan>,

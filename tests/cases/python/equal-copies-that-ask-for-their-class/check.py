@@ -1,0 +1,2 @@
+from pkg import use
+assert use.found == (True, False, 0, "")
