@@ -51,6 +51,10 @@ pub struct Analysis {
     /// Uses of names, with the attributes that follow.
     pub uses: Vec<Use>,
     use_index: OnceLock<use_index::UseIndex>,
+    /// What `case a.b:` compares with: a name without a dot would be bound there instead.
+    pub patterns: Vec<ByteSpan>,
+    /// What `f"{a.b=}"` prints as it stands.
+    pub printed: Vec<ByteSpan>,
     /// String literals: contents as they stand in the file, and whether they document something.
     pub strings: Vec<StringLiteral>,
     /// `__all__`, when it is literal.
@@ -122,6 +126,13 @@ impl Analysis {
         }
         walker.type_comments(parsed.tokens());
         walker.found
+    }
+
+    /// Whether `case` compares with a use.
+    #[must_use]
+    pub fn is_pattern(&self, used: &Use) -> bool {
+        let root = used.chain.first();
+        root.is_some_and(|root| self.patterns.iter().any(|one| one.contains(root.span)))
     }
 
     /// The scope that binds `name` as seen from `scope`; `None` when no scope of the file does.

@@ -225,6 +225,14 @@ impl ImportStatement {
                 .any(|leaf| leaf.name.text == "annotations")
     }
 
+    /// Whether a name that it binds is what it says, whatever an earlier statement has bound it to.
+    #[must_use]
+    pub fn replaces(&self, earlier: &Self) -> bool {
+        // `import a.b` and `import a.c` bind one thing.
+        let may_differ = self.from.is_some() || earlier.from.is_some();
+        may_differ && self.guard == Guard::None && !self.conditional && !self.lazy
+    }
+
     /// The absolute name of the module that a `from` part means, in a module of package `package`.
     /// `None` when the dots lead above the top.
     #[must_use]

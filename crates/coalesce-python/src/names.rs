@@ -93,7 +93,9 @@ impl<'a> Names<'a> {
         for binding in bindings {
             bound.imported |= binding.import.is_some();
             bound.own |= binding.import.is_none();
-            if bound.import.is_none() && self.import(binding).is_some() {
+            let known = bound.import.and_then(|known| self.import_at(known));
+            let next = self.import(binding);
+            if next.is_some_and(|(next, _)| known.is_none_or(|(first, _)| next.replaces(first))) {
                 bound.import = binding.import;
             }
             if bound.values.len() < MAXIMUM_ASSIGNMENTS {

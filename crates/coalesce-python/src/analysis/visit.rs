@@ -1,5 +1,6 @@
 //! Where the walk goes: expressions and statements, each to what looks at it.
 
+use coalesce_model::ByteSpan;
 use ruff_python_ast::{
     self as ast, Expr, ExprContext, Stmt,
     visitor::{self, Visitor},
@@ -76,6 +77,16 @@ impl<'t> Visitor<'t> for Walker<'t> {
         visitor::walk_type_param(self, parameter);
     }
 
+    fn visit_interpolated_string_element(&mut self, element: &'t ast::InterpolatedStringElement) {
+        if let ast::InterpolatedStringElement::Interpolation(part) = element
+            && part.debug_text.is_some()
+        {
+            let span = self.span(&*part.expression);
+            self.found.printed.push(span);
+        }
+        visitor::walk_interpolated_string_element(self, element);
+    }
+
     fn visit_pattern(&mut self, pattern: &'t ast::Pattern) {
         match pattern {
             ast::Pattern::MatchAs(ast::PatternMatchAs {
@@ -87,6 +98,15 @@ impl<'t> Visitor<'t> for Walker<'t> {
             | ast::Pattern::MatchMapping(ast::PatternMatchMapping {
                 rest: Some(name), ..
             }) => self.bind_identifier(name),
+            ast::Pattern::MatchValue(value) => {
+                let span = self.span(&*value.value);
+                self.found.patterns.push(span);
+            }
+            ast::Pattern::MatchMapping(mapping) => {
+                let keys = mapping.keys.iter().map(|key| self.span(key));
+                let keys: Vec<ByteSpan> = keys.collect();
+                self.found.patterns.extend(keys);
+            }
             _ => {}
         }
         visitor::walk_pattern(self, pattern);

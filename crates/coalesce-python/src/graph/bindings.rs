@@ -36,7 +36,10 @@ pub(super) fn bindings(facts: &PythonFacts) -> FxHashMap<String, Bound> {
         let named = leaves.filter(|(_, leaf)| import.top_level && leaf.name.text != "*");
         for (at, leaf) in named {
             let found = bound.entry(leaf.bound().to_owned()).or_default();
-            found.import.get_or_insert((statement, at));
+            let first = found.import.and_then(|(first, _)| facts.imports.get(first));
+            if first.is_none_or(|first| import.replaces(first)) {
+                found.import = Some((statement, at));
+            }
         }
     }
     bound

@@ -4,10 +4,11 @@
 mod attributes;
 mod index;
 
+pub use attributes::{Reached, no_bare_name, reached};
 pub use index::Index;
 use index::Whole;
 
-use coalesce_model::{ByteSpan, Edit, Form, UnprovenKind};
+use coalesce_model::{ByteSpan, Edit, Form, Guard, UnprovenKind, finding::codes};
 
 use crate::{
     analysis::Use,
@@ -17,6 +18,7 @@ use crate::{
         file::{File, FileEdits, Reference},
         imports::check_item,
         lost,
+        mapping::Mapping,
     },
 };
 
@@ -60,7 +62,10 @@ fn chain(file: &File<'_>, used: &Use, found: &mut FileEdits) {
             }
         }
         Some(Root::Module(module, import)) if alone => {
-            attributes::below(file, used, (0, module), import, found);
+            let done = attributes::below(file, used, (0, module), import, found);
+            if !done {
+                named_behind(file, used, module, found);
+            }
         }
         Some(Root::Whole(imports)) => whole(file, used, imports, found),
         Some(Root::Module(module, import)) => below(file, used, module, import, found),
@@ -84,12 +89,47 @@ fn root<'a>(file: &'a File<'_>, used: &'a Use) -> Option<Root<'a>> {
     if let Some(imports) = file.index().whole(file, scope, &first.text) {
         return Some(Root::Whole(Some(imports)));
     }
+    if is_rebound(file, scope, used) {
+        return None;
+    }
     let imported = file.index().module(file, scope, &first.text);
     if let Some((module, import)) = imported {
         return Some(Root::Module(module, Some(import)));
     }
     let held = file.names.held_module(used.scope, first)?;
     Some(Root::Module(held, None))
+}
+
+/// Whether the name that a use begins with is bound last to what is no module, before it is read: `from . import blur` with
+/// `from .blur import blur` below.
+fn is_rebound(file: &File<'_>, scope: usize, used: &Use) -> bool {
+    let bindings = file.analysis().bindings(scope, used.root()).iter();
+    let here = used.eager && used.stands_in == scope;
+    let start = used.chain.first().map_or(0, |root| root.span.start);
+    let before = bindings.filter(|one| !here || one.span.start < start);
+    let last = before.max_by_key(|one| one.span.start);
+    let import = last.and_then(|last| file.names.import(last));
+    import.is_some_and(|(import, leaf)| {
+        let plain = import.from.is_some() && import.guard == Guard::None && !import.conditional;
+        let module = file.module.unwrap_or(usize::MAX);
+        let entity = file.graph().leaf_entity(module, import, leaf);
+        let other = matches!(entity, Entity::Item(..));
+        plain && other
+    })
+}
+
+/// The package that has something else by the name of a module below it, for who reads the module as its attribute.
+pub fn hiding_package<'f>(mapping: &Mapping<'_>, module: &'f str) -> Option<&'f str> {
+    let (package, leaf) = module.rsplit_once('.')?;
+    let found = mapping.graph.find(None, package)?;
+    let hides = matches!(mapping.graph.member(found, leaf), Entity::Item(..));
+    hides.then_some(package)
+}
+
+/// That a module cannot be read as an attribute of its package.
+pub fn hidden_message(package: &str, module: &str) -> String {
+    let leaf = module.rsplit('.').next().unwrap_or(module);
+    format!("`{leaf}` of `{package}` is something else than the module `{module}`")
 }
 
 /// The module that a whole chain leads to.
@@ -199,7 +239,10 @@ fn whole(file: &File<'_>, used: &Use, imports: Option<Whole<'_>>, found: &mut Fi
     {
         return;
     }
-    item(file, module, used.chain.get(length), found);
+    match used.chain.get(length) {
+        Some(named) => item(file, module, Some(named), found),
+        None => named_behind(file, used, module, found),
+    }
     let old = text_of(&used.chain, length);
     let Some(new) = file.absolute(&old) else {
         let import = imports.and_then(|imports| imports.first());
@@ -220,6 +263,11 @@ fn whole(file: &File<'_>, used: &Use, imports: Option<Whole<'_>>, found: &mut Fi
     let Some(span) = span_of(&used.chain, 0, length - 1) else {
         return;
     };
+    if let Some(package) = hiding_package(file.mapping, &new) {
+        let help = "import what it has by name".to_owned();
+        let message = hidden_message(package, &new);
+        return found.refuse_as(codes::NAME_TAKEN, span, message, Some(help));
+    }
     let reference = Reference::resolved(Form::Path, &old, &new, RENAMED);
     found.change(Edit::replace(span, new.clone()), reference);
     load(file, imports, module, (&old, &new), found);
@@ -269,7 +317,10 @@ fn below(
     {
         return;
     }
-    item(file, last, used.chain.get(at + 1), found);
+    match used.chain.get(at + 1) {
+        Some(named) => item(file, last, Some(named), found),
+        None => named_behind(file, used, last, found),
+    }
     if at == 0 {
         return;
     }
@@ -402,6 +453,25 @@ fn free_name(file: &File<'_>, root: &str, leaf: &str) -> Option<(String, String)
 fn leave(span: ByteSpan, name: &str, why: &str, found: &mut FileEdits) {
     found.told.leave(span, Form::Path, name, why);
     found.told.doubt(span, UnprovenKind::UnknownType, name, why);
+}
+
+/// An item of a replaced module that a text says behind it, `patch.object(old, "f")`: a renamed one follows.
+fn named_behind(file: &File<'_>, used: &Use, module: usize, found: &mut FileEdits) {
+    let quoted = file
+        .mapping
+        .goes_away(module)
+        .then(|| attributes::quoted_behind(file, used));
+    let Some((name, span)) = quoted.flatten() else {
+        return;
+    };
+    let defined = file.graph().modules.get(module);
+    let defined = defined.is_some_and(|module| module.defines.iter().any(|own| own == name));
+    let after = file.mapping.item_after(module, name);
+    if defined && after != name {
+        let reason = "the item has another name";
+        let reference = Reference::resolved(Form::String, name, &after, reason);
+        found.change(Edit::replace(span, after.clone()), reference);
+    }
 }
 
 /// An item of a replaced module: a renamed one follows, a missing one is refused.

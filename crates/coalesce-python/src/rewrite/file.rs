@@ -15,7 +15,7 @@ use crate::{
     facts::{ImportStatement, Leaf},
     graph::{Entity, PythonGraph},
     names::Names,
-    rewrite::{chains::Index, mapping::Mapping},
+    rewrite::{chains::Index, items, mapping::Mapping},
 };
 
 /// One file, or one piece of code that belongs to no module, under a set of changes.
@@ -37,6 +37,8 @@ pub struct File<'a> {
     pub chains: OnceLock<FileEdits>,
     /// How its lines end, once a statement is added.
     pub newline: OnceLock<&'static str>,
+    /// The definitions that leave it, once somebody asks.
+    pub leaving: OnceLock<Vec<ByteSpan>>,
 }
 
 impl<'a> File<'a> {
@@ -58,6 +60,7 @@ impl<'a> File<'a> {
             arrivals: OnceLock::new(),
             index: OnceLock::new(),
             chains: OnceLock::new(),
+            leaving: OnceLock::new(),
             newline: OnceLock::new(),
         }
     }
@@ -86,7 +89,10 @@ impl<'a> File<'a> {
         match base_module {
             Some(package) => {
                 let submodule = graph.submodule(package, leaf)?;
-                (graph.member(package, leaf) == Entity::Module(submodule)).then_some(submodule)
+                // What a package imports of itself is there before it binds anything else by that name.
+                let own = self.module == Some(package) && graph.binds(package, leaf);
+                let named = own || graph.member(package, leaf) == Entity::Module(submodule);
+                named.then_some(submodule)
             }
             None => graph.find(self.module, &format!("{base}.{leaf}")),
         }
@@ -133,6 +139,17 @@ impl<'a> File<'a> {
             .and_then(|module| self.graph().facts.get(module));
         let last = facts.and_then(|facts| facts.imports.last());
         last.is_some_and(|import| import.lazy) || self.is_lazy_stub()
+    }
+
+    /// Whether a place is in a definition that goes to another module.
+    pub fn leaves(&self, span: ByteSpan) -> bool {
+        let leaving = || {
+            self.module
+                .map(|module| items::leaving(self.mapping, module, self.text))
+                .unwrap_or_default()
+        };
+        let mut all = self.leaving.get_or_init(leaving).iter();
+        all.any(|definition| definition.contains(span))
     }
 
     /// How its lines end.

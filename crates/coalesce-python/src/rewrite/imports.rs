@@ -7,6 +7,7 @@ use coalesce_model::{ByteSpan, Edit, Form, Guard, Module, UnprovenKind, Uses, fi
 use crate::{
     facts::{FromPart, ImportStatement, Leaf},
     rewrite::{
+        chains,
         file::{File, FileEdits, Reference},
         items, list,
         mapping::parent_as_spelled,
@@ -94,6 +95,9 @@ fn from_statement(
         return;
     }
     check_items(file, base_module, import, found);
+    for (leaf, to) in import.leaves.iter().zip(&destinations) {
+        check_reachable(file, &base, base_module, leaf, to, found);
+    }
     let uses = follow_uses(file, import, (&base, base_module), &mut destinations);
     let statement = Statement {
         file,
@@ -103,6 +107,27 @@ fn from_statement(
     };
     statement.rewrite(&destinations, found);
     uses.into_iter().for_each(|edit| found.push(edit));
+}
+
+/// Refuses the import of a module as an attribute of a package that has something else by its new name.
+fn check_reachable(
+    file: &File<'_>,
+    base: &str,
+    base_module: Option<usize>,
+    leaf: &Leaf,
+    to: &Destination,
+    found: &mut FileEdits,
+) {
+    let name = &leaf.name.text;
+    if !to.changed || to.own || file.submodule(base, base_module, name).is_none() {
+        return;
+    }
+    let new = format!("{}.{}", to.parent, to.name);
+    if let Some(package) = chains::hiding_package(file.mapping, &new) {
+        let message = chains::hidden_message(package, &new);
+        let help = "import what it has by name".to_owned();
+        found.refuse_as(codes::NAME_TAKEN, leaf.span, message, Some(help));
+    }
 }
 
 /// Lets uses take the new names of what they import, where nothing stands against it.

@@ -8,7 +8,7 @@ use std::{collections::BTreeSet, ops::ControlFlow, sync::Arc};
 use coalesce_model::{ByteSpan, Edit, Form, finding::codes};
 
 use crate::{
-    analysis::Use,
+    analysis::{Analysis, Use},
     facts::{ImportStatement, Leaf},
     names::is_or_below,
     rewrite::{
@@ -38,6 +38,12 @@ fn item_of<'f>(
     if let Some(segment) = used.chain.get(length) {
         return Some((items.get(module, &segment.text)?, segment.span, true));
     }
+    let (name, span) = quoted_behind(file, used)?;
+    Some((items.get(module, name)?, span, false))
+}
+
+/// The text behind the comma, where a use is the first argument of a call.
+pub fn quoted_behind<'f>(file: &File<'f>, used: &Use) -> Option<(&'f str, ByteSpan)> {
     let first = used.chain.first()?;
     let last = used.chain.last()?;
     let before = file.text.get(..first.span.start as usize)?;
@@ -49,8 +55,41 @@ fn item_of<'f>(
         return None;
     }
     let start = last.span.end as usize + (rest.len() - quoted.len()) + 1;
-    let span = ByteSpan::from_range(start..start + name.len());
-    Some((items.get(module, name)?, span, false))
+    Some((name, ByteSpan::from_range(start..start + name.len())))
+}
+
+/// An item that leaves its module, as a use reaches it through that.
+pub struct Reached<'f> {
+    pub moved: &'f Moved,
+    /// What leads to the module.
+    pub module: ByteSpan,
+    /// The item's name behind it.
+    pub item: ByteSpan,
+    /// The name is an attribute, and no text behind a comma.
+    pub attribute: bool,
+}
+
+/// The item that a use reaches through its module and that has another module from now on.
+pub fn reached<'f>(file: &File<'f>, used: &Use) -> Option<Reached<'f>> {
+    let (direct, module) = match super::root(file, used)? {
+        super::Root::Whole(_) => super::module_prefix(file, &used.chain)?,
+        super::Root::Module(module, _) => {
+            let modules = super::path(file, module, &used.chain);
+            (modules.len(), *modules.last()?)
+        }
+    };
+    let longer = || super::through_bindings(file, &used.chain, (direct, module));
+    let at = |(length, module)| Some((length, item_of(file, used, length, module)?));
+    let (length, (moved, item, attribute)) =
+        at((direct, module)).or_else(|| longer().and_then(at))?;
+    let leaves = file.mapping.name_after(moved.source) != moved.parent;
+    leaves.then_some(())?;
+    Some(Reached {
+        moved,
+        module: span_of(&used.chain, 0, length - 1)?,
+        item,
+        attribute,
+    })
 }
 
 /// The item that a whole use leads to.
@@ -141,13 +180,9 @@ fn at_home(file: &File<'_>, moved: &Moved, found: &mut FileEdits, at: Place<'_>)
 /// The file that has an item uses it by its name alone.
 fn definition_itself(file: &File<'_>, moved: &Moved, found: &mut FileEdits, at: Place<'_>) {
     let (from, to) = (&moved.change.from, &moved.change.to);
-    let hidden = file
-        .analysis()
-        .binding_scope(at.used.stands_in, &moved.name)
-        .is_some_and(|scope| scope != 0);
-    if hidden {
-        let message = format!("`{}` means something else here", moved.name);
-        found.refuse_as(codes::NAME_TAKEN, at.span, message, None);
+    if let Some((message, help)) = no_bare_name(file.analysis(), at.used, at.span, moved) {
+        let help = help.map(str::to_owned);
+        found.refuse_as(codes::NAME_TAKEN, at.span, message, help);
     } else {
         let span = at
             .used
@@ -158,6 +193,31 @@ fn definition_itself(file: &File<'_>, moved: &Moved, found: &mut FileEdits, at: 
             Reference::resolved(Form::Path, from, to, "the file has the definition itself");
         found.change(Edit::replace(span, moved.name.as_str()), reference);
     }
+}
+
+/// Why an item cannot be called by its name alone where a use reaches it through its module, and what helps.
+pub fn no_bare_name(
+    analysis: &Analysis,
+    used: &Use,
+    item: ByteSpan,
+    moved: &Moved,
+) -> Option<(String, Option<&'static str>)> {
+    let name = &moved.name;
+    let last = used.chain.last().is_some_and(|last| last.span == item);
+    if last && analysis.is_pattern(used) {
+        let message = format!("`case {name}` would bind `{name}` instead of comparing with it");
+        let help =
+            "compare with `if`, or leave the item where it has a module in front of its name";
+        return Some((message, Some(help)));
+    }
+    if last && used.assigned && used.stands_in != 0 {
+        let message = format!("`{name}` is set here, which would set a name of the function alone");
+        let help = "set it by a function of the module that has it";
+        return Some((message, Some(help)));
+    }
+    let found = analysis.binding_scope(used.stands_in, name);
+    let hidden = found.is_some_and(|scope| scope != 0);
+    hidden.then(|| (format!("`{name}` means something else here"), None))
 }
 
 /// Whether an item goes nowhere but with its module: the way there is the module's.
@@ -241,6 +301,9 @@ pub fn whole(
         Reference::resolved(Form::Path, from, to, REASON),
     );
     rename(moved, at, found);
+    if file.leaves(chain) || is_unreachable(file, moved, chain, found) {
+        return true;
+    }
     let obsolete = imports.and_then(|imports| {
         let leaf = imports.naming(&old)?;
         may_go(file, leaf, imports, &new).then_some(leaf)
@@ -310,6 +373,10 @@ pub fn below(
     let reference = Reference::resolved(Form::Path, from, &moved.change.to, REASON);
     found.note(chain, reference);
     rename(moved, place, found);
+    // What it reads there is imported where it goes to.
+    if file.leaves(chain) || is_unreachable(file, moved, chain, found) {
+        return true;
+    }
     let old = ImportedParent {
         import,
         leaf,
@@ -317,6 +384,20 @@ pub fn below(
         at,
     };
     import_instead(file, place, &old, moved, found);
+    true
+}
+
+/// Refuses a chain to an item of a module that its package has something else for.
+fn is_unreachable(file: &File<'_>, moved: &Moved, chain: ByteSpan, found: &mut FileEdits) -> bool {
+    let Some(package) = super::hiding_package(file.mapping, &moved.parent) else {
+        return false;
+    };
+    let message = super::hidden_message(package, &moved.parent);
+    let help = format!(
+        "import `{}` by its name: `from … import {}`",
+        moved.item, moved.item
+    );
+    found.refuse_as(codes::NAME_TAKEN, chain, message, Some(help));
     true
 }
 

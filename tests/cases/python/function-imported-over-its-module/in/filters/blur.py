@@ -1,0 +1,2 @@
+def blur(x):
+    return x + 1

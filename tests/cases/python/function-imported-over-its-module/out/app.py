@@ -1,0 +1,4 @@
+import filters
+import filters.ops
+
+print(filters.blur(1), filters.ops.negated(2))

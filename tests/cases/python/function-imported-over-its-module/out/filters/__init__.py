@@ -1,0 +1,2 @@
+from .soft import blur
+from .soft.blur import blur

@@ -1,0 +1,3 @@
+from pkg import device
+device.enable()
+assert device.enabled()

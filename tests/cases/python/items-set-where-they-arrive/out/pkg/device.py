@@ -1,0 +1,9 @@
+from pkg import flags
+
+
+def enable():
+    flags.FLAG = True
+
+
+def enabled():
+    return flags.FLAG

@@ -1,0 +1,6 @@
+OK = 0
+KEY = "key"
+
+
+class Kind:
+    FAST = 1
