@@ -25,6 +25,7 @@ mod mapping;
 mod module_names;
 mod module_reads;
 mod module_values;
+mod named_beside;
 mod names_in_parts;
 mod offers;
 mod open_names;
@@ -244,6 +245,23 @@ fn passes(file: &File<'_>, options: RewriteOptions, found: &mut FileEdits) {
     names_in_parts::doubt(file, found);
     by_text::doubt(file, found);
     open_names::doubt(file, found);
+    named_beside::doubt(file, found);
+    printed(file, found);
+}
+
+/// Says which rewritten expressions are printed as they stand: `f"{a.b=}"`.
+fn printed(file: &File<'_>, found: &mut FileEdits) {
+    let spans = file.analysis().printed.iter();
+    let changed: Vec<_> = spans.copied().filter(|span| found.covered(*span)).collect();
+    found.notes.extend(changed.into_iter().map(|span| Finding {
+        code: codes::UNSAFE_CHANGE,
+        severity: Severity::Warning,
+        path: found.told.path.clone(),
+        span: Some(span),
+        message:
+            "`=` prints this expression as it stands, and it is another one afterwards".to_owned(),
+        help: None,
+    }));
 }
 
 /// A redirect is a notice that sends its readers somewhere: what its text says has to be true.

@@ -47,6 +47,17 @@ pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) 
         }
     }
     plan.unproven.extend(search.told);
+    // A shim forwards to the new place by its full name.
+    let shims = mapping.all.iter().filter(|change| {
+        change.subject == Subject::Module
+            && change.kind == ChangeKind::Move
+            && change.shim.is_some()
+    });
+    for change in shims {
+        let module = path_of(mapping, change).and_then(|path| mapping.graph.module_of(path));
+        let doubt = module.and_then(|module| run_by_path(mapping, texts, module));
+        plan.unproven.extend(doubt);
+    }
 }
 
 /// That a program which imported nothing of its tree comes to, and does not find it by full names where it is run by its path:

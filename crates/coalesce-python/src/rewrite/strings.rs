@@ -11,7 +11,8 @@ use rustc_hash::FxHashSet;
 use crate::{
     analysis::{Analysis, StringLiteral},
     extract::{is_dotted, is_identifier},
-    names::{is_word, occurrences},
+    graph::Entity,
+    names::{is_word, last_word, occurrences},
     parser::parse_module,
     rewrite::{
         documents,
@@ -103,6 +104,10 @@ fn full_name(
     let Some(new) = file.absolute(name) else {
         return;
     };
+    if is_name_of_logger(file, string.span, name) {
+        let why = "a logger is called like this, and loggers have no items";
+        return found.told.leave(string.span, Form::String, name, why);
+    }
     let start = string.span.start;
     let span = ByteSpan::new(start, start + u32::try_from(name.len()).unwrap_or(0));
     found.change(
@@ -117,6 +122,17 @@ fn full_name(
     if !string.annotation {
         keys::doubt(file, string.span, name, found);
     }
+}
+
+/// Whether a text that reads like the name of an item is what a logger is got by.
+fn is_name_of_logger(file: &File<'_>, span: ByteSpan, name: &str) -> bool {
+    let before = file.text.get(..span.start as usize).unwrap_or_default();
+    let call = before.trim_end_matches(['"', '\'']).trim_end();
+    let called = call
+        .strip_suffix('(')
+        .map(|call| last_word(call).to_lowercase());
+    called.is_some_and(|called| called.contains("logger"))
+        && matches!(file.graph().lookup(name), Entity::Item(..))
 }
 
 /// Items behind the colon of an entry point: `pkg.old:f`.

@@ -52,7 +52,7 @@ fn next(graph: &PythonGraph, changes: &[Change], texts: &dyn Texts) -> Option<(C
         let source = Source::new(&mapping, moved.source, texts)?;
         let (_, extents) = definition(&mapping, &source, moved).ok()?;
         let module = needs::Bound::new(&source);
-        let needs = needs::of(&mapping, (&source, &module), &extents).ok()?;
+        let needs = needs::of(&mapping, (&source, &module), &extents, &[]).ok()?;
         let eager = needs
             .iter()
             .filter(|need| need.origin == Origin::Back && need.eager());

@@ -6,7 +6,8 @@ use super::{
     Moved, cut, fixtures,
     found_by_name::for_types,
     imported::{Line, Resolved, resolve},
-    needs::{Need, Problem},
+    needs::{Need, Origin, Problem},
+    patches,
     place::{Back, Block, Left, Placing, Target, back_line},
     source::Source,
     written_again::{is_wanted_at_once, written_again},
@@ -57,9 +58,30 @@ impl Placing<'_, '_> {
                 || is_wanted_at_once(source, &block.needs, need)
                 || again.made.as_ref().is_some_and(|text| made.contains(text))
         });
-        let known = (taken, is_set(&need.name));
-        let found = || resolve(self.mapping, source, block, need, target, known);
-        again.map_or_else(found, Ok)
+        let patched = is_set(&need.name);
+        let met = |patched| resolve(self.mapping, source, block, need, target, (taken, patched));
+        let found = again.map_or_else(|| met(patched), Ok)?;
+        if !found.is_there() || need.typing || !self.is_set_there(target, &need.name) {
+            return Ok(found);
+        }
+        // Who sets the name there reaches what did not read it: that goes on reading it where it did.
+        let through = (need.origin == Origin::Back)
+            .then(|| met(true))
+            .transpose()?;
+        let through = through.filter(|through| !through.is_there());
+        Ok(through.unwrap_or(Resolved {
+            set_there: true,
+            ..found
+        }))
+    }
+
+    /// Whether somebody sets a name of the module that a definition goes to.
+    fn is_set_there(&self, target: &Target, name: &str) -> bool {
+        let modules = &self.mapping.graph.modules;
+        let module = target.module.and_then(|module| modules.get(module));
+        module.is_some_and(|module| {
+            patches::is_set_by_full_name(self.names, &format!("{}.{name}", module.name))
+        })
     }
 
     /// Takes the doubt back whether a name is there for who evaluates types, once an import outside of any condition

@@ -11,6 +11,7 @@ use super::{
     Edits, Moved,
     builtins::is_builtin,
     cut,
+    early_reads::first_read,
     header::Header,
     needs::Problem,
     outline::{Kind, Statement},
@@ -61,7 +62,9 @@ fn shadowed(
 /// Whether a target has a name: a star import of it may bring one as well.
 fn binds_or_gets(mapping: &Mapping<'_>, target: &Target, name: &str) -> bool {
     let mut module = target.module.into_iter();
+    let mut arriving = mapping.items.called(&target.parent, name);
     !target.analysis.bindings(0, name).is_empty()
+        || arriving.any(Moved::travels)
         || module.any(|module| has_member(mapping, module, name))
 }
 
@@ -77,6 +80,17 @@ pub(super) fn reads_unbound(analysis: &Analysis, name: &str) -> bool {
     uses.any(|used| {
         used.chain.first().is_some_and(|root| root.text == name)
             && analysis.binding_scope(used.scope, name).is_none()
+    })
+}
+
+/// Whether the code of a module, functions aside, deletes a name of it.
+pub(super) fn is_deleted(analysis: &Analysis, name: &str) -> bool {
+    let bound = analysis.bindings(0, name);
+    let mut uses = analysis.uses_of(name);
+    uses.any(|used| {
+        let root = used.chain.first();
+        let alone = used.store && used.stands_in == 0 && used.chain.len() == 1;
+        alone && root.is_some_and(|root| bound.iter().all(|one| one.span != root.span))
     })
 }
 
@@ -122,6 +136,9 @@ fn taken_names(mapping: &Mapping<'_>, target: &Target, moved: &Moved, index: usi
     let mut bindings = target.analysis.bindings(0, name).iter();
     if bindings.any(|binding| !brings(mapping, target, binding, index)) {
         messages.push(format!("`{name}` is something else in `{parent}`"));
+    }
+    if is_deleted(&target.analysis, name) {
+        messages.push(format!("`{parent}` deletes its `{name}` (`del`)"));
     }
     let supplied = target
         .module
@@ -187,6 +204,7 @@ impl Place {
             result.push('\n');
         }
         result.push_str(match first_apart && !self.top {
+            true if before.ends_with("\n\n\n") => "",
             true => "\n\n",
             false => "\n",
         });
@@ -283,32 +301,6 @@ fn before_reader(
         top: false,
         below: true,
     })
-}
-
-/// Where the target first reads one of the items when it is executed.
-fn first_read(
-    mapping: &Mapping<'_>,
-    target: &Target,
-    blocks: &[&Block],
-    header: &Header,
-) -> Option<u32> {
-    let names: Vec<&str> = blocks
-        .iter()
-        .filter_map(|block| Some(mapping.items.list.get(block.index)?.name.as_str()))
-        .collect();
-    let analysis = &target.analysis;
-    let reads = analysis.uses.iter().filter_map(|used| {
-        let root = used.chain.first()?;
-        let own = analysis.binding_scope(used.scope, &root.text) == Some(used.scope);
-        let counts = used.eager && names.contains(&root.text.as_str()) && (!own || used.scope == 0);
-        counts.then_some(root.span.start)
-    });
-    // A function of the target that is called at once may use them.
-    let called = super::source::early(analysis, &target.outline);
-    let called = names.iter().any(|name| called.contains(*name));
-    let first = target.outline.statements.iter().map(|each| each.span.start);
-    let first = first.filter(|at| called && *at >= header.at).min();
-    reads.chain(first).min()
 }
 
 /// Where the last definition of the target ends that one of the items reads at once.
@@ -436,7 +428,7 @@ pub fn composed_lists(mapping: &Mapping<'_>, arriving: &Arriving, plan: &mut Lan
             .iter()
             .filter(|_| !mapping.goes_away(source.module));
         let items = items.filter_map(|index| mapping.items.list.get(*index));
-        let (list, table) = (ExportList::new(&source.text), looked_up(left));
+        let list = ExportList::new(&source.text);
         for moved in items.filter(|moved| moved.change.shim.is_none()) {
             let doubt = |span, why: &str| Unproven {
                 path: source.path.clone(),
@@ -446,6 +438,7 @@ pub fn composed_lists(mapping: &Mapping<'_>, arriving: &Arriving, plan: &mut Lan
                 why: why.to_owned(),
             };
             let why = "the module looks its names up at run time; this one leaves it";
+            let table = looked_up(left, &moved.item);
             plan.unproven.extend(table.map(|span| doubt(span, why)));
             let doubted = list.doubt(&source.analysis, &moved.item);
             let why = "`__all__` is worked out here and may list it: a star import fails over a name that is not there";
@@ -454,8 +447,28 @@ pub fn composed_lists(mapping: &Mapping<'_>, arriving: &Arriving, plan: &mut Lan
     }
 }
 
-/// Where a module that items leave looks its own names up.
-fn looked_up(left: &Left) -> Option<ByteSpan> {
+/// Whether `globals` at a place is there for names to be set that begin otherwise than an item: `globals()["do_" + name] = …`.
+fn sets_others(text: &str, place: ByteSpan, item: &str) -> bool {
+    let line = text
+        .get(place.end as usize..)
+        .and_then(|rest| rest.lines().next());
+    let key = line.and_then(|line| line.strip_prefix("()["));
+    let Some((key, rest)) = key.and_then(|key| key.split_once(']')) else {
+        return false;
+    };
+    let rest = rest.trim_start();
+    let sets = rest.starts_with('=') && !rest.starts_with("==");
+    let key = key.trim_start_matches(['f', 'r']);
+    let literal = key.strip_prefix(['"', '\'']).unwrap_or_default();
+    let begin = literal
+        .split(['"', '\'', '{', '%'])
+        .next()
+        .unwrap_or_default();
+    sets && !begin.is_empty() && !item.starts_with(begin)
+}
+
+/// Where a module that an item leaves looks its own names up.
+fn looked_up(left: &Left, item: &str) -> Option<ByteSpan> {
     let analysis = &left.source.analysis;
     let shims = own_shims(left);
     let outside = |span: ByteSpan| {
@@ -465,7 +478,8 @@ fn looked_up(left: &Left) -> Option<ByteSpan> {
     let place = analysis.uses_of("globals").find_map(|used| {
         let root = used.chain.first()?;
         let unbound = || analysis.binding_scope(used.scope, &root.text).is_none();
-        (unbound() && outside(root.span)).then_some(root.span)
+        let asks = || !sets_others(&left.source.text, root.span, item);
+        (unbound() && outside(root.span) && asks()).then_some(root.span)
     });
     let itself = || {
         let at = left.source.text.find("sys.modules[__name__]")?;

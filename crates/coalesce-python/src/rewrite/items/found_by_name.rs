@@ -174,6 +174,7 @@ impl Traveller<'_> {
         self.annotations(plan);
         self.read_names(plan);
         self.imported_back_from_program(plan);
+        self.there_twice(plan);
         self.fixtures_by_text(plan);
         self.examples(plan);
         self.frames(frame_readers, plan);

@@ -5,12 +5,15 @@ use std::collections::BTreeMap;
 use coalesce_model::{ByteSpan, Edit, Guard};
 
 use super::{
-    Moved, cut,
+    Moved,
+    builtins::is_builtin,
+    cut, exports,
     loggers::{self, Own},
     needs::{Need, Origin, Problem},
     outline::Kind,
     place::{Block, Target},
     source::Source,
+    through,
 };
 use crate::{
     facts::{ImportStatement, Leaf},
@@ -77,6 +80,15 @@ pub struct Resolved {
     pub made: Option<String>,
     /// It is the logger of the target, and no more that of the module.
     pub other_logger: bool,
+    /// It is a name of the target that somebody sets there.
+    pub set_there: bool,
+}
+
+impl Resolved {
+    /// Whether the target has the name already, as it stands.
+    pub const fn is_there(&self) -> bool {
+        self.line.is_none() && self.rename.is_none() && self.made.is_none() && !self.other_logger
+    }
 }
 
 /// How a need is met in `target`.
@@ -123,7 +135,7 @@ impl NeedInTarget<'_> {
         if let Some(message) = goes_away(self.mapping, self.source, self.need) {
             return Err((self.place(), message));
         }
-        let own = line.parent.as_deref() == Some(&self.target.parent);
+        let own = line.parent.as_deref() == Some(&self.target.parent) && !self.is_module_below();
         if own && !is_to_be_loaded(self.mapping, self.target, &line) {
             return own_name(self.need, &self.text(), self.place(), line);
         }
@@ -162,7 +174,19 @@ impl NeedInTarget<'_> {
             .flatten()
     }
 
+    /// Whether a module is needed that the target has no import of: that it stands below brings nothing.
+    fn is_module_below(self) -> bool {
+        let bound = self.target.analysis.bindings(0, &self.need.name);
+        matches!(self.need.origin, Origin::Through(_)) && bound.is_empty()
+    }
+
     fn by_import(self, line: Line) -> Result<Resolved, Problem> {
+        let through = matches!(self.need.origin, Origin::Through(_));
+        if through
+            && through::is_hidden(self.source, &self.block.extents, &self.need.name, self.need)
+        {
+            return self.under_another_name(line);
+        }
         match state(self.mapping, self.target, &line) {
             State::Same => Ok(Resolved::default()),
             State::Free if is_left_free(self.mapping, self.target, self.taken, &line) => {
@@ -258,18 +282,35 @@ impl NeedInTarget<'_> {
             late: true,
             ..line.clone()
         };
-        let taken = self.taken.iter();
-        let known = taken
-            .filter(|other| other.bound == leaf)
-            .any(|other| !same(other, &module));
-        if known || self.is_taken(&module) {
-            return None;
+        let mut others = self.taken.iter().filter(|other| other.bound == leaf);
+        let known = others.any(|other| !same(other, &module));
+        let read = |bound: &str| Some(format!("{bound}.{}", line.name));
+        if !known && self.has_already(&module) {
+            return Some(Resolved {
+                rename: read(leaf),
+                ..Resolved::default()
+            });
         }
+        let stem = above.rsplit('.').next().unwrap_or_default();
+        let other = Line {
+            bound: format!("{stem}_{leaf}"),
+            ..module.clone()
+        };
+        let free = |line: &Line| !self.is_taken(line);
+        let own = Some(module).filter(|module| !known && free(module));
+        let module = own.or_else(|| Some(other).filter(free))?;
         Some(Resolved {
+            rename: read(&module.bound),
             line: Some(module),
-            rename: Some(format!("{leaf}.{}", self.need.name)),
             ..Resolved::default()
         })
+    }
+
+    /// Whether the target has an import already, by a name that means nothing else in the definition.
+    fn has_already(self, line: &Line) -> bool {
+        let extents = &self.block.extents;
+        let hidden = through::is_hidden(self.source, extents, &line.bound, self.need);
+        !hidden && matches!(state(self.mapping, self.target, line), State::Same)
     }
 }
 
@@ -346,6 +387,9 @@ fn line(mapping: &Mapping<'_>, source: &Source, need: &Need, target: &Target) ->
         let (import, _) = source.analysis.imports.get(statement)?;
         return imported(mapping, source, import, import.leaves.get(leaf)?, need);
     }
+    if let Origin::Through(index) = need.origin {
+        return through_line(mapping, source, (need, index), target);
+    }
     let (module, parent, name) = place_of(mapping, source, need)?;
     Some(Line {
         parent: Some(parent),
@@ -355,6 +399,29 @@ fn line(mapping: &Mapping<'_>, source: &Source, need: &Need, target: &Target) ->
         module,
         typing: need.typing,
         late: false,
+    })
+}
+
+/// The import of the module that an item goes to.
+fn through_line(
+    mapping: &Mapping<'_>,
+    source: &Source,
+    (need, index): (&Need, usize),
+    target: &Target,
+) -> Option<Line> {
+    let moved = mapping.items.list.get(index)?;
+    let (parent, name) = match moved.parent.rsplit_once('.') {
+        Some((parent, name)) => (Some(parent.to_owned()), name),
+        None => (None, moved.parent.as_str()),
+    };
+    Some(Line {
+        parent,
+        name: name.to_owned(),
+        bound: name.to_owned(),
+        relative: prefers_dots(target, source),
+        module: moved.target,
+        typing: need.typing,
+        late: true,
     })
 }
 
@@ -380,7 +447,7 @@ fn place_of(
             let (parent, name) = (parent.to_owned(), name.to_owned());
             Some((module_with(mapping, full), parent, name))
         }
-        Origin::Import { .. } => None,
+        Origin::Import { .. } | Origin::Through(_) => None,
     }
 }
 
@@ -482,6 +549,10 @@ enum State {
 
 fn state(mapping: &Mapping<'_>, target: &Target, line: &Line) -> State {
     let bindings = target.analysis.bindings(0, &line.bound);
+    let hides = bindings.is_empty() && hides_built_in(mapping, target, &line.bound);
+    if hides || exports::is_deleted(&target.analysis, &line.bound) {
+        return State::Taken;
+    }
     let Some(module) = target.module.filter(|_| !bindings.is_empty()) else {
         return State::Free;
     };
@@ -501,6 +572,15 @@ fn state(mapping: &Mapping<'_>, target: &Target, line: &Line) -> State {
         }
     }
     state
+}
+
+/// Whether a target reads what is built in by a name, which an import of that name would put something else before.
+fn hides_built_in(mapping: &Mapping<'_>, target: &Target, name: &str) -> bool {
+    let member = |module| mapping.graph.member(module, name);
+    let supplied = target.module.map(member);
+    is_builtin(name)
+        && exports::reads_unbound(&target.analysis, name)
+        && !matches!(supplied, Some(Entity::Item(..) | Entity::Module(_)))
 }
 
 /// Whether an import of a file brings the very thing that a line does.

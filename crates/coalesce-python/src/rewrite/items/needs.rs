@@ -6,7 +6,7 @@ use coalesce_model::{ByteSpan, Guard};
 
 use rustc_hash::FxHashSet;
 
-use super::{builtins::is_builtin, source::Source};
+use super::{builtins::is_builtin, source::Source, through::Follow};
 use crate::{
     analysis::Use, facts::Spanned, graph::Entity, names::is_or_below, rewrite::mapping::Mapping,
 };
@@ -20,6 +20,8 @@ pub enum Origin {
     Back,
     /// An item that changes its place too: index into the list of items.
     Item(usize),
+    /// The module that an item goes to, through which the item is read: index into the list of items.
+    Through(usize),
     /// A star import brings it; the full name.
     Star(String),
 }
@@ -31,6 +33,8 @@ pub struct Need {
     pub origin: Origin,
     /// It is there for type checkers alone.
     pub typing: bool,
+    /// What stands at its uses says it in other words: they are written anew in any case.
+    pub anew: bool,
     pub uses: Vec<Used>,
 }
 
@@ -79,6 +83,7 @@ pub fn of(
     mapping: &Mapping<'_>,
     (source, module): (&Source, &Bound<'_>),
     extents: &[ByteSpan],
+    followed: &[Follow],
 ) -> Result<Vec<Need>, Problem> {
     let inside = |span: ByteSpan| extents.iter().any(|extent| extent.contains(span));
     let mut found: BTreeMap<(String, u32), Need> = BTreeMap::new();
@@ -95,6 +100,9 @@ pub fn of(
         let Some(root) = used.chain.first() else {
             continue;
         };
+        if followed.iter().any(|follow| follow.covers(root.span)) {
+            continue;
+        }
         for (rank, mut need) in (0..).zip(origins(mapping, (source, module), used, &inside)?) {
             let annotation = used.unevaluated(source.future);
             need.uses.push(Used {
@@ -117,7 +125,23 @@ pub fn of(
             return Err((root.span, message));
         }
     }
-    Ok(found.into_values().collect())
+    Ok(found.into_values().chain(reached(followed)).collect())
+}
+
+/// What is reached through modules, each once.
+fn reached(followed: &[Follow]) -> Vec<Need> {
+    let mut needs: Vec<Need> = Vec::new();
+    for need in followed.iter().map(|follow| &follow.need) {
+        let alike = |other: &&mut Need| other.name == need.name && other.origin == need.origin;
+        match needs.iter_mut().find(alike) {
+            Some(known) => {
+                known.typing &= need.typing;
+                known.uses.extend(need.uses.iter().copied());
+            }
+            None => needs.push(need.clone()),
+        }
+    }
+    needs
 }
 
 fn need(name: &str, origin: Origin, typing: bool) -> Need {
@@ -125,6 +149,7 @@ fn need(name: &str, origin: Origin, typing: bool) -> Need {
         name: name.to_owned(),
         origin,
         typing,
+        anew: false,
         uses: Vec::new(),
     }
 }

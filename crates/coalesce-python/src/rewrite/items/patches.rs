@@ -38,6 +38,12 @@ pub fn is_set(names: &NameIndex<'_>, full: &str) -> bool {
             || set_by_parts::find(names, full).is_some())
 }
 
+/// Whether a file that patches has a full name as a text.
+pub fn is_set_by_full_name(names: &NameIndex<'_>, full: &str) -> bool {
+    let sets_it = |text: &str| sets(text) && is_set_in_full(text, full);
+    names.may_name(full) && sources(names.texts).any(|(_, text)| sets_it(&text))
+}
+
 /// Whether a name of a module, whose text this is, is what one statement of it binds, whenever somebody reads it.
 pub fn stays_as_bound(names: &NameIndex<'_>, full: &str, text: &str) -> bool {
     let name = full.rsplit('.').next().unwrap_or_default();

@@ -179,7 +179,7 @@ pub(super) struct Placing<'m, 'p> {
     pub(super) mapping: &'m Mapping<'m>,
     pub(super) way: Way,
     pub(super) texts: &'m dyn Texts,
-    names: &'m NameIndex<'m>,
+    pub(super) names: &'m NameIndex<'m>,
     nodes: Nodes,
     loads: Loads<'m>,
     pub(super) arriving: Arriving,
@@ -398,12 +398,15 @@ impl Placing<'_, '_> {
                         rename,
                         made: own,
                         other_logger,
+                        set_there,
                     }) => {
+                        doubts.extend(set_there.then(|| read_there(block, need, target)));
                         if other_logger && loggers.insert((source.module, need.name.as_str())) {
                             doubts.extend(self.other_logger(source, block, need, target));
                         }
                         made.extend(own.filter(|own| !made.contains(own)));
-                        if let Some(name) = rename {
+                        let anew = || need.anew.then(|| need.name.clone());
+                        if let Some(name) = rename.or_else(anew) {
                             let edits = need.uses.iter();
                             let edits = edits.map(|used| Edit::replace(used.span, name.as_str()));
                             renames.push((block_at, edits.collect()));
@@ -749,6 +752,18 @@ pub(super) fn back_line(mapping: &Mapping<'_>, source: &Source, moved: &Moved) -
         format!(" as {}", moved.item)
     };
     format!("from {parent} import {}{alias}", moved.name)
+}
+
+/// That what arrives reads a name which somebody sets in the module that it arrives in.
+fn read_there(block: &Block, need: &Need, target: &Target) -> Unproven {
+    let name = format!("{}.{}", target.parent, need.name);
+    Unproven {
+        path: block.path.clone(),
+        span: need.uses.first().map(|used| used.span),
+        kind: UnprovenKind::Patch,
+        why: format!("`{name}` is set from outside, and what arrives there reads it from now on"),
+        name,
+    }
 }
 
 /// That an import goes into the functions that use what it brings, which is not the same at each call.

@@ -167,7 +167,14 @@ fn is_assigned(text: &str, (module, name): (&str, &str), called: &BTreeSet<Strin
             || [module, last]
                 .iter()
                 .any(|name| text.contains(&format!("{name} as {owner}")));
-        !rest.starts_with(is_word) && !owner.is_empty() && changes && is_module
+        let by_text = ['"', '\''].iter().any(|quote| {
+            let named = format!("{quote}{module}{quote}");
+            let ends = [']', ')'].into_iter();
+            let mut heads = ends.filter_map(|end| before.strip_suffix(end));
+            heads.any(|head| head.ends_with(&named))
+        });
+        let known = !owner.is_empty() && is_module || by_text;
+        !rest.starts_with(is_word) && changes && known
     })
 }
 

@@ -16,7 +16,7 @@ use super::{
     outline::{Kind, Outline, Statement},
     patches::sources,
     place::{Arriving, Block},
-    reflection, refusal,
+    reflection, refusal, through,
 };
 use crate::{
     analysis::{Analysis, Use},
@@ -458,13 +458,17 @@ fn block(
         return Ok(());
     };
     let source = followed.source;
-    let needs = needs::of(mapping, (source, &followed.bound), &cut.extents)?;
+    let file = File::new(mapping, Some(source.module), &source.text, &source.analysis);
+    let reached = through::followed(mapping, source, &file, moved, &cut.extents)?;
+    let needs = needs::of(mapping, (source, &followed.bound), &cut.extents, &reached)?;
     let (rewrites, edits) = followed.in_package(mapping, package_of(mapping, moved));
     let ours: Vec<Rewrite> = inside(rewrites, &cut.extents, |rewrite| rewrite.span)
         .cloned()
         .collect();
     let edits = inside(edits, &cut.extents, |edit| edit.span);
     let mut edits: Vec<Edit> = edits.cloned().collect();
+    edits.retain(|edit| !reached.iter().any(|one| one.covers(edit.span)));
+    edits.extend(reached.iter().filter_map(through::Follow::renamed));
     for rewrite in ours {
         if followed.told.insert(rewrite.span) {
             plan.rewrites.push(rewrite);

@@ -101,6 +101,27 @@ impl SourceFile {
     }
 }
 
+/// The examples of `__test__`, which `doctest` reads as it reads documentation: `{"more": ">>> f(1)\n2"}`.
+fn tested_texts(source: &SourceFile) -> Vec<Example> {
+    let definitions = source.analysis.definitions.iter();
+    let tables: Vec<ByteSpan> = definitions
+        .filter(|one| one.name == "__test__")
+        .map(|one| one.span)
+        .collect();
+    let strings = source.analysis.strings.iter();
+    let texts = strings.filter(|string| tables.iter().any(|table| table.contains(string.span)));
+    let examples = texts.filter_map(|string| {
+        let text = string.span.of(&source.text)?.replace("\\n", "\n");
+        let code = session_code(&text, ByteSpan::from_range(0..text.len()));
+        let analysis = Analysis::new(&code);
+        (!code.is_empty()).then_some(Example {
+            span: string.span,
+            analysis,
+        })
+    });
+    examples.collect()
+}
+
 impl Examples {
     fn read(source: &SourceFile) -> Self {
         let mut found = Self::default();
@@ -112,6 +133,7 @@ impl Examples {
                 found.all.push(Example { span, analysis });
             }
         }
+        found.all.extend(tested_texts(source));
         found.all.sort_by_key(|one| one.span.start);
         for (at, example) in found.all.iter().enumerate() {
             let uses = example.analysis.uses.iter();

@@ -152,7 +152,7 @@ impl Traveller<'_> {
     }
 
     /// Whether it matters that a name of the module means one object: classes, and values other than texts and numbers.
-    fn is_one_of_a_kind(&self, name: &str) -> bool {
+    pub(super) fn is_one_of_a_kind(&self, name: &str) -> bool {
         let mut definitions = self.source.analysis.definitions.iter();
         let own = definitions.find(|each| each.class.is_none() && each.name == name);
         own.is_some_and(|own| match own.kind {

@@ -6,8 +6,6 @@ if TYPE_CHECKING:
     pass
 
 
-
-
 class Model:
     def run(self, holder: Holder):
         return holder

@@ -1,3 +1,6 @@
+from . import deco as keys
+
+
 def hashkey(*a):
     return a
 
@@ -7,9 +10,6 @@ LIMIT = 3
 
 class Base:
     size = 2
-
-
-from . import deco as keys
 
 
 def cached(cache, key=keys.hashkey):

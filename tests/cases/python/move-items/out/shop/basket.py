@@ -17,9 +17,10 @@ class Basket:
         self.prices: List[Decimal] = []
 
     def add(self, price):
-        from shop.util import LIMIT, log
+        from shop.util import LIMIT
+        from shop import util as shop_util
         if len(self.prices) >= LIMIT:
-            log("full")
+            shop_util.log("full")
         self.prices.append(price)
 
 

@@ -1,0 +1,3 @@
+from pkg import gpu
+
+print(f"{gpu.LIMIT=}", f"{gpu.LIMIT}")

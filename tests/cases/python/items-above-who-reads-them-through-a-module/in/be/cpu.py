@@ -1,0 +1,6 @@
+from be.reg import register
+
+
+@register("cpu")
+class Cpu:
+    pass

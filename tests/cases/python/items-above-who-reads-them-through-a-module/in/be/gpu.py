@@ -1,0 +1,7 @@
+from be.reg import register
+from be import cpu
+
+
+@register("gpu")
+class Gpu:
+    fallback = cpu.Cpu

@@ -1,0 +1,7 @@
+from pkg import device
+from pkg import state
+from pkg import guards
+
+
+def run():
+    return state.pick(0), guards.Guard().caught()

@@ -1,0 +1,5 @@
+from pkg import limits
+
+
+def check(LIMIT):
+    return LIMIT < limits.LIMIT

@@ -1,0 +1,6 @@
+import logging
+
+from gpu.log import get_logger
+
+log = get_logger("gpu.device.alloc")
+other = logging.getLogger("gpu.device.alloc")

@@ -1,0 +1,5 @@
+USE = 1
+
+
+def of_a():
+    return USE

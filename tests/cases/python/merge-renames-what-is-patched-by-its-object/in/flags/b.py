@@ -1,0 +1,5 @@
+USE = 2
+
+
+def of_b():
+    return USE

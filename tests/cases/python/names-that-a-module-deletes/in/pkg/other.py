@@ -1,0 +1,5 @@
+from pkg.tools import size
+
+
+def sizes():
+    return size(1)

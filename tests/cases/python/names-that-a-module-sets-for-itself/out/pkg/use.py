@@ -1,0 +1,7 @@
+"""More."""
+
+from pkg.made import EPS
+
+
+def read(name):
+    return EPS

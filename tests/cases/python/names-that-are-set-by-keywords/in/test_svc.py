@@ -1,0 +1,14 @@
+from unittest import mock
+
+from svc.client import Client
+import svc.client
+
+
+@mock.patch.multiple("svc.client", fetch=mock.DEFAULT)
+def test_keyword(fetch):
+    Client().get(1)
+
+
+@mock.patch(f"{svc.client.__name__}.fetch")
+def test_name(fetch):
+    svc.client.Client().get(1)

@@ -1,0 +1,7 @@
+def fetch(host):
+    return "real"
+
+
+class Client:
+    def get(self, host):
+        return fetch(host)

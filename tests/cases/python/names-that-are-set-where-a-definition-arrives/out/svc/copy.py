@@ -1,0 +1,5 @@
+from svc.client import fetch
+
+
+def copied(host):
+    return fetch(host)

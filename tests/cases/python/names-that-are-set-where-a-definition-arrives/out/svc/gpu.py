@@ -1,0 +1,11 @@
+from svc.client import fetch
+from svc import client
+
+
+def remote(host):
+    return fetch(host), client.fetch(host)
+
+
+class Client:
+    def get(self, host):
+        return client.fetch(host)

@@ -1,0 +1,5 @@
+from tool.run import RESULTS
+
+
+def seen():
+    return list(RESULTS)

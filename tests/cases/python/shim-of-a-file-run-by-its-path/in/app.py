@@ -1,0 +1,3 @@
+import subprocess, sys
+
+subprocess.run([sys.executable, "tool/lib.py"], check=True)
