@@ -6,7 +6,7 @@ use coalesce_model::{ByteSpan, Guard};
 
 use rustc_hash::FxHashSet;
 
-use super::{builtins::is_builtin, source::Source, through::Follow};
+use super::{builtins::is_builtin, exports::is_deleted, source::Source, through::Follow};
 use crate::{
     analysis::Use, facts::Spanned, graph::Entity, names::is_or_below, rewrite::mapping::Mapping,
 };
@@ -223,6 +223,10 @@ fn origins(
         && module.plain.contains(name)
     {
         let message = format!("it needs `{name}`, which gets several values, while it is defined");
+        return Err((root.span, message));
+    }
+    if is_deleted(&source.analysis, name) {
+        let message = format!("it needs `{name}`, which its module deletes (`del`)");
         return Err((root.span, message));
     }
     Ok(vec![need(name, Origin::Back, false)])
