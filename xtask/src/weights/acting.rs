@@ -7,7 +7,7 @@ use anyhow::Context as _;
 use coalesce_clones::{Chapter, Duplicate, Options, acting, find};
 
 use super::{
-    fit::{self, Row},
+    fit::{self, Row, Weights},
     measure,
 };
 
@@ -15,10 +15,19 @@ use super::{
 const CUTS: [u32; 7] = [30, 40, 45, 50, 55, 60, 70];
 /// Classes of a tree that are told first at most.
 const FIRST: usize = 10;
-/// What the labels count against the size of weights: nine features need little holding back.
+/// What the labels count against the size of weights: eleven features need little holding back.
 const STRENGTH: f64 = 0.3;
 /// Members by which a class is known again.
 const KNOWN: usize = 7;
+
+/// What is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ActingPrint {
+    /// The weights, and how often they are right.
+    Weights,
+    /// What they are fitted to, and what the weights of other trees make of it.
+    Rows,
+}
 
 /// A class that a reader was shown.
 struct LabelledClass {
@@ -32,10 +41,12 @@ struct ToldClass {
     tree: String,
     chapter: Chapter,
     row: Row,
+    /// Its first place, by which it is found again.
+    place: String,
 }
 
-/// `cargo xtask weights DIRECTORY --acting`.
-pub fn run(directory: &Path, labels: &Path) -> anyhow::Result<()> {
+/// `cargo xtask weights DIRECTORY --acting` and `--acting-rows`.
+pub fn run(directory: &Path, labels: &Path, print: ActingPrint) -> anyhow::Result<()> {
     let path = labels.join("acting.tsv");
     let text = fs::read_to_string(&path);
     let text = text.with_context(|| format!("failed to read {}", path.display()))?;
@@ -52,9 +63,40 @@ pub fn run(directory: &Path, labels: &Path) -> anyhow::Result<()> {
         let own = labelled.iter().filter(|class| class.tree == tree);
         told.extend(own.filter_map(|class| class.told(&report.duplicates)));
     }
+    if print == ActingPrint::Rows {
+        return tell_rows(&told);
+    }
     println!("{} of {} classes are told", told.len(), labelled.len());
     tell_chapters(&told);
     tell_weights(&told)
+}
+
+/// A line for each class: how likely it is worth it by the weights of other trees, where those decide, whether it is,
+/// its chapter, tree, first place and features.
+fn tell_rows(told: &[ToldClass]) -> anyhow::Result<()> {
+    let weighed: Vec<&ToldClass> = told.iter().filter(|class| class.is_weighed()).collect();
+    let trees: BTreeSet<&str> = told.iter().map(|class| class.tree.as_str()).collect();
+    for tree in trees {
+        let weights = weights_of_others(&weighed, tree)?;
+        for class in told.iter().filter(|class| class.tree == tree) {
+            let likely = weights.likelihood(&class.row.features);
+            println!(
+                "{likely:.3}\t{}\t{}\t{tree}\t{}\t{:?}",
+                if class.row.duplicated { "yes" } else { "no" },
+                class.chapter.as_str(),
+                class.place,
+                class.row.features
+            );
+        }
+    }
+    Ok(())
+}
+
+/// The weights that all trees but one ask for.
+fn weights_of_others(weighed: &[&ToldClass], tree: &str) -> anyhow::Result<Weights> {
+    let others = weighed.iter().filter(|class| class.tree != tree);
+    let others: Vec<&Row> = others.map(|class| &class.row).collect();
+    fit::fit(&others, STRENGTH)
 }
 
 impl LabelledClass {
@@ -77,6 +119,7 @@ impl LabelledClass {
         Some(ToldClass {
             tree: self.tree.clone(),
             chapter: class.chapter,
+            place: self.places.first()?.clone(),
             row: Row {
                 features: features.iter().map(|one| f64::from(*one)).collect(),
                 duplicated: self.acts,
@@ -132,11 +175,9 @@ fn tell_weights(told: &[ToldClass]) -> anyhow::Result<()> {
 
 /// How likely the classes of a tree are worth it by the weights of all other trees, and whether they are, the likeliest first.
 fn judged_by_others(weighed: &[&ToldClass], tree: &str) -> anyhow::Result<Vec<(f64, bool)>> {
-    let (own, others): (Vec<&ToldClass>, Vec<&ToldClass>) =
-        weighed.iter().partition(|class| class.tree == tree);
-    let others: Vec<&Row> = others.into_iter().map(|class| &class.row).collect();
-    let weights = fit::fit(&others, STRENGTH)?;
-    let judged = own.iter().map(|class| {
+    let own = weighed.iter().filter(|class| class.tree == tree);
+    let weights = weights_of_others(weighed, tree)?;
+    let judged = own.map(|class| {
         let row = &class.row;
         (weights.likelihood(&row.features), row.duplicated)
     });

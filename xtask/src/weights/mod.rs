@@ -24,7 +24,7 @@ use merging::Print;
 use table::Table;
 
 const HELP: &str = "\
-cargo xtask weights DIRECTORY [--found | --alone | --merging | --rows | --acting]
+cargo xtask weights DIRECTORY [--found | --alone | --merging | --rows | --acting | --acting-rows]
 
 Fits the weights of crates/coalesce-clones/src/likelihood.rs to the classes of xtask/labels/, whose
 README says how to get the trees: DIRECTORY holds one folder for each.
@@ -35,6 +35,7 @@ README says how to get the trees: DIRECTORY holds one folder for each.
   --merging fits the weights of crates/coalesce-clones/src/merging.rs: whether anybody would merge it
   --rows    prints what these are fitted to, a class a line
   --acting  fits the weights of crates/coalesce-clones/src/acting.rs: whether it is worth acting on
+  --acting-rows  prints what these are fitted to, and what weights of other trees say of each
 ";
 /// What the columns of a table are.
 const LEGEND: &str = "\
@@ -56,8 +57,8 @@ pub fn run(repository: &Repository, arguments: Vec<String>) -> anyhow::Result<()
     }
     let directory = Path::new(directory);
     let folder = repository.root.join("xtask/labels");
-    if matches!(question, Question::Acting) {
-        return acting::run(directory, &folder);
+    if let Question::Acting(print) = question {
+        return acting::run(directory, &folder, print);
     }
     let labels = Labels::read(&folder)?;
     if let Question::Merging(print) = question {
@@ -72,7 +73,9 @@ pub fn run(repository: &Repository, arguments: Vec<String>) -> anyhow::Result<()
     }
     match question {
         Question::Found(scope) => found::run(directory, &labels, &measurement, scope),
-        Question::Fit | Question::Merging(_) | Question::Acting => tell_fit(&labels, &measurement),
+        Question::Fit | Question::Merging(_) | Question::Acting(_) => {
+            tell_fit(&labels, &measurement)
+        }
     }
 }
 
@@ -84,8 +87,8 @@ enum Question {
     Found(Scope),
     /// The weights of merging, or what they are fitted to.
     Merging(Print),
-    /// The weights of what comes first.
-    Acting,
+    /// The weights of what comes first, or what they are fitted to.
+    Acting(acting::ActingPrint),
 }
 
 impl Question {
@@ -94,7 +97,8 @@ impl Question {
             "--found" => Self::Found(Scope::Tree),
             "--alone" => Self::Found(Scope::Pairs),
             "--merging" => Self::Merging(Print::Weights),
-            "--acting" => Self::Acting,
+            "--acting" => Self::Acting(acting::ActingPrint::Weights),
+            "--acting-rows" => Self::Acting(acting::ActingPrint::Rows),
             "--rows" => Self::Merging(Print::Rows),
             _ => bail!("{HELP}"),
         })
