@@ -33,9 +33,11 @@ pub enum Chapter {
     Kernels,
     /// The same in several packages, with changes.
     Packages,
+    /// The same question asked of a library in several places, whatever their texts.
+    Idioms,
     /// The same once for each backend.
     Backends,
-    /// What a text beside it calls a copy or asks to be kept in step, and what is deprecated.
+    /// What a text beside it calls a copy or asks to be kept in step, what is deprecated, and steps of a migration.
     Kept,
     /// Programs that each stand alone.
     Programs,
@@ -126,6 +128,18 @@ fn is_of_tests(member: &Member) -> bool {
         || folders.any(|folder| is_test(folder) || has_word(folder, &TEST_WORDS))
 }
 
+/// Folders of steps from one state of databases or projects to the next one: what has run is not written again.
+const MIGRATIONS: [&str; 2] = ["migrations", "_migrations"];
+
+/// Whether all but one of the members, at least, are of steps that somebody has behind them.
+fn are_migrations(members: &[Member]) -> bool {
+    let is_migration = |member: &&Member| {
+        let mut folders = member.path.as_str().split('/').rev().skip(1);
+        folders.any(|folder| MIGRATIONS.contains(&folder))
+    };
+    members.iter().filter(is_migration).count() + 1 >= members.len()
+}
+
 /// Whether a build of a Python package put a file there: `build/lib/package/…`.
 fn is_built(path: &str) -> bool {
     let mut folders = path.split('/').rev().skip(1).collect::<Vec<_>>();
@@ -199,7 +213,8 @@ impl Chapter {
             | Self::Variants
             | Self::Asked
             | Self::Kernels
-            | Self::Packages => true,
+            | Self::Packages
+            | Self::Idioms => true,
             Self::Backends
             | Self::Kept
             | Self::Programs
@@ -233,8 +248,17 @@ impl Chapter {
             0 | 1 => each.iter().copied().max().unwrap_or_default(),
             _ if product == 0 => Self::Programs,
             _ if twins::are_backends(members) => Self::Backends,
-            _ if is_kept() => Self::Kept,
+            _ if are_migrations(members) || is_kept() => Self::Kept,
             _ => Self::Product,
+        }
+    }
+
+    /// Where an idiom belongs, by its paths alone: what it has in common is a question, and no text that could stand once.
+    #[must_use]
+    pub fn of_idiom(members: &[Member]) -> Self {
+        match Self::of_places(members) {
+            Self::Product => Self::Idioms,
+            elsewhere => elsewhere,
         }
     }
 
@@ -279,6 +303,7 @@ impl Chapter {
             Self::Asked => "asked",
             Self::Kernels => "kernels",
             Self::Packages => "packages",
+            Self::Idioms => "idioms",
             Self::Backends => "backends",
             Self::Kept => "kept",
             Self::Programs => "programs",
@@ -383,8 +408,13 @@ mod tests {
 
     #[test]
     fn a_class_has_its_chapter_by_its_paths() {
-        let cases: [(&[&str], Chapter); 20] = [
+        let cases: [(&[&str], Chapter); 22] = [
             (&["src/a.py f", "src/b.py f"], Chapter::Product),
+            (
+                &["p/migrations/v/0001.py f", "p/migrations/v/0002.py f"],
+                Chapter::Kept,
+            ),
+            (&["p/migrations.py f", "p/other.py f"], Chapter::Product),
             (
                 &["src/a.py f", "src/b.py f", "tests/c.py f"],
                 Chapter::Product,

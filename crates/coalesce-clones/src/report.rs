@@ -624,7 +624,7 @@ impl Writer<'_> {
             kind: DuplicateKind::Idiom,
             language: file.language,
             removable_lines: removable,
-            chapter: Chapter::of_places(&members),
+            chapter: Chapter::of_idiom(&members),
             measure: None,
             members,
             inside: None,

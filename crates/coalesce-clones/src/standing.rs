@@ -37,6 +37,14 @@ const ON_PURPOSE: [&str; 10] = [
     "intentionally duplicated",
     "deliberately duplicated",
 ];
+/// What the documentation of something begins with that is on its way out.
+const DEPRECATED: [&str; 2] = ["Deprecated", "DEPRECATED"];
+/// What opens documentation in a unit.
+const QUOTES: [&str; 2] = ["\"\"\"", "'''"];
+/// Lines in which a module warns of itself: imports come before that.
+const WARNED: usize = 64;
+/// What a call has in its name that warns.
+const WARNS: &str = "warn";
 /// What stands behind such words where another text is spoken of.
 const OF_SOMETHING: [&str; 2] = [" from ", " with "];
 /// Lines behind such words in which the other text is named.
@@ -196,9 +204,82 @@ pub fn is_kept(place: &Place<'_>, places: &[Place<'_>]) -> bool {
     says_kept(&head, place, places) || own && says_kept(&beginning(), place, places)
 }
 
-/// Whether a unit is on its way out: an attribute or decorator says so, or it warns of its own use as it begins.
+/// Whether a unit, or what it stands in, is on its way out: an attribute or decorator says so, its documentation begins
+/// with it, or it warns of its own use as it begins.
 #[must_use]
 pub fn is_deprecated(file: &SourceFile, unit: &Unit) -> bool {
+    let mut around = source::outwards(file, unit);
+    around.any(|unit| is_marked_deprecated(file, unit) || is_told_deprecated(file, unit))
+}
+
+/// Whether the first words of a unit's documentation say so, before it or as it begins; a module may also warn when it
+/// is read.
+fn is_told_deprecated(file: &SourceFile, unit: &Unit) -> bool {
+    let comment = file.lexicon().line_comment;
+    let is_comment = |line: &&str| line.trim_start().starts_with(comment);
+    if unit.kind == UnitKind::Module {
+        let head = file.text.lines().take(HEAD);
+        let is_before = |line: &&str| line.trim().is_empty() || is_comment(line);
+        let mut comments = head.clone().take_while(is_before);
+        return comments.any(begins_with_deprecation)
+            || documented(head.skip_while(is_before)).any(begins_with_deprecation)
+            || warns_when_read(file);
+    }
+    let first = file.tokens.get(unit.first as usize);
+    let start = first.map_or(0, |token| token.start as usize);
+    let before = file.text.get(..start).unwrap_or("").trim_end().lines();
+    let mut comments = before.rev().take(BEFORE).take_while(is_comment);
+    let inside = inside(file, unit).skip_while(|line| !opens_documentation(line));
+    comments.any(begins_with_deprecation) || documented(inside).any(begins_with_deprecation)
+}
+
+/// Whether a line opens a text that stands for itself.
+fn opens_documentation(line: &str) -> bool {
+    let line = line.trim_start().trim_start_matches('r');
+    QUOTES.iter().any(|quote| line.starts_with(quote))
+}
+
+/// The first words of these lines where they are documentation, which may begin below its quotes.
+fn documented<'l>(lines: impl Iterator<Item = &'l str>) -> impl Iterator<Item = &'l str> {
+    let mut lines = lines.take(2).peekable();
+    let is_text = lines.peek().is_some_and(|line| opens_documentation(line));
+    lines.filter(move |_| is_text)
+}
+
+/// Whether a line is one of documentation that begins with the word for what goes, as a sentence does.
+fn begins_with_deprecation(line: &str) -> bool {
+    let line = line.trim_start().trim_start_matches('r');
+    let said = line.trim_start_matches(|letter: char| !letter.is_alphanumeric());
+    let said = DEPRECATED.iter().find_map(|word| said.strip_prefix(word));
+    said.is_some_and(|rest| {
+        !rest.starts_with(|next: char| next.is_alphanumeric() || "_(<=".contains(next))
+    })
+}
+
+/// Whether a module itself, and no function of it, warns of its use, as it does before it defines anything.
+fn warns_when_read(file: &SourceFile) -> bool {
+    let texts = file.lexicon().deprecation_texts;
+    let mut is_warning = false;
+    !texts.is_empty()
+        && file.text.lines().take(WARNED).any(|line| {
+            if !line.starts_with([' ', '\t', ')']) {
+                is_warning = line.contains(WARNS);
+            }
+            is_warning && texts.iter().any(|text| line.contains(text))
+        })
+}
+
+/// The first lines behind that of a unit's name, or of its first word where it has none.
+fn inside<'f>(file: &'f SourceFile, unit: &Unit) -> impl Iterator<Item = &'f str> {
+    let first = file.tokens.get(unit.first as usize);
+    let first = first.map_or(0, |token| token.start);
+    let text = file.text.get(first.max(unit.name_span.start) as usize..);
+    let lines = text.unwrap_or("").lines().skip(1);
+    lines.take(BEGINNING.min((unit.line_count() as usize).saturating_sub(1)))
+}
+
+/// Whether an attribute or a decorator says that a unit is on its way out, or it warns of its own use.
+fn is_marked_deprecated(file: &SourceFile, unit: &Unit) -> bool {
     let head = file.tokens.get(unit.first as usize..unit.body as usize);
     let words = head.unwrap_or_default().iter();
     let is_marked = words
@@ -226,17 +307,8 @@ fn is_item_word(word: &str) -> bool {
 
 /// Whether the first lines of a unit warn that it is deprecated.
 fn warns_of_itself(file: &SourceFile, unit: &Unit) -> bool {
-    let inside = file
-        .text
-        .lines()
-        .skip(unit.lines.0 as usize)
-        .take(BEGINNING);
     let texts = file.lexicon().deprecation_texts;
-    !texts.is_empty()
-        && unit.line_count() > 1
-        && inside
-            .take(unit.line_count() as usize - 1)
-            .any(|line| texts.iter().any(|text| line.contains(text)))
+    !texts.is_empty() && inside(file, unit).any(|line| texts.iter().any(|text| line.contains(text)))
 }
 
 /// Whether one of these lines says so, alone or with those behind it.
@@ -282,7 +354,8 @@ fn names_of((file, unit): &Place<'_>) -> FxHashSet<String> {
 }
 
 /// The text before a unit and at its beginning.
-fn beginning<'f>(file: &'f SourceFile, unit: &Unit) -> &'f str {
+#[must_use]
+pub fn beginning<'f>(file: &'f SourceFile, unit: &Unit) -> &'f str {
     let token = |at: u32| file.tokens.get(at as usize);
     let start = token(unit.first).map_or(0, |token| token.start as usize);
     let last = unit.end.checked_sub(1).and_then(token);
@@ -318,6 +391,21 @@ mod tests {
         let path = TreePath::new(path).expect("it is a path");
         let text = format!("# {comment}\nx = 1\n");
         SourceFile::new(path, &coalesce_python::Python, text.into(), &outline)
+    }
+
+    #[test]
+    fn a_line_of_documentation_begins_with_what_goes() {
+        for (line, expected) in [
+            ("# Deprecated: use `other`.", true),
+            ("    \"\"\"DEPRECATED, see other.", true),
+            ("/// **Deprecated** since 2.0", true),
+            ("// Deprecated", true),
+            ("x = Deprecated(y)", false),
+            ("# what is Deprecated here", false),
+            ("# DeprecatedReader reads it.", false),
+        ] {
+            assert_eq!(begins_with_deprecation(line), expected, "{line}");
+        }
     }
 
     #[test]

@@ -227,6 +227,7 @@ except ImportError:
 ",
     );
     let idiom = report.idioms.first().unwrap();
+    assert_eq!(idiom.chapter.as_str(), "idioms");
     assert_eq!(idiom.id, "idiom-guarded-import-cupy");
     assert_eq!(idiom.members.len(), 2);
     assert!(
@@ -487,6 +488,37 @@ fn what_names_and_heads_give_a_reason_for_is_told_behind_what_has_none() {
         ),
         ("src/v1.py def walk", "src/v2.py def flood", "variants"),
         ("src/v1.py def walk", "src/v1.py def async_walk", "asked"),
+        (
+            "src/migrations/a.py def walk",
+            "src/migrations/b.py def flood",
+            "kept",
+        ),
+        (
+            "src/a.py # Deprecated: flood does it.\ndef walk",
+            "src/b.py def flood",
+            "kept",
+        ),
+        (
+            "src/a.py \"\"\"Deprecated.\"\"\"\ndef walk",
+            "src/b.py def flood",
+            "kept",
+        ),
+        (
+            "src/a.py warnings.warn('gone', DeprecationWarning)\ndef walk",
+            "src/b.py def flood",
+            "kept",
+        ),
+        // A comment on a field says nothing of its type.
+        (
+            "src/a.py class Walker:\n  # Deprecated, and kept\n  origin: int\n  def walk",
+            "src/b.py def flood",
+            "product",
+        ),
+        (
+            "src/a.py @deprecated\nclass Walker:\n  def walk",
+            "src/b.py def flood",
+            "kept",
+        ),
     ];
     for (one, two, expected) in cases {
         let file = |place: &str, text: &str| {

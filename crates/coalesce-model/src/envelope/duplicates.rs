@@ -121,8 +121,9 @@ pub struct DuplicateEntry {
     pub title: Option<String>,
     /// Where it belongs on a page: `product` (what to do first), `next` (the same with less to gain), `alike` (perhaps left as
     /// it is), `variants` (in each file of a family, version or folder), `asked` (the language asks for it more than once),
-    /// `kernels` (on a device), `packages` (with changes, in several of them), `backends` (once for each backend), `kept` (a text
-    /// beside it speaks of the other copy, or one is deprecated), `programs` (that each stand alone), `tests`, `examples`, `generated` or `vendored`.
+    /// `kernels` (on a device), `packages` (with changes, in several of them), `idioms` (the same question, and no text),
+    /// `backends` (once for each backend), `kept` (a text beside it speaks of the other copy, one is deprecated, or it is
+    /// a step of a migration), `programs` (that each stand alone), `tests`, `examples`, `generated` or `vendored`.
     pub chapter: String,
     /// The id of the class that it is told with: a larger one in whose members all of its members stand, or the first of
     /// a family of which it is another part (they share a place, overlap, one stands in all places of the other, or they

@@ -415,6 +415,7 @@ const fn is_asked(chapter: Chapter) -> bool {
         | Chapter::Variants
         | Chapter::Kernels
         | Chapter::Packages
+        | Chapter::Idioms
         | Chapter::Backends
         | Chapter::Kept => true,
         Chapter::Asked
