@@ -4,21 +4,22 @@
 //! stays as it is for a reason that its place or its head says ([`crate::chapters`]). Of the rest readers of trees that
 //! no rule was made on want gone what has many lines in a row that are the same as they are written, which is what
 //! one sees of a copy; of whole types and modules, and of what is alike in part, what stands in one file: several files
-//! are oftener one a model or a format, by a rule that nobody wrote down. It is a logistic function of that, of how
-//! likely a copy it is, of how many places there are, and of what breaks the text; its weights are fitted to their
-//! answers (`cargo xtask weights DIRECTORY --acting`).
+//! are oftener one a model or a format, by a rule that nobody wrote down. Whose text it is counts against several files
+//! ([`crate::attribution`]): it is kept as it came. So does one name of theirs in several folders: each has its own. It is
+//! a logistic function of that, of how likely a copy it is, of how many places there are, and of what breaks the text; its
+//! weights are fitted to their answers (`cargo xtask weights DIRECTORY --acting`).
 
 use std::collections::BTreeSet;
 
-use crate::{likelihood::logistic, merging::Measure, report::Member};
+use crate::{beside, likelihood::logistic, merging::Measure, report::Member};
 
 /// What is weighed of a class.
-pub const FEATURES: usize = 9;
+pub const FEATURES: usize = 11;
 
 /// What is added whatever is known of a class, and the weight of each feature.
-const BASE: f32 = -9.366;
+const BASE: f32 = -9.275;
 const WEIGHTS: [f32; FEATURES] = [
-    0.846, 4.524, 0.920, 1.097, -0.042, 0.146, 0.245, -0.881, -0.721,
+    0.884, 4.343, 1.030, 0.990, -0.161, 0.203, 0.279, -0.615, -0.688, -1.053, -0.981,
 ];
 
 /// The likelihood of being duplicated that types and modules count as: nobody has measured it.
@@ -45,6 +46,8 @@ pub fn features(measure: &Measure, likelihood: Option<f32>, members: &[Member]) 
         measure.decisions.ln_1p(),
         at_most(if is_family { files.len() } else { 1 }),
         f32::from(is_whole),
+        f32::from(measure.attributed),
+        f32::from(beside::share_a_name(members)),
     ]
 }
 
@@ -101,6 +104,6 @@ mod tests {
         // Of a whole type nobody knows how likely a copy it is.
         let whole = features(&Measure::default(), None, &members(20, 20));
         assert_eq!(whole[1..3], [WHOLE, PLACES.ln()]);
-        assert_eq!(whole[7..], [PLACES.ln(), 1.0]);
+        assert_eq!(whole[7..9], [PLACES.ln(), 1.0]);
     }
 }

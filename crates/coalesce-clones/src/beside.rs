@@ -93,6 +93,18 @@ impl Layout {
     }
 }
 
+/// Whether they stand in several folders, in files that all have one name which is theirs: each folder has its own.
+pub fn share_a_name(members: &[Member]) -> bool {
+    let paths: BTreeSet<&str> = members.iter().map(|member| stem(&member.path)).collect();
+    let mut names = paths
+        .iter()
+        .map(|path| file_name(path).trim_start_matches('_'));
+    let Some(first) = names.next() else {
+        return false;
+    };
+    paths.len() > 1 && !ANYWHERE.contains(&first) && names.all(|name| name == first)
+}
+
 /// A path without what the name of its file ends with.
 fn stem(path: &TreePath) -> &str {
     let path = path.as_str();
@@ -174,6 +186,27 @@ mod tests {
             "p/b/types",
         ];
         assert!(!parted(&common, &["p/a/utils.py", "p/b/utils.py"]));
+    }
+
+    #[test]
+    fn files_of_one_name_are_told_by_the_name() {
+        let member = |path: &str| Member {
+            path: TreePath::new(path).expect("it is a path"),
+            item: String::new(),
+            lines: (1, 9),
+            start: 0,
+        };
+        for (one, other, expected) in [
+            ("p/a/reader.py", "p/b/reader.py", true),
+            ("p/a/_reader.py", "p/b/reader.py", true),
+            ("p/a/reader.py", "p/a/reader.py", false),
+            ("p/a/reader.py", "p/a/writer.py", false),
+            ("p/a/utils.py", "p/b/utils.py", false),
+            ("p/a/__init__.py", "p/b/__init__.py", false),
+        ] {
+            let told = share_a_name(&[member(one), member(other)]);
+            assert_eq!(told, expected, "{one} {other}");
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@
 use coalesce_model::{UnitKind, outline::marks};
 
 use crate::{
-    acting, corpus,
+    acting, attribution, corpus,
     merging::{Measure, Place},
     report::Member,
     source::{SourceFile, Unit},
@@ -163,7 +163,10 @@ impl Chapter {
         if place != Self::Product {
             return (place, None);
         }
-        let measure = Measure::new(places);
+        let measure = Measure {
+            attributed: attribution::of_files(places),
+            ..Measure::new(places)
+        };
         let features = acting::features(&measure, likelihood, members);
         let acting = acting::likelihood(&features);
         let chapter = if twins::are_alternatives(places) {

@@ -12,6 +12,7 @@
 pub mod acting;
 pub mod align;
 pub mod anchors;
+mod attribution;
 pub mod baseline;
 mod beside;
 pub mod catalogue;

@@ -58,6 +58,8 @@ pub struct Measure {
     pub statements: f32,
     /// Calls, of the one that has fewer of them.
     pub calls: f32,
+    /// Whether several files have it and comments of one say whose text it is ([`crate::attribution`]).
+    pub attributed: bool,
 }
 
 impl Measure {
@@ -187,6 +189,7 @@ fn of_pair(a: &MeasuredText<'_>, b: &MeasuredText<'_>) -> Measure {
         run: Stretch::default().length(&a.lines, &b.lines) as f32,
         statements: common as f32,
         calls: a.calls.min(b.calls) as f32,
+        attributed: false,
     };
     if measure.breaks == 0.0 {
         return measure;

@@ -469,10 +469,6 @@ fn long_copies_come_first_and_nobody_asks_of_examples() {
 
 #[test]
 fn what_names_and_heads_give_a_reason_for_is_told_behind_what_has_none() {
-    let other = WALK.replace(
-        "            seen.add(step)\n",
-        "            seen.add(step)\n            journal.write(step, start)\n",
-    );
     let cases = [
         ("src/a.py def walk", "src/b.py def flood", "product"),
         ("src/a.py async def walk", "src/b.py def flood", "asked"),
@@ -488,6 +484,38 @@ fn what_names_and_heads_give_a_reason_for_is_told_behind_what_has_none() {
         ),
         ("src/v1.py def walk", "src/v2.py def flood", "variants"),
         ("src/v1.py def walk", "src/v1.py def async_walk", "asked"),
+    ];
+    for (one, two, expected) in cases {
+        assert_eq!(chapters_of_walks(one, two), [expected], "{one}, {two}");
+    }
+}
+
+/// The chapters of two walks of which one writes a journal, at these places: a path and what stands before the arguments.
+fn chapters_of_walks(one: &str, two: &str) -> Vec<&'static str> {
+    let other = WALK.replace(
+        "            seen.add(step)\n",
+        "            seen.add(step)\n            journal.write(step, start)\n",
+    );
+    let file = |place: &str, text: &str| {
+        let (path, head) = place.split_once(' ').unwrap();
+        format!("//- {path}\n{head}(grid, start):\n{text}")
+    };
+    let mut files = file(one, WALK);
+    // Two places of one file stand in one text.
+    let second = file(two, &other);
+    let same = one.split(' ').next() == two.split(' ').next();
+    files += if same {
+        second.split_once('\n').unwrap().1
+    } else {
+        &second
+    };
+    let found = report(&files).duplicates;
+    found.iter().map(|class| class.chapter.as_str()).collect()
+}
+
+#[test]
+fn what_is_on_its_way_out_or_has_run_is_kept() {
+    let cases = [
         (
             "src/migrations/a.py def walk",
             "src/migrations/b.py def flood",
@@ -521,27 +549,31 @@ fn what_names_and_heads_give_a_reason_for_is_told_behind_what_has_none() {
         ),
     ];
     for (one, two, expected) in cases {
-        let file = |place: &str, text: &str| {
-            let (path, head) = place.split_once(' ').unwrap();
-            format!("//- {path}\n{head}(grid, start):\n{text}")
-        };
-        let mut files = file(one, WALK);
-        // Two places of one file stand in one text.
-        let second = file(two, &other);
-        let same = one.split(' ').next() == two.split(' ').next();
-        files += if same {
-            second.split_once('\n').unwrap().1
-        } else {
-            &second
-        };
-        let found = report(&files);
-        let chapters: Vec<&str> = found
-            .duplicates
-            .iter()
-            .map(|class| class.chapter.as_str())
-            .collect();
-        assert_eq!(chapters, [expected], "{one}, {two}");
+        assert_eq!(chapters_of_walks(one, two), [expected], "{one}, {two}");
     }
+}
+
+#[test]
+fn what_was_taken_from_elsewhere_is_less_likely_worth_acting_on() {
+    let acting = |head: &str, files: [&str; 2]| {
+        let [one, other] = files;
+        let found = report(&format!(
+            "//- src/{one}.py\n{head}def walk(grid, start):\n{WALK}//- src/{other}.py\ndef flood(grid, start):\n{WALK}"
+        ));
+        found.duplicates[0].acting().unwrap()
+    };
+    let files = ["a", "b"];
+    let own = acting("# Walks a grid.\n", files);
+    for head in [
+        "# Adapted from the reference implementation.\n",
+        "# https://example.org/walk.py\n",
+    ] {
+        assert!(acting(head, files) < own, "{head}");
+    }
+    let licence = acting("# http://www.apache.org/licenses/LICENSE-2.0\n", files);
+    assert!((licence - own).abs() < 1e-6);
+    // Files of one name in several folders have each their own.
+    assert!(acting("", ["one/walk", "two/walk"]) < own);
 }
 
 #[test]
