@@ -218,7 +218,7 @@ impl Walker<'_, '_, '_> {
 
 /// How a name comes to a module that does not define it.
 #[derive(Clone, Copy)]
-struct Brought {
+struct NameImport {
     import: (FileId, u32),
     /// Whether a glob brings it.
     glob: bool,
@@ -272,8 +272,8 @@ impl Stepping<'_, '_, '_> {
 
     /// The import that a first name comes by. A name may have several meanings, each under a condition of its own, as an
     /// import with a feature and a function without it: then that of what leaves counts.
-    fn brought_by(&self) -> Option<Brought> {
-        let first = self.step.import.map(|import| Brought {
+    fn brought_by(&self) -> Option<NameImport> {
+        let first = self.step.import.map(|import| NameImport {
             import,
             glob: self.step.glob,
         });
@@ -291,12 +291,12 @@ impl Stepping<'_, '_, '_> {
             return first;
         }
         let brought = |binding: &Binding| {
-            binding.import.map(|import| Brought {
+            binding.import.map(|import| NameImport {
                 import,
                 glob: binding.glob,
             })
         };
-        let all: Option<Vec<Brought>> = meant.map(brought).collect();
+        let all: Option<Vec<NameImport>> = meant.map(brought).collect();
         all?.into_iter().next()
     }
 
@@ -316,8 +316,8 @@ impl Stepping<'_, '_, '_> {
     }
 
     /// A first name that an import brings.
-    fn first_import(&self, brought: Brought, module: Option<ModuleId>, walk: &mut Walk) {
-        let Brought { import, glob } = brought;
+    fn first_import(&self, brought: NameImport, module: Option<ModuleId>, walk: &mut Walk) {
+        let NameImport { import, glob } = brought;
         if let Some(leaving) = self.leaving {
             let leaves = leaving.chunk.is_some();
             if leaving.set.facades.contains_key(&import) {

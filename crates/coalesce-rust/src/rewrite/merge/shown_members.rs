@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// How far a member is seen, and where it says so.
-struct Member {
+struct ShownMember {
     file: FileId,
     /// What it says; empty where it says nothing.
     visibility: ByteSpan,
@@ -58,7 +58,7 @@ pub(super) fn show_as_far(
 }
 
 /// The fields of a structure and what it has by itself.
-fn members_of(world: &World, item: ItemId, texts: &dyn Texts) -> BTreeMap<String, Member> {
+fn members_of(world: &World, item: ItemId, texts: &dyn Texts) -> BTreeMap<String, ShownMember> {
     let _trees = syntax::Trees::begin();
     let definitions = world[item].definitions.iter();
     let definitions = definitions.map(|(file, at)| (*file, world.facts(*file).item(*at).span));
@@ -115,7 +115,7 @@ fn said_of(item: &syn::Item) -> Vec<(String, &syn::Visibility, usize)> {
     }
 }
 
-fn member((file, start): (FileId, u32), visibility: &syn::Visibility, first: usize) -> Member {
+fn member((file, start): (FileId, u32), visibility: &syn::Visibility, first: usize) -> ShownMember {
     let reach = match visibility {
         syn::Visibility::Public(_) => MemberReach::Public,
         syn::Visibility::Restricted(said) if !said.path.is_ident("self") => MemberReach::Restricted,
@@ -126,7 +126,7 @@ fn member((file, start): (FileId, u32), visibility: &syn::Visibility, first: usi
         said => said.span().byte_range(),
     };
     let start = start as usize;
-    Member {
+    ShownMember {
         file,
         visibility: ByteSpan::from_range(start + range.start..start + range.end),
         reach,
