@@ -15,9 +15,6 @@ use crate::{
     rewrite::{Anchor, anchors_of},
 };
 
-/// How deep macros that call macros are followed.
-const DEEPEST: usize = 8;
-
 /// Calls that read another macro of the same name in the tree `after` than in the one `before`.
 pub(super) fn other_definitions(
     before: &World,
@@ -114,7 +111,7 @@ impl Calls {
                 found.extend(reader.call(file, facts, &site));
             });
             for call in found {
-                reader.count(&call, 0);
+                reader.count(call);
             }
         }
         reader.calls
@@ -290,28 +287,28 @@ impl Reader<'_> {
             .map_or_else(String::new, |one| one.definition.clone())
     }
 
-    fn count(&mut self, call: &PlainCall, depth: usize) {
-        let above = match call.place.at {
-            0 => Vec::new(),
-            _ => self.above(&call.name, call.place),
-        };
-        let definition = match above.as_slice() {
-            [] => call.by_path.clone(),
-            [first, ..] => first.definition.clone(),
-        };
-        let inner: BTreeSet<String> = above.iter().flat_map(|one| one.body.clone()).collect();
-        if self.names.contains(&call.name) {
-            let name = call.name.clone();
-            let places = self.calls.places.entry(Meant { name, definition });
-            places.or_default().push((call.place.file, call.span));
-        }
-        for name in inner.into_iter().filter(|_| depth < DEEPEST) {
-            let inner = PlainCall {
-                name,
-                by_path: String::new(),
-                ..*call
+    /// Counts a call, and of each name once what the bodies say that it comes to: macros may call each other.
+    fn count(&mut self, call: PlainCall) {
+        let place = (call.place.file, call.span);
+        let mut seen = BTreeSet::new();
+        let mut open = vec![(call.name, call.by_path)];
+        while let Some((name, by_path)) = open.pop() {
+            if !seen.insert(name.clone()) {
+                continue;
+            }
+            let above = match call.place.at {
+                0 => Vec::new(),
+                _ => self.above(&name, call.place),
             };
-            self.count(&inner, depth + 1);
+            let definition = above
+                .first()
+                .map_or(by_path, |first| first.definition.clone());
+            let inner = above.iter().flat_map(|one| one.body.iter().cloned());
+            open.extend(inner.map(|name| (name, String::new())));
+            if self.names.contains(&name) {
+                let places = self.calls.places.entry(Meant { name, definition });
+                places.or_default().push(place);
+            }
         }
     }
 
