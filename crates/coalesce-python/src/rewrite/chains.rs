@@ -109,9 +109,9 @@ fn is_rebound(file: &File<'_>, scope: usize, used: &Use) -> bool {
     let before = bindings.filter(|one| !here || one.span.start < start);
     let last = before.max_by_key(|one| one.span.start);
     let import = last.and_then(|last| file.names.import(last));
-    import.is_some_and(|(import, leaf)| {
+    let import = import.zip(file.module);
+    import.is_some_and(|((import, leaf), module)| {
         let plain = import.from.is_some() && import.guard == Guard::None && !import.conditional;
-        let module = file.module.unwrap_or(usize::MAX);
         let entity = file.graph().leaf_entity(module, import, leaf);
         let other = matches!(entity, Entity::Item(..));
         plain && other
