@@ -294,7 +294,7 @@ impl Carrying<'_, '_> {
             let bindings = world.bindings(self.home.module, name).iter();
             bindings.map(move |binding| (name, binding))
         });
-        let mut list = BTreeSet::new();
+        let mut list = names.renamed.clone();
         for (name, binding) in bindings {
             let Some(import) = binding.import else {
                 continue;
@@ -370,6 +370,12 @@ impl Carrying<'_, '_> {
             Some(name) if by_glob && self.is_import(Some(name)) => {
                 names.plain.insert(name.to_owned());
             }
+            Some(name) if by_glob => {
+                let new = self.home.name_beside(name).filter(|new| new != name);
+                names
+                    .renamed
+                    .extend(new.map(|new| use_of(&["super".to_owned(), new], &name.to_owned())));
+            }
             _ => {}
         }
     }
@@ -443,6 +449,8 @@ struct Names {
     plain: BTreeSet<String>,
     /// Said behind `super::`.
     qualified: BTreeSet<String>,
+    /// Imports of what they say through `use super::*` and what has another name from now on.
+    renamed: BTreeSet<String>,
 }
 
 /// The import of a path by a name.

@@ -220,6 +220,18 @@ impl Home<'_> {
             .collect()
     }
 
+    /// The name that an item has in the other module; `None` where it goes elsewhere, or is none of this one.
+    pub fn name_beside(&self, name: &str) -> Option<String> {
+        self.world.items_of(self.module, name).first()?;
+        let full = format!("{}::{name}", self.merge.from);
+        let said = self.said.iter().find(|change| change.from == full);
+        let Some(change) = said else {
+            return Some(self.name_there(name));
+        };
+        let (home, new) = change.to.rsplit_once("::")?;
+        (home == self.merge.to).then(|| new.to_owned())
+    }
+
     /// The name that the other module has for one.
     pub fn name_there(&self, name: &str) -> String {
         renamed(self.merge, name).to_owned()

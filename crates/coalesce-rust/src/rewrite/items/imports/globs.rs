@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use coalesce_model::Edit;
 
-use super::{Settler, home_of, leaf_of, visibility_of};
+use super::{Import, Settler, home_of, leaf_of, visibility_of};
 use crate::{
     facts::{LeafKind, Namespaces, Origin, VisibilityKind},
     resolve::{Binding, FileId, ItemId, ModuleId, Reach, Res, Sym, World, is_within},
@@ -528,12 +528,15 @@ impl<'a> Settler<'_, 'a> {
         let world = self.world();
         let bodies = &world[target].bodies;
         let moved = self.set.moving(moving);
+        // By another name it is of no use to who has it by a glob.
+        let old = &world[moved.item].name;
+        let brings = |import: &Import| {
+            let bound = import.alias.as_ref().or(import.path.last());
+            import.path.last() == Some(&moved.name) && bound == Some(old)
+        };
         let imported = bodies.iter().any(|body| {
             let list = self.imports.left.get(body);
-            list.is_some_and(|list| {
-                list.iter()
-                    .any(|import| import.path.last() == Some(&moved.name) && import.alias.is_none())
-            })
+            list.is_some_and(|list| list.iter().any(brings))
         });
         imported && is_within(world, here, target)
     }
