@@ -11,6 +11,8 @@ pub(super) struct Bound {
     /// Statement and leaf of an import that binds the name.
     pub import: Option<(usize, usize)>,
     pub defined: bool,
+    /// Whether more than one import binds it.
+    pub several: bool,
 }
 
 /// The statements of module-level code that are star imports.
@@ -36,6 +38,7 @@ pub(super) fn bindings(facts: &PythonFacts) -> FxHashMap<String, Bound> {
         let named = leaves.filter(|(_, leaf)| import.top_level && leaf.name.text != "*");
         for (at, leaf) in named {
             let found = bound.entry(leaf.bound().to_owned()).or_default();
+            found.several |= found.import.is_some();
             let first = found.import.and_then(|(first, _)| facts.imports.get(first));
             if first.is_none_or(|first| import.replaces(first)) {
                 found.import = Some((statement, at));

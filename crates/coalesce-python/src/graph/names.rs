@@ -8,6 +8,9 @@ use super::{
 };
 use crate::roots::is_in_stub_tree;
 
+/// How many packages a name is followed through that have one thing or another for it.
+const MAXIMUM_PACKAGES: usize = 3;
+
 impl PythonGraph {
     /// The types of a module in trees of types alone.
     #[must_use]
@@ -154,6 +157,41 @@ impl PythonGraph {
     ) -> Option<Entity> {
         let member = self.member_at(self.twin(module)?, name, look);
         matches!(member, Entity::Module(_) | Entity::Item(..)).then_some(member)
+    }
+
+    /// What a name of a module may mean, where more than one import binds it: `if …: from . import gpu as impl`, `else: …`.
+    #[must_use]
+    pub fn members(&self, module: usize, name: &str) -> Vec<Entity> {
+        let mut found = Vec::new();
+        self.add_members((module, name), 0, &mut found);
+        found
+    }
+
+    fn add_members(&self, (module, name): (usize, &str), depth: usize, found: &mut Vec<Entity>) {
+        let bound = self.bindings(module).and_then(|bound| bound.get(name));
+        let several = bound.is_some_and(|bound| bound.several) && depth < MAXIMUM_PACKAGES;
+        let Some(facts) = self.facts.get(module).filter(|_| several) else {
+            let member = self.member(module, name);
+            if !found.contains(&member) {
+                found.push(member);
+            }
+            return;
+        };
+        let leaves = facts.import_leaves();
+        let here = leaves.filter(|(import, leaf)| import.top_level && leaf.bound() == name);
+        for (import, leaf) in here.filter(|(_, leaf)| leaf.name.text != "*") {
+            let from = import.from.as_ref();
+            let base = from.and_then(|_| self.base_module(module, import));
+            match base.filter(|base| *base != module) {
+                Some(base) => self.add_members((base, &leaf.name.text), depth + 1, found),
+                None => {
+                    let entity = self.leaf_entity(module, import, leaf);
+                    if !found.contains(&entity) {
+                        found.push(entity);
+                    }
+                }
+            }
+        }
     }
 
     /// The full name of an entity of the tree.

@@ -1,6 +1,7 @@
 //! Attribute chains that lead to a moved module: `a.b.c.f()` after `import a.b.c`, `import a`, or
 //! `from a import b`.
 
+mod alternatives;
 mod attributes;
 mod index;
 
@@ -8,7 +9,8 @@ pub use attributes::{Reached, no_bare_name, reached};
 pub use index::Index;
 use index::Whole;
 
-use coalesce_model::{ByteSpan, Edit, Form, Guard, UnprovenKind, finding::codes};
+use alternatives::{Outlook, is_rebound, meant, outlook};
+use coalesce_model::{ByteSpan, Edit, Form, UnprovenKind, finding::codes};
 
 use crate::{
     analysis::Use,
@@ -48,6 +50,13 @@ enum Root<'a> {
 }
 
 fn chain(file: &File<'_>, used: &Use, found: &mut FileEdits) {
+    match outlook(file, used) {
+        Outlook::Clear => {}
+        Outlook::Stays => return,
+        Outlook::Disputed(span, message) => {
+            return found.refuse(span, message, Some(alternatives::HELP.to_owned()));
+        }
+    }
     let alone = used.chain.len() == 1;
     match root(file, used) {
         Some(Root::Whole(imports)) if alone => {
@@ -92,30 +101,16 @@ fn root<'a>(file: &'a File<'_>, used: &'a Use) -> Option<Root<'a>> {
     if is_rebound(file, scope, used) {
         return None;
     }
+    if let Some(nearest) = meant(file, scope, used) {
+        let (module, import) = nearest.iter().find_map(alternatives::Meant::module)?;
+        return Some(Root::Module(module, import));
+    }
     let imported = file.index().module(file, scope, &first.text);
     if let Some((module, import)) = imported {
         return Some(Root::Module(module, Some(import)));
     }
     let held = file.names.held_module(used.scope, first)?;
     Some(Root::Module(held, None))
-}
-
-/// Whether the name that a use begins with is bound last to what is no module, before it is read: `from . import blur` with
-/// `from .blur import blur` below.
-fn is_rebound(file: &File<'_>, scope: usize, used: &Use) -> bool {
-    let bindings = file.analysis().bindings(scope, used.root()).iter();
-    let here = used.eager && used.stands_in == scope;
-    let start = used.chain.first().map_or(0, |root| root.span.start);
-    let before = bindings.filter(|one| !here || one.span.start < start);
-    let last = before.max_by_key(|one| one.span.start);
-    let import = last.and_then(|last| file.names.import(last));
-    let import = import.zip(file.module);
-    import.is_some_and(|((import, leaf), module)| {
-        let plain = import.from.is_some() && import.guard == Guard::None && !import.conditional;
-        let entity = file.graph().leaf_entity(module, import, leaf);
-        let other = matches!(entity, Entity::Item(..));
-        plain && other
-    })
 }
 
 /// The package that has something else by the name of a module below it, for who reads the module as its attribute.

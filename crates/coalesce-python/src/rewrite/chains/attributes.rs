@@ -71,6 +71,7 @@ pub struct Reached<'f> {
 
 /// The item that a use reaches through its module and that has another module from now on.
 pub fn reached<'f>(file: &File<'f>, used: &Use) -> Option<Reached<'f>> {
+    is_clear(file, used).then_some(())?;
     let (direct, module) = match super::root(file, used)? {
         super::Root::Whole(_) => super::module_prefix(file, &used.chain)?,
         super::Root::Module(module, _) => {
@@ -92,8 +93,14 @@ pub fn reached<'f>(file: &File<'f>, used: &Use) -> Option<Reached<'f>> {
     })
 }
 
+/// Whether a use follows what becomes of the one module that it leads to.
+fn is_clear(file: &File<'_>, used: &Use) -> bool {
+    matches!(super::outlook(file, used), super::Outlook::Clear)
+}
+
 /// The item that a whole use leads to.
 fn leads_to<'f>(file: &File<'f>, used: &Use) -> Option<&'f Moved> {
+    is_clear(file, used).then_some(())?;
     let (length, module) = match super::root(file, used)? {
         super::Root::Whole(_) => super::module_prefix(file, &used.chain)?,
         super::Root::Module(module, _) => {

@@ -68,7 +68,7 @@ use std::collections::BTreeMap;
 
 use coalesce_model::{ByteSpan, Edit, finding::codes, language::RewriteOptions};
 use coalesce_model::{Change, ChangeKind, Finding, LanguagePlan, Severity, Texts, TreePath};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::rewrite::mapping::Mapping;
 
@@ -158,6 +158,8 @@ pub struct Items {
     by_name: FxHashMap<(usize, String), usize>,
     /// By what they are called afterwards.
     by_new_name: FxHashMap<String, Vec<usize>>,
+    /// Names that some module loses.
+    lost: FxHashSet<String>,
 }
 
 impl Items {
@@ -173,6 +175,9 @@ impl Items {
     pub fn new(mapping: &Mapping<'_>, changes: &[Change]) -> Self {
         let mut items = Self::default();
         for change in changes {
+            if let ChangeKind::Replace { rename } = &change.kind {
+                items.lost.extend(rename.iter().map(|(old, _)| old.clone()));
+            }
             let Some(moved) = Moved::new(mapping, change) else {
                 continue;
             };
@@ -184,9 +189,15 @@ impl Items {
             for module in modules {
                 items.by_name.insert((module, moved.item.clone()), index);
             }
+            items.lost.insert(moved.item.clone());
             items.list.push(moved);
         }
         items
+    }
+
+    /// Whether some module loses a name.
+    pub fn loses(&self, name: &str) -> bool {
+        self.lost.contains(name)
     }
 
     /// What becomes of an item of a module, where that is not what becomes of the module.

@@ -1,0 +1,2 @@
+def only(x):
+    return x + 1

@@ -1,0 +1,5 @@
+NAME = "cpu"
+
+
+def run(x):
+    return x + 1

@@ -1,0 +1,5 @@
+NAME = "cpu"
+
+
+def launch(x):
+    return x + 1

@@ -1,0 +1,2 @@
+def warm(x):
+    return x * 2
