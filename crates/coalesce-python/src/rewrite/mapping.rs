@@ -519,6 +519,11 @@ impl<'g> Mapping<'g> {
             .is_some_and(|module| self.files.contains_key(&module.path))
     }
 
+    /// Where a file goes that moves.
+    pub fn path_after(&self, path: &TreePath) -> Option<&TreePath> {
+        self.files.get(path)
+    }
+
     /// Whether the file of a module goes away.
     pub fn goes_away(&self, module: usize) -> bool {
         self.graph

@@ -4,6 +4,8 @@
 //! the new package. A definition that uses such a name does not move at all (`items::needs`); a module does,
 //! and what it looks for has to be looked at by a person.
 
+mod climbs;
+
 use coalesce_model::{ByteSpan, Form, Subject, UnprovenKind};
 
 use super::file::{File, FileEdits};
@@ -40,6 +42,7 @@ const LINES_OF_A_CALL: usize = 6;
 pub fn doubt(file: &File<'_>, found: &mut FileEdits) {
     let moves = |module| file.mapping.moves_alone(module);
     if !file.module.is_some_and(moves) {
+        climbs::doubt(file, found);
         return;
     }
     for used in &file.analysis().uses {
