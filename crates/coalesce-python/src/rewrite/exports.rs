@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use coalesce_model::{ByteSpan, Edit, Form};
+use coalesce_model::{ByteSpan, ChangeKind, Edit, Form};
 
 use crate::{
     facts::ImportStatement,
@@ -10,6 +10,7 @@ use crate::{
         export_list::ExportList,
         file::{File, FileEdits, Reference},
         imports::relative,
+        items::is_exported,
     },
 };
 
@@ -88,17 +89,57 @@ pub fn star_users(file: &File<'_>, found: &mut FileEdits) {
         let Some(package) = file.base_module(import, &base) else {
             continue;
         };
-        for (name, new) in leaving(file, package) {
+        let modules = leaving(file, package).into_iter();
+        let modules = modules.map(|(name, new)| (name, new.to_owned()));
+        for (name, new) in modules.chain(renamed(file, package)) {
             let mut uses = file.index().uses(file, name);
-            if uses.any(|used| analysis.binding_scope(used.scope, name).is_none()) {
+            if uses.any(|used| analysis.binding_scope(used.scope, name).is_none())
+                || (passes_on(file, name) && analysis.bindings(0, name).is_empty())
+            {
                 let full = format!("{base}.{name}");
                 let reason = "the star import does not bring it any more";
-                let reference = Reference::resolved(Form::ImportFrom, &full, new, reason);
+                let reference = Reference::resolved(Form::ImportFrom, &full, &new, reason);
                 found.note(import.span, reference);
-                found.add_statement(file.place_after(import), by_name(file, import, name, new));
+                found.add_statement(file.place_after(import), by_name(file, import, name, &new));
             }
         }
     }
+}
+
+/// Whether others read a name of the file.
+fn passes_on(file: &File<'_>, name: &str) -> bool {
+    let reads = &file.mapping.module_reads;
+    file.module.is_some_and(|own| {
+        let package = file.graph().modules.get(own);
+        package.is_some_and(|module| module.package) || reads.has(file.mapping, own, name)
+    })
+}
+
+/// Names of a replaced module that the one in its place has another name for, and what they are in full there.
+fn renamed<'f>(file: &'f File<'_>, module: usize) -> Vec<(&'f str, String)> {
+    let mapping = file.mapping;
+    let own = file.module.map(|own| mapping.name_after(own));
+    let replaced = file.graph().modules.get(module);
+    let replaced = replaced.filter(|_| mapping.goes_away(module));
+    let changes = mapping.changes.iter();
+    let changes = changes.filter(|change| {
+        replaced.is_some_and(|replaced| replaced.name == change.from)
+            && own.as_ref() != Some(&change.to)
+    });
+    let names = changes.flat_map(|change| {
+        let renames: &[_] = match &change.kind {
+            ChangeKind::Replace { rename } => rename,
+            _ => &[],
+        };
+        let brought = renames.iter().filter(|(old, new)| {
+            // What has a change of its own is looked at with the items.
+            old != new
+                && mapping.items.index(module, old).is_none()
+                && is_exported(mapping, module, old)
+        });
+        brought.map(|(old, new)| (old.as_str(), format!("{}.{new}", change.to)))
+    });
+    names.collect()
 }
 
 /// Names of submodules in the `__all__` of a package that get another name, and the name.

@@ -662,7 +662,9 @@ fn is_lost(
     moved: &Moved,
 ) -> bool {
     let same = mapping.name_after(user) == moved.parent || mapping.goes_away(user);
-    if moved.source != base || same || moved.follows || !is_exported(mapping, base, &moved.item) {
+    // The star import goes where the module goes, and brings there what still has its name.
+    let brought = moved.follows && moved.name == moved.item;
+    if moved.source != base || same || brought || !is_exported(mapping, base, &moved.item) {
         return false;
     }
     let graph = mapping.graph;

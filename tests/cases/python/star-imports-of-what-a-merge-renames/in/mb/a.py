@@ -1,0 +1,5 @@
+REPEAT = 3
+
+
+def bench():
+    return REPEAT

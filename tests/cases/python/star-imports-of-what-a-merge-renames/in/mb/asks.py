@@ -1,0 +1,5 @@
+from mb import offers
+
+
+def go():
+    return offers.REPEAT, offers.LIMIT

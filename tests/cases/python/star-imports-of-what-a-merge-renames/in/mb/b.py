@@ -1,0 +1,5 @@
+REPEAT = 5
+
+
+def repeat():
+    return REPEAT

@@ -1,0 +1,6 @@
+from mb.a import *
+from mb.old import *
+
+
+def go():
+    return bench(), REPEAT, LIMIT

@@ -1,0 +1,2 @@
+LIMIT = 1
+LARGEST = 7
