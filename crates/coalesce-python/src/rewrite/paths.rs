@@ -22,6 +22,9 @@ const JOINING: [&str; 8] = [
     "resource_stream",
 ];
 
+/// Calls that look for a file by a path.
+const OPENING: [&str; 3] = ["Path", "PurePath", "open"];
+
 /// Rewrites paths that are those of moved files and directories; what may be one is reported.
 pub fn rewrite(file: &File<'_>, found: &mut FileEdits) {
     if file.mapping.paths.is_empty() {
@@ -39,7 +42,8 @@ pub fn rewrite(file: &File<'_>, found: &mut FileEdits) {
 /// A literal that mentions what moves: a path, or a part of one.
 fn literal(file: &File<'_>, span: ByteSpan, content: &str, found: &mut FileEdits) {
     if content.contains('/') {
-        return words(content).for_each(|word| path(file, span, word, content, found));
+        words(content).for_each(|word| path(file, span, word, content, found));
+        return begun(file, span, content, found);
     }
     let why = if is_folder(file, &from_package(file, span, content)) && joins_paths(file.text, span)
     {
@@ -51,6 +55,20 @@ fn literal(file: &File<'_>, span: ByteSpan, content: &str, found: &mut FileEdits
     };
     found.told.leave(span, Form::FilePath, content, why);
     found.told.doubt(span, UnprovenKind::OwnPlace, content, why);
+}
+
+/// A path that begins with a folder which moves and is completed elsewhere: `get_data("pkg", "data/" + name)`.
+fn begun(file: &File<'_>, span: ByteSpan, content: &str, found: &mut FileEdits) {
+    let Some((folder, _)) = content.split_once('/') else {
+        return;
+    };
+    let named = !folder.is_empty() && is_folder(file, &from_package(file, span, folder));
+    let opens = || call_before(file.text, span).is_some_and(|call| OPENING.contains(&call));
+    if named && !found.covered(span) && (joins_paths(file.text, span) || opens()) {
+        let why = "the name of a folder that moves begins a path that is put together";
+        found.told.leave(span, Form::FilePath, content, why);
+        found.told.doubt(span, UnprovenKind::OwnPlace, content, why);
+    }
 }
 
 /// Whether a text is the name of a folder that moves.
