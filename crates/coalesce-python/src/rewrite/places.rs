@@ -1,6 +1,8 @@
 //! What is special about the places that things go to: packages that raise when they are imported, names that the
 //! standard library has, packages that make up attributes, and files that pytest finds by their names.
 
+mod left;
+
 use std::collections::BTreeSet;
 
 use coalesce_model::{
@@ -33,6 +35,7 @@ pub fn check(mapping: &Mapping<'_>, texts: &dyn Texts, plan: &mut LanguagePlan) 
         if looked_at.insert(parents(change)) {
             raising(mapping, change, texts, plan);
         }
+        left::check(mapping, change, texts, plan);
         if change.subject == Subject::Module && change.kind == ChangeKind::Move {
             standard_name(mapping, change, texts, plan);
             made_up(mapping, change, texts, plan);

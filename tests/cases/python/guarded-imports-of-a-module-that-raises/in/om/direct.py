@@ -1,0 +1,1 @@
+from om.gpu import plain

@@ -1,0 +1,1 @@
+from om.mem import plain
