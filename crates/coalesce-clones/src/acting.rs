@@ -5,7 +5,7 @@
 //! no rule was made on want gone what has many lines in a row that are the same as they are written, which is what
 //! one sees of a copy; of whole types and modules, and of what is alike in part, what stands in one file: several files
 //! are oftener one a model or a format, by a rule that nobody wrote down. Whose text it is counts against several files
-//! ([`crate::attribution`]): it is kept as it came. So does one name of theirs in several folders: each has its own. It is
+//! (the module `attribution`): it is kept as it came. So does one name of theirs in several folders: each has its own. It is
 //! a logistic function of that, of how likely a copy it is, of how many places there are, and of what breaks the text; its
 //! weights are fitted to their answers (`cargo xtask weights DIRECTORY --acting`).
 

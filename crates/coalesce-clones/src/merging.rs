@@ -58,7 +58,7 @@ pub struct Measure {
     pub statements: f32,
     /// Calls, of the one that has fewer of them.
     pub calls: f32,
-    /// Whether several files have it and comments of one say whose text it is ([`crate::attribution`]).
+    /// Whether several files have it and comments of one say whose text it is (see the module `attribution`).
     pub attributed: bool,
 }
 
