@@ -71,14 +71,7 @@ pub struct Reached<'f> {
 
 /// The item that a use reaches through its module and that has another module from now on.
 pub fn reached<'f>(file: &File<'f>, used: &Use) -> Option<Reached<'f>> {
-    is_clear(file, used).then_some(())?;
-    let (direct, module) = match super::root(file, used)? {
-        super::Root::Whole(_) => super::module_prefix(file, &used.chain)?,
-        super::Root::Module(module, _) => {
-            let modules = super::path(file, module, &used.chain);
-            (modules.len(), *modules.last()?)
-        }
-    };
+    let (direct, module) = module_reached(file, used)?;
     let longer = || super::through_bindings(file, &used.chain, (direct, module));
     let at = |(length, module)| Some((length, item_of(file, used, length, module)?));
     let (length, (moved, item, attribute)) =
@@ -93,21 +86,22 @@ pub fn reached<'f>(file: &File<'f>, used: &Use) -> Option<Reached<'f>> {
     })
 }
 
-/// Whether a use follows what becomes of the one module that it leads to.
-fn is_clear(file: &File<'_>, used: &Use) -> bool {
-    matches!(super::outlook(file, used), super::Outlook::Clear)
+/// The one module that the beginning of a use leads to, behind how many of its names; `None` where a use does not follow
+/// what becomes of that.
+fn module_reached(file: &File<'_>, used: &Use) -> Option<(usize, usize)> {
+    matches!(super::outlook(file, used), super::Outlook::Clear).then_some(())?;
+    match super::root(file, used)? {
+        super::Root::Whole(_) => super::module_prefix(file, &used.chain),
+        super::Root::Module(module, _) => {
+            let modules = super::path(file, module, &used.chain);
+            Some((modules.len(), *modules.last()?))
+        }
+    }
 }
 
 /// The item that a whole use leads to.
 fn leads_to<'f>(file: &File<'f>, used: &Use) -> Option<&'f Moved> {
-    is_clear(file, used).then_some(())?;
-    let (length, module) = match super::root(file, used)? {
-        super::Root::Whole(_) => super::module_prefix(file, &used.chain)?,
-        super::Root::Module(module, _) => {
-            let modules = super::path(file, module, &used.chain);
-            (modules.len(), *modules.last()?)
-        }
-    };
+    let (length, module) = module_reached(file, used)?;
     Some(item_of(file, used, length, module)?.0)
 }
 
