@@ -152,7 +152,7 @@ fn entities(
     }
     let rest = file.text.get(binding.span.end as usize..);
     let value = rest.and_then(|rest| rest.trim_start().strip_prefix('='));
-    if value.is_some_and(|value| value.trim_start().starts_with("None")) {
+    if value.is_some_and(is_none) {
         return Vec::new();
     }
     let uses = &file.analysis().uses;
@@ -163,6 +163,13 @@ fn entities(
         meanings.last().filter(|_| whole)?.entity.clone()
     });
     vec![entity.unwrap_or(Entity::Opaque)]
+}
+
+/// Whether the value behind an equals sign is `None`, and nothing that begins so.
+fn is_none(value: &str) -> bool {
+    let line = value.lines().next().unwrap_or_default();
+    let code = line.split(['#', ';']).next().unwrap_or_default();
+    code.trim() == "None"
 }
 
 /// What an import gives to a name, where the module that it takes it of may have one thing or another.

@@ -39,13 +39,18 @@ fn ask(
     (file, span): (FileId, ByteSpan),
     found: &mut Crossing,
 ) {
+    let path = &mapping.world[file].path;
+    let text = mapping.texts.text(path).unwrap_or_default();
+    let named = named_features(&text, span);
+    // A gate reads two manifests, and few texts name a feature.
+    if named.is_empty() {
+        return;
+    }
     let gate = Gate::new(mapping, crates);
     if gate.from == gate.to {
         return;
     }
-    let path = &mapping.world[file].path;
-    let text = mapping.texts.text(path).unwrap_or_default();
-    for (feature, at) in named_features(&text, span) {
+    for (feature, at) in named {
         if !gate.own.contains(&feature) {
             continue;
         }

@@ -63,6 +63,8 @@ struct PairUsers {
     used: BTreeSet<ItemId>,
     /// What constants are of, or may be.
     of_constants: BTreeSet<ItemId>,
+    /// Whether code of the tree asks what type a value is of.
+    asks_for_types: bool,
 }
 
 impl PairUsers {
@@ -71,6 +73,7 @@ impl PairUsers {
         let mut found = Self {
             used: all.map(|one| one.item).collect(),
             of_constants: BTreeSet::new(),
+            asks_for_types: says_type_id(names),
         };
         found.used.extend(&pairs.shimmed);
         for (file, uses) in uses {
@@ -85,7 +88,7 @@ impl PairUsers {
     }
 }
 
-/// Whether code of the tree asks what type a value is of.
+/// Whether code of the tree says `TypeId`.
 fn says_type_id(names: &Names<'_>) -> bool {
     let mut sources = names.world.sources();
     sources.any(|(file, _)| {
@@ -139,7 +142,7 @@ impl Promises {
         if !users.used.contains(&self.both.0) {
             return found;
         }
-        if says_type_id(names) {
+        if users.asks_for_types {
             let why = format!(
                 "the tree tells types apart by their `TypeId`, as keys do, and `{from}` and `{to}` become one"
             );

@@ -48,13 +48,17 @@ pub(super) fn show_as_far(
             MemberReach::Public => "pub",
             _ => "pub(crate)",
         };
-        let edit = match own.visibility.is_empty() {
-            true => Edit::insert(own.visibility.start, format!("{text} ")),
-            false => Edit::replace(own.visibility, text),
-        };
-        (world[own.file].path.clone(), edit)
+        (world[own.file].path.clone(), say(own.visibility, text))
     });
     edits.collect()
+}
+
+/// Has a visibility, which is empty where nothing is said, be another one.
+pub(super) fn say(visibility: ByteSpan, text: &str) -> Edit {
+    match visibility.is_empty() {
+        true => Edit::insert(visibility.start, format!("{text} ")),
+        false => Edit::replace(visibility, text),
+    }
 }
 
 /// The fields of a structure and what it has by itself.

@@ -63,12 +63,7 @@ fn show_as_far(world: &World, change: &Change) -> Option<(TreePath, Edit)> {
         VisibilityKind::Public => "pub",
         _ => "pub(crate)",
     };
-    let edit = if here.span.is_empty() {
-        Edit::insert(here.span.start, format!("{text} "))
-    } else {
-        Edit::replace(here.span, text)
-    };
-    Some((path, edit))
+    Some((path, shown_members::say(here.span, text)))
 }
 
 /// The visibility that an item says, and the file that says it.

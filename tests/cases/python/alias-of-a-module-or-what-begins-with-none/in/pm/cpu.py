@@ -1,0 +1,6 @@
+def run(x):
+    return x + 1
+
+
+def stays(x):
+    return x
