@@ -6,6 +6,7 @@
 
 mod bringing_globs;
 mod hidden;
+mod imports;
 mod live;
 mod lost;
 mod members;
@@ -24,19 +25,17 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use self::{
     hidden::functions_in,
+    imports::UNUSED_IMPORT,
     live::{CodeOwner, ItemsByPlace, Owners},
     read::ReadFile,
 };
 use super::{
-    Tree, UNUSED_IMPORTS, Warning, conditions::Conditions, is_changed, is_open, is_open_module,
-    is_public_name,
+    Tree, Warning, conditions::Conditions, is_changed, is_open, is_open_module, is_public_name,
 };
 use crate::{
     discover::TargetKind,
-    facts::{ItemKind, LeafKind, Origin, SourceFacts, VisibilityKind},
-    resolve::{
-        CrateId, ExpandedCall, FileId, Found, ItemId, Res, Site, SourceFile, Target, UseSite, World,
-    },
+    facts::{ItemKind, Origin, SourceFacts},
+    resolve::{CrateId, FileId, ItemId, Res, Site, SourceFile, UseSite, World},
     rewrite::method_names,
     words::{STANDARD_TRAITS, words_of},
 };
@@ -77,16 +76,6 @@ impl ConditionedUses {
         all.any(|only| singles.contains(format!("not({only})").as_str()))
     }
 }
-
-const UNUSED_IMPORT: Warning = Warning {
-    lints: UNUSED_IMPORTS,
-    why: "only code under a condition uses this import, and the compiler warns of that without it",
-};
-
-const IDLE_IMPORT: Warning = Warning {
-    lints: UNUSED_IMPORT.lints,
-    why: "nothing uses this import any more, and the compiler warns of that",
-};
 
 /// What the tree `before` names and the one `after` does not.
 pub(crate) fn left_unused(before: Tree<'_>, after: Tree<'_>) -> Vec<Unproven> {
@@ -297,136 +286,6 @@ impl<'a> Named<'a> {
         pairs.collect()
     }
 
-    /// Imports that served wherever they are there, and now serve only under a condition.
-    fn imports_in_part(&mut self, before: &mut Named<'_>) -> Vec<Unproven> {
-        let mut found = Vec::new();
-        for (file, was) in self.changed_files(before) {
-            let served = before.imports(was);
-            let below = OnceCell::new();
-            for (key, import) in self.imports(file) {
-                let more = served.get(&key).is_some_and(Import::serves);
-                let idle = import.uses.0.is_empty();
-                let warning = warning_of_import(idle);
-                let world = self.tree.world;
-                let serves_below = || {
-                    let below = below.get_or_init(|| world.leaves_used_below(file));
-                    below.contains(&import.leaf)
-                };
-                // Of what is outside, nobody knows whether it is a trait: one that no path names is settled elsewhere.
-                let settled = idle && (import.outside || serves_below());
-                let is_told = more && !settled && !import.serves();
-                let told = is_told.then(|| self.unused((file, import.span), &key.1, warning));
-                found.extend(told.flatten());
-            }
-        }
-        found
-    }
-
-    /// The private imports of a file that are no traits, which methods need unseen, by the module that has
-    /// them and their names.
-    fn imports(&mut self, file: FileId) -> BTreeMap<(String, String), Import> {
-        let world = self.tree.world;
-        let sites = sites_of(world, file);
-        let mut found: BTreeMap<(String, String), Import> = BTreeMap::new();
-        let mut by_leaf: BTreeMap<u32, (String, String)> = BTreeMap::new();
-        for (facts, site) in &sites {
-            if let Some((key, import)) = self.import_at(file, facts, site) {
-                by_leaf.insert(import.leaf, key.clone());
-                found.entry(key).or_insert(import);
-            }
-        }
-        for (facts, site) in &sites {
-            self.imports_for_path(file, (facts, site), &by_leaf, &mut found);
-        }
-        self.imports_for_macros(file, &by_leaf, &mut found);
-        found
-    }
-
-    /// The private import that a site is, with its module and its name.
-    fn import_at(
-        &mut self,
-        file: FileId,
-        facts: &SourceFacts,
-        site: &Site<'_>,
-    ) -> Option<((String, String), Import)> {
-        let world = self.tree.world;
-        let (name, span) = private_import(world, facts, site)?;
-        let own = self.conditions_of_import(file, site)?;
-        let UseSite::Leaf(leaf) = site.site else {
-            return None;
-        };
-        let here = Target::Module(world.module_of(site.space));
-        let mut led = site.trace.steps.last().into_iter().flat_map(Found::all);
-        let import = Import {
-            leaf,
-            span,
-            outside: led.any(|(res, _)| matches!(res, Res::External(_))),
-            own,
-            uses: ConditionedUses::default(),
-        };
-        Some(((world.name_of(&here), name), import))
-    }
-
-    /// Adds the use of an import that a path goes through first.
-    fn imports_for_path(
-        &mut self,
-        file: FileId,
-        (facts, site): (&SourceFacts, &Site<'_>),
-        by_leaf: &BTreeMap<u32, (String, String)>,
-        found: &mut BTreeMap<(String, String), Import>,
-    ) {
-        let (Some(step), Some(first)) = (site.trace.steps.first(), site.segments.first()) else {
-            return;
-        };
-        if matches!(site.origin, Origin::DocLink | Origin::DocCode) {
-            return;
-        }
-        let mut used: Vec<&mut Import> = Vec::new();
-        if step.glob {
-            // Which module of the file its glob has it from is not asked.
-            let name = facts.name(first.name);
-            let alike = found.iter_mut().filter(|((_, own), _)| own == name);
-            used.extend(alike.map(|(_, import)| import));
-        } else if let Some((_, leaf)) = step.import.filter(|(of, _)| *of == file) {
-            let key = by_leaf.get(&leaf);
-            used.extend(key.and_then(|key| found.get_mut(key)));
-        }
-        for import in used {
-            import.uses.0.extend(self.conditions_of(file, site));
-        }
-    }
-
-    /// Adds the uses of imports that bodies of macros go through for the calls in a file.
-    fn imports_for_macros(
-        &mut self,
-        file: FileId,
-        by_leaf: &BTreeMap<u32, (String, String)>,
-        found: &mut BTreeMap<(String, String), Import>,
-    ) {
-        for (calls, sites) in self.tree.world.said_in(file) {
-            let imports = sites.filter_map(|site| site.trace.steps.first()?.import);
-            let own = imports.filter(|(of, _)| *of == file);
-            let used: BTreeSet<_> = own.filter_map(|(_, leaf)| by_leaf.get(&leaf)).collect();
-            if used.is_empty() {
-                continue;
-            }
-            let conditions = calls
-                .iter()
-                .filter_map(|call| self.conditions_at_call(*call));
-            let conditions: BTreeSet<_> = conditions.collect();
-            for (_, import) in found.iter_mut().filter(|(key, _)| used.contains(key)) {
-                import.uses.0.extend(conditions.iter().cloned());
-            }
-        }
-    }
-
-    /// The conditions that a call of a macro stands under.
-    fn conditions_at_call(&mut self, call: ExpandedCall) -> Option<BTreeSet<String>> {
-        let world = self.tree.world;
-        let body = world.body_in(world.module_of(call.space), call.file)?;
-        Some(self.conditions.at_place(call.file, body, call.at))
-    }
-
     /// The items of that name that nothing in the whole tree names.
     fn unused_items(&mut self, name: &str) -> Vec<Unproven> {
         let world = self.tree.world;
@@ -582,14 +441,6 @@ impl<'a> Named<'a> {
     }
 }
 
-fn warning_of_import(is_idle: bool) -> &'static Warning {
-    if is_idle {
-        &IDLE_IMPORT
-    } else {
-        &UNUSED_IMPORT
-    }
-}
-
 /// The items that a site leads to, without those in whose own `impl`s it stands.
 fn items_outside(site: &Site<'_>, blocks: &[(Res, ByteSpan)], at: ByteSpan) -> BTreeSet<ItemId> {
     let items = items_of(site).filter_map(|res| match res {
@@ -603,56 +454,11 @@ fn items_outside(site: &Site<'_>, blocks: &[(Res, ByteSpan)], at: ByteSpan) -> B
     items.filter(|item| !is_own(item)).collect()
 }
 
-/// An import of a file, the conditions that it stands under, and its uses.
-struct Import {
-    leaf: u32,
-    span: ByteSpan,
-    /// Whether it leads out of the tree.
-    outside: bool,
-    own: BTreeSet<String>,
-    uses: ConditionedUses,
-}
-
-impl Import {
-    /// Whether it is used wherever it is there.
-    fn serves(&self) -> bool {
-        self.uses.cover(&self.own)
-    }
-}
-
 /// The places of a file.
 fn sites_of(world: &World, file: FileId) -> Vec<(&SourceFacts, Site<'_>)> {
     let mut found = Vec::new();
     world.visit_file(&world[file], &mut |facts, site| found.push((facts, site)));
     found
-}
-
-/// The name of a private import that leads to a module or an item, but to no trait that is known as one.
-fn private_import(
-    world: &World,
-    facts: &SourceFacts,
-    site: &Site<'_>,
-) -> Option<(String, ByteSpan)> {
-    let UseSite::Leaf(leaf) = site.site else {
-        return None;
-    };
-    let leaf = facts.leaf(leaf);
-    let declaration = facts.declaration(leaf.declaration);
-    let private = declaration.visibility.kind == VisibilityKind::Private;
-    // Nothing warns of what code in documents imports.
-    if !private || leaf.kind == LeafKind::Glob || declaration.origin == Origin::DocCode {
-        return None;
-    }
-    let mut led = site.trace.steps.last()?.all().peekable();
-    led.peek()?;
-    let known = led.all(|(res, _)| match res {
-        Res::Module(_) | Res::Variant(..) => true,
-        Res::Item(_) => !is_trait(world, res),
-        Res::Member(..) => false,
-        Res::External(name) => !is_standard_trait(world.names.text(name).as_ref()),
-    });
-    let bound = leaf.alias.or_else(|| site.segments.last().copied())?;
-    known.then(|| (facts.name(bound.name).to_owned(), leaf.span))
 }
 
 /// Whether a full name is that of a trait of the standard library, whose methods need it unseen.

@@ -198,11 +198,14 @@ impl World {
 
     /// The module that has a glob import, as the first crate with its file sees it, and what that leads to.
     pub(crate) fn glob_found(&self, (file, at): (FileId, u32)) -> Option<(ModuleId, Found)> {
+        let is_glob = self.facts(file).leaf(at).kind == LeafKind::Glob;
+        is_glob.then(|| self.found_by_leaf((file, at))).flatten()
+    }
+
+    /// The module around an import, as the first crate with its file sees it, and what that leads to.
+    pub(crate) fn found_by_leaf(&self, (file, at): (FileId, u32)) -> Option<(ModuleId, Found)> {
         let facts = self.facts(file);
         let leaf = facts.leaf(at);
-        if leaf.kind != LeafKind::Glob {
-            return None;
-        }
         let load = *self[file].loads.first()?;
         let scope = facts.declaration(leaf.declaration).scope;
         let spaces = &self.loads.get(load as usize)?.spaces;

@@ -74,6 +74,7 @@ pub(crate) use method_calls::{
 };
 pub(crate) use packages::{condition_of_no_std, package_of, retire as retire_packages};
 pub(crate) use traits::{Demand, demand_of_trait, may_be_trait, may_call, method_names};
+pub(crate) use walk::is_of_module;
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -145,7 +145,7 @@ impl Speller<'_> {
 }
 
 /// Whether an import stands in a module, and in no block of it.
-pub(super) fn is_of_module(world: &World, (file, leaf): (FileId, u32)) -> bool {
+pub(crate) fn is_of_module(world: &World, (file, leaf): (FileId, u32)) -> bool {
     let facts = world.facts(file);
     let scope = facts.scope(facts.declaration_of(leaf).scope);
     matches!(scope.kind, ScopeKind::File | ScopeKind::Module(_))

@@ -184,7 +184,8 @@ pub(super) fn extern_crate(
         return Ok((first != "crate").then(|| format!("extern crate {first} as _;")));
     }
     let public = declaration.visibility.kind != VisibilityKind::Private;
-    if gone && !public {
+    // Who goes through it is spelled anew, also where it stood for the crate that this is now a part of.
+    if (gone || first == "crate") && !public {
         return Ok(None);
     }
     Ok(Some(use_of(path, bound, public)))

@@ -50,8 +50,11 @@ impl<'a> Settler<'_, 'a> {
         let mut freed = std::mem::take(&mut self.scan.freed_imports);
         freed.extend(self.globs_of_left_empty());
         for import in freed {
-            let home = home_of(world, import);
-            let Some(home) = home.filter(|_| is_of_module(world, import)) else {
+            if !is_of_module(world, import) {
+                self.spend_in_block(import);
+                continue;
+            }
+            let Some(home) = home_of(world, import) else {
                 continue;
             };
             let glob = leaf_of(world, import).kind == LeafKind::Glob;
@@ -60,6 +63,27 @@ impl<'a> Settler<'_, 'a> {
                 None if glob => self.spend_variants(import, home),
                 None => self.spend_name(import, home),
             }
+        }
+    }
+
+    /// Takes an import out that stands in a block which stays, brings modules alone, and served only what is spelled
+    /// without it now.
+    fn spend_in_block(&mut self, import: (FileId, u32)) {
+        let world = self.world();
+        let fact = leaf_of(world, import);
+        let stays = self.set.chunk_at(import.0, fact.span.start).is_none();
+        let is_used =
+            self.scan.used_imports.contains(&import) || self.scan.doc_imports.contains(&import);
+        if !stays || is_used || fact.kind == LeafKind::Glob {
+            return;
+        }
+        let Some((_, found)) = world.found_by_leaf(import) else {
+            return;
+        };
+        let mut led = found.all().peekable();
+        if led.peek().is_some() && led.all(|(res, _)| matches!(res, Res::Module(_))) {
+            let work = self.scan.files.entry(import.0).or_default();
+            work.leaves.insert(import.1, LeafChange::Drop);
         }
     }
 
