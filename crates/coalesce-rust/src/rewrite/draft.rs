@@ -207,8 +207,7 @@ impl Draft<'_> {
                 self.work.edits.push(edit);
             }
             UseSite::ExternCrate(at) => {
-                let module = site.trace.steps.first().and_then(Found::module);
-                let gone = module.is_some_and(|module| self.mapping.is_changed(module));
+                let gone = self.is_needless(site, at, &respelling.path);
                 self.extern_crate(at, &respelling.path, gone);
             }
         }
@@ -286,6 +285,19 @@ impl Draft<'_> {
             Some(rest) => ByteSpan::new(offset(rest), span.end),
             None => span,
         }
+    }
+
+    /// Whether nobody needs the name that an `extern crate` gives: its users name the new place themselves.
+    fn is_needless(&self, site: &Site<'_>, at: u32, path: &[String]) -> bool {
+        let world = self.mapping.world;
+        let module = site.trace.steps.first().and_then(Found::module);
+        let is_gone = module.is_some_and(|module| self.mapping.is_changed(module));
+        let is_own = path.first().is_some_and(|first| first == "crate");
+        let here = (world.module_of(site.space), self.facts);
+        let declaration = self.facts.extern_crates.get(at as usize);
+        is_gone
+            || is_own
+                && declaration.is_some_and(|one| !packages::is_named_by_path(world, here, one))
     }
 
     /// `extern crate` of a library that goes as a whole: its users name the new place themselves.

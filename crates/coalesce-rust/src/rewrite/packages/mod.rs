@@ -40,8 +40,8 @@ use super::{
 };
 use crate::{
     discover::TargetKind,
-    facts::{ExternCrate, SourceFacts, VisibilityKind},
-    resolve::ModuleId,
+    facts::{ExternCrate, Segment, SourceFacts, VisibilityKind},
+    resolve::{ModuleId, World},
 };
 
 /// What the packages of a set of changes come to.
@@ -184,11 +184,32 @@ pub(super) fn extern_crate(
         return Ok((first != "crate").then(|| format!("extern crate {first} as _;")));
     }
     let public = declaration.visibility.kind != VisibilityKind::Private;
-    // Who goes through it is spelled anew, also where it stood for the crate that this is now a part of.
-    if (gone || first == "crate") && !public {
+    if gone && !public {
         return Ok(None);
     }
     Ok(Some(use_of(path, bound, public)))
+}
+
+/// Whether a path goes through a module to the crate that an `extern crate` there gives a name, as `crate::name::f()`. Who
+/// begins with the name, by a glob as well, is spelled anew where the crate has another one.
+pub(super) fn is_named_by_path(
+    world: &World,
+    (home, facts): (ModuleId, &SourceFacts),
+    declaration: &ExternCrate,
+) -> bool {
+    let bound = bound_name(facts, declaration);
+    let mut found = false;
+    for (_, source) in world.sources() {
+        world.visit_file(source, &mut |facts, site| {
+            let is_bound = |segment: &Segment| facts.name(segment.name) == bound;
+            let steps = site.trace.steps.iter();
+            let later = site.segments.iter().skip(1);
+            let mut through = steps.zip(later);
+            found |=
+                through.any(|(outer, segment)| outer.module() == Some(home) && is_bound(segment));
+        });
+    }
+    found
 }
 
 /// The name that an `extern crate` brings.
