@@ -2,16 +2,19 @@
 //! as a library or item by item.
 
 mod coherence;
+mod drops;
 mod editions;
 mod replaced_features;
+mod temporaries;
 
-use std::collections::BTreeSet;
+use std::{cell::OnceCell, collections::BTreeSet};
 
 use coalesce_cargo::features::{self, declared};
 use coalesce_model::{
     ByteSpan, ChangeKind, Finding, LanguagePlan, Unproven, UnprovenKind, finding::codes,
 };
 
+use self::drops::Droppers;
 use super::{
     cargo::is_macro_package,
     conditions::conditions_of,
@@ -134,6 +137,7 @@ fn check(mapping: &Mapping<'_>, set: Option<&Set<'_>>, pieces: Vec<Piece>) -> Cr
         set,
         found: Crossing::default(),
         told: BTreeSet::new(),
+        droppers: OnceCell::new(),
     };
     let mut targets = BTreeSet::new();
     for piece in &pieces {
@@ -171,6 +175,8 @@ struct Check<'c> {
     set: Option<&'c Set<'c>>,
     found: Crossing,
     told: BTreeSet<(ModuleId, String)>,
+    /// What is known of types whose values do something when they are dropped, once somebody asks.
+    droppers: OnceCell<Droppers>,
 }
 
 impl Check<'_> {
@@ -304,6 +310,7 @@ impl Check<'_> {
             self.features(&gate, piece);
             self.conditions(piece);
             self.words_of_editions(piece);
+            self.drops_of_editions(piece);
         }
         self.variables(&gate, piece);
         self.floats(piece);
@@ -531,7 +538,6 @@ impl Around<'_> {
         match word {
             "unsafe" => said == Some("fn"),
             "extern" => block(1) || block(2),
-            "else" => self.text.contains("if let"),
             "panic" | "assert" => next.is_some_and(|next| next.is(b'!')),
             "gen" | "no_mangle" | "export_name" | "link_section" => {
                 !self

@@ -2,14 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use coalesce_model::{Finding, TreePath, finding::codes};
+use coalesce_model::{ByteSpan, Finding, TreePath, Unproven, UnprovenKind, finding::codes};
 
-use super::{Around, Check, Piece};
+use super::{Around, Check, Piece, drops::Droppers, temporaries::moved_drops};
 use crate::{
     discover::Edition,
     lexer::{self, Token, TokenKind},
     resolve::CrateId,
     rewrite::mapping::refusal,
+    syntax,
     words::{EDITIONS, text_of},
 };
 
@@ -69,6 +70,45 @@ impl Check<'_> {
         }
     }
 
+    /// Values that the edition of the other crate drops at another time, once each.
+    pub(super) fn drops_of_editions(&mut self, piece: &Piece) {
+        let world = self.mapping.world;
+        let (old, new) = (
+            world[self.mapping.krate(piece.from)].edition,
+            world[piece.to].edition,
+        );
+        let is_between = |edition| old < edition && edition <= new;
+        if !is_between(Edition::E2021) && !is_between(Edition::E2024) {
+            return;
+        }
+        let path = world[piece.file].path.clone();
+        let text = self.mapping.texts.text(&path);
+        let inside = text.as_deref().and_then(|text| inside(text, piece.span));
+        let Some((start, code)) = inside else { return };
+        let _trees = syntax::Trees::begin();
+        let Ok(file) = syntax::parse_file(code) else {
+            return;
+        };
+        let droppers = &self.droppers;
+        let droppers = droppers.get_or_init(|| Droppers::of(world, self.mapping.texts));
+        let found = moved_drops(&file, droppers, (old, new));
+        let mut told = BTreeSet::new();
+        for one in found
+            .into_iter()
+            .filter(|one| told.insert((one.name.clone(), one.why)))
+        {
+            self.found.unproven.push(Unproven {
+                path: path.clone(),
+                span: Some(ByteSpan::from_range(
+                    start + one.place.start..start + one.place.end,
+                )),
+                kind: UnprovenKind::Equivalence,
+                name: one.name,
+                why: format!("it goes to edition {}: {}", new.year(), one.why),
+            });
+        }
+    }
+
     /// Whether two editions read a text alike: it has nothing that one of them reads otherwise, or does
     /// not know.
     fn reads_alike(&self, piece: &Piece, (older, newer): (Edition, Edition)) -> bool {
@@ -89,7 +129,8 @@ impl Check<'_> {
                 tokens: &tokens,
                 at,
             };
-            is_alike(&around, &sections) && !(drops_later && may_hold_on(&around))
+            is_alike(&around, &sections)
+                && !(drops_later && (may_hold_on(&around) || is_else_of_let(&around)))
         })
     }
 }
@@ -127,6 +168,23 @@ fn is_of_later_editions(word: &str, around: &Around<'_>) -> bool {
         "let" => before == Some(TokenKind::Punct(b'&')),
         _ => ADDED.contains(&word),
     }
+}
+
+/// The items of a text, and where they begin: between the braces of a module.
+fn inside(text: &str, span: ByteSpan) -> Option<(usize, &str)> {
+    let code = span.of(text)?;
+    let start = span.start as usize;
+    let own = code
+        .strip_prefix('{')
+        .and_then(|code| code.strip_suffix('}'));
+    Some(own.map_or((start, code), |own| (start + 1, own)))
+}
+
+/// Whether a token may be the `else` of an `if let`.
+fn is_else_of_let(around: &Around<'_>) -> bool {
+    let token = around.tokens.get(around.at);
+    let word = token.and_then(|token| token.span.of(around.text));
+    word == Some("else") && around.text.contains("if let")
 }
 
 /// Whether a token may make a value that has no name and is looked into: before 2024 those of a last
