@@ -29,6 +29,9 @@ pub(crate) const QUOTES: [&str; 4] = [
 /// tokens.
 const DEEPEST_CALL: u32 = 16;
 
+/// The macro of the standard library that is given items and makes these alone.
+const DECLARES_STATICS: &str = "thread_local";
+
 impl Extractor<'_, '_> {
     /// A macro call.
     pub fn macro_call(&mut self, mac: &syn::Macro, item_position: bool) {
@@ -39,8 +42,13 @@ impl Extractor<'_, '_> {
             .path
             .segments
             .last()
-            .map(|segment| segment.ident.to_string())
+            .map(|segment| {
+                self.builder
+                    .slice(self.places.ident(&segment.ident))
+                    .to_owned()
+            })
             .unwrap_or_default();
+        let name = name.strip_prefix("r#").unwrap_or(&name).to_owned();
         let reading = self.read_call(mac, &name, item_position);
         let body = self.places.between(mac.delimiter.span());
         if words::FORMAT_MACROS.contains(&name) {
@@ -86,8 +94,8 @@ impl Extractor<'_, '_> {
         if let Some(reading) = self.known_arguments(mac, name, item_position) {
             return reading;
         }
-        let read = if item_position || name == "thread_local" {
-            self.read_items(&mac.tokens)
+        let read = if item_position || name == DECLARES_STATICS {
+            self.read_items(&mac.tokens, name)
         } else {
             self.read_code(&mac.tokens)
         };
@@ -143,8 +151,8 @@ impl Extractor<'_, '_> {
         self.builder.origin = outer;
     }
 
-    /// Items; a macro may still add others.
-    fn read_items(&mut self, tokens: &TokenStream) -> Option<MacroReading> {
+    /// Items; a macro may still add others, if it is not known what it makes.
+    fn read_items(&mut self, tokens: &TokenStream, name: &str) -> Option<MacroReading> {
         let items = parse_items.parse2(tokens.clone()).ok()?;
         let verbatim = items
             .iter()
@@ -152,7 +160,9 @@ impl Extractor<'_, '_> {
         if verbatim {
             return None;
         }
-        self.builder.mark_opaque();
+        if name != DECLARES_STATICS {
+            self.builder.mark_opaque();
+        }
         for item in &items {
             self.visit_item(item);
         }

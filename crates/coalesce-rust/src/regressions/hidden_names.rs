@@ -59,7 +59,9 @@ pub(crate) fn hidden_beside_globs(
     // A module that goes takes along what hid in it.
     linted_anew(
         after.tree,
-        (&hiding(after), &|| hiding(before)),
+        (&hiding(after, before.tree.world), &|| {
+            hiding(before, before.tree.world)
+        }),
         ("hidden_glob_reexports", &|name, one| {
             format!(
                 "`pub use {}::*` may bring `{name}` as well, which this hides: others would not have it any more, and \
@@ -70,8 +72,9 @@ pub(crate) fn hidden_beside_globs(
     )
 }
 
-/// All names that are not public, beside a public glob that may bring them.
-fn hiding(of: &TreeWithGlobs<'_>) -> LintPlaces {
+/// All names that are not public, beside a public glob that may bring them; what a module defines by itself, or did in
+/// the tree before, no macro there defines.
+fn hiding(of: &TreeWithGlobs<'_>, before: &World) -> LintPlaces {
     let (world, globs) = (of.tree.world, &of.globs);
     let mut found = BTreeMap::new();
     let shown = globs.shown_modules(world);
@@ -84,7 +87,13 @@ fn hiding(of: &TreeWithGlobs<'_>) -> LintPlaces {
             let mut own = bindings
                 .iter()
                 .filter(|one| !one.glob && one.reach != Reach::Public);
-            let hides = own.find(|one| shows_unread || glob.brings(world, name, one.namespaces));
+            let hides = own.find(|one| {
+                let is_read = || {
+                    glob.defines(world, (world, name), one.namespaces)
+                        || glob.defines(world, (before, name), one.namespaces)
+                };
+                glob.brings(world, name, one.namespaces) || shows_unread && !is_read()
+            });
             let Some((file, span)) = hides.and_then(|one| place_of(world, one)) else {
                 continue;
             };
@@ -97,6 +106,19 @@ fn hiding(of: &TreeWithGlobs<'_>) -> LintPlaces {
 }
 
 impl PublicGlob {
+    /// Whether what it leads to defines a name under no condition, in one tree or another.
+    fn defines(&self, own: &World, (world, name): (&World, &str), namespaces: Namespaces) -> bool {
+        let GlobTarget::Module(target) = self.target else {
+            return false;
+        };
+        let modules = world.modules_named(&own[target].canonical);
+        let mut bindings = modules.iter().flat_map(|one| world.bindings(*one, name));
+        bindings.any(|one| {
+            let defined = one.import.is_none() && one.namespaces.meets(namespaces);
+            defined && is_unconditional(world, one.res)
+        })
+    }
+
     fn brings(&self, world: &World, name: &str, namespaces: Namespaces) -> bool {
         match self.target {
             GlobTarget::Module(target) => world
@@ -167,6 +189,14 @@ impl GlobsByModule {
         bodies.any(|body| world.facts(body.file).scope(body.scope).opaque)
             || globs.any(|glob| self.shows_unread(world, glob.target, seen))
     }
+}
+
+fn is_unconditional(world: &World, res: Res) -> bool {
+    let Res::Item(item) = res else {
+        return false;
+    };
+    let mut definitions = world[item].definitions.iter();
+    definitions.any(|(file, at)| !world.facts(*file).item(*at).conditional)
 }
 
 /// Where what a module has by a name stands in it.

@@ -172,10 +172,11 @@ impl Needs {
         let width = self.width(Subject::Item(item), &home);
         for (file, at) in &node.definitions {
             let definition = mapping.world.facts(*file).item(*at);
+            let is_read = matches!(definition.origin, Origin::Code | Origin::KnownMacro);
             let place = Written {
                 file: *file,
                 visibility: definition.visibility,
-                plain: definition.origin == Origin::Code && definition.kind != ItemKind::Macro,
+                plain: is_read && definition.kind != ItemKind::Macro,
             };
             made.widen(mapping, &place, &name, (&width, &home), users);
         }
