@@ -13,6 +13,7 @@ mod graph;
 mod leading;
 mod lexer;
 mod lints;
+mod old_names;
 mod outline;
 mod references;
 mod regressions;

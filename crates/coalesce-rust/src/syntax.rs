@@ -8,7 +8,7 @@ use syn::{
     visit::Visit,
 };
 
-use crate::facts;
+use crate::{facts, old_names};
 
 thread_local! {
     /// How many readers of this thread hold syntax trees.
@@ -42,19 +42,30 @@ impl Drop for Trees {
 /// Parses a part of a file; what the whole file would not be parsed for is an error here, too.
 pub(crate) fn parse<T: Parse>(text: &str) -> syn::Result<T> {
     bounded(text)?;
-    syn::parse_str(text)
+    parse_any_edition(text, syn::parse_str)
+}
+
+/// Parses a text as the newest edition reads it, or as one that has some of its keywords for names.
+pub(crate) fn parse_any_edition<T>(
+    text: &str,
+    parse: impl Fn(&str) -> syn::Result<T>,
+) -> syn::Result<T> {
+    parse(text).or_else(|error| {
+        let older = old_names::renamed(text).and_then(|text| parse(&text).ok());
+        older.ok_or(error)
+    })
 }
 
 /// Parses a file, a byte-order mark and a `#!` line before it.
 pub(crate) fn parse_file(text: &str) -> syn::Result<syn::File> {
     bounded(text)?;
-    syn::parse_file(text)
+    parse_any_edition(text, syn::parse_file)
 }
 
 /// Parses what stands in a block.
 pub(crate) fn parse_statements(text: &str) -> syn::Result<Vec<syn::Stmt>> {
     bounded(text)?;
-    syn::Block::parse_within.parse_str(text)
+    parse_any_edition(text, |text| syn::Block::parse_within.parse_str(text))
 }
 
 /// The type arguments of a path.

@@ -58,7 +58,7 @@ fn within(depth: lexer::Depth, limit: lexer::Depth) -> bool {
 }
 
 /// Runs `parse` where the stack is large enough for a text of this depth.
-fn guarded<T: Send>(
+pub(super) fn guarded<T: Send>(
     depth: lexer::Depth,
     parse: impl Fn() -> Result<T, Problem> + Send + Sync,
 ) -> Result<T, Problem> {
@@ -125,7 +125,7 @@ impl<'t> Source<'t> {
 
     pub fn parse(&self) -> Result<syn::File, Problem> {
         let code = self.text.get(self.base as usize..).unwrap_or_default();
-        let result = syn::parse_str::<syn::File>(code);
+        let result = syntax::parse_any_edition(code, syn::parse_str::<syn::File>);
 
         result.map_err(|error| {
             let at = Places::new(self.text, self.base).start(error.span());
