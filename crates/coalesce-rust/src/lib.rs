@@ -15,6 +15,7 @@ mod lexer;
 mod lints;
 mod old_names;
 mod outline;
+mod raw_names;
 mod references;
 mod regressions;
 pub mod resolve;

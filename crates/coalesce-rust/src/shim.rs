@@ -8,9 +8,9 @@
 use std::{collections::BTreeSet, ops::Range};
 
 use coalesce_model::ShimRequest;
-use syn::{spanned::Spanned, visit::Visit};
+use syn::{ext::IdentExt as _, spanned::Spanned, visit::Visit};
 
-use crate::syntax;
+use crate::{raw_names::written, syntax};
 
 /// What a shim of one module needs to know.
 pub(crate) struct Shim<'a> {
@@ -193,15 +193,16 @@ impl Writer<'_> {
     fn reexport(&mut self, old: &str, new: &str) {
         self.made.silent.push(old.to_owned());
         self.reexports.push(if old == new {
-            new.to_owned()
+            written(new)
         } else {
-            format!("{new} as {old}")
+            format!("{} as {}", written(new), written(old))
         });
     }
 
     /// The definition that warns; `None` for what cannot be defined again.
     fn item(&mut self, item: &syn::Item, old: &str, new: &str) -> Option<String> {
-        let path = self.path_to(new);
+        let (path, old) = (self.path_to(new), written(old));
+        let old = old.as_str();
         match item {
             syn::Item::Struct(item) => {
                 (!is_value(&item.fields) || self.shim.whole).then_some(())?;
@@ -230,9 +231,9 @@ impl Writer<'_> {
     /// The path by which the shim names what is defined as `new`.
     fn path_to(&self, new: &str) -> String {
         match (self.shim.short, self.shim.inside) {
-            ("", "") => new.to_owned(),
-            ("", inside) => format!("{inside}::{new}"),
-            (short, _) => format!("{short}::{new}"),
+            ("", "") => written(new),
+            ("", inside) => format!("{inside}::{}", written(new)),
+            (short, _) => format!("{short}::{}", written(new)),
         }
     }
 
@@ -489,7 +490,7 @@ fn named(item: &syn::Item) -> Option<String> {
         syn::Item::TraitAlias(item) => (&item.vis, &item.ident),
         _ => return None,
     };
-    matches!(visibility, syn::Visibility::Public(_)).then(|| ident.to_string())
+    matches!(visibility, syn::Visibility::Public(_)).then(|| ident.unraw().to_string())
 }
 
 /// `<A, B>`, or nothing for none.

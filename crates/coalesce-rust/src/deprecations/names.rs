@@ -9,6 +9,7 @@ use crate::{
     RustGraph,
     discover::TargetKind,
     facts::{ScopeId, SourceFacts, VisibilityKind},
+    raw_names::written,
     resolve::{CrateId, FileId, ModuleId, Reach, Res, World},
 };
 
@@ -319,13 +320,6 @@ fn module_conditions(world: &World, module: ModuleId) -> Vec<String> {
     let declared = facts.module(*at);
     let conditions = &declared.cfg;
     conditions.iter().map(ToString::to_string).collect()
-}
-
-fn written(name: &str) -> String {
-    match syn::parse_str::<syn::Ident>(name) {
-        Ok(_) => name.to_owned(),
-        Err(_) => format!("r#{name}"),
-    }
 }
 
 /// What stands in each `cfg(…)` of a list of attributes.

@@ -723,7 +723,7 @@ impl Builder<'_> {
             let alias = if import.path.last().is_some_and(|last| last == name) {
                 String::new()
             } else {
-                format!(" as {name}")
+                format!(" as {}", written(name))
             };
             lines.insert(format!("{conditions}use {}{alias};\n", spelled.join("::")));
         }

@@ -6,6 +6,8 @@
 
 mod style;
 
+pub(super) use crate::raw_names::written;
+
 use super::{
     exported_macros,
     items::moving::Set,
@@ -68,16 +70,6 @@ const DEEPEST: usize = 16;
 /// Spells paths for one tree after the changes.
 pub(super) struct Speller<'a> {
     pub mapping: &'a Mapping<'a>,
-}
-
-/// A name as it is written: `r#` before what is a keyword.
-pub(super) fn written(name: &str) -> String {
-    let word = matches!(name, "crate" | "self" | "super" | "$crate" | "*" | "Self");
-    if word || name.starts_with("r#") || syn::parse_str::<syn::Ident>(name).is_ok() {
-        name.to_owned()
-    } else {
-        format!("r#{name}")
-    }
 }
 
 /// `crate` in the body of a macro is the crate of who calls it: what was said through `$crate` goes on being so.

@@ -122,6 +122,7 @@ fn note(set: &Set<'_>, at: usize, moving: &Moving<'_>) -> Option<Finding> {
 
 /// What stands for a definition that only a macro writes, as far as a shim asks.
 fn outlined(kind: ItemKind, name: &str) -> Option<String> {
+    let name = written(name);
     match kind {
         ItemKind::Struct | ItemKind::Union => Some(format!("pub struct {name} {{}}")),
         ItemKind::Enum => Some(format!("pub enum {name} {{}}")),
