@@ -22,7 +22,15 @@ pub(super) struct Extractor<'b, 't> {
 
 /// The facts of a parsed file.
 pub(super) fn file(source: &Source<'_>, file: &syn::File) -> SourceFacts {
-    let mut builder = Builder::new(source.text);
+    read(source, file, Builder::new(source.text)).facts
+}
+
+/// Fills the tables of a builder from a parsed file.
+pub(super) fn read<'t>(
+    source: &Source<'t>,
+    file: &syn::File,
+    mut builder: Builder<'t>,
+) -> Builder<'t> {
     let places = Places::new(source.text, source.base);
     let mut extractor = Extractor::new(&places, &mut builder);
     let start = extractor
@@ -36,7 +44,7 @@ pub(super) fn file(source: &Source<'_>, file: &syn::File) -> SourceFacts {
     }
     let lines = std::mem::take(&mut extractor.docs);
     docs::read(&mut builder, lines);
-    builder.facts
+    builder
 }
 
 impl<'b, 't> Extractor<'b, 't> {

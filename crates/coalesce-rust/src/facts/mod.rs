@@ -8,6 +8,7 @@
 mod attributes;
 mod docs;
 mod extract;
+mod hiding;
 mod imports;
 mod items;
 mod local_names;
@@ -25,6 +26,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::discover::ManifestFacts;
 
+pub(crate) use hiding::hiding;
 pub(crate) use macros::QUOTES;
 pub(crate) use parse::is_parsed;
 pub use parse::{source_facts, syntax_problem};

@@ -15,6 +15,13 @@ struct Local<'t> {
     namespaces: Namespaces,
 }
 
+/// A name that somebody asks for, and the paths that a local of that name would hide if they began with it: the first
+/// byte of each, and where the local stands.
+pub(super) struct Watched<'t> {
+    pub name: &'t str,
+    pub hidden: Vec<(u32, Namespaces)>,
+}
+
 /// Fills [`SourceFacts`].
 pub(super) struct Builder<'t> {
     /// The whole text of the file.
@@ -25,6 +32,8 @@ pub(super) struct Builder<'t> {
     pub scope: ScopeId,
     /// Where paths are read from now.
     pub origin: Origin,
+    /// The local name that is looked for besides.
+    pub watched: Option<Watched<'t>>,
     known: FxHashMap<&'t str, NameId>,
     locals: Vec<Local<'t>>,
     barrier: usize,
@@ -56,6 +65,7 @@ impl<'t> Builder<'t> {
             facts,
             scope: ScopeId(0),
             origin: Origin::Code,
+            watched: None,
             known: FxHashMap::default(),
             locals: Vec::new(),
             barrier: 0,
@@ -113,6 +123,7 @@ impl<'t> Builder<'t> {
         if !leading_colons && !self.may_name_item(first, segments.len(), namespaces) {
             return None;
         }
+        self.watch(first.span.start);
         let segments = self.push_segments(segments);
         let path = PathFact {
             scope: self.scope,
@@ -124,6 +135,21 @@ impl<'t> Builder<'t> {
         };
         self.facts.paths.push(path);
         Some(index(self.facts.paths.len() - 1))
+    }
+
+    /// Notes where a path begins, if a local would hide the name that is watched there.
+    fn watch(&mut self, at: u32) {
+        let locals = self.locals.get(self.barrier..).unwrap_or_default();
+        let Some(watched) = &mut self.watched else {
+            return;
+        };
+        let mut hidden = Namespaces::default();
+        for local in locals.iter().filter(|local| local.name == watched.name) {
+            hidden = hidden.or(local.namespaces);
+        }
+        if hidden != Namespaces::default() {
+            watched.hidden.push((at, hidden));
+        }
     }
 
     fn may_name_item(&self, first: &Segment, len: usize, namespaces: Namespaces) -> bool {

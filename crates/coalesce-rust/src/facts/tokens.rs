@@ -403,6 +403,7 @@ impl<'s, 'b, 't> Scanner<'s, 'b, 't> {
         }
         let namespaces = self.namespaces(next);
         if !after_field && !inside && self.counts(&segments, next) {
+            self.watch(&segments);
             self.builder.path(&segments, colons, namespaces);
         }
         next
@@ -439,6 +440,19 @@ impl<'s, 'b, 't> Scanner<'s, 'b, 't> {
         };
         let local = !called_macro && segments.iter().any(is_local);
         self.mode.single && !declared && !local
+    }
+
+    /// Notes a path that a local name would hide if it began with the one that is watched.
+    fn watch(&mut self, segments: &[Segment]) {
+        let watched = self.builder.watched.as_mut();
+        if let Some((watched, first)) = watched.zip(segments.first()) {
+            let at = first.span.start;
+            let mut locals = self.locals.iter();
+            let hides = locals.any(|local| local.hides(watched.name, at));
+            watched
+                .hidden
+                .extend(hides.then_some((at, Namespaces::VALUE)));
+        }
     }
 
     fn namespaces(&self, behind: usize) -> Namespaces {

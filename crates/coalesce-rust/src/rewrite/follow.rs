@@ -45,7 +45,7 @@ impl Following<'_> {
                 continue;
             };
             let old = facts.name(old.name).to_owned();
-            let renamed = self.renamed((leaf, fact), (&old, &new));
+            let renamed = self.renamed((leaf, fact), (&old, &new), OthersOfName::Forbid);
             let Some(spans) = renamed.filter(|spans| !are_touched(edits, spans)) else {
                 continue;
             };
@@ -94,11 +94,21 @@ impl Following<'_> {
         new != alias && private && plain && !word && !self.keeps_alias(alias, new)
     }
 
-    /// Where a file says what a glob brings by its old name, and can say the new one; `None` where it cannot.
-    pub fn by_glob(&self, leaf: u32, names: (&str, &str)) -> Option<BTreeSet<ByteSpan>> {
+    /// Where a file says what a glob brings by its old name, and can say the new one; `None` where it cannot. Where
+    /// the new one means something else, a path says it if uses are spelled so.
+    pub fn by_glob(
+        &self,
+        leaf: u32,
+        names: (&str, &str),
+        by_path: bool,
+    ) -> Option<BTreeSet<ByteSpan>> {
         let facts = self.facts();
         let known = facts.problem.is_none() && !self.keeps_alias(names.0, names.1);
-        known.then(|| self.renamed((leaf, facts.leaf(leaf)), names))?
+        let others = match by_path {
+            true => OthersOfName::Hide,
+            false => OthersOfName::Forbid,
+        };
+        known.then(|| self.renamed((leaf, facts.leaf(leaf)), names, others))?
     }
 
     /// Whether the manifest wants the old name kept where it becomes the new one.
@@ -124,6 +134,7 @@ impl Following<'_> {
         &self,
         (leaf, fact): (u32, &UseLeaf),
         (old, new): (&str, &str),
+        others_of_new: OthersOfName,
     ) -> Option<BTreeSet<ByteSpan>> {
         if self.is_said_by_macros(old, new) || self.is_read_below(leaf, (old, new)) {
             return None;
@@ -153,7 +164,9 @@ impl Following<'_> {
             }
             let place = UseAround::of(&tokens, at);
             let fits = if word == new {
-                place.member || (place.below && (place.leads_on || !self.is_imported(token.span)))
+                others_of_new == OthersOfName::Hide
+                    || place.member
+                    || (place.below && (place.leads_on || !self.is_imported(token.span)))
             } else if spans.contains(&token.span) {
                 !(place.alone && open.last() == Some(&b'{'))
             } else {
@@ -256,6 +269,15 @@ pub(super) fn macro_words(world: &World) -> BTreeSet<String> {
         }
     }
     words
+}
+
+/// What it means that a file says the new name already.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum OthersOfName {
+    /// The old name stays: which of both a use would mean is not asked.
+    Forbid,
+    /// Uses that it would hide are said by a path.
+    Hide,
 }
 
 /// What a file says by the old name.

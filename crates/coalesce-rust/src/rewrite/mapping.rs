@@ -5,7 +5,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    sync::OnceLock,
+    sync::{Mutex, OnceLock, PoisonError},
 };
 
 use coalesce_model::{Change, ChangeKind, Finding, Texts, TreePath, finding::codes};
@@ -19,6 +19,7 @@ use super::{
 use crate::{
     condition_macros::ConditionMacros,
     discover::TargetKind,
+    facts::{self, Namespaces},
     resolve::{BodyId, CrateId, FileId, ItemId, ModuleId, World, id},
 };
 
@@ -42,6 +43,7 @@ pub(crate) struct Mapping<'a> {
     said_of_bodies: Vec<OnceLock<Vec<String>>>,
     entered: OnceLock<BTreeSet<ItemId>>,
     macro_words: OnceLock<BTreeSet<String>>,
+    hiding: Mutex<BTreeMap<(FileId, String), BTreeMap<u32, Namespaces>>>,
 }
 
 /// A library that becomes a module of another one, or gives way to it.
@@ -81,6 +83,7 @@ impl<'a> Mapping<'a> {
             said_of_bodies: world.bodies.iter().map(|_| OnceLock::new()).collect(),
             entered: OnceLock::new(),
             macro_words: OnceLock::new(),
+            hiding: Mutex::new(BTreeMap::new()),
         };
         for (at, change) in changes.iter().enumerate() {
             let root = mapping.root(change);
@@ -98,6 +101,18 @@ impl<'a> Mapping<'a> {
     pub fn macro_words(&self) -> &BTreeSet<String> {
         self.macro_words
             .get_or_init(|| super::follow::macro_words(self.world))
+    }
+
+    /// Whether a path that begins at a byte of a file would lead to something local there if it began with a name.
+    pub fn is_hidden(&self, (file, at): (FileId, u32), name: &str, wanted: Namespaces) -> bool {
+        let key = (file, name.to_owned());
+        let mut known = self.hiding.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = known.entry(key).or_insert_with(|| {
+            let text = self.texts.text(&self.world[file].path);
+            let read = text.map(|text| facts::hiding(&text, name));
+            read.unwrap_or_default()
+        });
+        found.get(&at).is_some_and(|hidden| hidden.meets(wanted))
     }
 
     fn root(&mut self, change: &Change) -> Option<(ModuleId, Place)> {

@@ -4,6 +4,7 @@
 //! went elsewhere, a `super` that now leads elsewhere, a private import that is out of sight. The
 //! last step that does not hold decides how much is spelled anew; what follows is the author's.
 
+mod hidden;
 mod style;
 
 pub(super) use crate::raw_names::written;
@@ -182,6 +183,7 @@ impl<'a> Speller<'a> {
         if let Some((at, name)) = walk.renamed.take() {
             self.rename(way, &mut new, at, &name, &walk.named);
         }
+        self.keep_in_sight(way, &mut new, &walk.named);
         if new.end == 0 {
             let said = standard::respell(self.mapping, (way.facts, way.site), way.here);
             new = said.unwrap_or(new);

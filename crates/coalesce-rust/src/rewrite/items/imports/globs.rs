@@ -205,7 +205,7 @@ impl<'a> Settler<'_, 'a> {
         let tree = self.tree_of_moved(moving, &place, is_document);
         self.add_beside(leaf, tree);
         // Nobody warns of what a document imports in vain, and what else it has by the glob is not asked.
-        if !is_document {
+        if !is_document && !self.brings_new_name(leaf, moving) {
             self.spend(leaf, here, target);
         }
     }
@@ -287,16 +287,27 @@ impl<'a> Settler<'_, 'a> {
             leaves: &|at| self.set.chunk_at(leaf.0, at).is_some(),
         };
         let old = world[moved.item].name.as_str();
-        let Some(spans) = following.by_glob(leaf.1, (old, &moved.name)) else {
+        // What a glob of the very module brings is spelled as all other uses are.
+        let is_spelled = self.brings_new_name(leaf, moving);
+        let Some(spans) = following.by_glob(leaf.1, (old, &moved.name), is_spelled) else {
             return false;
         };
         let new = written(&moved.name);
         let edits = spans
             .into_iter()
+            .filter(|_| !is_spelled)
             .map(|span| Edit::replace(span, new.as_str()));
         let work = self.scan.files.entry(leaf.0).or_default();
         work.edits.extend(edits);
         true
+    }
+
+    /// Whether a glob goes on bringing what has another name in its module, by that.
+    fn brings_new_name(&self, leaf: (FileId, u32), moving: usize) -> bool {
+        let target = self.speller().glob_target(leaf);
+        target.is_some_and(|target| {
+            self.set.mapping.after(target) == self.set.moving(moving).named_at
+        })
     }
 
     /// Whether the whole crate of what moves sees it, and nobody else, and it stays there.

@@ -103,6 +103,7 @@ impl<'a> Settler<'_, 'a> {
             groups.entry((one.body, one.moving)).or_default().push(one);
         }
         for ((body, moving), uses) in groups {
+            let uses = self.say_hidden_uses(moving, uses);
             self.left_in(body, moving, &uses);
         }
     }
@@ -133,6 +134,24 @@ impl<'a> Settler<'_, 'a> {
         }
         let alias = (renamed && fixed).then_some(old);
         self.import_left((body, moving), uses, path, alias);
+    }
+
+    /// Says uses by a path where something local has the new name; gives the others.
+    fn say_hidden_uses(&mut self, moving: usize, uses: Vec<Left>) -> Vec<Left> {
+        let moved = self.set.moving(moving);
+        let old = self.world()[moved.item].name.clone();
+        if old == moved.name {
+            return uses;
+        }
+        let speller = self.speller();
+        let is_hidden =
+            |one: &Left| !is_fixed(one) && speller.is_local(one.file, (one.site, 1), &moved.name);
+        let (hidden, others): (Vec<Left>, Vec<Left>) = uses.into_iter().partition(is_hidden);
+        for one in &hidden {
+            let path = speller.in_sight(&one.here, (&moved.named_at, &moved.name));
+            self.rename(one, &path, &old);
+        }
+        others
     }
 
     /// The path to what left a module, through an import of the new one where that is there, and in full.
